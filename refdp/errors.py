@@ -1,0 +1,40 @@
+"""The few named errors of refdp. Every message gives the value, what is allowed, and where the bound comes from."""
+
+
+class RefdpError(Exception):
+    """Base of every error that refdp raises on purpose."""
+
+
+class InvalidParameter(RefdpError, ValueError):
+    """A parameter is outside its domain. Raised before any record is touched."""
+
+
+class InvalidRecords(RefdpError, ValueError):
+    """The records do not fit the public schema (wrong columns, NaN label, infinite feature, no rows)."""
+
+
+class RelationMismatch(RefdpError, ValueError):
+    """Two objects that speak about different neighbouring relations were combined."""
+
+
+class ImpossibleReplay(RefdpError):
+    """A replay could not follow its transcript: the privacy loss of that run is infinite.
+
+    Attributes:
+        release: the name of the release (or draw) where the two runs part.
+        kind: what differs: "control flow", "options", "shape", "mechanism", "sensitivity", "output", "assignment".
+    """
+
+    def __init__(self, release: str, kind: str, detail: str) -> None:
+        super().__init__(f"{release}: {kind} differs between neighbours: {detail}")
+        self.release = release
+        self.kind = kind
+        self.detail = detail
+
+
+class ModelFileError(RefdpError, ValueError):
+    """A model file is truncated, altered, or of an unknown schema version."""
+
+
+class PrivacyWarning(UserWarning):
+    """Something was taken from the data (bounds, categories, label range), so that no privacy guarantee holds."""
