@@ -1,0 +1,168 @@
+"""Records, their public schema, and neighbouring data sets.
+
+A schema is public: bounds, categories and the label's range come from outside the records. Records are clamped to it
+when they are made, so that no later step can see a value outside its bound; how many were clamped is counted locally
+and never released.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from refdp.errors import InvalidParameter, InvalidRecords
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Numeric:
+    """A numeric feature with public bounds low <= high, in the feature's own unit. NaN is a missing value."""
+
+    name: str
+    low: float
+    high: float
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.low) and np.isfinite(self.high) and self.low <= self.high):
+            raise InvalidParameter(f"bounds of {self.name!r}: [{self.low}, {self.high}] given, finite low <= high allowed")
+
+
+@dataclass(frozen=True)
+class Categorical:
+    """A categorical feature with a public list of categories; a value outside the list is a missing value."""
+
+    name: str
+    categories: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        if not self.categories or len(set(self.categories)) != len(self.categories):
+            raise InvalidParameter(f"categories of {self.name!r}: a non-empty list without repetitions is needed")
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A regression target with public range low < high."""
+
+    low: float
+    high: float
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.low) and np.isfinite(self.high) and self.low < self.high):
+            raise InvalidParameter(f"label range [{self.low}, {self.high}] given, finite low < high allowed")
+
+
+@dataclass(frozen=True)
+class Classes:
+    """A classification target with a public list of at least two class labels, the last one positive when two."""
+
+    values: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.values) < 2 or len(set(self.values)) != len(self.values):
+            raise InvalidParameter(f"classes {self.values!r} given, at least two different labels are needed")
+
+
+Feature = Numeric | Categorical
+Target = Interval | Classes
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The public description of the records: features in column order and the target."""
+
+    features: tuple[Feature, ...]
+    target: Target
+
+    def __post_init__(self) -> None:
+        names = [feature.name for feature in self.features]
+        if not names or len(set(names)) != len(names):
+            raise InvalidParameter(f"feature names {names!r}: at least one, without repetitions")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Feature names in column order."""
+        return tuple(feature.name for feature in self.features)
+
+
+@dataclass(frozen=True)
+class Records:
+    """Private records, clamped to their schema.
+
+    x: shape (rows, features); a categorical value is its index in the public list; NaN is missing.
+    y: shape (rows,); a class is its index in the public list.
+    clamped: how many values were moved into their bounds (for the owner's eyes only).
+    """
+
+    schema: Schema
+    x: Floats
+    y: Floats
+    clamped: int = 0
+
+    @property
+    def size(self) -> int:
+        """Number of records. Private under add-remove."""
+        return len(self.y)
+
+    def take(self, rows: NDArray[np.intp] | Sequence[int]) -> Records:
+        """The records at these positions, in this order."""
+        index = np.asarray(rows, dtype=np.intp)
+        return Records(self.schema, self.x[index], self.y[index])
+
+    def insert(self, position: int, other: Records) -> Records:
+        """These records with the rows of another set placed before `position`."""
+        x = np.insert(self.x, position, other.x, axis=0)
+        return Records(self.schema, x, np.insert(self.y, position, other.y))
+
+
+def make_records(schema: Schema, x: Floats, y: Floats) -> Records:
+    """Validate shapes and values, then clamp.
+
+    x: (rows, features) float64, categories as indices, NaN missing; y: (rows,) float64, classes as indices.
+    Errors: InvalidRecords for no rows, wrong number of columns, infinite features, NaN or infinite labels, class
+    indices outside the public list.
+    """
+    x, y = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    if x.ndim != 2 or y.shape != x.shape[:1]:
+        raise InvalidRecords(f"features of shape {x.shape} and labels of shape {y.shape}: (n, m) and (n,) are needed")
+    if x.shape[1] != len(schema.features):
+        raise InvalidRecords(f"{x.shape[1]} feature columns given, the schema has {len(schema.features)}")
+    if x.shape[0] == 0:
+        raise InvalidRecords("0 records given, at least 1 is needed")
+    _check_features(schema, x)
+    labels = _labels(schema.target, y)
+    features = clamp_features(schema, x)
+    moved = int(np.sum((features != x) & ~np.isnan(x)) + np.sum(labels != y))
+    return Records(schema, features, labels, moved)
+
+
+def _check_features(schema: Schema, x: Floats) -> None:
+    infinite = np.isinf(x).any(axis=0)
+    if infinite.any():
+        name = schema.names[int(np.argmax(infinite))]
+        raise InvalidRecords(f"feature {name!r} holds an infinite value; finite values and NaN (missing) are allowed")
+
+
+def clamp_features(schema: Schema, x: Floats) -> Floats:
+    """Every numeric value moved into its public bounds; category indices outside the list become missing."""
+    out = np.array(x, dtype=np.float64, order="F")
+    for column, feature in enumerate(schema.features):
+        if isinstance(feature, Numeric):
+            out[:, column] = np.clip(out[:, column], feature.low, feature.high)
+        else:
+            known = (out[:, column] >= 0) & (out[:, column] < len(feature.categories))
+            out[:, column] = np.where(known, np.floor(out[:, column]), np.nan)
+    return out
+
+
+def _labels(target: Target, y: Floats) -> Floats:
+    if not np.isfinite(y).all():
+        raise InvalidRecords("a label is NaN or infinite; every record needs a finite label")
+    if isinstance(target, Interval):
+        return np.clip(y, target.low, target.high)
+    if not np.isin(y, np.arange(len(target.values))).all():
+        raise InvalidRecords(f"a class index lies outside 0..{len(target.values) - 1}, the public list {target.values}")
+    return y.copy()
