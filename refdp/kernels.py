@@ -1,8 +1,8 @@
 """Array kernels: sums of per-record statistics and row routing. No noise, no policy, no private decision.
 
-Layout. `codes` has shape (feature, row), one unsigned integer a cell: 0 is a missing value, an ordered feature has
-1 + #{thresholds <= x}, a categorical one 1 + index of the category. `bins[f]` is the number of codes of feature f and
-`offsets = bin_offsets(bins)` says where its bins start on the joined bin axis.
+Layout. `codes` has shape (feature, row), one unsigned integer a cell, rows contiguous: 0 is a missing value, an ordered
+feature has 1 + #{thresholds <= x}, a categorical one 1 + index of the category. `bins[f]` is the number of codes of
+feature f and `offsets = bin_offsets(bins)` says where its bins start on the joined bin axis.
 
 Exactness. A statistic on the grid of `GRID`, with (rows x largest magnitude) < 2**29, has float64 sums without any
 rounding. They do not depend on the order of rows, on chunks, or on whether a node is summed or is its parent minus its
@@ -11,9 +11,10 @@ sibling. That is what licenses every shortcut here: they change the time, never 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -24,9 +25,11 @@ Integers = npt.NDArray[np.signedinteger[Any]]
 Flags = npt.NDArray[np.bool_]
 Statistics = Sequence[Floats | None]
 
-GRID = 2.0**-24  # sums of multiples of it are exact in float64 up to 2**53 of them
+GRID = 2.0**-24  # sums of up to 2**53 multiples of it are exact in float64
+_TO_GRID = 1.5 * 2.0**52 * GRID  # x + _TO_GRID rounds x to the grid and has x / GRID in its low bits, for |x| < 2**27
+_TO_GRID_BITS = int(np.float64(_TO_GRID).view(np.int64))
 _CHUNK = 1 << 16  # rows handled at once, so that temporaries stay in the cache
-_JOINT_CELLS = 1 << 11  # a joint histogram of a group of features stays this small, so that it stays in the cache
+_JOINT_CELLS = 1 << 11  # the most cells of a joint histogram: it stays in the cache, and its codes fit 16 bits
 
 
 def bin_offsets(bins: Sequence[int]) -> Integers:
@@ -36,10 +39,18 @@ def bin_offsets(bins: Sequence[int]) -> Integers:
 
 def encode_ordered(column: Floats, thresholds: Floats) -> Codes:
     """1 + #{thresholds <= x} of each value x, and 0 for NaN; thresholds ascending, at most 65534."""
-    codes = np.empty(len(column), dtype=np.uint8 if len(thresholds) <= 254 else np.uint16)
+    codes = np.empty(len(column), dtype=_code_type(len(thresholds) + 2))
     for rows in _chunks(len(column)):
         values = column[rows]
         codes[rows] = np.where(np.isnan(values), 0, 1 + np.searchsorted(thresholds, values, side="right"))
+    return codes
+
+
+def encode_categories(column: Floats, categories: int) -> Codes:
+    """1 + index of each category index, and 0 for NaN; at most 65535 categories."""
+    codes = np.empty(len(column), dtype=_code_type(categories + 1))
+    for rows in _chunks(len(column)):
+        codes[rows] = np.where(np.isnan(column[rows]), 0, 1 + column[rows])
     return codes
 
 
@@ -47,7 +58,7 @@ def leaf_sums(node: Integers, nodes: int, stats: Statistics) -> Floats:
     """Sum of each statistic (None counts 1) over the rows of each node; shape (statistic, node)."""
     total = np.zeros((len(stats), nodes))
     for rows in _chunks(len(node)):
-        slot = np.maximum(node[rows], -1) + 1  # rows outside go to slot 0
+        slot = np.maximum(node[rows], -1) + 1  # rows of no node go to slot 0
         for s, stat in enumerate(stats):
             weights = None if stat is None else stat[rows]
             total[s] += np.bincount(slot, weights, minlength=nodes + 1)[1:]
@@ -61,13 +72,15 @@ def route(codes: Codes, node: Integers, feature: Integers, code: Integers, categ
     all others, and always missing values, go left to 2k. Negative nodes stay as they are.
     """
     child = node.copy()
-    for rows in _chunks(codes.shape[1]):
-        inside = np.flatnonzero(node[rows] >= 0)
-        parent = node[rows][inside]
-        seen = codes[feature[parent], rows.start + inside]
-        bound = code[parent]
-        right = np.where(categorical[parent], (seen == bound) & (seen > 0), seen > bound)
-        child[rows.start + inside] = 2 * parent + right
+    cells, starts = codes.reshape(-1), feature.astype(np.intp) * codes.shape[1]
+    for rows in _chunks(len(node)):
+        parent = np.maximum(node[rows], 0)
+        seen = cells.take(starts.take(parent) + np.arange(rows.start, rows.stop))
+        bound = code.take(parent)
+        right = seen > bound
+        if categorical.any():
+            right = np.where(categorical.take(parent), (seen == bound) & (seen > 0), right)
+        np.copyto(child[rows], 2 * parent + right, where=node[rows] >= 0, casting="same_kind")
     return child
 
 
@@ -85,37 +98,169 @@ def bin_sums(
 ) -> Floats:
     """Sum of each statistic over the rows of each node and feature bin; shape (statistic, node, joined bin).
 
-    A statistic is one float64 a row, None counts 1; a negative node takes a row out. `parents`, the sums of the same
-    statistics one level up (where children 2k and 2k + 1 hold exactly the rows of k), saves half of the work.
+    stats: one float64 a row each, None counts 1. node: 0..nodes - 1, negative for a row that is left out.
+    parents: the sums of the same statistics one level up, whose node k holds exactly the rows of 2k and 2k + 1; with
+    them only the smaller child of each parent is summed. Statistics off the grid are summed too, but with rounding.
     """
-    return BinSums.prepare(codes, offsets)(node, nodes, stats, parents)
+    return BinSums.prepare(codes, offsets).sums(node, nodes, stats, parents)
 
 
 @dataclass(frozen=True)
 class BinSums:
-    """`bin_sums` of one code matrix, prepared for many calls."""
+    """`bin_sums` of one code matrix, prepared once for many calls."""
 
-    codes: Codes
-    offsets: Integers
+    groups: tuple[_Group, ...]
+    total_bins: int
 
     @classmethod
     def prepare(cls, codes: Codes, offsets: Integers) -> BinSums:
-        """Join features with few bins into groups, whose joint histogram is summed once for all of them."""
-        return cls(codes, offsets)
+        """Join neighbouring features with few bins into groups: one pass over the rows then serves all of a group."""
+        bins = [int(size) for size in np.diff(offsets)]
+        limit = min(_JOINT_CELLS, codes.shape[1] // 16)  # with few rows, joint cells cost more than they save
+        groups, first = [], 0
+        for last in range(1, len(bins) + 1):
+            if last == len(bins) or math.prod(bins[first : last + 1]) > limit:
+                groups.append(_Group.join(codes, first, tuple(bins[first:last])))
+                first = last
+        return cls(tuple(groups), int(offsets[-1]))
 
-    def __call__(self, node: Integers, nodes: int, stats: Statistics, parents: Floats | None = None) -> Floats:
+    def sums(self, node: Integers, nodes: int, stats: Statistics, parents: Floats | None = None) -> Floats:
         """As `bin_sums`."""
-        total = np.zeros((len(stats), nodes, int(self.offsets[-1])))
-        for f, column in enumerate(self.codes):
-            first, last = int(self.offsets[f]), int(self.offsets[f + 1])
-            for rows in _chunks(len(node)):
-                inside = np.flatnonzero(node[rows] >= 0)
-                cell = node[rows][inside] * (last - first) + column[rows][inside]
-                for s, stat in enumerate(stats):
-                    weights = None if stat is None else stat[rows][inside]
-                    sums = np.bincount(cell, weights, minlength=nodes * (last - first))
-                    total[s, :, first:last] += sums.reshape(nodes, last - first)
+        if parents is None:
+            return self._summed(np.arange(nodes), nodes, node, stats)
+        counts = leaf_sums(node, nodes, [None])[0]
+        smaller = np.arange(0, nodes, 2) + (counts[1::2] < counts[0::2])
+        slot_of = np.full(nodes, -1)
+        slot_of[smaller] = np.arange(nodes // 2)
+        total = np.empty((len(stats), nodes, self.total_bins))
+        total[:, smaller] = self._summed(slot_of, nodes // 2, node, stats)
+        total[:, smaller ^ 1] = parents - total[:, smaller]
         return total
+
+    def _summed(self, slot_of: Integers, slots: int, node: Integers, stats: Statistics) -> Floats:
+        """Sums over the rows of each slot, where node k goes to slot_of[k] and is left out if that is negative."""
+        total = np.zeros((len(stats), slots, self.total_bins))
+        for rows in _selections(slot_of, node):
+            passes = _passes([stat if stat is None else rows.of(stat) for stat in stats], len(rows.slot))
+            parts = [group.sums(rows, slots, passes) for group in self.groups]
+            for each, sums in zip(passes, zip(*parts, strict=True), strict=True):
+                each.add_to(total, np.concatenate(sums, axis=1))
+        return total
+
+
+class _Rows(NamedTuple):
+    """Some rows of one chunk (None: all, without a copy), and the slot of each of them."""
+
+    chunk: slice
+    inside: npt.NDArray[np.intp] | None
+    slot: Integers
+
+    def of(self, column: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """The values of the rows."""
+        values = column[self.chunk]
+        return values if self.inside is None else values.take(self.inside)
+
+
+def _selections(slot_of: Integers, node: Integers) -> Iterator[_Rows]:
+    lookup = np.append(slot_of, -1)  # index -1: rows of no node
+    for chunk in _chunks(len(node)):
+        slot = lookup.take(np.maximum(node[chunk], -1), mode="wrap")
+        inside = np.flatnonzero(slot >= 0)
+        if len(inside):
+            yield _Rows(chunk, None if len(inside) == len(slot) else inside, slot.take(inside))
+
+
+@dataclass(frozen=True)
+class _Group:
+    """Neighbouring features as one feature, whose code is their codes in mixed radix."""
+
+    bins: tuple[int, ...]
+    codes: Codes
+
+    @classmethod
+    def join(cls, codes: Codes, first: int, bins: tuple[int, ...]) -> _Group:
+        """The group of the features from `first` on that have these bins; one feature alone is not copied."""
+        if len(bins) == 1:
+            return cls(bins, codes[first])
+        joint = np.empty(codes.shape[1], dtype=np.uint16)
+        for rows in _chunks(codes.shape[1]):
+            joint[rows] = codes[first, rows]
+            for f, size in enumerate(bins[1:], first + 1):
+                joint[rows] = joint[rows] * np.uint16(size) + codes[f, rows]
+        return cls(bins, joint)
+
+    def sums(self, rows: _Rows, slots: int, passes: Sequence[_Pass]) -> list[npt.NDArray[Any]]:
+        """For each pass the sums per slot and feature bin; shape (slot, bins of all features side by side)."""
+        cells = self._cells(rows, slots)
+        tables = []
+        for each in passes:
+            joint = np.zeros(slots * math.prod(self.bins), dtype=each.weights.dtype)
+            np.add.at(joint, cells, each.weights)
+            tables.append(self._marginals(joint.reshape(slots, *self.bins)))
+        return tables
+
+    def _cells(self, rows: _Rows, slots: int) -> npt.NDArray[np.intp]:
+        """The cell (slot * size + joint code) of each selected row."""
+        size = math.prod(self.bins)
+        narrow = np.uint16 if slots * size <= 1 << 16 else np.intp  # 16 bits while they suffice: four times the speed
+        starts = np.multiply(rows.slot.astype(narrow), size, dtype=narrow)
+        cells: npt.NDArray[np.intp] = np.add(starts, rows.of(self.codes)).astype(np.intp)
+        return cells
+
+    def _marginals(self, joint: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        axes = range(1, joint.ndim)
+        return np.concatenate([joint.sum(axis=tuple(a for a in axes if a != kept)) for kept in axes], axis=1)
+
+
+class _Pass(NamedTuple):
+    """One pass over rows: the weights to add up, and the statistics that their sums hold.
+
+    shift = 0: the sums are those of statistic stats[0]. Otherwise a weight is the integer 2**shift + x / GRID, x the
+    value of stats[0], so that one sum holds both the sum of x and the count of rows, which is stats[1].
+    """
+
+    stats: tuple[int, ...]
+    weights: npt.NDArray[Any]
+    shift: int
+
+    def add_to(self, total: Floats, sums: npt.NDArray[Any]) -> None:
+        """Unpack the sums of weights and add them to the totals; total[s] has the shape of sums."""
+        if not self.shift:
+            total[self.stats[0]] += sums
+            return
+        counts = (sums + (1 << (self.shift - 1))) >> self.shift
+        total[self.stats[0]] += (sums - (counts << self.shift)) * GRID
+        total[self.stats[1]] += counts
+
+
+def _passes(stats: Statistics, rows: int) -> list[_Pass]:
+    """The passes that sum these statistics; the first count rides along with the first other one where exact."""
+    values = {s: stat for s, stat in enumerate(stats) if stat is not None}
+    counts = [s for s, stat in enumerate(stats) if stat is None]
+    passes = []
+    if values and counts:
+        first = min(values)
+        weights, shift = _packed(values[first])
+        if shift:
+            del values[first]
+            passes.append(_Pass((first, counts.pop(0)), weights, shift))
+    ones = np.broadcast_to(np.int64(1), rows)
+    return passes + [_Pass((s,), values.get(s, ones), 0) for s in [*values, *counts]]
+
+
+def _packed(values: Floats) -> tuple[npt.NDArray[np.int64], int]:
+    """The integers 2**shift + value / GRID; shift 0 when sums of them could overflow, or a value is off the grid."""
+    shifted = values + _TO_GRID
+    largest = max(values.max(), -values.min())
+    fits = largest < 2.0**27 and np.array_equal(shifted - _TO_GRID, values)
+    shift = int(len(values) * largest / GRID).bit_length() + 1 if fits else 0
+    if len(values).bit_length() + shift > 62:
+        shift = 0
+    return shifted.view(np.int64) + ((1 << shift) - _TO_GRID_BITS), shift
+
+
+def _code_type(bins: int) -> type[np.uint8] | type[np.uint16]:
+    return np.uint8 if bins <= 1 << 8 else np.uint16
 
 
 def _chunks(rows: int) -> Iterator[slice]:
