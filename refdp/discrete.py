@@ -1,0 +1,158 @@
+"""Exact samplers in rational arithmetic (Canonne, Kamath, Steinke 2020): no floating point in any decision.
+
+Parameters are `Fraction`s, made from floats by their exact value; randomness is unbiased integers. The outputs have
+exactly the stated distributions, given that the bits are uniform. Time still depends on the outcome.
+"""
+
+from __future__ import annotations
+
+import math
+import secrets
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from refdp.draws import Draws, FloatArray, IntArray
+from refdp.errors import InvalidParameter
+from refdp.selection import utilities
+
+
+class Bits(Protocol):
+    """A source of uniform integers."""
+
+    def randbelow(self, n: int) -> int:
+        """A uniform integer in 0..n-1, without bias, for any n >= 1."""
+        ...
+
+
+class GeneratorBits:
+    """Bits of a seeded numpy generator: reproducible, for tests and tapes."""
+
+    def __init__(self, generator: np.random.Generator) -> None:
+        self._generator = generator
+
+    def randbelow(self, n: int) -> int:
+        """Uniform on 0..n-1: as many bits as n-1 has, drawn again until they are below n."""
+        size = (n - 1).bit_length()
+        while True:
+            candidate = int.from_bytes(self._generator.bytes((size + 7) // 8), "little") >> (-size % 8)
+            if candidate < n:
+                return candidate
+
+
+class SystemBits:
+    """Bits of the operating system's entropy: for models that leave the house."""
+
+    def randbelow(self, n: int) -> int:
+        """Uniform on 0..n-1."""
+        return secrets.randbelow(n)
+
+
+def bernoulli(p: Fraction, bits: Bits) -> bool:
+    """True with probability p, 0 <= p <= 1."""
+    return bits.randbelow(p.denominator) < p.numerator
+
+
+def bernoulli_exp(x: Fraction, bits: Bits) -> bool:
+    """True with probability e^-x, x >= 0 (Canonne, Kamath, Steinke 2020, Algorithm 1).
+
+    For x <= 1: K counts how long Bernoulli(x/1), Bernoulli(x/2), ... succeed; P(K > k) = x^k / k!, so that the first
+    failure comes at an odd place with probability Σ_k (-x)^k / k!. Larger x: e^-x = (e^-1)^floor(x) e^-(x - floor(x)).
+    """
+    while x > 1:
+        if not bernoulli_exp(Fraction(1), bits):
+            return False
+        x -= 1
+    place = 1
+    while bernoulli(x / place, bits):
+        place += 1
+    return place % 2 == 1
+
+
+def discrete_laplace(scale: Fraction, size: int | tuple[int, ...], bits: Bits) -> IntArray:
+    """Integers with P(z) proportional to exp(-|z| / scale), exactly."""
+    _check_parameter("scale", scale)
+    return _fill(size, lambda: _one_laplace(scale, bits))
+
+
+def discrete_gaussian(sigma2: Fraction, size: int | tuple[int, ...], bits: Bits) -> IntArray:
+    """Integers with P(z) proportional to exp(-z² / (2 sigma2)), exactly."""
+    _check_parameter("sigma2", sigma2)
+    width = math.isqrt(math.floor(sigma2)) + 1
+    return _fill(size, lambda: _one_gaussian(sigma2, width, bits))
+
+
+def sample_exponential(value: ArrayLike, coefficient: float | Fraction, bits: Bits) -> IntArray:
+    """Per row of a utility table, option c with probability proportional to exp(coefficient * u_c), exactly.
+
+    Proposes a uniform option and accepts it with probability exp(-coefficient (max u - u_c)). Utilities and coefficient
+    count with the exact value of their floats. Shapes (rows, options) -> (rows,); -inf excludes an option.
+    """
+    exact = Fraction(coefficient)
+    _check_parameter("coefficient", exact)
+    return np.array([_one_option(row, exact, bits) for row in utilities(value)], dtype=np.int64)
+
+
+def standard_draws(draws: Draws, generator: np.random.Generator, bits: Bits) -> FloatArray | IntArray:
+    """The draws that a mechanism asks for: floating kinds from the generator, discrete kinds exactly, from the bits."""
+    match draws.kind:
+        case "laplace":
+            return np.asarray(generator.laplace(size=draws.shape))
+        case "normal":
+            return np.asarray(generator.standard_normal(draws.shape))
+        case "gumbel":
+            return np.asarray(generator.gumbel(size=draws.shape))
+        case "exponential":
+            return np.asarray(generator.standard_exponential(draws.shape))
+        case "discrete-laplace" if draws.parameter is not None:
+            return discrete_laplace(draws.parameter, draws.shape, bits)
+        case "discrete-gaussian" if draws.parameter is not None:
+            return discrete_gaussian(draws.parameter, draws.shape, bits)
+    raise InvalidParameter(
+        f"draws {draws!r}: allowed are the kinds that refdp.draws.Draws lists, discrete with parameter"
+    )
+
+
+def _check_parameter(name: str, parameter: Fraction) -> None:
+    if not parameter > 0:
+        raise InvalidParameter(f"{name} of a discrete sampler is {parameter!r}: allowed are fractions > 0")
+
+
+def _fill(size: int | tuple[int, ...], one: Callable[[], int]) -> IntArray:
+    shape = size if isinstance(size, tuple) else (size,)
+    return np.array([one() for _ in range(math.prod(shape))], dtype=np.int64).reshape(shape)
+
+
+def _one_laplace(scale: Fraction, bits: Bits) -> int:
+    """Algorithm 2 of the same paper, scale = t/s: a geometric number of ratio e^(-1/t), divided by s, with a sign."""
+    t, s = scale.numerator, scale.denominator
+    while True:
+        low = bits.randbelow(t)
+        if not bernoulli_exp(Fraction(low, t), bits):
+            continue
+        high = 0
+        while bernoulli_exp(Fraction(1), bits):
+            high += 1
+        magnitude, negative = (low + t * high) // s, bits.randbelow(2) == 1
+        if magnitude or not negative:  # zero counts once, not with either sign
+            return -magnitude if negative else magnitude
+
+
+def _one_gaussian(sigma2: Fraction, width: int, bits: Bits) -> int:
+    """Algorithm 3 of the same paper: a discrete Laplace proposal of scale t = floor(sigma) + 1, then one rejection."""
+    while True:
+        proposal = _one_laplace(Fraction(width), bits)
+        if bernoulli_exp((abs(proposal) - sigma2 / width) ** 2 / (2 * sigma2), bits):
+            return proposal
+
+
+def _one_option(row: FloatArray, coefficient: Fraction, bits: Bits) -> int:
+    allowed = np.flatnonzero(row > -np.inf).tolist()
+    best = Fraction(float(row.max()))
+    while True:
+        option = int(allowed[bits.randbelow(len(allowed))])
+        if bernoulli_exp(coefficient * (best - Fraction(float(row[option]))), bits):
+            return option
