@@ -20,6 +20,9 @@ from refdp.errors import InvalidParameter
 from refdp.selection import utilities
 
 
+_POOL_BYTES = 64  # fetched at once: a call of the generator costs more than the arithmetic on 512 bits
+
+
 class Bits(Protocol):
     """A source of uniform integers."""
 
@@ -33,14 +36,23 @@ class GeneratorBits:
 
     def __init__(self, generator: np.random.Generator) -> None:
         self._generator = generator
+        self._pool = self._left = 0  # bits fetched but not used yet, and how many
 
     def randbelow(self, n: int) -> int:
         """Uniform on 0..n-1: as many bits as n-1 has, drawn again until they are below n."""
         size = (n - 1).bit_length()
-        while True:
-            candidate = int.from_bytes(self._generator.bytes((size + 7) // 8), "little") >> (-size % 8)
-            if candidate < n:
-                return candidate
+        while (candidate := self._take(size)) >= n:
+            pass
+        return candidate
+
+    def _take(self, size: int) -> int:
+        while self._left < size:
+            self._pool |= int.from_bytes(self._generator.bytes(_POOL_BYTES), "little") << self._left
+            self._left += 8 * _POOL_BYTES
+        taken = self._pool & ((1 << size) - 1)
+        self._pool >>= size
+        self._left -= size
+        return taken
 
 
 class SystemBits:
@@ -51,25 +63,17 @@ class SystemBits:
         return secrets.randbelow(n)
 
 
-def bernoulli(p: Fraction, bits: Bits) -> bool:
-    """True with probability p, 0 <= p <= 1."""
-    return bits.randbelow(p.denominator) < p.numerator
-
-
 def bernoulli_exp(x: Fraction, bits: Bits) -> bool:
     """True with probability e^-x, x >= 0 (Canonne, Kamath, Steinke 2020, Algorithm 1).
 
     For x <= 1: K counts how long Bernoulli(x/1), Bernoulli(x/2), ... succeed; P(K > k) = x^k / k!, so that the first
     failure comes at an odd place with probability Σ_k (-x)^k / k!. Larger x: e^-x = (e^-1)^floor(x) e^-(x - floor(x)).
     """
-    while x > 1:
-        if not bernoulli_exp(Fraction(1), bits):
+    whole, rest = divmod(x.numerator, x.denominator)
+    for _ in range(whole):
+        if not _small_bernoulli_exp(1, 1, bits):
             return False
-        x -= 1
-    place = 1
-    while bernoulli(x / place, bits):
-        place += 1
-    return place % 2 == 1
+    return _small_bernoulli_exp(rest, x.denominator, bits)
 
 
 def discrete_laplace(scale: Fraction, size: int | tuple[int, ...], bits: Bits) -> IntArray:
@@ -121,6 +125,14 @@ def _check_parameter(name: str, parameter: Fraction) -> None:
         raise InvalidParameter(f"{name} of a discrete sampler is {parameter!r}: allowed are fractions > 0")
 
 
+def _small_bernoulli_exp(numerator: int, denominator: int, bits: Bits) -> bool:
+    """bernoulli_exp for x = numerator / denominator <= 1."""
+    place = 1
+    while bits.randbelow(denominator * place) < numerator:  # Bernoulli(x / place)
+        place += 1
+    return place % 2 == 1
+
+
 def _fill(size: int | tuple[int, ...], one: Callable[[], int]) -> IntArray:
     shape = size if isinstance(size, tuple) else (size,)
     return np.array([one() for _ in range(math.prod(shape))], dtype=np.int64).reshape(shape)
@@ -131,10 +143,10 @@ def _one_laplace(scale: Fraction, bits: Bits) -> int:
     t, s = scale.numerator, scale.denominator
     while True:
         low = bits.randbelow(t)
-        if not bernoulli_exp(Fraction(low, t), bits):
+        if not _small_bernoulli_exp(low, t, bits):
             continue
         high = 0
-        while bernoulli_exp(Fraction(1), bits):
+        while _small_bernoulli_exp(1, 1, bits):
             high += 1
         magnitude, negative = (low + t * high) // s, bits.randbelow(2) == 1
         if magnitude or not negative:  # zero counts once, not with either sign
