@@ -19,7 +19,6 @@ from refdp.draws import Draws, FloatArray, IntArray
 from refdp.errors import InvalidParameter
 from refdp.selection import utilities
 
-
 _POOL_BYTES = 64  # fetched at once: a call of the generator costs more than the arithmetic on 512 bits
 
 
