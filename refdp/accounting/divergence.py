@@ -1,0 +1,173 @@
+"""Rényi curves of whole plans, vectorised over orders, and the ε that they give.
+
+Sequential composition adds (Mironov 2017, Proposition 1, adaptive). Parallel: the largest block at every order under
+add-remove, the largest two under replace-one. Partition, both relations: e^{(α-1)D} is jointly convex, and the outputs
+outside the record's own block are shared, so ρ = log(w_0 + sum_j w_j e^{(α-1)ρ_j}) / (α-1) with w_0 = 1 - sum_j w_j. Every
+node is also capped by the curve of randomised response at its pure ε.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from refdp.accounting import conversion, curves, sampling
+from refdp.accounting.arrays import Array, per_order
+from refdp.accounting.normal import Blocks, Composed, Mixture, Node, Sampled, normalise
+from refdp.accounting.pure import node_epsilon
+from refdp.accounting.releases import DiscreteGaussianCost, DiscreteLaplaceCost, GaussianCost, LaplaceCost, RangeCost
+from refdp.accounting.rounding import upwards
+from refdp.errors import InvalidParameter
+from refdp.events import Plan, Relation
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+COARSE = 1 + np.geomspace(1e-2, 1e6, 97)
+COARSE_SAMPLED = 1 + np.geomspace(2e-2, 1023, 41)
+
+
+def renyi(plan: Plan, orders: Array) -> Array:
+    """An upper bound on the plan's Rényi divergence at every order, both directions.
+
+    Errors: InvalidParameter unless all orders are finite numbers above 1.
+    """
+    return node_curve(normalise(plan), plan.relation, _checked(orders))
+
+
+def renyi_epsilon(plan: Plan, delta: float) -> float:
+    """The least ε at δ that any order and any of the three conversions gives, rounded upwards; inf at δ = 0."""
+    if not 0 <= delta <= 1:
+        raise InvalidParameter(f"delta {delta!r}: allowed are numbers in [0, 1]")
+    node = normalise(plan)
+    return node_renyi_epsilon(node, plan.relation, delta)[0]
+
+
+def node_renyi_epsilon(node: Node, relation: Relation, delta: float) -> tuple[float, float]:
+    """(ε, the order that gave it) for a node in normal form."""
+    if delta == 0:
+        return math.inf, math.inf
+    return _minimise(node, relation, lambda orders, rho: conversion.epsilons(orders, rho, delta))
+
+
+def node_renyi_delta(node: Node, relation: Relation, epsilon: float) -> tuple[float, float]:
+    """(δ, the order that gave it) at ε for a node in normal form."""
+    log_delta, order = _minimise(node, relation, lambda orders, rho: conversion.log_deltas(orders, rho, epsilon))
+    return upwards(math.exp(log_delta)), order
+
+
+def _minimise(node: Node, relation: Relation, value: Callable[[Array, Array], Array]) -> tuple[float, float]:
+    """The least of `value` over a coarse grid of orders, then over a fine one around the best."""
+    orders = COARSE_SAMPLED if has_sampling(node) else COARSE
+    best, at = _best(node, relation, orders, value)
+    index = int(np.searchsorted(orders, at))
+    around = np.geomspace(orders[max(index - 1, 0)] - 1, orders[min(index + 1, len(orders) - 1)] - 1, 33)
+    whole = np.unique(np.clip(np.round(around + 1), 2, None)) - 1
+    finer, finer_at = _best(node, relation, 1 + np.concatenate((around, whole)), value)
+    return (finer, finer_at) if finer < best else (best, at)
+
+
+def _best(node: Node, relation: Relation, orders: Array, value: Callable[[Array, Array], Array]) -> tuple[float, float]:
+    rho = node_curve(node, relation, orders)
+    values = value(orders, rho)
+    index = int(np.argmin(values))
+    return upwards(float(values[index])), float(orders[index])
+
+
+def node_curve(node: Node, relation: Relation, orders: Array) -> Array:
+    """`renyi` of a node in normal form, with directed slack."""
+    return _curve(node, relation, orders, pair=False) * (1 + 2.0**-44)
+
+
+def _curve(node: Node, relation: Relation, orders: Array, pair: bool) -> Array:
+    """The curve; with `pair`, that of the symmetric dominating pair (used inside sampling)."""
+    match node:
+        case GaussianCost(mu):
+            return curves.gaussian(mu, orders)
+        case DiscreteGaussianCost():
+            return curves.gaussian(node.mu, orders)  # Canonne, Kamath, Steinke 2020, Theorem 14
+        case LaplaceCost():
+            return curves.laplace(node.epsilon, orders)
+        case DiscreteLaplaceCost():
+            return curves.discrete_laplace(node.rate, node.shift, orders)
+        case RangeCost():
+            return (curves.bounded_range_pair if pair else curves.bounded_range)(node.epsilon, orders)
+        case Composed(items):
+            return sum((count * _curve(inner, relation, orders, pair) for inner, count in items), np.zeros_like(orders))
+        case Blocks(blocks, at_once):
+            rows = [_curve(inner, relation, orders, pair) for inner, count in blocks for _ in range(count)]
+            total: Array = np.sort(np.stack(rows), axis=0)[-at_once:].sum(axis=0)
+            return total
+        case Mixture(slots):
+            return _capped(node, relation, orders, _mixture(slots, relation, orders))
+        case Sampled():
+            return _capped(node, relation, orders, _sampled(node, relation, orders))
+
+
+def _capped(node: Node, relation: Relation, orders: Array, rho: Array) -> Array:
+    return np.minimum(rho, curves.randomised_response(node_epsilon(node, relation), orders))
+
+
+def _mixture(slots: tuple[tuple[Node, float], ...], relation: Relation, orders: Array) -> Array:
+    rest = max(0.0, 1 - math.fsum(weight for _, weight in slots))
+    log_rest = math.log(rest) if rest > 0 else -math.inf
+    total = np.full_like(orders, log_rest)
+    for inner, weight in slots:
+        total = np.logaddexp(total, math.log(weight) + (orders - 1) * _curve(inner, relation, orders, pair=False))
+    return per_order(np.maximum(total + 2.0**-44, 0.0), orders)
+
+
+def _sampled(node: Sampled, relation: Relation, orders: Array) -> Array:
+    rate, inner = node.rate, node.node
+
+    def inside(at: Array, pair: bool = False) -> Array:
+        return _curve(inner, relation, at, pair)
+
+    if node.method == "without-replacement":
+        return sampling.without_replacement(rate, inside, node_epsilon(inner, relation), orders)
+    if isinstance(inner, GaussianCost):
+        return _poisson_gaussian(rate, 1 / inner.mu, orders.tobytes())
+    general = sampling.poisson(rate, inside, orders, symmetric=False)
+    if not is_symmetric(inner):
+        return general
+    exact = sampling.poisson(rate, lambda at: inside(at, True), orders, symmetric=True)
+    return np.minimum(general, exact)
+
+
+@lru_cache(maxsize=256)
+def _poisson_gaussian(rate: float, sigma: float, orders: bytes) -> Array:
+    rho = sampling.poisson_gaussian(rate, sigma, np.frombuffer(orders))
+    rho.flags.writeable = False
+    return rho
+
+
+def is_symmetric(node: Node) -> bool:
+    """Whether the node is dominated by symmetric pairs whose moments `_curve(pair=True)` gives."""
+    match node:
+        case Composed(items) | Blocks(items, _):
+            return all(is_symmetric(inner) for inner, _ in items)
+        case Mixture() | Sampled() | DiscreteGaussianCost():
+            return False
+        case _:
+            return True
+
+
+def has_sampling(node: Node) -> bool:
+    """Whether a sampled node is inside, whose curve is costly at large orders."""
+    match node:
+        case Composed(items) | Blocks(items, _) | Mixture(items):
+            return any(has_sampling(inner) for inner, _ in items)
+        case Sampled():
+            return True
+        case _:
+            return False
+
+
+def _checked(orders: Array) -> Array:
+    array = np.asarray(orders, dtype=float)
+    if array.ndim != 1 or not np.all((array > 1) & np.isfinite(array)):
+        raise InvalidParameter(f"orders {orders!r}: allowed is a one-dimensional array of finite numbers > 1")
+    return array

@@ -1,0 +1,99 @@
+"""Gaussian differential privacy, exact: the profile of N(0, 1) against N(mu, 1), its inverses, and calibration.
+
+A Gaussian release has mu = sensitivity / sd, and mu's compose as the root of the sum of their squares (Dong, Roth, Su
+2022). Candidates come from floating bisection; whatever is returned was afterwards checked with sixty digits and, where
+the check failed, moved until it held.
+"""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+from fractions import Fraction
+
+from refdp.accounting.precise import gaussian_delta
+from refdp.accounting.rounding import ceiling
+from refdp.accounting.search import greatest, least
+from refdp.errors import InvalidParameter
+
+_HUGE = 1e4  # largest mu considered: its epsilon is above 5e7
+
+
+def delta(mu: float, epsilon: float) -> float:
+    """δ(ε) of μ-GDP, rounded upwards to a float."""
+    _domain(mu, epsilon)
+    if mu == 0:
+        return 0.0
+    exact = gaussian_delta(mu, epsilon)
+    nearest = float(exact)
+    return nearest if Decimal(nearest) >= exact else math.nextafter(nearest, math.inf)
+
+
+def epsilon(mu: float, delta: float) -> float:
+    """The ε of μ-GDP at δ, from above; inf at δ = 0 (unless μ = 0)."""
+    _domain(mu, 0.0)
+    if not 0 <= delta <= 1:
+        raise InvalidParameter(f"delta {delta!r}: allowed are numbers in [0, 1]")
+    if mu == 0:
+        return 0.0
+    if delta == 0:
+        return math.inf
+    top = mu * (mu / 2 + math.sqrt(2 * -math.log(delta) + 2)) + 1e-300
+    start = least(lambda eps: _float_delta(mu, eps) <= delta, 0.0, top, relative=1e-16)
+    return _verified_epsilon(mu, delta, start)
+
+
+def mu_for(epsilon: float, delta: float) -> float:
+    """The largest μ, from below, whose δ(ε) is at most δ.
+
+    Errors: InvalidParameter unless epsilon >= 0 and 0 < delta < 1: no Gaussian has delta = 0.
+    """
+    if not 0 <= epsilon < math.inf:
+        raise InvalidParameter(f"epsilon {epsilon!r}: allowed are finite numbers >= 0")
+    if not 0 < delta < 1:
+        raise InvalidParameter(f"delta {delta!r}: a Gaussian needs a number in (0, 1)")
+    start = greatest(lambda mu: _float_delta(mu, epsilon) <= delta, 0.0, _HUGE, relative=1e-16)
+    for step in range(60):
+        candidate = start * (1 - 2.0 ** (step - 53)) if step else start
+        if candidate > 0 and gaussian_delta(candidate, epsilon) <= Decimal(delta):
+            return candidate
+    raise InvalidParameter(f"no Gaussian noise found for epsilon {epsilon!r}, delta {delta!r}")
+
+
+def calibrate(epsilon: float, delta: float, sensitivity: float = 1.0) -> float:
+    """The least sd, from above, that makes one Gaussian release (ε, δ)-DP (Balle, Wang 2018, by direct inversion).
+
+    Units: those of the sensitivity (Euclidean). Errors: as `mu_for`; sensitivity must be finite and >= 0.
+    """
+    if not 0 <= sensitivity < math.inf:
+        raise InvalidParameter(f"sensitivity {sensitivity!r}: allowed are finite numbers >= 0")
+    return ceiling(Fraction(sensitivity) / Fraction(mu_for(epsilon, delta)))
+
+
+def _verified_epsilon(mu: float, delta: float, start: float) -> float:
+    """The first of start, start (1 + 2^-52), start (1 + 2^-51), … that sixty digits confirm."""
+    for step in range(60):
+        candidate = start * (1 + 2.0 ** (step - 53)) if step else start
+        if gaussian_delta(mu, candidate) <= Decimal(delta):
+            return candidate
+    return math.inf
+
+
+def _float_delta(mu: float, epsilon: float) -> float:
+    """δ by Mills ratios m(x) = P(Z > x) / φ(x): φ(ε/μ - μ/2) (m(ε/μ - μ/2) - m(ε/μ + μ/2))."""
+    from scipy import special
+
+    if mu <= 0:
+        return 0.0
+    near, far = epsilon / mu - mu / 2, epsilon / mu + mu / 2
+    if near < -8:
+        return float(special.ndtr(-near)) - math.exp(epsilon + float(special.log_ndtr(-far)))
+    ratios = float(special.erfcx(near / math.sqrt(2))) - float(special.erfcx(far / math.sqrt(2)))
+    return 0.5 * math.exp(-near * near / 2) * ratios
+
+
+def _domain(mu: float, epsilon: float) -> None:
+    if not 0 <= mu < math.inf:
+        raise InvalidParameter(f"mu {mu!r}: allowed are finite numbers >= 0")
+    if not 0 <= epsilon < math.inf:
+        raise InvalidParameter(f"epsilon {epsilon!r}: allowed are finite numbers >= 0")

@@ -1,0 +1,215 @@
+"""Plans in normal form: equal costs counted, Gaussians merged, no-ops gone.
+
+Every accountant reads this form, hence the order and the nesting of a plan cannot change a result. Rewritings used, all
+of them exact or in the safe direction:
+- sequential Gaussians are one Gaussian with mu² the sum of the mu²;
+- Poisson sampling of Poisson sampling has the product of the rates; rate 1 is nothing, rate 0 releases nothing;
+- blocks of a parallel composition under add-remove: the record sits in one block, equal blocks count once;
+  under replace-one it can leave one block and enter another, so two blocks pay. The declared sensitivity of a release
+  in a block is about replace-one neighbours of the whole data set and so covers leaving, entering and staying;
+- partition slots with equal events are one slot with the sum of their weights, since the bounds used for partitions
+  (joint convexity) see only weight and cost.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from refdp.accounting.releases import (
+    Cost,
+    DiscreteGaussianCost,
+    DiscreteLaplaceCost,
+    GaussianCost,
+    LaplaceCost,
+    RangeCost,
+    cost,
+)
+from refdp.accounting.rounding import ceiling
+from refdp.errors import InvalidParameter, RelationMismatch
+from refdp.events import Event, Parallel, Partition, Plan, Relation, Release, Repeat, Sequential, Subsample
+
+
+@dataclass(frozen=True)
+class Composed:
+    """Nodes in sequence, each with the number of times it occurs."""
+
+    parts: tuple[tuple[Node, int], ...]
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """Different blocks; `at_once` of them (1 under add-remove, 2 under replace-one) see the differing record."""
+
+    blocks: tuple[tuple[Node, int], ...]
+    at_once: int
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """Slots that the record falls into with the given probabilities; the rest of the probability releases nothing."""
+
+    slots: tuple[tuple[Node, float], ...]
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """The node on a secret random part of the records; `method` as in events.Subsample."""
+
+    rate: float
+    node: Node
+    method: str
+
+
+Node = Cost | Composed | Blocks | Mixture | Sampled
+
+NOTHING = Composed(())
+
+
+def normalise(plan: Plan) -> Node:
+    """The normal form of a plan.
+
+    Errors: InvalidParameter (count, rate, weights, noise out of their domains), RelationMismatch (sampling method
+    against relation).
+    """
+    return _node(plan.event, plan.relation)
+
+
+def parts(node: Node) -> tuple[tuple[Node, int], ...]:
+    """The sequential parts of a node and their counts."""
+    return node.parts if isinstance(node, Composed) else ((node, 1),)
+
+
+def _node(event: Event, relation: Relation) -> Node:
+    match event:
+        case Release():
+            return _unless_free(cost(event))
+        case Sequential(events):
+            return compose((_node(child, relation), 1) for child in events)
+        case Repeat(inner, count):
+            return compose([(_node(inner, relation), _count(count))])
+        case Parallel(events):
+            return _blocks([_node(child, relation) for child in events], relation)
+        case Partition(weights, events):
+            return _mixture(weights, [_node(child, relation) for child in events])
+        case Subsample(rate, inner, method):
+            return _sampled(_rate(rate, method, relation), _node(inner, relation), method)
+
+
+def compose(items: Iterable[tuple[Node, int]]) -> Node:
+    """The sequential composition of nodes with counts, in normal form."""
+    total: Counter[Node] = Counter()
+    for node, count in items:
+        for part, times in parts(node):
+            total[part] += times * count
+    square = sum((Fraction(n.mu) ** 2 * c for n, c in total.items() if isinstance(n, GaussianCost)), Fraction(0))
+    flat: list[tuple[Node, int]] = [(n, c) for n, c in total.items() if c > 0 and not isinstance(n, GaussianCost)]
+    if square:
+        flat.append((GaussianCost(_root(square)), 1))
+    if len(flat) == 1 and flat[0][1] == 1:
+        return flat[0][0]
+    return Composed(tuple(sorted(flat, key=repr)))
+
+
+def _root(square: Fraction) -> float:
+    """The least float found whose square is at least `square` (within two units of the last place)."""
+    root = math.sqrt(square)
+    while Fraction(root) ** 2 < square:
+        root = math.nextafter(root, math.inf)
+    lower = math.nextafter(root, 0)
+    return lower if Fraction(lower) ** 2 >= square else root
+
+
+def _unless_free(price: Cost) -> Node:
+    match price:
+        case LaplaceCost() | DiscreteLaplaceCost() | RangeCost():
+            free = price.exact == 0
+        case GaussianCost(mu):
+            free = mu == 0
+        case DiscreteGaussianCost(_, length, _):
+            free = length == 0
+    return NOTHING if free else price
+
+
+def _blocks(nodes: list[Node], relation: Relation) -> Node:
+    at_once = 1 if relation is Relation.ADD_REMOVE else 2
+    found = Counter(node for node in nodes if node != NOTHING)
+    kept = {node: min(count, at_once) for node, count in _undominated(found, at_once).items()}
+    if sum(kept.values()) <= at_once:
+        return compose(kept.items())
+    if len(kept) == 1:
+        return compose([(next(iter(kept)), at_once)])
+    return Blocks(tuple(sorted(kept.items(), key=repr)), at_once)
+
+
+def _undominated(found: Counter[Node], at_once: int) -> dict[Node, int]:
+    """Without the blocks that cannot be among the `at_once` largest, where one parameter orders them."""
+    kept: dict[Node, int] = {}
+    for kind in (LaplaceCost, GaussianCost, RangeCost):
+        ordered = sorted((n for n in found if isinstance(n, kind)), key=_size, reverse=True)
+        room = at_once
+        for node in ordered:
+            if room > 0:
+                kept[node] = min(found[node], room)
+                room -= kept[node]
+    ordered_kinds = (LaplaceCost, GaussianCost, RangeCost)
+    return kept | {n: c for n, c in found.items() if not isinstance(n, ordered_kinds)}
+
+
+def _size(node: LaplaceCost | GaussianCost | RangeCost) -> Fraction:
+    return Fraction(node.mu) if isinstance(node, GaussianCost) else node.exact
+
+
+def _mixture(weights: tuple[float, ...], nodes: list[Node]) -> Node:
+    if len(weights) != len(nodes):
+        raise InvalidParameter(
+            f"a partition has {len(weights)} weights and {len(nodes)} events: allowed is one for each"
+        )
+    for weight in weights:
+        if not 0 <= weight <= 1:
+            raise InvalidParameter(f"weight {weight!r} of a partition: allowed are numbers in [0, 1]")
+    if math.fsum(weights) > 1 + 1e-9:
+        raise InvalidParameter(f"weights of a partition sum to {math.fsum(weights)!r}: allowed is at most 1")
+    slots: dict[Node, Fraction] = {}
+    for node, weight in zip(nodes, weights, strict=True):
+        if node != NOTHING and weight > 0:
+            slots[node] = slots.get(node, Fraction(0)) + Fraction(weight)
+    rounded = {node: min(1.0, ceiling(weight)) for node, weight in slots.items()}
+    if not rounded:
+        return NOTHING
+    if len(rounded) == 1 and next(iter(rounded.values())) >= 1 - 1e-12:
+        return next(iter(rounded))
+    return Mixture(tuple(sorted(rounded.items(), key=repr)))
+
+
+def _sampled(rate: float, node: Node, method: str) -> Node:
+    if rate == 0 or node == NOTHING:
+        return NOTHING
+    if rate == 1:
+        return node
+    if isinstance(node, Sampled) and method == node.method == "poisson":
+        return Sampled(ceiling(Fraction(rate) * Fraction(node.rate)), node.node, method)
+    return Sampled(rate, node, method)
+
+
+def _count(count: int) -> int:
+    if isinstance(count, bool) or int(count) != count or count < 0:
+        raise InvalidParameter(f"repetition count {count!r}: allowed are whole numbers >= 0")
+    return int(count)
+
+
+def _rate(rate: float, method: str, relation: Relation) -> float:
+    if not 0 <= rate <= 1:
+        raise InvalidParameter(f"sampling rate {rate!r}: allowed are numbers in [0, 1]")
+    needed = {"poisson": Relation.ADD_REMOVE, "without-replacement": Relation.REPLACE_ONE}
+    if method not in needed:
+        raise InvalidParameter(f"sampling method {method!r}: allowed are {', '.join(needed)}")
+    if relation is not needed[method]:
+        raise RelationMismatch(
+            f"{method} sampling amplifies {needed[method].value} neighbours only (Balle, Barthe, Gaboardi 2018), "
+            f"the plan is about {relation.value}"
+        )
+    return float(rate)

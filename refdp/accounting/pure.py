@@ -1,0 +1,123 @@
+"""Pure epsilon of a plan: basic and parallel composition, partitions, amplification by sampling; optimal composition.
+
+Facts used, with e the epsilon inside:
+- sequential: sum; parallel: the largest block under add-remove, the sum of the two largest under replace-one;
+- partition with weights w_j, add-remove: the likelihood ratio with the record is sum_j w_j r_j + (1 - sum_j w_j) with
+  r_j in [exp(-e_j), exp(e_j)], so ε = log(1 + sum_j w_j (exp(e_j) - 1)), and the inverse ratio is smaller by convexity;
+- partition, replace-one: the slot's block does not depend on content, both mixtures have the same weights: max_j e_j;
+- sampling at rate q: log(1 + q (exp(e) - 1)) (Balle, Barthe, Gaboardi 2018, Theorems 8 and 9).
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from refdp.accounting.normal import Blocks, Composed, Mixture, Node, Sampled, normalise, parts
+from refdp.accounting.releases import DiscreteGaussianCost, DiscreteLaplaceCost, GaussianCost, LaplaceCost, RangeCost
+from refdp.accounting.rounding import ceiling, upwards
+from refdp.events import Plan, Relation
+
+if TYPE_CHECKING:
+    from refdp.accounting.arrays import Array
+
+
+def pure_epsilon(plan: Plan) -> float:
+    """The ε of pure differential privacy that the plan satisfies, rounded upwards; inf if a Gaussian is inside."""
+    return node_epsilon(normalise(plan), plan.relation)
+
+
+def node_epsilon(node: Node, relation: Relation) -> float:
+    """`pure_epsilon` of a node in normal form."""
+    exact = _exact(node, relation)
+    return math.inf if exact is None else ceiling(exact)
+
+
+def _exact(node: Node, relation: Relation) -> Fraction | None:
+    """ε, exact where it is rational, else rounded upwards; None for infinity."""
+    match node:
+        case LaplaceCost() | RangeCost() | DiscreteLaplaceCost():
+            return node.exact
+        case GaussianCost() | DiscreteGaussianCost():
+            return None
+        case Composed(items):
+            return _total([(_exact(inner, relation), count) for inner, count in items])
+        case Blocks(blocks, at_once):
+            repeated = [_exact(inner, relation) for inner, count in blocks for _ in range(count)]
+            if None in repeated:
+                return None
+            return _total([(one, 1) for one in sorted(one for one in repeated if one is not None)[-at_once:]])
+        case Mixture(slots):
+            return _mixture([(_exact(inner, relation), weight) for inner, weight in slots], relation)
+        case Sampled(rate, inner, _):
+            exact = _exact(inner, relation)
+            return None if exact is None else min(exact, Fraction(amplified(ceiling(exact), rate)))
+
+
+def amplified(epsilon: float, rate: float) -> float:
+    """log(1 + q (exp(ε) - 1)), rounded upwards (Balle, Barthe, Gaboardi 2018); never above ε."""
+    if epsilon > 700:
+        return epsilon
+    return min(epsilon, upwards(math.log1p(rate * math.expm1(epsilon))))
+
+
+def _total(items: list[tuple[Fraction | None, int]]) -> Fraction | None:
+    total = Fraction(0)
+    for exact, count in items:
+        if exact is None:
+            return None
+        total += exact * count
+    return total
+
+
+def _mixture(slots: list[tuple[Fraction | None, float]], relation: Relation) -> Fraction | None:
+    epsilons = [exact for exact, _ in slots if exact is not None]
+    if len(epsilons) < len(slots):
+        return None
+    if relation is Relation.REPLACE_ONE or max(epsilons) > 700:
+        return max(epsilons)
+    gain = math.fsum(weight * math.expm1(ceiling(one)) for one, (_, weight) in zip(epsilons, slots, strict=True))
+    return min(max(epsilons), Fraction(upwards(math.log1p(gain))))
+
+
+def kov_delta(epsilon: float, each: float, count: int) -> float:
+    """δ(ε) of `count` adaptive mechanisms of pure epsilon `each`, the best possible, rounded upwards.
+
+    δ = sum_i C(k, i) max(0, exp((k - i) e) - exp(ε + i e)) / (1 + exp(e))^k, i the number of unfavourable outcomes
+    (Kairouz, Oh, Viswanathan 2015, Theorem 3.3, for every ε instead of a lattice).
+    """
+    import numpy as np
+
+    index = np.arange(count + 1, dtype=float)
+    loss = (count - 2 * index) * each
+    gain = np.maximum(0.0, -np.expm1(np.minimum(0.0, epsilon - loss)))
+    return upwards(float(np.exp(_log_outcomes(each, count)) @ gain)) * (1 + 1e-15 * count)
+
+
+def kov_epsilon(delta: float, each: float, count: int) -> float:
+    """The least ε with kov_delta(ε) <= δ, from above: min(count * each, the solution)."""
+    from refdp.accounting.search import least
+
+    top = ceiling(Fraction(each) * count)
+    return least(lambda epsilon: kov_delta(epsilon, each, count) <= delta, 0.0, top)
+
+
+def _log_outcomes(each: float, count: int) -> Array:
+    """Log probability of i unfavourable outcomes among `count` randomised responses."""
+    import numpy as np
+    from scipy import special
+
+    index = np.arange(count + 1, dtype=float)
+    ways = special.gammaln(count + 1.0) - special.gammaln(index + 1) - special.gammaln(count - index + 1)
+    probability: Array = ways - index * each - count * math.log1p(math.exp(-each))
+    return probability
+
+
+def uniform_pure(node: Node, relation: Relation) -> tuple[float, int] | None:
+    """(epsilon, count) if the node is a composition of parts of one and the same finite epsilon, else None."""
+    items = parts(node)
+    epsilons = {node_epsilon(inner, relation) for inner, _ in items}
+    if len(epsilons) != 1 or math.inf in epsilons:
+        return None
+    return epsilons.pop(), sum(count for _, count in items)
