@@ -1,0 +1,1 @@
+"""Machine-checked statements of five papers: see README.md in this folder."""

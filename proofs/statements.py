@@ -1,0 +1,209 @@
+"""Statements about refdp's own formulas: inequalities for all reals and counts, in exact arithmetic.
+
+A statement is written once and read three ways: on Terms (for solvers), on Fractions (to re-execute a witness) and,
+for limits, on sympy expressions. Callables name the variables that they want as parameters.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from proofs import terms
+from proofs.solvers import SOLVERS, Polynomial, Reply
+from proofs.terms import Condition, Path, Term
+
+Rational = Fraction | int
+Values = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Real:
+    """A real variable, restricted by the statement's `given`."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Count:
+    """An integer >= start. Proved as its first `split` values one by one and every real beyond them."""
+
+    name: str
+    start: int = 0
+    split: int = 1
+
+
+Variable = Real | Count
+
+
+def call(function: Callable[..., Any], values: Values) -> Any:
+    """`function` with those of the values that its parameters name."""
+    return function(**{name: values[name] for name in inspect.signature(function).parameters})
+
+
+def nothing() -> tuple[()]:
+    """No restriction."""
+    return ()
+
+
+@dataclass(frozen=True)
+class ForAll:
+    """For all values of the variables with all of `given`: all of `holds`. Both return comparisons, one or a tuple."""
+
+    variables: tuple[Variable, ...]
+    holds: Callable[..., Any]
+    given: Callable[..., Any] = nothing
+
+    def goals(self, values: Values) -> tuple[Any, ...]:
+        """What has to hold at these values."""
+        return _tuple(call(self.holds, values))
+
+
+@dataclass(frozen=True)
+class AtMost:
+    """For all values of the variables with all of `given`: quantity <= bound (quantity < bound if strict).
+
+    scale: multiplies the bound; 1 but when a test breaks the proof.
+    """
+
+    variables: tuple[Variable, ...]
+    quantity: Callable[..., Any]
+    bound: Callable[..., Any]
+    given: Callable[..., Any] = nothing
+    strict: bool = False
+    scale: Fraction = Fraction(1)
+
+    def sides(self, values: Values) -> tuple[Any, Any]:
+        """The quantity and its bound at these values."""
+        return call(self.quantity, values), self.scale * call(self.bound, values)
+
+    def goals(self, values: Values) -> tuple[Any, ...]:
+        """What has to hold at these values."""
+        quantity, bound = self.sides(values)
+        return (quantity < bound,) if self.strict else (quantity <= bound,)
+
+
+Statement = ForAll | AtMost
+
+
+@dataclass(frozen=True)
+class Proof:
+    """The outcome of asking the solvers: who refuted the negation, or a value at which the statement fails."""
+
+    solvers: tuple[str, ...]
+    witness: dict[str, Fraction] | None = None
+    questions: int = 0
+
+
+def cases(variables: tuple[Variable, ...]) -> Iterator[tuple[dict[str, Any], tuple[Condition, ...]]]:
+    """Values that cover all variables: the small counts one by one, the rest as Terms with their conditions."""
+    symbols: dict[str, Any] = dict(terms.variables([v.name for v in variables]))
+    one = next(iter(symbols.values())) * 0 + 1 if symbols else None
+    done: list[tuple[dict[str, Any], tuple[Condition, ...]]] = [(symbols, ())]
+    for variable in variables:
+        if isinstance(variable, Count):
+            name, start, split = variable.name, variable.start, variable.split
+            fixed = [(v | {name: one * k}, c) for v, c in done for k in range(start, start + split)]
+            done = fixed + [(v, (*c, symbols[name] >= start + split)) for v, c in done]
+    yield from done
+
+
+def prove(statement: Statement) -> Proof:
+    """Ask every solver to refute the negation, case by case, path by path, goal by goal."""
+    agreeing, questions = dict.fromkeys(SOLVERS, True), 0
+    for values, domain in cases(statement.variables):
+        for path, result in terms.paths(lambda v=values: (_tuple(call(statement.given, v)), statement.goals(v))):
+            given, goals = result
+            known = _Known([*domain, *(c for c in given if not _is_true(c)), *path.conditions])
+            for goal in [*_nonzero(path), *goals]:
+                if _is_true(goal):
+                    continue
+                questions += 1
+                for solver, reply in known.refute(goal).items():
+                    agreeing[solver] &= reply.answer == "unsat"
+                    witness = _complete(statement, values, reply)
+                    if witness is not None and fails_at(statement, witness):
+                        return Proof((), witness, questions)
+    return Proof(tuple(name for name, agrees in agreeing.items() if agrees), None, questions)
+
+
+def in_domain(statement: Statement, values: Values) -> bool:
+    """Whether the values are exact, counts are integers in range, and `given` holds."""
+    for variable in statement.variables:
+        value = Fraction(values[variable.name])
+        if isinstance(variable, Count) and (value.denominator != 1 or value < variable.start):
+            return False
+    return all(bool(condition) for condition in _tuple(call(statement.given, values)))
+
+
+def fails_at(statement: Statement, values: Mapping[str, Rational]) -> bool:
+    """Whether these rational values are in the domain and the statement is false there, in exact arithmetic."""
+    exact = {name: Fraction(value) for name, value in values.items()}
+    if not in_domain(statement, exact):
+        return False
+    if isinstance(statement, AtMost):
+        for side in statement.sides(exact):
+            if not isinstance(side, int | Fraction):
+                raise TypeError(f"not exact at {values}: {side!r}")
+    return not all(bool(goal) for goal in statement.goals(exact))
+
+
+@dataclass
+class _Known:
+    """What is known along one path, and the signs of divisors that follow from it."""
+
+    conditions: list[Condition]
+    _signs: dict[Any, int] = field(default_factory=dict)
+
+    def refute(self, goal: Condition) -> dict[str, Reply]:
+        """Each solver's answer to: known conditions and the negation of the goal."""
+        asked = [self._cleared(c) for c in [*self.conditions, goal.negated()]]
+        return {name: ask(asked) for name, ask in SOLVERS.items()}
+
+    def _cleared(self, condition: Condition) -> Polynomial:
+        """The condition times its denominator, whose sign is proved where possible and else squared away."""
+        polynomial, term = condition.term.numerator, condition.term
+        for factor, times in term.factors.items():
+            if times % 2 and condition.operator in ("<", "<="):
+                sign = self._sign(factor)
+                polynomial = polynomial * (factor if sign == 0 else sign)
+        return Polynomial(polynomial, condition.operator)
+
+    def _sign(self, factor: Any) -> int:
+        """1 or -1 if both solvers derive that sign from the division-free conditions, else 0."""
+        if factor not in self._signs:
+            plain = [Polynomial(c.term.numerator, c.operator) for c in self.conditions if not c.term.factors]
+            self._signs[factor] = 0
+            for sign in (1, -1):
+                asked = [*plain, Polynomial(sign * factor, "<=")]
+                if all(ask(asked).answer == "unsat" for ask in SOLVERS.values()):
+                    self._signs[factor] = sign
+                    break
+        return self._signs[factor]
+
+
+def _nonzero(path: Path) -> list[Condition]:
+    """Every divisor of the path differs from zero."""
+    return [divisor != 0 for divisor in path.divisors if divisor.constant() is None]
+
+
+def _is_true(condition: Any) -> bool:
+    if isinstance(condition, Condition):
+        value = condition.term.constant()
+        return value is not None and terms.compare(value, condition.operator)
+    return bool(condition)
+
+
+def _complete(statement: Statement, values: Values, reply: Reply) -> dict[str, Fraction] | None:
+    """The solver's model with the values fixed by the case, and 0 for what it did not mention."""
+    if reply.model is None:
+        return None
+    constants = {name: v.constant() for name, v in values.items() if isinstance(v, Term) and v.constant() is not None}
+    return {v.name: Fraction(constants.get(v.name, reply.model.get(v.name, 0))) for v in statement.variables}
+
+
+def _tuple(conditions: Any) -> tuple[Any, ...]:
+    return tuple(conditions) if isinstance(conditions, tuple | list) else (conditions,)

@@ -1,0 +1,192 @@
+"""The ledger of claims: which statements of the papers hold, for which neighbours, with what constant and evidence.
+
+Verdicts are derived by the checker in proofs/ and committed as refdp/ledger.json; reading them needs no solver. A claim
+about code that changed since it was checked is OPEN again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from functools import lru_cache
+from importlib import resources
+from pathlib import Path
+from typing import Any, Literal
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from refdp.errors import InvalidParameter
+from refdp.fingerprint import current
+
+Verdict = Literal["PROVED", "CONDITIONAL", "REFUTED", "OPEN"]
+VERDICTS: tuple[Verdict, ...] = ("PROVED", "CONDITIONAL", "REFUTED", "OPEN")
+STYLES: Mapping[str, str] = {"PROVED": "green", "CONDITIONAL": "yellow", "REFUTED": "red", "OPEN": "magenta"}
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One statement under one neighbouring relation, with its derived verdict.
+
+    tight: the supremum, whether and where it is attained; None where no constant is at stake.
+    witness: values (rational numbers as text) at which a refuted statement fails, and `shows`, what happens there.
+    checked_by: the checkers that agree. about: fingerprints of the functions that the evidence runs.
+    argument: the step from what was checked to the statement. reason: why a claim is not PROVED.
+    """
+
+    id: str
+    paper: str
+    locus: str
+    statement: str
+    relation: str
+    verdict: Verdict
+    tight: str | None = None
+    witness: Mapping[str, str] | None = None
+    checked_by: tuple[str, ...] = ()
+    evidence: tuple[str, ...] = ()
+    uses: tuple[str, ...] = ()
+    assumes: tuple[str, ...] = ()
+    about: Mapping[str, str] = field(default_factory=dict)
+    repaired_by: str | None = None
+    argument: str = ""
+    reason: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data for JSON."""
+        return json.loads(json.dumps(asdict(self)))  # type: ignore[no-any-return]
+
+
+def from_dict(row: Mapping[str, Any]) -> Claim:
+    """A claim from a row of the ledger."""
+    return Claim(**{f.name: tuple(v) if isinstance(v := row[f.name], list) else v for f in fields(Claim)})
+
+
+@lru_cache(maxsize=1)
+def committed() -> tuple[Claim, ...]:
+    """The ledger as committed, whatever the code looks like now."""
+    text = resources.files("refdp").joinpath("ledger.json").read_text(encoding="utf-8")
+    return tuple(from_dict(row) for row in json.loads(text)["claims"])
+
+
+@lru_cache(maxsize=1)
+def everything() -> Mapping[str, Claim]:
+    """Every claim by id; those about changed code, and those that use them, are OPEN."""
+    found: dict[str, Claim] = {claim.id: _reopened_by_code(claim) for claim in committed()}
+    changed = True
+    while changed:
+        reopened = {name: _reopened_by_premise(claim, found) for name, claim in found.items()}
+        changed = reopened != found
+        found = reopened
+    return found
+
+
+def load(paper: str | None = None) -> list[Claim]:
+    """All claims, or those of one paper. Errors: InvalidParameter for a paper without claims."""
+    claims = everything().values()
+    papers = sorted({claim.paper for claim in claims})
+    if paper is not None and paper not in papers:
+        raise InvalidParameter(f"no claims for paper {paper!r}: the ledger has {', '.join(papers)}")
+    return [claim for claim in claims if paper in (None, claim.paper)]
+
+
+def get(name: str) -> Claim:
+    """The claim of that id. Errors: InvalidParameter for an unknown id."""
+    if name not in everything():
+        raise InvalidParameter(f"no claim {name!r} in the ledger: `refdp claims` lists the {len(everything())} ids")
+    return everything()[name]
+
+
+def verdict(name: str) -> Verdict:
+    """The verdict of a claim; OPEN for an id that the ledger does not know."""
+    claim = everything().get(name)
+    return "OPEN" if claim is None else claim.verdict
+
+
+def _reopened_by_code(claim: Claim) -> Claim:
+    gone = sorted(name for name, known in claim.about.items() if current(name) != known)
+    if not gone or claim.verdict == "OPEN":
+        return claim
+    return replace(claim, verdict="OPEN", reason=f"code changed since it was checked: {', '.join(gone)}")
+
+
+def _reopened_by_premise(claim: Claim, found: Mapping[str, Claim]) -> Claim:
+    """A claim that rested on others which are open now; refutations rest on their own witness."""
+    lost = [name for name in claim.uses if found[name].verdict == "OPEN"]
+    if claim.verdict not in ("PROVED", "CONDITIONAL") or not lost:
+        return claim
+    return replace(claim, verdict="OPEN", reason=f"rests on open claims: {', '.join(lost)}")
+
+
+def citations(name: str) -> list[str]:
+    """`refdp/papers/x.py:12` for every line of refdp that cites the claim."""
+    root = Path(str(resources.files("refdp")))
+    found = []
+    for path in sorted(root.rglob("*.py")):
+        lines = path.read_text(encoding="utf-8").splitlines()
+        place = path.relative_to(root.parent).as_posix()
+        found += [f"{place}:{number}" for number, line in enumerate(lines, 1) if _cites(line, name)]
+    return found
+
+
+def _cites(line: str, name: str) -> bool:
+    before, found, after = line.partition(name)
+    return bool(found) and not before[-1:].isalnum() and not (after[:1].isalnum() or after[:1] == "-")
+
+
+def table(claims: list[Claim]) -> Table:
+    """The claims as a table for a terminal."""
+    result = Table("id", "relation", "verdict", "statement", "tight constant", "checked by", title=_counts(claims))
+    for claim in claims:
+        result.add_row(
+            claim.id,
+            claim.relation,
+            Text(claim.verdict, style=STYLES[claim.verdict]),
+            claim.statement,
+            claim.tight or "",
+            ", ".join(claim.checked_by),
+        )
+    return result
+
+
+def show(name: str) -> RenderableType:
+    """One claim in full: statement, verdict, constant, witness, evidence, what it uses, and the lines that cite it."""
+    claim = get(name)
+    grid = Table.grid(padding=(0, 2))
+    for label, text in _details(claim):
+        grid.add_row(Text(label, style="bold"), text)
+    return Group(Text(f"{claim.id}  {claim.verdict}", style=f"bold {STYLES[claim.verdict]}"), grid)
+
+
+def _details(claim: Claim) -> list[tuple[str, str]]:
+    lines = [
+        ("where", f"{claim.paper}, {claim.locus}"),
+        ("statement", claim.statement),
+        ("neighbours", claim.relation),
+        ("constant", claim.tight or ""),
+        ("why", claim.reason or ""),
+        ("assumes", "\n".join(claim.assumes)),
+        ("witness", "\n".join(f"{key} = {_readable(value)}" for key, value in (claim.witness or {}).items())),
+        ("evidence", "\n".join(claim.evidence)),
+        ("argument", claim.argument),
+        ("checked by", ", ".join(claim.checked_by)),
+        ("uses", "\n".join(f"{used} ({verdict(used)})" for used in claim.uses)),
+        ("repaired by", claim.repaired_by or ""),
+        ("about", "\n".join(claim.about)),
+        ("cited at", "\n".join(citations(claim.id))),
+    ]
+    return [(label, text) for label, text in lines if text]
+
+
+def _readable(value: str) -> str:
+    """A fraction with its decimal value beside it."""
+    top, bar, bottom = value.partition("/")
+    if bar and top.lstrip("-").isdigit() and bottom.isdigit():
+        return f"{value} = {int(top) / int(bottom):.6g}"
+    return value
+
+
+def _counts(claims: list[Claim]) -> str:
+    counted = [f"{sum(c.verdict == verdict for c in claims)} {verdict}" for verdict in VERDICTS]
+    return f"{len(claims)} claims: {', '.join(counted)}"
