@@ -53,7 +53,7 @@ class Term:
 
     def __init__(self, numerator: PolyElement, factors: dict[PolyElement, int] | None = None) -> None:
         self.factors: dict[PolyElement, int] = {}
-        for factor, times in (factors or {}).items():
+        for factor, times in (factors or {}).items() if numerator else ():
             left = times
             while left and not (division := numerator.div([factor]))[1]:
                 numerator, left = division[0][0], left - 1
