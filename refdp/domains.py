@@ -1,0 +1,86 @@
+"""Public domains of columns: bounds or categories, and where they come from (see refdp/datasets.py)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from refdp.errors import InvalidRecords
+from refdp.records import Categorical, Feature, Floats, Numeric
+from refdp.tables import Table, is_number
+
+Source = Literal["definition", "documented", "chosen", "given", "observed"]
+Bounds = Mapping[str, Sequence[Any]]
+Domains = dict[str, tuple[Feature, Source]]
+
+_WEAKEST_FIRST: tuple[Source, ...] = ("observed", "documented", "definition")
+
+
+def given_domains(bounds: Bounds | str | Path | None) -> Domains:
+    """The caller's {column: [low, high] or [category, ...]}, or a JSON file of that. Two numbers are bounds."""
+    table = read_json(Path(bounds)) if isinstance(bounds, str | Path) else bounds or {}
+    if not isinstance(table, Mapping):
+        raise InvalidRecords(f"bounds: {{column: [low, high] or [category, ...]}} is needed, not {table!r}")
+    return {name: (_given(name, values), "given") for name, values in table.items()}
+
+
+def _given(name: str, values: Any) -> Feature:
+    if not isinstance(values, list | tuple) or not values:
+        raise InvalidRecords(f"bounds of {name!r}: [low, high] or a list of categories is needed, not {values!r}")
+    if len(values) == 2 and all(isinstance(v, int | float) and not isinstance(v, bool) for v in values):
+        return Numeric(name, float(values[0]), float(values[1]))
+    return Categorical(name, tuple(str(value) for value in values))
+
+
+def package_domains(name: str) -> Domains:
+    """The bounds that the package states for the columns of a known data set."""
+    text = resources.files("refdp").joinpath("public_bounds.json").read_text(encoding="utf-8")
+    columns = json.loads(text).get(name, {})
+    return {
+        column: (Numeric(column, float(low), float(high)), source) for column, (low, high, source, _) in columns.items()
+    }
+
+
+def manifest_domain(column: Any, positive_label: str | None) -> tuple[Feature, Source] | None:
+    """The domain of a column of a manifest, as public as its weaker bound; None where the manifest has none."""
+    name, bounds = column["name"], column.get("bounds")
+    if bounds:
+        source = next(s for s in _WEAKEST_FIRST if s in (bounds["min_source"], bounds["max_source"]))
+        return Numeric(name, float(bounds["min"]), float(bounds["max"])), source
+    if "categories" not in column:
+        return None
+    positive_last = sorted(
+        column["categories"], key=lambda label: column["role"] == "target" and label == positive_label
+    )
+    return Categorical(name, tuple(positive_last)), "documented"
+
+
+def observed_domain(table: Table, name: str, is_target: bool) -> tuple[Feature, Source]:
+    """The domain read off the records: the range of numbers, else the values; a target of two values is a class."""
+    present = [value for value in table.column(name) if value != "" and value == value]
+    texts = sorted({str(value) for value in present})
+    if not all(is_number(text) for text in texts) or (is_target and len(texts) == 2):
+        return Categorical(name, tuple(texts)), "observed"
+    numbers = np.array([float(text) for text in texts])
+    finite = numbers[np.isfinite(numbers)] if np.isfinite(numbers).any() else np.zeros(1)
+    return Numeric(name, float(finite.min()), float(finite.max())), "observed"
+
+
+def values_of(table: Table, domain: Feature) -> Floats:
+    """The column of a domain as float64: the number, or the index of the category; NaN where missing or unknown."""
+    if isinstance(domain, Numeric):
+        return table.numbers(domain.name)
+    return table.indices(domain.name, domain.categories)
+
+
+def read_json(path: Path) -> Any:
+    """The document in a JSON file, or InvalidRecords."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InvalidRecords(f"{path}: cannot be read as JSON: {error}") from error

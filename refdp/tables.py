@@ -1,0 +1,88 @@
+"""Tables of named columns, read from comma-separated files without pandas; one clear error for each fault."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+
+from refdp.errors import InvalidRecords
+from refdp.records import Floats
+
+Column = Sequence[str] | Floats
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns under their names, of text or of numbers; an empty text and NaN are missing values."""
+
+    source: str
+    columns: dict[str, Column]
+
+    def column(self, name: str) -> Column:
+        """The column of this name, or InvalidRecords."""
+        if name not in self.columns:
+            raise InvalidRecords(f"{self.source}: no column {name!r}; it has {', '.join(self.columns)}")
+        return self.columns[name]
+
+    def numbers(self, name: str) -> Floats:
+        """A column as numbers, NaN where empty."""
+        column = self.column(name)
+        if isinstance(column, np.ndarray):
+            return column
+        try:
+            return np.array([float(text) if text else math.nan for text in column])
+        except ValueError:
+            row, text = next((row, text) for row, text in enumerate(column, 1) if text and not is_number(text))
+        raise InvalidRecords(f"{self.source}: column {name!r}, record {row}: {text!r} is not a number")
+
+    def indices(self, name: str, categories: Sequence[str]) -> Floats:
+        """The index of each value in the list of categories, NaN where empty or not in the list."""
+        index = {category: float(i) for i, category in enumerate(categories)}
+        return np.array([index.get(str(text), math.nan) for text in self.column(name)])
+
+    def without(self, names: Sequence[str]) -> Table:
+        """The table less some columns."""
+        return Table(self.source, {name: column for name, column in self.columns.items() if name not in names})
+
+
+def is_number(text: str) -> bool:
+    """Whether float() reads the text."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def read_table(path: Path) -> Table:
+    """Read a CSV file in UTF-8 with a header line, compressed by gzip if its name ends in .gz.
+
+    Errors: InvalidRecords for a file that cannot be read or has no record, a repeated name, a record of another length.
+    """
+    open_text: Callable[..., IO[str]] = gzip.open if path.suffix == ".gz" else open
+    try:
+        with open_text(path, "rt", encoding="utf-8-sig", newline="") as file:
+            lines = [line for line in csv.reader(file, skipinitialspace=True) if line]
+    except (OSError, EOFError, UnicodeDecodeError, csv.Error) as error:
+        raise InvalidRecords(f"{path}: cannot be read as CSV: {error}") from error
+    if len(lines) < 2:
+        raise InvalidRecords(f"{path}: {len(lines)} lines, a header and at least one record are needed")
+    return _checked(str(path), lines)
+
+
+def _checked(source: str, lines: list[list[str]]) -> Table:
+    names = lines.pop(0)
+    if len(set(names)) != len(names):
+        repeated = next(name for name in names if names.count(name) > 1)
+        raise InvalidRecords(f"{source}: column {repeated!r} occurs more than once")
+    for row, line in enumerate(lines, 1):
+        if len(line) != len(names):
+            raise InvalidRecords(f"{source}: record {row} has {len(line)} fields, the header has {len(names)}")
+    return Table(source, dict(zip(names, zip(*lines, strict=True), strict=True)))
