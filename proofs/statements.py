@@ -40,13 +40,21 @@ Variable = Real | Count
 
 
 def call(function: Callable[..., Any], values: Values) -> Any:
-    """`function` with those of the values that its parameters name."""
-    return function(**{name: values[name] for name in inspect.signature(function).parameters})
+    """`function` with those of the values that its parameters name; with all of them if it takes any keyword."""
+    parameters = inspect.signature(function).parameters
+    if any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters.values()):
+        return function(**values)
+    return function(**{name: values[name] for name in parameters})
 
 
 def nothing() -> tuple[()]:
     """No restriction."""
     return ()
+
+
+def conditions(found: Any) -> tuple[Any, ...]:
+    """One comparison or several, as a tuple."""
+    return tuple(found) if isinstance(found, tuple | list) else (found,)
 
 
 @dataclass(frozen=True)
@@ -59,7 +67,7 @@ class ForAll:
 
     def goals(self, values: Values) -> tuple[Any, ...]:
         """What has to hold at these values."""
-        return _tuple(call(self.holds, values))
+        return conditions(call(self.holds, values))
 
 
 @dataclass(frozen=True)
@@ -101,7 +109,7 @@ class Proof:
 def cases(variables: tuple[Variable, ...]) -> Iterator[tuple[dict[str, Any], tuple[Condition, ...]]]:
     """Values that cover all variables: the small counts one by one, the rest as Terms with their conditions."""
     symbols: dict[str, Any] = dict(terms.variables([v.name for v in variables]))
-    one = next(iter(symbols.values())) * 0 + 1 if symbols else None
+    one = next(iter(symbols.values())) * 0 + 1
     done: list[tuple[dict[str, Any], tuple[Condition, ...]]] = [(symbols, ())]
     for variable in variables:
         if isinstance(variable, Count):
@@ -115,12 +123,10 @@ def prove(statement: Statement) -> Proof:
     """Ask every solver to refute the negation, case by case, path by path, goal by goal."""
     agreeing, questions = dict.fromkeys(SOLVERS, True), 0
     for values, domain in cases(statement.variables):
-        for path, result in terms.paths(lambda v=values: (_tuple(call(statement.given, v)), statement.goals(v))):
+        for path, result in terms.paths(lambda v=values: (conditions(call(statement.given, v)), statement.goals(v))):
             given, goals = result
-            known = _Known([*domain, *(c for c in given if not _is_true(c)), *path.conditions])
-            for goal in [*_nonzero(path), *goals]:
-                if _is_true(goal):
-                    continue
+            known = _Known([*domain, *_undecided(given, values), *path.conditions])
+            for goal in [*_nonzero(path), *_undecided(goals, values)]:
                 questions += 1
                 for solver, reply in known.refute(goal).items():
                     agreeing[solver] &= reply.answer == "unsat"
@@ -136,7 +142,7 @@ def in_domain(statement: Statement, values: Values) -> bool:
         value = Fraction(values[variable.name])
         if isinstance(variable, Count) and (value.denominator != 1 or value < variable.start):
             return False
-    return all(bool(condition) for condition in _tuple(call(statement.given, values)))
+    return all(bool(condition) for condition in conditions(call(statement.given, values)))
 
 
 def fails_at(statement: Statement, values: Mapping[str, Rational]) -> bool:
@@ -190,11 +196,14 @@ def _nonzero(path: Path) -> list[Condition]:
     return [divisor != 0 for divisor in path.divisors if divisor.constant() is None]
 
 
-def _is_true(condition: Any) -> bool:
-    if isinstance(condition, Condition):
+def _undecided(found: tuple[Any, ...], values: Values) -> Iterator[Condition]:
+    """The conditions that are not plainly true; a plainly false one becomes 1 <= 0."""
+    one = next(v for v in values.values() if isinstance(v, Term)) * 0 + 1
+    for item in found:
+        condition = item if isinstance(item, Condition) else one <= (1 if item else 0)
         value = condition.term.constant()
-        return value is not None and terms.compare(value, condition.operator)
-    return bool(condition)
+        if value is None or not terms.compare(value, condition.operator):
+            yield condition
 
 
 def _complete(statement: Statement, values: Values, reply: Reply) -> dict[str, Fraction] | None:
@@ -203,7 +212,3 @@ def _complete(statement: Statement, values: Values, reply: Reply) -> dict[str, F
         return None
     constants = {name: v.constant() for name, v in values.items() if isinstance(v, Term) and v.constant() is not None}
     return {v.name: Fraction(constants.get(v.name, reply.model.get(v.name, 0))) for v in statement.variables}
-
-
-def _tuple(conditions: Any) -> tuple[Any, ...]:
-    return tuple(conditions) if isinstance(conditions, tuple | list) else (conditions,)

@@ -1,0 +1,64 @@
+"""`python -m proofs verify [PREFIX]` re-derives every claim and compares; `python -m proofs write` commits the result."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from proofs.ledger import LEDGER, check_all, differences, propositions, to_json, verdicts, with_premises
+from proofs.page import PAGE, page
+from refdp.claims import Claim, table
+
+CONSOLE = Console(stderr=True)
+
+
+def derive_all(prefix: str, verbose: bool) -> dict[str, Claim]:
+    """Every claim whose id starts with the prefix, and what it rests on, behind a progress bar."""
+    names = with_premises([name for name in propositions() if name.startswith(prefix)])
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=CONSOLE) as progress:
+        task = progress.add_task("checking", total=len(names))
+
+        def done(name: str, seconds: float) -> None:
+            progress.update(task, advance=1, description=name)
+            if verbose:
+                progress.console.print(f"{seconds:7.2f} s  {name}")
+
+        return verdicts(check_all(names, done=done))
+
+
+def main(arguments: list[str]) -> int:
+    """0 if all is as committed, 1 if anything differs."""
+    parser = argparse.ArgumentParser(prog="python -m proofs", description=__doc__)
+    parser.add_argument("command", choices=["verify", "write", "table"])
+    parser.add_argument("prefix", nargs="?", default="", help="only ids that start with this (verify, table)")
+    parser.add_argument("--verbose", action="store_true", help="name each claim with the seconds that it took")
+    options = parser.parse_args(arguments)
+    claims = derive_all("" if options.command == "write" else options.prefix, options.verbose)
+    if options.command == "write":
+        LEDGER.write_text(to_json(claims), encoding="utf-8")
+        PAGE.write_text(page(claims), encoding="utf-8")
+        CONSOLE.print(table(list(claims.values())))
+        return 0
+    if options.command == "table":
+        CONSOLE.print(table(list(claims.values())))
+        return 0
+    return _compare(claims, partial=bool(options.prefix))
+
+
+def _compare(claims: dict[str, Claim], partial: bool) -> int:
+    found = list(differences(claims, LEDGER.read_text(encoding="utf-8")))
+    found = [line for line in found if not partial or line.partition(":")[0] in claims]
+    if not partial and PAGE.read_text(encoding="utf-8") != page(claims):
+        found.append(f"{PAGE.name}: not what the ledger gives")
+    for line in found:
+        CONSOLE.print(line, style="red", highlight=False, markup=False)
+    CONSOLE.print(f"{len(claims)} claims derived, {len(found)} differences from the committed ledger")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

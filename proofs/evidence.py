@@ -1,0 +1,203 @@
+"""The kinds of evidence. Each has `check`, which never trusts a verdict but derives an outcome."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, Literal, Protocol
+
+from proofs.enclosures import ARITHMETICS, Enclosed, enclose
+from proofs.solvers import SOLVERS
+from proofs.statements import AtMost, ForAll, Rational, call, fails_at, prove
+from proofs.symbols import symbols, vanishes
+from proofs.tightness import Tight, is_tight
+
+Result = Literal["holds", "fails", "unknown"]
+EXACT = "exact arithmetic"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a piece of evidence shows.
+
+    decisive: False for evidence that can refute but never prove (small scopes). witness: for "fails".
+    """
+
+    result: Result
+    checked_by: tuple[str, ...]
+    note: str
+    witness: Mapping[str, str] | None = None
+    tight: str | None = None
+    decisive: bool = True
+
+
+class Evidence(Protocol):
+    """Anything with a check."""
+
+    def check(self) -> Outcome:
+        """Derive the outcome."""
+
+
+@dataclass(frozen=True)
+class Proved:
+    """Both solvers refute the negation, for all values; with `tight`, the bound is also shown to be the supremum."""
+
+    statement: AtMost | ForAll
+    tight: Tight | None = None
+    label: str = ""
+
+    def check(self) -> Outcome:
+        proof = prove(self.statement)
+        if proof.witness is not None:
+            return Outcome("fails", (EXACT,), f"{self.label or 'inequality'}: fails", _shown(self.statement, proof.witness))
+        if not proof.solvers:
+            return Outcome("unknown", (), f"{self.label or 'inequality'}: no solver decided it")
+        alone = "" if len(proof.solvers) == len(SOLVERS) else ", a single solver's word"
+        note = f"{self.label or 'inequality'}: {proof.questions} questions, {' and '.join(proof.solvers)}: unsat{alone}"
+        return self._with_tightness(Outcome("holds", proof.solvers, note))
+
+    def _with_tightness(self, outcome: Outcome) -> Outcome:
+        if self.tight is None or not isinstance(self.statement, AtMost):
+            return outcome
+        if not is_tight(self.statement, self.tight):
+            return replace(outcome, result="unknown", note=f"{outcome.note}; not shown to be tight: {self.tight.where}")
+        return replace(outcome, tight=self.tight.words())
+
+
+@dataclass(frozen=True)
+class Counterexample:
+    """The statement is false at these rational values, re-executed in exact arithmetic."""
+
+    statement: AtMost | ForAll
+    at: Mapping[str, Rational]
+
+    def check(self) -> Outcome:
+        if not fails_at(self.statement, self.at):
+            return Outcome("unknown", (), "the proposed counterexample does not refute the statement")
+        return Outcome("fails", (EXACT,), "exact counterexample, re-executed", _shown(self.statement, self.at))
+
+
+@dataclass(frozen=True)
+class Identity:
+    """left = right, as expressions in symbols (all real, or positive)."""
+
+    names: str
+    left: Callable[..., Any]
+    right: Callable[..., Any]
+    positive: bool = False
+    integer: str = ""
+    label: str = "identity"
+
+    def check(self) -> Outcome:
+        values = symbols(self.names, positive=True) if self.positive else symbols(self.names)
+        values |= symbols(self.integer, integer=True, nonnegative=True) if self.integer else {}
+        if vanishes(call(self.left, values) - call(self.right, values)):
+            return Outcome("holds", ("sympy",), f"{self.label}: left - right simplifies to 0")
+        return Outcome("unknown", (), f"{self.label}: left - right does not simplify to 0")
+
+
+@dataclass(frozen=True)
+class Bounded:
+    """quantity < bound on a box, by ball arithmetic with a second opinion by intervals."""
+
+    statement: Enclosed
+    label: str = "enclosure"
+
+    def check(self) -> Outcome:
+        boxes = enclose(self.statement)
+        domain = ", ".join(f"{name} in [{low}, {high}]" for name, (low, high) in self.statement.box.items())
+        if len(boxes) < len(ARITHMETICS):
+            return Outcome("unknown", tuple(boxes), f"{self.label}: not enclosed on {domain}")
+        counted = ", ".join(f"{library} {count} boxes" for library, count in boxes.items())
+        return Outcome("holds", tuple(boxes), f"{self.label}: on {domain}: {counted}")
+
+
+@dataclass(frozen=True)
+class BoundedCounterexample:
+    """quantity > bound at a rational point, shown by both enclosures."""
+
+    statement: Enclosed
+    at: Mapping[str, Rational]
+
+    def check(self) -> Outcome:
+        if not self.statement.fails_at(self.at):
+            return Outcome("unknown", (), "the proposed counterexample does not refute the statement")
+        libraries = tuple(a.library for a in ARITHMETICS)
+        return Outcome("fails", libraries, "counterexample in rigorous enclosures", _text(self.at))
+
+
+@dataclass(frozen=True)
+class Finite:
+    """A statement about finitely many cases, each checked in exact arithmetic."""
+
+    cases: Callable[[], Any]
+    holds: Callable[[Any], bool]
+    label: str
+
+    def check(self) -> Outcome:
+        count = 0
+        for case in self.cases():
+            count += 1
+            if not self.holds(case):
+                return Outcome("fails", (EXACT,), f"{self.label}: fails", {"case": str(case)})
+        return Outcome("holds", (EXACT,), f"{self.label}: all {count} cases")
+
+
+@dataclass(frozen=True)
+class Exhibit:
+    """A computation that returns a counterexample as a readable mapping, or None if there is none after all.
+
+    It must compute exactly or with enclosures. `checked_by` names the arithmetic.
+    """
+
+    run: Callable[[], Mapping[str, Any] | None]
+    label: str
+    checked_by: tuple[str, ...] = (EXACT,)
+
+    def check(self) -> Outcome:
+        found = self.run()
+        if found is None:
+            return Outcome("unknown", (), f"{self.label}: no counterexample")
+        return Outcome("fails", self.checked_by, self.label, _text(found))
+
+
+@dataclass(frozen=True)
+class SmallScope:
+    """Exhaustive search through a finite part of an infinite scope: can refute, never proves.
+
+    run returns None if nothing was found, else the counterexample. scope says in words what was searched.
+    """
+
+    run: Callable[[], Mapping[str, Any] | None]
+    scope: str
+    checked_by: tuple[str, ...] = ("replay",)
+
+    def check(self) -> Outcome:
+        found = self.run()
+        if found is None:
+            return Outcome("holds", self.checked_by, f"no counterexample among {self.scope}", decisive=False)
+        return Outcome("fails", self.checked_by, f"counterexample among {self.scope}", _text(found))
+
+
+@dataclass(frozen=True)
+class Follows:
+    """The statement follows from the claims that it uses, by the argument in words. Its verdict is theirs."""
+
+    argument: str
+
+    def check(self) -> Outcome:
+        return Outcome("holds", (), f"follows: {self.argument}")
+
+
+def _shown(statement: AtMost | ForAll, values: Mapping[str, Rational]) -> dict[str, str]:
+    """The witness as text, with what happens there."""
+    shown = _text({v.name: Fraction(values[v.name]) for v in statement.variables})
+    if isinstance(statement, AtMost):
+        quantity, bound = statement.sides({name: Fraction(value) for name, value in values.items()})
+        shown["shows"] = f"{quantity} (about {float(quantity):.6g}) exceeds {bound} (about {float(bound):.6g})"
+    return shown
+
+
+def _text(values: Mapping[str, Any]) -> dict[str, str]:
+    return {name: str(value) for name, value in values.items()}

@@ -1,0 +1,109 @@
+"""A proposition: what is stated and what is offered as evidence. Its verdict is derived here and nowhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from proofs.evidence import Evidence, Outcome
+from refdp.claims import Claim, Verdict
+from refdp.events import Relation
+from refdp.fingerprint import fingerprint, name_of
+
+NONE = "none"
+ADD_REMOVE = Relation.ADD_REMOVE.value
+REPLACE_ONE = Relation.REPLACE_ONE.value
+
+
+@dataclass(frozen=True)
+class Proposition:
+    """One statement under one neighbouring relation.
+
+    id: `<paper>/<slug>`. locus: the place in the paper. about: the refdp functions that the evidence runs.
+    evidence: each must hold for PROVED; one that fails makes REFUTED. uses: claims that the statement rests on.
+    assumes: conditions that the paper does not state; with any, the best verdict is CONDITIONAL.
+    argument: the step from what is checked to the statement, in words. repaired_by: the true sibling of a refuted one.
+    restates: the id of a claim that says the same; the verdict is its verdict. reason: why an OPEN claim is open.
+    """
+
+    id: str
+    locus: str
+    statement: str
+    relation: str = NONE
+    about: tuple[Callable[..., Any], ...] = ()
+    evidence: tuple[Evidence, ...] = ()
+    uses: tuple[str, ...] = ()
+    assumes: tuple[str, ...] = ()
+    argument: str = ""
+    repaired_by: str | None = None
+    restates: str | None = None
+    reason: str = ""
+
+    @property
+    def paper(self) -> str:
+        """The part of the id before the slash."""
+        return self.id.partition("/")[0]
+
+    @property
+    def premises(self) -> tuple[str, ...]:
+        """All claims whose verdicts this one's depends on."""
+        return (*self.uses, *((self.restates,) if self.restates else ()))
+
+
+def derive(proposition: Proposition, outcomes: Iterable[Outcome], premises: Mapping[str, Claim]) -> Claim:
+    """The claim with the verdict that the outcomes and the premises' verdicts allow."""
+    found = tuple(outcomes)
+    verdict, reason = _verdict(proposition, found, premises)
+    restated = premises[proposition.restates] if proposition.restates else None
+    failing = next((o for o in found if o.result == "fails"), None)
+    return Claim(
+        id=proposition.id,
+        paper=proposition.paper,
+        locus=proposition.locus,
+        statement=proposition.statement,
+        relation=proposition.relation,
+        verdict=verdict,
+        tight=next((o.tight for o in found if o.tight), restated.tight if restated else None),
+        witness=failing.witness if failing else (restated.witness if restated else None),
+        checked_by=_checkers(found, failing) or (restated.checked_by if restated else ()),
+        evidence=tuple(o.note for o in found) + ((f"restates {restated.id}",) if restated else ()),
+        uses=proposition.premises,
+        assumes=_assumptions(proposition, premises) if verdict == "CONDITIONAL" else proposition.assumes,
+        about={name_of(f): fingerprint(name_of(f)) for f in proposition.about},
+        repaired_by=proposition.repaired_by,
+        argument=proposition.argument,
+        reason=reason,
+    )
+
+
+def _verdict(
+    proposition: Proposition, outcomes: tuple[Outcome, ...], premises: Mapping[str, Claim]
+) -> tuple[Verdict, str | None]:
+    if any(o.result == "fails" for o in outcomes):
+        return "REFUTED", "a counterexample checks"
+    if proposition.restates and premises[proposition.restates].verdict == "REFUTED":
+        return "REFUTED", f"says the same as {proposition.restates}, which is refuted"
+    if any(o.result == "unknown" for o in outcomes):
+        return "OPEN", proposition.reason or next(o.note for o in outcomes if o.result == "unknown")
+    if not proposition.restates and not any(o.decisive for o in outcomes):
+        return "OPEN", proposition.reason or None
+    lost = [name for name in proposition.premises if premises[name].verdict in ("REFUTED", "OPEN")]
+    if lost:
+        failing = ", ".join(f"{name} ({premises[name].verdict})" for name in lost)
+        return "OPEN", f"{proposition.reason + '; ' if proposition.reason else ''}a premise fails: {failing}"
+    assumed = _assumptions(proposition, premises)
+    return ("CONDITIONAL", f"only if: {'; '.join(assumed)}") if assumed else ("PROVED", None)
+
+
+def _assumptions(proposition: Proposition, premises: Mapping[str, Claim]) -> tuple[str, ...]:
+    """Its own assumptions and those of all premises, each once."""
+    inherited = [a for name in proposition.premises for a in premises[name].assumes]
+    return tuple(dict.fromkeys([*proposition.assumes, *inherited]))
+
+
+def _checkers(outcomes: tuple[Outcome, ...], failing: Outcome | None) -> tuple[str, ...]:
+    """Who vouches for the verdict: the refuter, or everybody who checked a part."""
+    if failing:
+        return failing.checked_by
+    return tuple(dict.fromkeys(name for outcome in outcomes for name in outcome.checked_by))
