@@ -60,15 +60,19 @@ def bounded_range(epsilon: float, orders: Array) -> Array:
     Setting the derivative to zero gives t = ε + log((α-1)/α · (1 - e^{-αε}) / (1 - e^{-(α-1)ε}))   (Dong, Durfee,
     Rogers 2020, Lemma 3.2 for the pair). Always at most αε²/8.
     """
-    up = (orders - 1) * epsilon
-    tilt = epsilon + np.log((orders - 1) / orders * np.expm1(-orders * epsilon) / np.expm1(-up))
-    tilt = np.clip(tilt, 0.0, epsilon)
+    tilt = bounded_range_tilt(epsilon, orders)
     share = -np.exp(-tilt) * np.expm1(tilt - epsilon) / -np.expm1(-epsilon)
     small = np.log1p(share * power_excess(orders, tilt) + (1 - share) * power_excess(orders, tilt - epsilon))
     top = orders * tilt
     with np.errstate(divide="ignore"):
         large = top + np.log(share + (1 - share) * np.exp(-orders * epsilon))
     return np.minimum(per_order(np.where(orders * epsilon < 1, small, large), orders), orders * epsilon**2 / 8)
+
+
+def bounded_range_tilt(epsilon: float, orders: Array) -> Array:
+    """The t at which the supremum of `bounded_range` is attained."""
+    ratio = np.expm1(-orders * epsilon) / np.expm1(-(orders - 1) * epsilon)
+    return np.clip(epsilon + np.log((orders - 1) / orders * ratio), 0.0, epsilon)
 
 
 def bounded_range_pair(epsilon: float, orders: Array) -> Array:

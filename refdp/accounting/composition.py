@@ -1,0 +1,240 @@
+"""Composition of loss measures by an exponentially tilted FFT, as an enclosure of the profile.
+
+With K(λ) = sum_j c_j log E[e^{λ L_j}], the tilted measures p e^{λl - K_j} are convolved; λ is chosen so that the tilted
+sum is centred near the ε in question, where untilting multiplies by e^{K - λε}. Hence the error of the transform is
+small against δ(ε) itself, however small that is. Error terms, all of them added to the upper and taken from the lower
+end:
+- transform: ‖error‖₂ <= η sum_j c_j ‖p_j‖₂ + (η + power) ‖result‖₂, with η = 8 u log2 N for each transform of length N
+  (Higham 2002, Theorem 24.2, with u = 2^-53; the tests measure a tenth of it). It is met with the 2-norm of the weights;
+- wrap-around: tilted mass outside the window, at most e^-WINDOW at each end by Chernoff's bound. It is mass in the wrong
+  place, at most e^-WINDOW e^{K-λε}; what belongs above the window is added on its own;
+- relative: 2^-49 (4 + max |λl|) for every composed measure, and N 2^-50 for the running sums;
+- ε: the blur of the cell borders, times the count.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from refdp.accounting.arrays import Array
+from refdp.accounting.grid import Measure
+from refdp.accounting.search import greatest, least
+
+WINDOW = 42.0
+Part = tuple[Measure, int]
+
+
+class WindowTooWide(Exception):
+    """Untilting over the window would leave the range of floats: a smaller tilt is needed."""
+
+
+def log_moment(measure: Measure, tilt: float) -> float:
+    """log E[e^{λL}; L finite]."""
+    exponent = tilt * measure.losses + measure.log_mass
+    top = float(np.max(exponent))
+    return top + math.log(float(np.sum(np.exp(exponent - top))))
+
+
+def convolve(parts: list[Part], above: bool) -> Measure:
+    """Direct convolution (componentwise relative accuracy), for small measures that are composed inside other nodes."""
+    total: Measure | None = None
+    for measure, count in parts:
+        for _ in range(count):
+            total = measure if total is None else _convolved(total, measure, above)
+    assert total is not None
+    return total
+
+
+def _convolved(one: Measure, other: Measure, above: bool) -> Measure:
+    mass = np.convolve(one.mass, other.mass)
+    rounding = (min(len(one.mass), len(other.mass)) + 4) * 2.0**-52
+    keep = np.flatnonzero(mass > 1e-250)
+    first, last = int(keep[0]), int(keep[-1]) + 1
+    infinity = (one.infinity + other.infinity) * (1 + rounding) + (1e-250 * len(mass) if above else 0.0)
+    kept = mass[first:last] * (1 + rounding if above else 1 - rounding)
+    return Measure(one.start + other.start + first, one.step, kept, infinity, one.blur + other.blur)
+
+
+@dataclass(frozen=True, eq=False)
+class Composition:
+    """Tilted masses of the composed loss in a window, with everything needed to bound the profile there.
+
+    The true mass at losses[i] is e^{log_scale - tilt losses[i]} tilted[i], up to the stated errors; sums are kept relative
+    to `centre`, the middle of the window.
+    """
+
+    losses: Array
+    tilted: Array
+    tilt: float
+    centre: float
+    log_scale: float
+    transform_error: float
+    relative_error: float
+    log_top: float
+    infinity: float
+    blur: float
+
+    def delta_above(self, epsilon: float) -> float:
+        """An upper bound on δ(ε), for ε at or above the start of the window."""
+        log_factor, total, error = self._terms(epsilon - self.blur)
+        return min(1.0, math.exp(min(log_factor, 700.0)) * (total + error) * (1 + self.relative_error) + self._outside)
+
+    def delta_below(self, epsilon: float) -> float:
+        """A lower bound on δ(ε)."""
+        log_factor, total, error = self._terms(epsilon + self.blur)
+        wrapped = 2 * math.exp(-WINDOW)
+        return max(0.0, math.exp(min(log_factor, 700.0)) * (total - error - wrapped) * (1 - self.relative_error))
+
+    def epsilon_above(self, delta: float) -> float:
+        """An upper bound on ε(δ): the least ε found in the window, inf if there is none."""
+        low, high = max(0.0, float(self.losses[0])), float(self.losses[-1])
+        if high <= low or self.delta_above(high) > delta:
+            return low if high <= low and self._outside <= delta else math.inf
+        return least(lambda epsilon: self.delta_above(epsilon) <= delta, low, high, 1e-11)
+
+    def epsilon_below(self, delta: float, hint: float) -> float:
+        """A lower bound on ε(δ): the greatest ε found below `hint` at which δ(ε) is certainly larger, else 0.
+
+        Far below the centre the error terms outgrow δ, hence the search in growing strides from the hint downwards.
+        """
+        stride = 2 * float(self.losses[1] - self.losses[0])
+        high = min(hint, float(self.losses[-1]))
+        for _ in range(40):
+            low = high - stride
+            if low <= 0:
+                return 0.0 if self.delta_below(0.0) <= delta else greatest(self._exceeds(delta), 0.0, high, 1e-11)
+            if self.delta_below(low) > delta:
+                return greatest(self._exceeds(delta), low, high, 1e-11)
+            stride *= 2
+        return 0.0
+
+    def _exceeds(self, delta: float) -> Callable[[float], bool]:
+        return lambda epsilon: self.delta_below(epsilon) > delta
+
+    @property
+    def _outside(self) -> float:
+        return self.infinity * (1 + self.relative_error) + math.exp(min(self.log_top, 0.0))
+
+    @cached_property
+    def _sums(self) -> tuple[Array, Array]:
+        """Sums over i >= n of tilted[i] e^{-λx} and of tilted[i] e^{-(λ+1)x}, x = losses[i] - centre."""
+        offset = self.losses - self.centre
+        first = self.tilted * np.exp(-self.tilt * offset)
+        second = first * np.exp(-offset)
+        return np.append(np.cumsum(first[::-1])[::-1], 0.0), np.append(np.cumsum(second[::-1])[::-1], 0.0)
+
+    def _terms(self, epsilon: float) -> tuple[float, float, float]:
+        """(λ(centre - ε) + log_scale, sum over losses > ε of tilted e^{-λ(l-ε)} (1 - e^{ε-l}), bound on its error)."""
+        start = int(np.searchsorted(self.losses, epsilon, side="right"))
+        offset = epsilon - self.centre
+        first, second = (float(table[start]) for table in self._sums)
+        scaled = math.exp(self.tilt * offset) * first
+        total = scaled - math.exp((self.tilt + 1) * offset) * second
+        sums = 2 * len(self.losses) * 2.0**-51 * scaled
+        return self.log_scale - self.tilt * epsilon, max(total, 0.0), sums + self.transform_error * self._norm
+
+    @property
+    def _norm(self) -> float:
+        """The 2-norm of the weights e^{-λx}(1 - e^{-x}) over x = h, 2h, …, at most h sqrt((1 + y)/(1 - y)³), y = e^{-2λh}."""
+        step = float(self.losses[1] - self.losses[0])
+        y = math.exp(-2 * self.tilt * step)
+        plain = math.sqrt(len(self.losses))
+        if y == 1:
+            return plain
+        return min(plain, math.sqrt(1 / (1 - y)), step * math.sqrt((1 + y) / (1 - y) ** 3))
+
+
+def compose(parts: list[Part], tilt: float) -> Composition:
+    """The composition of all parts, tilted by λ = `tilt` > 0."""
+    from scipy import fft
+
+    step = parts[0][0].step
+    moments = [log_moment(measure, tilt) for measure, _ in parts]
+    log_scale = sum(count * moment for moment, (_, count) in zip(moments, parts, strict=True))
+    low, high, log_top = _window(parts, tilt, log_scale)
+    first = math.floor(low / step)
+    length = int(fft.next_fast_len(math.ceil(high / step) - first + 1, real=True))
+    transformed, input_error = _transform(parts, moments, tilt, first, length)
+    tilted = np.maximum(fft.irfft(transformed, length), 0.0)
+    eta = 8 * 2.0**-53 * math.log2(length)
+    total_count = sum(count for _, count in parts)
+    power = 16 * 2.0**-53 * total_count
+    norm = float(np.linalg.norm(tilted)) + eta
+    widest = max(abs(tilt * m.step) * max(abs(m.start), abs(m.start + len(m.mass))) for m, _ in parts)
+    losses = (first + np.arange(length)) * step
+    if (tilt + 1) * step * length > 1200:
+        raise WindowTooWide(f"tilt {tilt:g} over losses from {losses[0]:g} to {losses[-1]:g}")
+    return Composition(
+        losses=losses,
+        tilted=tilted,
+        tilt=tilt,
+        centre=float(losses[length // 2]),
+        log_scale=log_scale,
+        transform_error=1.01 * (eta * input_error + (eta + power) * norm) + math.exp(-60),
+        relative_error=total_count * 2.0**-49 * (4 + widest) + abs(log_scale) * 2.0**-48,
+        log_top=log_top,
+        infinity=sum(count * measure.infinity for measure, count in parts),
+        blur=sum(count * measure.blur for measure, count in parts) + 2.0**-50 * float(np.max(np.abs(losses))),
+    )
+
+
+def _transform(
+    parts: list[Part], moments: list[float], tilt: float, first: int, length: int
+) -> tuple[np.ndarray, float]:
+    """The product of the powers of the transforms, shifted so that index 0 is `first`; sum_j c_j ‖p_j‖₂."""
+    from scipy import fft
+
+    alive, log_total = np.arange(length // 2 + 1), np.zeros(length // 2 + 1, dtype=complex)
+    error, offset = 0.0, -first
+    for (measure, count), moment in zip(parts, moments, strict=True):
+        mass = np.exp(tilt * measure.losses + (measure.log_mass - moment))
+        middle = round(float(mass @ np.arange(len(mass), dtype=float)))
+        folded = _folded(mass, middle, length)
+        values = fft.rfft(folded)[alive]
+        loud = np.abs(values) > math.exp(-60 / count)
+        alive, log_total = alive[loud], log_total[loud] + count * np.log(values[loud])
+        offset += count * (measure.start + middle)
+        error += count * float(np.linalg.norm(folded))
+    turn = -2j * np.pi / length * ((alive * (offset % length)) % length)
+    product = np.zeros(length // 2 + 1, dtype=complex)
+    product[alive] = np.exp(log_total + turn)
+    return product, error
+
+
+def _folded(mass: Array, middle: int, length: int) -> Array:
+    """The masses around a circle of `length`, the entry `middle` at index 0."""
+    rows = -(-len(mass) // length)
+    circle: Array = np.pad(mass, (0, rows * length - len(mass))).reshape(rows, length).sum(axis=0)
+    return np.roll(circle, -middle)
+
+
+def _window(parts: list[Part], tilt: float, log_scale: float) -> tuple[float, float, float]:
+    """(low, high, log of a bound on the untilted mass above high): tilted mass outside is at most e^-WINDOW at each end."""
+    least = sum(count * measure.start for measure, count in parts) * parts[0][0].step
+    most = sum(count * (m.start + len(m.mass) - 1) for m, count in parts) * parts[0][0].step
+    spread = _spread(parts, tilt)
+    shifts = math.sqrt(2 * WINDOW) / spread * np.array([0.3, 0.5, 0.7, 0.85, 1.0, 1.2, 1.6])
+    highs, lows, tops = [most], [least], [-math.inf]
+    for shift in shifts:
+        up = sum(count * log_moment(m, tilt + shift) for m, count in parts)
+        down = sum(count * log_moment(m, tilt - shift) for m, count in parts)
+        highs.append((up - log_scale + WINDOW) / shift)
+        lows.append(-(down - log_scale + WINDOW) / shift)
+        tops.append(up - (tilt + shift) * highs[-1])
+    best = int(np.argmin(highs))
+    return max(lows), highs[best], tops[best]
+
+
+def _spread(parts: list[Part], tilt: float) -> float:
+    """The tilted standard deviation of the sum, at least one step."""
+    variance = 0.0
+    for measure, count in parts:
+        mass = np.exp(tilt * measure.losses + (measure.log_mass - log_moment(measure, tilt)))
+        mean = float(mass @ measure.losses)
+        variance += count * float(mass @ (measure.losses - mean) ** 2)
+    return max(math.sqrt(max(variance, 0.0)), parts[0][0].step)

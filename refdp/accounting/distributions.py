@@ -1,0 +1,218 @@
+"""From nodes to loss measures, above or below, in the direction in which the record is first or second.
+
+Above: a measure that dominates whatever the plan allows. Below: a measure of one thing that the plan does allow (for
+instance a scalar release of full sensitivity), so that composing the measures bounds the true worst case from below.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations_with_replacement
+from typing import Literal
+
+import numpy as np
+
+from refdp.accounting import grid, pairs
+from refdp.accounting.arrays import Array
+from refdp.accounting.composition import convolve
+from refdp.accounting.grid import Measure
+from refdp.accounting.normal import Blocks, Composed, Mixture, Node, Sampled
+from refdp.accounting.releases import (
+    Cost,
+    DiscreteGaussianCost,
+    DiscreteLaplaceCost,
+    GaussianCost,
+    LaplaceCost,
+    RangeCost,
+)
+
+Direction = Literal["first", "second"]
+_INNER_CELLS = 4096
+_LONGEST_ENUMERATED = 12.0
+
+
+class NoPair(Exception):
+    """No dominating pair is known for a node: privacy loss distributions do not apply."""
+
+
+@dataclass(frozen=True)
+class View:
+    """How to look at nodes. `tilt` is where a lower bound should be good, `log_cut` what may be cut off at the top."""
+
+    above: bool
+    direction: Direction
+    step: float
+    log_cut: float
+    tilt: float
+
+
+def measure_of(node: Node, view: View) -> Measure:
+    """The loss measure of a node.
+
+    Errors: NoPair for vector releases of discrete Gaussian noise that is coarse against the sensitivity.
+    """
+    match node:
+        case Composed(items):
+            return convolve([(measure_of(inner, view), count) for inner, count in items], view.above)
+        case Blocks():
+            return _blocks(node, view)
+        case Mixture(slots) if view.above:
+            rest = max(0.0, 1 - math.fsum(weight for _, weight in slots))
+            return grid.weighted([(measure_of(inner, view), weight) for inner, weight in slots], rest)
+        case Mixture(slots):
+            inner, weight = max(slots, key=lambda slot: slot[1])
+            return measure_of(Sampled(weight, inner, "poisson") if weight < 1 else inner, view)
+        case DiscreteGaussianCost() if (shifts := _enumerated(node)) is not None and view.above:
+            return grid.envelope([_shifted(node.sigma, shift, view) for shift in shifts])
+        case _:
+            return _discretised(pair_of(node, view), view)
+
+
+def pair_of(node: Node, view: View) -> pairs.Pair:
+    """The pair of a cost or of a sampled node; for anything else its own measure seen as a pair."""
+    match node:
+        case GaussianCost(mu):
+            return pairs.GaussianPair(mu)
+        case LaplaceCost():
+            return pairs.LaplacePair(node.epsilon)
+        case DiscreteLaplaceCost():
+            return pairs.DiscreteLaplacePair(node.rate, node.shift)
+        case RangeCost():
+            return pairs.BoundedRange(node.epsilon) if view.above else _worst_two_point(node.epsilon, view.tilt)
+        case DiscreteGaussianCost() if _enumerated(node) is None:
+            return _discrete_gaussian(node, view.above)
+        case Sampled(rate, inner, method):
+            return _sampled(rate, _inner_pair(inner, view), method, view)
+        case _:
+            return MeasuredPair(measure_of(node, view), view.above)
+
+
+def _inner_pair(node: Node, view: View) -> pairs.Pair:
+    if isinstance(node, (GaussianCost, LaplaceCost, DiscreteLaplaceCost, RangeCost, Sampled)):
+        return pair_of(node, view)
+    low, high = _reach(node)
+    finer = View(view.above, view.direction, max((high - low) / _INNER_CELLS, 1e-9), view.log_cut, view.tilt)
+    return MeasuredPair(measure_of(node, finer), view.above)
+
+
+def _sampled(rate: float, inner: pairs.Pair, method: str, view: View) -> pairs.Pair:
+    if method == "without-replacement" and view.above:
+        return pairs.FixedSize(rate, inner)
+    return pairs.MixtureFirst(rate, inner) if view.direction == "first" else pairs.MixtureSecond(rate, inner)
+
+
+def _discretised(pair: pairs.Pair, view: View) -> Measure:
+    return (grid.pessimistic if view.above else grid.optimistic)(pair, view.step, view.log_cut)
+
+
+def _blocks(node: Blocks, view: View) -> Measure:
+    each = [(measure_of(inner, view), count) for inner, count in node.blocks]
+    if not view.above:
+        return max((measure for measure, _ in each), key=lambda m: float(m.mass @ np.maximum(m.losses, 0.0)))
+    singles = [measure for measure, count in each for _ in range(count)]
+    if node.at_once == 1:
+        return grid.envelope(singles)
+    twos = [(a, b) for i, a in enumerate(singles) for b in singles[i + 1 :]]
+    return grid.envelope([convolve([(a, 1), (b, 1)], above=True) for a, b in twos])
+
+
+def _worst_two_point(epsilon: float, tilt: float) -> pairs.TwoPoint:
+    """The mechanism of range ε whose Rényi divergence at order 1 + λ is the largest."""
+    from refdp.accounting.curves import bounded_range_tilt
+
+    top = float(bounded_range_tilt(epsilon, np.array([1 + tilt]))[0])
+    return pairs.TwoPoint(top, epsilon)
+
+
+def _discrete_gaussian(node: DiscreteGaussianCost, above: bool) -> pairs.Pair:
+    """One coordinate, one step: exact. Else, above: the Gaussian of variance σ² - b², which the discrete one is a function of.
+
+    Draw y ~ N(v, a²), then an integer x with probability ∝ e^{-(x-y)²/(2b²)}. The normalising sum over integers is
+    within 1 ± η of its mean, η = 2.1 e^{-2π²b²} (Poisson summation), so x has the discrete Gaussian law of variance
+    a² + b² up to (1 + η)/(1 - η) per coordinate that changes, of which there are at most length². b² is chosen so that
+    all of these factors together are below 1 + 2^-50, which the blur and the relative errors of measures cover.
+    """
+    if node.scalar or not above:
+        return pairs.DiscreteGaussianPair(node.sigma, math.floor(node.length) if node.length >= 1 else 1)
+    return pairs.GaussianPair(node.length / math.sqrt(node.sigma**2 - _smoothing(node.length)) * (1 + 2.0**-50))
+
+
+def _smoothing(length: float) -> float:
+    return (math.log(9 * max(length, 1.0) ** 2) + 50 * math.log(2)) / (2 * math.pi**2)
+
+
+def _enumerated(node: DiscreteGaussianCost) -> list[tuple[int, ...]] | None:
+    """All integer shifts up to sign and order, where noise is too coarse for the Gaussian; None where that is not needed.
+
+    Errors: NoPair if there are too many of them.
+    """
+    if node.scalar or node.sigma**2 > 16 * _smoothing(node.length):
+        return None
+    budget = node.length if node.norm == 1 else node.length**2
+    if budget > _LONGEST_ENUMERATED:
+        if node.sigma**2 > 2 * _smoothing(node.length):
+            return None
+        raise NoPair(f"discrete Gaussian noise of {node.sigma:g} steps for changes of length {node.length:g}")
+    sizes = range(1, math.floor(budget) + 1)
+    shifts = (s for many in sizes for s in combinations_with_replacement(sizes, many))
+    return [s for s in shifts if sum(abs(z) ** node.norm for z in s) <= budget]
+
+
+def _shifted(sigma: float, shift: tuple[int, ...], view: View) -> Measure:
+    each = [(_discretised(pairs.DiscreteGaussianPair(sigma, z), view), 1) for z in shift]
+    return convolve(each, view.above)
+
+
+def _reach(node: Node) -> tuple[float, float]:
+    """A rough range of the losses of a node, for the choice of a grid only."""
+    match node:
+        case GaussianCost(mu):
+            return -14 * mu, mu * (mu + 14)
+        case DiscreteGaussianCost():
+            return -14 * node.mu, node.mu * (node.mu + 14)
+        case LaplaceCost() | RangeCost() | DiscreteLaplaceCost():
+            return -float(node.exact), float(node.exact)
+        case Sampled(_, inner, _):
+            return _reach(inner)
+        case Composed(items) | Blocks(items, _):
+            each = [(_reach(inner), count) for inner, count in items]
+            return sum(c * low for (low, _), c in each), sum(c * high for (_, high), c in each)
+        case Mixture(slots):
+            ranges = [_reach(inner) for inner, _ in slots]
+            return min(low for low, _ in ranges), max(high for _, high in ranges)
+
+
+@dataclass(frozen=True, eq=False)
+class MeasuredPair:
+    """A measure seen as a pair: Q-mass e^{-l} times P-mass, the rest of Q at loss minus infinity.
+
+    A measure from below can have Q-masses that sum to c > 1; all masses are then divided by c, which lowers its profile.
+    """
+
+    measure: Measure
+    above: bool
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The first and the last finite loss."""
+        losses = self.measure.losses
+        return float(losses[0]), float(losses[-1])
+
+    @cached_property
+    def _sums(self) -> tuple[Array, Array, Array, Array]:
+        measure = self.measure
+        mass_q = measure.mass * np.exp(-measure.losses)
+        excess = 1.0 if self.above else max(1.0, float(mass_q.sum()) * (1 + 2.0**-40))
+        mass, mass_q = measure.mass / excess, mass_q / excess
+        rest = max(0.0, 1 - float(mass_q.sum()))
+        below, below_q = np.append(0.0, np.cumsum(mass)), rest + np.append(0.0, np.cumsum(mass_q))
+        above = np.append(np.cumsum(mass[::-1])[::-1], 0.0) + measure.infinity
+        above_q = np.append(np.cumsum(mass_q[::-1])[::-1], 0.0)
+        return above, above_q, below, below_q
+
+    def tails(self, loss: Array) -> pairs.Tails:
+        """Step functions."""
+        count = np.searchsorted(self.measure.losses, loss, side="right")
+        return pairs.Tails(*(table[count] for table in self._sums))

@@ -1,0 +1,170 @@
+"""Privacy losses on a grid of multiples of one step, from above (pessimistic) or from below (optimistic).
+
+A `Measure` holds P-masses only: the profile of a distribution of losses is E_P[(1 - e^{ε-L})_+], which grows when mass
+moves to a larger loss. "Above" means: stochastically larger than the true loss, cell by cell, with the mass that is cut
+off at the top counted as an infinite loss, and with a total mass that may exceed 1 by rounding. "Below" is the reverse.
+Both orders survive sums of independent losses, hence composition.
+
+Pessimistic: connect-the-dots (Doroshenko, Ghazi, Kamath, Kumar, Manurangsi 2022): the mass of a cell goes to its two
+ends so that the masses under P and under Q are both kept; the profile is exact at the grid and its chord between.
+Optimistic: the outcomes of a cell around a grid point are merged, which is post-processing and leaves one loss, the log
+of the ratio of the masses, which is then rounded down to the grid. Cells are shifted upwards a little so that the merged
+loss is at the grid point, not below; a cell for which this fails (an atom with more mass below) begins at its grid point.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from refdp.accounting.arrays import Array
+from refdp.accounting.pairs import Pair, Tails
+from refdp.accounting.rounding import SLACK
+
+
+@dataclass(frozen=True, eq=False)
+class Measure:
+    """mass[i] at loss (start + i) * step, `infinity` at an infinite loss.
+
+    blur: every loss may be off by this much, from the rounding of cell borders; the composition adds it to ε.
+    """
+
+    start: int
+    step: float
+    mass: Array
+    infinity: float
+    blur: float
+
+    @cached_property
+    def losses(self) -> Array:
+        """The losses of the entries of `mass`."""
+        return (self.start + np.arange(len(self.mass))) * self.step
+
+    @cached_property
+    def log_mass(self) -> Array:
+        """The logarithms of `mass`, minus infinity at 0."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.mass)
+
+
+def pessimistic(pair: Pair, step: float, log_cut: float) -> Measure:
+    """Above the pair's loss; mass beyond the reach of probability e^log_cut becomes infinite (top) or is moved up (bottom)."""
+    first, last = _reach(pair, step, log_cut)
+    edges = np.arange(first, last + 1) * step
+    tails = pair.tails(edges)
+    mass, error, mass_q, error_q = _cells(tails)
+    scale = np.exp(edges[:-1])
+    mass = mass + error
+    kept = np.maximum(mass_q - error_q, 0.0) * scale * (1 - 2.0**-50)
+    upper = np.clip((mass - kept) / -math.expm1(-step) * (1 + 2.0**-50), 0.0, mass)
+    total = np.zeros(len(edges))
+    total[:-1] += mass - upper
+    total[1:] += upper
+    total[0] += tails.below[0] * (1 + SLACK)
+    return Measure(first, step, total, float(tails.above[-1]) * (1 + SLACK), _blur(edges))
+
+
+def optimistic(pair: Pair, step: float, log_cut: float) -> Measure:
+    """Below the pair's loss; what lies under the reach of probability e^log_cut is dropped."""
+    first, last = _reach(pair, step, log_cut)
+    points = np.arange(first, last + 1)
+    edges = (np.arange(first, last + 2) - 0.5) * step
+    edges[-1] = np.inf
+    excess = _merged(pair.tails(edges), points * step)[1]
+    lack = np.maximum(0.0, -np.nan_to_num(excess, nan=0.0, posinf=0.0, neginf=0.0))
+    edges += np.minimum(1.5 * np.maximum(np.append(lack, 0.0), np.append(0.0, lack)), step / 4)
+    blur = 2.0**-40 * (1 + float(np.max(np.abs(points))) * step)
+    late = np.flatnonzero(_merged(pair.tails(edges), points * step)[1] < -blur)
+    edges[late] = points[late] * step - blur / 2
+    mass, excess = _merged(pair.tails(edges), points * step)
+    total = np.zeros(len(points) + 1)
+    reaches = excess >= -blur
+    total[1:][reaches] += mass[reaches]
+    total[:-1][~reaches] += mass[~reaches]
+    return Measure(first - 1, step, total, 0.0, 2 * blur)
+
+
+def _merged(tails: Tails, losses: Array) -> tuple[Array, Array]:
+    """A lower bound on the mass of every cell and on its merged loss minus the grid point's."""
+    mass, error, mass_q, error_q = _cells(tails)
+    low = np.maximum(mass - error, 0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        excess: Array = np.log(low / (mass_q + error_q)) - losses - 4 * SLACK * 2.0**-4 * (1 + np.abs(losses))
+    return low, np.where(low > 0, excess, -np.inf)
+
+
+def _cells(tails: Tails) -> tuple[Array, Array, Array, Array]:
+    """Masses between neighbouring edges under P and Q with bounds on their rounding errors, from the smaller tails."""
+    mass, error = _differences(tails.above, tails.below)
+    mass_q, error_q = _differences(tails.above_q, tails.below_q)
+    return mass, error, mass_q, error_q
+
+
+def _differences(above: Array, below: Array) -> tuple[Array, Array]:
+    left = below[1:] < above[:-1]
+    mass = np.where(left, below[1:] - below[:-1], above[:-1] - above[1:])
+    return np.maximum(mass, 0.0), SLACK * np.where(left, below[1:], above[:-1])
+
+
+def _blur(losses: Array) -> float:
+    return float(2.0**-48 * (1 + np.max(np.abs(losses))))
+
+
+def _reach(pair: Pair, step: float, log_cut: float) -> tuple[int, int]:
+    """The first and last grid index that matter: outside lies probability at most e^log_cut at each end, or nothing."""
+    low, high = pair.bounds
+    cut = math.exp(max(log_cut, -680.0))
+
+    def tail(loss: float) -> tuple[float, float]:
+        found = pair.tails(np.array([loss]))
+        return float(found.above[0]), float(found.below[0])
+
+    top = _bisect(lambda x: tail(x)[0] <= cut, low, high)
+    bottom = -_bisect(lambda x: tail(-x)[1] <= max(cut, 1e-19), -high, -low)
+    first, last = math.floor(bottom / step), math.ceil(top / step)
+    return first, max(last + (last * step < top), first + 1)
+
+
+def _bisect(holds: Callable[[float], bool], low: float, high: float) -> float:
+    """A point in [low, high] where `holds`, close to the least such."""
+    for _ in range(40):
+        middle = 0.5 * (low + high)
+        if holds(middle):
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+def envelope(measures: list[Measure]) -> Measure:
+    """The stochastically least measure above all of them (same step): the largest of their upper tails at every loss."""
+    step, start = measures[0].step, min(m.start for m in measures)
+    stop = max(m.start + len(m.mass) for m in measures)
+    tails = np.zeros(stop - start + 1)
+    for measure in measures:
+        own = np.full(stop - start + 1, measure.infinity)
+        upper = np.cumsum(measure.mass[::-1])[::-1] + measure.infinity
+        offset = measure.start - start
+        own[offset : offset + len(upper)] = upper
+        own[:offset] = upper[0]
+        tails = np.maximum(tails, own)
+    mass = np.maximum(tails[:-1] - tails[1:], 0.0) + SLACK * tails[:-1] * (tails[:-1] > tails[1:])
+    return Measure(start, step, mass, float(tails[-1]) * (1 + SLACK), max(m.blur for m in measures))
+
+
+def weighted(measures: list[tuple[Measure, float]], rest: float) -> Measure:
+    """The mixture with the given weights, `rest` of the mass at loss 0."""
+    step, start = measures[0][0].step, min(0, *(m.start for m, _ in measures))
+    stop = max(1, *(m.start + len(m.mass) for m, _ in measures))
+    total = np.zeros(stop - start)
+    total[-start] += rest * (1 + SLACK)
+    infinity = 0.0
+    for measure, weight in measures:
+        offset = measure.start - start
+        total[offset : offset + len(measure.mass)] += weight * measure.mass * (1 + SLACK)
+        infinity += weight * measure.infinity * (1 + SLACK)
+    return Measure(start, step, total, infinity, max(m.blur for m, _ in measures))

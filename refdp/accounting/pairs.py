@@ -1,0 +1,269 @@
+"""Dominating pairs (P, Q) as the tails of their privacy loss L = log dP/dQ.
+
+Each pair gives, for an array of losses ε, the four probabilities P(L > ε), Q(L > ε), P(L <= ε), Q(L <= ε), every one by
+a formula of its own without cancellation, to relative error SLACK (see `rounding`). All but the sampled pairs are
+symmetric: swapping P and Q changes nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from refdp.accounting.arrays import Array
+
+
+class Tails(NamedTuple):
+    """P(L > ε), Q(L > ε), P(L <= ε), Q(L <= ε)."""
+
+    above: Array
+    above_q: Array
+    below: Array
+    below_q: Array
+
+
+class Pair(Protocol):
+    """What discretisation needs to know of a pair."""
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """No loss lies outside [first, second], but for probability below 1e-300."""
+        ...
+
+    def tails(self, loss: Array) -> Tails:
+        """The four tail probabilities at every loss."""
+        ...
+
+
+@dataclass(frozen=True)
+class GaussianPair:
+    """N(mu, 1) against N(0, 1): L ~ N(±μ²/2, μ²)."""
+
+    mu: float
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """37.5 standard deviations to either side."""
+        reach = self.mu * (self.mu / 2 + 37.5)
+        return self.mu**2 - reach, reach
+
+    def tails(self, loss: Array) -> Tails:
+        """Normal tails at ε/μ ± μ/2."""
+        from scipy import special
+
+        x, half = loss / self.mu, self.mu / 2
+        return Tails(special.ndtr(half - x), special.ndtr(-half - x), special.ndtr(x - half), special.ndtr(x + half))
+
+
+@dataclass(frozen=True)
+class LaplacePair:
+    """Lap(0) against Lap(epsilon): L = ε - 2x between two atoms at ±epsilon."""
+
+    epsilon: float
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The two atoms."""
+        return -self.epsilon, self.epsilon
+
+    def tails(self, loss: Array) -> Tails:
+        """P(L <= ε) = e^{-(e-ε)/2}/2 and Q(L > ε) = e^{-(e+ε)/2}/2 for -e <= ε < e."""
+        low, high = loss < -self.epsilon, loss >= self.epsilon
+        below = np.where(low, 0.0, np.where(high, 1.0, 0.5 * np.exp((np.minimum(loss, self.epsilon) - self.epsilon) / 2)))
+        above_q = np.where(low, 1.0, np.where(high, 0.0, 0.5 * np.exp(-(np.maximum(loss, -self.epsilon) + self.epsilon) / 2)))
+        return Tails(1 - below, above_q, below, 1 - above_q)
+
+
+@dataclass(frozen=True)
+class DiscreteLaplacePair:
+    """P(z) ∝ e^{-r|z|} against its shift by n: L = r(n - 2z), cut at ±rn."""
+
+    rate: float
+    shift: int
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The two extreme atoms."""
+        return -self.rate * self.shift, self.rate * self.shift
+
+    def tails(self, loss: Array) -> Tails:
+        """L > ε means z <= m with m = ceil((n - ε/r)/2) - 1 in [0, n-1]; P(z > m) = e^{-r(m+1)}/(1 + e^{-r})."""
+        low, high = loss < -self.rate * self.shift, loss >= self.rate * self.shift
+        last = np.clip(np.ceil((self.shift - loss / self.rate) / 2) - 1, 0, self.shift - 1)
+        norm = 1 + math.exp(-self.rate)
+        below = np.where(low, 0.0, np.where(high, 1.0, np.exp(-self.rate * (last + 1)) / norm))
+        above_q = np.where(low, 1.0, np.where(high, 0.0, np.exp(-self.rate * (self.shift - last)) / norm))
+        return Tails(1 - below, above_q, below, 1 - above_q)
+
+
+@dataclass(frozen=True)
+class BoundedRange:
+    """Dominates every mechanism whose privacy loss has range epsilon.
+
+    Each of them is dominated by a two-point pair with losses t and t - e (Dong, Durfee, Rogers 2020). The best t at ε is
+    (e + ε)/2, hence sup_t H = (1 - e^{(ε-e)/2})² / (1 - e^{-e}), the profile of a pair with Q-density ∝ r^{-3/2} of the
+    likelihood ratio r on [e^{-e}, e^{e}].
+    """
+
+    epsilon: float
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """±epsilon."""
+        return -self.epsilon, self.epsilon
+
+    def tails(self, loss: Array) -> Tails:
+        """P(L > ε) = (e^{e/2} - e^{ε/2}) / (2 sinh(e/2)), and its three companions."""
+        e = self.epsilon
+        x = np.clip(loss, -e, e)
+        span = -math.expm1(-e)
+        up, down = -np.expm1((x - e) / 2) / span, -np.expm1(-(x + e) / 2) / span
+        shrink, grow = np.exp(-(x + e) / 2), np.exp((x - e) / 2)
+        return Tails(up, shrink * up, grow * down, down)
+
+
+@dataclass(frozen=True)
+class TwoPoint:
+    """Losses `top` > 0 and `top - spread`: one particular mechanism of that range; randomised response is spread = 2 top."""
+
+    top: float
+    spread: float
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The two atoms."""
+        return self.top - self.spread, self.top
+
+    def tails(self, loss: Array) -> Tails:
+        """P(top) = (1 - e^{top - spread}) / (1 - e^{-spread}), Q(top) = e^{-top} P(top)."""
+        span = -math.expm1(-self.spread)
+        bottom = self.top - self.spread
+        high, low = -math.expm1(bottom) / span, math.exp(bottom) * -math.expm1(-self.top) / span
+        high_q, low_q = high * math.exp(-self.top), -math.expm1(-self.top) / span
+        outside = [loss >= self.top, loss < bottom]
+        return Tails(
+            np.select(outside, [0.0, 1.0], high),
+            np.select(outside, [0.0, 1.0], high_q),
+            np.select(outside, [1.0, 0.0], low),
+            np.select(outside, [1.0, 0.0], low_q),
+        )
+
+
+@dataclass(frozen=True)
+class DiscreteGaussianPair:
+    """P(z) ∝ e^{-z²/(2σ²)} against its shift by n: L = n(n - 2z)/(2σ²)."""
+
+    sigma: float
+    shift: int
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Up to the last integer of the table."""
+        top = self.shift * (self.shift + 2 * self._reach) / (2 * self.sigma**2)
+        return -top, top
+
+    @property
+    def _reach(self) -> int:
+        return math.ceil(37.5 * self.sigma) + self.shift
+
+    @cached_property
+    def _table(self) -> tuple[Array, Array]:
+        """P(z < k) and P(z >= k) for k = -reach..reach+1, both summed from their small ends."""
+        z = np.arange(-self._reach, self._reach + 1, dtype=float)
+        mass = np.exp(-z * z / (2 * self.sigma**2))
+        mass /= mass.sum()
+        from_left = np.concatenate(([0.0], np.cumsum(mass)))
+        return from_left, from_left[::-1].copy()
+
+    def tails(self, loss: Array) -> Tails:
+        """L > ε means z < c with c = n/2 - εσ²/n."""
+        first = np.ceil(self.shift / 2 - loss * self.sigma**2 / self.shift)
+        left, right = self._table
+        top = len(left) - 1
+        p = np.clip(first + self._reach, 0, top).astype(np.int64)
+        q = np.clip(first - self.shift + self._reach, 0, top).astype(np.int64)
+        return Tails(left[p], left[q], right[p], right[q])
+
+
+@dataclass(frozen=True)
+class MixtureFirst:
+    """((1-q) Q + q P, Q): the record is in the first data set, Poisson sampled (Zhu, Dong, Wang 2022, Theorem 11)."""
+
+    rate: float
+    inner: Pair
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """log(1 - q + q e^l) of the inner bounds."""
+        low, high = self.inner.bounds
+        return mixed_loss(low, self.rate), mixed_loss(high, self.rate)
+
+    def tails(self, loss: Array) -> Tails:
+        """L > ε exactly if the inner loss is above log(1 + (e^ε - 1)/q)."""
+        inner = self.inner.tails(unmixed_loss(loss, self.rate))
+        keep = 1 - self.rate
+        above, below = keep * inner.above_q + self.rate * inner.above, keep * inner.below_q + self.rate * inner.below
+        return Tails(above, inner.above_q, below, inner.below_q)
+
+
+@dataclass(frozen=True)
+class MixtureSecond:
+    """(P, (1-q) P + q Q): the record is in the second data set, Poisson sampled (Zhu, Dong, Wang 2022, Theorem 11)."""
+
+    rate: float
+    inner: Pair
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """-log(1 - q + q e^{-l}) of the inner bounds."""
+        low, high = self.inner.bounds
+        return -mixed_loss(-low, self.rate), -mixed_loss(-high, self.rate)
+
+    def tails(self, loss: Array) -> Tails:
+        """L > ε exactly if the inner loss is above -log(1 + (e^{-ε} - 1)/q)."""
+        inner = self.inner.tails(-unmixed_loss(-loss, self.rate))
+        keep = 1 - self.rate
+        above_q, below_q = keep * inner.above + self.rate * inner.above_q, keep * inner.below + self.rate * inner.below_q
+        return Tails(inner.above, above_q, inner.below, below_q)
+
+
+@dataclass(frozen=True)
+class FixedSize:
+    """Sampling without replacement, replace-one: `MixtureFirst` at losses >= 0, `MixtureSecond` below.
+
+    Zhu, Dong, Wang 2022, Theorem 11: H_γ is at most that of the first mixture for γ >= 1 and of the second for γ < 1;
+    together a convex profile, with an atom of loss 0 where its slope jumps.
+    """
+
+    rate: float
+    inner: Pair
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """From both mixtures."""
+        return MixtureSecond(self.rate, self.inner).bounds[0], MixtureFirst(self.rate, self.inner).bounds[1]
+
+    def tails(self, loss: Array) -> Tails:
+        """The tails of whichever mixture holds at that loss."""
+        first, second = MixtureFirst(self.rate, self.inner).tails(loss), MixtureSecond(self.rate, self.inner).tails(loss)
+        return Tails(*(np.where(loss >= 0, one, other) for one, other in zip(first, second, strict=True)))
+
+
+def mixed_loss(loss: float, rate: float) -> float:
+    """log(1 - q + q e^l)."""
+    return loss + math.log(rate + (1 - rate) * math.exp(-loss)) if loss > 1 else math.log1p(rate * math.expm1(loss))
+
+
+def unmixed_loss(loss: Array, rate: float) -> Array:
+    """log(1 + (e^ε - 1)/q), minus infinity below log(1 - q)."""
+    small = np.minimum(loss, 1.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        low = np.where(np.expm1(small) > -rate, np.log1p(np.maximum(np.expm1(small) / rate, -1.0)), -np.inf)
+    large = np.maximum(loss, 1.0)
+    high = large - math.log(rate) + np.log1p(-(1 - rate) * np.exp(-large))
+    result: Array = np.where(loss <= 1, low, high)
+    return result
