@@ -47,6 +47,20 @@ def leaf_weight(gradient_sum: Number, hessian_sum: Number, regularisation: Numbe
     return -gradient_sum / (hessian_sum + regularisation)
 
 
+def released_leaf_weight(gradient_sum: Number, hessian_sum: Number, regularisation: Number) -> Number:
+    """0 where the released Hessian sum is not positive, else Eq. 4: noise can make H + lambda negative. One leaf."""
+    if hessian_sum <= 0:
+        return 0 * gradient_sum
+    return leaf_weight(gradient_sum, hessian_sum, regularisation)
+
+
+def averaging_weight(positives: Number, records: Number) -> Number:
+    """1/2 where the released count is not positive, else G / H clipped to [0, 1] (Section 4.4.1, repaired). One leaf."""
+    if records <= 0:
+        return 0 * positives + Fraction(1, 2)
+    return minimum(maximum(positives / records, 0 * positives), 0 * positives + 1)
+
+
 def leaf_score(gradient_sum: Number, hessian_sum: Number, regularisation: Number) -> Number:
     """G^2 / (H + lambda): one term of Eq. 5."""
     return gradient_sum * gradient_sum / (hessian_sum + regularisation)
