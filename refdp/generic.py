@@ -1,8 +1,8 @@
 """The few functions that arithmetic alone does not give, generic over kinds of numbers.
 
 A formula in refdp/papers runs on float64 arrays when training, and on Fractions, solver terms and balls when it is
-proved. `+ - * /` are generic by themselves; these are not. Each dispatches on the type of its first argument that is
-not a plain int, so other kinds of numbers join by `minimum.register(TheirType)` (the proofs do) and refdp needs no solver.
+proved. `+ - * /` are generic by themselves; these are not. Each dispatches on the kind of its arguments, so that other
+kinds of numbers join by `minimum.register(TheirType, function)` (the proofs do) and refdp needs no solver.
 """
 
 from __future__ import annotations

@@ -2,8 +2,26 @@
 
 from __future__ import annotations
 
-from refdp.events import Relation
+import math
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Literal
+
+import numpy as np
+
+from refdp import candidates as grids
+from refdp.binned import Binned, Mask
+from refdp.calibration import laplace
+from refdp.candidates import Candidates
+from refdp.certificate import Certificate, Guarantee, issue
+from refdp.checks import check_choices, check_count, check_number
+from refdp.curator import Curator
+from refdp.events import Event, Partition, Plan, Relation, Release, Repeat, Sensitivity, Sequential
 from refdp.generic import Number, minimum
+from refdp.losses import GRID, on_grid, square_gradient
+from refdp.mechanisms import Exponential, Mechanism
+from refdp.records import Classes, Floats, Interval, Records, Schema
+from refdp.trees import Ensemble, Model, Tree
 
 PAPER = "Li, Wu, Wen, He: Privacy-Preserving Gradient Boosting Decision Trees (AAAI 2020, arXiv 1911.04209)"
 
@@ -83,3 +101,278 @@ def leaf_clip(gradient_bound: Number, shrinkage: Number, position: int) -> Numbe
 def share(shrinkage: Number, position: int, trees_in_ensemble: int) -> Number:
     """eta (1 - eta)^t / (1 - (1 - eta)^T_e)   (Li et al. 2020, section 3.2, before Algorithm 2)."""
     return shrinkage * (1 - shrinkage) ** position / (1 - (1 - shrinkage) ** trees_in_ensemble)
+
+
+# --- Parameters -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Params:
+    """All parameters of a run. They are public.
+
+    epsilon: total privacy budget. relation: the neighbouring relation of the guarantee.
+    trees, trees_per_ensemble, depth: T, T_e, Depth_max. regularisation: lambda > 0. shrinkage: eta in (0, 1).
+    gradient_bound: g_l*, 1 for square loss on labels in [-1, 1].
+    scheme: "dpboost", or a baseline of section 4: "np" (no privacy), "para" (parallel), "seq" (sequential).
+    candidates: "uniform" or "log" public grids with `bins` thresholds a feature, or "data": every value in the records.
+    noise: "floating", or "discrete": exact samplers on a public grid, safe against floating-point attacks.
+
+    Where the printed algorithms contradict themselves or the guarantee, one reading has to be chosen:
+    constants: "proved" (the ledger's) or "published" (Lemma 1, Corollary 2 and the factor 2 of Theorem 2).
+    leaf_budget: "half" of a tree's budget (text, Theorem 7), or "level": eps_t / (2 Depth_max), Alg. 1, line 14.
+    clip_position: "ensemble": geometric clipping restarts with every ensemble, or "global": t - 1, Alg. 2, line 14.
+    blocks: "independent": every record falls into a tree's subset independently with the paper's share as probability,
+      or "sizes": subsets of |D| times share records without replacement, and t_e = t mod T_e, Alg. 2, lines 5 and 8.
+    """
+
+    epsilon: float
+    relation: Relation
+    trees: int = 50
+    trees_per_ensemble: int = 50
+    depth: int = 6
+    regularisation: float = 0.1
+    shrinkage: float = 0.1
+    gradient_bound: float = 1.0
+    scheme: Literal["dpboost", "np", "para", "seq"] = "dpboost"
+    candidates: Literal["uniform", "log", "data"] = "uniform"
+    bins: int = 32
+    noise: Literal["floating", "discrete"] = "floating"
+    constants: Literal["proved", "published"] = "proved"
+    leaf_budget: Literal["half", "level"] = "half"
+    clip_position: Literal["ensemble", "global"] = "ensemble"
+    blocks: Literal["independent", "sizes"] = "independent"
+
+    def __post_init__(self) -> None:
+        check_choices(self)
+        check_number("epsilon", self.epsilon, above=0)
+        check_count("trees", self.trees)
+        check_count("trees_per_ensemble", self.trees_per_ensemble)
+        check_count("depth", self.depth, most=16)
+        check_count("bins", self.bins, most=60_000)
+        check_number("regularisation", self.regularisation, above=0)
+        check_number("shrinkage", self.shrinkage, above=0, below=1)
+        check_number("gradient_bound", self.gradient_bound, above=GRID)
+
+
+AS_PUBLISHED = {
+    "constants": "published",
+    "leaf_budget": "level",
+    "clip_position": "global",
+    "blocks": "sizes",
+    "candidates": "data",
+}
+"""The readings that the paper prints, as keyword arguments of Params."""
+
+
+# --- Plan: what a run releases, from parameters alone -----------------------------------------------------------------
+
+GAIN_RANGE = {
+    Relation.ADD_REMOVE: "dpboost/gain-range-add-remove",
+    Relation.REPLACE_ONE: "dpboost/gain-range-replace-one",
+}
+LEAF_CLIPPED = {
+    Relation.ADD_REMOVE: "dpboost/leaf-clipped-add-remove",
+    Relation.REPLACE_ONE: "dpboost/leaf-clipped-replace-one",
+}
+LEMMA_1 = {Relation.ADD_REMOVE: "dpboost/lemma-1", Relation.REPLACE_ONE: "dpboost/lemma-1-replace-one"}
+COROLLARY_2 = {Relation.ADD_REMOVE: "dpboost/corollary-2", Relation.REPLACE_ONE: "dpboost/corollary-2-replace-one"}
+
+
+@dataclass(frozen=True)
+class Block:
+    """One tree of an ensemble: its share of the records and the threshold of its leaf clipping."""
+
+    share: float
+    clip: float
+
+
+def ensembles(params: Params) -> list[list[Block]]:
+    """The trees of every ensemble, in training order (Alg. 2, lines 1 and 5 to 8, and the baselines of section 4)."""
+    if params.scheme in ("np", "seq"):  # every tree on all records
+        return [[Block(1.0, params.gradient_bound)] for _ in range(params.trees)]
+    if params.scheme == "para":  # each tree takes half of the unused records
+        return [[Block(0.5 ** (t + 1), params.gradient_bound) for t in range(params.trees)]]
+    starts = range(0, params.trees, params.trees_per_ensemble)
+    sizes = [min(params.trees_per_ensemble, params.trees - start) for start in starts]
+    return [[_block(params, start, position, size) for position in range(size)] for start, size in zip(starts, sizes)]
+
+
+def _block(params: Params, start: int, position: int, size: int) -> Block:
+    printed = (position + 1) % size if params.blocks == "sizes" else position  # Alg. 2, l. 5: t_e = t mod T_e
+    decay = position + (start if params.clip_position == "global" else 0)  # Alg. 2, l. 14: exponent t - 1
+    clip = leaf_clip(params.gradient_bound, params.shrinkage, decay)
+    return Block(share(params.shrinkage, printed, size), clip)
+
+
+def tree_epsilon(params: Params, schema: Schema) -> float:
+    """eps_e = eps / N_e (Alg. 2, l. 2), divided again between the one-vs-rest models of more than two classes."""
+    return params.epsilon / len(ensembles(params)) / scores(schema)
+
+
+@dataclass(frozen=True)
+class Charge:
+    """A kind of release: its mechanism, the sensitivity that it declares, and the one that the ledger proves."""
+
+    mechanism: Mechanism
+    declared: Sensitivity
+    proved: Sensitivity
+
+
+def split_charge(params: Params, epsilon: float) -> Charge:
+    """The choice of all splits of one level, for a tree's budget epsilon (Alg. 1, lines 2, 8 and 9)."""
+    level_epsilon = epsilon / (2 * params.depth)  # Alg. 1, l. 2: eps_nleaf
+    relation = params.relation
+    bound = gain_range(params.gradient_bound, relation)
+    proved = Sensitivity(float(bound), "range", GAIN_RANGE[relation], relation)
+    declared = proved
+    if params.constants == "published":  # Theorem 2: the exponent is eps G / (2 Delta G)
+        twice = 2 * gain_sensitivity_as_published(params.gradient_bound, params.regularisation)
+        declared = Sensitivity(float(twice), "range", LEMMA_1[relation], relation)
+    return Charge(Exponential.calibrated(level_epsilon, declared.bound), declared, proved)
+
+
+def leaf_charge(params: Params, epsilon: float, clip: float) -> Charge:
+    """The release of all leaf values of one tree, for a tree's budget epsilon (Alg. 1, lines 1 and 14)."""
+    leaf_epsilon = epsilon / 2 if params.leaf_budget == "half" else epsilon / (2 * params.depth)  # l. 1 against l. 14
+    relation = params.relation
+    bound = leaf_sensitivity(params.gradient_bound, params.regularisation, clip, relation)
+    proved = Sensitivity(float(bound), 1, LEAF_CLIPPED[relation], relation)
+    declared = proved
+    if params.constants == "published":
+        printed = leaf_sensitivity_as_published(params.gradient_bound, params.regularisation, clip)
+        declared = Sensitivity(float(printed), 1, COROLLARY_2[relation], relation)
+    mechanism, declared = laplace(leaf_epsilon, declared, params.noise, touched=records_changed(relation))
+    return Charge(mechanism, declared, proved if params.noise == "floating" else declared)
+
+
+def plan(params: Params, schema: Schema, *, proved: bool = False) -> Plan:
+    """Everything that `train` will release. proved: with the ledger's sensitivities instead of the declared ones."""
+    epsilon = tree_epsilon(params, schema)
+    split = split_charge(params, epsilon)
+
+    def release(name: str, charge: Charge) -> Release:
+        return Release(name, charge.mechanism, charge.proved if proved else charge.declared)
+
+    def tree(block: Block) -> Event:
+        splits = tuple(release(f"splits of level {level}", split) for level in range(params.depth))
+        return Sequential((*splits, release("leaves", leaf_charge(params, epsilon, block.clip))))
+
+    def ensemble(blocks: list[Block]) -> Event:
+        trees = tuple(tree(block) for block in blocks)
+        if proved and params.blocks == "sizes" and params.relation is Relation.ADD_REMOVE:
+            return Sequential(trees)  # one more record can change the size of every subset, hence every tree's records
+        return Partition(tuple(block.share for block in blocks), trees)
+
+    run = tuple(ensemble(blocks) for blocks in ensembles(params))
+    return Plan(params.relation, Repeat(Sequential(run), scores(schema)))
+
+
+def certificate(params: Params, schema: Schema) -> Certificate:
+    """Claimed: epsilon (Theorem 8). Established: the plan's cost with the sensitivities that the ledger proves."""
+    breaches = []
+    if params.scheme == "np":
+        breaches.append("the baseline np adds no noise: there is no privacy")
+    if params.candidates == "data":
+        breaches.append("split candidates are values of the records (dpboost/candidates): outputs reveal them")
+    claimed = Guarantee(params.epsilon if params.scheme != "np" else math.inf, 0.0)
+    proved = plan(params, schema, proved=True)
+    return issue("dpboost", claimed, plan(params, schema), proved, tuple(breaches))
+
+
+# --- Training ---------------------------------------------------------------------------------------------------------
+
+
+def train(params: Params, records: Records, curator: Curator) -> Model:
+    """Algorithm 2, once for regression and two classes, once against the rest for each of more classes.
+
+    Errors: none that depend on a record; parameters and records were validated when they were made.
+    """
+    candidates = split_candidates(params, records)
+    binned = Binned.of(records.x, candidates)
+    results = []
+    for output, label in enumerate(labels(records)):
+        with curator.step(f"score {output}"):
+            results.append(train_ensembles(params, binned, label, curator, records.schema))
+    return Model("dpboost", asdict(params), records.schema, tuple(results))
+
+
+def train_ensembles(params: Params, binned: Binned, label: Floats, curator: Curator, schema: Schema) -> Ensemble:
+    """Algorithm 2 for one score. label: shape (rows,), in [-1, 1]."""
+    epsilon = tree_epsilon(params, schema)  # Alg. 2, l. 2
+    score = np.zeros(binned.size)
+    trees: list[Tree] = []
+    for number, blocks in enumerate(ensembles(params)):  # Alg. 2, l. 1
+        shares = [block.share for block in blocks]
+        sizes = [int(share * binned.size) for share in shares] if params.blocks == "sizes" else None
+        with curator.partition(f"ensemble {number}", shares, binned.size, sizes) as subsets:  # Alg. 2, l. 6 to 9
+            for position, block in enumerate(blocks):  # Alg. 2, l. 3
+                gradient = on_grid(square_gradient(score, label))  # Alg. 2, l. 4
+                with subsets.block(position) as rows:
+                    trees.append(train_single_tree(params, binned, gradient, rows, epsilon, block.clip, curator))
+                score += params.shrinkage * trees[-1].leaves[binned.leaf_index(trees[-1])]
+    return Ensemble(0.0, tuple(trees), (params.shrinkage,) * len(trees))
+
+
+def train_single_tree(
+    params: Params, binned: Binned, gradient: Floats, rows: Mask, epsilon: float, clip: float, curator: Curator
+) -> Tree:
+    """Algorithm 1. gradient: shape (rows,); rows: mask of this tree's records; epsilon: eps_t; clip: leaf threshold."""
+    used = rows & (np.abs(gradient) <= params.gradient_bound)  # Alg. 1, l. 3: gradient-based data filtering
+    mine, g = binned.take(used), gradient[used]
+    split, leaf = split_charge(params, epsilon), leaf_charge(params, epsilon, clip)
+    node, table, chosen = mine.root(), None, []
+    for level in range(params.depth):  # Alg. 1, l. 4 to 6
+        left, right, table = mine.split_sums(node, 2**level, (g, None), table)
+        utility = gain(left[0], left[1], right[0], right[1], params.regularisation)  # Alg. 1, l. 7, Eq. 3
+        chosen.append(
+            curator.release(
+                f"splits of level {level}",
+                split.mechanism,  # Alg. 1, l. 8 and 9
+                utility,
+                sensitivity=split.declared,
+                options=binned.candidates.values,
+            )
+        )
+        node = mine.route(node, chosen[-1])  # Alg. 1, l. 10
+    gradient_sum, count = mine.leaf_sums(node, 2**params.depth, (g, None))  # Alg. 1, l. 11
+    value = leaf_value(gradient_sum, count, params.regularisation)  # Alg. 1, l. 12, Eq. 4
+    value = np.clip(value, -clip, clip)  # Alg. 1, l. 13: geometric leaf clipping
+    noisy = curator.release("leaves", leaf.mechanism, value, sensitivity=leaf.declared)  # Alg. 1, l. 14
+    return Tree(np.concatenate(chosen), noisy)
+
+
+def split_candidates(params: Params, records: Records) -> Candidates:
+    """Public grids; or every value in the records, which is what "each split value" (Alg. 1, l. 6) prints."""
+    if params.candidates == "data":
+        return grids.from_records(records)
+    make = grids.uniform if params.candidates == "uniform" else grids.logarithmic
+    return make(records.schema, params.bins)
+
+
+# --- Labels and predictions -------------------------------------------------------------------------------------------
+
+
+def scores(schema: Schema) -> int:
+    """One score for regression and for two classes, one for each class otherwise."""
+    target = schema.target
+    return len(target.values) if isinstance(target, Classes) and len(target.values) > 2 else 1
+
+
+def labels(records: Records) -> Iterator[Floats]:
+    """Labels in [-1, 1] for every score: scaled by public bounds, or +1 for the class, -1 for the rest (section 4)."""
+    target = records.schema.target
+    if isinstance(target, Interval):
+        yield 2 * (records.y - target.low) / (target.high - target.low) - 1
+    else:
+        for positive in range(len(target.values))[-1:] if len(target.values) == 2 else range(len(target.values)):
+            yield np.where(records.y == positive, 1.0, -1.0)
+
+
+def predict(model: Model, x: Floats) -> Floats:
+    """Regression: values in the target's unit, shape (rows,). Classes: scores in [-1, 1] roughly, (rows, scores)."""
+    raw = model.scores(x)
+    target = model.schema.target
+    if isinstance(target, Classes):
+        return raw
+    clipped = np.clip(raw[:, 0], -1, 1)
+    return target.low + (clipped + 1) / 2 * (target.high - target.low)

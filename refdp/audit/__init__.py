@@ -1,0 +1,1 @@
+"""Audits: replay a training run on neighbours and compute its exact privacy loss."""

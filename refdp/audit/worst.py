@@ -1,0 +1,77 @@
+"""Worst transcripts: at every release the output that separates two neighbours most, chosen in closed form.
+
+The two runs are advanced release by release. The result is an attainable transcript, so its exact loss is a witness.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from refdp.audit.replay import Finding, Pair, Trainer, compare, run
+from refdp.curator import EVERYWHERE, Array, Curator, Request
+from refdp.records import Records
+
+
+class _Reached(Exception):
+    """The run asked for a release beyond the outputs chosen so far."""
+
+    def __init__(self, request: Request) -> None:
+        super().__init__(request.name)
+        self.request = request
+
+
+@dataclass
+class Chosen:
+    """A source that gives listed outputs, then stops the run. Every record is in every block, draws are zero."""
+
+    outputs: list[Array]
+    _next: int = field(default=0, init=False)
+
+    def release(self, request: Request) -> Array:
+        """The next listed output."""
+        if self._next == len(self.outputs):
+            raise _Reached(request)
+        self._next += 1
+        return self.outputs[self._next - 1]
+
+    def draw(self, request: Request) -> Array:
+        """Zeros: the first of every public choice."""
+        return np.zeros(request.size, dtype=np.int64 if request.law[0] != "uniform" else np.float64)
+
+    def assign(self, request: Request) -> NDArray[np.int64]:
+        """Every record everywhere."""
+        return np.full(request.size, EVERYWHERE, dtype=np.int64)
+
+
+def _reach(train: Trainer, records: Records, outputs: list[Array], pair: Pair) -> Request | None:
+    try:
+        train(records, Curator(Chosen(outputs), pair.relation))
+    except _Reached as reached:
+        return reached.request
+    return None
+
+
+def worst_transcript(train: Trainer, pair: Pair, *, reverse: bool = False) -> list[Array]:
+    """Outputs, release by release, of greatest loss of the first against the second side (or in reverse).
+
+    Costs one pair of runs for each release: for models of a few trees.
+    """
+    outputs: list[Array] = []
+    while True:
+        first, second = (_reach(train, side, outputs, pair) for side in (pair.first(), pair.second()))
+        if first is None or second is None:
+            return outputs
+        assert first.mechanism is not None and first.value is not None and second.value is not None
+        a, b = (second.value, first.value) if reverse else (first.value, second.value)
+        outputs.append(first.mechanism.worst_output(a, b))
+
+
+def worst_case(train: Trainer, pair: Pair, epsilon: float, *, reverse: bool = False) -> Finding:
+    """The finding of a replay along the worst transcript."""
+    outputs = worst_transcript(train, pair, reverse=reverse)
+    sides = [pair.first(), pair.base, *([] if pair.old is None else [pair.second()])]
+    transcripts = [run(train, side, Chosen(outputs), pair.relation)[0] for side in sides]
+    return compare(transcripts, pair, epsilon, [])

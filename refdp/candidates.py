@@ -1,0 +1,142 @@
+"""Split candidates: the public list of (feature, value) pairs that a split may be chosen from.
+
+An ordered candidate (f, t) sends a record right if x_f >= t; a categorical one (f, v) if x_f == v; a missing value
+always goes left. Training on codes and prediction on raw values use this one comparison.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from refdp import kernels
+from refdp.errors import InvalidParameter
+from refdp.records import Categorical, Floats, Numeric, Records, Schema
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """thresholds[f]: increasing thresholds of an ordered feature, or 0..k-1 for a categorical one with k categories.
+
+    public: False where they were read off the records, so that no guarantee holds.
+    """
+
+    thresholds: tuple[Floats, ...]
+    categorical: NDArray[np.bool_]
+    public: bool = True
+
+    @cached_property
+    def values(self) -> Floats:
+        """All candidates, shape (candidates, 2): feature index and threshold or category index."""
+        pairs = [np.column_stack([np.full(len(t), f), t]) for f, t in enumerate(self.thresholds)]
+        return np.concatenate(pairs).astype(np.float64)
+
+    @cached_property
+    def bins(self) -> NDArray[np.int64]:
+        """Number of codes of each feature: 0 for missing, then the bins between thresholds (or the categories)."""
+        ordered = np.where(self.categorical, 1, 2)
+        return np.array([len(t) for t in self.thresholds], dtype=np.int64) + ordered
+
+    @cached_property
+    def offsets(self) -> NDArray[np.int64]:
+        """Position of each feature's first bin in a flat table of bins, shape (features + 1,)."""
+        return np.concatenate([[0], np.cumsum(self.bins)]).astype(np.int64)
+
+    @cached_property
+    def position(self) -> NDArray[np.int64]:
+        """For each candidate the flat position of the first bin on its right-hand side."""
+        right = [
+            self.offsets[f] + np.arange(len(t)) + (1 if self.categorical[f] else 2)
+            for f, t in enumerate(self.thresholds)
+        ]
+        return np.concatenate(right).astype(np.int64)
+
+    @cached_property
+    def feature(self) -> NDArray[np.int64]:
+        """Feature of each candidate."""
+        return self.values[:, 0].astype(np.int64)
+
+    def encode(self, x: Floats) -> NDArray[np.uint8] | NDArray[np.uint16]:
+        """Codes of shape (features, rows): 0 missing, else 1 + number of thresholds <= x (or 1 + category)."""
+        kind = np.uint8 if int(self.bins.max()) <= 256 else np.uint16
+        codes = np.empty((x.shape[1], x.shape[0]), dtype=kind)
+        for f, thresholds in enumerate(self.thresholds):
+            if self.categorical[f]:
+                codes[f] = np.where(np.isnan(x[:, f]), 0, np.nan_to_num(x[:, f]) + 1).astype(kind)
+            else:
+                codes[f] = kernels.encode_ordered(x[:, f], thresholds)
+        return codes
+
+    def right_sums(self, table: Floats) -> Floats:
+        """Per candidate the sum over records that go right, from bin sums of shape (..., bins)."""
+        suffix = np.zeros((*table.shape[:-1], table.shape[-1] + 1))
+        np.cumsum(table[..., ::-1], axis=-1, out=suffix[..., 1:])
+        suffix = suffix[..., ::-1]
+        end = self.offsets[self.feature + 1]
+        ordered = suffix[..., self.position] - suffix[..., end]
+        return np.where(self.categorical[self.feature], table[..., self.position], ordered)
+
+    def split_codes(self, chosen: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Feature and code of chosen (feature, value) rows: right if code > c (ordered) or code == c (categorical)."""
+        feature = chosen[:, 0].astype(np.int64)
+        code = [
+            1 + (int(value) if self.categorical[f] else int(np.searchsorted(self.thresholds[f], value)))
+            for f, value in zip(feature, chosen[:, 1], strict=True)
+        ]
+        return feature, np.array(code, dtype=np.int64)
+
+
+def uniform(schema: Schema, count: int) -> Candidates:
+    """`count` equally spaced inner thresholds between the public bounds of every numeric feature; all categories."""
+    _check_count(count)
+    inner = np.arange(1, count + 1) / (count + 1)
+    return _on_bounds(schema, lambda feature: feature.low + inner * (feature.high - feature.low))
+
+
+def logarithmic(schema: Schema, count: int) -> Candidates:
+    """`count` thresholds whose distances from the lower bound grow geometrically, in units of 1/1000 of the range."""
+    _check_count(count)
+    inner = np.expm1(np.arange(1, count + 1) / (count + 1) * np.log1p(1000.0)) / 1000.0
+    return _on_bounds(schema, lambda feature: feature.low + inner * (feature.high - feature.low))
+
+
+def given(schema: Schema, thresholds: Mapping[str, Sequence[float]]) -> Candidates:
+    """Thresholds named by the user for every numeric feature; all categories. Sorted, repetitions dropped."""
+    missing = [f.name for f in schema.features if isinstance(f, Numeric) and f.name not in thresholds]
+    if missing:
+        raise InvalidParameter(f"no thresholds given for numeric features {missing}; give a list for each")
+    return _on_bounds(schema, lambda feature: np.asarray(thresholds[feature.name], dtype=np.float64))
+
+
+def from_records(records: Records) -> Candidates:
+    """Every distinct value of every numeric feature, as DPBoost and LightGBM do. Not private: it reveals values."""
+    columns = {
+        feature.name: np.unique(column[~np.isnan(column)])[1:]
+        for feature, column in zip(records.schema.features, records.x.T, strict=True)
+        if isinstance(feature, Numeric)
+    }
+    found = _on_bounds(records.schema, lambda feature: columns[feature.name])
+    return Candidates(found.thresholds, found.categorical, public=False)
+
+
+def _check_count(count: int) -> None:
+    if not 1 <= count <= 60_000:
+        raise InvalidParameter(f"{count} split candidates per feature given, 1 to 60000 are allowed")
+
+
+def _on_bounds(schema: Schema, thresholds_of: object) -> Candidates:
+    assert callable(thresholds_of)
+    thresholds: list[Floats] = []
+    for feature in schema.features:
+        if isinstance(feature, Categorical):
+            thresholds.append(np.arange(len(feature.categories), dtype=np.float64))
+        else:
+            found = np.unique(np.asarray(thresholds_of(feature), dtype=np.float64))
+            thresholds.append(found if feature.low < feature.high else found[:0])
+    if not sum(len(t) for t in thresholds):
+        raise InvalidParameter("no split candidate at all: every feature has equal lower and upper bound")
+    return Candidates(tuple(thresholds), np.array([isinstance(f, Categorical) for f in schema.features]))

@@ -1,0 +1,123 @@
+"""What a training run promises, and what the promise rests on.
+
+A certificate always gives two figures: the epsilon that the algorithm claims, and the epsilon that follows from the
+sensitivities that the ledger proves. For a repaired run they agree; for a published one the second can be larger.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from refdp import claims
+from refdp.accounting import account
+from refdp.events import Plan, Relation, Release, expand, releases
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """(epsilon, delta)-differential privacy; epsilon may be infinite."""
+
+    epsilon: float
+    delta: float
+
+
+@dataclass(frozen=True)
+class ReleaseLine:
+    """All releases of one name: how many, and what each declares and costs (pure epsilon, nats)."""
+
+    name: str
+    mechanism: str
+    count: int
+    sensitivity: float
+    norm: str
+    claim: str
+    charge: float
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """Claimed and established guarantee of one run, under one neighbouring relation.
+
+    claims: id and verdict of every statement that the declared sensitivities rest on.
+    notes: plain sentences about what does not hold.
+    """
+
+    paper: str
+    relation: Relation
+    claimed: Guarantee
+    established: Guarantee
+    claims: tuple[tuple[str, str], ...]
+    releases: tuple[ReleaseLine, ...]
+    notes: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data; an infinite figure is the string "inf"."""
+        return {
+            "paper": self.paper,
+            "relation": self.relation.value,
+            "claimed": _guarantee(self.claimed),
+            "established": _guarantee(self.established),
+            "claims": [{"id": name, "verdict": verdict} for name, verdict in self.claims],
+            "releases": [{**vars(line), "charge": number(line.charge)} for line in self.releases],
+            "notes": list(self.notes),
+        }
+
+
+def number(value: float) -> float | str:
+    """A finite number as it is, infinity as "inf"."""
+    return value if np.isfinite(value) else "inf"
+
+
+def _guarantee(guarantee: Guarantee) -> dict[str, Any]:
+    return {"epsilon": number(guarantee.epsilon), "delta": guarantee.delta}
+
+
+def issue(paper: str, claimed: Guarantee, declared: Plan, proved: Plan, breaches: tuple[str, ...] = ()) -> Certificate:
+    """The certificate of a run.
+
+    declared: the plan as the algorithm declares it. proved: the same mechanisms with the ledger's sensitivities.
+    breaches: reasons, known from parameters alone, why no guarantee holds at all; established is then infinite.
+    """
+    cited = sorted({release.sensitivity.claim for plan in (declared, proved) for release in releases(plan.event)})
+    verdicts = tuple((name, claims.verdict(name)) for name in cited)
+    own = {release.sensitivity.claim for release in releases(declared.event)}
+    notes = [_complaint(name, verdict) for name, verdict in verdicts if name in own and verdict != "PROVED"]
+    established = np.inf if breaches else account(proved, delta=claimed.delta).epsilon
+    if established > claimed.epsilon * (1 + 1e-9):
+        notes.append(
+            f"the claim of epsilon {claimed.epsilon:g} does not hold; established is epsilon {established:.6g}"
+        )
+    return Certificate(
+        paper,
+        declared.relation,
+        claimed,
+        Guarantee(float(established), claimed.delta),
+        verdicts,
+        tuple(_lines(declared)),
+        (*notes, *breaches),
+    )
+
+
+def _complaint(name: str, verdict: str) -> str:
+    return f"{name} is {verdict}: the sensitivity that this run declares under that name is not established"
+
+
+def _lines(plan: Plan) -> list[ReleaseLine]:
+    counted: dict[Release, int] = {}
+    for release in releases(expand(plan.event)):
+        counted[release] = counted.get(release, 0) + 1
+    return [
+        ReleaseLine(
+            release.name,
+            repr(release.mechanism),
+            count,
+            release.sensitivity.bound,
+            str(release.sensitivity.norm),
+            release.sensitivity.claim,
+            release.mechanism.pure_cost(release.sensitivity),
+        )
+        for release, count in counted.items()
+    ]

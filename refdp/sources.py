@@ -1,0 +1,219 @@
+"""Where a curator's outputs come from: a generator (sample), a file of standard draws (tape), an earlier run (replay).
+
+Public and secret randomness come from two independent children of the one Generator that enters, so that published
+draws say nothing about the noise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from refdp.curator import EVERYWHERE, Array, Entry, Request, Transcript
+from refdp.discrete import Bits, GeneratorBits, sample_exponential, standard_draws
+from refdp.errors import ImpossibleReplay, InvalidParameter
+from refdp.mechanisms import Exponential, Mechanism
+
+
+class SampleSource:
+    """Fresh randomness. Lists every standard draw on `tape` if asked, so that a run can be repeated elsewhere.
+
+    exact: choose options by rational arithmetic (discrete.sample_exponential); with discrete noise no floating-point
+      number decides anything. bits: where exact samplers get their bits, the generator unless given (the operating
+      system's entropy, say).
+    """
+
+    def __init__(
+        self, generator: np.random.Generator, *, exact: bool = False, bits: Bits | None = None, record: bool = False
+    ) -> None:
+        self._public, self._secret = generator.spawn(2)
+        self._bits = bits or GeneratorBits(self._secret)
+        self._exact = exact
+        self._record = record
+        self.tape: list[Array] = []
+
+    def release(self, request: Request) -> Array:
+        """Noise from the generator."""
+        mechanism, value = asked(request)
+        if self._exact and isinstance(mechanism, Exponential):
+            return sample_exponential(value, mechanism.coefficient, self._bits)
+        standard = standard_draws(mechanism.draws(value), self._secret, self._bits)
+        return mechanism.apply(value, self._listed(standard))
+
+    def draw(self, request: Request) -> Array:
+        """Public randomness from the public child."""
+        return self._listed(sample_law(self._public, request.law, request.size))
+
+    def assign(self, request: Request) -> NDArray[np.int64]:
+        """Secret randomness from the secret child."""
+        return np.asarray(self._listed(sample_assignment(self._secret, request)), dtype=np.int64)
+
+    def _listed(self, values: Array) -> Array:
+        if self._record:
+            self.tape.append(values)
+        return values
+
+
+class NoiselessSource(SampleSource):
+    """No privacy at all: true values, and the best option. Baselines without privacy run the same text with it."""
+
+    def release(self, request: Request) -> Array:
+        """The true value, or the first option of greatest utility."""
+        mechanism, value = asked(request)
+        return np.argmax(value, axis=1) if isinstance(mechanism, Exponential) else value
+
+
+def asked(request: Request) -> tuple[Mechanism, Array]:
+    """Mechanism and true value of a release."""
+    if request.mechanism is None or request.value is None:
+        raise InvalidParameter(f"{request.name}: a release needs a mechanism and a value")
+    return request.mechanism, request.value
+
+
+def sample_law(generator: np.random.Generator, law: tuple[Any, ...], size: int | tuple[int, ...]) -> Array:
+    """Public draws: ("uniform",) on [0, 1), ("integers", high) on 0..high-1, ("choice", weights) indices."""
+    match law:
+        case ("uniform",):
+            return generator.random(size)
+        case ("integers", high):
+            return generator.integers(0, high, size)
+        case ("choice", weights):
+            return generator.choice(len(weights), size=size, p=np.asarray(weights) / np.sum(weights))
+    raise InvalidParameter(f"unknown law {law!r} for a public draw")
+
+
+def sample_assignment(generator: np.random.Generator, request: Request) -> NDArray[np.int64]:
+    """Secret block of each of `size` record slots; -1 is no block."""
+    size = int(np.prod(request.size))
+    match request.law:
+        case ("partition", weights):
+            edges = np.cumsum(weights)
+            block = np.searchsorted(edges, generator.random(size), side="right")
+            return np.where(block < len(weights), block, -1).astype(np.int64)
+        case ("poisson", rate):
+            return np.where(generator.random(size) < rate, 0, -1).astype(np.int64)
+        case ("without-replacement", rate):
+            chosen = generator.permutation(size) < round(rate * size)
+            return np.where(chosen, 0, -1).astype(np.int64)
+        case ("shares", sizes):
+            labels = np.repeat(np.arange(len(sizes)), sizes)
+            padded = np.concatenate([labels, np.full(max(size - len(labels), 0), -1)])
+            return generator.permutation(padded)[:size].astype(np.int64)
+    raise InvalidParameter(f"unknown law {request.law!r} for a secret assignment")
+
+
+class TapeSource:
+    """Standard draws listed in order. Another implementation that reads the same tape must give the same model."""
+
+    def __init__(self, tape: list[Array]) -> None:
+        self._tape = iter(tape)
+
+    def release(self, request: Request) -> Array:
+        """The mechanism applied to the next listed standard draws."""
+        mechanism, value = asked(request)
+        return mechanism.apply(value, self._next(request))
+
+    def draw(self, request: Request) -> Array:
+        """The next listed public draws."""
+        return self._next(request)
+
+    def assign(self, request: Request) -> NDArray[np.int64]:
+        """The next listed assignment."""
+        return np.asarray(self._next(request), dtype=np.int64)
+
+    def _next(self, request: Request) -> Array:
+        try:
+            return next(self._tape)
+        except StopIteration:
+            raise InvalidParameter(
+                f"the tape ends before {request.name!r}; it must list every draw of the run"
+            ) from None
+
+
+@dataclass(frozen=True)
+class Target:
+    """How the replayed data set differs from the recorded one in its rows.
+
+    removed: position of the audited record in the recorded data set, or None if it was not there.
+    inserted: position of the audited record in the replayed data set, or None if it is absent.
+    neighbour: False for the data set without the record under replace-one, which only serves to mix losses: there the
+      sizes of secret blocks may differ.
+    """
+
+    removed: int | None
+    inserted: int | None
+    neighbour: bool = True
+
+
+@dataclass
+class ReplaySource:
+    """The outputs of an earlier run. Any difference in what is asked is an infinite privacy loss, and is named."""
+
+    transcript: Transcript
+    target: Target = Target(None, None)
+    _entries: Iterator[Entry] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._entries = iter(self.transcript.entries)
+
+    def release(self, request: Request) -> Array:
+        """The recorded output, if the recorded run asked the same."""
+        entry = self._next(request)
+        _same(request, "mechanism", entry.request.mechanism, request.mechanism)
+        _same(request, "sensitivity", entry.request.sensitivity, request.sensitivity)
+        _same_options(request, entry.request.options, request.options)
+        recorded = entry.output if entry.index is None else entry.index
+        _, value = asked(request)
+        expected = value.shape if entry.index is None else value.shape[:1]
+        _same(request, "shape", recorded.shape, expected)
+        return recorded
+
+    def draw(self, request: Request) -> Array:
+        """The recorded public draws."""
+        entry = self._next(request)
+        _same(request, "draw", (entry.request.law, entry.request.size), (request.law, request.size))
+        return entry.output
+
+    def assign(self, request: Request) -> NDArray[np.int64]:
+        """The recorded secret assignment of all other records; the audited record is present everywhere."""
+        entry = self._next(request)
+        if self.target.neighbour:
+            _same(request, "assignment", entry.request.law, request.law)
+        member = entry.output
+        if self.target.removed is not None:
+            member = np.delete(member, self.target.removed)
+        if self.target.inserted is not None:
+            member = np.insert(member, self.target.inserted, EVERYWHERE)
+        _same(request, "shape", (len(member),), (request.size,))
+        return member
+
+    def finish(self) -> None:
+        """Check that the replayed run asked for everything that was recorded."""
+        rest = next(self._entries, None)
+        if rest is not None:
+            raise ImpossibleReplay(rest.request.name, "control flow", "the neighbour's run ended before it")
+
+    def _next(self, request: Request) -> Entry:
+        entry = next(self._entries, None)
+        if entry is None:
+            raise ImpossibleReplay(request.name, "control flow", "the neighbour's run goes on after the recorded end")
+        _same(request, "control flow", (entry.request.kind, entry.request.name), (request.kind, request.name))
+        return entry
+
+
+def _same(request: Request, kind: str, recorded: object, replayed: object) -> None:
+    if recorded != replayed:
+        raise ImpossibleReplay(request.name, kind, f"{recorded!r} against {replayed!r}")
+
+
+def _same_options(request: Request, recorded: Array | None, replayed: Array | None) -> None:
+    if recorded is replayed:
+        return
+    if recorded is None or replayed is None or not np.array_equal(recorded, replayed):
+        raise ImpossibleReplay(
+            request.name, "options", "the candidates are not the same, so one side has impossible outputs"
+        )
