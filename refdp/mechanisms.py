@@ -209,7 +209,7 @@ class Gaussian:
     def _sds(self, shape: tuple[int, ...]) -> FloatArray:
         if isinstance(self.sd, tuple) and shape[-1:] != (len(self.sd),):
             raise InvalidParameter(
-                f"value of shape {shape}: the last axis has to match {len(self.sd)} standard deviations"
+                f"value of shape {shape}: allowed is a last axis of {len(self.sd)}, one entry per standard deviation"
             )
         return np.broadcast_to(np.asarray(self.sd, dtype=np.float64), shape)
 

@@ -151,9 +151,10 @@ class Exponential:
         lowest = change.min(axis=1, initial=np.inf, where=kept)
         rise = np.where(kept, self.coefficient * (change - lowest[:, np.newaxis]), 0.0)
         losses = log_mean_exp(log_p, rise)[:, np.newaxis] - rise
-        differ = (kept != kept_after).any(axis=1)
+        same = (kept == kept_after).all(axis=1, keepdims=True)
         log_q = self._log_probabilities(changed)
-        losses[differ] = np.subtract(log_p, log_q, out=losses, where=kept & kept_after)[differ]
+        direct = np.subtract(log_p, log_q, out=np.zeros_like(table), where=kept & kept_after)
+        losses = np.where(same, losses, direct)  # on different supports the normalisers share no expectation
         return np.asarray(np.where(~kept, -np.inf, np.where(kept_after, losses, np.inf)))
 
 
