@@ -3,65 +3,138 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, field
 
 from refdp.accounting import gaussian, pure
 from refdp.accounting.bound import Bound
-from refdp.accounting.normal import NOTHING, Node, normalise
-from refdp.accounting.releases import GaussianCost
+from refdp.accounting.normal import NOTHING, Node, normalise, parts
+from refdp.accounting.releases import GaussianCost, PureCost
 from refdp.errors import InvalidParameter
 from refdp.events import Plan, Relation
 
 
-def account(plan: Plan, *, delta: float | None = None, epsilon: float | None = None) -> Bound:
+def account(plan: Plan, *, delta: float | None = None, epsilon: float | None = None, quick: bool = False) -> Bound:
     """The plan's ε at the given δ, or its δ at the given ε, by every method that applies.
 
-    Methods: "basic" (pure, with parallel composition and amplification), "kov" (optimal composition of equal pure
-    parts), "gaussian" (exact), "renyi", "pld" (privacy loss distributions, also the source of `lower`).
+    Methods: "basic" (pure, with parallel composition and amplification), "kov" (optimal composition of the parts' pure
+    epsilons), "exact" (one release, possibly sampled; Gaussians), "renyi", "pld" (privacy loss distributions).
+    quick: leave out what takes more than milliseconds ("pld", and "kov" for unequal parts); `lower` may then be 0.
     Errors: InvalidParameter unless exactly one of 0 <= delta <= 1 and epsilon >= 0 is given.
     """
     if (delta is None) == (epsilon is None):
         raise InvalidParameter(f"delta {delta!r} and epsilon {epsilon!r}: exactly one of the two is to be given")
     node = normalise(plan)
     if delta is not None:
-        return _at_delta(node, plan.relation, _within("delta", delta, 1.0))
-    assert epsilon is not None
-    return _at_epsilon(node, plan.relation, _within("epsilon", epsilon, math.inf))
+        return _at_delta(_Query(node, plan.relation, quick), _within("delta", delta, 1.0))
+    return _at_epsilon(_Query(node, plan.relation, quick), _within("epsilon", epsilon, math.inf))
 
 
-def _within(name: str, value: float, top: float) -> float:
-    if not 0 <= value <= top:
+def _within(name: str, value: float | None, top: float) -> float:
+    if value is None or not 0 <= value <= top:
         raise InvalidParameter(f"{name} {value!r}: allowed are numbers in [0, {top:g}]")
     return float(value)
 
 
-def _at_delta(node: Node, relation: Relation, delta: float) -> Bound:
-    methods = {"basic": pure.node_epsilon(node, relation)}
-    lower = 0.0
-    if delta == 0:
-        lower = math.inf if methods["basic"] == math.inf else 0.0
-    elif node != NOTHING:
-        from refdp.accounting import divergence
+@dataclass
+class _Query:
+    """A node in question, with the answers found so far."""
 
-        if (alike := pure.uniform_pure(node, relation)) is not None:
-            methods["kov"] = pure.kov_epsilon(delta, *alike)
-        if isinstance(node, GaussianCost):
-            methods["gaussian"] = gaussian.epsilon(node.mu, delta)
-        methods["renyi"] = divergence.node_renyi_epsilon(node, relation, delta)[0]
-    winner = min(methods, key=lambda name: methods[name])
-    return Bound(methods[winner], delta, lower, methods[winner], winner, methods)
+    node: Node
+    relation: Relation
+    quick: bool
+    methods: dict[str, float] = field(default_factory=dict)
+    lower: float = 0.0
+
+    def found(self, name: str, upper: float, lower: float = 0.0) -> None:
+        self.methods[name] = upper
+        self.lower = max(self.lower, lower)
+
+    def best(self) -> tuple[float, float, str]:
+        """(lower, upper, the method of upper)."""
+        winner = min(self.methods, key=lambda name: self.methods[name])
+        upper = self.methods[winner]
+        return min(self.lower, upper), upper, winner
 
 
-def _at_epsilon(node: Node, relation: Relation, epsilon: float) -> Bound:
+def _at_delta(query: _Query, delta: float) -> Bound:
+    node, relation = query.node, query.relation
     basic = pure.node_epsilon(node, relation)
-    methods = {"basic": 0.0 if basic <= epsilon else 1.0}
-    lower = 0.0
-    if node != NOTHING and epsilon < math.inf:
-        from refdp.accounting import divergence
+    if delta == 0 and basic < math.inf:
+        query.found("basic", basic)
+    elif delta == 0 or node == NOTHING:
+        query.found("basic", basic, basic)
+    else:
+        query.found("basic", basic)
+        _renyi_and_exact(query, delta)
+        _distributions(query, delta)
+    lower, upper, winner = query.best()
+    return Bound(upper, delta, lower, upper, winner, query.methods)
 
-        if (alike := pure.uniform_pure(node, relation)) is not None:
-            methods["kov"] = pure.kov_delta(epsilon, *alike)
+
+def _renyi_and_exact(query: _Query, delta: float) -> None:
+    from refdp.accounting import divergence, single
+
+    renyi = divergence.node_renyi_epsilon(query.node, query.relation, delta)[0]
+    query.found("renyi", renyi)
+    if isinstance(query.node, GaussianCost):
+        upper = gaussian.epsilon(query.node.mu, delta)
+        query.found("exact", upper, gaussian.epsilon_below(query.node.mu, delta, upper))
+    elif (profile := single.profile_of(query.node)) is not None:
+        lower, upper = single.epsilon_bounds(profile, delta, min(query.methods.values()))
+        query.found("exact", min(upper, *query.methods.values()), lower)
+
+
+def _distributions(query: _Query, delta: float) -> None:
+    """ "kov" where something is pure, "pld" where nothing exact is known."""
+    from refdp.accounting.distributions import NoPair
+    from refdp.accounting.enclosure import enclose_epsilon
+
+    as_pure = pure.as_pure(query.node, query.relation)
+    if as_pure is not None and (alike := _alike(as_pure)) is not None:
+        query.found("kov", pure.kov_epsilon(delta, *alike))
+    elif as_pure is not None and not query.quick:
+        query.found("kov", enclose_epsilon(as_pure, query.relation, delta).upper)
+    if query.quick or "exact" in query.methods:
+        return
+    try:
+        enclosure = enclose_epsilon(query.node, query.relation, delta)
+    except NoPair:
+        return
+    query.found("pld", enclosure.upper, enclosure.lower)
+
+
+def _alike(node: Node) -> tuple[float, int] | None:
+    """(epsilon, count) if the node is one pure cost repeated."""
+    items = parts(node)
+    first, count = items[0]
+    return (first.epsilon, count) if len(items) == 1 and isinstance(first, PureCost) else None
+
+
+def _at_epsilon(query: _Query, epsilon: float) -> Bound:
+    from refdp.accounting import divergence, single
+    from refdp.accounting.distributions import NoPair
+    from refdp.accounting.enclosure import enclose_delta
+
+    node, relation = query.node, query.relation
+    query.found("basic", 0.0 if pure.node_epsilon(node, relation) <= epsilon else 1.0)
+    if query.methods["basic"] > 0 and epsilon < math.inf:
+        query.found("renyi", divergence.node_renyi_delta(node, relation, epsilon)[0])
+        as_pure = pure.as_pure(node, relation)
+        if as_pure is not None and (alike := _alike(as_pure)) is not None:
+            query.found("kov", pure.kov_delta(epsilon, *alike))
         if isinstance(node, GaussianCost):
-            methods["gaussian"] = gaussian.delta(node.mu, epsilon)
-        methods["renyi"] = divergence.node_renyi_delta(node, relation, epsilon)[0]
-    winner = min(methods, key=lambda name: methods[name])
-    return Bound(epsilon, methods[winner], lower, methods[winner], winner, methods)
+            exact = gaussian.delta(node.mu, epsilon)
+            query.found("exact", exact, math.nextafter(exact, 0))
+        elif (profile := single.profile_of(node)) is not None:
+            lower, upper = profile(epsilon)
+            query.found("exact", upper, lower)
+        elif not query.quick:
+            try:
+                enclosure = enclose_delta(node, relation, epsilon)
+                query.found("pld", enclosure.upper, enclosure.lower)
+            except NoPair:
+                query.lower = 0.0
+    elif epsilon == math.inf:
+        query.found("basic", 0.0)
+    lower, upper, winner = query.best()
+    return Bound(epsilon, upper, lower, upper, winner, query.methods)

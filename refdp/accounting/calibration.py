@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Protocol
 
 from refdp.accounting.accountant import account
-from refdp.accounting.search import greatest, least
 from refdp.errors import InvalidParameter
 from refdp.events import Plan
+
+
+class Excess(Protocol):
+    """log of the plan's ε over the target at x, <= 0 where it is met; with `quick`, as the quick methods see it."""
+
+    def __call__(self, x: float, quick: bool = False) -> float:
+        """The excess."""
+        ...
 
 
 def calibrate(
@@ -31,13 +39,52 @@ def calibrate(
     if not (0 < epsilon < math.inf and 0 <= delta < 1):
         raise InvalidParameter(f"target epsilon {epsilon!r}, delta {delta!r}: allowed are epsilon > 0, delta in [0, 1)")
 
-    def meets(x: float) -> bool:
-        return _meets(plan_of(x), epsilon, delta)
+    cheapest, dearest = (low, high) if increasing else (high, low)
 
-    cheapest = low if increasing else high
-    if not meets(cheapest):
+    def excess(x: float, quick: bool = False) -> float:
+        return _excess(plan_of(x), epsilon, delta, quick)
+
+    if excess(cheapest) > 0:
         raise InvalidParameter(f"epsilon {epsilon!r} at delta {delta!r} is out of reach: not met at {cheapest!r}")
-    return (greatest if increasing else least)(meets, low, high, relative)
+    good = _quickly(excess, cheapest, dearest)
+    bad = good
+    while bad != dearest:
+        bad = min(dearest, bad * 1.2) if increasing else max(dearest, bad / 1.2)
+        if (over := excess(bad)) > 0:
+            return _falsi(excess, good, bad, over, relative)
+        good = bad
+    return dearest
+
+
+def _quickly(excess: Excess, good: float, bad: float) -> float:
+    """The dearest x that the quick methods accept, to 1 %: bisection, geometric where the ends are far apart."""
+    if excess(bad, True) <= 0:
+        return bad
+    while abs(bad - good) > 0.01 * min(abs(good), abs(bad)):
+        middle = math.sqrt(good * bad) if good > 0 < bad else 0.5 * (good + bad)
+        good, bad = (middle, bad) if excess(middle, True) <= 0 else (good, middle)
+    return good
+
+
+def _falsi(excess: Excess, good: float, bad: float, over: float, relative: float) -> float:
+    """False position, keeping `good` on the side where the target was seen to be met.
+
+    Aims alternately just short of and just beyond the crossing, so that both ends of the bracket close in on it.
+    """
+    under, beyond = excess(good), False
+    while abs(bad - good) > relative * abs(good):
+        share = under / (under - over) if under < 0 else 0.5
+        aim = (0.4 if beyond else -0.4) * relative * abs(good) / abs(bad - good)
+        middle = good + min(max(share + aim, 0.01), 0.99) * (bad - good)
+        if middle in (good, bad):
+            break
+        value = excess(middle)
+        beyond = value <= 0
+        if beyond:
+            good, under = middle, value
+        else:
+            bad, over = middle, value
+    return good
 
 
 def calibrate_count(plan_of: Callable[[int], Plan], epsilon: float, delta: float, *, high: int = 2**40) -> int:
@@ -53,4 +100,11 @@ def calibrate_count(plan_of: Callable[[int], Plan], epsilon: float, delta: float
 
 
 def _meets(plan: Plan, epsilon: float, delta: float) -> bool:
-    return account(plan, delta=delta).epsilon <= epsilon
+    return _excess(plan, epsilon, delta, True) <= 0 or _excess(plan, epsilon, delta, False) <= 0
+
+
+def _excess(plan: Plan, epsilon: float, delta: float, quick: bool) -> float:
+    found = account(plan, delta=delta, quick=quick).epsilon
+    if found <= epsilon:
+        return min(0.0, math.log(max(found, 1e-300) / epsilon))
+    return max(5e-324, min(math.log(found) - math.log(epsilon), 50.0))

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from refdp.accounting.arrays import Array
 from refdp.accounting.grid import Measure
@@ -166,7 +167,7 @@ def compose(parts: list[Part], tilt: float) -> Composition:
     power = 16 * 2.0**-53 * total_count
     norm = float(np.linalg.norm(tilted)) + eta
     widest = max(abs(tilt * m.step) * max(abs(m.start), abs(m.start + len(m.mass))) for m, _ in parts)
-    losses = (first + np.arange(length)) * step
+    losses: Array = (first + np.arange(length, dtype=float)) * step
     if (tilt + 1) * step * length > 1200:
         raise WindowTooWide(f"tilt {tilt:g} over losses from {losses[0]:g} to {losses[-1]:g}")
     return Composition(
@@ -185,7 +186,7 @@ def compose(parts: list[Part], tilt: float) -> Composition:
 
 def _transform(
     parts: list[Part], moments: list[float], tilt: float, first: int, length: int
-) -> tuple[np.ndarray, float]:
+) -> tuple[NDArray[np.complex128], float]:
     """The product of the powers of the transforms, shifted so that index 0 is `first`; sum_j c_j ‖p_j‖₂."""
     from scipy import fft
 

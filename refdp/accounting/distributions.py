@@ -7,7 +7,7 @@ instance a scalar release of full sensitivity), so that composing the measures b
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations_with_replacement
 from typing import Literal
@@ -20,11 +20,11 @@ from refdp.accounting.composition import convolve
 from refdp.accounting.grid import Measure
 from refdp.accounting.normal import Blocks, Composed, Mixture, Node, Sampled
 from refdp.accounting.releases import (
-    Cost,
     DiscreteGaussianCost,
     DiscreteLaplaceCost,
     GaussianCost,
     LaplaceCost,
+    PureCost,
     RangeCost,
 )
 
@@ -65,7 +65,7 @@ def measure_of(node: Node, view: View) -> Measure:
             inner, weight = max(slots, key=lambda slot: slot[1])
             return measure_of(Sampled(weight, inner, "poisson") if weight < 1 else inner, view)
         case DiscreteGaussianCost() if (shifts := _enumerated(node)) is not None and view.above:
-            return grid.envelope([_shifted(node.sigma, shift, view) for shift in shifts])
+            return grid.envelope([_discretised(pairs.DiscreteGaussianPair(node.sigma, s), view) for s in shifts])
         case _:
             return _discretised(pair_of(node, view), view)
 
@@ -75,13 +75,15 @@ def pair_of(node: Node, view: View) -> pairs.Pair:
     match node:
         case GaussianCost(mu):
             return pairs.GaussianPair(mu)
+        case PureCost():
+            return pairs.TwoPoint(node.epsilon, 2 * node.epsilon)
         case LaplaceCost():
             return pairs.LaplacePair(node.epsilon)
         case DiscreteLaplaceCost():
             return pairs.DiscreteLaplacePair(node.rate, node.shift)
         case RangeCost():
             return pairs.BoundedRange(node.epsilon) if view.above else _worst_two_point(node.epsilon, view.tilt)
-        case DiscreteGaussianCost() if _enumerated(node) is None:
+        case DiscreteGaussianCost() if not view.above or _enumerated(node) is None:
             return _discrete_gaussian(node, view.above)
         case Sampled(rate, inner, method):
             return _sampled(rate, _inner_pair(inner, view), method, view)
@@ -90,11 +92,10 @@ def pair_of(node: Node, view: View) -> pairs.Pair:
 
 
 def _inner_pair(node: Node, view: View) -> pairs.Pair:
-    if isinstance(node, (GaussianCost, LaplaceCost, DiscreteLaplaceCost, RangeCost, Sampled)):
-        return pair_of(node, view)
-    low, high = _reach(node)
-    finer = View(view.above, view.direction, max((high - low) / _INNER_CELLS, 1e-9), view.log_cut, view.tilt)
-    return MeasuredPair(measure_of(node, finer), view.above)
+    if isinstance(node, (Composed, Blocks, Mixture, DiscreteGaussianCost)):
+        low, high = _reach(node)
+        view = replace(view, step=max((high - low) / _INNER_CELLS, 1e-9))
+    return pair_of(node, view)
 
 
 def _sampled(rate: float, inner: pairs.Pair, method: str, view: View) -> pairs.Pair:
@@ -135,7 +136,7 @@ def _discrete_gaussian(node: DiscreteGaussianCost, above: bool) -> pairs.Pair:
     all of these factors together are below 1 + 2^-50, which the blur and the relative errors of measures cover.
     """
     if node.scalar or not above:
-        return pairs.DiscreteGaussianPair(node.sigma, math.floor(node.length) if node.length >= 1 else 1)
+        return pairs.DiscreteGaussianPair(node.sigma, (math.floor(node.length),))
     return pairs.GaussianPair(node.length / math.sqrt(node.sigma**2 - _smoothing(node.length)) * (1 + 2.0**-50))
 
 
@@ -160,11 +161,6 @@ def _enumerated(node: DiscreteGaussianCost) -> list[tuple[int, ...]] | None:
     return [s for s in shifts if sum(abs(z) ** node.norm for z in s) <= budget]
 
 
-def _shifted(sigma: float, shift: tuple[int, ...], view: View) -> Measure:
-    each = [(_discretised(pairs.DiscreteGaussianPair(sigma, z), view), 1) for z in shift]
-    return convolve(each, view.above)
-
-
 def _reach(node: Node) -> tuple[float, float]:
     """A rough range of the losses of a node, for the choice of a grid only."""
     match node:
@@ -172,7 +168,7 @@ def _reach(node: Node) -> tuple[float, float]:
             return -14 * mu, mu * (mu + 14)
         case DiscreteGaussianCost():
             return -14 * node.mu, node.mu * (node.mu + 14)
-        case LaplaceCost() | RangeCost() | DiscreteLaplaceCost():
+        case PureCost() | LaplaceCost() | RangeCost() | DiscreteLaplaceCost():
             return -float(node.exact), float(node.exact)
         case Sampled(_, inner, _):
             return _reach(inner)

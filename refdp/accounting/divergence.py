@@ -18,7 +18,14 @@ from refdp.accounting import conversion, curves, sampling
 from refdp.accounting.arrays import Array, per_order
 from refdp.accounting.normal import Blocks, Composed, Mixture, Node, Sampled, normalise
 from refdp.accounting.pure import node_epsilon
-from refdp.accounting.releases import DiscreteGaussianCost, DiscreteLaplaceCost, GaussianCost, LaplaceCost, RangeCost
+from refdp.accounting.releases import (
+    DiscreteGaussianCost,
+    DiscreteLaplaceCost,
+    GaussianCost,
+    LaplaceCost,
+    PureCost,
+    RangeCost,
+)
 from refdp.accounting.rounding import upwards
 from refdp.errors import InvalidParameter
 from refdp.events import Plan, Relation
@@ -26,6 +33,7 @@ from refdp.events import Plan, Relation
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+_SHARPEST = 25.0  # above this mu the trapezoidal rule of `sampling` needs too many points
 COARSE = 1 + np.geomspace(1e-2, 1e6, 97)
 COARSE_SAMPLED = 1 + np.geomspace(2e-2, 1023, 41)
 
@@ -89,6 +97,8 @@ def _curve(node: Node, relation: Relation, orders: Array, pair: bool) -> Array:
             return curves.gaussian(mu, orders)
         case DiscreteGaussianCost():
             return curves.gaussian(node.mu, orders)  # Canonne, Kamath, Steinke 2020, Theorem 14
+        case PureCost():
+            return curves.randomised_response(node.epsilon, orders)
         case LaplaceCost():
             return curves.laplace(node.epsilon, orders)
         case DiscreteLaplaceCost():
@@ -128,7 +138,7 @@ def _sampled(node: Sampled, relation: Relation, orders: Array) -> Array:
 
     if node.method == "without-replacement":
         return sampling.without_replacement(rate, inside, node_epsilon(inner, relation), orders)
-    if isinstance(inner, GaussianCost):
+    if isinstance(inner, GaussianCost) and inner.mu < _SHARPEST:
         return _poisson_gaussian(rate, 1 / inner.mu, orders.tobytes())
     general = sampling.poisson(rate, inside, orders, symmetric=False)
     if not is_symmetric(inner):

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from refdp.accounting import divergence
 from refdp.accounting.composition import Composition, WindowTooWide, compose
 from refdp.accounting.distributions import Direction, View, measure_of
-from refdp.accounting.normal import Blocks, Composed, GaussianCost, Mixture, Node, Sampled, parts
-from refdp.accounting.releases import DiscreteLaplaceCost, LaplaceCost, RangeCost
+from refdp.accounting.normal import Blocks, Composed, Mixture, Node, Sampled, parts
+from refdp.accounting.releases import DiscreteLaplaceCost, LaplaceCost, PureCost, RangeCost
 from refdp.events import Relation
 
 _ACCURACY = 2e-6  # of epsilon, absolute where epsilon is above _ACCURACY / _RELATIVE
 _RELATIVE = 1e-5
 _LARGEST = 2**20
+_WITH_ATOMS = (PureCost, LaplaceCost, DiscreteLaplaceCost, RangeCost)
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,9 @@ def enclose_epsilon(node: Node, relation: Relation, delta: float) -> Enclosure:
             tilt /= 2
             continue
         if all(upper > one.losses[0] + 2 * plan.step or upper == 0 for one in above):
-            lower = max(plan.composition(False, direction).epsilon_below(delta, upper) for direction in directions(node)[:1])
+            lower = max(
+                plan.composition(False, direction).epsilon_below(delta, upper) for direction in directions(node)[:1]
+            )
             return Enclosure(min(lower, upper), upper)
         tilt /= 2
     return Enclosure(0.0, upper)
@@ -116,11 +119,8 @@ class _Grid:
 def _aligned(node: Node, step: float) -> float:
     """A slightly smaller step of which the atoms of the most frequent part with atoms are multiples."""
     counted = [(count, inner) for inner, count in parts(node)]
-    atoms = [(c, float(n.exact)) for c, n in counted if isinstance(n, (LaplaceCost, DiscreteLaplaceCost, RangeCost))]
+    atoms = [(c, float(n.exact)) for c, n in counted if isinstance(n, _WITH_ATOMS)]
     if not atoms:
         return step
     largest = max(atoms)[1]
     return largest / math.ceil(largest / step)
-
-
-__all__ = ["Enclosure", "GaussianCost", "directions", "enclose_delta", "enclose_epsilon"]

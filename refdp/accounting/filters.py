@@ -64,7 +64,7 @@ class IndividualFilter:
         """
         after = self._spent + self._table(costs)
         fits = after <= self.budgets
-        mask: Mask = fits.all(axis=1) if self.rule == "every" else fits.any(axis=1)
+        mask: Mask = np.all(fits, axis=1) if self.rule == "every" else np.any(fits, axis=1)
         return mask
 
     def charge(self, costs: Array) -> Mask:

@@ -43,6 +43,15 @@ def epsilon(mu: float, delta: float) -> float:
     return _verified_epsilon(mu, delta, start)
 
 
+def epsilon_below(mu: float, delta: float, hint: float) -> float:
+    """A lower bound on the ε of μ-GDP at δ, as close below `hint` as sixty digits allow."""
+    for step in range(60):
+        candidate = hint * (1 - 2.0 ** (step - 53))
+        if candidate > 0 and gaussian_delta(mu, candidate) > Decimal(delta):
+            return candidate
+    return 0.0
+
+
 def mu_for(epsilon: float, delta: float) -> float:
     """The largest μ, from below, whose δ(ε) is at most δ.
 

@@ -42,7 +42,7 @@ class Measure:
     @cached_property
     def losses(self) -> Array:
         """The losses of the entries of `mass`."""
-        return (self.start + np.arange(len(self.mass))) * self.step
+        return (self.start + np.arange(len(self.mass), dtype=float)) * self.step
 
     @cached_property
     def log_mass(self) -> Array:
@@ -54,7 +54,7 @@ class Measure:
 def pessimistic(pair: Pair, step: float, log_cut: float) -> Measure:
     """Above the pair's loss; mass beyond the reach of probability e^log_cut becomes infinite (top) or is moved up (bottom)."""
     first, last = _reach(pair, step, log_cut)
-    edges = np.arange(first, last + 1) * step
+    edges: Array = np.arange(first, last + 1, dtype=float) * step
     tails = pair.tails(edges)
     mass, error, mass_q, error_q = _cells(tails)
     scale = np.exp(edges[:-1])
@@ -71,8 +71,8 @@ def pessimistic(pair: Pair, step: float, log_cut: float) -> Measure:
 def optimistic(pair: Pair, step: float, log_cut: float) -> Measure:
     """Below the pair's loss; what lies under the reach of probability e^log_cut is dropped."""
     first, last = _reach(pair, step, log_cut)
-    points = np.arange(first, last + 1)
-    edges = (np.arange(first, last + 2) - 0.5) * step
+    points: Array = np.arange(first, last + 1, dtype=float)
+    edges: Array = (np.arange(first, last + 2, dtype=float) - 0.5) * step
     edges[-1] = np.inf
     excess = _merged(pair.tails(edges), points * step)[1]
     lack = np.maximum(0.0, -np.nan_to_num(excess, nan=0.0, posinf=0.0, neginf=0.0))

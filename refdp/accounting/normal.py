@@ -25,6 +25,7 @@ from refdp.accounting.releases import (
     DiscreteLaplaceCost,
     GaussianCost,
     LaplaceCost,
+    PureCost,
     RangeCost,
     cost,
 )
@@ -125,7 +126,7 @@ def _root(square: Fraction) -> float:
 
 def _unless_free(price: Cost) -> Node:
     match price:
-        case LaplaceCost() | DiscreteLaplaceCost() | RangeCost():
+        case PureCost() | LaplaceCost() | DiscreteLaplaceCost() | RangeCost():
             free = price.exact == 0
         case GaussianCost(mu):
             free = mu == 0
@@ -148,18 +149,18 @@ def _blocks(nodes: list[Node], relation: Relation) -> Node:
 def _undominated(found: Counter[Node], at_once: int) -> dict[Node, int]:
     """Without the blocks that cannot be among the `at_once` largest, where one parameter orders them."""
     kept: dict[Node, int] = {}
-    for kind in (LaplaceCost, GaussianCost, RangeCost):
+    for kind in (PureCost, LaplaceCost, GaussianCost, RangeCost):
         ordered = sorted((n for n in found if isinstance(n, kind)), key=_size, reverse=True)
         room = at_once
         for node in ordered:
             if room > 0:
                 kept[node] = min(found[node], room)
                 room -= kept[node]
-    ordered_kinds = (LaplaceCost, GaussianCost, RangeCost)
+    ordered_kinds = (PureCost, LaplaceCost, GaussianCost, RangeCost)
     return kept | {n: c for n, c in found.items() if not isinstance(n, ordered_kinds)}
 
 
-def _size(node: LaplaceCost | GaussianCost | RangeCost) -> Fraction:
+def _size(node: PureCost | LaplaceCost | GaussianCost | RangeCost) -> Fraction:
     return Fraction(node.mu) if isinstance(node, GaussianCost) else node.exact
 
 

@@ -73,8 +73,12 @@ class LaplacePair:
     def tails(self, loss: Array) -> Tails:
         """P(L <= ε) = e^{-(e-ε)/2}/2 and Q(L > ε) = e^{-(e+ε)/2}/2 for -e <= ε < e."""
         low, high = loss < -self.epsilon, loss >= self.epsilon
-        below = np.where(low, 0.0, np.where(high, 1.0, 0.5 * np.exp((np.minimum(loss, self.epsilon) - self.epsilon) / 2)))
-        above_q = np.where(low, 1.0, np.where(high, 0.0, 0.5 * np.exp(-(np.maximum(loss, -self.epsilon) + self.epsilon) / 2)))
+        below = np.where(
+            low, 0.0, np.where(high, 1.0, 0.5 * np.exp((np.minimum(loss, self.epsilon) - self.epsilon) / 2))
+        )
+        above_q = np.where(
+            low, 1.0, np.where(high, 0.0, 0.5 * np.exp(-(np.maximum(loss, -self.epsilon) + self.epsilon) / 2))
+        )
         return Tails(1 - below, above_q, below, 1 - above_q)
 
 
@@ -155,37 +159,45 @@ class TwoPoint:
 
 @dataclass(frozen=True)
 class DiscreteGaussianPair:
-    """P(z) ∝ e^{-z²/(2σ²)} against its shift by n: L = n(n - 2z)/(2σ²)."""
+    """P(z) ∝ e^{-|z|²/(2σ²)} on integer vectors against its shift by d: L = (|d|² - 2 d·z)/(2σ²), exact through m = d·z."""
 
     sigma: float
-    shift: int
+    shift: tuple[int, ...]
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """Up to the last integer of the table."""
-        top = self.shift * (self.shift + 2 * self._reach) / (2 * self.sigma**2)
+        """Up to the last m of the table."""
+        top = (self._square + 2 * self._reach) / (2 * self.sigma**2)
         return -top, top
 
     @property
+    def _square(self) -> int:
+        return sum(d * d for d in self.shift)
+
+    @property
     def _reach(self) -> int:
-        return math.ceil(37.5 * self.sigma) + self.shift
+        return sum(self.shift) * math.ceil(37.5 * self.sigma)
 
     @cached_property
     def _table(self) -> tuple[Array, Array]:
-        """P(z < k) and P(z >= k) for k = -reach..reach+1, both summed from their small ends."""
-        z = np.arange(-self._reach, self._reach + 1, dtype=float)
-        mass = np.exp(-z * z / (2 * self.sigma**2))
-        mass /= mass.sum()
+        """P(m < k) and P(m >= k) for k = -reach..reach+1, both summed from their small ends; m is symmetric."""
+        z = np.arange(-math.ceil(37.5 * self.sigma), math.ceil(37.5 * self.sigma) + 1, dtype=float)
+        each = np.exp(-z * z / (2 * self.sigma**2))
+        mass = np.ones(1)
+        for d in self.shift:
+            spread = np.zeros((len(each) - 1) * d + 1)
+            spread[::d] = each / each.sum()
+            mass = np.convolve(mass, spread)
         from_left = np.concatenate(([0.0], np.cumsum(mass)))
         return from_left, from_left[::-1].copy()
 
     def tails(self, loss: Array) -> Tails:
-        """L > ε means z < c with c = n/2 - εσ²/n."""
-        first = np.ceil(self.shift / 2 - loss * self.sigma**2 / self.shift)
+        """L > ε means m < c with c = |d|²/2 - εσ²; under Q, m is larger by |d|²."""
+        first = np.ceil(self._square / 2 - loss * self.sigma**2)
         left, right = self._table
         top = len(left) - 1
         p = np.clip(first + self._reach, 0, top).astype(np.int64)
-        q = np.clip(first - self.shift + self._reach, 0, top).astype(np.int64)
+        q = np.clip(first - self._square + self._reach, 0, top).astype(np.int64)
         return Tails(left[p], left[q], right[p], right[q])
 
 
@@ -227,7 +239,10 @@ class MixtureSecond:
         """L > ε exactly if the inner loss is above -log(1 + (e^{-ε} - 1)/q)."""
         inner = self.inner.tails(-unmixed_loss(-loss, self.rate))
         keep = 1 - self.rate
-        above_q, below_q = keep * inner.above + self.rate * inner.above_q, keep * inner.below + self.rate * inner.below_q
+        above_q, below_q = (
+            keep * inner.above + self.rate * inner.above_q,
+            keep * inner.below + self.rate * inner.below_q,
+        )
         return Tails(inner.above, above_q, inner.below, below_q)
 
 
@@ -249,7 +264,10 @@ class FixedSize:
 
     def tails(self, loss: Array) -> Tails:
         """The tails of whichever mixture holds at that loss."""
-        first, second = MixtureFirst(self.rate, self.inner).tails(loss), MixtureSecond(self.rate, self.inner).tails(loss)
+        first, second = (
+            MixtureFirst(self.rate, self.inner).tails(loss),
+            MixtureSecond(self.rate, self.inner).tails(loss),
+        )
         return Tails(*(np.where(loss >= 0, one, other) for one, other in zip(first, second, strict=True)))
 
 

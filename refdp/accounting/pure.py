@@ -14,8 +14,15 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from refdp.accounting.normal import Blocks, Composed, Mixture, Node, Sampled, normalise, parts
-from refdp.accounting.releases import DiscreteGaussianCost, DiscreteLaplaceCost, GaussianCost, LaplaceCost, RangeCost
+from refdp.accounting.normal import Blocks, Composed, Mixture, Node, Sampled, compose, normalise, parts
+from refdp.accounting.releases import (
+    DiscreteGaussianCost,
+    DiscreteLaplaceCost,
+    GaussianCost,
+    LaplaceCost,
+    PureCost,
+    RangeCost,
+)
 from refdp.accounting.rounding import ceiling, upwards
 from refdp.events import Plan, Relation
 
@@ -37,7 +44,7 @@ def node_epsilon(node: Node, relation: Relation) -> float:
 def _exact(node: Node, relation: Relation) -> Fraction | None:
     """ε, exact where it is rational, else rounded upwards; None for infinity."""
     match node:
-        case LaplaceCost() | RangeCost() | DiscreteLaplaceCost():
+        case PureCost() | LaplaceCost() | RangeCost() | DiscreteLaplaceCost():
             return node.exact
         case GaussianCost() | DiscreteGaussianCost():
             return None
@@ -114,10 +121,9 @@ def _log_outcomes(each: float, count: int) -> Array:
     return probability
 
 
-def uniform_pure(node: Node, relation: Relation) -> tuple[float, int] | None:
-    """(epsilon, count) if the node is a composition of parts of one and the same finite epsilon, else None."""
-    items = parts(node)
-    epsilons = {node_epsilon(inner, relation) for inner, _ in items}
-    if len(epsilons) != 1 or math.inf in epsilons:
+def as_pure(node: Node, relation: Relation) -> Node | None:
+    """The composition of "any mechanism" of the same pure epsilon as each part; None if one of them has none."""
+    items = [(_exact(inner, relation), count) for inner, count in parts(node)]
+    if any(exact is None for exact, _ in items):
         return None
-    return epsilons.pop(), sum(count for _, count in items)
+    return compose([(PureCost(exact), count) for exact, count in items if exact is not None])

@@ -100,7 +100,19 @@ class RangeCost:
         return ceiling(self.exact)
 
 
-Cost = LaplaceCost | DiscreteLaplaceCost | GaussianCost | DiscreteGaussianCost | RangeCost
+@dataclass(frozen=True)
+class PureCost:
+    """Any mechanism of pure epsilon: dominated by randomised response (Kairouz, Oh, Viswanath 2015)."""
+
+    exact: Fraction
+
+    @property
+    def epsilon(self) -> float:
+        """The largest privacy loss, rounded upwards."""
+        return ceiling(self.exact)
+
+
+Cost = PureCost | LaplaceCost | DiscreteLaplaceCost | GaussianCost | DiscreteGaussianCost | RangeCost
 
 
 def cost(release: Release) -> Cost:
@@ -125,7 +137,7 @@ def cost(release: Release) -> Cost:
         case DiscreteGaussian(sd, step):
             _allow(release, 1, 2)
             sigma = _positive("sd", sd, release) / _positive("step", step, release)
-            length = ceiling(bound / Fraction(step))
+            length = max(1.0, ceiling(bound / Fraction(step))) if bound else 0.0
             norm = 1 if sensitivity.norm == 1 else 2
             return DiscreteGaussianCost(
                 math.nextafter(sigma, 0), float(_steps(length, 1.0)) if norm == 1 else length, norm
@@ -171,6 +183,7 @@ __all__ = [
     "GaussianCost",
     "LaplaceCost",
     "Mechanism",
+    "PureCost",
     "RangeCost",
     "cost",
 ]

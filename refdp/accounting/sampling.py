@@ -129,9 +129,10 @@ def _chords(orders: Array, whole_values: Array, inside: Curve) -> Array:
     """Upper bounds at any order from those at whole orders; never above the curve inside (joint quasi-convexity)."""
     reachable = orders <= LARGEST_INTEGER
     left = np.minimum(np.floor(orders).astype(np.int64), LARGEST_INTEGER - 1)
-    share = np.clip(orders - left, 0.0, 1.0)
+    share: Array = np.clip(orders - left, 0.0, 1.0)
     low, high = whole_values[left], whole_values[left + 1]
     with np.errstate(invalid="ignore"):
-        chord = np.where(share == 0, low, np.where(share == 1, high, (1 - share) * low + share * high))
+        chord: Array = np.where(share == 0, low, np.where(share == 1, high, (1 - share) * low + share * high))
     bound, unsampled = per_order(chord, orders), inside(orders)
-    return np.where(reachable, np.minimum(bound, unsampled), unsampled)
+    least: Array = np.where(reachable, np.minimum(bound, unsampled), unsampled)
+    return least

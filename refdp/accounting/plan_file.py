@@ -1,0 +1,136 @@
+"""A plan in a small TOML file.
+
+relation = "add-remove"
+
+[[event]]                      # events compose sequentially
+gaussian = 2.0                 # or laplace = scale, exponential = coefficient, and the discrete ones (with step)
+sensitivity = 1.0              # 1 unless given; norm = 1 | 2 | "range" | "whitened", the mechanism's own unless given
+count = 100                    # 1 unless given
+
+[[event]]
+poisson = 0.01                 # or without-replacement = rate, parallel = true, weights = [...] (a partition)
+count = 10
+[[event.event]]
+laplace = 1.0
+"""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from refdp.errors import InvalidParameter
+from refdp.events import (
+    Event,
+    Norm,
+    Parallel,
+    Partition,
+    Plan,
+    Relation,
+    Release,
+    Repeat,
+    Sensitivity,
+    Sequential,
+    Subsample,
+)
+from refdp.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian, Laplace, Mechanism
+
+CLAIM = "account/declared"
+_NORMS: dict[str, Norm] = {
+    "gaussian": 2,
+    "laplace": 1,
+    "exponential": "range",
+    "discrete-gaussian": 2,
+    "discrete-laplace": 1,
+}
+_CONTAINERS = ("poisson", "without-replacement", "parallel", "weights")
+_COMMON = {"count", "name", "sensitivity", "norm", "step", "event"}
+
+
+def load_plan(path: str | Path) -> Plan:
+    """The plan in a TOML file.
+
+    Errors: InvalidParameter if the file cannot be read or a key is unknown, missing or of the wrong type.
+    """
+    try:
+        table = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise InvalidParameter(f"plan file {path}: {error}") from error
+    return plan_from(table)
+
+
+def plan_from(table: dict[str, Any]) -> Plan:
+    """The plan in a parsed TOML table."""
+    if unknown := set(table) - {"relation", "event"}:
+        raise InvalidParameter(f"keys {sorted(unknown)} of a plan: allowed are relation and event")
+    names = [relation.value for relation in Relation]
+    if table.get("relation") not in names:
+        raise InvalidParameter(f"relation {table.get('relation')!r} of a plan: allowed are {' and '.join(names)}")
+    relation = Relation(table["relation"])
+    return Plan(relation, Sequential(_events(table, relation)))
+
+
+def release_of(kind: str, noise: float, relation: Relation, **options: Any) -> Release:
+    """One release: `kind` as in the file, sensitivity 1 unless given."""
+    bound = _number("sensitivity", options.get("sensitivity", 1.0))
+    norm = options.get("norm", _NORMS[kind])
+    if norm not in (1, 2, "range", "whitened"):
+        raise InvalidParameter(f"norm {norm!r}: allowed are 1, 2, 'range' and 'whitened'")
+    sensitivity = Sensitivity(bound, norm, CLAIM, relation)
+    return Release(str(options.get("name", kind)), _mechanism(kind, _number(kind, noise), options), sensitivity)
+
+
+def _mechanism(kind: str, noise: float, options: dict[str, Any]) -> Mechanism:
+    match kind:
+        case "gaussian":
+            return Gaussian(noise)
+        case "laplace":
+            return Laplace(noise)
+        case "exponential":
+            return Exponential(noise)
+        case "discrete-gaussian":
+            return DiscreteGaussian(noise, _number("step", options.get("step", 1.0)))
+        case _:
+            return DiscreteLaplace(noise, _number("step", options.get("step", 1.0)))
+
+
+def _events(table: dict[str, Any], relation: Relation) -> tuple[Event, ...]:
+    rows = table.get("event", [])
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise InvalidParameter("event of a plan: allowed is an array of tables, [[event]]")
+    return tuple(_event(row, relation) for row in rows)
+
+
+def _event(row: dict[str, Any], relation: Relation) -> Event:
+    kinds = [key for key in row if key in _NORMS or key in _CONTAINERS]
+    unknown = set(row) - set(_NORMS) - set(_CONTAINERS) - _COMMON
+    if len(kinds) != 1 or unknown:
+        allowed = ", ".join((*_NORMS, *_CONTAINERS))
+        raise InvalidParameter(
+            f"event with keys {sorted(row)}: allowed is exactly one of {allowed}, and {sorted(_COMMON)}"
+        )
+    event = _one(kinds[0], row, relation)
+    count = row.get("count", 1)
+    if isinstance(count, bool) or not isinstance(count, int) or count < 0:
+        raise InvalidParameter(f"count {count!r} of an event: allowed are whole numbers >= 0")
+    return event if count == 1 else Repeat(event, count)
+
+
+def _one(kind: str, row: dict[str, Any], relation: Relation) -> Event:
+    if kind in _NORMS:
+        options = {key: row[key] for key in ("sensitivity", "norm", "name", "step") if key in row}
+        return release_of(kind, row[kind], relation, **options)
+    inner = _events(row, relation)
+    if kind == "parallel":
+        return Parallel(inner)
+    if kind == "weights":
+        return Partition(tuple(_number("weights", weight) for weight in row["weights"]), inner)
+    method = "poisson" if kind == "poisson" else "without-replacement"
+    return Subsample(_number(kind, row[kind]), inner[0] if len(inner) == 1 else Sequential(inner), method)  # type: ignore[arg-type]
+
+
+def _number(name: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise InvalidParameter(f"{name} {value!r}: allowed are numbers")
+    return float(value)

@@ -1,0 +1,138 @@
+"""What the account command says: the bound as JSON fields and as a table."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from refdp.accounting.accountant import account
+from refdp.accounting.bound import Bound
+from refdp.accounting.calibration import calibrate
+from refdp.accounting.plan_file import load_plan, release_of
+from refdp.errors import InvalidParameter
+from refdp.events import Event, Plan, Relation, Repeat, Sequential, Subsample
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+_ITEM = re.compile(r"([0-9.eE+-]+)?x([0-9]+)")
+
+
+def account_command(
+    *,
+    gaussian: Sequence[str] = (),
+    laplace: Sequence[str] = (),
+    exponential: Sequence[str] = (),
+    poisson: float | None = None,
+    relation: str | Relation = Relation.ADD_REMOVE,
+    delta: float | None = None,
+    epsilon: float | None = None,
+    plan_file: str | Path | None = None,
+) -> dict[str, Any]:
+    """All that `refdp account` does; the JSON fields {epsilon, delta, lower, upper, method, methods}.
+
+    gaussian, laplace, exponential: items "SDxCOUNT", "SCALExCOUNT", "EPSxCOUNT" of unit sensitivity; poisson samples each
+    of them. With both epsilon and delta exactly one item has no noise, "xCOUNT": its least noise (largest eps) that
+    meets the target is found and reported as the field "noise". Infinite figures are the string "inf".
+    Errors: InvalidParameter (items, rates, what is given and missing), RelationMismatch.
+    """
+    options = {"gaussian": gaussian, "laplace": laplace, "exponential": exponential}
+    items = [(kind, *_item(text)) for kind, texts in options.items() for text in texts]
+    if plan_file is not None:
+        if items or poisson is not None:
+            raise InvalidParameter(
+                f"plan file {plan_file} together with releases on the command line: allowed is one of them"
+            )
+        return _fields(account(load_plan(plan_file), delta=delta, epsilon=epsilon))
+    if not items:
+        raise InvalidParameter("no release: allowed are --gaussian, --laplace, --exponential or a plan file")
+    related = _relation(relation)
+    if any(noise is None for _, noise, _ in items):
+        return _calibrated(items, poisson, related, epsilon, delta)
+    return _fields(account(_plan(items, poisson, related, 1.0), delta=delta, epsilon=epsilon))
+
+
+def render(fields: dict[str, Any]) -> Table:
+    """A rich table of the fields: one row a method, the winner marked, the enclosure below."""
+    from rich.table import Table
+
+    asked = fields["asked"] if "asked" in fields else "value"
+    table = Table(title=f"epsilon {_short(fields['epsilon'])} at delta {_short(fields['delta'])}")
+    table.add_column("method")
+    table.add_column(asked, justify="right")
+    table.add_column("")
+    for name, value in sorted(fields["methods"].items(), key=lambda pair: float(pair[1])):
+        table.add_row(name, _short(value), "best" if name == fields["method"] else "")
+    table.add_section()
+    table.add_row("enclosure", f"[{_short(fields['lower'])}, {_short(fields['upper'])}]".replace("[", "\\["), "")
+    if "noise" in fields:
+        table.add_row("calibrated noise", _short(fields["noise"]), "")
+    return table
+
+
+def bound_fields(bound: Bound) -> dict[str, Any]:
+    """The JSON fields of a bound."""
+    return _fields(bound)
+
+
+def _fields(bound: Bound) -> dict[str, Any]:
+    fields: dict[str, Any] = {name: _plain(getattr(bound, name)) for name in ("epsilon", "delta", "lower", "upper")}
+    fields["method"] = bound.method
+    fields["methods"] = {name: _plain(value) for name, value in bound.methods.items()}
+    return fields
+
+
+def _calibrated(
+    items: list[tuple[str, float | None, int]],
+    poisson: float | None,
+    relation: Relation,
+    epsilon: float | None,
+    delta: float | None,
+) -> dict[str, Any]:
+    open_kinds = [kind for kind, noise, _ in items if noise is None]
+    if len(open_kinds) != 1 or epsilon is None or delta is None:
+        raise InvalidParameter(
+            f"{len(open_kinds)} releases without noise, epsilon {epsilon!r}, delta {delta!r}: to calibrate, exactly one "
+            "release may lack its noise and both epsilon and delta are needed"
+        )
+    increasing = open_kinds[0] == "exponential"
+
+    def plan_of(noise: float) -> Plan:
+        return _plan(items, poisson, relation, noise)
+
+    noise = calibrate(plan_of, epsilon, delta, increasing=increasing)
+    return {**_fields(account(plan_of(noise), delta=delta)), "noise": noise}
+
+
+def _plan(items: list[tuple[str, float | None, int]], poisson: float | None, relation: Relation, noise: float) -> Plan:
+    events: list[Event] = []
+    for kind, given, count in items:
+        event: Event = release_of(kind, noise if given is None else given, relation)
+        events.append(Repeat(event if poisson is None else Subsample(poisson, event), count))
+    return Plan(relation, Sequential(tuple(events)))
+
+
+def _item(text: str) -> tuple[float | None, int]:
+    match = _ITEM.fullmatch(text.strip())
+    try:
+        return (None if match[1] is None else float(match[1])), int(match[2])  # type: ignore[index]
+    except (TypeError, ValueError):
+        raise InvalidParameter(f"release {text!r}: allowed is NOISExCOUNT, for example 2.5x100") from None
+
+
+def _relation(relation: str | Relation) -> Relation:
+    names = [one.value for one in Relation]
+    if relation not in names:
+        raise InvalidParameter(f"relation {relation!r}: allowed are {' and '.join(names)}")
+    return Relation(relation)
+
+
+def _plain(value: float) -> float | str:
+    return "inf" if value == math.inf else value
+
+
+def _short(value: Any) -> str:
+    return f"{value:.10g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,119 @@
+"""One release, possibly sampled: its profile δ(ε) in closed form, with directed slack on both sides."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from refdp.accounting import pairs
+from refdp.accounting.normal import Node, Sampled
+from refdp.accounting.releases import (
+    DiscreteGaussianCost,
+    DiscreteLaplaceCost,
+    GaussianCost,
+    LaplaceCost,
+    PureCost,
+    RangeCost,
+)
+from refdp.accounting.rounding import SLACK
+from refdp.accounting.search import greatest, least
+
+Profile = Callable[[float], tuple[float, float]]
+
+
+def profile_of(node: Node) -> Profile | None:
+    """ε >= 0 to (lower, upper) bounds on δ(ε), the larger direction; None if the node is not one (sampled) release."""
+    match node:
+        case GaussianCost(mu):
+            return lambda epsilon: _gaussian(mu, epsilon)
+        case LaplaceCost():
+            return lambda epsilon: _around(-math.expm1(min(0.0, epsilon - node.epsilon) / 2))
+        case RangeCost():
+            return lambda epsilon: _range(node.epsilon, epsilon)
+        case PureCost():
+            return _by_tails(pairs.TwoPoint(node.epsilon, 2 * node.epsilon))
+        case DiscreteLaplaceCost():
+            return _by_tails(pairs.DiscreteLaplacePair(node.rate, node.shift))
+        case DiscreteGaussianCost() if node.scalar:
+            return _by_tails(pairs.DiscreteGaussianPair(node.sigma, (1,)))
+        case Sampled(rate, inner, method):
+            base = profile_of(inner)
+            return None if base is None else _sampled(rate, base, both=method == "poisson")
+        case _:
+            return None
+
+
+def epsilon_bounds(profile: Profile, delta: float, top: float) -> tuple[float, float]:
+    """(lower, upper) bounds on ε(δ), searched in [0, top]; upper is inf if even `top` does not do."""
+    if profile(top)[1] > delta:
+        return 0.0, math.inf
+    upper = least(lambda epsilon: profile(epsilon)[1] <= delta, 0.0, top, 1e-15)
+    lower = greatest(lambda epsilon: profile(epsilon)[0] > delta, 0.0, upper, 1e-15)
+    return (lower if profile(lower)[0] > delta else 0.0), upper
+
+
+def _around(value: float) -> tuple[float, float]:
+    return value * (1 - SLACK), value * (1 + SLACK)
+
+
+def _range(size: float, epsilon: float) -> tuple[float, float]:
+    """(1 - e^{(ε-e)/2})² / (1 - e^{-e}); attained by the two-point pair with t = (e + ε)/2."""
+    return _around(math.expm1(min(0.0, epsilon - size) / 2) ** 2 / -math.expm1(-size))
+
+
+def _gaussian(mu: float, epsilon: float) -> tuple[float, float]:
+    """φ(a) (m(a) - m(b)) with Mills ratios m; the slack is relative to the first term."""
+    from scipy import special
+
+    near, far = epsilon / mu - mu / 2, epsilon / mu + mu / 2
+    if near < -8:
+        first, second = float(special.ndtr(-near)), math.exp(epsilon + float(special.log_ndtr(far * -1)))
+    else:
+        scale = 0.5 * math.exp(-near * near / 2)
+        root = math.sqrt(2)
+        first, second = scale * float(special.erfcx(near / root)), scale * float(special.erfcx(far / root))
+    return _difference(first, second)
+
+
+def _by_tails(pair: pairs.Pair) -> Profile:
+    def profile(epsilon: float) -> tuple[float, float]:
+        tails = pair.tails(np.array([epsilon]))
+        above_q = float(tails.above_q[0])
+        return _difference(float(tails.above[0]), math.exp(min(epsilon, 700.0)) * above_q if above_q > 0 else 0.0)
+
+    return profile
+
+
+def _difference(first: float, second: float) -> tuple[float, float]:
+    slack = SLACK * (first + second)
+    return max(0.0, first - second - slack), max(0.0, first - second + slack)
+
+
+def _sampled(rate: float, base: Profile, both: bool) -> Profile:
+    """Record first: q δ(log(1 + (e^ε - 1)/q)). Record second: (1 - e^ε (1-q)) δ(-log(1 + (e^{-ε} - 1)/q)).
+
+    Zhu, Dong, Wang 2022, Theorem 11, rewritten in the profile of the base (symmetric) pair. Sampling without replacement
+    has the first for ε >= 0 in both directions.
+    """
+
+    def profile(epsilon: float) -> tuple[float, float]:
+        inner = float(pairs.unmixed_loss(np.array([epsilon]), rate)[0])
+        low, high = _shaken(base, inner)
+        first = rate * low * (1 - SLACK), rate * high * (1 + SLACK)
+        left = -math.expm1(epsilon) + rate * math.exp(epsilon) if epsilon < 700 else 0.0
+        if not both or left <= 0:
+            return first
+        low, high = _shaken(base, -float(pairs.unmixed_loss(np.array([-epsilon]), rate)[0]))
+        slack = SLACK * math.exp(epsilon)
+        return max(first[0], (left - slack) * low), max(first[1], (left + slack) * high * (1 + SLACK))
+
+    return profile
+
+
+def _shaken(base: Profile, epsilon: float) -> tuple[float, float]:
+    """The base profile with ε itself only known to a relative error of SLACK."""
+    if epsilon == math.inf:
+        return 0.0, 0.0
+    return base(epsilon * (1 + SLACK))[0], base(max(0.0, epsilon * (1 - SLACK)))[1]
