@@ -61,7 +61,7 @@ def approximate_is_not_probabilistic() -> Mapping[str, Any] | None:
 def conversion_is_not_probabilistic() -> Mapping[str, Any] | None:
     """The conversion of order 2, delta = exp(t - eps)/4, against P(L >= eps), both ways round."""
     odds = Fraction(5, 2)
-    delta = max(moment(*QUARTERS, 2), moment(*reversed(QUARTERS), 2)) / odds / 4
+    delta = max(moment(*QUARTERS, 2), moment(QUARTERS[1], QUARTERS[0], 2)) / odds / 4
     probability = tail(*QUARTERS, odds)
     if probability <= delta:
         return None
@@ -76,7 +76,7 @@ def conversion_is_not_probabilistic() -> Mapping[str, Any] | None:
 def merging_raises_the_tail() -> Mapping[str, Any] | None:
     """Definition 2.2 at exp(eps) = 2 holds with delta = 1/10 before merging two outcomes, and fails after."""
     odds = Fraction(2)
-    before = max(tail(*THREE, odds), tail(*reversed(THREE), odds))
+    before = max(tail(*THREE, odds), tail(THREE[1], THREE[0], odds))
     after = tail(merged(THREE[0]), merged(THREE[1]), odds)
     return None if after <= before else {"exp(eps)": odds, "delta before": before, "P(L >= eps) after": after}
 

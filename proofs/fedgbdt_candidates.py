@@ -1,0 +1,276 @@
+"""Federated framework (Maddock et al., CCS 2022): split candidates."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from types import CodeType
+from typing import Any
+
+from proofs.evidence import Counterexample, Exhibit, Finite, Identity, Proved, SmallScope
+from proofs.fedgbdt import reals
+from proofs.proposition import ADD_REMOVE, Proposition
+from proofs.statements import Count, ForAll
+from refdp.papers import fedgbdt as paper
+
+RELEASED_ONLY = frozenset(
+    ["maximum", "sum", "zip", "append", "enumerate", "sorted", "len", "range", "set", "inner_uniform_candidate"]
+)
+"""What iterative_hessian may name besides its arguments: arithmetic and its own fill rule."""
+
+
+def names(code: CodeType) -> Iterator[str]:
+    """Every global, builtin and attribute that a function names, nested functions included."""
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from names(constant)
+
+
+def published_refinement(edges: Sequence[Fraction], hessians: Sequence[Fraction], count: int) -> list[Fraction]:
+    """Section 4.5.2 read literally: bins above total/Q are split in two, the others merged until they exceed it."""
+    share, mass, found = sum(hessians) / count, Fraction(0), []
+    for left, right, value in zip(edges, edges[1:], hessians, strict=False):
+        mass += value
+        if value > share:
+            found.append((left + right) / 2)
+        if mass > share:
+            found.append(right)
+            mass = Fraction(0)
+    return sorted(set(found))
+
+
+def too_many_bins() -> Mapping[str, Any] | None:
+    """Four bins, three of them with a third of the Hessian each."""
+    edges, hessians = [Fraction(q) for q in range(5)], [Fraction(v) for v in (1, 1, 1, 0)]
+    found = published_refinement(edges, hessians, 4)
+    return {"Q": 4, "Hessians": "1, 1, 1, 0", "bin edges found": len(found)} if len(found) > 4 else None
+
+
+def small_histograms() -> Mapping[str, Any] | None:
+    """A histogram for which the repaired refinement leaves its bounds, is unordered or too long."""
+    for bins, count in itertools.product(range(1, 5), range(1, 5)):
+        edges = [Fraction(q * q) for q in range(bins + 1)]
+        for hessians in itertools.product((-2, 0, 1, 3), repeat=bins):
+            found = paper.iterative_hessian(edges, [Fraction(h) for h in hessians], count)
+            inside = all(edges[0] < value < edges[-1] for value in found)
+            if not (inside and found == sorted(set(found)) and 1 <= len(found) <= count):
+                return {"edges": edges, "Hessians": hessians, "Q": count, "found": found}
+    return None
+
+
+def bins_holding(value: Fraction, thresholds: Sequence[Fraction]) -> int:
+    """How many of the printed bins s_(q-1) < x <= s_q hold the value."""
+    return sum(low < value <= high for low, high in itertools.pairwise(thresholds))
+
+
+def outside_all_bins() -> Mapping[str, Any] | None:
+    """A value above the last candidate."""
+    held = bins_holding(Fraction(1), [Fraction(0), Fraction(1, 4), Fraction(1, 2)])
+    return {"candidates": "0, 1/4, 1/2", "value": 1, "bins that hold it": held} if held != 1 else None
+
+
+def median(values: Sequence[Fraction]) -> Fraction:
+    """The lower median, a quantile candidate."""
+    return sorted(values)[(len(values) - 1) // 2]
+
+
+def quantile_pair() -> tuple[Fraction, Fraction]:
+    """The median candidate of neighbours that differ by one added record."""
+    return median([Fraction(0), Fraction(1)]), median([Fraction(0), Fraction(1), Fraction(1)])
+
+
+def quantiles_differ() -> Mapping[str, Any] | None:
+    """The released threshold differs for certain: infinite loss."""
+    before, after = quantile_pair()
+    return (
+        None
+        if before == after
+        else {"records": "0, 1", "added": 1, "candidates": f"{before} -> {after}", "loss": "inf"}
+    )
+
+
+def observed_range() -> Mapping[str, Any] | None:
+    """Uniform candidates between the records' own minimum and maximum."""
+    before, after = (
+        paper.uniform_candidate(2, 3, min(x), max(x))
+        for x in ([Fraction(0), Fraction(1)], [Fraction(0), Fraction(1), Fraction(2)])
+    )
+    return (
+        None if before == after else {"records": "0, 1", "added": 2, "s_2 of 3": f"{before} -> {after}", "loss": "inf"}
+    )
+
+
+def single_candidate() -> Mapping[str, Any] | None:
+    """Q = 1."""
+    try:
+        paper.uniform_candidate(Fraction(1), Fraction(1), Fraction(0), Fraction(1))
+    except ZeroDivisionError:
+        return {"Q": 1, "s_1": "0/0"}
+    return None
+
+
+PROPOSITIONS = (
+    Proposition(
+        "fedgbdt/uniform-candidates",
+        "Section 4.5.1, s_q = a + (q-1)(b-a)/(Q-1)",
+        "Every uniform candidate can separate records: some record of [a, b] lies above it.",
+        about=(paper.uniform_candidate,),
+        evidence=(
+            Counterexample(
+                ForAll(
+                    (Count("q", start=1), Count("Q", start=2), *reals("a b")),
+                    lambda q, Q, a, b: paper.uniform_candidate(q, Q, a, b) < b,
+                    lambda q, Q, a, b: (q <= Q, a < b),
+                ),
+                at={"q": 32, "Q": 32, "a": 0, "b": 1},
+            ),
+            Exhibit(single_candidate, "undefined for Q = 1"),
+        ),
+        argument="s_Q = b sends every record left, s_1 = a all but those at a.",
+        repaired_by="fedgbdt/uniform-candidates-inner",
+    ),
+    Proposition(
+        "fedgbdt/uniform-candidates-inner",
+        "Section 4.5.1, repaired",
+        "a + q (b-a)/(Q+1), q = 1..Q, lies strictly between a and b and increases in q, for every Q >= 1.",
+        about=(paper.inner_uniform_candidate,),
+        evidence=(
+            Proved(
+                ForAll(
+                    (Count("q", start=1), Count("Q", start=1), *reals("a b")),
+                    lambda q, Q, a, b: (
+                        a < paper.inner_uniform_candidate(q, Q, a, b),
+                        paper.inner_uniform_candidate(q, Q, a, b) < b,
+                        paper.inner_uniform_candidate(q, Q, a, b) < paper.inner_uniform_candidate(q + 1, Q, a, b),
+                    ),
+                    lambda q, Q, a, b: (q <= Q, a < b),
+                )
+            ),
+        ),
+    ),
+    Proposition(
+        "fedgbdt/log-candidates",
+        "Section 4.5.1, log transform",
+        "Log candidates rise from a at q = 0 to b at q = Q + 1, so that q = 1..Q lie strictly between.",
+        about=(paper.log_candidate,),
+        evidence=(
+            Identity(
+                "a c Q", lambda a, c, Q: paper.log_candidate(0, Q, a, a + c), lambda a: a, positive=True, label="q = 0"
+            ),
+            Identity(
+                "a c Q",
+                lambda a, c, Q: paper.log_candidate(Q + 1, Q, a, a + c),
+                lambda a, c: a + c,
+                positive=True,
+                label="q = Q + 1",
+            ),
+        ),
+        argument="q enters through exp(q log(1 + b - a)/(Q + 1)), which increases because 1 + b - a > 1. The shift by "
+        "1 - a avoids the logarithm of values that are not positive, which the text leaves open.",
+    ),
+    Proposition(
+        "fedgbdt/table-1-quantiles",
+        "Table 1 and Section 4.5.1, Quantiles (non-private)",
+        "Quantile candidates taken from the records have no finite privacy cost.",
+        ADD_REMOVE,
+        evidence=(Finite(lambda: [quantile_pair()], lambda pair: bool(pair[0] != pair[1]), "one pair of neighbours"),),
+        argument="Deterministic thresholds that differ between neighbours have an infinite loss.",
+    ),
+    Proposition(
+        "fedgbdt/table-1-uniform",
+        "Table 1, Uniform and Log: kappa_c = 0",
+        "Uniform and log candidates between public bounds cost nothing.",
+        about=(paper.inner_uniform_candidate, paper.log_candidate),
+        evidence=(
+            Finite(
+                lambda: [*names(paper.inner_uniform_candidate.__code__), *names(paper.log_candidate.__code__)],
+                lambda name: name in {"exp", "log"},
+                "everything that the formulas name besides q, Q and the public bounds",
+            ),
+        ),
+        argument="Functions of parameters alone. The bounds, and which features are skewed, must be known beforehand.",
+    ),
+    Proposition(
+        "fedgbdt/observed-range",
+        "Section 4.5.1, with each feature's range taken from the records as in the authors' scripts",
+        "Uniform candidates between the observed minimum and maximum cost nothing.",
+        ADD_REMOVE,
+        about=(paper.uniform_candidate,),
+        evidence=(Exhibit(observed_range, "exact counterexample"),),
+        repaired_by="fedgbdt/table-1-uniform",
+    ),
+    Proposition(
+        "fedgbdt/histogram-bins",
+        "Section 4.3.1, exactly one histogram bin",
+        "Every record falls into exactly one of the bins s_(q-1) < x <= s_q, q = 1..Q.",
+        evidence=(Exhibit(outside_all_bins, "exact counterexample"),),
+        argument="Privacy needs at most one; the sums of the nodes, and leaf weights from them, need exactly one.",
+        repaired_by="fedgbdt/histogram-bins-repaired",
+    ),
+    Proposition(
+        "fedgbdt/histogram-bins-repaired",
+        "Section 4.3.1, repaired",
+        "With s_0 = -infinity and one more bin up to +infinity every record falls into exactly one bin.",
+        evidence=(
+            Proved(
+                ForAll(
+                    reals("a b c n"),
+                    lambda a, b, c, n: (n + (b - a) == b, b - a >= 0),
+                    lambda a, b, c, n: (a * (1 - a) == 0, b * (1 - b) == 0, a <= b, n == a),
+                )
+            ),
+        ),
+        argument="a = 1{x <= s_(q-1)}, b = 1{x <= s_q}, n = number of bins up to q-1 that hold x: by induction n = b "
+        "after bin q, which is 0 at -infinity and 1 at +infinity.",
+    ),
+    Proposition(
+        "fedgbdt/iterative-hessian",
+        "Section 4.5.2, a form of post-processing",
+        "Refining candidates by a released Hessian histogram costs nothing beyond the histogram.",
+        about=(paper.iterative_hessian,),
+        uses=("fedgbdt/fact-2-4",),
+        evidence=(
+            Finite(
+                lambda: names(paper.iterative_hessian.__code__),
+                lambda name: name in RELEASED_ONLY,
+                "everything that the refinement names besides its arguments",
+            ),
+        ),
+        argument="Its arguments are public bounds, earlier candidates, released sums and Q.",
+    ),
+    Proposition(
+        "fedgbdt/iterative-hessian-count",
+        "Section 4.5.2",
+        "Splitting every bin above total/Q and merging the others gives at most Q bin edges.",
+        evidence=(Exhibit(too_many_bins, "exact counterexample"),),
+        repaired_by="fedgbdt/iterative-hessian-count-repaired",
+    ),
+    Proposition(
+        "fedgbdt/iterative-hessian-count-repaired",
+        "Section 4.5.2, repaired",
+        "Merging keeps fewer than Q edges, so that halving the largest bins first fits into Q candidates.",
+        about=(paper.iterative_hessian,),
+        evidence=(
+            Proved(
+                ForAll(
+                    reals("k A m s"),
+                    lambda k, A, m, s: (k + 1) * s < A + m,
+                    lambda k, A, m, s: (m > s, k * s <= A, s >= 0, k >= 0),
+                ),
+                label="each kept edge closes more than one share",
+            ),
+            Proved(
+                ForAll(reals("k Q s"), lambda k, Q: k < Q, lambda k, Q, s: (s > 0, k * s < Q * s)),
+                label="all shares together are the total",
+            ),
+            SmallScope(
+                small_histograms,
+                "all histograms of 1 to 4 bins with sums in {-2, 0, 1, 3}, Q = 1..4",
+                ("exact arithmetic",),
+            ),
+        ),
+        argument="The code fills up to Q with equally spaced candidates and cuts at Q.",
+    ),
+)
