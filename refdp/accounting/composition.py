@@ -5,9 +5,10 @@ sum is centred near the ε in question, where untilting multiplies by e^{K - λ�
 small against δ(ε) itself, however small that is. Error terms, all of them added to the upper and taken from the lower
 end:
 - transform: ‖error‖₂ <= η sum_j c_j ‖p_j‖₂ + (η + power) ‖result‖₂, with η = 8 u log2 N for each transform of length N
-  (Higham 2002, Theorem 24.2, with u = 2^-53; the tests measure a tenth of it). It is met with the 2-norm of the weights;
-- wrap-around: tilted mass outside the window, at most e^-WINDOW at each end by Chernoff's bound. It is mass in the wrong
-  place, at most e^-WINDOW e^{K-λε}; what belongs above the window is added on its own;
+  (Higham 2002, Theorem 24.2, with u = 2^-53; the tests measure a tenth of it). It is met with the 2-norm of the
+  weights;
+- wrap-around: tilted mass outside the window, at most e^-WINDOW at each end by Chernoff's bound. It is mass in the
+  wrong place, at most e^-WINDOW e^{K-λε}; what belongs above the window is added on its own;
 - relative: 2^-49 (4 + max |λl|) for every composed measure, and N 2^-50 for the running sums;
 - ε: the blur of the cell borders, times the count.
 """
@@ -65,8 +66,8 @@ def _convolved(one: Measure, other: Measure, above: bool) -> Measure:
 class Composition:
     """Tilted masses of the composed loss in a window, with everything needed to bound the profile there.
 
-    The true mass at losses[i] is e^{log_scale - tilt losses[i]} tilted[i], up to the stated errors; sums are kept relative
-    to `centre`, the middle of the window.
+    The true mass at losses[i] is e^{log_scale - tilt losses[i]} tilted[i], up to the stated errors; sums are kept
+    relative to `centre`, the middle of the window.
     """
 
     losses: Array
@@ -141,7 +142,7 @@ class Composition:
 
     @property
     def _norm(self) -> float:
-        """The 2-norm of the weights e^{-λx}(1 - e^{-x}) over x = h, 2h, …, at most h sqrt((1 + y)/(1 - y)³), y = e^{-2λh}."""
+        """The 2-norm of e^{-λx}(1 - e^{-x}) over x = h, 2h, …: at most h sqrt((1 + y)/(1 - y)³) with y = e^{-2λh}."""
         step = float(self.losses[1] - self.losses[0])
         y = math.exp(-2 * self.tilt * step)
         plain = math.sqrt(len(self.losses))
@@ -215,7 +216,7 @@ def _folded(mass: Array, middle: int, length: int) -> Array:
 
 
 def _window(parts: list[Part], tilt: float, log_scale: float) -> tuple[float, float, float]:
-    """(low, high, log of a bound on the untilted mass above high): tilted mass outside is at most e^-WINDOW at each end."""
+    """(low, high, log of a bound on the untilted mass above high), with tilted mass e^-WINDOW outside at most."""
     least = sum(count * measure.start for measure, count in parts) * parts[0][0].step
     most = sum(count * (m.start + len(m.mass) - 1) for m, count in parts) * parts[0][0].step
     spread = _spread(parts, tilt)

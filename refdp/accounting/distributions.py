@@ -128,7 +128,7 @@ def _worst_two_point(epsilon: float, tilt: float) -> pairs.TwoPoint:
 
 
 def _discrete_gaussian(node: DiscreteGaussianCost, above: bool) -> pairs.Pair:
-    """One coordinate, one step: exact. Else, above: the Gaussian of variance σ² - b², which the discrete one is a function of.
+    """One coordinate, one step: exact. Else, above: a Gaussian of variance σ² - b², of which it is a function.
 
     Draw y ~ N(v, a²), then an integer x with probability ∝ e^{-(x-y)²/(2b²)}. The normalising sum over integers is
     within 1 ± η of its mean, η = 2.1 e^{-2π²b²} (Poisson summation), so x has the discrete Gaussian law of variance
@@ -145,7 +145,7 @@ def _smoothing(length: float) -> float:
 
 
 def _enumerated(node: DiscreteGaussianCost) -> list[tuple[int, ...]] | None:
-    """All integer shifts up to sign and order, where noise is too coarse for the Gaussian; None where that is not needed.
+    """All integer shifts up to sign and order, where noise is coarse; None where the Gaussian above does.
 
     Errors: NoPair if there are too many of them.
     """
@@ -184,7 +184,8 @@ def _reach(node: Node) -> tuple[float, float]:
 class MeasuredPair:
     """A measure seen as a pair: Q-mass e^{-l} times P-mass, the rest of Q at loss minus infinity.
 
-    A measure from below can have Q-masses that sum to c > 1; all masses are then divided by c, which lowers its profile.
+    A measure from below can have Q-masses that sum to c > 1; all masses are then divided by c, which lowers its
+    profile.
     """
 
     measure: Measure

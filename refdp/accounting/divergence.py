@@ -2,8 +2,8 @@
 
 Sequential composition adds (Mironov 2017, Proposition 1, adaptive). Parallel: the largest block at every order under
 add-remove, the largest two under replace-one. Partition, both relations: e^{(α-1)D} is jointly convex, and the outputs
-outside the record's own block are shared, so ρ = log(w_0 + sum_j w_j e^{(α-1)ρ_j}) / (α-1) with w_0 = 1 - sum_j w_j. Every
-node is also capped by the curve of randomised response at its pure ε.
+outside the record's own block are shared, so ρ = log(w_0 + sum_j w_j e^{(α-1)ρ_j}) / (α-1) with w_0 = 1 - sum_j w_j.
+Every node is also capped by the curve of randomised response at its pure ε.
 """
 
 from __future__ import annotations

@@ -99,7 +99,8 @@ class _Grid:
     def choose(cls, node: Node, relation: Relation, tilt: float, epsilon: float, log_cut: float) -> _Grid:
         """The step at which connect-the-dots errs by the wanted accuracy, unless that takes too many cells.
 
-        A cell of width h adds at most λ(λ+1)h²/8 to log E[e^{λL}], a twelfth on average, hence h² (λ+1) count / 12 to ε.
+        A cell of width h adds at most λ(λ+1)h²/8 to log E[e^{λL}], a twelfth on average, hence h² (λ+1) count / 12
+        to ε.
         """
         import numpy as np
 

@@ -1,9 +1,9 @@
 """Individual Rényi filters and odometers (Feldman, Zrnic 2021): every record has its own account.
 
 A record takes part in a release while its own divergence, from its own sensitivity, still fits its budget. The filter
-at order α then guarantees D_α <= budget for the whole adaptive sequence (Feldman, Zrnic 2021, Theorem 4.5), although which
-records still take part is decided along the way. That decision is private: the mask goes into the training step and
-nowhere else. Hence no method raises, warns or prints anything that depends on a record's state.
+at order α then guarantees D_α <= budget for the whole adaptive sequence (Feldman, Zrnic 2021, Theorem 4.5), although
+which records still take part is decided along the way. That decision is private: the mask goes into the training
+step and nowhere else. Hence no method raises, warns or prints anything that depends on a record's state.
 
 Joint orders come in two kinds, both sound:
 - rule "every": a record needs room at all orders, and afterwards D_α <= budget(α) holds at all of them, so any

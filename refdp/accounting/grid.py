@@ -8,8 +8,9 @@ Both orders survive sums of independent losses, hence composition.
 Pessimistic: connect-the-dots (Doroshenko, Ghazi, Kamath, Kumar, Manurangsi 2022): the mass of a cell goes to its two
 ends so that the masses under P and under Q are both kept; the profile is exact at the grid and its chord between.
 Optimistic: the outcomes of a cell around a grid point are merged, which is post-processing and leaves one loss, the log
-of the ratio of the masses, which is then rounded down to the grid. Cells are shifted upwards a little so that the merged
-loss is at the grid point, not below; a cell for which this fails (an atom with more mass below) begins at its grid point.
+of the ratio of the masses, which is then rounded down to the grid. Cells are shifted upwards a little so that the
+merged loss is at the grid point, not below; a cell for which this fails (an atom with more mass below) begins at its
+grid point.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ class Measure:
 
 
 def pessimistic(pair: Pair, step: float, log_cut: float) -> Measure:
-    """Above the pair's loss; mass beyond the reach of probability e^log_cut becomes infinite (top) or is moved up (bottom)."""
+    """Above the pair's loss; mass beyond probability e^log_cut becomes infinite (top) or is moved up (bottom)."""
     first, last = _reach(pair, step, log_cut)
     edges: Array = np.arange(first, last + 1, dtype=float) * step
     tails = pair.tails(edges)
@@ -141,7 +142,7 @@ def _bisect(holds: Callable[[float], bool], low: float, high: float) -> float:
 
 
 def envelope(measures: list[Measure]) -> Measure:
-    """The stochastically least measure above all of them (same step): the largest of their upper tails at every loss."""
+    """The stochastically least measure above all of them (same step): the largest upper tail at every loss."""
     step, start = measures[0].step, min(m.start for m in measures)
     stop = max(m.start + len(m.mass) for m in measures)
     tails = np.zeros(stop - start + 1)

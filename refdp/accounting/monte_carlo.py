@@ -30,10 +30,10 @@ class DeltaEstimate:
 def estimate_delta(losses: Array, epsilon: float, confidence: float = 0.99) -> DeltaEstimate:
     """δ(ε) from independent losses under P; an infinite loss is an output that Q cannot produce.
 
-    Bounds: a mean of [0, 1]-valued summands obeys P(mean >= m) <= exp(-n KL(m ‖ δ)) (Hoeffding 1963, Theorem 1); inverting
-    it gives the Chernoff interval, as good as Clopper and Pearson's up to a small factor and valid for non-binary
-    summands. The other bound used is the empirical Bernstein bound (Maurer, Pontil 2009, Theorem 4), better for small
-    variance. Both are computed at half the error each, and the tighter one is taken.
+    Bounds: a mean of [0, 1]-valued summands obeys P(mean >= m) <= exp(-n KL(m ‖ δ)) (Hoeffding 1963, Theorem 1);
+    inverting it gives the Chernoff interval, as good as Clopper and Pearson's up to a small factor and valid for
+    non-binary summands. The other bound used is the empirical Bernstein bound (Maurer, Pontil 2009, Theorem 4),
+    better for small variance. Both are computed at half the error each, and the tighter one is taken.
     Errors: InvalidParameter for an empty sample, a NaN, or a confidence outside (0, 1).
     """
     sample = np.asarray(losses, dtype=float).ravel()

@@ -108,9 +108,9 @@ class DiscreteLaplacePair:
 class BoundedRange:
     """Dominates every mechanism whose privacy loss has range epsilon.
 
-    Each of them is dominated by a two-point pair with losses t and t - e (Dong, Durfee, Rogers 2020). The best t at ε is
-    (e + ε)/2, hence sup_t H = (1 - e^{(ε-e)/2})² / (1 - e^{-e}), the profile of a pair with Q-density ∝ r^{-3/2} of the
-    likelihood ratio r on [e^{-e}, e^{e}].
+    Each of them is dominated by a two-point pair with losses t and t - e (Dong, Durfee, Rogers 2020). The best t at
+    ε is (e + ε)/2, hence sup_t H = (1 - e^{(ε-e)/2})² / (1 - e^{-e}), the profile of a pair with Q-density ∝
+    r^{-3/2} of the likelihood ratio r on [e^{-e}, e^{e}].
     """
 
     epsilon: float
@@ -132,7 +132,7 @@ class BoundedRange:
 
 @dataclass(frozen=True)
 class TwoPoint:
-    """Losses `top` > 0 and `top - spread`: one particular mechanism of that range; randomised response is spread = 2 top."""
+    """Losses `top` > 0 and `top - spread`: one mechanism of that range; randomised response has spread = 2 top."""
 
     top: float
     spread: float
@@ -159,7 +159,7 @@ class TwoPoint:
 
 @dataclass(frozen=True)
 class DiscreteGaussianPair:
-    """P(z) ∝ e^{-|z|²/(2σ²)} on integer vectors against its shift by d: L = (|d|² - 2 d·z)/(2σ²), exact through m = d·z."""
+    """P(z) ∝ e^{-|z|²/(2σ²)} on integer vectors against its shift by d: L = (|d|² - 2m)/(2σ²) with m = d·z."""
 
     sigma: float
     shift: tuple[int, ...]

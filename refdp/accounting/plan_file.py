@@ -4,7 +4,8 @@ relation = "add-remove"
 
 [[event]]                      # events compose sequentially
 gaussian = 2.0                 # or laplace = scale, exponential = coefficient, and the discrete ones (with step)
-sensitivity = 1.0              # 1 unless given; norm = 1 | 2 | "range" | "whitened", the mechanism's own unless given
+sensitivity = 1.0              # 1 unless given
+norm = 2                       # 1, 2, "range" or "whitened"; the mechanism's own unless given
 count = 100                    # 1 unless given
 
 [[event]]

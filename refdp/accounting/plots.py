@@ -24,7 +24,8 @@ def profile(plan: Plan, epsilons: Array) -> dict[str, Array]:
 def trade_off(epsilons: Array, deltas: Array, alphas: Array) -> Array:
     """β(α) = max over ε of max(0, 1 - δ - e^ε α, e^{-ε} (1 - δ - α))   (Dong, Roth, Su 2022, Proposition 2.12).
 
-    The least type II error at type I error α of any test of the record's presence, from the given points of the profile.
+    The least type II error at type I error α of any test of the record's presence, from the given points of the
+    profile.
     """
     eps, delta, alpha = np.asarray(epsilons)[:, None], np.asarray(deltas)[:, None], np.asarray(alphas)[None, :]
     steep, flat = 1 - delta - np.exp(eps) * alpha, np.exp(-eps) * (1 - delta - alpha)

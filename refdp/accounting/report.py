@@ -34,9 +34,9 @@ def account_command(
 ) -> dict[str, Any]:
     """All that `refdp account` does; the JSON fields {epsilon, delta, lower, upper, method, methods}.
 
-    gaussian, laplace, exponential: items "SDxCOUNT", "SCALExCOUNT", "EPSxCOUNT" of unit sensitivity; poisson samples each
-    of them. With both epsilon and delta exactly one item has no noise, "xCOUNT": its least noise (largest eps) that
-    meets the target is found and reported as the field "noise". Infinite figures are the string "inf".
+    gaussian, laplace, exponential: items "SDxCOUNT", "SCALExCOUNT", "EPSxCOUNT" of unit sensitivity; poisson samples
+    each of them. With both epsilon and delta exactly one item has no noise, "xCOUNT": its least noise (largest eps)
+    that meets the target is found and reported as the field "noise". Infinite figures are the string "inf".
     Errors: InvalidParameter (items, rates, what is given and missing), RelationMismatch.
     """
     options = {"gaussian": gaussian, "laplace": laplace, "exponential": exponential}
@@ -59,7 +59,7 @@ def render(fields: dict[str, Any]) -> Table:
     """A rich table of the fields: one row a method, the winner marked, the enclosure below."""
     from rich.table import Table
 
-    asked = fields["asked"] if "asked" in fields else "value"
+    asked = "epsilon" if fields["epsilon"] == fields["upper"] else "delta"
     table = Table(title=f"epsilon {_short(fields['epsilon'])} at delta {_short(fields['delta'])}")
     table.add_column("method")
     table.add_column(asked, justify="right")
@@ -95,8 +95,8 @@ def _calibrated(
     open_kinds = [kind for kind, noise, _ in items if noise is None]
     if len(open_kinds) != 1 or epsilon is None or delta is None:
         raise InvalidParameter(
-            f"{len(open_kinds)} releases without noise, epsilon {epsilon!r}, delta {delta!r}: to calibrate, exactly one "
-            "release may lack its noise and both epsilon and delta are needed"
+            f"{len(open_kinds)} releases without noise, epsilon {epsilon!r}, delta {delta!r}: to calibrate, one "
+            "release exactly may lack its noise and both epsilon and delta are needed"
         )
     increasing = open_kinds[0] == "exponential"
 

@@ -4,9 +4,10 @@ Poisson sampling, Gaussian inside: the mixture against the base, at every real o
 explicit error bound; the mixture-first direction is the larger one (Mironov, Talwar, Zhang 2019, Theorem 5).
 
 Poisson sampling in general: at integer orders the binomial expansion, exact for the mixture-first direction, and valid
-for both directions when the pair inside is symmetric (the same Theorem 5, whose proof pairs the outcomes of ratios r and
-1/r). Otherwise the bound of Zhu, Wang 2019, Theorem 5, with its factor 3. Between integers the convexity of (α-1)ρ(α) in
-α bounds by the chord; above the largest integer order only the curve inside remains (joint quasi-convexity).
+for both directions when the pair inside is symmetric (the same Theorem 5, whose proof pairs the outcomes of ratios r
+and 1/r). Otherwise the bound of Zhu, Wang 2019, Theorem 5, with its factor 3. Between integers the convexity of
+(α-1)ρ(α) in α bounds by the chord; above the largest integer order only the curve inside remains (joint
+quasi-convexity).
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ def poisson_gaussian(rate: float, sigma: float, orders: Array) -> Array:
     """log A(α) / (α-1), A = E[(1 - q + q e^{(2x-1)/(2σ²)})^α] over x ~ N(0, σ²)   (Mironov, Talwar, Zhang 2019).
 
     The integrand is analytic in the strip |Im x| < πσ². There its modulus is at most e^{y²/(2σ²)} times its value on
-    the real line, so step h errs by a factor of at most 1 + 2 e^{a²/(2σ²)} / (e^{2πa/h} - 1) for any a < πσ²; `_step` makes
-    this 1 + 2e^-45. What lies beyond the grid is bounded by the slope of the log integrand and added.
+    the real line, so step h errs by a factor of at most 1 + 2 e^{a²/(2σ²)} / (e^{2πa/h} - 1) for any a < πσ²;
+    `_step` makes this 1 + 2e^-45. What lies beyond the grid is bounded by the slope of the log integrand and added.
     """
     step = _step(sigma)
     counts = np.ceil((orders + 2 * _REACH * sigma) / step).astype(np.int64) + 1
@@ -122,7 +123,8 @@ def _log_row_sums(terms: Array) -> Array:
     total = safe + np.log(np.sum(np.exp(terms - safe[:, None]), axis=1))
     total = np.where(np.isfinite(peak), total, peak) + 2.0**-44 * (1 + 2.0**-6 * np.arange(len(peak)))
     total[:2] = 0.0
-    return np.maximum(total, 0.0)
+    clipped: Array = np.maximum(total, 0.0)
+    return clipped
 
 
 def _chords(orders: Array, whole_values: Array, inside: Curve) -> Array:

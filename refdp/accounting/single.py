@@ -94,8 +94,8 @@ def _difference(first: float, second: float) -> tuple[float, float]:
 def _sampled(rate: float, base: Profile, both: bool) -> Profile:
     """Record first: q δ(log(1 + (e^ε - 1)/q)). Record second: (1 - e^ε (1-q)) δ(-log(1 + (e^{-ε} - 1)/q)).
 
-    Zhu, Dong, Wang 2022, Theorem 11, rewritten in the profile of the base (symmetric) pair. Sampling without replacement
-    has the first for ε >= 0 in both directions.
+    Zhu, Dong, Wang 2022, Theorem 11, rewritten in the profile of the base (symmetric) pair. Sampling without
+    replacement has the first for ε >= 0 in both directions.
     """
 
     def profile(epsilon: float) -> tuple[float, float]:
