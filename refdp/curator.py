@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -51,6 +51,7 @@ class Request:
     options: Array | None = None
     law: tuple[Any, ...] = ()
     size: int | tuple[int, ...] = 0
+    serial: int = 0  # of the scope that an assignment is for
 
     @property
     def name(self) -> str:
@@ -199,7 +200,7 @@ class Curator:
         return expand(Sequential(tuple(self._events[0])))
 
     def _assign(self, name: str, law: tuple[Any, ...], size: int) -> NDArray[np.int64]:
-        request = Request("assign", (*self._path, name), law=law, size=size)
+        request = Request("assign", (*self._path, name), law=law, size=size, serial=self._serial + 1)
         member = self._source.assign(request)
         self._keep(request, member, None)
         return member
@@ -221,10 +222,7 @@ class Curator:
 
     def _keep(self, request: Request, output: Array, index: Array | None) -> None:
         value = request.value if self._audit else None
-        kept = Request(
-            request.kind, request.path, None, request.mechanism, request.sensitivity, request.options, request.law,
-            request.size,
-        )  # fmt: skip
+        kept = replace(request, value=None)
         self.transcript.entries.append(Entry(kept, output, index, tuple(self._scopes), value))
 
 

@@ -142,11 +142,21 @@ class Target:
     inserted: position of the audited record in the replayed data set, or None if it is absent.
     neighbour: False for the data set without the record under replace-one, which only serves to mix losses: there the
       sizes of secret blocks may differ.
+    blocks: puts the audited record into one random block (or none) of each scope instead of everywhere, to check that
+      its presence changes nothing but that block's releases, which the exact mixture assumes.
     """
 
     removed: int | None
     inserted: int | None
     neighbour: bool = True
+    blocks: np.random.Generator | None = None
+
+    def block(self, law: tuple[Any, ...]) -> int:
+        """The audited record's block in a scope of that law."""
+        if self.blocks is None:
+            return EVERYWHERE
+        count = len(law[1]) if law[0] in ("partition", "shares") else 1
+        return int(self.blocks.integers(-1, count))
 
 
 @dataclass
@@ -187,7 +197,7 @@ class ReplaySource:
         if self.target.removed is not None:
             member = np.delete(member, self.target.removed)
         if self.target.inserted is not None:
-            member = np.insert(member, self.target.inserted, EVERYWHERE)
+            member = np.insert(member, self.target.inserted, self.target.block(request.law))
         _same(request, "shape", (len(member),), (request.size,))
         return member
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from refdp.audit.replay import Finding, Pair, Trainer, compare, run
 from refdp.curator import EVERYWHERE, Array, Curator, Request
+from refdp.events import Relation
 from refdp.records import Records
 
 
@@ -46,9 +47,10 @@ class Chosen:
         return np.full(request.size, EVERYWHERE, dtype=np.int64)
 
 
-def _reach(train: Trainer, records: Records, outputs: list[Array], pair: Pair) -> Request | None:
+def next_request(train: Trainer, records: Records, outputs: list[Array], relation: Relation) -> Request | None:
+    """What a run asks for after these outputs, or None if it is complete."""
     try:
-        train(records, Curator(Chosen(outputs), pair.relation))
+        train(records, Curator(Chosen(outputs), relation))
     except _Reached as reached:
         return reached.request
     return None
@@ -61,7 +63,7 @@ def worst_transcript(train: Trainer, pair: Pair, *, reverse: bool = False) -> li
     """
     outputs: list[Array] = []
     while True:
-        first, second = (_reach(train, side, outputs, pair) for side in (pair.first(), pair.second()))
+        first, second = (next_request(train, side, outputs, pair.relation) for side in (pair.first(), pair.second()))
         if first is None or second is None:
             return outputs
         assert first.mechanism is not None and first.value is not None and second.value is not None

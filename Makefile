@@ -1,0 +1,60 @@
+# Two commands on a fresh machine: `make demo` and `make test`.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+EXTRAS := test,proofs,oracles,plots,data
+
+.PHONY: demo test check format verify ledger statistics bench reproduce mutants clean
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/demo.stamp: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	touch $@
+
+$(VENV)/test.stamp: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[$(EXTRAS)]"
+	touch $@ $(VENV)/demo.stamp
+
+$(VENV)/bench.stamp: $(VENV)/test.stamp
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[$(EXTRAS),bench]"
+	touch $@
+
+demo: $(VENV)/demo.stamp  ## train, certify and audit on data bundled with scikit-learn
+	$(BIN)/python -m refdp.demo
+
+test: check  ## everything that CI runs
+	$(BIN)/python -m pytest -n 2 -m "not statistics"
+
+check: $(VENV)/test.stamp  ## lint, format, strict types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy refdp proofs
+
+format: $(VENV)/test.stamp
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+verify: $(VENV)/test.stamp  ## derive every verdict again and compare with the committed ledger
+	$(BIN)/python -m proofs verify
+
+ledger: $(VENV)/test.stamp  ## derive every verdict and write the ledger and its page
+	$(BIN)/python -m proofs write
+
+mutants: $(VENV)/test.stamp  ## print the kill matrix of the privacy mutants
+	$(BIN)/python -m tests.mutants
+
+statistics: $(VENV)/test.stamp  ## the long statistical and large-scale replay runs
+	$(BIN)/python -m pytest -n 2 -m statistics
+
+bench: $(VENV)/bench.stamp  ## speed, by ratio in one run
+	$(BIN)/python -m benchmarks.kernels
+	$(BIN)/python -m benchmarks.speed
+	$(BIN)/python -m benchmarks.accounting
+
+reproduce: $(VENV)/bench.stamp  ## the papers' tables; resumable, RUNS=n repeats
+	$(BIN)/python -m benchmarks.reproduce
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
