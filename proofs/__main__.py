@@ -1,4 +1,4 @@
-"""`python -m proofs verify [PREFIX]` re-derives every claim and compares; `python -m proofs write` commits the result."""
+"""`python -m proofs verify` re-derives every claim and compares with the ledger; `python -m proofs write` writes it."""
 
 from __future__ import annotations
 

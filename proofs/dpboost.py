@@ -7,7 +7,7 @@ from typing import Any
 
 from proofs.evidence import Counterexample, Proved
 from proofs.proposition import ADD_REMOVE, Proposition
-from proofs.statements import AtMost, Count, Real
+from proofs.statements import AtMost, Count, Real, both
 from proofs.tightness import Tight
 from refdp.papers import dpboost
 from refdp.papers.dpboost import child_gain, leaf_value
@@ -37,7 +37,7 @@ PROPOSITIONS = (
             Counterexample(
                 AtMost(
                     ONE_CHILD,
-                    quantity=lambda n, G, g, l: abs(gain_change(n, G, g, l)),
+                    quantity=lambda n, G, g, l: both(gain_change(n, G, g, l)),
                     bound=lambda l: dpboost.gain_sensitivity_as_published(1, l),
                     given=one_child,
                 ),
@@ -56,7 +56,7 @@ PROPOSITIONS = (
             Proved(
                 AtMost(
                     ONE_CHILD,
-                    quantity=lambda n, G, g, l: abs(gain_change(n, G, g, l)),
+                    quantity=lambda n, G, g, l: both(gain_change(n, G, g, l)),
                     bound=lambda l: -dpboost.gain_change_lower(1),
                     given=one_child,
                 ),
@@ -81,7 +81,7 @@ PROPOSITIONS = (
             Proved(
                 AtMost(
                     ONE_CHILD,
-                    quantity=lambda n, G, g, l: abs(leaf_value(G + g, n + 1, l) - leaf_value(G, n, l)),
+                    quantity=lambda n, G, g, l: both(leaf_value(G + g, n + 1, l) - leaf_value(G, n, l)),
                     bound=lambda l: 1 / (1 + l),
                     given=one_child,
                 ),

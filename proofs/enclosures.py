@@ -73,7 +73,8 @@ class Enclosure:
     def __pow__(self, power: Any) -> Enclosure:
         if isinstance(power, int):
             return type(self)(self.value**power)
-        return (self.apply("log") * power).apply("exp")
+        exponent: Enclosure = self.apply("log") * power
+        return exponent.apply("exp")
 
     def __neg__(self) -> Enclosure:
         return type(self)(-self.value)
@@ -139,9 +140,9 @@ class Enclosed:
         """Bounds of bound - quantity on a box."""
         values = {name: arithmetic.between(*ends) for name, ends in zip(self.box, box, strict=True)}
         difference = call(self.bound, values) * self.scale - call(self.quantity, values)
-        return (
-            difference.bounds() if isinstance(difference, Enclosure) else (Fraction(difference), Fraction(difference))
-        )
+        if isinstance(difference, Enclosure):
+            return difference.bounds()
+        return Fraction(difference), Fraction(difference)
 
     def fails_at(self, point: Mapping[str, Rational]) -> bool:
         """Whether both arithmetics show quantity > bound at a rational point of the box."""
@@ -204,7 +205,8 @@ def _from_mpf(number: Any) -> Fraction | None:
     sign, mantissa, exponent, _ = number
     if not mantissa and exponent:
         return None
-    return (-1) ** sign * Fraction(int(mantissa)) * Fraction(2) ** exponent
+    magnitude = Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
+    return -magnitude if sign else magnitude
 
 
 for _name in ("exp", "log", "sqrt"):

@@ -8,13 +8,13 @@ from fractions import Fraction
 from typing import Any, Literal, Protocol
 
 from proofs.enclosures import ARITHMETICS, Enclosed, enclose
-from proofs.solvers import SOLVERS
-from proofs.statements import AtMost, ForAll, Rational, call, fails_at, prove
+from proofs.statements import AtMost, ForAll, Rational, call, fails_at, is_inhabited, prove
 from proofs.symbols import symbols, vanishes
 from proofs.tightness import Tight, is_tight
 
 Result = Literal["holds", "fails", "unknown"]
 EXACT = "exact arithmetic"
+POLYNOMIALS = "polynomial arithmetic"
 
 
 @dataclass(frozen=True)
@@ -48,13 +48,19 @@ class Proved:
     label: str = ""
 
     def check(self) -> Outcome:
-        proof = prove(self.statement)
+        proof, label = prove(self.statement), self.label or "inequality"
         if proof.witness is not None:
-            return Outcome("fails", (EXACT,), f"{self.label or 'inequality'}: fails", _shown(self.statement, proof.witness))
-        if not proof.solvers:
-            return Outcome("unknown", (), f"{self.label or 'inequality'}: no solver decided it")
-        alone = "" if len(proof.solvers) == len(SOLVERS) else ", a single solver's word"
-        note = f"{self.label or 'inequality'}: {proof.questions} questions, {' and '.join(proof.solvers)}: unsat{alone}"
+            return Outcome("fails", (EXACT,), f"{label}: fails", _shown(self.statement, proof.witness))
+        if not proof.holds:
+            return Outcome("unknown", (), f"{label}: no solver decided it")
+        if not is_inhabited(self.statement):
+            return Outcome("unknown", (), f"{label}: no values found that satisfy its conditions")
+        if not proof.questions:
+            return self._with_tightness(
+                Outcome("holds", (POLYNOMIALS,), f"{label}: both sides are the same polynomials")
+            )
+        alone = "" if proof.agreed else ", a single solver's word"
+        note = f"{label}: {proof.questions} questions, {' and '.join(proof.solvers)}: unsat{alone}"
         return self._with_tightness(Outcome("holds", proof.solvers, note))
 
     def _with_tightness(self, outcome: Outcome) -> Outcome:
@@ -194,7 +200,8 @@ def _shown(statement: AtMost | ForAll, values: Mapping[str, Rational]) -> dict[s
     """The witness as text, with what happens there."""
     shown = _text({v.name: Fraction(values[v.name]) for v in statement.variables})
     if isinstance(statement, AtMost):
-        quantity, bound = statement.sides({name: Fraction(value) for name, value in values.items()})
+        quantities, bound = statement.sides({name: Fraction(value) for name, value in values.items()})
+        quantity = max(quantities)
         shown["shows"] = f"{quantity} (about {float(quantity):.6g}) exceeds {bound} (about {float(bound):.6g})"
     return shown
 

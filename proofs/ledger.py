@@ -118,12 +118,12 @@ def _child(name: str, connection: Connection) -> None:
 
 
 def _finished(job: _Running) -> Outcomes | None:
-    """The outcomes if the child is done or out of time, else None. Errors: RuntimeError if the child died."""
+    """The outcomes if the child is done, has died or is out of time, else None."""
     if job.connection.poll():
         try:
             outcomes: Outcomes = job.connection.recv()
-        except EOFError as error:
-            raise RuntimeError(f"checking {job.name} failed, see the traceback above") from error
+        except EOFError:
+            outcomes = (Outcome("unknown", (), "the check itself failed with an error"),)
         job.process.join()
         return outcomes
     if time.monotonic() - job.started < TIME_LIMIT:
@@ -150,5 +150,3 @@ def differences(claims: dict[str, Claim], committed: str) -> Iterator[str]:
         elif before != after:
             changed = [field for field in after if before.get(field) != after[field]]
             yield f"{name}: {', '.join(f'{f}: {before.get(f)!r} -> {after[f]!r}' for f in changed)}"
-
-

@@ -6,8 +6,12 @@ the ledger names who said it; "sat" is never believed, its model is re-executed 
 
 from __future__ import annotations
 
+import multiprocessing
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
+from multiprocessing.connection import Connection
 from typing import Any, Literal
 
 import cvc5
@@ -17,8 +21,8 @@ from sympy.polys.rings import PolyElement
 from proofs.terms import Operator
 
 Answer = Literal["unsat", "sat", "unknown"]
-TIME_LIMIT = 60
-"""Seconds that each solver may spend on one question."""
+TIME_LIMIT = 20
+"""Seconds of wall clock that a solver may spend on one question in one way; then its process is killed."""
 
 
 @dataclass(frozen=True)
@@ -37,10 +41,9 @@ class Reply:
     model: dict[str, Fraction] | None = None
 
 
-def ask_z3(conditions: list[Polynomial], seconds: int = TIME_LIMIT) -> Reply:
-    """z3's answer."""
+def ask_z3(conditions: list[Polynomial]) -> Reply:
+    """z3's answer, by its decision procedure for polynomials."""
     solver = z3.SolverFor("QF_NRA")
-    solver.set("timeout", 1000 * seconds)
     symbols: dict[str, Any] = {}
     for condition in conditions:
         solver.add(_compared(_z3_sum(condition.polynomial, symbols), condition.operator, z3.RealVal(0)))
@@ -50,12 +53,12 @@ def ask_z3(conditions: list[Polynomial], seconds: int = TIME_LIMIT) -> Reply:
     return Reply("sat", _z3_model(solver.model(), symbols)) if answer == z3.sat else Reply("unknown")
 
 
-def ask_cvc5(conditions: list[Polynomial], seconds: int = TIME_LIMIT) -> Reply:
-    """cvc5's answer."""
+def ask_cvc5(conditions: list[Polynomial], options: Mapping[str, str]) -> Reply:
+    """cvc5's answer, with its options for nonlinear arithmetic."""
     terms = cvc5.TermManager()
     solver = cvc5.Solver(terms)
-    solver.setOption("tlimit-per", str(1000 * seconds))
-    solver.setOption("nl-cov", "true")
+    for option, value in options.items():
+        solver.setOption(option, value)
     solver.setLogic("QF_NRA")
     symbols: dict[str, Any] = {}
     kinds = {"<": cvc5.Kind.LT, "<=": cvc5.Kind.LEQ, "==": cvc5.Kind.EQUAL, "!=": cvc5.Kind.DISTINCT}
@@ -68,7 +71,44 @@ def ask_cvc5(conditions: list[Polynomial], seconds: int = TIME_LIMIT) -> Reply:
     return Reply("sat") if answer.isSat() else Reply("unknown")
 
 
-SOLVERS = {"z3": ask_z3, "cvc5": ask_cvc5}
+Ask = Callable[[list[Polynomial]], Reply]
+SOLVERS: Mapping[str, tuple[Ask, ...]] = {
+    "z3": (ask_z3,),
+    "cvc5": (
+        partial(ask_cvc5, options={"nl-ext": "none", "nl-cov": "true"}),
+        partial(ask_cvc5, options={"nl-ext-tplanes": "true"}),
+    ),
+}
+"""For each solver the ways to ask it, tried in turn until one decides."""
+
+
+def ask(solver: str, conditions: list[Polynomial]) -> Reply:
+    """The first decided answer of a solver, each way in a process of its own that is killed when time is up."""
+    for way in SOLVERS[solver]:
+        reply = _in_time(way, conditions)
+        if reply.answer != "unknown":
+            return reply
+    return Reply("unknown")
+
+
+def _in_time(way: Ask, conditions: list[Polynomial]) -> Reply:
+    receiver, sender = multiprocessing.Pipe(duplex=False)
+    process = multiprocessing.get_context("fork").Process(target=_answer, args=(way, conditions, sender))
+    process.start()
+    sender.close()
+    try:
+        reply: Reply = receiver.recv() if receiver.poll(TIME_LIMIT) else Reply("unknown")
+    except EOFError:
+        reply = Reply("unknown")
+    process.kill()
+    process.join()
+    process.close()
+    receiver.close()
+    return reply
+
+
+def _answer(way: Ask, conditions: list[Polynomial], sender: Connection) -> None:
+    sender.send(way(conditions))
 
 
 def _compared(left: Any, operator: Operator, right: Any) -> Any:

@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 from proofs import terms
-from proofs.solvers import SOLVERS, Polynomial, Reply
+from proofs.solvers import SOLVERS, Polynomial, Reply, ask
 from proofs.terms import Condition, Path, Term
 
 Rational = Fraction | int
@@ -41,6 +41,8 @@ Variable = Real | Count
 
 def call(function: Callable[..., Any], values: Values) -> Any:
     """`function` with those of the values that its parameters name; with all of them if it takes any keyword."""
+    if isinstance(function, type):
+        return function()
     parameters = inspect.signature(function).parameters
     if any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters.values()):
         return function(**values)
@@ -52,9 +54,14 @@ def nothing() -> tuple[()]:
     return ()
 
 
-def conditions(found: Any) -> tuple[Any, ...]:
-    """One comparison or several, as a tuple."""
+def many(found: Any) -> tuple[Any, ...]:
+    """One item or several, as a tuple."""
     return tuple(found) if isinstance(found, tuple | list) else (found,)
+
+
+def both(quantity: Any) -> tuple[Any, Any]:
+    """quantity and -quantity: their upper bound is one of the absolute value, without a case distinction."""
+    return quantity, -quantity
 
 
 @dataclass(frozen=True)
@@ -67,13 +74,14 @@ class ForAll:
 
     def goals(self, values: Values) -> tuple[Any, ...]:
         """What has to hold at these values."""
-        return conditions(call(self.holds, values))
+        return many(call(self.holds, values))
 
 
 @dataclass(frozen=True)
 class AtMost:
     """For all values of the variables with all of `given`: quantity <= bound (quantity < bound if strict).
 
+    quantity: a number, or a tuple of numbers that are all bounded.
     scale: multiplies the bound; 1 but when a test breaks the proof.
     """
 
@@ -84,14 +92,14 @@ class AtMost:
     strict: bool = False
     scale: Fraction = Fraction(1)
 
-    def sides(self, values: Values) -> tuple[Any, Any]:
-        """The quantity and its bound at these values."""
-        return call(self.quantity, values), self.scale * call(self.bound, values)
+    def sides(self, values: Values) -> tuple[tuple[Any, ...], Any]:
+        """The quantities and their bound at these values."""
+        return many(call(self.quantity, values)), self.scale * call(self.bound, values)
 
     def goals(self, values: Values) -> tuple[Any, ...]:
         """What has to hold at these values."""
-        quantity, bound = self.sides(values)
-        return (quantity < bound,) if self.strict else (quantity <= bound,)
+        quantities, bound = self.sides(values)
+        return tuple(q < bound if self.strict else q <= bound for q in quantities)
 
 
 Statement = ForAll | AtMost
@@ -99,11 +107,24 @@ Statement = ForAll | AtMost
 
 @dataclass(frozen=True)
 class Proof:
-    """The outcome of asking the solvers: who refuted the negation, or a value at which the statement fails."""
+    """The outcome of asking the solvers: who refuted every negation, or values at which the statement fails.
+
+    questions: how many they were asked; none if polynomial arithmetic alone makes every goal plain.
+    """
 
     solvers: tuple[str, ...]
     witness: dict[str, Fraction] | None = None
     questions: int = 0
+
+    @property
+    def holds(self) -> bool:
+        """Whether at least one solver refuted every negation."""
+        return self.witness is None and bool(self.solvers)
+
+    @property
+    def agreed(self) -> bool:
+        """Whether all solvers did."""
+        return self.witness is None and len(self.solvers) == len(SOLVERS)
 
 
 def cases(variables: tuple[Variable, ...]) -> Iterator[tuple[dict[str, Any], tuple[Condition, ...]]]:
@@ -123,8 +144,7 @@ def prove(statement: Statement) -> Proof:
     """Ask every solver to refute the negation, case by case, path by path, goal by goal."""
     agreeing, questions = dict.fromkeys(SOLVERS, True), 0
     for values, domain in cases(statement.variables):
-        for path, result in terms.paths(lambda v=values: (conditions(call(statement.given, v)), statement.goals(v))):
-            given, goals = result
+        for path, (given, goals) in _runs(statement, values):
             known = _Known([*domain, *_undecided(given, values), *path.conditions])
             for goal in [*_nonzero(path), *_undecided(goals, values)]:
                 questions += 1
@@ -136,13 +156,31 @@ def prove(statement: Statement) -> Proof:
     return Proof(tuple(name for name, agrees in agreeing.items() if agrees), None, questions)
 
 
+def is_inhabited(statement: Statement) -> bool:
+    """Whether some values satisfy the conditions, so that the statement says something: z3's model, re-executed."""
+    for values, domain in cases(statement.variables):
+        counts = [v for v in statement.variables if isinstance(v, Count) and values[v.name].constant() is None]
+        smallest = tuple(values[v.name] == v.start + v.split for v in counts)
+        for path, (given, _) in _runs(statement, values):
+            wanted = _Known([*domain, *_undecided(given, values), *path.conditions])
+            witness = _complete(statement, values, wanted.model(list(_undecided(smallest, values))))
+            if witness is not None and in_domain(statement, witness):
+                return True
+    return False
+
+
+def _runs(statement: Statement, values: Values) -> Iterator[tuple[Path, Any]]:
+    """Every path through the statement at these values, with its conditions and goals."""
+    return terms.paths(lambda: (many(call(statement.given, values)), statement.goals(values)))
+
+
 def in_domain(statement: Statement, values: Values) -> bool:
     """Whether the values are exact, counts are integers in range, and `given` holds."""
     for variable in statement.variables:
         value = Fraction(values[variable.name])
         if isinstance(variable, Count) and (value.denominator != 1 or value < variable.start):
             return False
-    return all(bool(condition) for condition in conditions(call(statement.given, values)))
+    return all(bool(condition) for condition in many(call(statement.given, values)))
 
 
 def fails_at(statement: Statement, values: Mapping[str, Rational]) -> bool:
@@ -151,7 +189,8 @@ def fails_at(statement: Statement, values: Mapping[str, Rational]) -> bool:
     if not in_domain(statement, exact):
         return False
     if isinstance(statement, AtMost):
-        for side in statement.sides(exact):
+        quantities, bound = statement.sides(exact)
+        for side in (*quantities, bound):
             if not isinstance(side, int | Fraction):
                 raise TypeError(f"not exact at {values}: {side!r}")
     return not all(bool(goal) for goal in statement.goals(exact))
@@ -167,7 +206,11 @@ class _Known:
     def refute(self, goal: Condition) -> dict[str, Reply]:
         """Each solver's answer to: known conditions and the negation of the goal."""
         asked = [self._cleared(c) for c in [*self.conditions, goal.negated()]]
-        return {name: ask(asked) for name, ask in SOLVERS.items()}
+        return {name: ask(name, asked) for name in SOLVERS}
+
+    def model(self, more: list[Condition]) -> Reply:
+        """z3's answer to all that is known and more, with a model."""
+        return ask("z3", [self._cleared(c) for c in [*self.conditions, *more]])
 
     def _cleared(self, condition: Condition) -> Polynomial:
         """The condition times its denominator, whose sign is proved where possible and else squared away."""
@@ -185,7 +228,7 @@ class _Known:
             self._signs[factor] = 0
             for sign in (1, -1):
                 asked = [*plain, Polynomial(sign * factor, "<=")]
-                if all(ask(asked).answer == "unsat" for ask in SOLVERS.values()):
+                if all(ask(name, asked).answer == "unsat" for name in SOLVERS):
                     self._signs[factor] = sign
                     break
         return self._signs[factor]
@@ -210,5 +253,6 @@ def _complete(statement: Statement, values: Values, reply: Reply) -> dict[str, F
     """The solver's model with the values fixed by the case, and 0 for what it did not mention."""
     if reply.model is None:
         return None
-    constants = {name: v.constant() for name, v in values.items() if isinstance(v, Term) and v.constant() is not None}
-    return {v.name: Fraction(constants.get(v.name, reply.model.get(v.name, 0))) for v in statement.variables}
+    constants = {name: value.constant() for name, value in values.items() if isinstance(value, Term)}
+    fixed = {name: constant for name, constant in constants.items() if constant is not None}
+    return {v.name: Fraction(fixed.get(v.name, reply.model.get(v.name, Fraction(0)))) for v in statement.variables}

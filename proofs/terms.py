@@ -171,7 +171,7 @@ def paths(run: Callable[[], Any]) -> Iterator[tuple[Path, Any]]:
             result = run()
         finally:
             _paths.pop()
-        waiting += [path.answers[:k] + [False] for k in range(len(planned), len(path.conditions))]
+        waiting += [[*path.answers[:k], False] for k in range(len(planned), len(path.conditions))]
         yield path, result
 
 

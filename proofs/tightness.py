@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from proofs.statements import AtMost, Count, ForAll, Rational, call, conditions, fails_at, in_domain, nothing, prove
+from proofs.statements import AtMost, Count, ForAll, Rational, call, fails_at, in_domain, many, nothing, prove
 from proofs.symbols import limit, symbols, vanishes
 from proofs.terms import Term
 
@@ -47,7 +47,7 @@ def is_tight(statement: AtMost, tight: Tight) -> bool:
     """Whether the place or the family checks for all free variables, and a lower bound fails near it."""
     if not fails_at(lowered(statement), tight.near) or not _inside_and_attained(statement, tight):
         return False
-    return not tight.limit or (bool(prove(replace(statement, strict=True)).solvers) and _tends(statement, tight))
+    return not tight.limit or (prove(replace(statement, strict=True)).agreed and _tends(statement, tight))
 
 
 def _inside_and_attained(statement: AtMost, tight: Tight) -> bool:
@@ -56,20 +56,20 @@ def _inside_and_attained(statement: AtMost, tight: Tight) -> bool:
     fixed = call(tight.at, {**near, "k": Fraction(1000)})
     free = tuple(v for v in statement.variables if v.name not in fixed)
     free += (Count("k", start=1, split=0),) if tight.limit else ()
-    inside = in_domain(statement, {**near, **fixed}) and all(conditions(call(tight.given, near)))
+    inside = in_domain(statement, {**near, **fixed}) and all(many(call(tight.given, near)))
 
     def holds(**values: Any) -> tuple[Any, ...]:
         filled = {**values, **call(tight.at, values)}
         reached = () if tight.limit else (_reached(statement, filled),)
-        return (*_counts(statement, filled), *conditions(call(statement.given, filled)), *reached)
+        return (*_counts(statement, filled), *many(call(statement.given, filled)), *reached)
 
     proof = prove(ForAll(free, holds, tight.given))
-    return inside and len(proof.solvers) == 2
+    return inside and proof.agreed
 
 
 def _reached(statement: AtMost, values: Mapping[str, Any]) -> Any:
-    quantity, bound = statement.sides(values)
-    return quantity >= bound
+    quantities, bound = statement.sides(values)
+    return max(quantities) >= bound
 
 
 def _counts(statement: AtMost, values: Mapping[str, Any]) -> list[Any]:
@@ -94,7 +94,7 @@ def _is_integral(value: Any, integers: set[str]) -> bool:
 
 
 def _tends(statement: AtMost, tight: Tight) -> bool:
-    """sympy: quantity - bound tends to 0 along the family, for all positive free variables."""
+    """sympy: a quantity - bound tends to 0 along the family, for all positive free variables."""
     values = symbols(" ".join([*(v.name for v in statement.variables), "k"]), positive=True)
-    quantity, bound = statement.sides({**values, **call(tight.at, values)})
-    return vanishes(limit(quantity - bound, values["k"]))
+    quantities, bound = statement.sides({**values, **call(tight.at, values)})
+    return any(vanishes(limit(quantity - bound, values["k"])) for quantity in quantities)

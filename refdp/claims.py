@@ -60,7 +60,9 @@ class Claim:
 
 def from_dict(row: Mapping[str, Any]) -> Claim:
     """A claim from a row of the ledger."""
-    return Claim(**{f.name: tuple(v) if isinstance(v := row[f.name], list) else v for f in fields(Claim)})
+    values: dict[str, Any] = {f.name: row[f.name] for f in fields(Claim)}
+    lists: dict[str, Any] = {name: tuple(value) for name, value in values.items() if isinstance(value, list)}
+    return Claim(**{**values, **lists})
 
 
 @lru_cache(maxsize=1)

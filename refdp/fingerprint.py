@@ -12,7 +12,7 @@ import importlib
 import inspect
 import textwrap
 from collections.abc import Callable, Iterator
-from functools import lru_cache
+from functools import cache
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -33,7 +33,7 @@ def resolve(name: str) -> Any:
     return found
 
 
-@lru_cache(maxsize=None)
+@cache
 def fingerprint(name: str) -> str:
     """16 hexadecimal digits that change when the function, or a function or constant of refdp it uses, changes."""
     digest = hashlib.sha256()
