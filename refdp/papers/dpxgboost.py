@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from refdp.events import Relation
-from refdp.generic import Number, exp, log, maximum, minimum
+from refdp.generic import Number, absolute, exp, log, maximum, minimum
 
 PAPER = "Grislain, Gonzalvez: DP-XGBoost: Private Machine Learning at Scale (2021, arXiv 2110.12770)"
 
@@ -110,6 +110,11 @@ def racing_key(log_weight: Number, uniform: Number) -> Number:
 # --- Leaf mechanisms --------------------------------------------------------------------------------------------------
 
 
+def large_enough(left_count: Number, right_count: Number, least: Number) -> Number:
+    """min(n_L, n_R) >= N_min: whether a split is allowed as published, from exact counts (section 4.3). Not private."""
+    return minimum(left_count, right_count) >= least
+
+
 def leaf_change_as_published(gradient_bound: Number, count: Number, regularisation: Number) -> Number:
     """(2n + λ) g* / ((n + λ)(n + 1 + λ)): largest change of a leaf of n records that gains one   (Eq. 6)."""
     return (2 * count + regularisation) * gradient_bound / ((count + regularisation) * (count + 1 + regularisation))
@@ -141,6 +146,14 @@ def noisy_average(gradient_sum: Number, noise: Number, count: Number, bound: Num
     """-V, V = (S + noise) / (n + λ) cut to [-g*, g*], noise Lap(2 g* / ε)   (Algorithm 1)."""
     average = (gradient_sum + noise) / (count + regularisation)
     return -maximum(-bound, minimum(bound, average))
+
+
+def noisy_average_log_density(
+    output: Number, gradient_sum: Number, count: Number, regularisation: Number, scale: Number
+) -> Number:
+    """log[(n + λ)/(2 b)] - |v (n + λ) - S| / b: log density of V in Algorithm 1 before it is cut, b the noise's scale."""
+    size = count + regularisation
+    return log(size / (2 * scale)) - absolute(output * size - gradient_sum) / scale
 
 
 def noisy_average_scale(gradient_bound: Number, epsilon: Number) -> Number:

@@ -1,0 +1,23 @@
+"""Privacy losses of the basic releases, in the exact forms that solvers and witnesses need."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from refdp.generic import absolute
+
+
+def laplace_loss(value: Any, other: Any, output: Any, scale: Any) -> Any:
+    """(|o - other| - |o - value|) / scale: log density of the output at `value` minus that at `other`."""
+    return (absolute(output - other) - absolute(output - value)) / scale
+
+
+def laplace_losses(values: Sequence[Any], others: Sequence[Any], outputs: Sequence[Any], scale: Any) -> Any:
+    """The loss of several independent Laplace releases: the sum of their losses."""
+    return sum(laplace_loss(v, w, o, scale) for v, w, o in zip(values, others, outputs, strict=True))
+
+
+def selection_odds(chosen: Any, rest: Any, chosen_other: Any, rest_other: Any) -> Any:
+    """p / p' of the chosen option, from its weight and the total weight of the rest, on a data set and a neighbour."""
+    return chosen * (chosen_other + rest_other) / (chosen_other * (chosen + rest))
