@@ -71,6 +71,8 @@ def paper(name: str) -> Paper:
 
 def _read(name: str, hint: Any, value: Any) -> Any:
     if hint is Relation and not isinstance(value, Relation):
+        if value not in list(Relation):
+            raise InvalidParameter(f"{name} = {value!r}: {' or '.join(Relation)} is allowed")
         return Relation(value)
     if not isinstance(value, str):
         return value

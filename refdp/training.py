@@ -1,0 +1,107 @@
+"""One training run from start to end: the right source for the parameters, the model, its certificate."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from refdp.certificate import Certificate, Guarantee
+from refdp.curator import Array, Curator, Request, Source
+from refdp.discrete import SystemBits
+from refdp.errors import InvalidParameter
+from refdp.events import Event, Plan, Release, children, expand
+from refdp.records import Records
+from refdp.registry import Paper
+from refdp.sources import NoiselessSource, SampleSource
+from refdp.trees import Model
+
+Seed = int | np.random.Generator | np.random.RandomState | None
+Progress = Callable[[], None]
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a training run may publish, and how many seconds of fitting it took. No record is in here."""
+
+    model: Model
+    certificate: Certificate
+    transcript: list[dict[str, Any]]
+    seconds: float
+
+
+def train(paper: Paper, params: Any, records: Records, seed: Seed = None, *, progress: Progress = lambda: None) -> Run:
+    """Train once. seed: None for fresh entropy of the operating system. progress: called after every release."""
+    certificate = paper.certificate(params, records.schema)
+    curator = Curator(Watched(source_for(params, seed), progress), params.relation)
+    start = time.perf_counter()
+    model = paper.train(params, records, curator)
+    seconds = time.perf_counter() - start
+    return Run(model, certificate, curator.transcript.public(), seconds)
+
+
+def source_for(params: Any, seed: Seed) -> Source:
+    """Fresh randomness of the kind that the parameters ask for.
+
+    The baseline "np" adds no noise. Discrete noise is drawn by the exact samplers, from the operating system's own
+    entropy unless there is a seed.
+    """
+    generator = generator_of(seed)
+    if getattr(params, "scheme", "") == "np":
+        return NoiselessSource(generator)
+    exact = getattr(params, "noise", "floating") == "discrete"
+    return SampleSource(generator, exact=exact, bits=SystemBits() if exact and seed is None else None)
+
+
+def generator_of(seed: Seed) -> np.random.Generator:
+    """The one Generator of a run. Errors: InvalidParameter for a negative seed or an object of another kind."""
+    if isinstance(seed, np.random.RandomState):
+        return np.random.default_rng(seed.randint(0, 2**32, size=4, dtype=np.uint32))
+    if seed is None or isinstance(seed, np.random.Generator):
+        return np.random.default_rng(seed)
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise InvalidParameter(f"seed = {seed!r}: a whole number >= 0, a numpy generator or nothing is allowed")
+    return np.random.default_rng(int(seed))
+
+
+@dataclass
+class Watched:
+    """A source that tells its observer after every release."""
+
+    source: Source
+    progress: Progress
+
+    def release(self, request: Request) -> Array:
+        """The source's output."""
+        output = self.source.release(request)
+        self.progress()
+        return output
+
+    def draw(self, request: Request) -> Array:
+        """The source's draws."""
+        return self.source.draw(request)
+
+    def assign(self, request: Request) -> NDArray[np.int64]:
+        """The source's assignment."""
+        return self.source.assign(request)
+
+
+def releases_planned(plan: Plan) -> int:
+    """How many times a run will call `release`."""
+    return _count(expand(plan.event))
+
+
+def _count(event: Event) -> int:
+    return 1 if isinstance(event, Release) else sum(_count(child) for child in children(event))
+
+
+def without_guarantee(certificate: Certificate, breaches: Sequence[str]) -> Certificate:
+    """The certificate of a run whose public description was not public: nothing is established."""
+    if not breaches:
+        return certificate
+    nothing = Guarantee(float("inf"), certificate.established.delta)
+    return replace(certificate, established=nothing, notes=(*certificate.notes, *breaches))
