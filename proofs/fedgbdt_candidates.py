@@ -93,13 +93,9 @@ def quantiles_differ() -> Mapping[str, Any] | None:
 
 def observed_range() -> Mapping[str, Any] | None:
     """Uniform candidates between the records' own minimum and maximum."""
-    before, after = (
-        paper.uniform_candidate(2, 3, min(x), max(x))
-        for x in ([Fraction(0), Fraction(1)], [Fraction(0), Fraction(1), Fraction(2)])
-    )
-    return (
-        None if before == after else {"records": "0, 1", "added": 2, "s_2 of 3": f"{before} -> {after}", "loss": "inf"}
-    )
+    sets = ([Fraction(0), Fraction(1)], [Fraction(0), Fraction(1), Fraction(2)])
+    before, after = (paper.uniform_candidate(2, 3, min(values), max(values)) for values in sets)
+    return None if before == after else {"records": "0, 1", "added": 2, "s_2": f"{before} -> {after}", "loss": "inf"}
 
 
 def single_candidate() -> Mapping[str, Any] | None:
