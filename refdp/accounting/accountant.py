@@ -124,7 +124,7 @@ def _at_epsilon(query: _Query, epsilon: float) -> Bound:
             query.found("kov", pure.kov_delta(epsilon, *alike))
         if isinstance(node, GaussianCost):
             exact = gaussian.delta(node.mu, epsilon)
-            query.found("exact", exact, math.nextafter(exact, 0))
+            query.found("exact", exact, gaussian.delta_below(node.mu, epsilon))
         elif (profile := single.profile_of(node)) is not None:
             lower, upper = profile(epsilon)
             query.found("exact", upper, lower)

@@ -28,11 +28,16 @@ from refdp.accounting.grid import Measure
 from refdp.accounting.search import greatest, least
 
 WINDOW = 42.0
+_RANGE = 1200.0
 Part = tuple[Measure, int]
 
 
 class WindowTooWide(Exception):
     """Untilting over the window would leave the range of floats: a smaller tilt is needed."""
+
+    def __init__(self, width: float) -> None:
+        super().__init__(f"window of losses of width {width:g}")
+        self.width = width
 
 
 def log_moment(measure: Measure, tilt: float) -> float:
@@ -160,6 +165,8 @@ def compose(parts: list[Part], tilt: float) -> Composition:
     log_scale = sum(count * moment for moment, (_, count) in zip(moments, parts, strict=True))
     low, high, log_top = _window(parts, tilt, log_scale)
     first = math.floor(low / step)
+    if (tilt + 1) * (high - low + step) > _RANGE:
+        raise WindowTooWide(high - low + step)
     length = int(fft.next_fast_len(math.ceil(high / step) - first + 1, real=True))
     transformed, input_error = _transform(parts, moments, tilt, first, length)
     tilted = np.maximum(fft.irfft(transformed, length), 0.0)
@@ -169,8 +176,6 @@ def compose(parts: list[Part], tilt: float) -> Composition:
     norm = float(np.linalg.norm(tilted)) + eta
     widest = max(abs(tilt * m.step) * max(abs(m.start), abs(m.start + len(m.mass))) for m, _ in parts)
     losses: Array = (first + np.arange(length, dtype=float)) * step
-    if (tilt + 1) * step * length > 1200:
-        raise WindowTooWide(f"tilt {tilt:g} over losses from {losses[0]:g} to {losses[-1]:g}")
     return Composition(
         losses=losses,
         tilted=tilted,

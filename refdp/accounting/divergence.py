@@ -47,11 +47,11 @@ def renyi(plan: Plan, orders: Array) -> Array:
 
 
 def renyi_epsilon(plan: Plan, delta: float) -> float:
-    """The least ε at δ that any order and any of the three conversions gives, rounded upwards; inf at δ = 0."""
+    """The least ε at δ that any order (infinity included) and any of the three conversions gives, rounded upwards."""
     if not 0 <= delta <= 1:
         raise InvalidParameter(f"delta {delta!r}: allowed are numbers in [0, 1]")
     node = normalise(plan)
-    return node_renyi_epsilon(node, plan.relation, delta)[0]
+    return min(node_renyi_epsilon(node, plan.relation, delta)[0], node_epsilon(node, plan.relation))
 
 
 def node_renyi_epsilon(node: Node, relation: Relation, delta: float) -> tuple[float, float]:

@@ -15,6 +15,7 @@ from refdp.events import Relation
 _ACCURACY = 2e-6  # of epsilon, absolute where epsilon is above _ACCURACY / _RELATIVE
 _RELATIVE = 1e-5
 _LARGEST = 2**20
+_ATTEMPTS = 30
 _WITH_ATOMS = (PureCost, LaplaceCost, DiscreteLaplaceCost, RangeCost)
 
 
@@ -29,14 +30,14 @@ class Enclosure:
 def enclose_epsilon(node: Node, relation: Relation, delta: float) -> Enclosure:
     """ε at δ > 0. Errors: NoPair (see `distributions`)."""
     estimate, order = divergence.node_renyi_epsilon(node, relation, delta)
-    tilt = _tilt(order)
-    for _ in range(8):
+    tilt, upper = _tilt(order), math.inf
+    for _ in range(_ATTEMPTS):
         plan = _Grid.choose(node, relation, tilt, estimate, math.log(delta) - 16)
         try:
             above = [plan.composition(True, direction) for direction in directions(node)]
             upper = max(one.epsilon_above(delta) for one in above)
-        except WindowTooWide:
-            tilt /= 2
+        except WindowTooWide as error:
+            tilt = min(tilt / 2, max(1000 / error.width - 1, 0.01))
             continue
         if all(upper > one.losses[0] + 2 * plan.step or upper == 0 for one in above):
             lower = max(
@@ -52,12 +53,12 @@ def enclose_delta(node: Node, relation: Relation, epsilon: float) -> Enclosure:
     delta, order = divergence.node_renyi_delta(node, relation, epsilon)
     tilt = _tilt(order)
     log_cut = max(math.log(delta) if delta > 0 else -600.0, -600.0) - 20
-    for _ in range(8):
+    for _ in range(_ATTEMPTS):
         plan = _Grid.choose(node, relation, tilt, epsilon, log_cut)
         try:
             above = [plan.composition(True, direction) for direction in directions(node)]
-        except WindowTooWide:
-            tilt /= 2
+        except WindowTooWide as error:
+            tilt = min(tilt / 2, max(1000 / error.width - 1, 0.01))
             continue
         if all(one.losses[0] < epsilon for one in above):
             upper = max(one.delta_above(epsilon) for one in above)

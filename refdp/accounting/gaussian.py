@@ -16,6 +16,7 @@ from refdp.accounting.rounding import ceiling
 from refdp.accounting.search import greatest, least
 from refdp.errors import InvalidParameter
 
+_ROUNDED = 2.0**-50
 _HUGE = 1e4  # largest mu considered: its epsilon is above 5e7
 
 
@@ -27,6 +28,11 @@ def delta(mu: float, epsilon: float) -> float:
     exact = gaussian_delta(mu, epsilon)
     nearest = float(exact)
     return nearest if Decimal(nearest) >= exact else math.nextafter(nearest, math.inf)
+
+
+def delta_below(mu: float, epsilon: float) -> float:
+    """A lower bound on δ(ε) for every μ that rounds upwards to `mu`."""
+    return math.nextafter(delta(mu * (1 - _ROUNDED), epsilon), 0)
 
 
 def epsilon(mu: float, delta: float) -> float:
@@ -44,10 +50,11 @@ def epsilon(mu: float, delta: float) -> float:
 
 
 def epsilon_below(mu: float, delta: float, hint: float) -> float:
-    """A lower bound on the ε of μ-GDP at δ, as close below `hint` as sixty digits allow."""
+    """A lower bound on the ε of μ-GDP at δ, close below `hint`, for every μ that rounds upwards to `mu`."""
+    below = mu * (1 - _ROUNDED)
     for step in range(60):
         candidate = hint * (1 - 2.0 ** (step - 53))
-        if candidate > 0 and gaussian_delta(mu, candidate) > Decimal(delta):
+        if candidate > 0 and gaussian_delta(below, candidate) > Decimal(delta):
             return candidate
     return 0.0
 

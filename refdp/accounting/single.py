@@ -21,6 +21,7 @@ from refdp.accounting.rounding import SLACK
 from refdp.accounting.search import greatest, least
 
 Profile = Callable[[float], tuple[float, float]]
+_STRETCH = 1 + 2.0**-48  # lower bounds must survive that the parameters were rounded upwards
 
 
 def profile_of(node: Node) -> Profile | None:
@@ -47,15 +48,14 @@ def profile_of(node: Node) -> Profile | None:
 
 def epsilon_bounds(profile: Profile, delta: float, top: float) -> tuple[float, float]:
     """(lower, upper) bounds on ε(δ), searched in [0, top]; upper is inf if even `top` does not do."""
-    if profile(top)[1] > delta:
-        return 0.0, math.inf
-    upper = least(lambda epsilon: profile(epsilon)[1] <= delta, 0.0, top, 1e-15)
-    lower = greatest(lambda epsilon: profile(epsilon)[0] > delta, 0.0, upper, 1e-15)
-    return (lower if profile(lower)[0] > delta else 0.0), upper
+    met = profile(top)[1] <= delta
+    upper = least(lambda epsilon: profile(epsilon)[1] <= delta, 0.0, top, 1e-15) if met else math.inf
+    lower = greatest(lambda epsilon: profile(epsilon * _STRETCH)[0] > delta, 0.0, min(upper, top), 1e-15)
+    return (lower if profile(lower * _STRETCH)[0] > delta else 0.0), upper
 
 
 def _around(value: float) -> tuple[float, float]:
-    return value * (1 - SLACK), value * (1 + SLACK)
+    return value * (1 - 16 * SLACK), value * (1 + SLACK)
 
 
 def _range(size: float, epsilon: float) -> tuple[float, float]:
@@ -88,7 +88,7 @@ def _by_tails(pair: pairs.Pair) -> Profile:
 
 def _difference(first: float, second: float) -> tuple[float, float]:
     slack = SLACK * (first + second)
-    return max(0.0, first - second - slack), max(0.0, first - second + slack)
+    return max(0.0, (first - second) * (1 - 16 * SLACK) - slack), max(0.0, first - second + slack)
 
 
 def _sampled(rate: float, base: Profile, both: bool) -> Profile:
@@ -101,7 +101,7 @@ def _sampled(rate: float, base: Profile, both: bool) -> Profile:
     def profile(epsilon: float) -> tuple[float, float]:
         inner = float(pairs.unmixed_loss(np.array([epsilon]), rate)[0])
         low, high = _shaken(base, inner)
-        first = rate * low * (1 - SLACK), rate * high * (1 + SLACK)
+        first = rate * low * (1 - 16 * SLACK), rate * high * (1 + SLACK)
         left = -math.expm1(epsilon) + rate * math.exp(epsilon) if epsilon < 700 else 0.0
         if not both or left <= 0:
             return first
