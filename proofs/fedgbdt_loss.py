@@ -144,7 +144,7 @@ PROPOSITIONS = (
         "Section 4.2, for the first trees",
         "After n updates of size at most eta beta, |g| <= U/(1 + U), U = exp(n eta beta) (log loss, initial score 0).",
         about=(losses.log_gradient, paper.gradient_bound_after),
-        uses=("fedgbdt/weight-clip-repaired", "fedgbdt/batched-update-repaired"),
+        uses=("fedgbdt/weight-clip-repaired", "fedgbdt/batched-update-repaired", "fedgbdt/initial-score"),
         evidence=(
             Proved(
                 AtMost(

@@ -152,7 +152,8 @@ def counting_squared_sensitivity_as_published() -> int:
 def newton_squared_sensitivity(relation: Relation, gradient_bound: Number = 1) -> Number:
     """b^2 + b^2 (1 - b)^2 (add-remove), 4 b^2 (replace-one) for the log loss with |g| <= b, b in [1/2, 1].
 
-    b = 1 holds always; `gradient_bound_after` gives less for the first trees.
+    b = 1 holds always; `gradient_bound_after` gives less for the first trees. Claims: fedgbdt/newton-sensitivity-joint,
+    fedgbdt/newton-sensitivity-by-round, fedgbdt/newton-sensitivity-joint-replace-one.
     """
     if relation is Relation.REPLACE_ONE:
         return 4 * gradient_bound * gradient_bound
@@ -160,7 +161,10 @@ def newton_squared_sensitivity(relation: Relation, gradient_bound: Number = 1) -
 
 
 def gradient_squared_sensitivity(relation: Relation, gradient_bound: Number = 1) -> Number:
-    """c^2 + 1 (add-remove), max(4 c^2, 2 c^2 + 2) (replace-one) for |g| <= c and h = 1."""
+    """c^2 + 1 (add-remove), max(4 c^2, 2 c^2 + 2) (replace-one) for |g| <= c and h = 1.
+
+    Claims: fedgbdt/gradient-sensitivity-clipped, fedgbdt/gradient-sensitivity-vector-replace-one.
+    """
     one_record = gradient_bound * gradient_bound + 1
     if relation is Relation.REPLACE_ONE:
         return maximum(4 * gradient_bound * gradient_bound, 2 * one_record)
@@ -168,12 +172,18 @@ def gradient_squared_sensitivity(relation: Relation, gradient_bound: Number = 1)
 
 
 def averaging_squared_sensitivity(relation: Relation) -> int:
-    """2 (add-remove), 4 (replace-one) for g = 1{y = 1}, h = 1."""
+    """2 (add-remove), 4 (replace-one) for g = 1{y = 1}, h = 1.
+
+    Claims: fedgbdt/averaging-sensitivity, fedgbdt/averaging-sensitivity-vector-replace-one.
+    """
     return 4 if relation is Relation.REPLACE_ONE else 2
 
 
 def hessian_squared_sensitivity(relation: Relation) -> Fraction:
-    """1/16 (add-remove), 1/8 (replace-one): the Hessian histogram of one feature, log loss."""
+    """1/16 (add-remove), 1/8 (replace-one): the Hessian histogram of one feature, log loss.
+
+    Claims: fedgbdt/hessian-histogram-sensitivity, fedgbdt/hessian-histogram-sensitivity-replace-one.
+    """
     return Fraction(1, 8) if relation is Relation.REPLACE_ONE else Fraction(1, 16)
 
 

@@ -26,6 +26,7 @@ from refdp import losses
 from refdp.claims import Claim
 from refdp.events import Relation
 from refdp.fingerprint import current, fingerprint, name_of
+from refdp.generic import minimum
 from refdp.papers import fedgbdt as paper
 from refdp.papers.fedgbdt import Splits
 
@@ -125,7 +126,7 @@ MUTANTS: dict[str, tuple[str, Callable[..., Any]]] = {
     ),
     "update clipped from one side": (
         "update weight-clip-repaired",
-        lambda w, b, e: e * paper.minimum(w, b),
+        lambda w, b, e: e * minimum(w, b),
     ),
     "negative Hessian sum used": ("released_leaf_weight eq-4-released", lambda g, h, r: -g / (h + r)),
     "replace-one forgotten": (
@@ -229,6 +230,9 @@ def test_sensitivities_bound_float_gradients_of_the_training_loss() -> None:
     g, h = losses.log_gradient(scores, labels_), losses.log_hessian(scores, labels_)
     norms = paper.squared_norm(g, h)
     assert 0.999 < norms.max() <= 1.0 == paper.newton_squared_sensitivity(AR)
+    saturated = np.log(2.0**24 * np.linspace(0.1, 40, 20001))
+    rounded = [losses.on_grid(f(saturated, 0.0)) for f in (losses.log_gradient, losses.log_hessian)]
+    assert paper.squared_norm(*rounded).max() == 1.0  # fedgbdt/rounding
     early = np.abs(scores) <= 3 * 0.3 * 2
     bound = paper.gradient_bound_after(3, 2.0, 0.3)
     assert norms[:, early].max() <= paper.newton_squared_sensitivity(AR, bound) < 1
