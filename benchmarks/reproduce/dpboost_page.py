@@ -1,0 +1,1 @@
+def write(o,d): return d

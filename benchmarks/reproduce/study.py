@@ -1,0 +1,36 @@
+"""What a paper's reproduction consists of, and where to find it."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Protocol, cast
+
+from benchmarks.reproduce.runs import Metrics, Outcome, Run
+
+STUDIES = {"dpboost": "benchmarks.reproduce.dpboost"}
+"""The module of each paper. It offers what `Study` lists."""
+
+
+class Study(Protocol):
+    """The reproduction of one paper.
+
+    MODULES: the modules that decide a run's result.
+    """
+
+    MODULES: tuple[str, ...]
+
+    def runs(self, repeats: int) -> list[Run]:
+        """Every run, `repeats` times each."""
+
+    def execute(self, run: Run) -> Metrics:
+        """Do one run: numbers, or lists of numbers, by name."""
+
+    def write(self, outcomes: Mapping[Run, Outcome], docs: Path) -> Path:
+        """Write the page and its figures into the directory docs; the page's path."""
+
+
+def study(paper: str) -> Study:
+    """The study of a paper in STUDIES."""
+    return cast(Study, importlib.import_module(STUDIES[paper]))
