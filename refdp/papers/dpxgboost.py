@@ -151,7 +151,7 @@ def noisy_average(gradient_sum: Number, noise: Number, count: Number, bound: Num
 def noisy_average_log_density(
     output: Number, gradient_sum: Number, count: Number, regularisation: Number, scale: Number
 ) -> Number:
-    """log[(n + λ)/(2 b)] - |v (n + λ) - S| / b: log density of V in Algorithm 1 before it is cut, b the noise's scale."""
+    """log[(n + λ)/(2 b)] - |v (n + λ) - S| / b: log density of V before it is cut, b the scale (Algorithm 1)."""
     size = count + regularisation
     return log(size / (2 * scale)) - absolute(output * size - gradient_sum) / scale
 

@@ -1,0 +1,406 @@
+"""InPrivate Digging (Zhao et al. 2018): the theorems it cites, losses, residuals, coefficients."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import sympy
+
+from proofs.enclosures import Enclosed
+from proofs.evidence import BoundedCounterexample, Counterexample, Exhibit, Identity, Proved
+from proofs.proposition import ADD_REMOVE, REPLACE_ONE, Proposition
+from proofs.releases import laplace_loss, laplace_losses
+from proofs.statements import AtMost, Count, ForAll, Real
+from proofs.tightness import Tight
+from refdp.generic import absolute
+from refdp.papers import inprivate as paper
+
+ODDS, BOUND = Real("u"), Real("B")
+
+
+def within(x: Any, bound: Any) -> tuple[Any, Any]:
+    """-bound <= x <= bound."""
+    return x >= -bound, x <= bound
+
+
+def laplace_loss_at(a: Any, b: Any, o: Any, s: Any) -> Any:
+    """Loss of the value a against b at output o, scale s."""
+    return laplace_loss(a, b, o, s)
+
+
+CITED = (
+    Proposition(
+        "inprivate/theorem-3",
+        "Theorem 3",
+        "f + Lap(Delta f / epsilon) is epsilon-DP.",
+        evidence=(
+            Proved(
+                AtMost(
+                    tuple(Real(name) for name in ("a", "b", "o", "s")),
+                    laplace_loss_at,
+                    lambda a, b, s: absolute(a - b) / s,
+                    lambda s: s > 0,
+                ),
+                tight=Tight(
+                    "change / scale",
+                    "at every output beyond the value",
+                    at=lambda a: {"b": a - 1, "o": a},
+                    near={"a": 1, "b": 0, "o": 1, "s": 1},
+                    given=lambda s: s > 0,
+                ),
+                label="one coordinate",
+            ),
+        ),
+        argument="The losses of the coordinates add up to at most the L1 change over the scale Delta f / epsilon.",
+    ),
+    Proposition(
+        "inprivate/theorem-4",
+        "Theorem 4",
+        "Selection with probability proportional to exp(epsilon u / (2 Delta u)) is epsilon-DP.",
+        restates="dpxgboost/exponential-section-4-2",
+    ),
+    Proposition(
+        "inprivate/definition-5",
+        "Definition 5",
+        "Queries of epsilon_1, ..., epsilon_m in sequence are (epsilon_1 + ... + epsilon_m)-DP.",
+        evidence=(
+            Proved(
+                AtMost(
+                    tuple(Real(name) for name in ("p", "r", "q", "z", "t", "w")),
+                    lambda p, r, q, z: p * r / (q * z),
+                    lambda t, w: t * w,
+                    lambda p, r, q, z, t, w: (p > 0, r > 0, q > 0, z > 0, p <= t * q, r <= w * z, t >= 1, w >= 1),
+                ),
+                tight=Tight(
+                    "the sum",
+                    "where both losses are largest at once",
+                    at=lambda t, w: {"p": t, "r": w, "q": 1, "z": 1},
+                    near={"p": 2, "r": 2, "q": 1, "z": 1, "t": 2, "w": 2},
+                    given=lambda t, w: (t > 1, w > 1),
+                ),
+            ),
+        ),
+        argument="The density of both outputs is the first's times the second's given the first; then induction.",
+    ),
+    Proposition(
+        "inprivate/definition-6",
+        "Definition 6",
+        "Queries on disjoint subsets are max(epsilon_1, ..., epsilon_m)-DP.",
+        ADD_REMOVE,
+        evidence=(
+            Proved(
+                AtMost(
+                    tuple(Real(name) for name in ("p", "r", "q", "t", "w")),
+                    lambda p, q, r: p * r / (q * r),
+                    lambda t, w: (t + w + absolute(t - w)) / 2,
+                    lambda p, r, q, t, w: (p > 0, r > 0, q > 0, p <= t * q, t >= 1, w >= 1),
+                ),
+                label="the record's own block, the other factor r is the same",
+            ),
+        ),
+        argument="The record's block follows from it alone, so all other blocks are the same on both data sets.",
+    ),
+    Proposition(
+        "inprivate/definition-6-replace-one",
+        "Definition 6 with Definition 1",
+        "Queries on disjoint subsets are max(epsilon_1, ..., epsilon_m)-DP.",
+        REPLACE_ONE,
+        evidence=(
+            Counterexample(
+                AtMost(
+                    (Real("e"),),
+                    lambda e: laplace_losses((1, 0), (0, 1), (1, 0), 1 / e),
+                    lambda e: e,
+                    lambda e: e > 0,
+                ),
+                {"e": 1},
+            ),
+        ),
+        argument="Counts of two blocks with Lap(1/epsilon) noise: the replaced record moves from one to the other.",
+        repaired_by="inprivate/definition-6-repaired-replace-one",
+    ),
+    Proposition(
+        "inprivate/definition-6-repaired-replace-one",
+        "Definition 6, repaired",
+        "Blocks that are epsilon_i-DP for an added record cost the two largest together when a record is replaced.",
+        REPLACE_ONE,
+        evidence=(
+            Proved(
+                AtMost(
+                    tuple(Real(name) for name in ("p", "r", "q", "z", "t", "w")),
+                    lambda p, r, q, z: p * r / (q * z),
+                    lambda t, w: t * w,
+                    lambda p, r, q, z, t, w: (p > 0, r > 0, q > 0, z > 0, p <= t * q, r <= w * z, t >= 1, w >= 1),
+                ),
+                label="the block left and the block entered",
+            ),
+        ),
+        uses=("inprivate/definition-5",),
+        argument="In its own block the replacement is a removal and an addition, at most twice that block's cost.",
+    ),
+)
+
+CLASSIFICATION = (
+    Proposition(
+        "inprivate/eq-5",
+        "Eq. 5",
+        "For labels -1 and 1 the loss is a negative log-likelihood: its two probabilities add up to 1.",
+        about=(paper.loss,),
+        evidence=(
+            Identity(
+                "f",
+                lambda f: sympy.exp(-paper.loss(1, f)) + sympy.exp(-paper.loss(-1, f)),
+                lambda f: 1 + 0 * f,
+            ),
+        ),
+    ),
+    Proposition(
+        "inprivate/eq-5-label-range",
+        "Eq. 5 and section V-A",
+        "Labels may lie in [0, 1] without loss of generality.",
+        about=(paper.residual_at_odds,),
+        evidence=(
+            Counterexample(
+                ForAll(
+                    (Real("y"), ODDS),
+                    lambda y, u: paper.residual_at_odds(y, u) != 0,
+                    lambda y, u: (y >= 0, y <= 1, u > 0),
+                ),
+                {"y": 0, "u": 1},
+            ),
+        ),
+        argument="The residual of a label 0 is 0 whatever the prediction: one class would never be learned.",
+        repaired_by="inprivate/eq-5",
+    ),
+    Proposition(
+        "inprivate/eq-6",
+        "Eq. 6",
+        "The residual 2y / (1 + exp(2 y f)) is the negative gradient of the loss.",
+        about=(paper.loss, paper.residual),
+        evidence=(
+            Identity(
+                "y f",
+                lambda y, f: -sympy.diff(paper.loss(y, f), f),
+                lambda y, f: paper.residual(y, f),
+            ),
+        ),
+    ),
+    Proposition(
+        "inprivate/residual-bound",
+        "section V-A",
+        "Residuals of the log loss lie in [-1, 1].",
+        about=(paper.residual,),
+        evidence=(
+            BoundedCounterexample(
+                Enclosed({"f": (-1, 1)}, lambda f: paper.residual(1, f), lambda f: 1), {"f": Fraction(-1, 2)}
+            ),
+        ),
+        argument="A record of label 1 that the earlier trees score -1/2 has residual 2/(1 + 1/e) = 1.46.",
+        repaired_by="inprivate/residual-bound-repaired",
+    ),
+    Proposition(
+        "inprivate/residual-bound-repaired",
+        "section V-A, repaired",
+        "Residuals of the log loss lie within (-2, 2), for every label in [-1, 1].",
+        about=(paper.residual_at_odds,),
+        evidence=(
+            Proved(
+                AtMost(
+                    (Real("y"), ODDS),
+                    lambda y, u: absolute(paper.residual_at_odds(y, u)),
+                    lambda: 2,
+                    lambda y, u: (u > 0, *within(y, 1)),
+                ),
+                tight=Tight(
+                    "2",
+                    "as y f falls, for labels -1 and 1",
+                    at=lambda k: {"y": 1, "u": 1 / k},
+                    near={"y": 1, "u": Fraction(1, 10**4)},
+                    limit=True,
+                ),
+            ),
+        ),
+        argument="u = exp(2 y f) takes every positive value.",
+    ),
+    Proposition(
+        "inprivate/residual-bound-first-tree",
+        "section V-A, first tree",
+        "At f = 0, before any tree, residuals of labels -1 and 1 are -1 and 1.",
+        about=(paper.residual,),
+        evidence=(Identity("y", lambda y: paper.residual(y, 0), lambda y: y),),
+    ),
+    Proposition(
+        "inprivate/residual-bound-clipped",
+        "section V-A, repaired",
+        "Cut to [-B, B], residuals are within it and those already within it stay as they are.",
+        about=(paper.clip,),
+        evidence=(
+            Proved(ForAll((Real("y"), BOUND), lambda y, B: within(paper.clip(y, B), B), lambda B: B > 0)),
+            Proved(ForAll((Real("y"), BOUND), lambda y, B: paper.clip(y, B) == y, lambda y, B: (B > 0, *within(y, B)))),
+        ),
+    ),
+    Proposition(
+        "inprivate/eq-7",
+        "Eq. 7",
+        "The objective of the coefficient is convex, so that a coefficient where its derivative is 0 is the minimum.",
+        about=(paper.loss, paper.residual_at_odds),
+        evidence=(
+            Identity(
+                "y f",
+                lambda y, f: sympy.diff(paper.loss(y, f), f, 2),
+                lambda y, f: 4 * y**2 * sympy.exp(2 * y * f) / (1 + sympy.exp(2 * y * f)) ** 2,
+                label="second derivative",
+            ),
+            Proved(
+                ForAll(
+                    (Real("y"), ODDS),
+                    lambda y, u: 4 * y * y * u / ((1 + u) * (1 + u)) >= 0,
+                    lambda u: u > 0,
+                ),
+                label="which is not negative, u = exp(2 y f)",
+            ),
+        ),
+    ),
+    Proposition(
+        "inprivate/eq-7-existence",
+        "Eq. 7",
+        "Every leaf has an optimal coefficient.",
+        about=(paper.residual_at_odds,),
+        evidence=(
+            Exhibit(
+                lambda: _one_class((Fraction(1, 4), Fraction(1), Fraction(4))),
+                "a leaf with label 1 only: the derivative is negative everywhere",
+            ),
+            Proved(
+                ForAll((ODDS,), lambda u: -paper.residual_at_odds(1, u) < 0, lambda u: u > 0),
+                label="derivative of each term at every coefficient",
+            ),
+        ),
+        argument="With one class the objective falls for ever; Eq. 8 takes one step of it instead.",
+    ),
+    Proposition(
+        "inprivate/eq-8",
+        "Eq. 8",
+        "For labels -1 and 1, Eq. 8 is the Newton step of Eq. 7's objective from 0.",
+        about=(paper.residual_at_odds, paper.curvature, paper.newton_step),
+        evidence=(
+            Proved(
+                ForAll(
+                    (ODDS,),
+                    lambda u: tuple(
+                        paper.curvature(paper.residual_at_odds(y, u)) == 4 * u / ((1 + u) * (1 + u)) for y in (-1, 1)
+                    ),
+                    lambda u: u > 0,
+                ),
+                label="denominator: the second derivative of Eq. 7",
+            ),
+        ),
+        uses=("inprivate/eq-6", "inprivate/eq-7"),
+    ),
+    Proposition(
+        "inprivate/eq-8-label-range",
+        "Eq. 8 with Eq. 5",
+        "For labels in [-1, 1], as Eq. 5 has them, Eq. 8 is the Newton step of Eq. 7's objective.",
+        about=(paper.residual_at_odds, paper.curvature),
+        evidence=(
+            Counterexample(
+                ForAll(
+                    (Real("y"), ODDS),
+                    lambda y, u: paper.curvature(paper.residual_at_odds(y, u)) == 4 * y * y * u / ((1 + u) * (1 + u)),
+                    lambda y, u: (u > 0, *within(y, 1)),
+                ),
+                {"y": Fraction(1, 2), "u": 1},
+            ),
+        ),
+        repaired_by="inprivate/eq-8",
+    ),
+    Proposition(
+        "inprivate/eq-9",
+        "Eq. 9",
+        "Both forms of P_+ agree, P_+ + P_- = 1, and P_+ is the likelihood that Eq. 5 gives label 1.",
+        about=(paper.probability, paper.probability_at_odds, paper.loss),
+        evidence=(
+            Identity("f", lambda f: paper.probability(f), lambda f: 1 / (1 + sympy.exp(-2 * f)), label="two forms"),
+            Identity("f", lambda f: 1 - paper.probability(f), lambda f: 1 / (1 + sympy.exp(2 * f)), label="P_-"),
+            Identity("f", lambda f: paper.probability(f), lambda f: sympy.exp(-paper.loss(1, f)), label="likelihood"),
+        ),
+    ),
+)
+
+REGRESSION = (
+    Proposition(
+        "inprivate/eq-12",
+        "Eq. 12",
+        "The regression tree's loss, (y - f)^2 / 2, is the negative binomial log-likelihood of Eq. 5, as the text says.",
+        about=(paper.square_loss,),
+        evidence=(
+            Exhibit(
+                lambda: (
+                    {"shows": "at y = 1, f = -1: square loss 2, Eq. 5 log(1 + e^2) > 2"}
+                    if paper.square_loss(Fraction(1), Fraction(-1)) == 2
+                    else None
+                ),
+                "the two losses differ",
+            ),
+        ),
+    ),
+    Proposition(
+        "inprivate/eq-13",
+        "Eq. 13",
+        "The residual y - f is the negative gradient of square loss.",
+        about=(paper.square_loss, paper.square_residual),
+        evidence=(
+            Identity(
+                "y f", lambda y, f: -sympy.diff(paper.square_loss(y, f), f), lambda y, f: paper.square_residual(y, f)
+            ),
+        ),
+    ),
+    Proposition(
+        "inprivate/residual-bound-regression",
+        "section V-A and V-B",
+        "With labels and predictions in [-1, 1], residuals of square loss lie in [-1, 1].",
+        about=(paper.square_residual,),
+        evidence=(
+            Counterexample(
+                AtMost(
+                    (Real("y"), Real("f")),
+                    lambda y, f: absolute(paper.square_residual(y, f)),
+                    lambda: 1,
+                    lambda y, f: (*within(y, 1), *within(f, 1)),
+                ),
+                {"y": 1, "f": -1},
+            ),
+        ),
+        argument="With noisy coefficients f is not even bounded, nor is the residual.",
+        repaired_by="inprivate/residual-bound-clipped",
+    ),
+    Proposition(
+        "inprivate/eq-14",
+        "Eq. 14",
+        "The mean of the residuals minimises their square loss, and no other coefficient does.",
+        about=(paper.mean_residual,),
+        evidence=(
+            Proved(
+                ForAll(
+                    (Count("n", start=1), Real("G"), Real("v")),
+                    lambda n, G, v: (
+                        n * v * v / 2 - G * v
+                        == -G * paper.mean_residual(G, n) / 2
+                        + n * (v - paper.mean_residual(G, n)) * (v - paper.mean_residual(G, n)) / 2
+                    ),
+                ),
+                label="sum of (residual - v)^2 / 2, without the part that v does not change",
+            ),
+        ),
+    ),
+)
+
+
+def _one_class(odds: tuple[Fraction, ...]) -> dict[str, Any] | None:
+    """The derivatives of Eq. 7's objective for a record of label 1, at coefficients of these odds."""
+    derivatives = [-paper.residual_at_odds(1, u) for u in odds]
+    return {"derivatives": ", ".join(map(str, derivatives))} if max(derivatives) < 0 else None
+
+
+PROPOSITIONS = CITED + CLASSIFICATION + REGRESSION

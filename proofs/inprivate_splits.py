@@ -1,0 +1,455 @@
+"""InPrivate Digging: gain, its sensitivity and range, split selection, down-sampling."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from proofs.enclosures import Enclosed
+from proofs.evidence import BoundedCounterexample, Counterexample, Exhibit, Follows, Identity, Proved
+from proofs.inprivate import within
+from proofs.proposition import ADD_REMOVE, REPLACE_ONE, Proposition
+from proofs.statements import AtMost, Count, ForAll, Real
+from proofs.tightness import Tight
+from refdp.events import Relation
+from refdp.generic import absolute, exp, log
+from refdp.papers import inprivate as paper
+
+AR, RO = Relation.ADD_REMOVE, Relation.REPLACE_ONE
+BOUND = Real("B")
+NODE = (Real("G"), Count("n"), Real("y"))
+SPLIT = (Real("L"), Count("n"), Real("R"), Count("m"), Real("y"), BOUND)
+MANY = Fraction(10**4)
+
+
+def node(G: Any, n: Any, y: Any) -> tuple[Any, ...]:
+    """n residuals within [-1, 1] that sum to G, and one more, y; B = 1 is the unit of residuals."""
+    return *within(G, n), *within(y, 1)
+
+
+def slack(G: Any, n: Any, y: Any) -> Any:
+    """y^2 minus the change of a node's score when the residual y joins it."""
+    return y * y - (paper.node_score(G + y, n + 1) - paper.node_score(G, n))
+
+
+def gain_change(L: Any, n: Any, R: Any, m: Any, y: Any) -> Any:
+    """Change of the gain when a residual joins the left child."""
+    return paper.gain(L + y, n + 1, R, m) - paper.gain(L, n, R, m)
+
+
+def replaced_change(n: Any) -> Any:
+    """Change of the gain when, beside n residuals -1 on the left and n^2 of 1 on the right, a left 1 becomes -1."""
+    return gain_change(-n, n, n * n, n * n, -1) - gain_change(-n, n, n * n, n * n, 1)
+
+
+def two_candidates(n: Any) -> Any:
+    """Range over two candidates when 1 joins: among n of -1, and alone in an empty child; n^2 records are 1."""
+    return gain_change(0, 0, n * n - n, n * n + n, 1) - gain_change(-n, n, n * n, n * n, 1)
+
+
+def two_candidates_replaced(n: Any) -> Any:
+    """The same when -1 becomes 1: one candidate keeps it among n of -1, the other among n of 1, far from the rest."""
+    first = gain_change(-n, n, n, n, 1) - gain_change(-n, n, n, n, -1)
+    second = gain_change(n, n, -n, n, 1) - gain_change(n, n, -n, n, -1)
+    return second - first
+
+
+def selection_loss(up: Any, down: Any, e: Any) -> Any:
+    """Loss of Eq. 10's choice of the candidate that changes by `up`, 1000 others change by `down`, equal before."""
+    sensitivity = paper.gain_sensitivity_as_published()
+    high, low = (paper.split_exponent(u, e, sensitivity) for u in (up, down))
+    return high - log((exp(high) + 1000 * exp(low)) / 1001)
+
+
+def added_loss(e: Any) -> Any:
+    """Residuals within 2 (log loss): 2 joins, alone by one candidate, among 10^4 residuals of -2 by the others."""
+    n = MANY
+    equal = 4 * (gain_change(0, 0, n * n - n, n * n + n, 1)), 4 * gain_change(-n, n, n * n, n * n, 1)
+    return selection_loss(*equal, e)
+
+
+def replaced_loss(e: Any) -> Any:
+    """Residuals within 2: -2 becomes 2."""
+    n = MANY
+    first = gain_change(-n, n, n, n, 1) - gain_change(-n, n, n, n, -1)
+    second = gain_change(n, n, -n, n, 1) - gain_change(n, n, -n, n, -1)
+    return selection_loss(4 * second, 4 * first, e)
+
+
+def revealed(values: Sequence[int], neighbour: Sequence[int]) -> Mapping[str, Any] | None:
+    """Split values that one data set can output and its neighbour cannot."""
+    ours, theirs = ({*paper.down_sample([Fraction(v) for v in column])} for column in (values, neighbour))
+    if ours <= theirs:
+        return None
+    return {
+        "feature's values": ", ".join(map(str, values)),
+        "on the neighbour": ", ".join(map(str, neighbour)),
+        "candidates": ", ".join(map(str, sorted(ours))),
+        "candidates on the neighbour": ", ".join(map(str, sorted(theirs))),
+        "shows": "a split at a candidate that the neighbour does not have: infinite loss",
+    }
+
+
+def errors_of_split(a: Any, b: Any, c: Any, d: Any) -> Any:
+    """E - E_L - E_R from the residuals themselves, two on each side."""
+    return paper.square_error([a, b, c, d]) - paper.square_error([a, b]) - paper.square_error([c, d])
+
+
+GAIN = (
+    Proposition(
+        "inprivate/gain",
+        "section III-B and Alg. 1, l. 8",
+        "E = (sum of squares) - G^2/n in every node, so E - E_L - E_R = G_L^2/n_L + G_R^2/n_R - G^2/n.",
+        about=(paper.square_error, paper.node_score, paper.gain),
+        evidence=(
+            Proved(
+                ForAll(
+                    (Count("n", start=1), Real("G"), Real("Q")),
+                    lambda n, G, Q: (
+                        Q - 2 * paper.mean_residual(G, n) * G + n * paper.mean_residual(G, n) ** 2
+                        == Q - paper.node_score(G, n)
+                    ),
+                ),
+                label="E expanded, for any number of residuals with sum G and sum of squares Q",
+            ),
+            Proved(
+                ForAll(
+                    tuple(Real(name) for name in "abcd"),
+                    lambda a, b, c, d: errors_of_split(a, b, c, d) == paper.gain(a + b, 2, c + d, 2),
+                ),
+                label="the code, on four residuals",
+            ),
+        ),
+    ),
+    Proposition(
+        "inprivate/node-change",
+        "section V-A",
+        "y^2 minus the change of G^2/n lies in [0, 4 B^2) when a residual y joins a node.",
+        ADD_REMOVE,
+        about=(paper.node_score,),
+        evidence=(
+            Proved(
+                AtMost(NODE, slack, lambda: 4, node),
+                tight=Tight(
+                    "4 B^2",
+                    "as n grows, for n residuals of -B and a new one of B",
+                    at=lambda k: {"G": -k, "n": k, "y": 1},
+                    near={"G": -(10**5), "n": 10**5, "y": 1},
+                    limit=True,
+                ),
+                label="from above",
+            ),
+            Proved(AtMost(NODE, lambda G, n, y: -slack(G, n, y), lambda: 0, node), label="from below"),
+            Identity(
+                "G n B",
+                lambda G, n, B: paper.node_score(B * G, n),
+                lambda G, n, B: B * B * paper.node_score(G, n),
+                label="B = 1 is a choice of unit",
+            ),
+        ),
+    ),
+    Proposition(
+        "inprivate/gain-sensitivity",
+        "section V-A",
+        "The gain's sensitivity for log loss is 4.",
+        ADD_REMOVE,
+        about=(paper.gain, paper.gain_sensitivity_as_published),
+        evidence=(
+            Counterexample(
+                AtMost(
+                    SPLIT,
+                    lambda L, n, R, m, y: absolute(gain_change(L, n, R, m, y)),
+                    paper.gain_sensitivity_as_published,
+                    lambda L, n, R, m, y, B: (B < 2, *within(L, n * B), *within(R, m * B), *within(y, B)),
+                ),
+                {"L": 0, "n": 0, "R": -15, "m": 10, "y": Fraction(3, 2), "B": Fraction(3, 2)},
+            ),
+        ),
+        uses=("inprivate/residual-bound-repaired",),
+        argument="Residuals of 3/2 belong to records that the earlier trees score log(3)/2 on the wrong side.",
+        repaired_by="inprivate/gain-sensitivity-repaired",
+    ),
+    Proposition(
+        "inprivate/gain-sensitivity-repaired",
+        "section V-A, repaired",
+        "With residuals within [-B, B] the gain changes by less than 4 B^2 when a record is added.",
+        ADD_REMOVE,
+        about=(paper.gain, paper.gain_change),
+        evidence=(
+            Proved(
+                AtMost(
+                    SPLIT[:-1],
+                    lambda L, n, R, m, y: gain_change(L, n, R, m, y),
+                    lambda: paper.gain_change(1, AR),
+                    lambda L, n, R, m, y: (*within(L, n), *within(R, m), *within(y, 1)),
+                ),
+                tight=Tight(
+                    "4 B^2",
+                    "as n grows, for n residuals of -B and a new one of B alone in its child",
+                    at=lambda k: {"L": 0, "n": 0, "R": -k, "m": k, "y": 1},
+                    near={"L": 0, "n": 0, "R": -(10**5), "m": 10**5, "y": 1},
+                    limit=True,
+                ),
+                label="up",
+            ),
+            Proved(
+                AtMost(
+                    (Real("parent"), Real("child")),
+                    lambda parent, child: absolute(parent - child),
+                    lambda: paper.gain_change(1, AR),
+                    lambda parent, child: (parent >= 0, parent < 4, child >= 0, child < 4),
+                    strict=True,
+                ),
+                label="both ways: the change is the parent's slack minus the child's",
+            ),
+            Proved(
+                ForAll(
+                    (Real("L"), Count("n"), Real("R"), Count("m"), Real("y")),
+                    lambda L, n, R, m, y: gain_change(L, n, R, m, y) == slack(L + R, n + m, y) - slack(L, n, y),
+                ),
+                label="which is an identity",
+            ),
+        ),
+        uses=("inprivate/node-change",),
+    ),
+    Proposition(
+        "inprivate/gain-sensitivity-replace-one",
+        "section V-A",
+        "The gain's sensitivity is 4 for residuals in [-1, 1].",
+        REPLACE_ONE,
+        about=(paper.gain, paper.gain_sensitivity_as_published),
+        evidence=(
+            Counterexample(
+                AtMost((Count("n"),), replaced_change, lambda: paper.gain_sensitivity_as_published()), {"n": 10}
+            ),
+        ),
+        argument="The data sets: n residuals -1 and one 1, or one more -1, on the left; n^2 residuals 1 on the right.",
+        repaired_by="inprivate/gain-sensitivity-repaired-replace-one",
+    ),
+    Proposition(
+        "inprivate/gain-sensitivity-repaired-replace-one",
+        "section V-A, repaired",
+        "With residuals within [-B, B] the gain changes by less than 8 B^2 when a record is replaced.",
+        REPLACE_ONE,
+        about=(paper.gain, paper.gain_change),
+        evidence=(
+            Proved(
+                AtMost((Count("n", start=1),), replaced_change, lambda: paper.gain_change(1, RO)),
+                tight=Tight(
+                    "8 B^2",
+                    "as n grows: a residual B among n of -B, facing n^2 of B, becomes -B",
+                    at=lambda k: {"n": k},
+                    near={"n": 10**4},
+                    limit=True,
+                ),
+                label="that pair",
+            ),
+            Proved(
+                AtMost(
+                    tuple(Real(name) for name in "abcd"),
+                    lambda a, b, c, d: absolute((a - b) - (c - d)),
+                    lambda: paper.gain_change(1, RO),
+                    lambda a, b, c, d: tuple(x for v in (a, b, c, d) for x in (v >= 0, v < 4)),
+                    strict=True,
+                ),
+                label="any pair: slacks of parent and child for the record that arrives and the one that leaves",
+            ),
+        ),
+        uses=("inprivate/node-change", "inprivate/gain-sensitivity-repaired"),
+    ),
+    Proposition(
+        "inprivate/gain-range",
+        "section V-A, range form",
+        "When a record is added, the changes of a node's candidates lie within an interval of length 4 B^2.",
+        ADD_REMOVE,
+        about=(paper.gain, paper.gain_range),
+        evidence=(
+            Proved(
+                AtMost((Count("n", start=1),), two_candidates, lambda: paper.gain_range(1, AR)),
+                tight=Tight(
+                    "4 B^2",
+                    "as n grows: B joins, alone by one candidate, among n of -B by another, n^2 residuals being B",
+                    at=lambda k: {"n": k},
+                    near={"n": 10**4},
+                    limit=True,
+                ),
+                label="that pair of candidates",
+            ),
+            Proved(
+                AtMost(
+                    (Real("parent"), Real("first"), Real("second")),
+                    lambda parent, first, second: (parent - second) - (parent - first),
+                    lambda: paper.gain_range(1, AR),
+                    lambda first, second: (first >= 0, first < 4, second >= 0, second < 4),
+                    strict=True,
+                ),
+                label="any two: the parent's slack cancels",
+            ),
+        ),
+        uses=("inprivate/node-change", "inprivate/gain-sensitivity-repaired"),
+    ),
+    Proposition(
+        "inprivate/gain-range-replace-one",
+        "section V-A, range form",
+        "When a record is replaced, the ranges of the changes, summed over the nodes of a level, are at most 8 B^2.",
+        REPLACE_ONE,
+        about=(paper.gain, paper.gain_range),
+        evidence=(
+            Proved(
+                AtMost((Count("n", start=1),), two_candidates_replaced, lambda: paper.gain_range(1, RO)),
+                tight=Tight(
+                    "8 B^2",
+                    "as n grows: -B becomes B, among n of -B by one candidate and among n of B by another",
+                    at=lambda k: {"n": k},
+                    near={"n": 10**4},
+                    limit=True,
+                ),
+                label="that pair of candidates",
+            ),
+            Proved(
+                AtMost(
+                    tuple(Real(name) for name in "abcd"),
+                    lambda a, b, c, d: (a - b) + (c - d),
+                    lambda: paper.gain_range(1, RO),
+                    lambda a, b, c, d: tuple(x for v in (a, b, c, d) for x in (v >= 0, v < 4)),
+                    strict=True,
+                ),
+                label="any two, in one node or two: one record leaves, one arrives, parents cancel",
+            ),
+        ),
+        uses=("inprivate/node-change", "inprivate/gain-range"),
+    ),
+)
+
+
+def selection(suffix: str, relation: str, kind: Relation, words: str) -> Proposition:
+    """What the range of the gain allows."""
+    return Proposition(
+        f"inprivate/eq-10-repaired{suffix}",
+        "Eq. 10, repaired",
+        f"With residuals within [-B, B], choosing a split with probability ~ exp(epsilon gain / ({words} B^2)) is "
+        "epsilon-DP for all nodes of a level.",
+        relation,
+        about=(paper.split_exponent, paper.gain_range),
+        evidence=(
+            Identity(
+                "e B",
+                lambda e, B: paper.split_exponent(paper.gain_range(B, kind), e, paper.gain_range(B, kind) / 2),
+                lambda e: e,
+                positive=True,
+                label="exponent over the range",
+            ),
+        ),
+        uses=(f"inprivate/gain-range{suffix}", "dpxgboost/exponential-range"),
+    )
+
+
+SELECTION = (
+    Proposition(
+        "inprivate/eq-10",
+        "Eq. 10",
+        "Choosing a split of log loss's residuals with Delta = 4 is epsilon-DP.",
+        ADD_REMOVE,
+        about=(paper.gain, paper.split_exponent, paper.gain_sensitivity_as_published),
+        evidence=(BoundedCounterexample(Enclosed({"e": (Fraction(1, 10), 1)}, added_loss, lambda e: e), {"e": 1}),),
+        argument="Residuals near 2 have a range near 16: the loss tends to 2 epsilon. Gains before are made equal.",
+        repaired_by="inprivate/eq-10-repaired",
+    ),
+    Proposition(
+        "inprivate/eq-10-replace-one",
+        "Eq. 10",
+        "Choosing a split of log loss's residuals with Delta = 4 is epsilon-DP.",
+        REPLACE_ONE,
+        about=(paper.gain, paper.split_exponent, paper.gain_sensitivity_as_published),
+        evidence=(BoundedCounterexample(Enclosed({"e": (Fraction(1, 10), 1)}, replaced_loss, lambda e: e), {"e": 1}),),
+        argument="Residuals near 2 have a range near 32: the loss tends to 4 epsilon. Gains before are made equal.",
+        repaired_by="inprivate/eq-10-repaired-replace-one",
+    ),
+    selection("", ADD_REMOVE, AR, "4"),
+    selection("-replace-one", REPLACE_ONE, RO, "8"),
+    *(
+        Proposition(
+            f"inprivate/eq-10-unit-residuals{suffix}",
+            "Eq. 10",
+            "Choosing a split of residuals within [-1, 1], as at the first tree, with Delta = 4 is epsilon-DP.",
+            relation,
+            about=(paper.split_exponent, paper.gain_range, paper.gain_sensitivity_as_published),
+            evidence=(_published,),
+            uses=(f"inprivate/gain-range{suffix}", "dpxgboost/exponential-range"),
+        )
+        for suffix, relation, _published in (
+            (
+                "",
+                ADD_REMOVE,
+                Proved(
+                    AtMost(
+                        (Real("e"),),
+                        lambda e: paper.split_exponent(
+                            paper.gain_range(1, AR), e, Fraction(paper.gain_sensitivity_as_published())
+                        ),
+                        lambda e: e / 2,
+                        lambda e: e > 0,
+                    ),
+                    tight=Tight(
+                        "epsilon/2", "for every epsilon", lambda: dict[str, Any](), {"e": 1}, given=lambda e: e > 0
+                    ),
+                    label="exponent over the range",
+                ),
+            ),
+            (
+                "-replace-one",
+                REPLACE_ONE,
+                Proved(
+                    AtMost(
+                        (Real("e"),),
+                        lambda e: paper.split_exponent(
+                            paper.gain_range(1, RO), e, Fraction(paper.gain_sensitivity_as_published())
+                        ),
+                        lambda e: e,
+                        lambda e: e > 0,
+                    ),
+                    tight=Tight(
+                        "epsilon", "for every epsilon", lambda: dict[str, Any](), {"e": 1}, given=lambda e: e > 0
+                    ),
+                    label="exponent over the range",
+                ),
+            ),
+        )
+    ),
+    Proposition(
+        "inprivate/down-sampling-size",
+        "section V-A",
+        "Down-sampling reduces a domain of n values, n a multiple of 3, to n/3.",
+        about=(paper.down_sample,),
+        evidence=(
+            Follows("values are taken three by three, each three giving one mean; checked below for 3 to 30 values"),
+        ),
+    ),
+    Proposition(
+        "inprivate/down-sampling",
+        "section V-A",
+        "Means of triples of the values may serve as split candidates.",
+        ADD_REMOVE,
+        about=(paper.down_sample,),
+        evidence=(Exhibit(lambda: revealed((0, 0, 3), (0, 3)), "neighbours with different candidates"),),
+        repaired_by="inprivate/public-candidates",
+    ),
+    Proposition(
+        "inprivate/down-sampling-replace-one",
+        "section V-A",
+        "Means of triples of the values may serve as split candidates.",
+        REPLACE_ONE,
+        about=(paper.down_sample,),
+        evidence=(Exhibit(lambda: revealed((0, 0, 3), (0, 0, 6)), "neighbours with different candidates"),),
+        repaired_by="inprivate/public-candidates",
+    ),
+    Proposition(
+        "inprivate/public-candidates",
+        "section V-A, repaired",
+        "Candidates made from public bounds alone are the same on all data sets and cost nothing.",
+        evidence=(Follows("a constant does not change between neighbours"),),
+    ),
+)
+
+PROPOSITIONS = GAIN + SELECTION
