@@ -173,9 +173,7 @@ class ReplaySource:
     def release(self, request: Request) -> Array:
         """The recorded output, if the recorded run asked the same."""
         entry = self._next(request)
-        _same(request, "mechanism", entry.request.mechanism, request.mechanism)
-        _same(request, "sensitivity", entry.request.sensitivity, request.sensitivity)
-        _same_options(request, entry.request.options, request.options)
+        same_request(entry.request, request)
         recorded = entry.output if entry.index is None else entry.index
         _, value = asked(request)
         expected = value.shape if entry.index is None else value.shape[:1]
@@ -213,6 +211,16 @@ class ReplaySource:
             raise ImpossibleReplay(request.name, "control flow", "the neighbour's run goes on after the recorded end")
         _same(request, "control flow", (entry.request.kind, entry.request.name), (request.kind, request.name))
         return entry
+
+
+def same_request(recorded: Request, replayed: Request) -> None:
+    """Raise ImpossibleReplay if two runs ask for different things at the same point, true values apart."""
+    _same(replayed, "control flow", (recorded.kind, recorded.name), (replayed.kind, replayed.name))
+    _same(replayed, "mechanism", recorded.mechanism, replayed.mechanism)
+    _same(replayed, "sensitivity", recorded.sensitivity, replayed.sensitivity)
+    _same_options(replayed, recorded.options, replayed.options)
+    if recorded.value is not None and replayed.value is not None:
+        _same(replayed, "shape", recorded.value.shape, replayed.value.shape)
 
 
 def _same(request: Request, kind: str, recorded: object, replayed: object) -> None:

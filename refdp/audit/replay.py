@@ -142,7 +142,7 @@ def audit_pair(
     try:
         replays = [run(train, *arguments, pair.relation) for arguments in _sides(pair, transcript, removed)]
     except ImpossibleReplay as error:
-        return Finding(np.inf, np.inf, (_impossible(error, pair, transcript),))
+        return impossible(error, pair, _claim_at(error.release, transcript))
     found = _differing_models(model, [text for _, text in replays], pair)
     everywhere, absent = replays[0][0], replays[1][0]
     if blocks is not None:
@@ -278,17 +278,16 @@ def _leaks(one_block: Transcript, everywhere: Transcript, absent: Transcript, pa
     return found[:1]
 
 
-def _impossible(error: ImpossibleReplay, pair: Pair, transcript: Transcript) -> Violation:
-    claim = next(
-        (
-            e.request.sensitivity.claim
-            for e in transcript.entries
-            if e.request.name == error.release and e.request.sensitivity
-        ),
-        "",
-    )
+def impossible(error: ImpossibleReplay, pair: Pair, claim: str) -> Finding:
+    """The finding of two runs that part: infinite loss."""
     witness = {"detail": error.detail[:500], **pair.witness()}
-    return Violation(error.kind, error.release, 0.0, np.inf, np.inf, claim, witness)
+    return Finding(np.inf, np.inf, (Violation(error.kind, error.release, 0.0, np.inf, np.inf, claim, witness),))
+
+
+def _claim_at(name: str, transcript: Transcript) -> str:
+    """The claim that the release of that name declares, if there is such a release."""
+    declared = (e.request.sensitivity for e in transcript.entries if e.request.name == name)
+    return next((sensitivity.claim for sensitivity in declared if sensitivity is not None), "")
 
 
 def sampled(train: Trainer, pair: Pair, seed: int, epsilon: float) -> Finding:

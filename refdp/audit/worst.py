@@ -10,10 +10,13 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from refdp.audit.replay import Finding, Pair, Trainer, compare, run
+from refdp.audit.replay import Finding, Pair, Trainer, compare, impossible, run
 from refdp.curator import EVERYWHERE, Array, Curator, Request
+from refdp.errors import ImpossibleReplay
 from refdp.events import Relation
+from refdp.mechanisms import Mechanism
 from refdp.records import Records
+from refdp.sources import asked, same_request
 
 
 class _Reached(Exception):
@@ -64,16 +67,28 @@ def worst_transcript(train: Trainer, pair: Pair, *, reverse: bool = False) -> li
     outputs: list[Array] = []
     while True:
         first, second = (next_request(train, side, outputs, pair.relation) for side in (pair.first(), pair.second()))
-        if first is None or second is None:
+        if first is None and second is None:
             return outputs
-        assert first.mechanism is not None and first.value is not None and second.value is not None
-        a, b = (second.value, first.value) if reverse else (first.value, second.value)
-        outputs.append(first.mechanism.worst_output(a, b))
+        mechanism, a, b = _same_question(first, second)
+        outputs.append(mechanism.worst_output(b, a) if reverse else mechanism.worst_output(a, b))
+
+
+def _same_question(first: Request | None, second: Request | None) -> tuple[Mechanism, Array, Array]:
+    """Mechanism and the two true values. Errors: ImpossibleReplay if the two runs ask for different things."""
+    if first is None or second is None:
+        name = (first or second or Request("release", ())).name
+        raise ImpossibleReplay(name, "control flow", "one of the two runs ended before it")
+    same_request(first, second)
+    (mechanism, a), (_, b) = asked(first), asked(second)
+    return mechanism, a, b
 
 
 def worst_case(train: Trainer, pair: Pair, epsilon: float, *, reverse: bool = False) -> Finding:
     """The finding of a replay along the worst transcript."""
-    outputs = worst_transcript(train, pair, reverse=reverse)
+    try:
+        outputs = worst_transcript(train, pair, reverse=reverse)
+    except ImpossibleReplay as error:
+        return impossible(error, pair, "")
     sides = [pair.first(), pair.base, *([] if pair.old is None else [pair.second()])]
     transcripts = [run(train, side, Chosen(outputs), pair.relation)[0] for side in sides]
     return compare(transcripts, pair, epsilon, [])

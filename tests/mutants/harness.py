@@ -1,0 +1,115 @@
+"""Privacy mutants: a module's source with one mistake, and the audit that must catch and locate it."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from refdp.audit.freshness import stale
+from refdp.audit.neighbours import pairs
+from refdp.audit.replay import Finding, Trainer, run, sampled
+from refdp.audit.worst import worst_case
+from refdp.curator import Curator
+from refdp.events import Event, Plan, Relation, Release, children, expand
+from refdp.records import Records, Schema
+from refdp.sources import SampleSource
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One mistake. patches: (module, old text, new text). located: part of the name of a release where it shows."""
+
+    name: str
+    patches: tuple[tuple[str, str, str], ...]
+    located: str
+    settings: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Caught:
+    """One detection: by which check, and where."""
+
+    by: str
+    where: str
+
+
+def mutated(patches: tuple[tuple[str, str, str], ...], paper: str) -> ModuleType:
+    """The paper's module, re-executed with every patch made in its own source or in a module that it uses."""
+    names = list(dict.fromkeys([*(name for name, _, _ in patches), paper]))
+    kept = {name: importlib.import_module(name) for name in names}
+    try:
+        for name in names:
+            sys.modules[name] = ModuleType(name)
+            _execute(sys.modules[name], kept[name], [(old, new) for where, old, new in patches if where == name])
+        return sys.modules[paper]
+    finally:
+        sys.modules.update(kept)
+
+
+def _execute(module: ModuleType, original: ModuleType, changes: list[tuple[str, str]]) -> None:
+    """Run the original's source, with every change made, in the new module."""
+    assert original.__file__ is not None
+    module.__file__ = original.__file__
+    source = Path(original.__file__).read_text(encoding="utf-8")
+    for old, new in changes:
+        assert source.count(old) == 1, f"{original.__name__}: {old!r} occurs {source.count(old)} times, not once"
+        source = source.replace(old, new)
+    exec(compile(source, original.__file__, "exec"), module.__dict__)
+
+
+def audit(
+    train: Trainer,
+    plan: Plan,
+    schema: Schema,
+    epsilon: float,
+    *,
+    count: int = 36,
+    source: Callable[[np.random.Generator], Any] = SampleSource,
+) -> list[Caught]:
+    """Every check of the audit on a trainer that claims `plan`; what it caught, without repetitions."""
+    caught: dict[Caught, None] = {}
+    relation = plan.relation
+    for seed, pair in enumerate(islice(pairs(schema, relation, 7), count)):
+        if seed == 0:
+            caught.update(dict.fromkeys(_against_plan(train, plan, pair.first())))
+            caught.update(dict.fromkeys(_freshness(train, pair.first(), relation, source)))
+        findings = [sampled(train, pair, seed, epsilon)]
+        if seed % 6 == 0:
+            findings += [worst_case(train, pair, epsilon, reverse=reverse) for reverse in (False, True)]
+        caught.update(dict.fromkeys(_shown(findings)))
+    return list(caught)
+
+
+def _shown(findings: list[Finding]) -> list[Caught]:
+    return [Caught(v.kind, v.release.rsplit("/", 1)[-1]) for finding in findings for v in finding.violations]
+
+
+def _against_plan(train: Trainer, plan: Plan, records: Records) -> list[Caught]:
+    """The first recorded release that the plan does not have, if any."""
+    curator = Curator(SampleSource(np.random.default_rng(3)), plan.relation)
+    train(records, curator)
+    recorded, planned = curator.event(), expand(plan.event)
+    if recorded == planned:
+        return []
+    ours, theirs = list(_flat(recorded)), list(_flat(planned))
+    for a, b in zip(ours, theirs):
+        if a != b:
+            return [Caught("plan", b.name)]
+    return [Caught("plan", (ours + theirs)[min(len(ours), len(theirs))].name if len(ours) != len(theirs) else "scopes")]
+
+
+def _flat(event: Event) -> list[Release]:
+    return [event] if isinstance(event, Release) else [r for child in children(event) for r in _flat(child)]
+
+
+def _freshness(train: Trainer, records: Records, relation: Relation, source: Callable[..., Any]) -> list[Caught]:
+    transcripts = [run(train, records, source(np.random.default_rng(seed)), relation)[0] for seed in (11, 12)]
+    return [Caught(v.kind, v.release.rsplit("/", 1)[-1]) for v in stale(*transcripts)]
