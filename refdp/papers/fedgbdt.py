@@ -55,9 +55,9 @@ def released_leaf_weight(gradient_sum: Number, hessian_sum: Number, regularisati
 
 
 def averaging_weight(positives: Number, records: Number) -> Number:
-    """1/2 where the released count is not positive, else G / H clipped to [0, 1] (Section 4.4.1, repaired). One leaf."""
+    """1/2 where the released count is not positive, else G / H clipped to [0, 1] (repairs Section 4.4.1). One leaf."""
     if records <= 0:
-        return 0 * positives + Fraction(1, 2)
+        return (0 * positives + 1) / 2
     return minimum(maximum(positives / records, 0 * positives), 0 * positives + 1)
 
 

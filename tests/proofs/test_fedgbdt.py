@@ -20,7 +20,7 @@ from proofs.fedgbdt_definitions import QUARTERS, hockey_stick, tail
 from proofs.fedgbdt_queries import walk
 from proofs.ledger import check
 from proofs.proposition import Proposition, derive
-from proofs.statements import AtMost, prove
+from proofs.statements import AtMost, ForAll, prove
 from proofs.tightness import lowered
 from refdp import losses
 from refdp.claims import Claim
@@ -54,6 +54,20 @@ def test_a_tight_bound_one_part_in_a_thousand_lower_is_refuted(proposition: Prop
     lower = lowered(evidence.statement)
     broken = replace(proposition, evidence=(Counterexample(lower, evidence.tight.near),))
     assert verdict(broken) == "REFUTED"
+
+
+PROVED = [
+    (f"{name}#{position}", evidence.statement)
+    for name, p in MINE.items()
+    for position, evidence in enumerate(p.evidence)
+    if isinstance(evidence, Proved)
+]
+
+
+@pytest.mark.parametrize("statement", [row[1] for row in PROVED], ids=[row[0] for row in PROVED])
+def test_no_statement_is_proved_for_want_of_cases(statement: AtMost | ForAll) -> None:
+    nothing_holds = ForAll(statement.variables, lambda: False, statement.given)
+    assert prove(nothing_holds).solvers == ()
 
 
 def test_enough_bounds_are_tight() -> None:
