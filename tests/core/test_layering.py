@@ -1,0 +1,62 @@
+"""Imports point one way: papers -> nouns -> kernels. A violating fixture shows that the check can fail."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+ABOVE = (
+    "refdp.estimators",
+    "refdp.cli",
+    "refdp.commands",
+    "refdp.demo",
+    "refdp.audit",
+    "refdp.registry",
+    "refdp.datasets",
+    "refdp.prediction",
+)
+
+
+def imported(source: str) -> Iterator[str]:
+    """Every module that the source imports, inside functions as well."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def breaches(module: str, source: str) -> list[str]:
+    """Imports that the layers forbid to this module."""
+    found = []
+    for name in set(imported(source)):
+        below_paper = module.startswith("refdp.papers.") and (
+            (name.startswith("refdp.papers.") and not name.startswith(module)) or name.startswith(ABOVE)
+        )
+        noun = not module.startswith((*ABOVE, "refdp.papers")) and name.startswith((*ABOVE, "refdp.papers"))
+        kernel = module == "refdp.kernels" and name.startswith("refdp")
+        if name.split(".")[0] in ("proofs", "tests", "benchmarks") or below_paper or noun or kernel:
+            found.append(f"{module} imports {name}")
+    return sorted(found)
+
+
+def modules() -> Iterator[tuple[str, str]]:
+    for path in sorted((ROOT / "refdp").rglob("*.py")):
+        parts = path.relative_to(ROOT).with_suffix("").parts
+        yield ".".join(parts[:-1] if parts[-1] == "__init__" else parts), path.read_text(encoding="utf-8")
+
+
+def test_layers_hold() -> None:
+    assert [breach for module, source in modules() for breach in breaches(module, source)] == []
+
+
+def test_each_forbidden_import_is_caught() -> None:
+    assert breaches("refdp.papers.dpboost", "from refdp.papers.sgbdt import plan")
+    assert breaches("refdp.papers.dpboost", "def f():\n    import refdp.cli")
+    assert breaches("refdp.trees", "from refdp.papers import dpboost")
+    assert breaches("refdp.kernels", "from refdp import records")
+    assert breaches("refdp.certificate", "import proofs.ledger")
+    assert not breaches("refdp.papers.dpboost", "from refdp import kernels\nimport numpy")
