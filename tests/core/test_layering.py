@@ -16,6 +16,7 @@ ABOVE = (
     "refdp.registry",
     "refdp.datasets",
     "refdp.prediction",
+    "refdp.training",
 )
 
 
