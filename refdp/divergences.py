@@ -188,12 +188,22 @@ def bounded_range_divergence(order: float, loss_range: float) -> float:
     e = loss_range
     if e == 0 or order == math.inf:
         return e
-    top = min(max(e + _log_exprel(-order * e) - _log_exprel((1.0 - order) * e), 0.0), e)
+    top = min(max(_worst_top(order, e), 0.0), e)
     loss = np.array([[top, top - e]])
     with np.errstate(divide="ignore"):
         log_q = np.log(-np.expm1(np.array([[top - e, -top]]))) - math.log(-math.expm1(-e))
     log_q[0, 0] -= top
     return min(float(table_divergence(log_q + loss, log_q, loss, order)[0]), e)
+
+
+def _worst_top(order: float, e: float) -> float:
+    """The maximiser t; for small e as e/2 + s(αe/2) - s((α-1)e/2), s(y) = log(sinh(y)/y), whose terms shrink with e."""
+    if max(order, abs(order - 1.0)) * e < 1.0:
+        halves = np.array([order * e, abs(order - 1.0) * e]) / 2.0
+        odd = np.divide(phi(halves) - phi(-halves), 2.0 * halves, out=np.zeros(2), where=halves > 0)
+        logs = np.log1p(odd)
+        return float(e / 2.0 + logs[0] - logs[1])
+    return e + _log_exprel(-order * e) - _log_exprel((1.0 - order) * e)
 
 
 def _log_exprel(x: float) -> float:

@@ -161,7 +161,7 @@ class DiscreteGaussian:
         """Euclidean norm of v - v' on the grid, for "whitened" in standard deviations."""
         check_norm("discrete Gaussian noise", norm, (2, "whitened"))
         unit = self.step / (self.sd if norm == "whitened" else 1.0)
-        return float(np.linalg.norm(_grid_change(value, other, self.step).ravel() * unit))
+        return math.hypot(*(_grid_change(value, other, self.step).ravel() * unit))
 
     def pure_cost(self, sensitivity: Sensitivity) -> float:
         """inf, unless the value never changes."""

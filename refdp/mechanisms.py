@@ -191,7 +191,7 @@ class Gaussian:
         check_norm("Gaussian noise", norm, (2, "whitened"))
         centre, moved = pair(value, other)
         sds = self._sds(centre.shape)
-        return float(np.linalg.norm(((centre - moved) / (sds if norm == "whitened" else 1.0)).ravel()))
+        return math.hypot(*((centre - moved) / (sds if norm == "whitened" else 1.0)).ravel())  # squares never underflow
 
     def pure_cost(self, sensitivity: Sensitivity) -> float:
         """inf, unless the value never changes."""
