@@ -1,0 +1,74 @@
+"""The command `refdp`: train, predict, audit, claims, account.
+
+Every command takes --json. Errors are one line on standard error (with --json also {"error": ...} on standard output)
+and exit status 2; an audit that finds a violation exits with 1.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import typer
+
+from refdp.commands.account import account
+from refdp.commands.audit import audit
+from refdp.commands.claims import claims
+from refdp.commands.predict import predict
+from refdp.commands.train import train
+from refdp.errors import PrivacyWarning, RefdpError
+
+UsageError: Any = typer.BadParameter.__mro__[1]  # every fault of the command line; typer exports only this subclass
+
+app = typer.Typer(
+    help="Differentially private gradient boosted trees, with machine-checked claims.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+for command in (train, predict, audit, claims, account):
+    app.command()(command)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and exit with its status."""
+    sys.exit(run(sys.argv[1:] if arguments is None else arguments))
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run the command line; its exit status."""
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", category=PrivacyWarning)
+            status = app(args=expanded(arguments), standalone_mode=False)
+    except (RefdpError, UsageError) as error:
+        return _failed(error, "--json" in arguments)
+    return status if isinstance(status, int) else 0
+
+
+def expanded(arguments: Sequence[str]) -> list[str]:
+    """`--set a=1 b=2` as `--set a=1 --set b=2`."""
+    found: list[str] = []
+    setting = False
+    for argument in arguments:
+        setting = argument == "--set" or (setting and "=" in argument and not argument.startswith("-"))
+        if setting and argument != "--set" and found[-1] != "--set":
+            found.append("--set")
+        found.append(argument)
+    return found
+
+
+def _failed(error: Exception, as_json: bool) -> int:
+    message = " ".join(_message(error).split())
+    if message:  # empty when the help was asked for by saying nothing
+        print(f"refdp: {message}", file=sys.stderr)
+    if as_json:
+        print(json.dumps({"error": message}))
+    return 2
+
+
+def _message(error: Exception) -> str:
+    return error.format_message() if isinstance(error, UsageError) else str(error)

@@ -1,0 +1,1 @@
+"""The commands of `refdp`, one module each."""

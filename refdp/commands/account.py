@@ -1,0 +1,42 @@
+"""`refdp account`: what a composition of mechanisms costs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from refdp.accounting.report import account_command, render
+from refdp.commands.options import Json, RelationOption
+from refdp.commands.output import emit
+from refdp.events import Relation
+
+Items = list[str] | None
+
+
+def account(
+    gaussian: Annotated[Items, typer.Option("--gaussian", metavar="SDxCOUNT", help="Gaussian noise.")] = None,
+    laplace: Annotated[Items, typer.Option("--laplace", metavar="SCALExCOUNT", help="Laplace noise.")] = None,
+    exponential: Annotated[
+        Items, typer.Option("--exponential", metavar="EPSxCOUNT", help="Exponential mechanisms.")
+    ] = None,
+    poisson: Annotated[float | None, typer.Option("--poisson", metavar="RATE", help="Sampling rate of each.")] = None,
+    relation: RelationOption = Relation.ADD_REMOVE,
+    delta: Annotated[float | None, typer.Option("--delta", help="Find epsilon at this delta.")] = None,
+    epsilon: Annotated[float | None, typer.Option("--epsilon", help="Find delta at this epsilon.")] = None,
+    plan: Annotated[Path | None, typer.Option("--plan", metavar="FILE", help="A plan of releases as JSON.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Epsilon and delta of mechanisms of unit sensitivity, with an enclosure of the exact figure."""
+    fields = account_command(
+        gaussian=gaussian or (),
+        laplace=laplace or (),
+        exponential=exponential or (),
+        poisson=poisson,
+        relation=relation,
+        delta=delta,
+        epsilon=epsilon,
+        plan_file=plan,
+    )
+    emit(fields, render(fields), as_json)

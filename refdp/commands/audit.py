@@ -1,0 +1,126 @@
+"""`refdp audit`: replay a paper's algorithm on neighbouring data sets."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Annotated, Any
+
+import typer
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from refdp import datasets, registry
+from refdp.audit.replay import Violation
+from refdp.audit.report import SMALL, Report, audit_paper
+from refdp.commands.options import (
+    BoundsFile,
+    Delta,
+    Json,
+    PaperName,
+    Published,
+    RelationOption,
+    Settings,
+    Target,
+    public_records,
+)
+from refdp.commands.options import settings as read_settings
+from refdp.commands.output import bar, emit, figure
+from refdp.errors import InvalidParameter
+from refdp.events import Relation
+from refdp.records import Records
+from refdp.registry import Paper
+
+PAIRS = 36
+
+
+def audit(
+    paper: PaperName,
+    data: Annotated[
+        str | None, typer.Option("--data", metavar="NAME_OR_CSV", help="Take the records from here, not at random.")
+    ] = None,
+    target: Target = None,
+    bounds: BoundsFile = None,
+    epsilon: Annotated[float, typer.Option("--epsilon", help="Claimed privacy budget.")] = 1.0,
+    delta: Delta = None,
+    relation: RelationOption = Relation.ADD_REMOVE,
+    as_published: Published = False,
+    pairs: Annotated[int, typer.Option("--pairs", min=1, help="Neighbouring pairs to replay.")] = PAIRS,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Of the pairs and of the recorded noise.")] = 0,
+    set_: Settings = None,
+    as_json: Json = False,
+) -> None:
+    """Look for privacy violations by exact replay. Exit status 1 if there is one."""
+    chosen = registry.paper(paper)
+    given = read_settings(set_, epsilon=epsilon, delta=delta, relation=relation)
+    params = chosen.params(small(chosen) | given, as_published=as_published)
+    records = _records(data, target, bounds)
+    with bar("replaying") as progress:
+        report = audit_paper(chosen, params, pairs, seed, records=records, progress=progress)
+    emit(report.to_dict(), audit_page(f"{paper}, {relation.value} neighbours", report), as_json)
+    raise typer.Exit(0 if report.ok else 1)
+
+
+def small(paper: Paper) -> dict[str, Any]:
+    """The settings of an audit that the paper's parameters know."""
+    known = {field.name for field in fields(paper.module.Params)}
+    return {name: value for name, value in SMALL.items() if name in known}
+
+
+def audit_page(title: str, report: Report) -> RenderableType:
+    """The figures, and a few lines for each violation with the pair that shows it."""
+    verdict = Text("no violation", "bold green") if report.ok else Text(_count(report), "bold red")
+    grid = Table.grid(padding=(0, 2))
+    grid.add_row("audit", title)
+    grid.add_row("pairs replayed", str(report.pairs))
+    grid.add_row("claimed epsilon", figure(report.claimed.epsilon))
+    grid.add_row("greatest loss", figure(report.max_loss))
+    grid.add_row("finding", verdict)
+    if report.ok:
+        return grid
+    return Group(
+        grid,
+        *map(_described, report.violations),
+        Text("\n`refdp audit --json` gives every witness in full.", style="dim"),
+    )
+
+
+def _described(violation: Violation) -> Text:
+    text = Text("\n").append(violation.kind, style="bold red").append(f" at {violation.release}", style="bold")
+    text.append(f"  {violation.claim}\n")
+    numbers = [f"{name} {figure(getattr(violation, name))}" for name in ("declared", "observed", "loss")]
+    text.append(f"  {', '.join(numbers)}\n")
+    return text.append(f"  {witness_line(violation)}", style="dim")
+
+
+def witness_line(violation: Violation) -> str:
+    """The witness in a few words."""
+    witness = violation.witness
+    if "base_y" not in witness:
+        return f"the same as at {witness['releases'][0]}"
+    new = f"with {_numbers(witness['new_x'])} -> {witness['new_y']:g}"
+    moved = (
+        f"{new} against {_numbers(witness['old_x'])} -> {witness['old_y']:g}"
+        if "old_x" in witness
+        else f"{new} against without"
+    )
+    detail = f"; {witness['detail'][:60]}" if "detail" in witness else ""
+    return f"{moved}, beside {len(witness['base_y'])} other records{detail}"
+
+
+def _numbers(values: list[float]) -> str:
+    shown = ", ".join(f"{value:.4g}" for value in values[:3])
+    return f"({shown}{', ...' if len(values) > 3 else ''})"
+
+
+def _count(report: Report) -> str:
+    count = len(report.violations)
+    return f"{count} violation{'s' if count > 1 else ''}"
+
+
+def _records(data: str | None, target: str | None, bounds: Any) -> Records | None:
+    if data is None:
+        if target is not None or bounds is not None:
+            raise InvalidParameter("--target and --bounds are about --data, which is not given")
+        return None
+    return public_records(datasets.load(data, target=target, bounds=bounds))

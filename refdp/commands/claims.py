@@ -1,0 +1,22 @@
+"""`refdp claims`: the ledger of machine-checked claims."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from refdp import claims as ledger
+from refdp.commands.options import Json
+from refdp.commands.output import emit
+
+
+def claims(
+    paper: Annotated[str | None, typer.Option("--paper", metavar="P", help="Only this paper's claims.")] = None,
+    show: Annotated[str | None, typer.Option("--show", metavar="ID", help="One claim in full.")] = None,
+    as_json: Json = False,
+) -> None:
+    """List the claims of the papers with their derived verdicts, or show one."""
+    found = [ledger.get(show)] if show is not None else ledger.load(paper)
+    page = ledger.show(show) if show is not None else ledger.table(found)
+    emit([claim.to_dict() for claim in found], page, as_json)

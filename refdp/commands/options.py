@@ -1,0 +1,55 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from refdp.datasets import Dataset
+from refdp.errors import InvalidParameter, InvalidRecords
+from refdp.events import Relation
+from refdp.records import Records
+from refdp.registry import PAPERS
+
+PaperName = Annotated[str, typer.Argument(metavar="PAPER", help=f"One of {', '.join(PAPERS)}.")]
+Json = Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")]
+RelationOption = Annotated[Relation, typer.Option("--relation", help="Neighbours that the guarantee is about.")]
+Published = Annotated[bool, typer.Option("--as-published", help="The paper's own constants, refuted ones too.")]
+Target = Annotated[str | None, typer.Option("--target", help="Column to predict; a CSV file's last one by default.")]
+BoundsFile = Annotated[
+    Path | None,
+    typer.Option("--bounds", help="JSON file: {column: [low, high] or [category, ...]}, the target's too."),
+]
+Delta = Annotated[float | None, typer.Option("--delta", help="Privacy parameter delta, where the paper has one.")]
+Settings = Annotated[
+    list[str] | None, typer.Option("--set", metavar="KEY=VALUE ...", help="Other parameters of the paper.")
+]
+
+
+def settings(given: Sequence[str] | None, **options: Any) -> dict[str, Any]:
+    """Options that are not None, and key=value pairs.
+
+    Errors: InvalidParameter for text of another form, or for what is set twice.
+    """
+    found = {name: value for name, value in options.items() if value is not None}
+    for text in given or ():
+        key, equals, value = text.partition("=")
+        if not equals or not key:
+            raise InvalidParameter(f"--set {text!r}: key=value is needed")
+        if key in found:
+            raise InvalidParameter(f"--set {text!r}: {key} is set already, to {found[key]}")
+        found[key] = value
+    return found
+
+
+def public_records(dataset: Dataset) -> Records:
+    """The records of a data set all of whose bounds are public. Errors: InvalidRecords."""
+    if dataset.observed:
+        names = ", ".join(dataset.observed[:5]) + f" and {len(dataset.observed) - 5} more" * (len(dataset.observed) > 5)
+        raise InvalidRecords(
+            f"{dataset.name}: no public bounds, categories or classes for {names}; give them in a file with --bounds"
+        )
+    return dataset.records()

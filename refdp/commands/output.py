@@ -1,0 +1,98 @@
+"""One JSON document or a page for people on standard output; progress and errors on standard error."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from rich.box import SIMPLE
+from rich.console import Console, Group, RenderableType
+from rich.panel import Panel
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+
+from refdp.audit.freshness import release_kind
+from refdp.certificate import Certificate, ReleaseLine
+from refdp.claims import STYLES
+
+
+def emit(document: Any, page: RenderableType, as_json: bool) -> None:
+    """Write the document as JSON, or show the page."""
+    if as_json:
+        print(json.dumps(plain(document), allow_nan=False))
+    else:
+        Console().print(page)
+
+
+def plain(value: Any) -> Any:
+    """Numbers that JSON does not have as the strings "inf", "-inf" and "nan"."""
+    if isinstance(value, dict):
+        return {key: plain(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(inner) for inner in value]
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def figure(value: float | None) -> str:
+    """A number for people."""
+    return "-" if value is None else f"{value:.6g}"
+
+
+@contextmanager
+def bar(what: str) -> Iterator[Callable[[int, int], None]]:
+    """A progress bar on standard error; call it with how much is done, of how much."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True)) as shown:
+        task = shown.add_task(what, total=None)
+        yield lambda done, total: shown.update(task, completed=done, total=total)
+
+
+def certificate_page(certificate: Certificate) -> RenderableType:
+    """Claimed and established epsilon, what is released and on which claims that rests, and what does not hold."""
+    verdicts = dict(certificate.claims)
+    table = Table("released", "times", "sensitivity", "costs each", box=SIMPLE, padding=(0, 1, 0, 0))
+    table.add_column("rests on", no_wrap=True)
+    for lines in _kinds(certificate):
+        verdict = verdicts[lines[0].claim]
+        table.add_row(
+            release_kind(lines[0].name),
+            str(sum(line.count for line in lines)),
+            f"{_span([line.sensitivity for line in lines])}\n{_norm(lines[0].norm)}",
+            _span([line.charge for line in lines]),
+            Text(f"{lines[0].claim}\n").append(verdict, style=STYLES[verdict]),
+        )
+    holds = certificate.established.epsilon <= certificate.claimed.epsilon * (1 + 1e-9)
+    notes = [Text(f"! {note}", style="bold red") for note in certificate.notes]
+    body = Group(_promise(certificate, holds), table, *notes)
+    return Panel(body, title=f"certificate, {certificate.relation.value} neighbours", border_style=_border(holds))
+
+
+def _kinds(certificate: Certificate) -> list[list[ReleaseLine]]:
+    grouped: dict[tuple[str, str], list[ReleaseLine]] = {}
+    for line in certificate.releases:
+        grouped.setdefault((release_kind(line.name), line.claim), []).append(line)
+    return list(grouped.values())
+
+
+def _promise(certificate: Certificate, holds: bool) -> Text:
+    claimed, established = certificate.claimed, certificate.established
+    delta = f", delta {claimed.delta:g}" if claimed.delta else ""
+    text = Text(f"claimed      epsilon {figure(claimed.epsilon)}{delta}\nestablished  ")
+    return text.append(f"epsilon {figure(established.epsilon)}{delta}", style="bold green" if holds else "bold red")
+
+
+def _border(holds: bool) -> str:
+    return "green" if holds else "red"
+
+
+def _norm(name: str) -> str:
+    return f"norm {name}" if name in ("1", "2") else name
+
+
+def _span(values: list[float]) -> str:
+    low, high = f"{min(values):.4g}", f"{max(values):.4g}"
+    return low if low == high else f"{low} to\n{high}"

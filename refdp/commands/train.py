@@ -1,0 +1,114 @@
+"""`refdp train`: fit a paper's algorithm to a data set, and say what it promises."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from refdp import datasets, prediction, registry
+from refdp.commands.options import (
+    BoundsFile,
+    Delta,
+    Json,
+    PaperName,
+    Published,
+    RelationOption,
+    Settings,
+    Target,
+    public_records,
+)
+from refdp.commands.options import settings as read_settings
+from refdp.commands.output import bar, certificate_page, emit, figure
+from refdp.datasets import Dataset
+from refdp.errors import InvalidParameter
+from refdp.events import Relation
+from refdp.training import Run, releases_planned
+from refdp.training import train as train_once
+
+SPLIT_SEED = 0
+"""The held-out records are the same in every run, so that runs can be compared."""
+
+
+def train(
+    paper: PaperName,
+    data: Annotated[str, typer.Option("--data", metavar="NAME_OR_CSV", help="Data set by name, or a CSV file.")],
+    epsilon: Annotated[float, typer.Option("--epsilon", help="Privacy budget.")],
+    target: Target = None,
+    bounds: BoundsFile = None,
+    delta: Delta = None,
+    relation: RelationOption = Relation.ADD_REMOVE,
+    as_published: Published = False,
+    seed: Annotated[
+        int | None, typer.Option("--seed", min=0, help="Repeats the noise: keep it secret. Default: fresh entropy.")
+    ] = None,
+    set_: Settings = None,
+    test_size: Annotated[float, typer.Option("--test-size", help="Share held out for the metrics; 0 for none.")] = 0.2,
+    out: Annotated[Path | None, typer.Option("--out", help="File for the model.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Train on a data set; print metrics on held-out records and the certificate."""
+    chosen = registry.paper(paper)
+    given = read_settings(set_, epsilon=epsilon, delta=delta, relation=relation)
+    params = chosen.params(given, as_published=as_published)
+    _check_directory(out)
+    dataset = datasets.load(data, target=target, bounds=bounds)
+    training, held_out = (dataset, None) if test_size == 0 else datasets.train_test(dataset, test_size, SPLIT_SEED)
+    records = public_records(training)
+    with bar("training") as progress:
+        run = train_once(
+            chosen, params, records, seed, progress=_counted(progress, chosen.plan(params, records.schema))
+        )
+    metrics = prediction.metrics(run.model, held_out) if held_out else {}
+    if out is not None:
+        _write(out, run.model.to_json())
+    emit(_document(paper, dataset, run, metrics), _page(paper, dataset, run, metrics, out), as_json)
+
+
+def _counted(progress: Any, plan: Any) -> Any:
+    total = releases_planned(plan)
+    counted = iter(range(1, total + 1))
+    return lambda: progress(next(counted), total)
+
+
+def _check_directory(out: Path | None) -> None:
+    if out is not None and not out.parent.is_dir():
+        raise InvalidParameter(f"--out {out}: there is no directory {out.parent}")
+
+
+def _write(out: Path, text: str) -> None:
+    try:
+        out.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InvalidParameter(f"--out {out}: cannot be written: {error}") from error
+
+
+def _document(paper: str, dataset: Dataset, run: Run, metrics: dict[str, float | None]) -> dict[str, Any]:
+    return {
+        "paper": paper,
+        "dataset": dataset.name,
+        "task": dataset.task,
+        "metrics": metrics,
+        "seconds": run.seconds,
+        "certificate": run.certificate.to_dict(),
+    }
+
+
+def _page(paper: str, dataset: Dataset, run: Run, metrics: dict[str, float | None], out: Path | None) -> RenderableType:
+    table = Table.grid(padding=(0, 2))
+    sources = Counter(dataset.sources.values())
+    table.add_row("paper", paper)
+    table.add_row("data", f"{dataset.name}, {len(dataset.y)} records, {len(dataset.features)} features, {dataset.task}")
+    table.add_row("public bounds", ", ".join(f"{count} {source}" for source, count in sources.items()))
+    for name, value in metrics.items():
+        table.add_row(name, figure(value))
+    table.add_row("seconds", f"{run.seconds:.2f}")
+    parts: list[RenderableType] = [table, certificate_page(run.certificate)]
+    if metrics:
+        parts.append(Text("Metrics are computed on held-out records without noise: for the owner's eyes.", style="dim"))
+    return Group(*parts, *([Text(f"model written to {out}")] if out else []))
