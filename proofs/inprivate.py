@@ -332,7 +332,7 @@ REGRESSION = (
     Proposition(
         "inprivate/eq-12",
         "Eq. 12",
-        "The regression tree's loss, (y - f)^2 / 2, is the negative binomial log-likelihood of Eq. 5, as the text says.",
+        "The regression tree's loss, (y - f)^2 / 2, is a negative binomial log-likelihood, as the text says.",
         about=(paper.square_loss,),
         evidence=(
             Exhibit(

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from proofs.enclosures import Enclosed
-from proofs.evidence import BoundedCounterexample, Counterexample, Exhibit, Follows, Identity, Proved
+from proofs.evidence import BoundedCounterexample, Counterexample, Exhibit, Finite, Follows, Identity, Proved
 from proofs.inprivate import within
 from proofs.proposition import ADD_REMOVE, REPLACE_ONE, Proposition
 from proofs.statements import AtMost, Count, ForAll, Real
@@ -20,7 +20,7 @@ AR, RO = Relation.ADD_REMOVE, Relation.REPLACE_ONE
 BOUND = Real("B")
 NODE = (Real("G"), Count("n"), Real("y"))
 SPLIT = (Real("L"), Count("n"), Real("R"), Count("m"), Real("y"), BOUND)
-MANY = Fraction(10**4)
+MANY, TWO = Fraction(10**4), Fraction(2)
 
 
 def node(G: Any, n: Any, y: Any) -> tuple[Any, ...]:
@@ -38,20 +38,41 @@ def gain_change(L: Any, n: Any, R: Any, m: Any, y: Any) -> Any:
     return paper.gain(L + y, n + 1, R, m) - paper.gain(L, n, R, m)
 
 
+def plain_gain(L: Any, n: Any, R: Any, m: Any) -> Any:
+    """The gain of a split without empty children."""
+    score = paper.nonempty_score
+    return score(L, n) + score(R, m) - score(L + R, n + m)
+
+
+def plain_change(L: Any, n: Any, R: Any, m: Any, y: Any) -> Any:
+    """Its change when a residual joins the left child."""
+    return plain_gain(L + y, n + 1, R, m) - plain_gain(L, n, R, m)
+
+
+def plain_slack(G: Any, n: Any, y: Any) -> Any:
+    """`slack` of a node that is not empty."""
+    return y * y - (paper.nonempty_score(G + y, n + 1) - paper.nonempty_score(G, n))
+
+
+def alone(T: Any, t: Any, y: Any) -> Any:
+    """Change of the gain when y is alone in the left child and t residuals of sum T are on the right."""
+    return y * y + paper.nonempty_score(T, t) - paper.nonempty_score(T + y, t + 1)
+
+
 def replaced_change(n: Any) -> Any:
     """Change of the gain when, beside n residuals -1 on the left and n^2 of 1 on the right, a left 1 becomes -1."""
-    return gain_change(-n, n, n * n, n * n, -1) - gain_change(-n, n, n * n, n * n, 1)
+    return plain_change(-n, n, n * n, n * n, -1) - plain_change(-n, n, n * n, n * n, 1)
 
 
 def two_candidates(n: Any) -> Any:
-    """Range over two candidates when 1 joins: among n of -1, and alone in an empty child; n^2 records are 1."""
-    return gain_change(0, 0, n * n - n, n * n + n, 1) - gain_change(-n, n, n * n, n * n, 1)
+    """Range over two candidates when 1 joins: alone in an empty child, or among n of -1; n^2 records are 1."""
+    return alone(n * n - n, n * n + n, 1) - plain_change(-n, n, n * n, n * n, 1)
 
 
 def two_candidates_replaced(n: Any) -> Any:
-    """The same when -1 becomes 1: one candidate keeps it among n of -1, the other among n of 1, far from the rest."""
-    first = gain_change(-n, n, n, n, 1) - gain_change(-n, n, n, n, -1)
-    second = gain_change(n, n, -n, n, 1) - gain_change(n, n, -n, n, -1)
+    """The same when -1 becomes 1: one candidate keeps it among n of 1, the other among n of -1."""
+    first = plain_change(-n, n, n, n, 1) - plain_change(-n, n, n, n, -1)
+    second = plain_change(n, n, -n, n, 1) - plain_change(n, n, -n, n, -1)
     return second - first
 
 
@@ -65,15 +86,14 @@ def selection_loss(up: Any, down: Any, e: Any) -> Any:
 def added_loss(e: Any) -> Any:
     """Residuals within 2 (log loss): 2 joins, alone by one candidate, among 10^4 residuals of -2 by the others."""
     n = MANY
-    equal = 4 * (gain_change(0, 0, n * n - n, n * n + n, 1)), 4 * gain_change(-n, n, n * n, n * n, 1)
-    return selection_loss(*equal, e)
+    return selection_loss(4 * alone(n * n - n, n * n + n, 1), 4 * plain_change(-n, n, n * n, n * n, 1), e)
 
 
 def replaced_loss(e: Any) -> Any:
     """Residuals within 2: -2 becomes 2."""
     n = MANY
-    first = gain_change(-n, n, n, n, 1) - gain_change(-n, n, n, n, -1)
-    second = gain_change(n, n, -n, n, 1) - gain_change(n, n, -n, n, -1)
+    first = plain_change(-n, n, n, n, 1) - plain_change(-n, n, n, n, -1)
+    second = plain_change(n, n, -n, n, 1) - plain_change(n, n, -n, n, -1)
     return selection_loss(4 * second, 4 * first, e)
 
 
@@ -116,7 +136,9 @@ GAIN = (
             Proved(
                 ForAll(
                     tuple(Real(name) for name in "abcd"),
-                    lambda a, b, c, d: errors_of_split(a, b, c, d) == paper.gain(a + b, 2, c + d, 2),
+                    lambda a, b, c, d: (
+                        errors_of_split(a, b, c, d) == paper.gain(a + b, Fraction(2), c + d, Fraction(2))
+                    ),
                 ),
                 label="the code, on four residuals",
             ),
@@ -129,16 +151,17 @@ GAIN = (
         ADD_REMOVE,
         about=(paper.node_score,),
         evidence=(
+            Proved(AtMost(NODE, slack, lambda: 4, node, strict=True), label="from above"),
             Proved(
-                AtMost(NODE, slack, lambda: 4, node),
+                AtMost((Count("n", start=1),), lambda n: plain_slack(-n, n, 1), lambda: 4),
                 tight=Tight(
                     "4 B^2",
                     "as n grows, for n residuals of -B and a new one of B",
-                    at=lambda k: {"G": -k, "n": k, "y": 1},
-                    near={"G": -(10**5), "n": 10**5, "y": 1},
+                    at=lambda k: {"n": k},
+                    near={"n": 10**5},
                     limit=True,
                 ),
-                label="from above",
+                label="a family that approaches it",
             ),
             Proved(AtMost(NODE, lambda G, n, y: -slack(G, n, y), lambda: 0, node), label="from below"),
             Identity(
@@ -178,20 +201,32 @@ GAIN = (
         about=(paper.gain, paper.gain_change),
         evidence=(
             Proved(
-                AtMost(
-                    SPLIT[:-1],
-                    lambda L, n, R, m, y: gain_change(L, n, R, m, y),
-                    lambda: paper.gain_change(1, AR),
-                    lambda L, n, R, m, y: (*within(L, n), *within(R, m), *within(y, 1)),
-                ),
+                AtMost((Count("n", start=1),), lambda n: alone(-n, n, 1), lambda: paper.gain_change(1, AR)),
                 tight=Tight(
                     "4 B^2",
                     "as n grows, for n residuals of -B and a new one of B alone in its child",
-                    at=lambda k: {"L": 0, "n": 0, "R": -k, "m": k, "y": 1},
-                    near={"L": 0, "n": 0, "R": -(10**5), "m": 10**5, "y": 1},
+                    at=lambda k: {"n": k},
+                    near={"n": 10**5},
                     limit=True,
                 ),
-                label="up",
+                label="a family that approaches it",
+            ),
+            Identity(
+                "L n R m y",
+                plain_change,
+                lambda L, n, R, m, y: plain_slack(L + R, n + m, y) - plain_slack(L, n, y),
+                positive=True,
+                label="the change is the parent's slack minus the child's",
+            ),
+            Proved(
+                ForAll(
+                    (Real("R"), Count("m", start=1), Real("y")),
+                    lambda R, m, y: (
+                        gain_change(0 * y, 0 * y, R, m, y) == plain_slack(R, m, y) - slack(0 * y, 0 * y, y),
+                        slack(0 * y, 0 * y, y) == 0,
+                    ),
+                ),
+                label="in an empty child too, whose slack is 0",
             ),
             Proved(
                 AtMost(
@@ -201,14 +236,7 @@ GAIN = (
                     lambda parent, child: (parent >= 0, parent < 4, child >= 0, child < 4),
                     strict=True,
                 ),
-                label="both ways: the change is the parent's slack minus the child's",
-            ),
-            Proved(
-                ForAll(
-                    (Real("L"), Count("n"), Real("R"), Count("m"), Real("y")),
-                    lambda L, n, R, m, y: gain_change(L, n, R, m, y) == slack(L + R, n + m, y) - slack(L, n, y),
-                ),
-                label="which is an identity",
+                label="so up and down",
             ),
         ),
         uses=("inprivate/node-change",),
@@ -423,7 +451,12 @@ SELECTION = (
         "Down-sampling reduces a domain of n values, n a multiple of 3, to n/3.",
         about=(paper.down_sample,),
         evidence=(
-            Follows("values are taken three by three, each three giving one mean; checked below for 3 to 30 values"),
+            Identity("n", lambda n: (3 * n) / 3, lambda n: n, label="each three values give one mean"),
+            Finite(
+                lambda: range(1, 31),
+                lambda n: len(paper.down_sample([Fraction(v) for v in range(3 * n)])) == n,
+                "the code, on 3 to 90 values",
+            ),
         ),
     ),
     Proposition(

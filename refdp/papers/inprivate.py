@@ -94,7 +94,12 @@ def square_error(residuals: Sequence[Number]) -> Number:
 
 def node_score(residual_sum: Number, count: Number) -> Number:
     """G^2 / n, 0 for an empty node: Σ ȳ^2 - E."""
-    return residual_sum * residual_sum / maximum(count, 1)
+    return nonempty_score(residual_sum, maximum(count, 1))
+
+
+def nonempty_score(residual_sum: Number, count: Number) -> Number:
+    """G^2 / n for n >= 1."""
+    return residual_sum * residual_sum / count
 
 
 def gain(left_sum: Number, left_count: Number, right_sum: Number, right_count: Number) -> Number:

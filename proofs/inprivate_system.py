@@ -1,0 +1,456 @@
+"""InPrivate Digging: budget, Theorem 7, rounds, collusion, quality control, schedules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from proofs.evidence import Counterexample, Exhibit, Finite, Follows, Identity, Proved
+from proofs.inprivate_splits import AR, RO
+from proofs.proposition import ADD_REMOVE, REPLACE_ONE, Proposition
+from proofs.releases import laplace_loss
+from proofs.statements import AtMost, Count, ForAll, Real
+from proofs.tightness import Tight
+from refdp.generic import absolute
+from refdp.papers import inprivate as paper
+
+RESIDUAL_TIME, TREE_TIME = Real("c1"), Real("c2")
+
+
+def rounds_lost(residuals: tuple[int, ...], added: int) -> Mapping[str, Any] | None:
+    """Loss over three rounds of halves by index, each releasing a sum with noise of scale 1/epsilon, in epsilons."""
+    neighbour = (added, *residuals)
+    sums = [
+        [Fraction(sum(rows[k] for k in block)) for block in paper.halves_by_index(len(rows), 3)]
+        for rows in (residuals, neighbour)
+    ]
+    loss = sum(laplace_loss(b, a, b, Fraction(1)) for a, b in zip(*sums))
+    if loss <= 1:
+        return None
+    return {
+        "residuals": residuals,
+        "neighbour": neighbour,
+        "sums of the rounds": f"{', '.join(map(str, sums[0]))} and {', '.join(map(str, sums[1]))}",
+        "shows": f"a loss of {loss} epsilon, not 1: records shift from round to round",
+    }
+
+
+def stopped(
+    errors: tuple[Fraction, ...], others: tuple[Fraction, ...], threshold: Fraction
+) -> Mapping[str, Any] | None:
+    """Neighbouring data sets on different sides of the threshold of `advance`."""
+    first, second = paper.mean_absolute_error(errors), paper.mean_absolute_error(others)
+    if (first > threshold) == (second > threshold):
+        return None
+    return {
+        "mean absolute errors": f"{first} and {second}",
+        "threshold": str(threshold),
+        "shows": "one more round on one data set, none on the neighbour: infinite loss",
+    }
+
+
+def schedules_agree(owners: int, broadcast: bool) -> Any:
+    """`finish_times` ends at the closed form, for all times."""
+    closed = paper.broadcast_time if broadcast else paper.baseline_time
+
+    def holds(c1: Any, c2: Any) -> Any:
+        return paper.finish_times(owners, c1, c2, broadcast=broadcast)[-1] == closed(Fraction(owners), c1, c2)
+
+    return Proved(
+        ForAll((RESIDUAL_TIME, TREE_TIME), holds, lambda c1, c2: (c1 >= 0, c2 >= 0)),
+        label=f"step by step, {owners} owners",
+    )
+
+
+HALF = Fraction(1, 2)
+
+BUDGET = (
+    Proposition(
+        "inprivate/queries",
+        "section V-A",
+        "A tree of depth d needs (d - 1) + 2 = d + 1 queries.",
+        about=(paper.queries,),
+        evidence=(Identity("d", lambda d: paper.queries(d), lambda d: d + 1),),
+        argument="One selection for all nodes of each of d - 1 levels, two queries for all leaves.",
+    ),
+    Proposition(
+        "inprivate/algorithm-1-line-10",
+        "Alg. 1, l. 1, 2 and 10",
+        "With epsilon_1 in the exponent at every level, the queries add up to epsilon_1 + epsilon_2.",
+        about=(paper.tree_cost,),
+        evidence=(
+            Counterexample(
+                ForAll(
+                    (Real("e"), Real("v"), Count("d", start=2)),
+                    lambda e, v, d: paper.tree_cost(e, v / 2, d) == e + v,
+                    lambda e, v: (e > 0, v > 0),
+                ),
+                {"e": HALF, "v": HALF, "d": 6},
+            ),
+        ),
+        repaired_by="inprivate/budget",
+    ),
+    Proposition(
+        "inprivate/budget",
+        "Theorem 7, proof",
+        "With epsilon_1/(d - 1) a level and epsilon_2/2 a leaf query, the queries add up to epsilon_1 + epsilon_2.",
+        about=(paper.tree_cost, paper.level_epsilon),
+        evidence=(
+            Identity(
+                "e v d",
+                lambda e, v, d: paper.tree_cost(paper.level_epsilon(e, d), v / 2, d),
+                lambda e, v: e + v,
+            ),
+        ),
+    ),
+    Proposition(
+        "inprivate/theorem-7",
+        "Theorem 7",
+        "Algorithm 1 is epsilon-DP.",
+        ADD_REMOVE,
+        restates="inprivate/down-sampling",
+        argument="Also refuted by Eq. 10 and 11 (or 15) after the first tree, and by line 10 of Algorithm 1.",
+        repaired_by="inprivate/theorem-7-repaired",
+    ),
+    Proposition(
+        "inprivate/theorem-7-replace-one",
+        "Theorem 7 with Definition 1",
+        "Algorithm 1 is epsilon-DP.",
+        REPLACE_ONE,
+        restates="inprivate/down-sampling-replace-one",
+        argument="Also refuted by Eq. 11 (or 15) at any tree and by Eq. 10 after the first.",
+        repaired_by="inprivate/theorem-7-repaired-replace-one",
+    ),
+    Proposition(
+        "inprivate/theorem-7-first-tree",
+        "Theorem 7, first tree of log loss",
+        "With public candidates, f = 0 and epsilon_1/(d - 1) at every level, Algorithm 1 is epsilon-DP as published.",
+        ADD_REMOVE,
+        evidence=(Follows("d - 1 levels of disjoint nodes and two queries on disjoint leaves, in sequence"),),
+        uses=(
+            *("inprivate/eq-10-unit-residuals", "inprivate/eq-11-first-tree", "inprivate/budget"),
+            *("inprivate/public-candidates", "inprivate/definition-5", "inprivate/definition-6"),
+        ),
+    ),
+    *(
+        Proposition(
+            f"inprivate/theorem-7-repaired{suffix}",
+            "Theorem 7, repaired",
+            "With public candidates, residuals within B and the repaired Eq. 10, 11, 15, Algorithm 1 is epsilon-DP.",
+            relation,
+            evidence=(
+                Follows("the bounds of the repaired equations hold over all nodes of a level, levels in sequence"),
+            ),
+            uses=(
+                *(f"inprivate/eq-10-repaired{suffix}", f"inprivate/eq-11-repaired{suffix}"),
+                *(f"inprivate/eq-15-repaired{suffix}", "inprivate/residual-bound-clipped"),
+                *("inprivate/public-candidates", "inprivate/definition-5"),
+            ),
+        )
+        for suffix, relation in (("", ADD_REMOVE), ("-replace-one", REPLACE_ONE))
+    ),
+)
+
+OWNERS_AND_ROUNDS = (
+    Proposition(
+        "inprivate/rounds-disjoint",
+        "section VI-B",
+        "Rounds on disjoint halves of what remains, taken by index, cost one round's epsilon in all.",
+        ADD_REMOVE,
+        about=(paper.halves_by_index,),
+        evidence=(Exhibit(lambda: rounds_lost((0, 0, -1, 0, 0), 1), "one added record shifts the halves"),),
+        repaired_by="inprivate/rounds-independent",
+    ),
+    Proposition(
+        "inprivate/rounds-disjoint-replace-one",
+        "section VI-B",
+        "Rounds on disjoint halves of what remains, taken by index, cost one round's epsilon in all.",
+        REPLACE_ONE,
+        about=(paper.halves_by_index,),
+        evidence=(
+            Finite(
+                lambda: [(count, rounds) for count in range(1, 40) for rounds in range(1, 8)],
+                lambda case: (
+                    sorted(k for block in paper.halves_by_index(*case) for k in block)
+                    == list(range(sum(map(len, paper.halves_by_index(*case)))))
+                ),
+                "every row is in at most one round",
+            ),
+            Follows("a replaced record keeps its row, the rows of a round follow from the number of records alone"),
+        ),
+    ),
+    Proposition(
+        "inprivate/rounds-independent",
+        "section VI-B, repaired",
+        "Where each record falls into round t with probability 2^-t by itself, all rounds cost one round's epsilon.",
+        ADD_REMOVE,
+        about=(paper.round_share,),
+        evidence=(
+            Proved(
+                AtMost(
+                    (Real("p"), Real("q"), Real("t"), Real("w")),
+                    lambda p, q, w: w * p + (1 - w) * q,
+                    lambda t: t,
+                    lambda p, q, t, w: (p <= t, q <= t, w >= 0, w <= 1),
+                ),
+                label="a mixture over the record's round keeps the bound of each round",
+            ),
+        ),
+        uses=("inprivate/definition-6",),
+        argument="The other records' rounds are the same on both data sets.",
+    ),
+    Proposition(
+        "inprivate/halves",
+        "section VI-B",
+        "After T rounds the share 2^-T of the records is left.",
+        about=(paper.round_share,),
+        evidence=(
+            Finite(
+                lambda: range(1, 64),
+                lambda rounds: 1 - sum(paper.round_share(t) for t in range(1, rounds + 1)) == paper.round_share(rounds),
+                "1 to 63 rounds",
+            ),
+            Identity("r", lambda r: r - r / 2, lambda r: r / 2, label="and each round halves what is left"),
+        ),
+    ),
+    Proposition(
+        "inprivate/collusion",
+        "section VI-B",
+        "What any owners see together costs another owner's record no more than that owner's own trees.",
+        evidence=(
+            Identity(
+                "a b c p q",
+                lambda a, b, c, p: a * p * b * c / (a * b * c),
+                lambda p: p,
+                positive=True,
+                label="all other owners' densities, given the trees before theirs, cancel",
+            ),
+        ),
+        argument="Each owner's tree depends on the trees before it and on that owner's records alone.",
+        assumes=("no record is held by two owners",),
+    ),
+    Proposition(
+        "inprivate/model",
+        "section VI-B",
+        "If each tree is epsilon-DP, the trees of all owners in one round are epsilon-DP together.",
+        evidence=(Follows("each record is in one owner's data, and each owner trains once a round"),),
+        uses=("inprivate/collusion",),
+    ),
+    Proposition(
+        "inprivate/advance",
+        "section VI-B",
+        "Stopping when the advance falls below p, measured on the owners' records, costs nothing.",
+        ADD_REMOVE,
+        about=(paper.mean_absolute_error,),
+        evidence=(
+            Exhibit(
+                lambda: stopped((HALF, Fraction(0)), (HALF, Fraction(0), Fraction(0)), Fraction(1, 5)),
+                "neighbours that stop differently",
+            ),
+        ),
+        repaired_by="inprivate/mean-absolute-error",
+    ),
+    Proposition(
+        "inprivate/advance-replace-one",
+        "section VI-B",
+        "Stopping when the advance falls below p, measured on the owners' records, costs nothing.",
+        REPLACE_ONE,
+        about=(paper.mean_absolute_error,),
+        evidence=(
+            Exhibit(
+                lambda: stopped((HALF, Fraction(0)), (Fraction(0), Fraction(0)), Fraction(1, 5)),
+                "neighbours that stop differently",
+            ),
+        ),
+        repaired_by="inprivate/mean-absolute-error-replace-one",
+    ),
+    Proposition(
+        "inprivate/mean-absolute-error",
+        "Eq. 17",
+        "A mean of n errors in [0, E], or accuracy with E = 1, changes by at most E/(n + 1) when a record is added.",
+        ADD_REMOVE,
+        about=(paper.error_sensitivity,),
+        evidence=(
+            Proved(
+                AtMost(
+                    (Count("n", start=1), Real("S"), Real("x"), Real("E")),
+                    lambda n, S, x: absolute((S + x) / (n + 1) - S / n),
+                    lambda n, E: paper.error_sensitivity(E, n, AR),
+                    lambda n, S, x, E: (E > 0, S >= 0, n * E >= S, x >= 0, x <= E),
+                ),
+                tight=Tight(
+                    "E/(n + 1)",
+                    "for n errors of 0 and a new one of E",
+                    at=lambda E: {"S": 0, "x": E},
+                    near={"n": 2, "S": 0, "x": 1, "E": 1},
+                    given=lambda n, E: (n >= 1, E > 0),
+                ),
+            ),
+        ),
+    ),
+    Proposition(
+        "inprivate/mean-absolute-error-replace-one",
+        "Eq. 17",
+        "A mean of n errors in [0, E], or accuracy with E = 1, changes by at most E/n when a record is replaced.",
+        REPLACE_ONE,
+        about=(paper.error_sensitivity,),
+        evidence=(
+            Proved(
+                AtMost(
+                    (Count("n", start=1), Real("S"), Real("x"), Real("z"), Real("E")),
+                    lambda n, S, x, z: absolute((S + x) / n - (S + z) / n),
+                    lambda n, E: paper.error_sensitivity(E, n, RO),
+                    lambda x, z, E: (E > 0, x >= 0, x <= E, z >= 0, z <= E),
+                ),
+                tight=Tight(
+                    "E/n",
+                    "when an error of 0 becomes E",
+                    at=lambda E: {"S": 0, "x": E, "z": 0},
+                    near={"n": 2, "S": 0, "x": 1, "z": 0, "E": 1},
+                    given=lambda n, E: (n >= 1, E > 0),
+                ),
+            ),
+        ),
+    ),
+    Proposition(
+        "inprivate/eq-16",
+        "Eq. 16",
+        "Every record falls into exactly one leaf, so that one coefficient is added to its score.",
+        evidence=(
+            Proved(
+                ForAll((Real("x"), Real("v")), lambda x, v: (int(bool(x < v)) + int(bool(x >= v))) == 1),
+                label="of x < v and x >= v exactly one holds, at every split of the path",
+            ),
+        ),
+    ),
+    Proposition(
+        "inprivate/residuals-local",
+        "section VI-B",
+        "Evaluating earlier trees on own records costs nothing: a record's residual depends on it and released trees.",
+        evidence=(Follows("a residual is a function of the record's label and its score by trees already released"),),
+    ),
+)
+
+SCHEDULES = (
+    Proposition(
+        "inprivate/eq-18",
+        "Eq. 18",
+        "The baseline takes (n^2 - n)/2 c1 + n c2, and the n-th owner waits (n^2 - 3n + 2)/2 c1 + (n - 1) c2.",
+        about=(paper.baseline_time, paper.finish_times),
+        evidence=(
+            Identity(
+                "n c1 c2",
+                lambda n, c1, c2: paper.baseline_time(n + 1, c1, c2) - paper.baseline_time(n, c1, c2),
+                lambda n, c1, c2: n * c1 + c2,
+                label="owner n + 1 evaluates n trees and trains one",
+            ),
+            Identity(
+                "n c1 c2",
+                lambda n, c1, c2: paper.baseline_time(n - 1, c1, c2),
+                lambda n, c1, c2: (n * n - 3 * n + 2) / 2 * c1 + (n - 1) * c2,
+                label="waiting time",
+            ),
+            *(schedules_agree(owners, broadcast=False) for owners in (1, 2, 5)),
+        ),
+    ),
+    Proposition(
+        "inprivate/eq-19",
+        "Eq. 19",
+        "The speed-up takes (n - 1) c1 + n c2, and the n-th owner waits (n - 2) c1 + (n - 1) c2.",
+        about=(paper.broadcast_time, paper.finish_times),
+        evidence=(
+            Identity(
+                "n c1 c2",
+                lambda n, c1, c2: paper.broadcast_time(n + 1, c1, c2) - paper.broadcast_time(n, c1, c2),
+                lambda c1, c2: c1 + c2,
+                label="one more owner adds one evaluation and one tree",
+            ),
+            Identity(
+                "n c1 c2",
+                lambda n, c1, c2: paper.broadcast_time(n - 1, c1, c2),
+                lambda n, c1, c2: (n - 2) * c1 + (n - 1) * c2,
+                label="waiting time",
+            ),
+            Proved(
+                ForAll(
+                    (Real("ready"), Real("done"), RESIDUAL_TIME, TREE_TIME),
+                    lambda ready, done, c1, c2: done + c1 <= done + c1 + c2,
+                    lambda ready, done, c1, c2: (c1 >= 0, c2 >= 0, ready <= done),
+                ),
+                label="an owner has evaluated all trees but the last before the last arrives",
+            ),
+            *(schedules_agree(owners, broadcast=True) for owners in (1, 2, 5)),
+        ),
+    ),
+    Proposition(
+        "inprivate/speed-up",
+        "section VI-C",
+        "The speed-up never takes longer than the baseline, and less from three owners on.",
+        about=(paper.baseline_time, paper.broadcast_time),
+        evidence=(
+            Proved(
+                ForAll(
+                    (Count("n", start=1, split=2), RESIDUAL_TIME, TREE_TIME),
+                    lambda n, c1, c2: paper.broadcast_time(n, c1, c2) <= paper.baseline_time(n, c1, c2),
+                    lambda c1, c2: (c1 >= 0, c2 >= 0),
+                )
+            ),
+            Proved(
+                ForAll(
+                    (Count("n", start=3), RESIDUAL_TIME, TREE_TIME),
+                    lambda n, c1, c2: paper.broadcast_time(n, c1, c2) < paper.baseline_time(n, c1, c2),
+                    lambda c1, c2: (c1 > 0, c2 >= 0),
+                ),
+                label="strictly",
+            ),
+        ),
+    ),
+    Proposition(
+        "inprivate/messages",
+        "section VI-C",
+        "The number of messages rises from n - 1 to n (n - 1)/2.",
+        about=(paper.baseline_messages, paper.broadcast_messages),
+        evidence=(
+            Identity(
+                "n",
+                lambda n: paper.broadcast_messages(n + 1) - paper.broadcast_messages(n),
+                lambda n: n,
+                label="a further owner receives a message from each of n owners",
+            ),
+            Finite(
+                lambda: range(1, 40),
+                lambda n: (
+                    (sum(n - i for i in range(1, n + 1)), n - 1)
+                    == (paper.broadcast_messages(n), paper.baseline_messages(n))
+                ),
+                "counted for 1 to 39 owners",
+            ),
+        ),
+    ),
+    Proposition(
+        "inprivate/communication",
+        "section VI-C",
+        "The speed-up increases what is communicated.",
+        about=(paper.broadcast_messages,),
+        evidence=(
+            Counterexample(
+                AtMost(
+                    (Count("n", start=2),),
+                    lambda n: trees_sent_by_baseline(n),
+                    lambda n: paper.broadcast_messages(n) - 1,
+                ),
+                {"n": 5},
+            ),
+        ),
+        argument="In trees the two send the same: the baseline's owner i sends i trees at once, 1 + ... + (n - 1).",
+    ),
+)
+
+
+def trees_sent_by_baseline(n: Any) -> Any:
+    """1 + 2 + ... + (n - 1): owner i passes on i trees."""
+    return (n * n - n) / 2
+
+
+PROPOSITIONS = BUDGET + OWNERS_AND_ROUNDS + SCHEDULES
