@@ -49,9 +49,10 @@ def unit_child(n: Any, G: Any, g: Any, lam: Any) -> tuple[Any, ...]:
 
 def kept_and_dropped(before: tuple[int, int], after: tuple[int, int], least: int) -> Mapping[str, Any] | None:
     """A split that one data set may choose and its neighbour may not, by exact counts (left, right)."""
-    if bool(paper.large_enough(*map(Fraction, before), Fraction(least))) == bool(
-        paper.large_enough(*map(Fraction, after), Fraction(least))
-    ):
+    allowed, still = (
+        bool(paper.large_enough(Fraction(left), Fraction(right), Fraction(least))) for left, right in (before, after)
+    )
+    if allowed == still:
         return None
     return {
         "N_min": least,
