@@ -109,7 +109,7 @@ class Composition:
 
         Far below the centre the error terms outgrow δ, hence the search in growing strides from the hint downwards.
         """
-        stride = 2 * float(self.losses[1] - self.losses[0])
+        stride = 2 * self.step
         high = min(hint, float(self.losses[-1]))
         for _ in range(40):
             low = high - stride
@@ -122,6 +122,11 @@ class Composition:
 
     def _exceeds(self, delta: float) -> Callable[[float], bool]:
         return lambda epsilon: self.delta_below(epsilon) > delta
+
+    @property
+    def step(self) -> float:
+        """The distance of neighbouring losses."""
+        return float(self.losses[1] - self.losses[0])
 
     @property
     def _outside(self) -> float:
@@ -138,6 +143,8 @@ class Composition:
     def _terms(self, epsilon: float) -> tuple[float, float, float]:
         """(λ(centre - ε) + log_scale, sum over losses > ε of tilted e^{-λ(l-ε)} (1 - e^{ε-l}), bound on its error)."""
         start = int(np.searchsorted(self.losses, epsilon, side="right"))
+        if start == len(self.losses):
+            return self.log_scale - self.tilt * epsilon, 0.0, self.transform_error * self._norm
         offset = epsilon - self.centre
         first, second = (float(table[start]) for table in self._sums)
         scaled = math.exp(self.tilt * offset) * first
@@ -148,8 +155,7 @@ class Composition:
     @property
     def _norm(self) -> float:
         """The 2-norm of e^{-λx}(1 - e^{-x}) over x = h, 2h, …: at most h sqrt((1 + y)/(1 - y)³) with y = e^{-2λh}."""
-        step = float(self.losses[1] - self.losses[0])
-        y = math.exp(-2 * self.tilt * step)
+        step, y = self.step, math.exp(-2 * self.tilt * self.step)
         plain = math.sqrt(len(self.losses))
         if y == 1:
             return plain

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _SHARPEST = 25.0  # above this mu the trapezoidal rule of `sampling` needs too many points
-COARSE = 1 + np.geomspace(1e-2, 1e6, 97)
+COARSE = 1 + np.geomspace(1e-2, 1e10, 145)
 COARSE_SAMPLED = 1 + np.geomspace(2e-2, 1023, 41)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from refdp.accounting import divergence
@@ -14,7 +15,7 @@ from refdp.events import Relation
 
 _ACCURACY = 2e-6  # of epsilon, absolute where epsilon is above _ACCURACY / _RELATIVE
 _RELATIVE = 1e-5
-_LARGEST = 2**20
+_SMALLEST, _LARGEST = 2**15, 2**20  # cells of the window
 _ATTEMPTS = 30
 _WITH_ATOMS = (PureCost, LaplaceCost, DiscreteLaplaceCost, RangeCost)
 
@@ -30,42 +31,76 @@ class Enclosure:
 def enclose_epsilon(node: Node, relation: Relation, delta: float) -> Enclosure:
     """ε at δ > 0. Errors: NoPair (see `distributions`)."""
     estimate, order = divergence.node_renyi_epsilon(node, relation, delta)
-    tilt, upper = _tilt(order), math.inf
-    for _ in range(_ATTEMPTS):
-        plan = _Grid.choose(node, relation, tilt, estimate, math.log(delta) - 16)
-        try:
-            above = [plan.composition(True, direction) for direction in directions(node)]
-            upper = max(one.epsilon_above(delta) for one in above)
-        except WindowTooWide as error:
-            tilt = min(tilt / 2, max(1000 / error.width - 1, 0.01))
-            continue
-        if all(upper > one.losses[0] + 2 * plan.step or upper == 0 for one in above):
-            lower = max(
-                plan.composition(False, direction).epsilon_below(delta, upper) for direction in directions(node)[:1]
-            )
-            return Enclosure(min(lower, upper), upper)
-        tilt /= 2
-    return Enclosure(0.0, upper)
+
+    def turn(one: Composition) -> int:
+        found = one.epsilon_above(delta)
+        if found == math.inf:
+            return 1 if one.infinity < delta else 0
+        return -1 if 0 < found <= one.losses[0] + 2 * one.step else 0
+
+    search = _Search(node, relation, estimate, math.log(delta) - 16, turn)
+    found = [search.tilted(direction, _tilt(order)) for direction in directions(node)]
+    if any(one is None for one in found):
+        return Enclosure(0.0, math.inf)
+    upper = max(one.epsilon_above(delta) for one in found if one is not None)
+    below = search.below(found[0])
+    return Enclosure(min(upper, below.epsilon_below(delta, upper) if below else 0.0), upper)
 
 
 def enclose_delta(node: Node, relation: Relation, epsilon: float) -> Enclosure:
     """δ at ε. Errors: NoPair (see `distributions`)."""
     delta, order = divergence.node_renyi_delta(node, relation, epsilon)
-    tilt = _tilt(order)
+
+    def turn(one: Composition) -> int:
+        if one.losses[0] >= epsilon:
+            return -1
+        return 1 if one.losses[-1] < epsilon and one.log_top > -math.inf else 0
+
     log_cut = max(math.log(delta) if delta > 0 else -600.0, -600.0) - 20
-    for _ in range(_ATTEMPTS):
-        plan = _Grid.choose(node, relation, tilt, epsilon, log_cut)
+    search = _Search(node, relation, epsilon, log_cut, turn)
+    found = [search.tilted(direction, _tilt(order)) for direction in directions(node)]
+    if any(one is None for one in found):
+        return Enclosure(0.0, 1.0)
+    upper = max(one.delta_above(epsilon) for one in found if one is not None)
+    below = search.below(found[0])
+    return Enclosure(min(upper, below.delta_below(epsilon) if below else 0.0), upper)
+
+
+@dataclass(frozen=True)
+class _Search:
+    """Looks for the tilt whose window holds the answer; `turn` says whether it has to grow (1), shrink (-1) or stay."""
+
+    node: Node
+    relation: Relation
+    epsilon: float
+    log_cut: float
+    turn: Callable[[Composition], int]
+
+    def tilted(self, direction: Direction, tilt: float) -> Composition | None:
+        """The composition from above in that direction; None if no tilt will do."""
+        low, high = 0.0, math.inf
+        for _ in range(_ATTEMPTS):
+            try:
+                found = self._grid(tilt).composition(True, direction)
+                turn = self.turn(found)
+            except WindowTooWide as error:
+                high, tilt = tilt, min(tilt / 2, max(1000 / error.width - 1, 0.01))
+                continue
+            if turn == 0:
+                return found
+            low, high = (tilt, high) if turn > 0 else (low, tilt)
+            tilt = min(2 * tilt, 0.5 * (tilt + high)) if turn > 0 else max(tilt / 2, 0.5 * (tilt + low))
+        return None
+
+    def below(self, like: Composition | None) -> Composition | None:
+        """The composition from below, of the first direction, at the tilt of the one from above."""
         try:
-            above = [plan.composition(True, direction) for direction in directions(node)]
-        except WindowTooWide as error:
-            tilt = min(tilt / 2, max(1000 / error.width - 1, 0.01))
-            continue
-        if all(one.losses[0] < epsilon for one in above):
-            upper = max(one.delta_above(epsilon) for one in above)
-            lower = max(plan.composition(False, d).delta_below(epsilon) for d in directions(node)[:1])
-            return Enclosure(min(lower, upper), upper)
-        tilt /= 2
-    return Enclosure(0.0, 1.0)
+            return None if like is None else self._grid(like.tilt).composition(False, directions(self.node)[0])
+        except WindowTooWide:
+            return None
+
+    def _grid(self, tilt: float) -> _Grid:
+        return _Grid.choose(self.node, self.relation, tilt, self.epsilon, self.log_cut)
 
 
 def directions(node: Node) -> tuple[Direction, ...]:
@@ -110,7 +145,8 @@ class _Grid:
         step = math.sqrt(12 * wanted / (count * (tilt + 1)))
         rho = float(divergence.node_curve(node, relation, np.array([1 + tilt]))[0])
         width = 20 * math.sqrt(2 * rho / (1 + tilt))
-        return cls(node, _aligned(node, max(step, width / _LARGEST)), tilt, log_cut - math.log(count))
+        step = max(min(step, width / _SMALLEST), width / _LARGEST)
+        return cls(node, _aligned(node, step), tilt, log_cut - math.log(count))
 
     def composition(self, above: bool, direction: Direction) -> Composition:
         """The composed parts of the node, seen from above or below."""

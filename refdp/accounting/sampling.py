@@ -45,7 +45,8 @@ def poisson_gaussian(rate: float, sigma: float, orders: Array) -> Array:
     ends = np.array([log_f[starts + counts - 1], log_f[starts]]) - peak
     beyond = np.exp(ends) * sigma / _REACH  # both slopes are at least REACH / sigma
     log_moment = peak + np.log(mass + beyond.sum(axis=0)) - 0.5 * math.log(2 * math.pi) - math.log(sigma)
-    return per_order(np.maximum(log_moment + 2.0**-44 * (1 + 2.0**-6 * orders), 0.0), orders)
+    slack = 2.0**-44 * (1 + 2.0**-6 * orders) + 2.0**-49 * np.abs(log_moment)
+    return per_order(np.maximum(log_moment + slack, 0.0), orders)
 
 
 def _log_integrand(x: Array, order: Array, rate: float, sigma: float) -> Array:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
 from account_plans import exponential, gaussian, laplace, plan, release, sampled_gaussian
+
 from refdp.accounting import account, renyi_epsilon
 from refdp.accounting.enclosure import enclose_epsilon
 from refdp.accounting.normal import normalise
@@ -78,7 +78,7 @@ def test_other_libraries_are_met(whole, delta: float, google: float, renyi: floa
 
 
 def test_the_finer_grid_of_the_sampled_case_is_a_truth_that_is_covered() -> None:
-    """6.907385 is a pessimistic value at a tenth of the grid; the enclosure must reach below it and not exceed it much."""
+    """6.907385 is a pessimistic value at a tenth of the grid; the enclosure reaches below it, hardly above."""
     bound = account(sampled_gaussian(0.01, 1.0, 10_000), delta=1e-6)
     assert bound.lower < 6.907385
     assert bound.upper < 6.907385 + 1e-5

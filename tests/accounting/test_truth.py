@@ -1,12 +1,12 @@
-"""A hundred single mechanisms against mpmath at 50 digits: the truth lies in the enclosure, and the enclosure is narrow."""
+"""A hundred single mechanisms against mpmath at 50 digits: the truth is enclosed, narrowly."""
 
 from __future__ import annotations
 
 import mpmath as mp
 import numpy as np
 import pytest
-
 from account_plans import plan, release
+
 from refdp.accounting import account
 from refdp.events import Subsample
 from refdp.mechanisms import Exponential, Gaussian, Laplace

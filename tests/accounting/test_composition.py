@@ -1,0 +1,160 @@
+"""Composition of loss measures: against exact sums, and every error term against what it is said to bound."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from account_plans import ADD_REMOVE, REPLACE_ONE, laplace, plan, release, sampled_gaussian
+from scipy import fft
+
+from refdp.accounting import account
+from refdp.accounting.composition import compose, convolve
+from refdp.accounting.enclosure import enclose_delta, enclose_epsilon
+from refdp.accounting.grid import Measure, pessimistic
+from refdp.accounting.normal import normalise
+from refdp.accounting.pairs import GaussianPair, LaplacePair, TwoPoint
+from refdp.events import Parallel, Partition, Plan, Repeat, Sequential, Subsample
+from refdp.mechanisms import DiscreteGaussian, Exponential, Gaussian, Laplace
+
+
+def rational_delta(measure: Measure, count: int, epsilon_index: int) -> float:
+    """δ at a grid point by exact convolution of the measure's own floats, e^{-x} rounded only at the end."""
+    total = [Fraction(1)]
+    each = [Fraction(float(m)) for m in measure.mass]
+    for _ in range(count):
+        longer = [Fraction(0)] * (len(total) + len(each) - 1)
+        for i, a in enumerate(total):
+            for j, b in enumerate(each):
+                longer[i + j] += a * b
+        total = longer
+    finite = sum(each, Fraction(0))
+    result = 1 - (1 - Fraction(measure.infinity)) ** count if measure.infinity else Fraction(0)
+    del finite
+    start = measure.start * count
+    for i, mass in enumerate(total):
+        above = (start + i - epsilon_index) * measure.step
+        if above > 0:
+            result += mass * Fraction(-math.expm1(-above))
+    return float(result)
+
+
+@pytest.mark.parametrize("tilt", [0.5, 3.0, 15.0])
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_tilted_transform_encloses_exact_sums(tilt: float, count: int) -> None:
+    measure = pessimistic(LaplacePair(0.5), 0.05, -60.0)
+    composed = compose([(measure, count)], tilt)
+    composed = replace(composed, blur=0.0)
+    for index in (0, 3, 10 * count - 2):
+        truth = rational_delta(measure, count, index)
+        epsilon = index * measure.step
+        assert composed.delta_below(epsilon) <= truth * (1 + 1e-15)
+        assert composed.delta_above(epsilon) >= truth * (1 - 1e-15)
+        if tilt == 3:
+            assert composed.delta_above(epsilon) - composed.delta_below(epsilon) <= 1e-7 * truth + 1e-16
+
+
+def test_direct_convolution_agrees() -> None:
+    measure = pessimistic(GaussianPair(0.3), 0.01, -60.0)
+    direct, tilted = convolve([(measure, 4)], above=True), compose([(measure, 4)], 5.0)
+    gain = -np.expm1(np.minimum(0.0, 1.0 - direct.losses)) @ direct.mass + direct.infinity
+    assert tilted.delta_below(1.0) <= gain <= tilted.delta_above(1.0) * (1 + 1e-9)
+
+
+def test_transform_error_is_within_its_bound() -> None:
+    """Forward and backward, against a transform in extended precision: a tenth of η is not exceeded."""
+    generator = np.random.default_rng(3)
+    for length in (1000, 4096, 30_000):
+        mass = generator.exponential(size=length) ** 4
+        mass /= mass.sum()
+        truth = fft.irfft(fft.rfft(mass.astype(np.longdouble)), length)
+        assert truth.dtype == np.longdouble
+        forward = np.linalg.norm((fft.rfft(mass) - fft.rfft(mass.astype(np.longdouble))).astype(complex))
+        eta = 8 * 2.0**-53 * math.log2(length)
+        assert forward <= 0.1 * eta * np.linalg.norm(mass) * math.sqrt(length)
+
+
+def test_dropping_the_infinite_mass_is_rejected() -> None:
+    """The mutant: a top cut at probability 1e-4 that is not counted falls below the exact δ."""
+    from refdp.accounting import gaussian
+
+    exact = gaussian.delta(1.0, 4.0)
+    measure = pessimistic(GaussianPair(1.0), 0.01, math.log(1e-4))
+    assert compose([(measure, 1)], 4.0).delta_above(4.0) >= exact
+    mutant = replace(measure, infinity=0.0)
+    assert compose([(mutant, 1)], 4.0).delta_above(4.0) < exact
+
+
+def test_infinite_losses_add_up() -> None:
+    measure = Measure(0, 0.1, np.array([0.5, 0.4]), 0.1, 0.0)
+    composed = compose([(measure, 3)], 1.0)
+    assert composed.delta_above(10.0) >= 1 - 0.9**3
+    assert composed.epsilon_above(0.2) == math.inf
+
+
+def test_two_point_sums_are_binomial() -> None:
+    pair, step = TwoPoint(0.2, 0.4), 0.1
+    composed = compose([(pessimistic(pair, step, -60.0), 30)], 6.0)
+    high = 1 / (1 + math.exp(-0.2))
+    truth = sum(
+        math.comb(30, k) * high**k * (1 - high) ** (30 - k) * -math.expm1(1.0 - (2 * k - 30) * 0.2)
+        for k in range(31)
+        if (2 * k - 30) * 0.2 > 1.0
+    )
+    assert composed.delta_below(1.0) <= truth <= composed.delta_above(1.0) <= truth * (1 + 1e-6)
+
+
+PLANS = {
+    "laplace": laplace(20.0, 500),
+    "sampled": sampled_gaussian(0.02, 1.1, 300),
+    "mixed": plan(Repeat(release(Laplace(9.0)), 20), Repeat(Subsample(0.1, release(Gaussian(2.0))), 20)),
+    "tree": plan(Repeat(Subsample(0.2, Sequential((release(Gaussian(4.0)), release(Laplace(9.0))))), 20)),
+    "blocks": plan(Repeat(Parallel((release(Gaussian(4.0)), release(Laplace(9.0)))), 20)),
+    "slots": plan(Repeat(Partition((0.3, 0.5), (release(Gaussian(4.0)), release(Laplace(9.0)))), 20)),
+    "selection": plan(Repeat(Sequential((release(Exponential(0.1)), release(Laplace(30.0)))), 40)),
+    "moves": Plan(
+        REPLACE_ONE,
+        Repeat(Parallel(tuple(release(m, relation=REPLACE_ONE) for m in (Laplace(9.0), Gaussian(6.0)))), 10),
+    ),
+    "batches": Plan(
+        REPLACE_ONE,
+        Repeat(Subsample(0.1, release(Gaussian(2.0), relation=REPLACE_ONE), "without-replacement"), 50),
+    ),
+    "discrete": plan(Repeat(release(DiscreteGaussian(4.0, 1.0), 2.0), 10)),
+}
+
+
+@pytest.mark.parametrize("name", PLANS)
+@pytest.mark.parametrize("delta", [1e-3, 1e-10, 1e-30])
+def test_enclosures_are_consistent(name: str, delta: float) -> None:
+    """lower <= upper; asking back for δ at the ends gives δ on the right side."""
+    whole = PLANS[name]
+    node = normalise(whole)
+    found = enclose_epsilon(node, whole.relation, delta)
+    assert 0 < found.lower <= found.upper < math.inf
+    assert enclose_delta(node, whole.relation, found.upper * (1 + 1e-6)).lower <= delta
+    assert enclose_delta(node, whole.relation, found.lower * (1 - 1e-6)).upper >= delta
+
+
+def test_sampled_sequence_of_gaussians_is_one_sampled_gaussian() -> None:
+    two = plan(Subsample(0.1, Sequential((release(Gaussian(3.0)), release(Gaussian(4.0))))))
+    one = sampled_gaussian(0.1, 1 / math.hypot(1 / 3, 1 / 4))
+    assert account(two, delta=1e-6).upper == pytest.approx(account(one, delta=1e-6).upper, rel=1e-12)
+
+
+def test_sampled_sequence_is_cheaper_than_its_parts_sampled_apart_is_dearer() -> None:
+    """Sampling once for two releases correlates them: it costs more than sampling anew for each."""
+    parts = (release(Laplace(2.0)), release(Gaussian(2.0)))
+    once = account(Plan(ADD_REMOVE, Subsample(0.1, Sequential(parts))), delta=1e-6)
+    anew = account(plan(*(Subsample(0.1, part) for part in parts)), delta=1e-6)
+    assert once.lower > anew.upper
+
+
+def test_blocks_cost_as_much_as_the_worst_block_and_less_than_all() -> None:
+    worst = account(plan(Repeat(release(Gaussian(4.0)), 20)), delta=1e-6)
+    all_of_them = account(plan(Repeat(Sequential((release(Gaussian(4.0)), release(Laplace(9.0)))), 20)), delta=1e-6)
+    blocks = account(PLANS["blocks"], delta=1e-6)
+    assert worst.upper <= blocks.upper <= all_of_them.lower

@@ -1,0 +1,120 @@
+"""Pure epsilon: every composition rule against the likelihood ratios of explicit mechanisms."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from account_plans import ADD_REMOVE, REPLACE_ONE, laplace, plan, release
+
+from refdp.accounting import account, pure_epsilon
+from refdp.accounting.pure import kov_delta, kov_epsilon
+from refdp.events import Parallel, Partition, Plan, Relation, Repeat, Sequential, Subsample
+from refdp.mechanisms import DiscreteLaplace, Exponential, Gaussian, Laplace
+
+WEIGHTS_AND_EPSILONS = [((0.3, 0.7), (1.0, 2.0)), ((0.2, 0.1), (0.5, 3.0)), ((1.0,), (2.0,))]
+
+
+def response(epsilon: float) -> np.ndarray:
+    """Two outcomes, without and with the record: the extremal mechanism of that epsilon."""
+    return np.array([[1.0, math.exp(epsilon)], [math.exp(epsilon), 1.0]]) / (1 + math.exp(epsilon))
+
+
+def test_sums_are_exact() -> None:
+    assert pure_epsilon(laplace(10.0, 10)) == 1.0
+    assert pure_epsilon(plan(Repeat(release(Laplace(3.0)), 3))) == 1.0
+    mixed = plan(release(Laplace(2.0), 3.0), release(DiscreteLaplace(4.0, 1.0), 2.0), release(Exponential(0.25), 2.0))
+    assert pure_epsilon(mixed) == 2.5
+    assert pure_epsilon(plan()) == 0.0
+    assert pure_epsilon(plan(release(Gaussian(1.0)))) == math.inf
+    assert pure_epsilon(plan(release(Gaussian(1.0), 0.0))) == 0.0
+
+
+def test_parallel_under_both_relations() -> None:
+    def blocks(relation: Relation) -> Plan:
+        scales = (2.0, 4.0, 5.0)
+        return Plan(relation, Parallel(tuple(release(Laplace(s), relation=relation) for s in scales)))
+
+    assert pure_epsilon(blocks(ADD_REMOVE)) == 0.5
+    assert pure_epsilon(blocks(REPLACE_ONE)) == 0.75  # the record leaves one block and enters another
+    same = Parallel(tuple(release(Laplace(2.0), relation=REPLACE_ONE) for _ in range(5)))
+    assert pure_epsilon(Plan(REPLACE_ONE, same)) == 1.0
+
+
+@pytest.mark.parametrize(("weights", "epsilons"), WEIGHTS_AND_EPSILONS)
+def test_partition_is_the_worst_likelihood_ratio(weights: tuple[float, ...], epsilons: tuple[float, ...]) -> None:
+    """Enumerated: every block answers a randomised response about whether the record is in it."""
+    mechanisms = [response(e) for e in epsilons]
+    ratios = []
+    for outcome in itertools.product((0, 1), repeat=len(weights)):
+        without = math.prod(m[0, o] for m, o in zip(mechanisms, outcome, strict=True))
+        with_record = (1 - sum(weights)) * without
+        for j, weight in enumerate(weights):
+            with_record += weight * without / mechanisms[j][0, outcome[j]] * mechanisms[j][1, outcome[j]]
+        ratios.append(with_record / without)
+    events = tuple(release(Laplace(1 / e)) for e in epsilons)
+    worst = max(math.log(max(ratios)), -math.log(min(ratios)))
+    assert pure_epsilon(Plan(ADD_REMOVE, Partition(weights, events))) == pytest.approx(worst, rel=1e-12)
+
+
+def test_partition_under_replacement_costs_the_largest_block() -> None:
+    events = tuple(release(Laplace(s), relation=REPLACE_ONE) for s in (2.0, 4.0))
+    assert pure_epsilon(Plan(REPLACE_ONE, Partition((0.5, 0.5), events))) == 0.5
+
+
+def test_partition_of_equal_events_is_one_event() -> None:
+    events = (release(Laplace(2.0)),) * 4
+    assert pure_epsilon(Plan(ADD_REMOVE, Partition((0.25,) * 4, events))) == 0.5
+
+
+@pytest.mark.parametrize(("method", "relation"), [("poisson", ADD_REMOVE), ("without-replacement", REPLACE_ONE)])
+def test_amplification(method, relation: Relation) -> None:
+    sampled = Subsample(0.1, release(Laplace(0.5), relation=relation), method)
+    assert pure_epsilon(Plan(relation, sampled)) == pytest.approx(math.log1p(0.1 * math.expm1(2.0)), rel=1e-12)
+    assert pure_epsilon(Plan(relation, sampled)) >= math.log1p(0.1 * math.expm1(2.0))
+
+
+def brute_force_kov(epsilon: float, each: float, count: int) -> float:
+    total = 0.0
+    for outcome in itertools.product((0, 1), repeat=count):
+        p = math.prod(response(each)[0, o] for o in outcome)
+        q = math.prod(response(each)[1, o] for o in outcome)
+        total += max(0.0, p - math.exp(epsilon) * q)
+    return total
+
+
+@pytest.mark.parametrize(("each", "count"), [(0.3, 1), (0.3, 6), (1.5, 9)])
+def test_optimal_composition_is_enumeration(each: float, count: int) -> None:
+    for epsilon in np.linspace(0, each * count * 1.1, 9):
+        assert kov_delta(epsilon, each, count) == pytest.approx(
+            brute_force_kov(epsilon, each, count), rel=1e-9, abs=1e-15
+        )
+    found = kov_epsilon(1e-3, each, count)
+    assert kov_delta(found, each, count) <= 1e-3
+
+
+def test_optimal_composition_of_unequal_parts_is_enclosed() -> None:
+    """Two kinds of randomised response; the truth by enumerating how many of each went against the record."""
+    bound = account(plan(Repeat(release(Laplace(4.0)), 10), Repeat(release(Laplace(7.0)), 12)), delta=1e-4)
+    truth = _two_kinds(bound.methods["kov"], (0.25, 10), (1 / 7, 12))
+    assert truth <= 1e-4
+    assert _two_kinds(bound.methods["kov"] - 1e-3, (0.25, 10), (1 / 7, 12)) > 1e-4
+    assert bound.methods["pld"] < bound.methods["kov"] < bound.methods["basic"]
+
+
+def _two_kinds(epsilon: float, one: tuple[float, int], two: tuple[float, int]) -> float:
+    total = 0.0
+    for i, j in itertools.product(range(one[1] + 1), range(two[1] + 1)):
+        loss = (one[1] - 2 * i) * one[0] + (two[1] - 2 * j) * two[0]
+        p = 1.0
+        for (size, count), against in ((one, i), (two, j)):
+            p *= math.comb(count, against) * math.exp((count - against) * size) / (1 + math.exp(size)) ** count
+        total += p * max(0.0, -math.expm1(epsilon - loss))
+    return total
+
+
+def test_sequences_flatten() -> None:
+    one = release(Laplace(8.0))
+    assert pure_epsilon(plan(Sequential((one, Repeat(one, 2))), one)) == 0.5
