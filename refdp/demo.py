@@ -19,7 +19,7 @@ from refdp.commands.output import bar, certificate_page, figure
 from refdp.datasets import Dataset
 from refdp.events import Relation
 from refdp.records import Interval
-from refdp.training import train
+from refdp.training import source_for, train
 
 DATA = ("breast_cancer", "diabetes")
 EPSILONS = (2.0, 10.0)
@@ -61,7 +61,7 @@ def compared(dataset: Dataset) -> list[Row]:
             params = paper.params({"relation": Relation.ADD_REMOVE, **settings}, as_published=published)
             results = []
             for repetition in range(RUNS):
-                run = train(paper, params, records)
+                run = train(paper, params, records, source_for(params, None))
                 results.append(prediction.metrics(run.model, held_out))
                 progress(number * RUNS + repetition + 1, len(variants) * RUNS)
             rows.append((label, run.certificate, results))
@@ -101,7 +101,7 @@ def _epsilons(certificate: Certificate | None) -> tuple[str, Text]:
 def _spread(results: list[dict[str, float | None]], name: str) -> str:
     values = np.array([result[name] for result in results], dtype=np.float64)
     spread = values.std()
-    return f"{values.mean():.3g}" + (f" ± {spread:.1g}" if spread > 1e-9 * abs(values.mean()) else "")
+    return f"{values.mean():.3g}" + (f" ± {spread:.2g}" if spread > 1e-9 * abs(values.mean()) else "")
 
 
 def audited(name: str, *, published: bool) -> RenderableType:

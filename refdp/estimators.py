@@ -26,7 +26,7 @@ from refdp.errors import InvalidParameter, InvalidRecords, PrivacyWarning
 from refdp.events import Relation
 from refdp.records import Classes, Floats, Interval, Schema, Target, make_records
 from refdp.registry import Paper
-from refdp.training import train, without_guarantee
+from refdp.training import source_for, train, without_guarantee
 
 _SHARED = """
 
@@ -113,6 +113,7 @@ class _PrivateEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
         """
         paper = registry.paper(self._paper)
         params = paper.params(self._settings(paper), as_published=self.as_published)
+        source = source_for(params, self.random_state)
         if y is None:
             raise InvalidRecords("fit requires y to be passed, but the target y is None")
         frame = self._validated(X, reset=True)
@@ -120,7 +121,7 @@ class _PrivateEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
         target, label, unknown = self._target(column_or_1d(y, warn=True))
         breaches = _breaches(observed, unknown, self._target_parameter)
         records = make_records(Schema(features, target), frames.encode(frame, features), label)
-        run = train(paper, params, records, self.random_state)
+        run = train(paper, params, records, source)
         self.model_, self.transcript_ = run.model, run.transcript
         self.certificate_ = without_guarantee(run.certificate, breaches)
         return self

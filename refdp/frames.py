@@ -21,8 +21,14 @@ Bounds = Mapping[Any, Sequence[Any]]
 
 
 def checked(frame: Any, bounds: Bounds) -> Any:
-    """The frame itself, or any other table as a 2-d array: of numbers, or of objects if a column has categories."""
+    """The frame itself, or any other table as a 2-d array: of numbers, or of objects if a column has categories.
+
+    Errors: InvalidParameter for bounds that are no mapping, InvalidRecords for a repeated column.
+    """
+    if not isinstance(bounds, Mapping):
+        raise InvalidParameter(f"bounds = {bounds!r}: {{column: (low, high) or [category, ...]}} is allowed")
     if hasattr(frame, "columns"):
+        column_names(frame)
         return frame
     kind = object if any(not _is_range(values) for values in bounds.values()) else np.float64
     return check_array(frame, dtype=kind, ensure_all_finite=False, ensure_min_samples=0)
@@ -99,7 +105,8 @@ def _columns(frame: Any, positions: list[int]) -> Any:
 def _is_range(values: Any) -> bool:
     """Two numbers are a range; anything else is a list of categories."""
     numbers = (int, float, np.integer, np.floating)
-    return len(values) == 2 and all(isinstance(v, numbers) and not isinstance(v, bool) for v in values)
+    pair = hasattr(values, "__len__") and len(values) == 2
+    return pair and all(isinstance(v, numbers) and not isinstance(v, bool) for v in values)
 
 
 def _plain(name: str, values: Any) -> list[Any]:

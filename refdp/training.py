@@ -34,10 +34,10 @@ class Run:
     seconds: float
 
 
-def train(paper: Paper, params: Any, records: Records, seed: Seed = None, *, progress: Progress = lambda: None) -> Run:
-    """Train once. seed: None for fresh entropy of the operating system. progress: called after every release."""
+def train(paper: Paper, params: Any, records: Records, source: Source, *, progress: Progress = lambda: None) -> Run:
+    """Train once. source: see `source_for`. progress: called after every release."""
     certificate = paper.certificate(params, records.schema)
-    curator = Curator(Watched(source_for(params, seed), progress), params.relation)
+    curator = Curator(Watched(source, progress), params.relation)
     start = time.perf_counter()
     model = paper.train(params, records, curator)
     seconds = time.perf_counter() - start
@@ -45,7 +45,7 @@ def train(paper: Paper, params: Any, records: Records, seed: Seed = None, *, pro
 
 
 def source_for(params: Any, seed: Seed) -> Source:
-    """Fresh randomness of the kind that the parameters ask for.
+    """Randomness of the kind that the parameters ask for; without a seed fresh entropy of the operating system.
 
     The baseline "np" adds no noise. Discrete noise is drawn by the exact samplers, from the operating system's own
     entropy unless there is a seed.

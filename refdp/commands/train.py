@@ -28,7 +28,7 @@ from refdp.commands.output import bar, certificate_page, emit, figure
 from refdp.datasets import Dataset
 from refdp.errors import InvalidParameter
 from refdp.events import Relation
-from refdp.training import Run, releases_planned
+from refdp.training import Run, releases_planned, source_for
 from refdp.training import train as train_once
 
 SPLIT_SEED = 0
@@ -56,13 +56,14 @@ def train(
     chosen = registry.paper(paper)
     given = read_settings(set_, epsilon=epsilon, delta=delta, relation=relation)
     params = chosen.params(given, as_published=as_published)
+    source = source_for(params, seed)
     _check_directory(out)
     dataset = datasets.load(data, target=target, bounds=bounds)
     training, held_out = (dataset, None) if test_size == 0 else datasets.train_test(dataset, test_size, SPLIT_SEED)
     records = public_records(training)
     with bar("training") as progress:
         run = train_once(
-            chosen, params, records, seed, progress=_counted(progress, chosen.plan(params, records.schema))
+            chosen, params, records, source, progress=_counted(progress, chosen.plan(params, records.schema))
         )
     metrics = prediction.metrics(run.model, held_out) if held_out else {}
     if out is not None:
