@@ -150,7 +150,7 @@ PROPOSITIONS = (
         argument="c = log((2 + lambda)/(1 + lambda)). Below that, no scale of the noise helps.",
     ),
     Proposition(
-        "dpxgboost/noisy-average-same-leaf",
+        "dpxgboost/noisy-average-same-leaf-replace-one",
         "Algorithm 1",
         "The noisy average is epsilon-DP where a record's replacement stays in its leaf.",
         REPLACE_ONE,

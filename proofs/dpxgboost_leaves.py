@@ -109,7 +109,7 @@ PROPOSITIONS = (
         argument="A record joins one leaf.",
     ),
     Proposition(
-        "dpxgboost/leaf-sensitivity-replace-one-published",
+        "dpxgboost/leaf-sensitivity-published-replace-one",
         "section 4.3, after Eq. 6",
         "The leaf values' sensitivity is g* / (1 + lambda).",
         REPLACE_ONE,
