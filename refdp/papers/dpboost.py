@@ -201,7 +201,7 @@ def _block(params: Params, start: int, position: int, size: int) -> Block:
     printed = (position + 1) % size if params.blocks == "sizes" else position  # Alg. 2, l. 5: t_e = t mod T_e
     decay = position + (start if params.clip_position == "global" else 0)  # Alg. 2, l. 14: exponent t - 1
     clip = leaf_clip(params.gradient_bound, params.shrinkage, decay)
-    return Block(share(params.shrinkage, printed, size), clip)
+    return Block(min(share(params.shrinkage, printed, size), 1.0), clip)  # one tree: 1, up to rounding
 
 
 def tree_epsilon(params: Params, schema: Schema) -> float:
