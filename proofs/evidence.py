@@ -10,7 +10,7 @@ from typing import Any, Literal, Protocol
 from proofs.enclosures import ARITHMETICS, Enclosed, enclose
 from proofs.statements import AtMost, ForAll, Rational, call, fails_at, is_inhabited, prove
 from proofs.symbols import symbols, vanishes
-from proofs.tightness import Tight, is_tight
+from proofs.tightness import Tight, is_reached, is_tight
 
 Result = Literal["holds", "fails", "unknown"]
 EXACT = "exact arithmetic"
@@ -69,6 +69,20 @@ class Proved:
         if not is_tight(self.statement, self.tight):
             return replace(outcome, result="unknown", note=f"{outcome.note}; not shown to be tight: {self.tight.where}")
         return replace(outcome, tight=self.tight.words())
+
+
+@dataclass(frozen=True)
+class Reached:
+    """No lower bound holds: the place or family of `tight` checks. That the bound itself holds is other evidence."""
+
+    statement: AtMost
+    tight: Tight
+
+    def check(self) -> Outcome:
+        if not is_reached(self.statement, self.tight):
+            return Outcome("unknown", (), f"not shown to be reached: {self.tight.where}")
+        note = f"reached {self.tight.where}: place and limit checked, a bound lower by 1/1000 fails"
+        return Outcome("holds", (EXACT, "sympy") if self.tight.limit else (EXACT,), note, tight=self.tight.words())
 
 
 @dataclass(frozen=True)

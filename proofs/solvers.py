@@ -7,6 +7,8 @@ the ledger names who said it; "sat" is never believed, its model is re-executed 
 from __future__ import annotations
 
 import multiprocessing
+import os
+import resource
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -22,15 +24,30 @@ from proofs.terms import Operator
 
 Answer = Literal["unsat", "sat", "unknown"]
 TIME_LIMIT = 20
-"""Seconds of wall clock that a solver may spend on one question in one way; then its process is killed."""
+"""Seconds that a solver may spend on one question in one way; then its process is killed."""
+
+Monomial = tuple[int, int, tuple[tuple[str, int], ...]]
+"""Numerator and denominator of the coefficient, and (name, power) of each variable."""
 
 
 @dataclass(frozen=True)
 class Polynomial:
-    """`polynomial operator 0`."""
+    """`sum of monomials operator 0`, as plain data."""
 
-    polynomial: PolyElement
+    monomials: tuple[Monomial, ...]
     operator: Operator
+
+    @classmethod
+    def of(cls, polynomial: PolyElement, operator: Operator) -> Polynomial:
+        """From an element of a polynomial ring."""
+        names = [str(symbol) for symbol in polynomial.ring.symbols]
+        return cls(
+            tuple(
+                (int(c.numerator), int(c.denominator), tuple((n, k) for n, k in zip(names, powers, strict=True) if k))
+                for powers, c in polynomial.terms()
+            ),
+            operator,
+        )
 
 
 @dataclass(frozen=True)
@@ -46,7 +63,7 @@ def ask_z3(conditions: list[Polynomial]) -> Reply:
     solver = z3.SolverFor("QF_NRA")
     symbols: dict[str, Any] = {}
     for condition in conditions:
-        solver.add(_compared(_z3_sum(condition.polynomial, symbols), condition.operator, z3.RealVal(0)))
+        solver.add(_compared(_z3_sum(condition, symbols), condition.operator, z3.RealVal(0)))
     answer = solver.check()
     if answer == z3.unsat:
         return Reply("unsat")
@@ -63,7 +80,7 @@ def ask_cvc5(conditions: list[Polynomial], options: Mapping[str, str]) -> Reply:
     symbols: dict[str, Any] = {}
     kinds = {"<": cvc5.Kind.LT, "<=": cvc5.Kind.LEQ, "==": cvc5.Kind.EQUAL, "!=": cvc5.Kind.DISTINCT}
     for condition in conditions:
-        left = _cvc5_sum(condition.polynomial, terms, symbols)
+        left = _cvc5_sum(condition, terms, symbols)
         solver.assertFormula(terms.mkTerm(kinds[condition.operator], left, terms.mkReal(0)))
     answer = solver.checkSat()
     if answer.isUnsat():
@@ -83,50 +100,70 @@ SOLVERS: Mapping[str, tuple[Ask, ...]] = {
 
 
 def ask(solver: str, conditions: list[Polynomial]) -> Reply:
-    """The first decided answer of a solver, each way in a process of its own that is killed when time is up."""
-    for way in SOLVERS[solver]:
-        reply = _in_time(way, conditions)
+    """The first decided answer of a solver, its ways tried in turn, in a process that is killed when time is up."""
+    for way in range(len(SOLVERS[solver])):
+        reply = _worker(solver).answer(way, conditions)
         if reply.answer != "unknown":
             return reply
     return Reply("unknown")
 
 
-def _in_time(way: Ask, conditions: list[Polynomial]) -> Reply:
-    receiver, sender = multiprocessing.Pipe(duplex=False)
-    process = multiprocessing.get_context("fork").Process(target=_answer, args=(way, conditions, sender))
-    process.start()
-    sender.close()
-    try:
-        reply: Reply = receiver.recv() if receiver.poll(TIME_LIMIT) else Reply("unknown")
-    except EOFError:
-        reply = Reply("unknown")
-    process.kill()
-    process.join()
-    process.close()
-    receiver.close()
-    return reply
+class _Worker:
+    """A process that answers one solver's questions one after the other."""
+
+    def __init__(self, solver: str) -> None:
+        self.connection, remote = multiprocessing.Pipe()
+        self.process = multiprocessing.get_context("fork").Process(target=_serve, args=(solver, remote), daemon=True)
+        self.process.start()
+        remote.close()
+
+    def answer(self, way: int, conditions: list[Polynomial]) -> Reply:
+        """The solver's reply, or unknown if time is up or the solver crashed."""
+        self.connection.send((way, conditions))
+        try:
+            if self.connection.poll(TIME_LIMIT):
+                reply: Reply = self.connection.recv()
+                return reply
+        except EOFError:
+            pass
+        self.process.kill()
+        self.process.join()
+        self.connection.close()
+        return Reply("unknown")
 
 
-def _answer(way: Ask, conditions: list[Polynomial], sender: Connection) -> None:
-    sender.send(way(conditions))
+_workers: dict[tuple[int, str], _Worker] = {}
+
+
+def _worker(solver: str) -> _Worker:
+    """This process's running worker for a solver."""
+    key = os.getpid(), solver
+    if key not in _workers or not _workers[key].process.is_alive():
+        _workers[key] = _Worker(solver)
+    return _workers[key]
+
+
+def _serve(solver: str, connection: Connection) -> None:
+    """Answer until the other end closes; an orphan that still computes is stopped by its limit of processor time."""
+    while True:
+        try:
+            way, conditions = connection.recv()
+        except EOFError:
+            return
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        limit = int(used.ru_utime + used.ru_stime) + TIME_LIMIT + 5
+        resource.setrlimit(resource.RLIMIT_CPU, (limit, resource.RLIM_INFINITY))
+        connection.send(SOLVERS[solver][way](conditions))
 
 
 def _compared(left: Any, operator: Operator, right: Any) -> Any:
     return {"<": left < right, "<=": left <= right, "==": left == right, "!=": left != right}[operator]
 
 
-def _monomials(polynomial: PolyElement) -> list[tuple[Any, list[tuple[str, int]]]]:
-    names = [str(symbol) for symbol in polynomial.ring.symbols]
-    return [
-        (coefficient, [(name, power) for name, power in zip(names, powers, strict=True) if power])
-        for powers, coefficient in polynomial.terms()
-    ]
-
-
-def _z3_sum(polynomial: PolyElement, symbols: dict[str, Any]) -> Any:
+def _z3_sum(polynomial: Polynomial, symbols: dict[str, Any]) -> Any:
     total = z3.RealVal(0)
-    for coefficient, powers in _monomials(polynomial):
-        product = z3.Q(int(coefficient.numerator), int(coefficient.denominator))
+    for numerator, denominator, powers in polynomial.monomials:
+        product = z3.Q(numerator, denominator)
         for name, power in powers:
             for _ in range(power):
                 product = product * symbols.setdefault(name, z3.Real(name))
@@ -134,10 +171,10 @@ def _z3_sum(polynomial: PolyElement, symbols: dict[str, Any]) -> Any:
     return total
 
 
-def _cvc5_sum(polynomial: PolyElement, terms: Any, symbols: dict[str, Any]) -> Any:
+def _cvc5_sum(polynomial: Polynomial, terms: Any, symbols: dict[str, Any]) -> Any:
     total = terms.mkReal(0)
-    for coefficient, powers in _monomials(polynomial):
-        product = terms.mkReal(int(coefficient.numerator), int(coefficient.denominator))
+    for numerator, denominator, powers in polynomial.monomials:
+        product = terms.mkReal(numerator, denominator)
         for name, power in powers:
             if name not in symbols:
                 symbols[name] = terms.mkConst(terms.getRealSort(), name)

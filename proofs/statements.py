@@ -142,18 +142,20 @@ def cases(variables: tuple[Variable, ...]) -> Iterator[tuple[dict[str, Any], tup
 
 def prove(statement: Statement) -> Proof:
     """Ask every solver to refute the negation, case by case, path by path, goal by goal."""
-    agreeing, questions = dict.fromkeys(SOLVERS, True), 0
+    agreeing, questions = list(SOLVERS), 0
     for values, domain in cases(statement.variables):
         for path, (given, goals) in _runs(statement, values):
             known = _Known([*domain, *_undecided(given, values), *path.conditions])
             for goal in [*_nonzero(path), *_undecided(goals, values)]:
                 questions += 1
-                for solver, reply in known.refute(goal).items():
-                    agreeing[solver] &= reply.answer == "unsat"
+                for solver in list(agreeing):
+                    reply = known.refute(goal, solver)
                     witness = _complete(statement, values, reply)
                     if witness is not None and fails_at(statement, witness):
                         return Proof((), witness, questions)
-    return Proof(tuple(name for name, agrees in agreeing.items() if agrees), None, questions)
+                    if reply.answer != "unsat":
+                        agreeing.remove(solver)
+    return Proof(tuple(agreeing), None, questions)
 
 
 def is_inhabited(statement: Statement) -> bool:
@@ -203,10 +205,9 @@ class _Known:
     conditions: list[Condition]
     _signs: dict[Any, int] = field(default_factory=dict)
 
-    def refute(self, goal: Condition) -> dict[str, Reply]:
-        """Each solver's answer to: known conditions and the negation of the goal."""
-        asked = [self._cleared(c) for c in [*self.conditions, goal.negated()]]
-        return {name: ask(name, asked) for name in SOLVERS}
+    def refute(self, goal: Condition, solver: str) -> Reply:
+        """The solver's answer to: known conditions and the negation of the goal."""
+        return ask(solver, [self._cleared(c) for c in [*self.conditions, goal.negated()]])
 
     def model(self, more: list[Condition]) -> Reply:
         """z3's answer to all that is known and more, with a model."""
@@ -219,15 +220,15 @@ class _Known:
             if times % 2 and condition.operator in ("<", "<="):
                 sign = self._sign(factor)
                 polynomial = polynomial * (factor if sign == 0 else sign)
-        return Polynomial(polynomial, condition.operator)
+        return Polynomial.of(polynomial, condition.operator)
 
     def _sign(self, factor: Any) -> int:
         """1 or -1 if both solvers derive that sign from the division-free conditions, else 0."""
         if factor not in self._signs:
-            plain = [Polynomial(c.term.numerator, c.operator) for c in self.conditions if not c.term.factors]
+            plain = [Polynomial.of(c.term.numerator, c.operator) for c in self.conditions if not c.term.factors]
             self._signs[factor] = 0
             for sign in (1, -1):
-                asked = [*plain, Polynomial(sign * factor, "<=")]
+                asked = [*plain, Polynomial.of(sign * factor, "<=")]
                 if all(ask(name, asked).answer == "unsat" for name in SOLVERS):
                     self._signs[factor] = sign
                     break

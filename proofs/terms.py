@@ -33,6 +33,10 @@ class Condition:
         operator, sign = _NEGATED[self.operator]
         return Condition(sign * self.term, operator)
 
+    def key(self) -> tuple[Any, ...]:
+        """Equal for the same question asked again."""
+        return self.operator, self.term.numerator, frozenset(self.term.factors.items())
+
     def __bool__(self) -> bool:
         value = self.term.constant()
         if value is not None:
@@ -141,14 +145,19 @@ class Path:
         self.answers = answers
         self.conditions: list[Condition] = []
         self.divisors: list[Term] = []
+        self._answered: dict[Any, bool] = {}
 
     def decide(self, condition: Condition) -> bool:
-        """The answer planned for the next question, True for a new one."""
+        """The answer already given to this question, else the one planned for the next, True for a new one."""
+        if condition.key() in self._answered:
+            return self._answered[condition.key()]
         position = len(self.conditions)
         if position == len(self.answers):
             self.answers.append(True)
-        self.conditions.append(condition if self.answers[position] else condition.negated())
-        return self.answers[position]
+        answer = self.answers[position]
+        self.conditions.append(condition if answer else condition.negated())
+        self._answered |= {condition.key(): answer, condition.negated().key(): not answer}
+        return answer
 
 
 _paths: list[Path] = []

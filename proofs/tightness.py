@@ -43,11 +43,16 @@ def lowered(statement: AtMost) -> AtMost:
     return replace(statement, strict=False, scale=statement.scale * LESS)
 
 
-def is_tight(statement: AtMost, tight: Tight) -> bool:
+def is_reached(statement: AtMost, tight: Tight) -> bool:
     """Whether the place or the family checks for all free variables, and a lower bound fails near it."""
     if not fails_at(lowered(statement), tight.near) or not _inside_and_attained(statement, tight):
         return False
-    return not tight.limit or (prove(replace(statement, strict=True)).agreed and _tends(statement, tight))
+    return not tight.limit or _tends(statement, tight)
+
+
+def is_tight(statement: AtMost, tight: Tight) -> bool:
+    """Whether the bound is reached, and, if only as a limit, never attained."""
+    return is_reached(statement, tight) and (not tight.limit or prove(replace(statement, strict=True)).agreed)
 
 
 def _inside_and_attained(statement: AtMost, tight: Tight) -> bool:
