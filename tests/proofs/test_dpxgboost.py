@@ -9,6 +9,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
 
 import proofs
@@ -107,3 +108,13 @@ def test_a_broken_formula_loses_its_proof(
     assert function in {f.__name__ for f in MINE[name].about}
     monkeypatch.setattr(paper, function, mutant)
     assert verdict(MINE[name]) != "PROVED"
+
+
+def test_formulas_give_on_arrays_what_they_give_on_fractions() -> None:
+    sums, counts = np.array([0.0, -3.0, 2.5]), np.array([0.0, 3.0, 40.0])
+    gains, leaves = paper.child_gain(sums, counts, 0.125), paper.padded_leaf_value(sums, counts, 10, 0.125)
+    for k in range(3):
+        total, count, eighth = Fraction(sums[k]), Fraction(counts[k]), Fraction(1, 8)
+        assert gains[k] == pytest.approx(float(paper.child_gain(total, count, eighth)), rel=1e-15)
+        assert leaves[k] == pytest.approx(float(paper.padded_leaf_value(total, count, 10, eighth)), rel=1e-15)
+    assert paper.clip_ratio(np.array([-1.0, 0.1]), np.array([0.25, 0.25]), 2.0).tolist() == [-0.5, 0.1]

@@ -6,8 +6,10 @@ import importlib
 import pkgutil
 from collections.abc import Callable
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
 
 import proofs
@@ -17,6 +19,7 @@ from proofs.proposition import REPLACE_ONE, Proposition, derive
 from proofs.statements import AtMost, ForAll, prove
 from proofs.tightness import lowered
 from refdp.events import Relation
+from refdp.generic import absolute, exp
 from refdp.papers import inprivate as paper
 
 MODULES = [m.name for m in pkgutil.iter_modules(proofs.__path__) if m.name.startswith("inprivate")]
@@ -81,9 +84,9 @@ def test_a_refuted_constant_replaced_by_the_repair_is_proved(name: str) -> None:
 
 
 MUTANTS: list[tuple[str, str, Callable[..., Any]]] = [
-    ("eq-6", "residual", lambda label, score: 2 * label / (1 + paper.exp(label * score))),
+    ("eq-6", "residual", lambda label, score: 2 * label / (1 + exp(label * score))),
     ("eq-8", "curvature", lambda r: r * (2 - r)),
-    ("eq-9", "probability", lambda score: 1 / (1 + paper.exp(-score))),
+    ("eq-9", "probability", lambda score: 1 / (1 + exp(-score))),
     ("eq-13", "square_residual", lambda label, score: score - label),
     ("eq-14", "mean_residual", lambda total, n: total / (n + 1)),
     ("residual-bound-repaired", "residual_at_odds", lambda label, odds: 3 * label / (1 + odds)),
@@ -91,7 +94,7 @@ MUTANTS: list[tuple[str, str, Callable[..., Any]]] = [
     ("gain", "nonempty_score", lambda total, n: total * total / (n + 1)),
     ("gain-range", "gain_range", lambda bound, relation: 3 * bound * bound),
     ("eq-10-repaired", "split_exponent", lambda g, e, s: e * g / s),
-    ("leaf-hessian-sensitivity", "curvature", lambda r: 2 * paper.absolute(r) - r),
+    ("leaf-hessian-sensitivity", "curvature", lambda r: 2 * absolute(r) - r),
     ("leaf-joint-sensitivity", "classification_leaf_sensitivity", lambda relation: 2),
     ("leaf-regression-sensitivity", "regression_leaf_sensitivity", lambda bound, relation: bound),
     ("eq-11-first-tree", "leaf_scale_as_published", lambda e: 1 / e),
@@ -110,3 +113,13 @@ def test_a_broken_formula_loses_its_proof(
     assert function in {f.__name__ for f in MINE[name].about}
     monkeypatch.setattr(paper, function, mutant)
     assert verdict(MINE[name]) != "PROVED"
+
+
+def test_formulas_give_on_arrays_what_they_give_on_fractions() -> None:
+    sums, counts = np.array([[0.0, -3.0, 2.5], [1.0, 3.0, -0.5]]), np.array([[0.0, 3.0, 4.0], [2.0, 3.0, 1.0]])
+    on_arrays = paper.gain(sums[0], counts[0], sums[1], counts[1])
+    for k in range(3):
+        exact = paper.gain(*(Fraction(v[k]) for v in (sums[0], counts[0], sums[1], counts[1])))
+        assert on_arrays[k] == pytest.approx(float(exact), rel=1e-15)
+    residuals = np.array([-2.0, -1.5, 0.0, 1.0, 3.0])
+    assert paper.curvature(paper.clip(residuals, 2.0)).tolist() == [0.0, 0.75, 0.0, 1.0, 0.0]
