@@ -14,7 +14,6 @@ from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks.reproduce import program
 from benchmarks.reproduce.execution import MOST_JOBS, perform
 from benchmarks.reproduce.runs import Results, Run, pending
 from benchmarks.reproduce.study import STUDIES, study
@@ -42,12 +41,11 @@ def reproduce(paper: str, options: argparse.Namespace, console: Console) -> None
     current = study(paper)
     results = Results(options.results / f"{paper}.jsonl")
     runs = [run for run in current.runs(repeats()) if selected(run, options.only)]
-    digest = program.digest(current.MODULES)
     if not options.page:
-        perform(pending(runs, results, digest if options.fresh else None), results, options.jobs, console)
+        perform(pending(runs, results, current.program if options.fresh else None), results, options.jobs, console)
     done = results.read()
     chosen = {run: done[run] for run in current.runs(repeats()) if run in done}
-    stale = sum(outcome.program != digest for outcome in chosen.values())
+    stale = sum(outcome.program != current.program(run) for run, outcome in chosen.items())
     if stale:
         console.print(f"{paper}: {stale} of {len(chosen)} results are of an earlier program; --fresh does them again")
     console.print(f"{paper}: wrote {current.write(chosen, options.docs)}")

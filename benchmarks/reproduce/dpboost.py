@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
@@ -12,6 +12,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.reproduce.program import digest
 from benchmarks.reproduce.runs import Metrics, Outcome, Run
 from refdp import datasets
 from refdp.certificate import Certificate
@@ -25,7 +26,7 @@ from refdp.sources import NoiselessSource, SampleSource
 from refdp.trees import Model
 
 MODULES = ("refdp.papers.dpboost", "refdp.binned", "refdp.candidates", "refdp.selection", "refdp.sources",
-           "refdp.calibration", "benchmarks.reproduce.dpboost")  # fmt: skip
+           "refdp.calibration")  # fmt: skip
 
 EPSILONS = (1.0, 2.0, 4.0, 6.0, 8.0, 10.0)
 FOLDS = 5
@@ -61,6 +62,11 @@ TASKS = {
 }
 
 
+def unit(name: str) -> tuple[float, str, int]:
+    """How a loss is shown: factor, name of the unit, decimals."""
+    return (1.0, "RMSE, rings", 2) if name == "abalone" else (100.0, "test error, %", 1)
+
+
 @lru_cache(maxsize=2)
 def parts(name: str, repeat: int) -> list[tuple[Dataset, Dataset]]:
     """Training and test parts of all folds; every repeat shuffles anew."""
@@ -75,19 +81,32 @@ def parts(name: str, repeat: int) -> list[tuple[Dataset, Dataset]]:
 
 # --- Methods ----------------------------------------------------------------------------------------------------------
 
+CODE_BUDGET = 2 / (1 + 0.1) / 8
+"""Share of epsilon with which PARA, as printed, has the leaf noise of the authors' code.
+
+The code (QinbinLi/DPBoost, commit 3c26043, src/boosting/gbdt.cpp) draws PARA's leaf noise with scale 2 / (eps / 4) =
+8 / eps. The printed sensitivity g* / (1 + lambda) and half of a tree's budget give 2 / (1 + lambda) / eps'. Splits then
+have eps / (17.5 Depth_max) times the gain in the exponent; in the code it is eps / (16 Depth_max).
+"""
+
 Group = Literal["none", "published", "step", "repaired"]
+PARA: Mapping[str, Any] = {"scheme": "para", "constants": "published", "blocks": "sizes"}
 PRINTED: Mapping[str, Any] = {**dpboost.AS_PUBLISHED, "candidates": "uniform"}
 TEXT: Mapping[str, Any] = {**PRINTED, "leaf_budget": "half"}
 
 
 @dataclass(frozen=True)
 class Method:
-    """A line of the tables: settings of `dpboost.Params`, and the relation that it is certified for."""
+    """A line of the tables: settings of `dpboost.Params`, and the relation that it is certified for.
+
+    budget: share of epsilon that is spent. all_trees: PARA goes on without records.
+    """
 
     title: str
     group: Group
     settings: Mapping[str, Any]
     relation: Relation = Relation.ADD_REMOVE
+    budget: float = field(default=1.0, kw_only=True)
     all_trees: bool = field(default=False, kw_only=True)
 
     def params(self, task: Task, epsilon: float, **more: Any) -> dpboost.Params:
@@ -96,16 +115,15 @@ class Method:
                     "bins": 32, **self.settings, **more}  # fmt: skip
         if settings.get("scheme") == "para" and not self.all_trees:
             settings["trees"] = min(task.trees_of_para, settings["trees"])
-        return dpboost.Params(epsilon=epsilon, relation=self.relation, **settings)
+        return dpboost.Params(epsilon=self.budget * epsilon, relation=self.relation, **settings)
 
 
 METHODS = {
     "np": Method("NP", "none", {"scheme": "np", "gradient_bound": NO_BOUND}),
     "seq-published": Method("SEQ", "published", {"scheme": "seq", "constants": "published"}),
-    "para-published": Method("PARA", "published", {"scheme": "para", "constants": "published", "blocks": "sizes"}),
-    "para-published-50": Method(
-        "PARA, 50 trees", "published", {"scheme": "para", "constants": "published", "blocks": "sizes"}, all_trees=True
-    ),
+    "para-published": Method("PARA", "published", PARA),
+    "para-published-50": Method("PARA, 50 trees", "published", PARA, all_trees=True),
+    "para-code": Method("PARA, noise of the authors' code", "published", PARA, budget=CODE_BUDGET),
     "dpboost-printed": Method("DPBoost as printed (l. 14)", "published", PRINTED),
     "dpboost-text": Method("DPBoost, half for the leaves", "published", TEXT),
     "dpboost-proved": Method("DPBoost, proved constants only", "step", {**TEXT, "constants": "proved"}),
@@ -120,12 +138,14 @@ CURVE_TREES, CURVE_EPSILON = 1000, 100.0  # 20 ensembles of 50 trees, epsilon 5 
 STEPS = tuple(range(10, CURVE_TREES + 1, 10))
 PARTS = ("none", "splits", "leaves")
 CANDIDATES = ("np", "dpboost-printed", "dpboost-text")
+ONE_SEED = 42
 
 
 def runs(repeats: int) -> list[Run]:
-    """All runs: Figure 2, where the noise hurts, values of the records as candidates, Figure 3 (one repeat)."""
+    """All runs: Figure 2, which noise hurts, one seed for all folds, candidates from the records, Figure 3 (once)."""
     cells = [("budget", name, cell) for name in TASKS for cell in _budget_cells(METHODS)]
     cells += [("noise", name, {"epsilon": e, "noise": part}) for name in TASKS for e in EPSILONS for part in PARTS]
+    cells += [("one-seed", name, {"epsilon": e, "method": "dpboost-text"}) for name in TASKS for e in EPSILONS]
     cells += [("candidates", name, cell) for name in TASKS for cell in _budget_cells(CANDIDATES)]
     many = [Run.of("dpboost", experiment, fold, repeat, data=name, **cell)
             for repeat in range(repeats) for experiment, name, cell in cells for fold in range(FOLDS)]  # fmt: skip
@@ -143,7 +163,7 @@ def _budget_cells(methods: Any) -> list[dict[str, Any]]:
 
 
 class PartlyNoisy(SampleSource):
-    """Noise on the splits only, on the leaves only, or nowhere. For explaining an error; such a model is not private."""
+    """Noise on the splits only, on the leaves only, or nowhere. To explain an error; such a model is not private."""
 
     def __init__(self, generator: np.random.Generator, noisy: str) -> None:
         super().__init__(generator)
@@ -158,21 +178,28 @@ class PartlyNoisy(SampleSource):
 
 def execute(run: Run) -> Metrics:
     """Train on the fold's training part, measure on its test part."""
-    task, (train, test) = TASKS[run["data"]], parts(run["data"], run.repeat)[run.fold]
-    settings = dict(run.cell)
-    method = METHODS[str(settings.get("method", "dpboost"))]
-    more = {"candidates": "data"} if run.experiment == "candidates" else {}
-    epsilon = float(settings.get("epsilon", CURVE_EPSILON))
-    if run.experiment == "curves":
-        more |= {"trees": CURVE_TREES}
-    params = method.params(task, epsilon, **more)
-    curator = Curator(_source(run, params), params.relation)
-    model = dpboost.train(params, train.records(), curator)
+    train, test = parts(run["data"], run.repeat)[run.fold]
+    params = params_of(run)
+    model = dpboost.train(params, train.records(), Curator(_source(run, params), params.relation))
     return curve(model, test) if run.experiment == "curves" else scored(model, train, test)
 
 
+def params_of(run: Run) -> dpboost.Params:
+    """The parameters of a run."""
+    settings: dict[str, Any] = {"method": "dpboost", "epsilon": CURVE_EPSILON, **dict(run.cell)}
+    more: dict[str, Any] = {"candidates": "data"} if run.experiment == "candidates" else {}
+    if run.experiment == "curves":
+        more |= {"trees": CURVE_TREES}
+    return METHODS[settings["method"]].params(TASKS[run["data"]], settings["epsilon"], **more)
+
+
+def program(run: Run) -> str:
+    """What decides the result besides the seed: the modules that train, and the parameters."""
+    return digest(MODULES, repr(params_of(run)))
+
+
 def _source(run: Run, params: dpboost.Params) -> SampleSource:
-    generator = np.random.default_rng(run.seed)
+    generator = np.random.default_rng(ONE_SEED if run.experiment == "one-seed" else run.seed)
     if run.experiment == "noise":
         return PartlyNoisy(generator, run["noise"])
     return NoiselessSource(generator) if params.scheme == "np" else SampleSource(generator)
@@ -206,11 +233,9 @@ def curve(model: Model, test: Dataset) -> Metrics:
     return {"loss": [losses.get(step, last) if step <= len(ensemble.trees) else last for step in STEPS]}
 
 
-def certificate(method: str, task: Task, schema: Schema, relation: Relation, candidates: str = "uniform") -> Certificate:
+def certificate(method: str, task: Task, schema: Schema, relation: Relation) -> Certificate:
     """The certificate of a method at epsilon 1 under either relation."""
-    params = METHODS[method].params(task, 1.0, candidates=candidates)
-    fields = {name: getattr(params, name) for name in params.__dataclass_fields__} | {"relation": relation}
-    return dpboost.certificate(dpboost.Params(**fields), schema)
+    return dpboost.certificate(replace(METHODS[method].params(task, 1.0), relation=relation), schema)
 
 
 def write(outcomes: Mapping[Run, Outcome], docs: Path) -> Path:

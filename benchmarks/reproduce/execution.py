@@ -12,7 +12,6 @@ from itertools import islice
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from benchmarks.reproduce import program
 from benchmarks.reproduce.runs import Outcome, Results, Run
 from benchmarks.reproduce.study import study
 
@@ -25,7 +24,7 @@ def outcome_of(run: Run) -> Outcome:
     paper = study(run.paper)
     start = time.perf_counter()
     metrics = paper.execute(run)
-    return Outcome(run, metrics, time.perf_counter() - start, program.digest(paper.MODULES))
+    return Outcome(run, metrics, time.perf_counter() - start, paper.program(run))
 
 
 def perform(runs: Sequence[Run], results: Results, jobs: int, console: Console) -> None:

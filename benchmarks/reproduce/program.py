@@ -1,4 +1,4 @@
-"""Which program made a result: a digest of the modules that decide it."""
+"""Which program made a result: a digest of the modules and the settings that decide it."""
 
 from __future__ import annotations
 
@@ -6,13 +6,18 @@ import ast
 import hashlib
 import importlib
 import inspect
-from collections.abc import Sequence
+from functools import lru_cache
 
 
-def digest(modules: Sequence[str]) -> str:
-    """12 hexadecimal digits of the modules' code without docstrings, comments and layout."""
-    text = "\n".join(_code(inspect.getsource(importlib.import_module(name))) for name in modules)
-    return hashlib.sha256(text.encode()).hexdigest()[:12]
+def digest(modules: tuple[str, ...], settings: str) -> str:
+    """12 hexadecimal digits of the modules' code without docstrings, comments and layout, and of the settings."""
+    return hashlib.sha256((codes(modules) + settings).encode()).hexdigest()[:12]
+
+
+@lru_cache
+def codes(modules: tuple[str, ...]) -> str:
+    """The modules' code without docstrings, comments and layout."""
+    return "\n".join(_code(inspect.getsource(importlib.import_module(name))) for name in modules)
 
 
 def _code(source: str) -> str:

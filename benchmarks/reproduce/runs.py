@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -46,7 +46,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Outcome:
-    """A finished run. program: digest of the code that made it, see `program.digest`."""
+    """A finished run. program: digest of the code that made it, see program.py."""
 
     run: Run
     metrics: Metrics
@@ -111,7 +111,7 @@ class Results:
             return file.read() == b"\n"
 
 
-def pending(runs: Iterable[Run], results: Results, program: str | None = None) -> list[Run]:
-    """The runs without a result, in order. program: count results of other programs as missing."""
+def pending(runs: Iterable[Run], results: Results, program: Callable[[Run], str] | None = None) -> list[Run]:
+    """The runs without a result, in order. program: a result of another program counts as none."""
     done = results.read()
-    return [run for run in runs if run not in done or program not in (None, done[run].program)]
+    return [run for run in runs if run not in done or (program and program(run) != done[run].program)]

@@ -14,15 +14,13 @@ STUDIES = {"dpboost": "benchmarks.reproduce.dpboost"}
 
 
 class Study(Protocol):
-    """The reproduction of one paper.
-
-    MODULES: the modules that decide a run's result.
-    """
-
-    MODULES: tuple[str, ...]
+    """The reproduction of one paper."""
 
     def runs(self, repeats: int) -> list[Run]:
         """Every run, `repeats` times each."""
+
+    def program(self, run: Run) -> str:
+        """Digest of the code and the parameters that decide the run's result."""
 
     def execute(self, run: Run) -> Metrics:
         """Do one run: numbers, or lists of numbers, by name."""
