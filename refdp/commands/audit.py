@@ -13,6 +13,7 @@ from rich.text import Text
 from refdp import datasets, registry
 from refdp.audit.replay import Violation
 from refdp.audit.report import SMALL, Report, audit_paper
+from refdp.checks import check_count
 from refdp.commands.options import (
     BoundsFile,
     Delta,
@@ -45,8 +46,8 @@ def audit(
     delta: Delta = None,
     relation: RelationOption = Relation.ADD_REMOVE,
     as_published: Published = False,
-    pairs: Annotated[int, typer.Option("--pairs", min=1, help="Neighbouring pairs to replay.")] = PAIRS,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Of the pairs and of the recorded noise.")] = 0,
+    pairs: Annotated[int, typer.Option("--pairs", help="Neighbouring pairs to replay.")] = PAIRS,
+    seed: Annotated[int, typer.Option("--seed", help="Of the pairs and of the recorded noise.")] = 0,
     set_: Settings = None,
     as_json: Json = False,
 ) -> None:
@@ -54,6 +55,8 @@ def audit(
     chosen = registry.paper(paper)
     given = read_settings(set_, epsilon=epsilon, delta=delta, relation=relation)
     params = chosen.params(small(chosen) | given, as_published=as_published)
+    check_count("pairs", pairs)
+    check_count("seed", seed, least=0)
     records = _records(data, target, bounds)
     with bar("replaying") as progress:
         report = audit_paper(chosen, params, pairs, seed, records=records, progress=progress)

@@ -44,11 +44,20 @@ def figure(value: float | None) -> str:
 
 @contextmanager
 def bar(what: str) -> Iterator[Callable[[int, int], None]]:
-    """A progress bar on standard error; call it with how much is done, of how much."""
+    """A progress bar on standard error; call it with how much is done, of how much. It shows from the first call on."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True)) as shown:
-        task = shown.add_task(what, total=None)
-        yield lambda done, total: shown.update(task, completed=done, total=total)
+    shown = Progress(*columns, console=Console(stderr=True))
+    task = shown.add_task(what, total=None)
+
+    def progress(done: int, total: int) -> None:
+        shown.start()
+        shown.update(task, completed=done, total=total)
+
+    try:
+        yield progress
+    finally:
+        if shown.live.is_started:
+            shown.stop()
 
 
 def certificate_page(certificate: Certificate) -> RenderableType:

@@ -45,7 +45,7 @@ def train(
     relation: RelationOption = Relation.ADD_REMOVE,
     as_published: Published = False,
     seed: Annotated[
-        int | None, typer.Option("--seed", min=0, help="Repeats the noise: keep it secret. Default: fresh entropy.")
+        int | None, typer.Option("--seed", help="Repeats the noise: keep it secret. Default: fresh entropy.")
     ] = None,
     set_: Settings = None,
     test_size: Annotated[float, typer.Option("--test-size", help="Share held out for the metrics; 0 for none.")] = 0.2,

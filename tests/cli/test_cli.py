@@ -1,0 +1,364 @@
+"""The command line as scripts rely on it: fields, exit statuses, one line for an error."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from refdp import cli, registry
+
+QUICK = ["--set", "trees=4", "depth=2", "bins=8"]
+TRAIN = ["train", "dpboost", "--epsilon", "2", *QUICK]
+Call = Callable[..., tuple[int, Any, str]]
+
+
+@pytest.fixture
+def call(capsys: pytest.CaptureFixture[str]) -> Call:
+    """Run the command line with --json: status, document, standard error."""
+
+    def run(*arguments: str) -> tuple[int, Any, str]:
+        status = cli.run([*arguments, "--json"])
+        shown = capsys.readouterr()
+        return status, json.loads(shown.out, parse_constant=lambda name: pytest.fail(f"{name} is not JSON")), shown.err
+
+    return run
+
+
+@pytest.fixture
+def people(tmp_path: Path) -> dict[str, str]:
+    """A CSV file with a category and a missing value, and its public bounds."""
+    generator = np.random.default_rng(0)
+    lines = ["age,work,rich"]
+    for age in generator.integers(18, 90, 60):
+        lines.append(f"{age},{'shop' if age % 3 else 'farm'},{'yes' if age > 50 else 'no'}")
+    lines[5] = ",shop,no"
+    data, bounds = tmp_path / "people.csv", tmp_path / "bounds.json"
+    data.write_text("\n".join(lines))
+    bounds.write_text(json.dumps({"age": [0, 120], "work": ["shop", "farm"], "rich": ["no", "yes"]}))
+    return {"data": str(data), "bounds": str(bounds), "model": str(tmp_path / "model.json"), "dir": str(tmp_path)}
+
+
+# --- train and predict ------------------------------------------------------------------------------------------------
+
+
+def test_train_on_named_data(call: Call) -> None:
+    status, document, progress = call(*TRAIN, "--data", "breast_cancer", "--seed", "1")
+    assert status == 0
+    assert set(document) == {"paper", "dataset", "task", "metrics", "seconds", "certificate"}
+    assert (document["paper"], document["dataset"], document["task"]) == ("dpboost", "breast_cancer", "binary")
+    assert set(document["metrics"]) == {"auc", "error"}
+    certificate = document["certificate"]
+    assert {"relation", "claimed", "established", "claims", "releases"} <= set(certificate)
+    assert certificate["claimed"] == {"epsilon": 2.0, "delta": 0.0}
+    assert certificate["established"]["epsilon"] == pytest.approx(2.0)
+    assert certificate["relation"] == "add-remove"
+    assert {"id", "verdict"} == set(certificate["claims"][0])
+    assert "12/12" in progress  # four trees of two levels and a release of leaves
+
+
+def test_regression_has_its_own_metrics(call: Call) -> None:
+    status, document, _ = call(*TRAIN, "--data", "diabetes", "--relation", "replace-one")
+    assert status == 0
+    assert set(document["metrics"]) == {"rmse", "mae"}
+    assert document["certificate"]["relation"] == "replace-one"
+
+
+def test_a_published_variant_says_what_is_refuted(call: Call) -> None:
+    _, document, _ = call(*TRAIN, "--data", "diabetes", "--as-published")
+    assert document["certificate"]["established"]["epsilon"] == "inf"
+    assert any("dpboost/lemma-1 is REFUTED" in note for note in document["certificate"]["notes"])
+
+
+def test_the_page_for_people_names_both_figures(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.run([*TRAIN, "--data", "diabetes", "--as-published"]) == 0
+    page = " ".join(capsys.readouterr().out.replace("│", " ").split())
+    assert "claimed epsilon 2 established epsilon inf" in page
+    assert "! dpboost/lemma-1 is REFUTED" in page
+
+
+def test_train_then_predict_a_csv_file(call: Call, people: dict[str, str]) -> None:
+    status, document, _ = call(
+        *TRAIN, "--data", people["data"], "--bounds", people["bounds"], "--target", "rich", "--out", people["model"],
+        "--set", "scheme=np", "--test-size", "0",
+    )  # fmt: skip
+    assert (status, document["metrics"]) == (0, {})
+    status, predicted, _ = call("predict", people["model"], "--data", people["data"])
+    assert (status, predicted["classes"]) == (0, ["no", "yes"])
+    truth = [line.rsplit(",", 1)[1] for line in Path(people["data"]).read_text().splitlines()[1:]]
+    assert np.mean(np.array(predicted["predictions"]) == truth) > 0.9
+    np.testing.assert_allclose(np.sum(predicted["probabilities"], axis=1), 1)
+
+
+def test_predict_writes_csv_for_people(call: Call, people: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    call(*TRAIN, "--data", people["data"], "--bounds", people["bounds"], "--out", people["model"])
+    assert cli.run(["predict", people["model"], "--data", people["data"]]) == 0
+    lines = capsys.readouterr().out.split()
+    assert "".join(lines[:5]) == "prediction,probabilityofno,probabilityofyes"
+    assert len(lines) == 5 + 60
+
+
+def test_a_seed_repeats_a_run_and_no_seed_does_not(call: Call, people: dict[str, str]) -> None:
+    def model(*seed: str) -> str:
+        call(*TRAIN, "--data", people["data"], "--bounds", people["bounds"], "--out", people["model"], *seed)
+        return Path(people["model"]).read_text()
+
+    assert model("--seed", "1") == model("--seed", "1") != model("--seed", "2")
+    assert model() != model()
+
+
+# --- audit ------------------------------------------------------------------------------------------------------------
+
+AUDIT = ["audit", "dpboost", "--pairs", "6", "--set", "trees=3", "depth=2"]
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
+def test_the_audit_of_the_repaired_algorithm_finds_nothing(call: Call, relation: str) -> None:
+    status, document, _ = call(*AUDIT, "--relation", relation)
+    assert (status, document["ok"], document["pairs"], document["violations"]) == (0, True, 6, [])
+    assert 0 < document["max_loss"] <= document["claimed_epsilon"] == 1.0
+
+
+def test_the_audit_of_the_published_algorithm_names_the_violations(call: Call) -> None:
+    status, document, _ = call(*AUDIT, "--as-published", "--relation", "replace-one")
+    assert (status, document["ok"], document["max_loss"]) == (1, False, "inf")
+    assert set(document["violations"][0]) == {"kind", "release", "declared", "observed", "loss", "claim", "witness"}
+    found = {
+        (v["kind"], v["release"].rsplit("/", 1)[-1].rstrip("0123456789 "), v["claim"]) for v in document["violations"]
+    }
+    assert ("options", "splits of level", "dpboost/lemma-1-replace-one") in found
+    assert ("sensitivity", "splits of level", "dpboost/lemma-1-replace-one") in found
+    assert ("sensitivity", "leaves", "dpboost/corollary-2-replace-one") in found
+    assert {"base_x", "new_x", "new_y", "old_x", "position"} <= set(document["violations"][1]["witness"])
+
+
+def test_the_audit_takes_real_records(call: Call) -> None:
+    status, document, _ = call(*AUDIT, "--data", "diabetes", "--as-published")
+    assert status == 1
+    assert {"assignment", "options"} <= {violation["kind"] for violation in document["violations"]}
+    assert call(*AUDIT, "--data", "diabetes")[0] == 0
+
+
+def test_the_audit_page_shows_each_violation(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.run([*AUDIT, "--as-published"]) == 1
+    page = capsys.readouterr().out
+    assert "assignment at score 0/ensemble 0" in page
+    assert "declared 1.99" in page
+
+
+# --- claims and account -----------------------------------------------------------------------------------------------
+
+
+def test_claims_are_listed_and_shown(call: Call, capsys: pytest.CaptureFixture[str]) -> None:
+    _, every, _ = call("claims")
+    fields = {"id", "paper", "locus", "statement", "relation", "verdict", "tight", "witness", "checked_by"}
+    assert all(fields <= set(claim) for claim in every)
+    _, one, _ = call("claims", "--show", "dpboost/lemma-1")
+    assert [claim["verdict"] for claim in one] == ["REFUTED"]
+    assert {claim["paper"] for claim in call("claims", "--paper", "dpboost")[1]} == {"dpboost"}
+    assert cli.run(["claims", "--show", "dpboost/lemma-1"]) == 0
+    assert "REFUTED" in capsys.readouterr().out
+
+
+def test_account(call: Call) -> None:
+    status, document, _ = call("account", "--gaussian", "2x1", "--delta", "1e-5")
+    assert status == 0
+    assert set(document) == {"epsilon", "delta", "lower", "upper", "method", "methods"}
+    assert document["lower"] <= document["epsilon"] == document["upper"]
+    assert call("account", "--laplace", "2x3", "--delta", "0")[1]["epsilon"] == pytest.approx(1.5)
+
+
+# --- Errors: one line, the value, what is allowed; status 2 ----------------------------------------------------------
+
+CANCER = ["train", "dpboost", "--data", "breast_cancer"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([*CANCER, "--epsilon", "0"], "epsilon = 0.0: a finite number > 0 is allowed"),
+        ([*CANCER, "--epsilon", "-1"], "epsilon = -1.0"),
+        ([*CANCER, "--epsilon", "nan"], "epsilon = nan"),
+        ([*CANCER, "--epsilon", "inf"], "epsilon = inf"),
+        ([*CANCER, "--epsilon", "much"], "--epsilon"),
+        (CANCER, "--epsilon"),
+        ([*CANCER, "--epsilon", "1", "--delta", "0.1"], "unknown setting 'delta' for dpboost"),
+        ([*CANCER, "--epsilon", "1", "--relation", "sideways"], "'sideways' is not one of 'add-remove', 'replace-one'"),
+        ([*CANCER, "--epsilon", "1", "--set", "leaves=3"], "unknown setting 'leaves' for dpboost: one of bins"),
+        ([*CANCER, "--epsilon", "1", "--set", "leaves"], "--set 'leaves': key=value is needed"),
+        ([*CANCER, "--epsilon", "1", "--set", "trees=few"], "trees = 'few': a whole number from 1"),
+        ([*CANCER, "--epsilon", "1", "--set", "epsilon=2"], "epsilon is set already, to 1.0"),
+        (
+            [*CANCER, "--epsilon", "1", "--set", "noise=none"],
+            "noise = 'none': one of 'floating', 'discrete' is allowed",
+        ),
+        ([*CANCER, "--epsilon", "1", "--seed", "-1"], "seed = -1: a whole number >= 0"),
+        ([*CANCER, "--epsilon", "1", "--test-size", "1"], "test_size = 1.0"),
+        ([*CANCER, "--epsilon", "1", "--out", "/nowhere/m.json"], "there is no directory /nowhere"),
+        ([*CANCER, "--epsilon", "1", "--target", "height"], "target 'height' of breast_cancer"),
+        (["train", "dpboost", "--data", "nothing", "--epsilon", "1"], "'nothing' is neither a file nor a known name"),
+        (["train", "boost", "--data", "diabetes", "--epsilon", "1"], "paper 'boost': one of dpboost, inprivate"),
+        (["audit", "dpboost", "--pairs", "0"], "pairs = 0: a whole number from 1"),
+        (["audit", "dpboost", "--set", "scheme=np"], "promises no privacy"),
+        (["audit", "dpboost", "--target", "x"], "--data, which is not given"),
+        (["claims", "--show", "dpboost/nothing"], "no claim 'dpboost/nothing'"),
+        (["claims", "--paper", "nobody"], "no claims for paper 'nobody'"),
+        (["account", "--gaussian", "two", "--delta", "0.1"], "release 'two'"),
+        (["account", "--delta", "0.1"], "no release"),
+        (["prophesy"], "prophesy"),
+    ],
+)
+def test_bad_input_is_one_line_and_status_2(call: Call, arguments: list[str], message: str) -> None:
+    status, document, shown = call(*arguments)
+    assert status == 2
+    assert list(document) == ["error"]
+    assert message in document["error"]
+    assert shown == f"refdp: {document['error']}\n"
+
+
+def unavailable() -> list[str]:
+    return [name for name in registry.PAPERS if name not in registry.AVAILABLE]
+
+
+def test_a_paper_that_is_not_available_yet_says_so(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "AVAILABLE", ("dpboost",))
+    for name in unavailable():
+        status, document, _ = call("audit", name)
+        assert (status, document["error"]) == (2, f"{name}: not available yet; available: dpboost")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("age,rich\n30,yes\n", "1 records cannot be split into two parts"),
+        ("age,rich\n", "a header and at least one record are needed"),
+        ("", "a header and at least one record are needed"),
+        ("age,rich\n30,yes\ninf,no\n40,no\n", "feature 'age' holds an infinite value"),
+        ("age,rich\n30,yes\nmany,no\n", "column 'age', record 2: 'many' is not a number"),
+        ("age,rich\n30,yes\n31,\n", "record 2: '' is not one of no, yes"),
+        ("age,rich\n30,yes\n31,NaN\n", "record 2: 'NaN' is not one of no, yes"),
+        ("age,rich\n30,yes\n31,no,1\n", "record 2 has 3 fields, the header has 2"),
+        ("years,rich\n30,yes\n31,no\n", "no column 'age'"),
+    ],
+)
+def test_bad_records_in_a_csv_file(call: Call, tmp_path: Path, content: str, message: str) -> None:
+    data, bounds = tmp_path / "bad.csv", tmp_path / "bounds.json"
+    data.write_text(content)
+    bounds.write_text('{"age": [0, 120], "rich": ["no", "yes"]}')
+    status, document, shown = call(*TRAIN, "--data", str(data), "--bounds", str(bounds), "--target", "rich")
+    assert status == 2
+    assert message in document["error"]
+    assert shown.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("bounds", "message"),
+    [
+        (None, "no public bounds, categories or classes for age, work, rich; give them in a file with --bounds"),
+        ('{"age": [0, 120]}', "no public bounds, categories or classes for work, rich"),
+        ('{"age": [120, 0]}', "bounds of 'age': [120.0, 0.0] given, finite low <= high allowed"),
+        ('{"age": 3}', "bounds of 'age': [low, high] or a list of categories is needed, not 3"),
+        ('{"age": [0, 120], "work": ["shop"], "rich": ["yes"]}', "'no' is not one of yes"),
+        ('{"size": [0, 1]}', "no column 'size'"),
+        ('{"age": [0', "cannot be read as JSON"),
+        ("[1, 2]", "is needed, not [1, 2]"),
+    ],
+)
+def test_bad_or_missing_bounds(call: Call, people: dict[str, str], bounds: str | None, message: str) -> None:
+    given = []
+    if bounds is not None:
+        Path(people["bounds"]).write_text(bounds)
+        given = ["--bounds", people["bounds"]]
+    status, document, _ = call(*TRAIN, "--data", people["data"], *given)
+    assert (status, message in document["error"]) == (2, True), document
+
+
+def test_one_class(call: Call, people: dict[str, str]) -> None:
+    Path(people["data"]).write_text("age,rich\n30,yes\n40,yes\n50,yes\n")
+    Path(people["bounds"]).write_text('{"age": [0, 120], "rich": ["yes"]}')
+    status, document, _ = call(*TRAIN, "--data", people["data"], "--bounds", people["bounds"])
+    assert (status, document["error"]) == (2, "classes ('yes',) given, at least two different labels are needed")
+    Path(people["bounds"]).write_text('{"age": [0, 120], "rich": ["no", "yes"]}')
+    status, document, _ = call(*TRAIN, "--data", people["data"], "--bounds", people["bounds"])
+    assert (status, document["metrics"]["auc"]) == (0, None)  # the records may lack a public class
+
+
+def test_values_outside_their_bounds_are_clamped_without_a_word(call: Call, people: dict[str, str]) -> None:
+    path = Path(people["data"])
+    path.write_text(path.read_text() + "\n99999,shop,yes\n-99999,farm,no\n")
+    status, document, shown = call(*TRAIN, "--data", people["data"], "--bounds", people["bounds"])
+    assert (status, "error" in document) == (0, False)
+    assert "clamp" not in shown
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda text: text[: len(text) // 2], "not a complete model file: it is truncated or was not written by refdp"),
+        (lambda text: "", "not a complete model file"),
+        (lambda text: text.replace('"shrinkage": 0.1', '"shrinkage": 0.2'), "the model file was altered"),
+        (lambda text: "[1, 2]", "not a complete model file"),
+    ],
+)
+def test_a_broken_model_file(call: Call, people: dict[str, str], change: Callable[[str], str], message: str) -> None:
+    call(*TRAIN, "--data", people["data"], "--bounds", people["bounds"], "--out", people["model"])
+    model = Path(people["model"])
+    model.write_text(change(model.read_text()))
+    status, document, _ = call("predict", people["model"], "--data", people["data"])
+    assert (status, message in document["error"]) == (2, True), document
+    assert people["model"] in document["error"]
+
+
+def test_a_missing_or_binary_model_file(call: Call, people: dict[str, str]) -> None:
+    assert call("predict", people["model"], "--data", people["data"])[:1] == (2,)
+    Path(people["model"]).write_bytes(b"\xff\xfe\x00")
+    assert call("predict", people["model"], "--data", people["data"])[:1] == (2,)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [("age\n30\n", "no column 'work'; it has age"), ("age,work\ninf,shop\n", "feature 'age' holds an infinite value")],
+)
+def test_wrong_columns_or_values_at_predict(call: Call, people: dict[str, str], content: str, message: str) -> None:
+    call(*TRAIN, "--data", people["data"], "--bounds", people["bounds"], "--out", people["model"])
+    Path(people["data"]).write_text(content)
+    status, document, _ = call("predict", people["model"], "--data", people["data"])
+    assert (status, message in document["error"]) == (2, True), document
+
+
+# --- The installed command -------------------------------------------------------------------------------------------
+
+
+def test_the_installed_command_exits_with_the_status() -> None:
+    command = [str(Path(sys.executable).parent / "refdp"), "train", "dpboost", "--data", "diabetes", "--epsilon", "0"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "refdp: epsilon = 0.0: a finite number > 0 is allowed\n"
+
+
+def test_the_command_line_and_the_demo_need_no_optional_package() -> None:
+    optional = [
+        "pandas",
+        "matplotlib",
+        "z3",
+        "cvc5",
+        "flint",
+        "mpmath",
+        "sympy",
+        "autodp",
+        "dp_accounting",
+        "hypothesis",
+    ]
+    code = f"import sys; sys.modules.update(dict.fromkeys({optional})); import refdp.cli, refdp.demo"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_set_takes_several_values() -> None:
+    expected = ["--set", "a=1", "--set", "b=2", "--json", "--set", "c=3", "d"]
+    assert cli.expanded(["--set", "a=1", "b=2", "--json", "--set", "c=3", "d"]) == expected
