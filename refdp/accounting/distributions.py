@@ -73,8 +73,8 @@ def measure_of(node: Node, view: View) -> Measure:
 def pair_of(node: Node, view: View) -> pairs.Pair:
     """The pair of a cost or of a sampled node; for anything else its own measure seen as a pair."""
     match node:
-        case GaussianCost(mu):
-            return pairs.GaussianPair(mu)
+        case GaussianCost():
+            return pairs.GaussianPair(node.mu)
         case PureCost():
             return pairs.TwoPoint(node.epsilon, 2 * node.epsilon)
         case LaplaceCost():
@@ -164,9 +164,7 @@ def _enumerated(node: DiscreteGaussianCost) -> list[tuple[int, ...]] | None:
 def _reach(node: Node) -> tuple[float, float]:
     """A rough range of the losses of a node, for the choice of a grid only."""
     match node:
-        case GaussianCost(mu):
-            return -14 * mu, mu * (mu + 14)
-        case DiscreteGaussianCost():
+        case GaussianCost() | DiscreteGaussianCost():
             return -14 * node.mu, node.mu * (node.mu + 14)
         case PureCost() | LaplaceCost() | RangeCost() | DiscreteLaplaceCost():
             return -float(node.exact), float(node.exact)

@@ -68,14 +68,18 @@ def node_renyi_delta(node: Node, relation: Relation, epsilon: float) -> tuple[fl
 
 
 def _minimise(node: Node, relation: Relation, value: Callable[[Array, Array], Array]) -> tuple[float, float]:
-    """The least of `value` over a coarse grid of orders, then over a fine one around the best."""
+    """The least of `value` over a coarse grid of orders, then over two finer ones around the best."""
     orders = COARSE_SAMPLED if has_sampling(node) else COARSE
     best, at = _best(node, relation, orders, value)
-    index = int(np.searchsorted(orders, at))
-    around = np.geomspace(orders[max(index - 1, 0)] - 1, orders[min(index + 1, len(orders) - 1)] - 1, 33)
-    whole = np.unique(np.clip(np.round(around + 1), 2, None)) - 1
-    finer, finer_at = _best(node, relation, 1 + np.concatenate((around, whole)), value)
-    return (finer, finer_at) if finer < best else (best, at)
+    for _ in range(2):
+        index = int(np.searchsorted(orders, at))
+        around = np.geomspace(orders[max(index - 1, 0)] - 1, orders[min(index + 1, len(orders) - 1)] - 1, 21)
+        whole = np.unique(np.clip(np.round(around + 1), 2, None)) - 1
+        orders = 1 + np.sort(np.concatenate((around, whole)))
+        finer, finer_at = _best(node, relation, orders, value)
+        if finer < best:
+            best, at = finer, finer_at
+    return best, at
 
 
 def _best(node: Node, relation: Relation, orders: Array, value: Callable[[Array, Array], Array]) -> tuple[float, float]:
@@ -93,8 +97,8 @@ def node_curve(node: Node, relation: Relation, orders: Array) -> Array:
 def _curve(node: Node, relation: Relation, orders: Array, pair: bool) -> Array:
     """The curve; with `pair`, that of the symmetric dominating pair (used inside sampling)."""
     match node:
-        case GaussianCost(mu):
-            return curves.gaussian(mu, orders)
+        case GaussianCost():
+            return curves.gaussian(node.mu, orders)
         case DiscreteGaussianCost():
             return curves.gaussian(node.mu, orders)  # Canonne, Kamath, Steinke 2020, Theorem 14
         case PureCost():

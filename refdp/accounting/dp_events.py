@@ -51,8 +51,8 @@ def _release(release: Release) -> Any:
 
     price = cost(release)
     match price:
-        case GaussianCost(mu):
-            return dp.GaussianDpEvent(1 / mu) if mu > 0 else dp.NoOpDpEvent()
+        case GaussianCost():
+            return dp.GaussianDpEvent(1 / price.mu) if price.square > 0 else dp.NoOpDpEvent()
         case LaplaceCost():
             return dp.LaplaceDpEvent(1 / price.epsilon) if price.exact > 0 else dp.NoOpDpEvent()
         case _ if isinstance(release.mechanism, DiscreteLaplace):

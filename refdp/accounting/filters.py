@@ -82,11 +82,14 @@ class IndividualFilter:
         return paid
 
     def guarantee(self, delta: float) -> float:
-        """The public ε at δ that holds for every record whatever happened, from the budgets alone."""
-        each = delta / len(self.orders) if self.rule == "any" else delta
-        if self.rule == "any" and len(self.orders) > 1:
-            return float(np.max(conversion.mironov(self.orders, self.budgets, each)))
-        return float(np.min(conversion.epsilons(self.orders, self.budgets, each)))
+        """The public ε at δ that holds for every record whatever happened, from the budgets alone.
+
+        With rule "any", an order of budget 0 lets only releases pass that cost the record nothing.
+        """
+        if self.rule == "every" or len(self.orders) == 1:
+            return float(np.min(conversion.epsilons(self.orders, self.budgets, delta)))
+        each = conversion.mironov(self.orders, self.budgets, delta / len(self.orders))
+        return float(np.max(np.where(self.budgets > 0, each, 0.0)))
 
     def __repr__(self) -> str:
         """Public parameters only: the state of the records is private."""

@@ -17,7 +17,7 @@ from refdp.accounting.search import greatest, least
 from refdp.errors import InvalidParameter
 
 _ROUNDED = 2.0**-50
-_HUGE = 1e4  # largest mu considered: its epsilon is above 5e7
+_HUGE = 1e4  # no useful epsilon beyond: it is above 5e7
 
 
 def delta(mu: float, epsilon: float) -> float:
@@ -42,7 +42,7 @@ def epsilon(mu: float, delta: float) -> float:
         raise InvalidParameter(f"delta {delta!r}: allowed are numbers in [0, 1]")
     if mu == 0:
         return 0.0
-    if delta == 0:
+    if delta == 0 or mu > _HUGE:
         return math.inf
     top = mu * (mu / 2 + math.sqrt(2 * -math.log(delta) + 2)) + 1e-300
     start = least(lambda eps: _float_delta(mu, eps) <= delta, 0.0, top, relative=1e-16)
@@ -52,6 +52,8 @@ def epsilon(mu: float, delta: float) -> float:
 def epsilon_below(mu: float, delta: float, hint: float) -> float:
     """A lower bound on the ε of μ-GDP at δ, close below `hint`, for every μ that rounds upwards to `mu`."""
     below = mu * (1 - _ROUNDED)
+    if hint == math.inf:
+        return 0.0
     for step in range(60):
         candidate = hint * (1 - 2.0 ** (step - 53))
         if candidate > 0 and gaussian_delta(below, candidate) > Decimal(delta):

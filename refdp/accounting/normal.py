@@ -106,30 +106,21 @@ def compose(items: Iterable[tuple[Node, int]]) -> Node:
     for node, count in items:
         for part, times in parts(node):
             total[part] += times * count
-    square = sum((Fraction(n.mu) ** 2 * c for n, c in total.items() if isinstance(n, GaussianCost)), Fraction(0))
+    square = sum((n.square * c for n, c in total.items() if isinstance(n, GaussianCost)), Fraction(0))
     flat: list[tuple[Node, int]] = [(n, c) for n, c in total.items() if c > 0 and not isinstance(n, GaussianCost)]
     if square:
-        flat.append((GaussianCost(_root(square)), 1))
+        flat.append((GaussianCost(square), 1))
     if len(flat) == 1 and flat[0][1] == 1:
         return flat[0][0]
     return Composed(tuple(sorted(flat, key=repr)))
-
-
-def _root(square: Fraction) -> float:
-    """The least float found whose square is at least `square` (within two units of the last place)."""
-    root = math.sqrt(square)
-    while Fraction(root) ** 2 < square:
-        root = math.nextafter(root, math.inf)
-    lower = math.nextafter(root, 0)
-    return lower if Fraction(lower) ** 2 >= square else root
 
 
 def _unless_free(price: Cost) -> Node:
     match price:
         case PureCost() | LaplaceCost() | DiscreteLaplaceCost() | RangeCost():
             free = price.exact == 0
-        case GaussianCost(mu):
-            free = mu == 0
+        case GaussianCost(square):
+            free = square == 0
         case DiscreteGaussianCost(_, length, _):
             free = length == 0
     return NOTHING if free else price
@@ -161,7 +152,7 @@ def _undominated(found: Counter[Node], at_once: int) -> dict[Node, int]:
 
 
 def _size(node: PureCost | LaplaceCost | GaussianCost | RangeCost) -> Fraction:
-    return Fraction(node.mu) if isinstance(node, GaussianCost) else node.exact
+    return node.square if isinstance(node, GaussianCost) else node.exact
 
 
 def _mixture(weights: tuple[float, ...], nodes: list[Node]) -> Node:

@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
-from decimal import Decimal, localcontext
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
 
 DIGITS = 60
 _PI = Decimal("3.14159265358979323846264338327950288419716939937510582097494459230781640628620899")
 Number = Decimal | float
 
 
+def _context(digits: int) -> Context:
+    return Context(prec=digits, Emax=MAX_EMAX, Emin=MIN_EMIN)
+
+
 def log_upper_tail(x: Number) -> Decimal:
     """log P(Z > x) for a standard normal Z."""
-    with localcontext() as context:
-        context.prec = DIGITS + 10
+    with localcontext(_context(DIGITS + 10)):
         return +_tail(Decimal(x)).ln()
 
 
 def upper_tail(x: Number) -> Decimal:
     """P(Z > x) for a standard normal Z."""
-    with localcontext() as context:
-        context.prec = DIGITS + 10
+    with localcontext(_context(DIGITS + 10)):
         return +_tail(Decimal(x))
 
 
 def gaussian_delta(mu: Number, epsilon: Number) -> Decimal:
     """δ = Φ(μ/2 - ε/μ) - e^ε Φ(-μ/2 - ε/μ)   (Balle, Wang 2018, Theorem 8; Dong, Roth, Su 2022, Corollary 2.13)."""
-    with localcontext() as context:
-        context.prec = DIGITS + 10
+    with localcontext(_context(DIGITS + 10)):
         mu, epsilon = Decimal(mu), Decimal(epsilon)
         return _tail(epsilon / mu - mu / 2) - epsilon.exp() * _tail(epsilon / mu + mu / 2)
 
@@ -43,8 +44,7 @@ def _series(x: Decimal) -> Decimal:
 
     Up to x = 9 the subtraction from 1/2 loses 19 of the digits; `_tail` therefore carries twenty more here.
     """
-    with localcontext() as context:
-        context.prec = DIGITS + 40
+    with localcontext(_context(DIGITS + 40)) as context:
         term = total = x
         odd = 1
         while term > total.scaleb(-context.prec):

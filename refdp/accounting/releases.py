@@ -63,7 +63,16 @@ class DiscreteLaplaceCost:
 class GaussianCost:
     """Dominated by N(0, 1), N(mu, 1)."""
 
-    mu: float
+    square: Fraction
+
+    @property
+    def mu(self) -> float:
+        """The root of `square`, rounded upwards (within two units of the last place)."""
+        root = math.sqrt(self.square)
+        while Fraction(root) ** 2 < self.square:
+            root = math.nextafter(root, math.inf)
+        lower = math.nextafter(root, 0)
+        return lower if Fraction(lower) ** 2 >= self.square else root
 
 
 @dataclass(frozen=True)
@@ -133,7 +142,7 @@ def cost(release: Release) -> Cost:
         case Gaussian(sd):
             _allow(release, 1, 2, "whitened")
             least = min(_positive("sd", one, release) for one in (sd if isinstance(sd, tuple) else (sd,)))
-            return GaussianCost(sensitivity.bound if sensitivity.norm == "whitened" else ceiling(_ratio(bound, least)))
+            return GaussianCost((bound if sensitivity.norm == "whitened" else _ratio(bound, least)) ** 2)
         case DiscreteGaussian(sd, step):
             _allow(release, 1, 2)
             sigma = _positive("sd", sd, release) / _positive("step", step, release)

@@ -27,7 +27,8 @@ _STRETCH = 1 + 2.0**-48  # lower bounds must survive that the parameters were ro
 def profile_of(node: Node) -> Profile | None:
     """ε >= 0 to (lower, upper) bounds on δ(ε), the larger direction; None if the node is not one (sampled) release."""
     match node:
-        case GaussianCost(mu):
+        case GaussianCost():
+            mu = node.mu
             return lambda epsilon: _gaussian(mu, epsilon)
         case LaplaceCost():
             return lambda epsilon: _around(-math.expm1(min(0.0, epsilon - node.epsilon) / 2))

@@ -49,7 +49,7 @@ def test_poisson_gaussian_vector() -> None:
 
 
 @pytest.mark.parametrize(("rate", "sigma"), [(0.01, 1.0), (0.3, 0.4), (0.9, 5.0), (1e-4, 0.7)])
-@pytest.mark.parametrize("order", [1.2, 2.0, 5.5, 40.0])
+@pytest.mark.parametrize("order", [1.2, 2.0, 5.5, 20.0])
 def test_poisson_gaussian_at_every_real_order(rate: float, sigma: float, order: float) -> None:
     """Against quadrature with 30 digits: from above, by less than 1e-10."""
 
@@ -57,7 +57,7 @@ def test_poisson_gaussian_at_every_real_order(rate: float, sigma: float, order: 
         return mp.npdf(x, 0, sigma) * (1 - rate + rate * mp.exp((2 * x - 1) / (2 * mp.mpf(sigma) ** 2))) ** order
 
     ends = -14 * sigma, order + 14 * sigma
-    points = mp.linspace(*ends, max(8, int((ends[1] - ends[0]) / sigma / 2)))
+    points = mp.linspace(*ends, max(8, int((ends[1] - ends[0]) / sigma / 4)))
     exact = mp.log(mp.quad(integrand, points)) / (order - 1)
     found = float(sampling.poisson_gaussian(rate, sigma, np.array([order]))[0])
     assert exact <= found <= exact + 1e-10 / (order - 1)
