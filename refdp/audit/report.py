@@ -1,10 +1,11 @@
-"""The replay audit of a paper: many neighbouring pairs, the worst transcripts of small runs, and fresh noise.
+"""The replay audit of a paper: neighbouring pairs, the worst transcripts of small runs, fresh noise, the budget.
 
 Each way in which a run breaks its promise is reported once, with the worst pair that shows it.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from itertools import chain, islice
@@ -12,13 +13,15 @@ from typing import Any
 
 import numpy as np
 
+from refdp.accounting import account
 from refdp.audit.freshness import release_kind, stale
 from refdp.audit.neighbours import from_records, pairs
-from refdp.audit.replay import Finding, Pair, Trainer, Violation, audit_pair, finite_or_name, run
+from refdp.audit.replay import SLACK, Finding, Pair, Trainer, Violation, audit_pair, finite_or_name, run
 from refdp.audit.worst import worst_case
 from refdp.certificate import Guarantee
+from refdp.curator import Curator
 from refdp.errors import InvalidParameter
-from refdp.events import Relation
+from refdp.events import Plan, Relation, expand
 from refdp.records import Categorical, Classes, Interval, Numeric, Records, Schema
 from refdp.registry import Paper
 from refdp.training import source_for
@@ -93,7 +96,7 @@ def audit_paper(
     claimed = paper.certificate(params, schema).claimed
     epsilon = claimed.epsilon if claimed.delta == 0 else float("inf")  # with a delta, single losses may exceed epsilon
     runs = readings(paper, params)
-    total = len(runs) * (count + 2 * len(TINY) * WORST_PAIRS + 1)
+    total = len(runs) * (count + 2 * len(TINY) * WORST_PAIRS + 2)
     findings = chain.from_iterable(_findings(paper, p, epsilon, count, seed, records) for p in runs)
     found = list(_watched(findings, total, progress))
     greatest = max(max(abs(finding.loss), finding.worst) for finding in found)
@@ -127,6 +130,7 @@ def _findings(
             yield worst_case(tiny, pair, epsilon)
             yield worst_case(tiny, pair, epsilon, reverse=True)
     yield _freshness(paper, params, records, seed)
+    yield _budget(paper, params, records, seed)
 
 
 def trainer(paper: Paper, params: Any) -> Trainer:
@@ -154,6 +158,22 @@ def _freshness(paper: Paper, params: Any, records: Records | None, seed: int) ->
         run(train, pair.second(), source_for(faint, _seed(seed, number)), params.relation)[0] for number in (-1, -2)
     )
     return Finding(0.0, 0.0, tuple(stale(first, second)))
+
+
+def _budget(paper: Paper, params: Any, records: Records | None, seed: int) -> Finding:
+    """One run's recorded events against its plan, and what they cost against the claim."""
+    pair = next(neighbours(records, params.relation, seed + 3))
+    curator = Curator(source_for(params, _seed(seed, -3)), params.relation)
+    paper.train(params, pair.base, curator)
+    event, schema = curator.event(), pair.base.schema
+    claimed = paper.certificate(params, schema).claimed
+    cost = account(Plan(params.relation, event), delta=claimed.delta).epsilon
+    found = []
+    if cost > claimed.epsilon * (1 + SLACK):
+        found.append(Violation("budget", "whole run", claimed.epsilon, cost, cost, "", pair.witness()))
+    if event != expand(paper.plan(params, schema).event):
+        found.append(Violation("plan", "whole run", 0.0, math.inf, math.inf, "", pair.witness()))
+    return Finding(0.0, 0.0, tuple(found))
 
 
 def _seed(seed: int, number: int) -> np.random.Generator:
