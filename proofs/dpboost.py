@@ -13,7 +13,6 @@ from proofs.proposition import ADD_REMOVE, REPLACE_ONE, Proposition
 from proofs.statements import AtMost, Count, ForAll, Real, both
 from proofs.tightness import Tight
 from refdp.events import Relation
-from refdp.losses import square_gradient, square_loss
 from refdp.papers import dpboost
 from refdp.papers.dpboost import child_gain, gain, leaf_value
 
@@ -54,69 +53,10 @@ def moved_leaves(n: Any, G: Any, g: Any, m: Any, H: Any, h: Any, lam: Any) -> tu
     return first + second, first - second, -first + second, -first - second
 
 
-def objective(value: Any, G: Any, n: Any, lam: Any) -> Any:
-    """Eq. 2 of one leaf: G V + (n + lambda) V^2 / 2."""
-    return G * value + (n + lam) * value * value / 2
-
-
 ALIKE = {"n": BIG, "G": BIG, "g": 1, "lam": 1}
 UNLIKE = {"n": BIG, "G": -BIG, "g": 1, "lam": 1}
 
 PROPOSITIONS = (
-    Proposition(
-        "dpboost/eq-2",
-        "Equation 2",
-        "Up to constants, the loss after adding f_t is the sum of g_i f_t(x_i) + f_t(x_i)^2 / 2.",
-        about=(square_loss, square_gradient),
-        evidence=(
-            Proved(
-                ForAll(
-                    (Real("s"), Real("y"), Real("f")),
-                    holds=lambda s, y, f: (
-                        square_loss(s + f, y) == square_loss(s, y) + square_gradient(s, y) * f + f * f / 2
-                    ),
-                )
-            ),
-        ),
-        assumes=("the loss is the square loss with factor 1/2, whose second derivative is 1",),
-    ),
-    Proposition(
-        "dpboost/eq-3",
-        "Equation 3",
-        "The gain is minus twice the smallest value of Eq. 2 over the two children's leaf values; it is never "
-        "negative, so that the stop at a gain below zero never applies.",
-        about=(gain, leaf_value),
-        evidence=(
-            Proved(
-                ForAll(
-                    (Real("n"), Real("G"), Real("m"), Real("H"), LAMBDA),
-                    given=lambda n, m, lam: (n >= 0, m >= 0, lam > 0),
-                    holds=lambda n, G, m, H, lam: (
-                        gain(G, n, H, m, lam)
-                        == -2 * objective(leaf_value(G, n, lam), G, n, lam)
-                        - 2 * objective(leaf_value(H, m, lam), H, m, lam),
-                        gain(G, n, H, m, lam) >= 0,
-                    ),
-                )
-            ),
-        ),
-        uses=("dpboost/eq-4",),
-    ),
-    Proposition(
-        "dpboost/eq-4",
-        "Equation 4",
-        "V = -G / (n + lambda) minimises Eq. 2 on a leaf.",
-        about=(leaf_value,),
-        evidence=(
-            Proved(
-                ForAll(
-                    (Real("n"), Real("G"), Real("V"), LAMBDA),
-                    given=lambda n, lam: (n >= 0, lam > 0),
-                    holds=lambda n, G, V, lam: objective(V, G, n, lam) >= objective(leaf_value(G, n, lam), G, n, lam),
-                )
-            ),
-        ),
-    ),
     Proposition(
         "dpboost/scaling",
         "section 3.1",

@@ -153,7 +153,7 @@ class Enclosed:
 
     def _margins(self, box: Box) -> Iterator[tuple[Fraction | None, Fraction | None]]:
         for arithmetic in ARITHMETICS:
-            with _working_precision():
+            with working_precision():
                 yield self.margin(arithmetic, box)
 
 
@@ -165,7 +165,7 @@ def enclose(statement: Enclosed) -> dict[str, int]:
 def _boxes(statement: Enclosed, arithmetic: type[Enclosure]) -> int | None:
     waiting: list[Box] = [tuple((Fraction(low), Fraction(high)) for low, high in statement.box.values())]
     count = 0
-    with _working_precision():
+    with working_precision():
         while waiting:
             box, count = waiting.pop(), count + 1
             low, high = statement.margin(arithmetic, box)
@@ -185,7 +185,7 @@ def _halves(box: Box) -> list[Box]:
     return [(*box[:widest], part, *box[widest + 1 :]) for part in ((low, middle), (middle, high))]
 
 
-class _working_precision:
+class working_precision:
     """Both libraries at PRECISION bits inside the block."""
 
     def __enter__(self) -> None:

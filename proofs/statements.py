@@ -146,7 +146,7 @@ def prove(statement: Statement) -> Proof:
     for values, domain in cases(statement.variables):
         for path, (given, goals) in _runs(statement, values):
             known = _Known([*domain, *_undecided(given, values), *path.conditions])
-            for goal in [*_nonzero(path), *_undecided(goals, values)]:
+            for goal in _undecided((*_nonzero(path), *goals), values):
                 questions += 1
                 for solver in list(agreeing):
                     reply = known.refute(goal, solver)
@@ -236,8 +236,8 @@ class _Known:
 
 
 def _nonzero(path: Path) -> list[Condition]:
-    """Every divisor of the path differs from zero."""
-    return [divisor != 0 for divisor in path.divisors if divisor.constant() is None]
+    """Every divisor of the path differs from zero; plainly false for one that is zero."""
+    return [divisor != 0 for divisor in path.divisors]
 
 
 def _undecided(found: tuple[Any, ...], values: Values) -> Iterator[Condition]:

@@ -89,9 +89,11 @@ class Term:
     def __truediv__(self, other: Any) -> Term:
         that = self._lift(other)
         value = that.constant()
-        if value is not None:
+        if value:
             return Term(self.numerator * (1 / _rational(value)), self.factors)
         _current_path().divisors.append(that)
+        if value == 0:
+            return that
         inverse = Term(_product(that.numerator.ring, that.factors))
         return self * Term(inverse.numerator, {that.numerator: 1})
 
