@@ -9,7 +9,7 @@ end:
   weights;
 - wrap-around: tilted mass outside the window, at most e^-WINDOW at each end by Chernoff's bound. It is mass in the
   wrong place, at most e^-WINDOW e^{K-λε}; what belongs above the window is added on its own;
-- relative: 2^-49 (4 + max |λl|) for every composed measure, and N 2^-50 for the running sums;
+- relative: 2^-49 (4 + max |λl|) for every composed measure, N 2^-50 and 2^-49 (λ + 1) max |l| for the running sums;
 - ε: the blur of the cell borders, times the count.
 """
 
@@ -89,13 +89,20 @@ class Composition:
     def delta_above(self, epsilon: float) -> float:
         """An upper bound on δ(ε), for ε at or above the start of the window."""
         log_factor, total, error = self._terms(epsilon - self.blur)
-        return min(1.0, math.exp(min(log_factor, 700.0)) * (total + error) * (1 + self.relative_error) + self._outside)
+        return min(
+            1.0,
+            math.exp(min(log_factor, 700.0)) * (total + error) * (1 + self.relative_error + self._exponents)
+            + self._outside,
+        )
 
     def delta_below(self, epsilon: float) -> float:
         """A lower bound on δ(ε)."""
         log_factor, total, error = self._terms(epsilon + self.blur)
         wrapped = 2 * math.exp(-WINDOW)
-        return max(0.0, math.exp(min(log_factor, 700.0)) * (total - error - wrapped) * (1 - self.relative_error))
+        return max(
+            0.0,
+            math.exp(min(log_factor, 700.0)) * (total - error - wrapped) * (1 - self.relative_error - self._exponents),
+        )
 
     def epsilon_above(self, delta: float) -> float:
         """An upper bound on ε(δ): the least ε found in the window, inf if there is none."""
@@ -123,6 +130,11 @@ class Composition:
     def _exceeds(self, delta: float) -> Callable[[float], bool]:
         return lambda epsilon: self.delta_below(epsilon) > delta
 
+    @cached_property
+    def _exponents(self) -> float:
+        """A bound on the relative rounding of e^{-λx} over the window."""
+        return float(2.0**-49 * (self.tilt + 1) * (1 + np.max(np.abs(self.losses))))
+
     @property
     def step(self) -> float:
         """The distance of neighbouring losses."""
@@ -149,7 +161,7 @@ class Composition:
         first, second = (float(table[start]) for table in self._sums)
         scaled = math.exp(self.tilt * offset) * first
         total = scaled - math.exp((self.tilt + 1) * offset) * second
-        sums = 2 * len(self.losses) * 2.0**-51 * scaled
+        sums = (2 * len(self.losses) * 2.0**-51 + self._exponents) * scaled
         return self.log_scale - self.tilt * epsilon, max(total, 0.0), sums + self.transform_error * self._norm
 
     @property

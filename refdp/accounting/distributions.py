@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import combinations_with_replacement
 from typing import Literal
 
 import numpy as np
 
-from refdp.accounting import grid, pairs
-from refdp.accounting.arrays import Array
+from refdp.accounting import grid, mixtures, pairs
 from refdp.accounting.composition import convolve
 from refdp.accounting.grid import Measure
 from refdp.accounting.normal import Blocks, Composed, Mixture, Node, Sampled
@@ -88,7 +86,7 @@ def pair_of(node: Node, view: View) -> pairs.Pair:
         case Sampled(rate, inner, method):
             return _sampled(rate, _inner_pair(inner, view), method, view)
         case _:
-            return MeasuredPair(measure_of(node, view), view.above)
+            return mixtures.MeasuredPair(measure_of(node, view), view.above)
 
 
 def _inner_pair(node: Node, view: View) -> pairs.Pair:
@@ -100,8 +98,8 @@ def _inner_pair(node: Node, view: View) -> pairs.Pair:
 
 def _sampled(rate: float, inner: pairs.Pair, method: str, view: View) -> pairs.Pair:
     if method == "without-replacement" and view.above:
-        return pairs.FixedSize(rate, inner)
-    return pairs.MixtureFirst(rate, inner) if view.direction == "first" else pairs.MixtureSecond(rate, inner)
+        return mixtures.FixedSize(rate, inner)
+    return mixtures.MixtureFirst(rate, inner) if view.direction == "first" else mixtures.MixtureSecond(rate, inner)
 
 
 def _discretised(pair: pairs.Pair, view: View) -> Measure:
@@ -176,38 +174,3 @@ def _reach(node: Node) -> tuple[float, float]:
         case Mixture(slots):
             ranges = [_reach(inner) for inner, _ in slots]
             return min(low for low, _ in ranges), max(high for _, high in ranges)
-
-
-@dataclass(frozen=True, eq=False)
-class MeasuredPair:
-    """A measure seen as a pair: Q-mass e^{-l} times P-mass, the rest of Q at loss minus infinity.
-
-    A measure from below can have Q-masses that sum to c > 1; all masses are then divided by c, which lowers its
-    profile.
-    """
-
-    measure: Measure
-    above: bool
-
-    @property
-    def bounds(self) -> tuple[float, float]:
-        """The first and the last finite loss."""
-        losses = self.measure.losses
-        return float(losses[0]), float(losses[-1])
-
-    @cached_property
-    def _sums(self) -> tuple[Array, Array, Array, Array]:
-        measure = self.measure
-        mass_q = measure.mass * np.exp(-measure.losses)
-        excess = 1.0 if self.above else max(1.0, float(mass_q.sum()) * (1 + 2.0**-40))
-        mass, mass_q = measure.mass / excess, mass_q / excess
-        rest = max(0.0, 1 - float(mass_q.sum()))
-        below, below_q = np.append(0.0, np.cumsum(mass)), rest + np.append(0.0, np.cumsum(mass_q))
-        above = np.append(np.cumsum(mass[::-1])[::-1], 0.0) + measure.infinity
-        above_q = np.append(np.cumsum(mass_q[::-1])[::-1], 0.0)
-        return above, above_q, below, below_q
-
-    def tails(self, loss: Array) -> pairs.Tails:
-        """Step functions."""
-        count = np.searchsorted(self.measure.losses, loss, side="right")
-        return pairs.Tails(*(table[count] for table in self._sums))

@@ -57,7 +57,7 @@ def pessimistic(pair: Pair, step: float, log_cut: float) -> Measure:
     first, last = _reach(pair, step, log_cut)
     edges: Array = np.arange(first, last + 1, dtype=float) * step
     tails = pair.tails(edges)
-    mass, error, mass_q, error_q = _cells(tails)
+    mass, error, mass_q, error_q = _cells(tails, pair.rounding.slack)
     scale = np.exp(edges[:-1])
     mass = mass + error
     kept = np.maximum(mass_q - error_q, 0.0) * scale * (1 - 2.0**-50)
@@ -65,8 +65,9 @@ def pessimistic(pair: Pair, step: float, log_cut: float) -> Measure:
     total = np.zeros(len(edges))
     total[:-1] += mass - upper
     total[1:] += upper
-    total[0] += tails.below[0] * (1 + SLACK)
-    return Measure(first, step, total, float(tails.above[-1]) * (1 + SLACK), _blur(edges))
+    total[0] += tails.below[0] * (1 + pair.rounding.slack)
+    infinity = float(tails.above[-1]) * (1 + pair.rounding.slack)
+    return Measure(first, step, total, infinity, _blur(edges) + pair.rounding.blur)
 
 
 def optimistic(pair: Pair, step: float, log_cut: float) -> Measure:
@@ -75,40 +76,40 @@ def optimistic(pair: Pair, step: float, log_cut: float) -> Measure:
     points: Array = np.arange(first, last + 1, dtype=float)
     edges: Array = (np.arange(first, last + 2, dtype=float) - 0.5) * step
     edges[-1] = np.inf
-    excess = _merged(pair.tails(edges), points * step)[1]
+    excess = _merged(pair, edges, points * step)[1]
     lack = np.maximum(0.0, -np.nan_to_num(excess, nan=0.0, posinf=0.0, neginf=0.0))
     edges += np.minimum(1.5 * np.maximum(np.append(lack, 0.0), np.append(0.0, lack)), step / 4)
     blur = 2.0**-40 * (1 + float(np.max(np.abs(points))) * step)
-    late = np.flatnonzero(_merged(pair.tails(edges), points * step)[1] < -blur)
+    late = np.flatnonzero(_merged(pair, edges, points * step)[1] < -blur)
     edges[late] = points[late] * step - blur / 2
-    mass, excess = _merged(pair.tails(edges), points * step)
+    mass, excess = _merged(pair, edges, points * step)
     total = np.zeros(len(points) + 1)
     reaches = excess >= -blur
     total[1:][reaches] += mass[reaches]
     total[:-1][~reaches] += mass[~reaches]
-    return Measure(first - 1, step, total, 0.0, 2 * blur)
+    return Measure(first - 1, step, total, 0.0, 2 * blur + pair.rounding.blur)
 
 
-def _merged(tails: Tails, losses: Array) -> tuple[Array, Array]:
+def _merged(pair: Pair, edges: Array, losses: Array) -> tuple[Array, Array]:
     """A lower bound on the mass of every cell and on its merged loss minus the grid point's."""
-    mass, error, mass_q, error_q = _cells(tails)
+    mass, error, mass_q, error_q = _cells(pair.tails(edges), pair.rounding.slack)
     low = np.maximum(mass - error, 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
         excess: Array = np.log(low / (mass_q + error_q)) - losses - 4 * SLACK * 2.0**-4 * (1 + np.abs(losses))
     return low, np.where(low > 0, excess, -np.inf)
 
 
-def _cells(tails: Tails) -> tuple[Array, Array, Array, Array]:
+def _cells(tails: Tails, slack: float) -> tuple[Array, Array, Array, Array]:
     """Masses between neighbouring edges under P and Q with bounds on their rounding errors, from the smaller tails."""
-    mass, error = _differences(tails.above, tails.below)
-    mass_q, error_q = _differences(tails.above_q, tails.below_q)
+    mass, error = _differences(tails.above, tails.below, slack)
+    mass_q, error_q = _differences(tails.above_q, tails.below_q, slack)
     return mass, error, mass_q, error_q
 
 
-def _differences(above: Array, below: Array) -> tuple[Array, Array]:
+def _differences(above: Array, below: Array, slack: float) -> tuple[Array, Array]:
     left = below[1:] < above[:-1]
     mass = np.where(left, below[1:] - below[:-1], above[:-1] - above[1:])
-    return np.maximum(mass, 0.0), SLACK * np.where(left, below[1:], above[:-1])
+    return np.maximum(mass, 0.0), slack * np.where(left, below[1:], above[:-1])
 
 
 def _blur(losses: Array) -> float:
@@ -152,7 +153,7 @@ def envelope(measures: list[Measure]) -> Measure:
         offset = measure.start - start
         own[offset : offset + len(upper)] = upper
         own[:offset] = upper[0]
-        tails = np.maximum(tails, own)
+        tails = np.maximum(tails, own * (1 + len(own) * 2.0**-52))
     mass = np.maximum(tails[:-1] - tails[1:], 0.0) + SLACK * tails[:-1] * (tails[:-1] > tails[1:])
     return Measure(start, step, mass, float(tails[-1]) * (1 + SLACK), max(m.blur for m in measures))
 

@@ -1,8 +1,7 @@
 """Dominating pairs (P, Q) as the tails of their privacy loss L = log dP/dQ.
 
 Each pair gives, for an array of losses ε, the four probabilities P(L > ε), Q(L > ε), P(L <= ε), Q(L <= ε), every one by
-a formula of its own without cancellation, to relative error SLACK (see `rounding`). All but the sampled pairs are
-symmetric: swapping P and Q changes nothing.
+a formula of its own without cancellation. Swapping P and Q changes nothing for any of them.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from refdp.accounting.arrays import Array
+from refdp.accounting.rounding import SLACK
 
 
 class Tails(NamedTuple):
@@ -26,8 +26,23 @@ class Tails(NamedTuple):
     below_q: Array
 
 
+class Rounding(NamedTuple):
+    """slack: relative error of the tails. blur: absolute error of the loss at which they are evaluated."""
+
+    slack: float
+    blur: float
+
+
+CLOSED_FORM = Rounding(SLACK, 0.0)
+
+
 class Pair(Protocol):
     """What discretisation needs to know of a pair."""
+
+    @property
+    def rounding(self) -> Rounding:
+        """How far the computed tails can be off."""
+        ...
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -44,6 +59,11 @@ class GaussianPair:
     """N(mu, 1) against N(0, 1): L ~ N(±μ²/2, μ²)."""
 
     mu: float
+
+    @property
+    def rounding(self) -> Rounding:
+        """Elementary functions only."""
+        return CLOSED_FORM
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -64,6 +84,11 @@ class LaplacePair:
     """Lap(0) against Lap(epsilon): L = ε - 2x between two atoms at ±epsilon."""
 
     epsilon: float
+
+    @property
+    def rounding(self) -> Rounding:
+        """Elementary functions only."""
+        return CLOSED_FORM
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -88,6 +113,11 @@ class DiscreteLaplacePair:
 
     rate: float
     shift: int
+
+    @property
+    def rounding(self) -> Rounding:
+        """Elementary functions only."""
+        return CLOSED_FORM
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -116,6 +146,11 @@ class BoundedRange:
     epsilon: float
 
     @property
+    def rounding(self) -> Rounding:
+        """Elementary functions only."""
+        return CLOSED_FORM
+
+    @property
     def bounds(self) -> tuple[float, float]:
         """±epsilon."""
         return -self.epsilon, self.epsilon
@@ -136,6 +171,11 @@ class TwoPoint:
 
     top: float
     spread: float
+
+    @property
+    def rounding(self) -> Rounding:
+        """Elementary functions only."""
+        return CLOSED_FORM
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -163,6 +203,11 @@ class DiscreteGaussianPair:
 
     sigma: float
     shift: tuple[int, ...]
+
+    @property
+    def rounding(self) -> Rounding:
+        """One rounding a term of the running sums and of the convolution."""
+        return Rounding(SLACK + 2 * len(self._table[0]) * 2.0**-52, 0.0)
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -199,89 +244,3 @@ class DiscreteGaussianPair:
         p = np.clip(first + self._reach, 0, top).astype(np.int64)
         q = np.clip(first - self._square + self._reach, 0, top).astype(np.int64)
         return Tails(left[p], left[q], right[p], right[q])
-
-
-@dataclass(frozen=True)
-class MixtureFirst:
-    """((1-q) Q + q P, Q): the record is in the first data set, Poisson sampled (Zhu, Dong, Wang 2022, Theorem 11)."""
-
-    rate: float
-    inner: Pair
-
-    @property
-    def bounds(self) -> tuple[float, float]:
-        """log(1 - q + q e^l) of the inner bounds."""
-        low, high = self.inner.bounds
-        return mixed_loss(low, self.rate), mixed_loss(high, self.rate)
-
-    def tails(self, loss: Array) -> Tails:
-        """L > ε exactly if the inner loss is above log(1 + (e^ε - 1)/q)."""
-        inner = self.inner.tails(unmixed_loss(loss, self.rate))
-        keep = 1 - self.rate
-        above, below = keep * inner.above_q + self.rate * inner.above, keep * inner.below_q + self.rate * inner.below
-        return Tails(above, inner.above_q, below, inner.below_q)
-
-
-@dataclass(frozen=True)
-class MixtureSecond:
-    """(P, (1-q) P + q Q): the record is in the second data set, Poisson sampled (Zhu, Dong, Wang 2022, Theorem 11)."""
-
-    rate: float
-    inner: Pair
-
-    @property
-    def bounds(self) -> tuple[float, float]:
-        """-log(1 - q + q e^{-l}) of the inner bounds."""
-        low, high = self.inner.bounds
-        return -mixed_loss(-low, self.rate), -mixed_loss(-high, self.rate)
-
-    def tails(self, loss: Array) -> Tails:
-        """L > ε exactly if the inner loss is above -log(1 + (e^{-ε} - 1)/q)."""
-        inner = self.inner.tails(-unmixed_loss(-loss, self.rate))
-        keep = 1 - self.rate
-        above_q, below_q = (
-            keep * inner.above + self.rate * inner.above_q,
-            keep * inner.below + self.rate * inner.below_q,
-        )
-        return Tails(inner.above, above_q, inner.below, below_q)
-
-
-@dataclass(frozen=True)
-class FixedSize:
-    """Sampling without replacement, replace-one: `MixtureFirst` at losses >= 0, `MixtureSecond` below.
-
-    Zhu, Dong, Wang 2022, Theorem 11: H_γ is at most that of the first mixture for γ >= 1 and of the second for γ < 1;
-    together a convex profile, with an atom of loss 0 where its slope jumps.
-    """
-
-    rate: float
-    inner: Pair
-
-    @property
-    def bounds(self) -> tuple[float, float]:
-        """From both mixtures."""
-        return MixtureSecond(self.rate, self.inner).bounds[0], MixtureFirst(self.rate, self.inner).bounds[1]
-
-    def tails(self, loss: Array) -> Tails:
-        """The tails of whichever mixture holds at that loss."""
-        first, second = (
-            MixtureFirst(self.rate, self.inner).tails(loss),
-            MixtureSecond(self.rate, self.inner).tails(loss),
-        )
-        return Tails(*(np.where(loss >= 0, one, other) for one, other in zip(first, second, strict=True)))
-
-
-def mixed_loss(loss: float, rate: float) -> float:
-    """log(1 - q + q e^l)."""
-    return loss + math.log(rate + (1 - rate) * math.exp(-loss)) if loss > 1 else math.log1p(rate * math.expm1(loss))
-
-
-def unmixed_loss(loss: Array, rate: float) -> Array:
-    """log(1 + (e^ε - 1)/q), minus infinity below log(1 - q)."""
-    small = np.minimum(loss, 1.0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        low = np.where(np.expm1(small) > -rate, np.log1p(np.maximum(np.expm1(small) / rate, -1.0)), -np.inf)
-    large = np.maximum(loss, 1.0)
-    high = large - math.log(rate) + np.log1p(-(1 - rate) * np.exp(-large))
-    result: Array = np.where(loss <= 1, low, high)
-    return result

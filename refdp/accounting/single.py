@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from refdp.accounting import pairs
+from refdp.accounting.mixtures import unmixed_loss
 from refdp.accounting.normal import Node, Sampled
 from refdp.accounting.releases import (
     DiscreteGaussianCost,
@@ -40,9 +41,9 @@ def profile_of(node: Node) -> Profile | None:
             return _by_tails(pairs.DiscreteLaplacePair(node.rate, node.shift))
         case DiscreteGaussianCost() if node.scalar:
             return _by_tails(pairs.DiscreteGaussianPair(node.sigma, (1,)))
-        case Sampled(rate, inner, method):
+        case Sampled(rate, inner, _):
             base = profile_of(inner)
-            return None if base is None else _sampled(rate, base, both=method == "poisson")
+            return None if base is None else _sampled(rate, base)
         case _:
             return None
 
@@ -92,29 +93,21 @@ def _difference(first: float, second: float) -> tuple[float, float]:
     return max(0.0, (first - second) * (1 - 16 * SLACK) - slack), max(0.0, first - second + slack)
 
 
-def _sampled(rate: float, base: Profile, both: bool) -> Profile:
-    """Record first: q δ(log(1 + (e^ε - 1)/q)). Record second: (1 - e^ε (1-q)) δ(-log(1 + (e^{-ε} - 1)/q)).
+def _sampled(rate: float, base: Profile) -> Profile:
+    """q δ(log(1 + (e^ε - 1)/q)): the record in the first data set, which is the larger direction for ε >= 0.
 
-    Zhu, Dong, Wang 2022, Theorem 11, rewritten in the profile of the base (symmetric) pair. Sampling without
-    replacement has the first for ε >= 0 in both directions.
+    Balle, Barthe, Gaboardi 2018, Theorem 2: H_γ((1-q)R + qP ‖ (1-q)R + qQ) = q H_γ'(P ‖ (1-β)R + βQ) is at most
+    q H_γ'(P ‖ Q) whatever R, hence also where R = P, the other direction. The same for sampling without replacement.
     """
 
     def profile(epsilon: float) -> tuple[float, float]:
-        inner = float(pairs.unmixed_loss(np.array([epsilon]), rate)[0])
+        inner = float(unmixed_loss(np.array([epsilon]), rate)[0])
         low, high = _shaken(base, inner)
-        first = rate * low * (1 - 16 * SLACK), rate * high * (1 + SLACK)
-        left = -math.expm1(epsilon) + rate * math.exp(epsilon) if epsilon < 700 else 0.0
-        if not both or left <= 0:
-            return first
-        low, high = _shaken(base, -float(pairs.unmixed_loss(np.array([-epsilon]), rate)[0]))
-        slack = SLACK * math.exp(epsilon)
-        return max(first[0], (left - slack) * low), max(first[1], (left + slack) * high * (1 + SLACK))
+        return rate * low * (1 - 16 * SLACK), rate * high * (1 + SLACK)
 
     return profile
 
 
 def _shaken(base: Profile, epsilon: float) -> tuple[float, float]:
     """The base profile with ε itself only known to a relative error of SLACK."""
-    if epsilon == math.inf:
-        return 0.0, 0.0
     return base(epsilon * (1 + SLACK))[0], base(max(0.0, epsilon * (1 - SLACK)))[1]

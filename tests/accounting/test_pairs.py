@@ -11,8 +11,8 @@ import pytest
 from account_plans import plan, release
 from scipy import integrate
 
-from refdp.accounting import account, pairs
-from refdp.accounting.distributions import MeasuredPair, View, _enumerated, pair_of
+from refdp.accounting import account, mixtures, pairs
+from refdp.accounting.distributions import View, _enumerated, pair_of
 from refdp.accounting.grid import envelope, optimistic, pessimistic
 from refdp.accounting.normal import normalise
 from refdp.accounting.rounding import SLACK
@@ -143,12 +143,12 @@ def test_mixtures_of_laplace(rate: float) -> None:
         gamma = math.exp(epsilon)
         for pair, p, q in (
             (
-                pairs.MixtureFirst(rate, pairs.LaplacePair(size)),
+                mixtures.MixtureFirst(rate, pairs.LaplacePair(size)),
                 lambda x: (1 - rate) * density(0, x) + rate * density(size, x),
                 lambda x: density(0, x),
             ),
             (
-                pairs.MixtureSecond(rate, pairs.LaplacePair(size)),
+                mixtures.MixtureSecond(rate, pairs.LaplacePair(size)),
                 lambda x: density(0, x),
                 lambda x: (1 - rate) * density(0, x) + rate * density(size, x),
             ),
@@ -160,7 +160,7 @@ def test_mixtures_of_laplace(rate: float) -> None:
 
 
 def test_fixed_size_profile_is_convex_and_above_both_directions() -> None:
-    pair = pairs.FixedSize(0.2, pairs.GaussianPair(1.0))
+    pair = mixtures.FixedSize(0.2, pairs.GaussianPair(1.0))
     profile = pair_profile(pair)
     slopes = np.diff(profile) / np.diff(GAMMAS)
     assert np.all(np.diff(slopes) >= -1e-12)
@@ -189,9 +189,9 @@ PAIRS = [
     pairs.BoundedRange(1.1),
     pairs.TwoPoint(0.3, 0.9),
     pairs.DiscreteGaussianPair(1.5, (2, 1)),
-    pairs.MixtureFirst(0.1, pairs.GaussianPair(1.0)),
-    pairs.MixtureSecond(0.1, pairs.GaussianPair(1.0)),
-    pairs.FixedSize(0.3, pairs.LaplacePair(1.0)),
+    mixtures.MixtureFirst(0.1, pairs.GaussianPair(1.0)),
+    mixtures.MixtureSecond(0.1, pairs.GaussianPair(1.0)),
+    mixtures.FixedSize(0.3, pairs.LaplacePair(1.0)),
 ]
 
 
@@ -228,7 +228,7 @@ def test_rounding_losses_to_the_nearest_grid_point_is_rejected() -> None:
 
 def test_a_measure_is_a_pair_again() -> None:
     measure = pessimistic(pairs.LaplacePair(0.5), 0.01, -60.0)
-    tails = MeasuredPair(measure, True).tails(np.log(GAMMAS))
+    tails = mixtures.MeasuredPair(measure, True).tails(np.log(GAMMAS))
     direct = -np.expm1(np.minimum(0, np.log(GAMMAS)[:, None] - measure.losses[None, :])) @ measure.mass
     assert tails.above - GAMMAS * tails.above_q == pytest.approx(direct, abs=1e-13)
 
