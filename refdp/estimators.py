@@ -14,6 +14,7 @@ import inspect
 import warnings
 from collections.abc import Callable
 from dataclasses import MISSING, fields
+from textwrap import indent
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -41,7 +42,8 @@ _SHARED = """
     feature_names_in_ for data frames, classes_ for classifiers. No record stays in the fitted object.
 
     Further parameters, those of the paper:
-    """
+
+"""
 
 
 def _initialiser(module: Any, target_parameter: str) -> Callable[..., None]:
@@ -103,7 +105,7 @@ class _PrivateEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
             cls._paper = paper
             module = registry.paper(paper).module
             cls.__init__ = _initialiser(module, cls._target_parameter)  # type: ignore[method-assign]
-            cls.__doc__ = f"{cls.__doc__}{_SHARED}{inspect.getdoc(module.Params)}"
+            cls.__doc__ = f"{cls.__doc__}{_SHARED}{indent(inspect.getdoc(module.Params) or '', '    ')}"
 
     def fit(self, X: Any, y: Any) -> Self:
         """Train on records. X: array or data frame, NaN and None are missing values; y: one label a record.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from itertools import chain, islice
 from typing import Any
 
@@ -123,14 +123,20 @@ def _findings(
     for number, pair in enumerate(islice(neighbours(records, params.relation, seed), count)):
         source = source_for(params, _seed(seed, number))
         blocks = np.random.default_rng(_seed(seed, number + count))
-        yield audit_pair(train, pair, source, epsilon, on_first=number % 2 == 0, blocks=blocks)
+        yield _told(params, audit_pair(train, pair, source, epsilon, on_first=number % 2 == 0, blocks=blocks))
     for most in TINY:
-        tiny = trainer(paper, _capped(params, most))
+        tiny = _capped(params, most)
         for pair in islice(neighbours(records, params.relation, seed + 1, size=4), WORST_PAIRS):
-            yield worst_case(tiny, pair, epsilon)
-            yield worst_case(tiny, pair, epsilon, reverse=True)
-    yield _freshness(paper, params, records, seed)
-    yield _budget(paper, params, records, seed)
+            for reverse in (False, True):
+                yield _told(tiny, worst_case(trainer(paper, tiny), pair, epsilon, reverse=reverse))
+    yield _told(params, _freshness(paper, params, records, seed))
+    yield _told(params, _budget(paper, params, records, seed))
+
+
+def _told(params: Any, finding: Finding) -> Finding:
+    """The finding, each witness with the parameters of its run: those of the variants and of tiny runs differ."""
+    told = (replace(v, witness={**v.witness, "params": asdict(params)}) for v in finding.violations)
+    return replace(finding, violations=tuple(told))
 
 
 def trainer(paper: Paper, params: Any) -> Trainer:

@@ -63,7 +63,7 @@ def bar(what: str) -> Iterator[Callable[[int, int], None]]:
 def certificate_page(certificate: Certificate) -> RenderableType:
     """Claimed and established epsilon, what is released and on which claims that rests, and what does not hold."""
     verdicts = dict(certificate.claims)
-    table = Table("released", "times", "sensitivity", "costs each", box=SIMPLE, padding=(0, 1, 0, 0))
+    table = Table("released", "times", "bound", "epsilon", box=SIMPLE, padding=(0, 1, 0, 0))
     table.add_column("rests on", no_wrap=True)
     for lines in _kinds(certificate):
         verdict = verdicts[lines[0].claim]

@@ -51,6 +51,7 @@ def test_as_published_under_add_remove() -> None:
 def test_as_published_under_replace_one() -> None:
     report = audited(Relation.REPLACE_ONE, as_published=True)
     assert {("sensitivity", "splits of level #"), ("sensitivity", "leaves"), ("loss", "whole run")} <= found(report)
+    assert {v.witness["params"]["candidates"] for v in report.violations} == {"data", "uniform"}
     claims = {violation.claim for violation in report.violations}
     assert {"dpboost/lemma-1-replace-one", "dpboost/corollary-2-replace-one"} <= claims
 

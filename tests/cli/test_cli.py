@@ -135,7 +135,7 @@ def test_the_audit_of_the_published_algorithm_names_the_violations(call: Call) -
     assert ("options", "splits of level", "dpboost/lemma-1-replace-one") in found
     assert ("sensitivity", "splits of level", "dpboost/lemma-1-replace-one") in found
     assert ("sensitivity", "leaves", "dpboost/corollary-2-replace-one") in found
-    assert {"base_x", "new_x", "new_y", "old_x", "position"} <= set(document["violations"][1]["witness"])
+    assert {"base_x", "new_x", "new_y", "old_x", "position", "params"} <= set(document["violations"][1]["witness"])
 
 
 def test_the_audit_takes_real_records(call: Call) -> None:
