@@ -214,12 +214,17 @@ def _scaled(term: Term, common: dict[PolyElement, int]) -> PolyElement:
     return term.numerator * _product(term.numerator.ring, missing)
 
 
-def _least(*terms: Any) -> Any:
-    return min(terms)
+def _least(*terms: Any) -> Term:
+    return _lifted(min(terms), terms)
 
 
-def _greatest(*terms: Any) -> Any:
-    return max(terms)
+def _greatest(*terms: Any) -> Term:
+    return _lifted(max(terms), terms)
+
+
+def _lifted(chosen: Any, terms: tuple[Any, ...]) -> Term:
+    """The chosen number as a term, also where it is an integer."""
+    return next(term for term in terms if isinstance(term, Term)) * 0 + chosen
 
 
 minimum.register(Term, _least)
