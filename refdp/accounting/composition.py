@@ -4,9 +4,9 @@ With K(λ) = sum_j c_j log E[e^{λ L_j}], the tilted measures p e^{λl - K_j} ar
 sum is centred near the ε in question, where untilting multiplies by e^{K - λε}. Hence the error of the transform is
 small against δ(ε) itself, however small that is. Error terms, all of them added to the upper and taken from the lower
 end:
-- transform: ‖error‖₂ <= η sum_j c_j ‖p_j‖₂ + (η + power) ‖result‖₂, with η = 8 u log2 N for each transform of length N
-  (Higham 2002, Theorem 24.2, with u = 2^-53; the tests measure a tenth of it). It is met with the 2-norm of the
-  weights;
+- transform: ‖error‖₂ <= growth (η sum_j c_j ‖p_j‖₂ + (η + power) ‖result‖₂), with η = 8 u log2 N for each transform of
+  length N (Higham 2002, Theorem 24.2, with u = 2^-53; the tests measure a tenth of it). It is met with the 2-norm of
+  the weights;
 - wrap-around: tilted mass outside the window, at most e^-WINDOW at each end by Chernoff's bound. It is mass in the
   wrong place, at most e^-WINDOW e^{K-λε}; what belongs above the window is added on its own;
 - relative: 2^-49 (4 + max |λl|) for every composed measure, N 2^-50 and 2^-49 (λ + 1) max |l| for the running sums;
@@ -27,7 +27,7 @@ from refdp.accounting.arrays import Array
 from refdp.accounting.grid import Measure
 from refdp.accounting.search import greatest, least
 
-WINDOW = 42.0
+WINDOW = 34.0
 _RANGE = 1200.0
 Part = tuple[Measure, int]
 
@@ -181,17 +181,18 @@ def compose(parts: list[Part], tilt: float) -> Composition:
     step = parts[0][0].step
     moments = [log_moment(measure, tilt) for measure, _ in parts]
     log_scale = sum(count * moment for moment, (_, count) in zip(moments, parts, strict=True))
-    low, high, log_top = _window(parts, tilt, log_scale)
+    masses = [np.exp(tilt * m.losses + (m.log_mass - k)) for (m, _), k in zip(parts, moments, strict=True)]
+    low, high, log_top = _window(parts, masses, tilt, log_scale)
     first = math.floor(low / step)
     if (tilt + 1) * (high - low + step) > _RANGE:
         raise WindowTooWide(high - low + step)
     length = int(fft.next_fast_len(math.ceil(high / step) - first + 1, real=True))
-    transformed, input_error = _transform(parts, moments, tilt, first, length)
+    transformed, input_error = _transform(parts, masses, first, length)
     tilted = np.maximum(fft.irfft(transformed, length), 0.0)
     eta = 8 * 2.0**-53 * math.log2(length)
     total_count = sum(count for _, count in parts)
     power = 16 * 2.0**-53 * total_count
-    norm = float(np.linalg.norm(tilted)) + eta
+    growth = math.exp(min(eta * math.sqrt(length) * input_error, 700.0))
     widest = max(abs(tilt * m.step) * max(abs(m.start), abs(m.start + len(m.mass))) for m, _ in parts)
     losses: Array = (first + np.arange(length, dtype=float)) * step
     return Composition(
@@ -200,7 +201,7 @@ def compose(parts: list[Part], tilt: float) -> Composition:
         tilt=tilt,
         centre=float(losses[length // 2]),
         log_scale=log_scale,
-        transform_error=1.01 * (eta * input_error + (eta + power) * norm) + math.exp(-60),
+        transform_error=growth * (eta * input_error + (eta + power) * (_norm(tilted) + eta)) + math.exp(-60),
         relative_error=total_count * 2.0**-49 * (4 + widest) + abs(log_scale) * 2.0**-48,
         log_top=log_top,
         infinity=sum(count * measure.infinity for measure, count in parts),
@@ -208,23 +209,20 @@ def compose(parts: list[Part], tilt: float) -> Composition:
     )
 
 
-def _transform(
-    parts: list[Part], moments: list[float], tilt: float, first: int, length: int
-) -> tuple[NDArray[np.complex128], float]:
+def _transform(parts: list[Part], masses: list[Array], first: int, length: int) -> tuple[NDArray[np.complex128], float]:
     """The product of the powers of the transforms, shifted so that index 0 is `first`; sum_j c_j ‖p_j‖₂."""
     from scipy import fft
 
     alive, log_total = np.arange(length // 2 + 1), np.zeros(length // 2 + 1, dtype=complex)
     error, offset = 0.0, -first
-    for (measure, count), moment in zip(parts, moments, strict=True):
-        mass = np.exp(tilt * measure.losses + (measure.log_mass - moment))
-        middle = round(float(mass @ np.arange(len(mass), dtype=float)))
+    for (measure, count), mass in zip(parts, masses, strict=True):
+        middle = round(_mean(mass, np.arange(len(mass), dtype=float)))
         folded = _folded(mass, middle, length)
         values = fft.rfft(folded)[alive]
         loud = np.abs(values) > math.exp(-60 / count)
         alive, log_total = alive[loud], log_total[loud] + count * np.log(values[loud])
         offset += count * (measure.start + middle)
-        error += count * float(np.linalg.norm(folded))
+        error += count * _norm(folded)
     turn = -2j * np.pi / length * ((alive * (offset % length)) % length)
     product = np.zeros(length // 2 + 1, dtype=complex)
     product[alive] = np.exp(log_total + turn)
@@ -238,11 +236,11 @@ def _folded(mass: Array, middle: int, length: int) -> Array:
     return np.roll(circle, -middle)
 
 
-def _window(parts: list[Part], tilt: float, log_scale: float) -> tuple[float, float, float]:
+def _window(parts: list[Part], masses: list[Array], tilt: float, log_scale: float) -> tuple[float, float, float]:
     """(low, high, log of a bound on the untilted mass above high), with tilted mass e^-WINDOW outside at most."""
     least = sum(count * measure.start for measure, count in parts) * parts[0][0].step
     most = sum(count * (m.start + len(m.mass) - 1) for m, count in parts) * parts[0][0].step
-    spread = _spread(parts, tilt)
+    spread = _spread(parts, masses)
     shifts = math.sqrt(2 * WINDOW) / spread * np.array([0.3, 0.5, 0.7, 0.85, 1.0, 1.2, 1.6])
     highs, lows, tops = [most], [least], [-math.inf]
     for shift in shifts:
@@ -255,11 +253,18 @@ def _window(parts: list[Part], tilt: float, log_scale: float) -> tuple[float, fl
     return max(lows), highs[best], tops[best]
 
 
-def _spread(parts: list[Part], tilt: float) -> float:
+def _spread(parts: list[Part], masses: list[Array]) -> float:
     """The tilted standard deviation of the sum, at least one step."""
     variance = 0.0
-    for measure, count in parts:
-        mass = np.exp(tilt * measure.losses + (measure.log_mass - log_moment(measure, tilt)))
-        mean = float(mass @ measure.losses)
-        variance += count * float(mass @ (measure.losses - mean) ** 2)
+    for (measure, count), mass in zip(parts, masses, strict=True):
+        centred = measure.losses - _mean(mass, measure.losses)
+        variance += count * _mean(mass, centred * centred)
     return max(math.sqrt(max(variance, 0.0)), parts[0][0].step)
+
+
+def _mean(mass: Array, values: Array) -> float:
+    return float(np.sum(mass * values))
+
+
+def _norm(values: Array) -> float:
+    return math.sqrt(float(np.sum(values * values)))

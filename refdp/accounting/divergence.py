@@ -68,14 +68,14 @@ def node_renyi_delta(node: Node, relation: Relation, epsilon: float) -> tuple[fl
 
 
 def _minimise(node: Node, relation: Relation, value: Callable[[Array, Array], Array]) -> tuple[float, float]:
-    """The least of `value` over a coarse grid of orders, then over two finer ones around the best."""
+    """The least of `value` over a coarse grid of orders, then over three finer ones around the best."""
     orders = COARSE_SAMPLED if has_sampling(node) else COARSE
     best, at = _best(node, relation, orders, value)
-    for _ in range(2):
+    for _ in range(3):
         index = int(np.searchsorted(orders, at))
         around = np.geomspace(orders[max(index - 1, 0)] - 1, orders[min(index + 1, len(orders) - 1)] - 1, 21)
         whole = np.unique(np.clip(np.round(around + 1), 2, None)) - 1
-        orders = 1 + np.sort(np.concatenate((around, whole)))
+        orders = 1 + np.unique(np.concatenate((around, whole)))
         finer, finer_at = _best(node, relation, orders, value)
         if finer < best:
             best, at = finer, finer_at

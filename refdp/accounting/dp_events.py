@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import Any
 
 from refdp.accounting.releases import GaussianCost, LaplaceCost, cost
@@ -42,8 +43,18 @@ def _to(event: Event) -> Any:
             return dp.SelfComposedDpEvent(_to(inner), count)
         case Subsample(rate, inner, "poisson"):
             return dp.PoissonSampledDpEvent(rate, _to(inner))
+        case Subsample(rate, inner, "without-replacement"):
+            return dp.SampledWithoutReplacementDpEvent(*_sizes(rate), _to(inner))
         case _:
             raise InvalidParameter(f"{type(event).__name__}: dp_accounting has no such event")
+
+
+def _sizes(rate: float) -> tuple[int, int]:
+    """(n, m) with m / n the rate, n at most 10^9."""
+    ratio = Fraction(rate).limit_denominator(10**9)
+    if abs(float(ratio) - rate) > 2 * math.ulp(rate):
+        raise InvalidParameter(f"sampling rate {rate!r}: dp_accounting needs m / n with n at most 10^9")
+    return ratio.denominator, ratio.numerator
 
 
 def _release(release: Release) -> Any:

@@ -13,7 +13,7 @@ from refdp.accounting.normal import Blocks, Composed, Mixture, Node, Sampled, pa
 from refdp.accounting.releases import DiscreteLaplaceCost, LaplaceCost, PureCost, RangeCost
 from refdp.events import Relation
 
-_ACCURACY = 2e-6  # of epsilon, absolute where epsilon is above _ACCURACY / _RELATIVE
+_ACCURACY = 4e-6  # of epsilon, absolute where epsilon is above _ACCURACY / _RELATIVE
 _RELATIVE = 1e-5
 _SMALLEST, _LARGEST = 2**15, 2**20  # cells of the window
 _ATTEMPTS = 30

@@ -8,14 +8,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from account_plans import ADD_REMOVE, random_plan
+from account_plans import ADD_REMOVE, REPLACE_ONE, random_plan, release
 
-from refdp.accounting import account, renyi
+from refdp.accounting import account, pure_epsilon, renyi
 from refdp.accounting.dp_events import from_dp_event, to_dp_event
 from refdp.accounting.enclosure import enclose_epsilon
 from refdp.accounting.normal import normalise
-from refdp.events import Event, Plan, Release, Repeat, Sequential, Subsample
-from refdp.mechanisms import Gaussian
+from refdp.errors import InvalidParameter
+from refdp.events import Event, Parallel, Plan, Release, Repeat, Sequential, Subsample
+from refdp.mechanisms import Exponential, Gaussian, Laplace
 
 ORDERS = np.arange(2.0, 33.0)
 GRID = 2e-3
@@ -140,6 +141,17 @@ def test_events_of_dp_accounting_there_and_back() -> None:
         assert account(again, delta=delta, quick=True).upper == pytest.approx(
             account(plan, delta=delta, quick=True).upper, rel=1e-12
         )
+
+
+def test_fixed_size_batches_there_and_back() -> None:
+    one = Subsample(0.125, release(Laplace(2.0), relation=REPLACE_ONE), "without-replacement")
+    again = from_dp_event(to_dp_event(Plan(REPLACE_ONE, one)), REPLACE_ONE)
+    assert pure_epsilon(again) == pytest.approx(pure_epsilon(Plan(REPLACE_ONE, one)), rel=1e-12)
+    for event in (release(Exponential(1.0), relation=REPLACE_ONE), Parallel((one,))):
+        with pytest.raises(InvalidParameter, match="no such event"):
+            to_dp_event(Plan(REPLACE_ONE, event))
+    with pytest.raises(InvalidParameter, match="rate"):
+        to_dp_event(Plan(REPLACE_ONE, Subsample(0.1 + 1e-11, one.event, "without-replacement")))
 
 
 def test_known_bad_calls_of_autodp(autodp: Any) -> None:
