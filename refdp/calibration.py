@@ -6,11 +6,18 @@ import math
 from dataclasses import replace
 from typing import Literal
 
+import numpy as np
+
+from refdp.accounting import conversion
+from refdp.accounting import gaussian as exact_gaussian
+from refdp.accounting.search import greatest
 from refdp.events import Sensitivity
-from refdp.mechanisms import DiscreteLaplace, Laplace
+from refdp.mechanisms import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
 
 STEPS = 2**10
 """Discrete noise has a scale of 1 to 2 times this many grid steps."""
+ORDERS = np.concatenate([np.arange(1.25, 63.25, 0.25), [128.0, 256.0, 512.0]])
+"""Renyi orders 1.25, 1.5, ..., 63, 128, 256, 512: those of Maddock et al. (2022)."""
 
 
 def laplace(
@@ -26,3 +33,33 @@ def laplace(
     step = 2.0 ** (math.floor(math.log2(declared.bound / epsilon)) - int(math.log2(STEPS)))
     on_grid = replace(declared, bound=step * math.floor(declared.bound / step + touched))
     return DiscreteLaplace.calibrated(epsilon, on_grid.bound, step), on_grid
+
+
+def gaussian(
+    mu: float, declared: Sensitivity, noise: Literal["floating", "discrete"], *, touched: int
+) -> tuple[Gaussian | DiscreteGaussian, Sensitivity]:
+    """The Gaussian mechanism that costs mu (in Gaussian differential privacy), and the sensitivity to declare with it.
+
+    declared: of norm 2. touched: how many coordinates can change between neighbours. Discrete noise needs values on its
+    grid; rounding to it can add one step to the change of each touched coordinate, hence sqrt(touched) steps in all.
+    """
+    if noise == "floating":
+        return Gaussian.calibrated(mu, declared.bound), declared
+    step = 2.0 ** (math.floor(math.log2(declared.bound / mu)) - int(math.log2(STEPS)))
+    on_grid = replace(declared, bound=declared.bound + step * math.sqrt(touched))
+    return DiscreteGaussian.calibrated(mu, on_grid.bound, step), on_grid
+
+
+def total_mu(epsilon: float, delta: float, accounting: Literal["renyi", "exact"]) -> float:
+    """The mu of Gaussian differential privacy that (epsilon, delta) allows, all Gaussian releases together.
+
+    exact: from the profile of the Gaussian. renyi: from the curve alpha mu^2 / 2 at ORDERS (Maddock et al. 2022), by
+    the conversion of Canonne, Kamath, Steinke (2020, Proposition 12); never larger.
+    """
+    if accounting == "exact":
+        return exact_gaussian.mu_for(epsilon, delta)
+
+    def within(mu: float) -> bool:
+        return float(conversion.canonne(ORDERS, ORDERS * mu * mu / 2, delta).min()) <= epsilon
+
+    return greatest(within, 0.0, 1e4, relative=1e-12)

@@ -6,12 +6,13 @@ always goes left. Training on codes and prediction on raw values use this one co
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from refdp import kernels
 from refdp.errors import InvalidParameter
@@ -60,16 +61,24 @@ class Candidates:
         """Feature of each candidate."""
         return self.values[:, 0].astype(np.int64)
 
+    @cached_property
+    def starts(self) -> NDArray[np.int64]:
+        """Position of each feature's first candidate in `values`, shape (features + 1,)."""
+        return np.concatenate([[0], np.cumsum([len(t) for t in self.thresholds])]).astype(np.int64)
+
     def encode(self, x: Floats) -> NDArray[np.uint8] | NDArray[np.uint16]:
         """Codes of shape (features, rows): 0 missing, else 1 + number of thresholds <= x (or 1 + category)."""
         kind = np.uint8 if int(self.bins.max()) <= 256 else np.uint16
         codes = np.empty((x.shape[1], x.shape[0]), dtype=kind)
-        for f, thresholds in enumerate(self.thresholds):
-            if self.categorical[f]:
-                codes[f] = np.where(np.isnan(x[:, f]), 0, np.nan_to_num(x[:, f]) + 1).astype(kind)
-            else:
-                codes[f] = kernels.encode_ordered(x[:, f], thresholds)
+        for f in range(len(self.thresholds)):
+            codes[f] = self.encode_feature(f, x[:, f])
         return codes
+
+    def encode_feature(self, feature: int, column: Floats) -> NDArray[Any]:
+        """The codes of one feature's values."""
+        if self.categorical[feature]:
+            return kernels.encode_categories(column, len(self.thresholds[feature]))
+        return kernels.encode_ordered(column, self.thresholds[feature])
 
     def right_sums(self, table: Floats) -> Floats:
         """Per candidate the sum over records that go right, from bin sums of shape (..., bins)."""
@@ -79,6 +88,11 @@ class Candidates:
         end = self.offsets[self.feature + 1]
         ordered = suffix[..., self.position] - suffix[..., end]
         return np.where(self.categorical[self.feature], table[..., self.position], ordered)
+
+    def coded(self, chosen: NDArray[np.intp]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
+        """Feature, code and kind of chosen candidates, given by their position: what `kernels.route` needs."""
+        feature = self.feature[chosen]
+        return feature, 1 + chosen - self.starts[feature], self.categorical[feature]
 
     def split_codes(self, chosen: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Feature and code of chosen (feature, value) rows: right if code > c (ordered) or code == c (categorical)."""
@@ -94,14 +108,14 @@ def uniform(schema: Schema, count: int) -> Candidates:
     """`count` equally spaced inner thresholds between the public bounds of every numeric feature; all categories."""
     _check_count(count)
     inner = np.arange(1, count + 1) / (count + 1)
-    return _on_bounds(schema, lambda feature: feature.low + inner * (feature.high - feature.low))
+    return on_bounds(schema, lambda feature: feature.low + inner * (feature.high - feature.low))
 
 
 def logarithmic(schema: Schema, count: int) -> Candidates:
     """`count` thresholds whose distances from the lower bound grow geometrically, in units of 1/1000 of the range."""
     _check_count(count)
     inner = np.expm1(np.arange(1, count + 1) / (count + 1) * np.log1p(1000.0)) / 1000.0
-    return _on_bounds(schema, lambda feature: feature.low + inner * (feature.high - feature.low))
+    return on_bounds(schema, lambda feature: feature.low + inner * (feature.high - feature.low))
 
 
 def given(schema: Schema, thresholds: Mapping[str, Sequence[float]]) -> Candidates:
@@ -109,7 +123,7 @@ def given(schema: Schema, thresholds: Mapping[str, Sequence[float]]) -> Candidat
     missing = [f.name for f in schema.features if isinstance(f, Numeric) and f.name not in thresholds]
     if missing:
         raise InvalidParameter(f"no thresholds given for numeric features {missing}; give a list for each")
-    return _on_bounds(schema, lambda feature: np.asarray(thresholds[feature.name], dtype=np.float64))
+    return on_bounds(schema, lambda feature: np.asarray(thresholds[feature.name], dtype=np.float64))
 
 
 def from_records(records: Records) -> Candidates:
@@ -119,7 +133,7 @@ def from_records(records: Records) -> Candidates:
         for feature, column in zip(records.schema.features, records.x.T, strict=True)
         if isinstance(feature, Numeric)
     }
-    found = _on_bounds(records.schema, lambda feature: columns[feature.name])
+    found = on_bounds(records.schema, lambda feature: columns[feature.name])
     return Candidates(found.thresholds, found.categorical, public=False)
 
 
@@ -128,8 +142,11 @@ def _check_count(count: int) -> None:
         raise InvalidParameter(f"{count} split candidates per feature given, 1 to 60000 are allowed")
 
 
-def _on_bounds(schema: Schema, thresholds_of: object) -> Candidates:
-    assert callable(thresholds_of)
+def on_bounds(schema: Schema, thresholds_of: Callable[[Numeric], ArrayLike]) -> Candidates:
+    """Thresholds of every numeric feature from its public description, sorted, repetitions dropped; all categories.
+
+    A feature whose bounds are equal has none. Errors: InvalidParameter if there is no candidate at all.
+    """
     thresholds: list[Floats] = []
     for feature in schema.features:
         if isinstance(feature, Categorical):

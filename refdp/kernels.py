@@ -29,6 +29,7 @@ GRID = 2.0**-24  # sums of up to 2**53 multiples of it are exact in float64
 _TO_GRID = 1.5 * 2.0**52 * GRID  # x + _TO_GRID rounds x to the grid and has x / GRID in its low bits, for |x| < 2**27
 _TO_GRID_BITS = int(np.float64(_TO_GRID).view(np.int64))
 _CHUNK = 1 << 16  # rows handled at once, so that temporaries stay in the cache
+_SELECTED_DEPTH = 6  # up to here asking every node costs less than following every row
 _JOINT_CELLS = 1 << 11  # the most cells of a joint histogram: it stays in the cache, and its codes fit 16 bits
 
 
@@ -56,12 +57,13 @@ def encode_categories(column: Floats, categories: int) -> Codes:
 
 def leaf_sums(node: Integers, nodes: int, stats: Statistics) -> Floats:
     """Sum of each statistic (None counts 1) over the rows of each node; shape (statistic, node)."""
+    first = 0 if node.dtype.kind == "u" else 1  # rows of no node go to slot 0, where there can be any
     total = np.zeros((len(stats), nodes))
     for rows in _chunks(len(node)):
-        slot = np.maximum(node[rows], -1) + 1  # rows of no node go to slot 0
+        slot = (np.maximum(node[rows], -1) + 1 if first else node[rows]).astype(np.intp)
         for s, stat in enumerate(stats):
             weights = None if stat is None else stat[rows]
-            total[s] += np.bincount(slot, weights, minlength=nodes + 1)[1:]
+            total[s] += np.bincount(slot, weights, minlength=nodes + first)[first:]
     return total
 
 
@@ -86,11 +88,39 @@ def route(codes: Codes, node: Integers, feature: Integers, code: Integers, categ
 
 def leaf_index(codes: Codes, feature: Integers, code: Integers, categorical: Flags, depth: int) -> Integers:
     """The leaf, 0..2**depth - 1, of each row in a full tree whose inner nodes are listed level by level."""
+    if depth <= _SELECTED_DEPTH:
+        return _selected_leaf(codes, feature, code, categorical, depth)
     leaf: Integers = np.zeros(codes.shape[1], dtype=np.int32)
     for level in range(depth):
         nodes = slice(2**level - 1, 2 ** (level + 1) - 1)
         leaf = route(codes, leaf, feature[nodes], code[nodes], categorical[nodes])
     return leaf
+
+
+def _selected_leaf(codes: Codes, feature: Integers, code: Integers, categorical: Flags, depth: int) -> Integers:
+    """`leaf_index` without any gather: every inner node asks every row, then answers are selected from the top."""
+    leaf: Integers = np.empty(codes.shape[1], dtype=np.int32)
+    for rows in _chunks(codes.shape[1]):
+        asked = [
+            codes[f, rows] == (c or -1) if is_category else codes[f, rows] > c
+            for f, c, is_category in zip(feature.tolist(), code.tolist(), categorical.tolist())
+        ]
+        found = np.zeros(len(leaf[rows]), dtype=np.uint8)
+        answers: list[Flags] = []
+        for level in range(depth):
+            nodes = asked[2**level - 1 : 2 ** (level + 1) - 1]
+            for above in answers:  # keep the half of the nodes that lies on each row's path
+                nodes = [left ^ (above & (left ^ right)) for left, right in _halves(nodes)]
+            answers.append(nodes[0])
+            found = 2 * found + nodes[0]
+        leaf[rows] = found
+    return leaf
+
+
+def _halves(nodes: list[Flags]) -> list[tuple[Flags, Flags]]:
+    """Each node of the left half of a level with its counterpart in the right half."""
+    half = len(nodes) // 2
+    return list(zip(nodes[:half], nodes[half:], strict=True))
 
 
 def bin_sums(

@@ -96,18 +96,20 @@ def check_route(module: ModuleType, case: Case) -> None:
 
 def check_leaf_index(module: ModuleType, case: Case) -> None:
     codes = case.arrays()[0]
-    rng, depth = np.random.default_rng(len(case.node)), 3
-    feature = rng.integers(0, len(case.bins), 2**depth - 1)
-    code = rng.integers(0, np.array(case.bins)[feature])
-    categorical = rng.random(2**depth - 1) < 0.5
-    expected = []
-    for row in zip(*case.codes, strict=True):
-        leaf = 0
-        for level in range(depth):
-            nodes = slice(2**level - 1, 2 ** (level + 1) - 1)
-            leaf = reference.child(list(row), leaf, *(array[nodes].tolist() for array in (feature, code, categorical)))
-        expected.append(leaf)
-    assert module.leaf_index(codes, feature, code, categorical, depth).tolist() == expected
+    rng = np.random.default_rng(len(case.node))
+    for depth in (3, 7):  # all nodes asked, and every row followed
+        feature = rng.integers(0, len(case.bins), 2**depth - 1)
+        code = rng.integers(0, np.array(case.bins)[feature])
+        categorical = rng.random(2**depth - 1) < 0.5
+        expected = []
+        for row in zip(*case.codes, strict=True):
+            leaf = 0
+            for level in range(depth):
+                nodes = slice(2**level - 1, 2 ** (level + 1) - 1)
+                arrays = (array[nodes].tolist() for array in (feature, code, categorical))
+                leaf = reference.child(list(row), leaf, *arrays)
+            expected.append(leaf)
+        assert module.leaf_index(codes, feature, code, categorical, depth).tolist() == expected
 
 
 CHECKS = [check_bin_sums, check_subtraction, check_leaf_sums, check_route, check_leaf_index]
@@ -151,6 +153,8 @@ MISTAKES: dict[str, tuple[Any, str, str]] = {
     "missing values go right at a category": (check_route, "(seen == bound) & (seen > 0)", "(seen == bound)"),
     "rows that were out come in": (check_route, "where=node[rows] >= 0", "where=node[rows] >= -9"),
     "the first level is skipped": (check_leaf_index, "nodes = slice(2**level - 1,", "nodes = slice(2**level,"),
+    "the halves of a level exchanged": (check_leaf_index, "left ^ (above & (", "right ^ (above & ("),
+    "missing values match a category": (check_leaf_index, "== (c or -1)", "== c"),
 }
 
 
