@@ -75,17 +75,34 @@ def _guarantee(guarantee: Guarantee) -> dict[str, Any]:
     return {"epsilon": number(guarantee.epsilon), "delta": guarantee.delta}
 
 
-def issue(paper: str, claimed: Guarantee, declared: Plan, proved: Plan, breaches: tuple[str, ...] = ()) -> Certificate:
+def issue(
+    paper: str,
+    claimed: Guarantee,
+    declared: Plan,
+    proved: Plan,
+    breaches: tuple[str, ...] = (),
+    *,
+    established: float | None = None,
+    rests_on: tuple[str, ...] = (),
+    remarks: tuple[str, ...] = (),
+) -> Certificate:
     """The certificate of a run.
 
     declared: the plan as the algorithm declares it. proved: the same mechanisms with the ledger's sensitivities.
     breaches: reasons, known from parameters alone, why no guarantee holds at all; established is then infinite.
+    established: the epsilon where something else than the plan bounds it, an individual filter say. rests_on: claims
+    that the guarantee needs besides those of the declared sensitivities. remarks: sentences that explain it.
     """
-    cited = sorted({release.sensitivity.claim for plan in (declared, proved) for release in releases(plan.event)})
+    sensitivities = {release.sensitivity.claim for plan in (declared, proved) for release in releases(plan.event)}
+    cited = sorted(sensitivities | set(rests_on))
     verdicts = tuple((name, claims.verdict(name)) for name in cited)
     own = {release.sensitivity.claim for release in releases(declared.event)}
     notes = [_complaint(name, verdict) for name, verdict in verdicts if name in own and verdict != "PROVED"]
-    established = np.inf if breaches else account(proved, delta=claimed.delta).epsilon
+    notes += [f"{name} is {verdict}, and the guarantee rests on it" for name, verdict in verdicts
+              if name in rests_on and verdict != "PROVED"]  # fmt: skip
+    if established is None:
+        established = account(proved, delta=claimed.delta).epsilon
+    established = np.inf if breaches else established
     if established > claimed.epsilon * (1 + 1e-9):
         notes.append(
             f"the claim of epsilon {claimed.epsilon:g} does not hold; established is epsilon {established:.6g}"
@@ -97,7 +114,7 @@ def issue(paper: str, claimed: Guarantee, declared: Plan, proved: Plan, breaches
         Guarantee(float(established), claimed.delta),
         verdicts,
         tuple(_lines(declared)),
-        (*notes, *breaches),
+        (*notes, *remarks, *breaches),
     )
 
 

@@ -1,4 +1,5 @@
-"""S-GBDT: Kirschte, Peinemann, Stock, Cotrini, Mohammadi. Frugal Differentially Private Gradient Boosting Decision Trees.
+"""S-GBDT: Kirschte, Peinemann, Stock, Cotrini, Mohammadi. Frugal Differentially Private Gradient Boosting Decision
+Trees.
 
 Random trees, noisy leaf sums with two different variances (non-spherical noise), Poisson subsampling for every tree,
 and an individual Rényi filter that keeps training on the records that have not yet spent their budget.
@@ -7,161 +8,450 @@ and an individual Rényi filter that keeps training on the records that have not
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from typing import Literal
 
-from refdp.generic import Number, log, maximum, minimum
+import numpy as np
+from numpy.typing import NDArray
+
+from refdp.accounting import IndividualFilter
+from refdp.accounting.conversion import epsilons
+from refdp.certificate import Certificate, Guarantee, issue
+from refdp.checks import check_choices, check_count, check_number
+from refdp.curator import Curator
+from refdp.errors import InvalidParameter
+from refdp.events import Event, Plan, Relation, Release, Repeat, Sensitivity, Sequential, Subsample
+from refdp.losses import GRID, LOG, SQUARE, grid_floor, on_grid
+from refdp.mechanisms import Gaussian, Laplace
+from refdp.papers.sgbdt_budget import Budget, initialise, tabulated
+from refdp.papers.sgbdt_formulas import (
+    clipped,
+    gaussian_divergence,
+    gradient_variance,
+    gradient_variance_printed,
+    gradient_variance_slides,
+    joint_sensitivity_squared,
+    joint_sensitivity_squared_replace_one,
+    joint_sensitivity_squared_replace_one_counts,
+    leaf_noise,
+    leaf_value,
+    mean_leaf,
+    mean_leaf_sensitivity,
+    mean_leaf_sensitivity_as_published,
+    optimum_ratio,
+    optimum_ratio_slides,
+    record_cost,
+    record_cost_slides,
+    subsampled_cost,
+    subsampled_moment,
+    support_additive,
+    support_max,
+    support_variance,
+    support_variance_printed,
+    support_variance_slides,
+    whitened_squared,
+)
+from refdp.papers.sgbdt_splits import Domain, Features, Values, draw_splits, leaf_of
+from refdp.records import Classes, Floats, Records, Schema
+from refdp.trees import Ensemble, Model, Tree
 
 PAPER = (
     "Kirschte, Peinemann, Stock, Cotrini, Mohammadi: S-GBDT: Frugal Differentially Private Gradient Boosting Decision "
     "Trees (slides 2023; full text arXiv 2309.12041)"
 )
 
+__all__ = [
+    "AS_PUBLISHED",
+    "PAPER",
+    "Params",
+    "Training",
+    "certificate",
+    "clipped",
+    "gaussian_divergence",
+    "gradient_variance",
+    "gradient_variance_printed",
+    "gradient_variance_slides",
+    "joint_sensitivity_squared",
+    "joint_sensitivity_squared_replace_one",
+    "joint_sensitivity_squared_replace_one_counts",
+    "leaf_noise",
+    "leaf_value",
+    "mean_leaf",
+    "mean_leaf_sensitivity",
+    "mean_leaf_sensitivity_as_published",
+    "optimum_ratio",
+    "optimum_ratio_slides",
+    "plan",
+    "predict",
+    "record_cost",
+    "record_cost_slides",
+    "subsampled_cost",
+    "subsampled_moment",
+    "support_additive",
+    "support_max",
+    "support_variance",
+    "support_variance_printed",
+    "support_variance_slides",
+    "train",
+    "train_stream",
+    "whitened_squared",
+]
 
-# --- Formulas, generic over numbers -----------------------------------------------------------------------------------
-#
-# r1 is the weight of the leaf support (sum of Hessians h), r2 that of the sum of gradients g; r1 + r2 = 1. A release of
-# both sums has Gaussian noise of variances v_h and v_g, so one record costs alpha (h^2 / (2 v_h) + g^2 / (2 v_g)).
+
+# --- Parameters -------------------------------------------------------------------------------------------------------
 
 
-def clipped(value: Number, low: Number, high: Number) -> Number:
-    """min(max(value, low), high)."""
-    return minimum(maximum(value, low), high)
+@dataclass(frozen=True)
+class Params:
+    """All parameters of a run. They are public.
 
-
-def record_cost(
-    gradient: Number, hessian: Number, gradient_bound: Number, hessian_bound: Number, r1: Number, sigma_squared: Number
-) -> Number:
-    """t_i = (r1 h_i^2 / h*^2 + r2 g_i^2 / g*^2) / sigma^2: one record costs alpha t_i. At most 1 / sigma^2.
-
-    The weights are relative to the clipping bounds (full text). Slide "Individual Rényi DP" has h = 1 and no bounds.
+    epsilon, delta: total privacy budget. relation: add-remove; Poisson sampling and the filter are about no other.
+    trees: T_regular, which even a record of the largest cost can pay for. extra_trees: T_extra, on the records whose
+      individual budget still suffices. depth: levels of splits. shrinkage, regularisation: learning rate, lambda > 0.
+    gradient_bound, hessian_bound: g*, h*; for square loss h = h* = 1. leaf_clip: beta.
+    subsample: gamma, the chance of every active record to be in a tree's sample. support_weight: r1, with r2 = 1 - r1.
+    initial_share: part of epsilon for the initial score, 0 for none; count_share: part of that for the count.
+    label_bound: m*, which labels in [-1, 1] or [0, 1] are clamped to for the initial score.
+    features, values, grid_points: how random splits are drawn, see `sgbdt_splits.draw_splits`.
+    support: "additive", w = lambda + noisy support, or "max", w = max(lambda, noisy support), as on the slides.
+    weights: "relative" to the clipping bounds (full text), in the units of the sums ("slides", RDP bound), or
+      "printed": the leaf formula of the slides, whose noise has the weights exchanged against their RDP bound.
+    orders: "one" order fixed beforehand for the filter, or "joint": room at several orders is needed.
     """
-    relative_gradient, relative_hessian = gradient / gradient_bound, hessian / hessian_bound
-    return (r1 * relative_hessian * relative_hessian + (1 - r1) * relative_gradient * relative_gradient) / sigma_squared
+
+    epsilon: float
+    relation: Relation
+    delta: float = 5e-8
+    trees: int = 100
+    extra_trees: int = 0
+    depth: int = 3
+    shrinkage: float = 0.2
+    regularisation: float = 15.0
+    gradient_bound: float = 0.5
+    hessian_bound: float = 0.25
+    leaf_clip: float = 2.0
+    subsample: float = 0.1
+    support_weight: float = 0.3
+    initial_share: float = 0.1
+    count_share: float = 0.5
+    label_bound: float = 1.0
+    features: Features = "uniform"
+    values: Values = "grid"
+    grid_points: int = 32
+    support: Literal["additive", "max"] = "additive"
+    weights: Literal["relative", "slides", "printed"] = "relative"
+    orders: Literal["one", "joint"] = "one"
+
+    def __post_init__(self) -> None:
+        check_choices(self)
+        if self.relation is not Relation.ADD_REMOVE:
+            raise InvalidParameter(
+                f"relation = {self.relation.value!r}: add-remove is allowed; Poisson sampling and the individual "
+                "filter are accounted for records that are added or removed"
+            )
+        check_number("epsilon", self.epsilon, above=0)
+        check_number("delta", self.delta, above=0, below=1)
+        for name, least, most in (("trees", 1, 10_000), ("extra_trees", 0, 10_000), ("depth", 1, 8)):
+            check_count(name, getattr(self, name), least=least, most=most)
+        check_count("grid_points", self.grid_points, most=60_000)
+        for name in ("subsample", "shrinkage"):
+            check_number(name, getattr(self, name), above=0, most=1)
+        for name in ("gradient_bound", "hessian_bound", "label_bound"):
+            check_number(name, getattr(self, name), least=2 * GRID, most=1)
+        for name in ("regularisation", "leaf_clip"):
+            check_number(name, getattr(self, name), above=0)
+        for name in ("support_weight", "count_share"):
+            check_number(name, getattr(self, name), above=0, below=1)
+        check_number("initial_share", self.initial_share, least=0, below=1)
 
 
-def record_cost_slides(gradient: Number, hessian: Number, r1: Number, sigma_squared: Number) -> Number:
-    """t_i = (r1 h_i^2 + r2 g_i^2) / sigma^2: the weights of the slides, in units of the sums (h = 1 on the slides)."""
-    return (r1 * hessian * hessian + (1 - r1) * gradient * gradient) / sigma_squared
+AS_PUBLISHED = {"weights": "printed", "support": "max"}
+"""The readings that the slides print, as keyword arguments of Params."""
 
 
-def support_variance(hessian_bound: Number, r1: Number, sigma_squared: Number) -> Number:
-    """v_h = h*^2 sigma^2 / (2 r1): what makes `record_cost` exact."""
-    return hessian_bound * hessian_bound * sigma_squared / (2 * r1)
+# --- Plan: what a run releases, from parameters alone -----------------------------------------------------------------
+
+WHITENED, PRINTED, INITIAL = "sgbdt/whitened-add-remove", "sgbdt/nonspherical", "sgbdt/initial-score"
+REPAIRED, INDIVIDUAL, FILTER = "sgbdt/nonspherical-repaired", "sgbdt/individual", "sgbdt/filter"
 
 
-def gradient_variance(gradient_bound: Number, r1: Number, sigma_squared: Number) -> Number:
-    """v_g = g*^2 sigma^2 / (2 r2): what makes `record_cost` exact."""
-    return gradient_bound * gradient_bound * sigma_squared / (2 * (1 - r1))
+def budget_of(params: Params, schema: Schema) -> Budget:
+    """Order, sigma and individual budget of each score, for the share of epsilon that the trees have."""
+    epsilon = params.epsilon * (1 - params.initial_share)
+    joint = params.orders == "joint"
+    return initialise(epsilon, params.delta, params.trees, params.subsample, scores(schema), joint)
 
 
-def support_variance_slides(r1: Number, sigma_squared: Number) -> Number:
-    """v_h = sigma^2 / (2 r1): what makes `record_cost_slides` exact."""
-    return sigma_squared / (2 * r1)
+def bounds_of(params: Params, schema: Schema) -> tuple[float, float]:
+    """g* and h* on the public grid of statistics; h = h* = 1 for square loss."""
+    hessian = grid_floor(params.hessian_bound) if isinstance(schema.target, Classes) else 1.0
+    return grid_floor(params.gradient_bound), hessian
 
 
-def gradient_variance_slides(r1: Number, sigma_squared: Number) -> Number:
-    """v_g = sigma^2 / (2 r2): what makes `record_cost_slides` exact."""
-    return sigma_squared / (2 * (1 - r1))
+@dataclass(frozen=True)
+class Noise:
+    """The noise of a tree's leaf sums. mechanism: deviations of the sum of gradients and of the support.
 
-
-def support_variance_printed(r1: Number, sigma_squared: Number) -> Number:
-    """v_h = sigma^2 / (2 r2): the leaf formula of slide "Non-spherical noise", weights exchanged against its bound."""
-    return sigma_squared / (2 * (1 - r1))
-
-
-def gradient_variance_printed(r1: Number, sigma_squared: Number) -> Number:
-    """v_g = sigma^2 / (2 r1): the leaf formula of slide "Non-spherical noise", weights exchanged against its bound."""
-    return sigma_squared / (2 * r1)
-
-
-def whitened_squared(gradient: Number, hessian: Number, v_g: Number, v_h: Number) -> Number:
-    """g^2 / v_g + h^2 / v_h: squared change of one leaf's pair of sums, in standard deviations of its noise."""
-    return gradient * gradient / v_g + hessian * hessian / v_h
-
-
-def gaussian_divergence(order: Number, gradient: Number, hessian: Number, v_g: Number, v_h: Number) -> Number:
-    """D_alpha = (alpha / 2) (g^2 / v_g + h^2 / v_h) of the noisy sums with and without one record."""
-    return order * whitened_squared(gradient, hessian, v_g, v_h) / 2
-
-
-def joint_sensitivity_squared(sigma_squared: Number) -> Number:
-    """2 / sigma^2: supremum of `whitened_squared` over |g| <= g*, 0 <= h <= h*, under add-remove, for r1 + r2 = 1."""
-    return 2 / sigma_squared
-
-
-def joint_sensitivity_squared_replace_one(r1: Number, sigma_squared: Number) -> Number:
-    """max(2, 1 + 3 r2) 2 / sigma^2 under replace-one: the two records in two leaves, or in one with opposite gradients.
-
-    In one leaf the gradients can differ by 2 g* and the Hessians, both in [0, h*], by h*.
+    sigma_squared: in the parametrisation of the weights, so that the largest cost is always 1 / budget.sigma^2.
     """
-    return maximum(1 + 3 * (1 - r1), 0 * r1 + 2) * joint_sensitivity_squared(sigma_squared)
+
+    params: Params
+    gradient_bound: float
+    hessian_bound: float
+    sigma_squared: float
+    mechanism: Gaussian
+    declared: Sensitivity
+    proved: Sensitivity
+
+    def cost(self, gradient: Floats, hessian: Floats | float) -> Floats:
+        """The t of every record, shape (rows,)."""
+        r1 = self.params.support_weight
+        if self.params.weights == "relative":
+            bounds = self.gradient_bound, self.hessian_bound
+            return np.asarray(record_cost(gradient, hessian, *bounds, r1, self.sigma_squared))
+        return np.asarray(record_cost_slides(gradient, hessian, r1, self.sigma_squared))
 
 
-def joint_sensitivity_squared_replace_one_counts(r1: Number, sigma_squared: Number) -> Number:
-    """max(2, 4 r2) 2 / sigma^2 under replace-one where every Hessian is h* (square loss)."""
-    return maximum(4 * (1 - r1), 0 * r1 + 2) * joint_sensitivity_squared(sigma_squared)
+@lru_cache(maxsize=64)
+def noise_of(params: Params, schema: Schema) -> Noise:
+    """The two variances (sgbdt/nonspherical-repaired); "printed" exchanges the weights, as the slides do."""
+    sigma, r1 = budget_of(params, schema).sigma, params.support_weight
+    g, h = bounds_of(params, schema)
+    if params.weights == "relative":
+        squared = sigma**2
+        v_g, v_h = gradient_variance(g, r1, squared), support_variance(h, r1, squared)
+    else:
+        squared = sigma**2 * record_cost_slides(g, h, r1, 1.0)
+        v_g, v_h = gradient_variance_slides(r1, squared), support_variance_slides(r1, squared)
+    if params.weights == "printed":
+        v_g, v_h = gradient_variance_printed(r1, squared), support_variance_printed(r1, squared)
+    relation = Relation.ADD_REMOVE
+    proved = Sensitivity(math.sqrt(whitened_squared(g, h, v_g, v_h)) * (1 + 2**-40), "whitened", WHITENED, relation)
+    declared = proved
+    if params.weights == "printed":
+        declared = Sensitivity(math.sqrt(joint_sensitivity_squared(sigma**2)), "whitened", PRINTED, relation)
+    return Noise(params, g, h, squared, Gaussian((math.sqrt(v_g), math.sqrt(v_h))), declared, proved)
 
 
-def optimum_ratio(value: Number, gradient_bound: Number, hessian_bound: Number) -> Number:
-    """r1 / r2 = |v| h* / g*: minimises the noise v_g + v^2 v_h of a leaf of value v (times its squared support).
+def initial_charges(params: Params, schema: Schema) -> tuple[tuple[Laplace, Sensitivity], tuple[Laplace, Sensitivity]]:
+    """Mechanism and sensitivity of the noisy count and of the noisy sum of clamped labels (sgbdt/initial-score)."""
+    epsilon = params.epsilon * params.initial_share / scores(schema)
+    parts = epsilon * params.count_share, epsilon * (1 - params.count_share)
+    count, total = (Sensitivity(bound, 1, INITIAL, params.relation) for bound in (1.0, grid_floor(params.label_bound)))
+    return (Laplace.calibrated(parts[0], 1.0), count), (Laplace.calibrated(parts[1], total.bound), total)
 
-    First order in the noise: Var(u/w) = (v_g + v^2 v_h) / w^2. At |v| = g*/h*, the largest value, it is 1: r1 = 1/2.
+
+def plan(params: Params, schema: Schema, *, proved: bool = False, batches: int = 1) -> Plan:
+    """Everything that `train` will release. proved: with the ledger's sensitivities. batches: of `train_stream`."""
+    noise = noise_of(params, schema)
+    leaves = Release("leaves", noise.mechanism, noise.proved if proved else noise.declared)
+    initial: tuple[Event, ...] = ()
+    if params.initial_share:
+        (count, one), (total, bound) = initial_charges(params, schema)
+        initial = (Release("count", count, one), Release("labels", total, bound))
+    rounds = params.trees + params.extra_trees * max(batches - 1, 1)
+    score = Sequential((*initial, Repeat(Subsample(params.subsample, leaves), rounds)))
+    return Plan(params.relation, Repeat(score, scores(schema)))
+
+
+def certificate(params: Params, schema: Schema) -> Certificate:
+    """Claimed: epsilon at delta. Established: the plan's cost; with extra rounds the cost that the filter enforces."""
+    claimed, declared = Guarantee(params.epsilon, params.delta), plan(params, schema)
+    if not params.extra_trees:
+        return issue("sgbdt", claimed, declared, plan(params, schema, proved=True), rests_on=(REPAIRED,))
+    return issue(
+        "sgbdt", claimed, declared, plan(params, schema, proved=True),
+        established=filtered_epsilon(params, schema),
+        rests_on=(REPAIRED, INDIVIDUAL, FILTER), remarks=(_remark(params, schema),),
+    )  # fmt: skip
+
+
+def filtered_epsilon(params: Params, schema: Schema) -> float:
+    """What the filter enforces: pure cost of the initial score plus the budget at its order, or both at that order.
+
+    With the weights as printed a record is charged less than it costs: then all rounds at their largest cost.
     """
-    return maximum(value, -value) * hessian_bound / gradient_bound
+    budget, models = budget_of(params, schema), scores(schema)
+    spent = budget.spendable
+    if params.weights == "printed":
+        worst = np.array([noise_of(params, schema).proved.bound ** 2 / 2])
+        costs = [tabulated(int(order), params.subsample, worst)[0] for order in budget.orders]
+        spent = (params.trees + params.extra_trees) * np.array(costs)
+    rho, pure = models * spent, 0.0
+    joint = rho.copy()
+    if params.initial_share:
+        pure = params.epsilon * params.initial_share
+        for mechanism, sensitivity in initial_charges(params, schema):
+            joint += models * np.array([mechanism.renyi_cost(sensitivity, order) for order in budget.orders])
+    delta = params.delta
+    return float(min(epsilons(budget.orders, joint, delta).min(), pure + epsilons(budget.orders, rho, delta).min()))
 
 
-def optimum_ratio_slides(value: Number, gradient_bound: Number, hessian_bound: Number) -> Number:
-    """r1 / r2 = |v| g* / h* in the weights of the slides, at a fixed worst cost r1 h*^2 + r2 g*^2."""
-    return maximum(value, -value) * gradient_bound / hessian_bound
+def _remark(params: Params, schema: Schema) -> str:
+    budget = budget_of(params, schema)
+    return (
+        f"individual guarantee: all {params.trees + params.extra_trees} rounds together would cost more, but no record "
+        f"takes part once its own Rényi cost, computed from its own clipped gradients, would pass the budget "
+        f"{budget.spendable[0]:.6g} of order {budget.orders[0]:g}, fixed before the run; so every record, whatever it "
+        "holds, has the epsilon established here, and most have less. What a record has spent is private"
+    )
 
 
-def leaf_noise(value: Number, gradient_bound: Number, hessian_bound: Number, r1: Number) -> Number:
-    """(v_g + v^2 v_h) 2 / sigma^2 = g*^2 / r2 + v^2 h*^2 / r1: what `optimum_ratio` minimises over r1 in (0, 1)."""
-    return gradient_bound * gradient_bound / (1 - r1) + value * value * hessian_bound * hessian_bound / r1
+NEAR_0 = 0.01
+"""The initial probability stays this far from 0 and 1."""
 
 
-def support_additive(noisy_support: Number, regularisation: Number) -> Number:
-    """w = lambda + noisy support (full text)."""
-    return regularisation + noisy_support
+# --- Training ---------------------------------------------------------------------------------------------------------
 
 
-def support_max(noisy_support: Number, regularisation: Number) -> Number:
-    """w = max(lambda, noisy support) (slides)."""
-    return maximum(noisy_support, regularisation)
+def train(params: Params, records: Records, curator: Curator) -> Model:
+    """T_regular trees, then T_extra on the records with budget left; once for each score.
 
-
-def leaf_value(gradient_sum: Number, support: Number, clip: Number) -> Number:
-    """-u / w clamped to [-beta, beta], with g = dl/ds; for w > 0 (post-processing of the noisy sums)."""
-    return clipped(-gradient_sum / support, -clip, clip)
-
-
-def mean_leaf(gradient_sum: Number, count: Number, regularisation: Number) -> Number:
-    """G / max(lambda, n): the leaf value of prior work (slide "Differentially private leaf computation")."""
-    return gradient_sum / maximum(count, regularisation)
-
-
-def mean_leaf_sensitivity_as_published(gradient_bound: Number) -> Number:
-    """g*: the sensitivity that the slides state for prior work's clipped mean."""
-    return gradient_bound
-
-
-def mean_leaf_sensitivity(gradient_bound: Number, regularisation: Number) -> Number:
-    """max(1 / lambda, 2 / (lambda + 1)) g* for whole lambda >= 1, under add-remove: n = lambda - 1, or n = lambda."""
-    return gradient_bound * maximum(1 / regularisation, 2 / (regularisation + 1))
-
-
-def subsampled_moment(order: int, rate: Number, growth: Number) -> Number:
-    """E[(P/Q)^alpha] of a Poisson-subsampled Gaussian against the base, growth = exp(t), for whole alpha >= 2.
-
-    (1-γ)^(α-1) (αγ - γ + 1) + sum_{l=2..α} C(α,l) (1-γ)^(α-l) γ^l growth^(l(l-1))  (Mironov, Talwar, Zhang 2019).
+    Errors: none that depend on a record; parameters and records were validated when they were made.
     """
-    kept = 1 - rate
-    total = kept ** (order - 1) * (order * rate - rate + 1)
-    for taken in range(2, order + 1):
-        ways = math.comb(order, taken)
-        total = total + ways * kept ** (order - taken) * rate**taken * growth ** (taken * (taken - 1))
-    return total
+    return train_stream(params, (records,), curator)
 
 
-def subsampled_cost(order: int, rate: Number, growth: Number) -> Number:
-    """a(alpha, gamma, t) = log(subsampled_moment) / (alpha - 1), growth = exp(t); gamma = 1 gives alpha t."""
-    return log(subsampled_moment(order, rate, growth)) / (order - 1)
+def train_stream(params: Params, batches: Sequence[Records], curator: Curator) -> Model:
+    """As `train`, on records that arrive one batch after the other: T_extra trees after each further batch.
+
+    Old records take part with what is left of their budget, new ones with all of it. The first batch alone gives the
+    initial score.
+    """
+    schema, outputs = batches[0].schema, []
+    for output in range(scores(schema)):
+        with curator.step(f"score {output}"):
+            training = Training(params, schema)
+            training.admit(batches[0].x, label_of(batches[0], output))
+            training.start(curator)
+            training.grow(params.trees, curator)
+            for batch in batches[1:]:
+                training.admit(batch.x, label_of(batch, output))
+                training.grow(params.extra_trees, curator)
+            if len(batches) == 1:
+                training.grow(params.extra_trees, curator)
+            outputs.append(training.ensemble())
+    return Model("sgbdt", asdict(params), schema, tuple(outputs))
+
+
+class Training:
+    """The private state of one score's training: records, their scores, what each has spent. Never part of a model."""
+
+    def __init__(self, params: Params, schema: Schema) -> None:
+        self.params, self.schema = params, schema
+        self.domain, self.budget, self.noise = Domain.of(schema), budget_of(params, schema), noise_of(params, schema)
+        self.loss = LOG if isinstance(schema.target, Classes) else SQUARE
+        self.x, self.label, self.score = np.empty((0, len(schema.features))), np.empty(0), np.empty(0)
+        self.filters: list[IndividualFilter] = []
+        self.sizes: list[int] = []
+        self.initial = 0.0
+        self.trees: list[Tree] = []
+
+    def admit(self, x: Floats, label: Floats) -> None:
+        """New records, each with a fresh budget. Their scores are those of the trees so far."""
+        score = self.ensemble().score(x, self.domain.categorical)
+        self.x = x if not len(self.x) else np.asfortranarray(np.concatenate([self.x, x]))
+        self.label, self.score = np.concatenate([self.label, label]), np.concatenate([self.score, score])
+        self.filters.append(self.budget.filter(len(label)))
+        self.sizes.append(len(label))
+
+    def start(self, curator: Curator) -> None:
+        """The private initial score, from the records so far."""
+        if self.params.initial_share:
+            self.initial = initial_score(self.params, self.schema, self.label, curator)
+            self.score += self.initial
+
+    def ensemble(self) -> Ensemble:
+        """The trees so far: released values only."""
+        return Ensemble(self.initial, tuple(self.trees), (self.params.shrinkage,) * len(self.trees))
+
+    def grow(self, rounds: int, curator: Curator) -> None:
+        """`rounds` more trees."""
+        for _ in range(rounds):
+            self._tree(curator)
+
+    def _tree(self, curator: Curator) -> None:
+        params, filtered = self.params, self.params.extra_trees > 0
+        splits = draw_splits(
+            curator, self.domain, params.depth, len(self.trees), params.features, params.values, params.grid_points
+        )
+        leaf = leaf_of(self.x, splits, self.domain.categorical)
+        active = self.charged() if filtered else None  # filter first: regular rounds alone fit every budget
+        with curator.subsample("sample", params.subsample, len(self.label)) as sampled:  # then subsample
+            rows = np.flatnonzero(sampled if active is None else sampled & active)
+            gradient, hessian = self.derivatives(rows)
+            sums = leaf_sums(leaf[rows], 2**params.depth, gradient, hessian)
+            noisy = curator.release("leaves", self.noise.mechanism, sums, sensitivity=self.noise.declared)
+        self.trees.append(Tree(splits, leaf_values(params, noisy)))
+        self.score += params.shrinkage * self.trees[-1].leaves[leaf]
+
+    def charged(self) -> NDArray[np.bool_]:
+        """The active set: every record that can pay its own cost of this round, and now has, sampled or not. PRIVATE"""
+        charges = self.budget.charges(self.noise.cost(*self.derivatives(slice(None))))
+        ends = np.cumsum([0, *self.sizes])
+        return np.concatenate(
+            [account.charge(charges[start:end]) for account, start, end in zip(self.filters, ends, ends[1:])]
+        )
+
+    def derivatives(self, rows: slice | NDArray[np.intp]) -> tuple[Floats, Floats]:
+        """Clipped gradients and Hessians of these rows, on the public grid."""
+        score, label, noise = self.score[rows], self.label[rows], self.noise
+        gradient = clipped(on_grid(self.loss.gradient(score, label)), -noise.gradient_bound, noise.gradient_bound)
+        hessian = clipped(on_grid(self.loss.hessian(score, label)), 0.0, noise.hessian_bound)
+        return gradient, hessian
+
+
+def leaf_sums(leaf: NDArray[np.uint8], leaves: int, gradient: Floats, hessian: Floats) -> Floats:
+    """Sum of gradients and of Hessians of every leaf, empty ones too, shape (leaves, 2)."""
+    return np.column_stack([np.bincount(leaf, weights, minlength=leaves) for weights in (gradient, hessian)])
+
+
+def leaf_values(params: Params, noisy: Floats) -> Floats:
+    """Leaf values from noisy sums of shape (leaves, 2); 0 where the noisy support is not positive."""
+    form = support_additive if params.support == "additive" else support_max
+    support = np.asarray(form(noisy[:, 1], params.regularisation))
+    positive = support > 0
+    value = leaf_value(noisy[:, 0], np.where(positive, support, 1.0), params.leaf_clip)
+    return np.asarray(np.where(positive, value, 0.0))
+
+
+def initial_score(params: Params, schema: Schema, label: Floats, curator: Curator) -> float:
+    """Noisy mean of the clamped labels, or its logit for log loss; from two Laplace releases."""
+    (count, one), (total, bound) = initial_charges(params, schema)
+    classes = isinstance(schema.target, Classes)
+    clamped = on_grid(clipped(label, 0.0 if classes else -bound.bound, bound.bound))
+    noisy_count = curator.release("count", count, np.array([float(len(label))]), sensitivity=one)[0]
+    noisy_sum = curator.release("labels", total, np.array([clamped.sum()]), sensitivity=bound)[0]
+    mean = float(noisy_sum / max(noisy_count, 1.0))
+    if not classes:
+        return float(clipped(mean, -bound.bound, bound.bound))
+    inside = float(clipped(mean, NEAR_0, 1 - NEAR_0))
+    return math.log(inside / (1 - inside))
+
+
+# --- Labels and predictions -------------------------------------------------------------------------------------------
+
+
+def scores(schema: Schema) -> int:
+    """One score for regression and for two classes, one for each class otherwise."""
+    target = schema.target
+    return len(target.values) if isinstance(target, Classes) and len(target.values) > 2 else 1
+
+
+def label_of(records: Records, output: int) -> Floats:
+    """Labels of one score: scaled to [-1, 1] by public bounds, or 1 for the class (the second of two), else 0."""
+    target = records.schema.target
+    if not isinstance(target, Classes):
+        return np.asarray(2 * (records.y - target.low) / (target.high - target.low) - 1)
+    return np.asarray(records.y == (1 if len(target.values) == 2 else output), dtype=np.float64)
+
+
+def predict(model: Model, x: Floats) -> Floats:
+    """Regression: values in the target's unit, shape (rows,). Classes: log odds of each score, (rows, scores)."""
+    raw = model.scores(x)
+    target = model.schema.target
+    if isinstance(target, Classes):
+        return raw
+    return np.asarray(target.low + (np.clip(raw[:, 0], -1, 1) + 1) / 2 * (target.high - target.low))

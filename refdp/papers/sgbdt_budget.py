@@ -1,0 +1,120 @@
+"""The order, the noise and the budget of a run, fixed before it starts, and the individual filter that enforces it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from refdp.accounting import IndividualFilter, conversion
+from refdp.accounting.sampling import poisson_gaussian
+from refdp.errors import InvalidParameter
+from refdp.records import Floats
+
+ORDERS = np.arange(2.0, 2001.0)
+KNOTS = 1025
+"""Costs are tabulated at this many costs t from 0 to the largest, and taken from the chords between them."""
+MARGIN = 1e-9
+"""Relative room for float64 rounding in the tabulated costs and in their sums."""
+JOINT = (0.25, 0.5, 1.0, 2.0, 4.0)
+"""Orders of a joint filter, as multiples of the order that one filter would have."""
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What `initialise` fixes. rounds: trees that even a record of the largest cost can pay for.
+
+    orders, spendable: each order and what one record may spend at it, B = rounds times the largest cost.
+    worst: t = 1 / sigma^2, the largest cost of a round before amplification. knots, costs: the tabulated a(alpha, t),
+    costs of shape (orders, knots).
+    """
+
+    sigma: float
+    rate: float
+    rounds: int
+    orders: Floats
+    spendable: Floats
+    knots: Floats
+    costs: Floats
+
+    def charges(self, t: Floats) -> Floats:
+        """a(alpha, gamma, t) or slightly more, shape (records, orders): the chord of a function that is convex in t."""
+        return np.column_stack([np.interp(t, self.knots, row) for row in self.costs])
+
+    def filter(self, records: int) -> IndividualFilter:
+        """Fresh accounts. "every": a record takes part while it has room at all orders."""
+        return IndividualFilter(records, self.orders, self.spendable, "every")
+
+    def epsilon(self, delta: float, times: int = 1) -> float:
+        """The epsilon of `times` runs whose records each spend at most the budget; the best of orders fixed before."""
+        return float(np.min(conversion.epsilons(self.orders, times * self.spendable, delta)))
+
+
+@lru_cache(maxsize=64)
+def initialise(epsilon: float, delta: float, rounds: int, rate: float, times: int = 1, joint: bool = False) -> Budget:
+    """Initialize: the least sigma over whole orders 2 .. 2000 for which `times` runs of `rounds` rounds fit epsilon.
+
+    rho + log((α-1)/α) - (log δ + log α)/(α-1) <= epsilon, rho = times rounds a(α, γ, 1/σ²).
+    joint: budgets at several orders around the best one, all of which a record must be able to pay.
+    Errors: InvalidParameter where no sigma below 1e7 suffices.
+    """
+    sigma = _least_sigma(epsilon, delta, rounds * times, rate)
+    best = float(ORDERS[int(np.argmin(_epsilons(sigma, delta, rounds * times, rate)))])
+    around = [best * factor for factor in JOINT] if joint else [best]
+    orders = np.unique(np.clip(np.round(around), ORDERS[0], ORDERS[-1]))
+    knots = np.linspace(0.0, 1 / sigma**2 * (1 + MARGIN), KNOTS)
+    costs = np.array([tabulated(int(order), rate, knots) for order in orders])
+    spendable = rounds * costs[:, -1] * (1 + MARGIN)
+    return Budget(sigma, rate, rounds, orders, spendable, knots, costs)
+
+
+def tabulated(order: int, rate: float, t: Floats) -> Floats:
+    """a(alpha, gamma, t) for whole alpha >= 2 by its binomial sum in logarithms, rounded up by `MARGIN`; 0 at t = 0.
+
+    What is summed is the moment minus 1, so that nothing cancels: Σ_l C(α,l) (1-γ)^(α-l) γ^l (e^{l(l-1)t} - 1).
+    """
+    if rate == 1:
+        return np.asarray(order * t * (1 + MARGIN))
+    taken = np.arange(2.0, order + 1)
+    ways = np.array([math.lgamma(order + 1) - math.lgamma(n + 1) - math.lgamma(order - n + 1) for n in taken])
+    weights = ways + (order - taken) * math.log1p(-rate) + taken * math.log(rate)
+    with np.errstate(divide="ignore"):
+        terms = weights[:, None] + _log_expm1((taken * (taken - 1))[:, None] * t)
+    peak = np.max(terms, axis=0)
+    safe = np.where(np.isfinite(peak), peak, 0.0)
+    excess = safe + np.log(np.maximum(np.exp(terms - safe).sum(axis=0), np.finfo(float).tiny))
+    log_moment = np.where(np.isfinite(peak), np.logaddexp(0.0, excess), 0.0)
+    return np.asarray(log_moment / (order - 1) * (1 + MARGIN))
+
+
+def _log_expm1(x: Floats) -> Floats:
+    """log(e^x - 1) for x >= 0."""
+    return np.where(x > 30, x, np.log(np.expm1(np.minimum(x, 30.0))))
+
+
+def _epsilons(sigma: float, delta: float, rounds: int, rate: float) -> NDArray[np.float64]:
+    """The epsilon of every order."""
+    single = ORDERS / sigma**2 if rate == 1 else poisson_gaussian(rate, sigma / math.sqrt(2), ORDERS)
+    return conversion.canonne(ORDERS, rounds * single, delta)
+
+
+def _least_sigma(epsilon: float, delta: float, rounds: int, rate: float) -> float:
+    """Bisection on log sigma; the returned value meets the target with room for `MARGIN`."""
+
+    def meets(sigma: float) -> bool:
+        return bool(_epsilons(sigma, delta, rounds, rate).min() <= epsilon - 10 * MARGIN)
+
+    low, high = 0.5, 1.0
+    while not meets(high):
+        low, high = high, 2 * high
+        if high > 1e7:
+            raise InvalidParameter(
+                f"epsilon {epsilon!r} at delta {delta!r} with {rounds} trees: out of reach of any order up to 2000"
+            )
+    while high > low * (1 + 1e-7):
+        middle = math.sqrt(low * high)
+        low, high = (low, middle) if meets(middle) else (middle, high)
+    return high
