@@ -98,11 +98,13 @@ def issue(
     verdicts = tuple((name, claims.verdict(name)) for name in cited)
     own = {release.sensitivity.claim for release in releases(declared.event)}
     notes = [_complaint(name, verdict) for name, verdict in verdicts if name in own and verdict != "PROVED"]
-    notes += [f"{name} is {verdict}, and the guarantee rests on it" for name, verdict in verdicts
-              if name in rests_on and verdict != "PROVED"]  # fmt: skip
+    needed = {release.sensitivity.claim for release in releases(proved.event)} | set(rests_on)
+    unproved = [f"{name} is {verdict}, and the guarantee rests on it" for name, verdict in verdicts
+                if name in needed and verdict != "PROVED"]  # fmt: skip
     if established is None:
         established = account(proved, delta=claimed.delta).epsilon
-    established = np.inf if breaches else established
+    established = np.inf if breaches or unproved else established
+    notes += unproved
     if established > claimed.epsilon * (1 + 1e-9):
         notes.append(
             f"the claim of epsilon {claimed.epsilon:g} does not hold; established is epsilon {established:.6g}"

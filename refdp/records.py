@@ -28,7 +28,9 @@ class Numeric:
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.low) and np.isfinite(self.high) and self.low <= self.high):
-            raise InvalidParameter(f"bounds of {self.name!r}: [{self.low}, {self.high}] given, finite low <= high allowed")
+            raise InvalidParameter(
+                f"bounds of {self.name!r}: [{self.low}, {self.high}] given, finite low <= high allowed"
+            )
 
 
 @dataclass(frozen=True)
