@@ -18,7 +18,7 @@ from refdp.accounting.grid import Measure, pessimistic
 from refdp.accounting.normal import normalise
 from refdp.accounting.pairs import GaussianPair, LaplacePair, TwoPoint
 from refdp.events import Parallel, Partition, Plan, Repeat, Sequential, Subsample
-from refdp.mechanisms import DiscreteGaussian, Exponential, Gaussian, Laplace
+from refdp.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian, Laplace
 
 
 def rational_delta(measure: Measure, count: int, epsilon_index: int) -> float:
@@ -77,6 +77,26 @@ def test_transform_error_is_within_its_bound() -> None:
         assert forward <= 0.1 * eta * np.linalg.norm(mass) * math.sqrt(length)
 
 
+@pytest.mark.parametrize("window", [1.0, 2.0, 4.0])
+def test_a_window_that_is_too_narrow_still_encloses(window: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tilted mass of e^-window and more wraps around; both ends must have allowed for it."""
+    from refdp.accounting import composition
+
+    monkeypatch.setattr(composition, "WINDOW", window)
+    high = 1 / (1 + math.exp(-0.2))
+    for tilt in (1.0, 4.0, 7.0):
+        composed = compose([(pessimistic(TwoPoint(0.2, 0.4), 0.1, -60.0), 30)], tilt)
+        for epsilon in composed.losses[composed.losses > 0] - 0.05:
+            truth = sum(
+                math.comb(30, k)
+                * high**k
+                * (1 - high) ** (30 - k)
+                * max(0.0, -math.expm1(epsilon - (2 * k - 30) * 0.2))
+                for k in range(31)
+            )
+            assert composed.delta_below(epsilon) <= truth <= composed.delta_above(epsilon)
+
+
 def test_dropping_the_infinite_mass_is_rejected() -> None:
     """The mutant: a top cut at probability 1e-4 that is not counted falls below the exact δ."""
     from refdp.accounting import gaussian
@@ -105,6 +125,28 @@ def test_two_point_sums_are_binomial() -> None:
         if (2 * k - 30) * 0.2 > 1.0
     )
     assert composed.delta_below(1.0) <= truth <= composed.delta_above(1.0) <= truth * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("rate", [0.05, 0.6])
+def test_sampled_randomised_response_is_binomial(rate: float) -> None:
+    """Discrete Laplace noise of one step is randomised response; both directions enumerated, the larger enclosed."""
+    count, each = 25, 0.4
+    high, low = 1 / (1 + math.exp(-each)), 1 / (1 + math.exp(each))
+    mixed = (1 - rate) * low + rate * high, (1 - rate) * high + rate * low
+
+    def truth(p: tuple[float, float], q: tuple[float, float], epsilon: float) -> float:
+        total = 0.0
+        for k in range(count + 1):
+            ratio = (p[0] / q[0]) ** k * (p[1] / q[1]) ** (count - k)
+            mass = math.comb(count, k) * p[0] ** k * p[1] ** (count - k)
+            total += mass * max(0.0, 1 - math.exp(epsilon) / ratio)
+        return total
+
+    whole = plan(Repeat(Subsample(rate, release(DiscreteLaplace(1 / each, 1.0))), count))
+    for epsilon in (0.3, 1.0, 2.0):
+        exact = max(truth(mixed, (low, high), epsilon), truth((low, high), mixed, epsilon))
+        found = enclose_delta(normalise(whole), whole.relation, epsilon)
+        assert found.lower <= exact <= found.upper <= exact * (1 + 1e-3) + 1e-100
 
 
 PLANS = {

@@ -10,7 +10,7 @@ import pytest
 from account_plans import ADD_REMOVE, REPLACE_ONE, laplace, plan, release, sampled_gaussian
 
 from refdp.accounting import conversion, curves, renyi, renyi_epsilon, sampling
-from refdp.events import Parallel, Partition, Plan, Subsample
+from refdp.events import Parallel, Partition, Plan, Sequential, Subsample
 from refdp.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian, Laplace
 
 mp.mp.dps = 30
@@ -61,6 +61,28 @@ def test_poisson_gaussian_at_every_real_order(rate: float, sigma: float, order: 
     exact = mp.log(mp.quad(integrand, points)) / (order - 1)
     found = float(sampling.poisson_gaussian(rate, sigma, np.array([order]))[0])
     assert exact <= found <= exact + 1e-10 / (order - 1)
+
+
+def test_what_lies_beyond_the_grid_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a grid cut at two deviations the bound is loose, but it still is one."""
+    exact = sampling.poisson_gaussian(0.3, 1.0, np.array([3.0]))[0]
+    monkeypatch.setattr(sampling, "_REACH", 2.0)
+    cut = sampling.poisson_gaussian(0.3, 1.0, np.array([3.0]))[0]
+    assert exact * (1 - 1e-12) <= cut <= exact + 0.1
+
+
+def test_general_poisson_bound_is_the_published_sum() -> None:
+    """(1-q)^(α-1) (αq - q + 1) + C(α,2) q² (1-q)^(α-2) e^ρ(2) + 3 sum_{l>=3} C(α,l) q^l (1-q)^(α-l) e^((l-1)ρ(l))."""
+    rate, order, rho = 0.05, 5, lambda at: 0.4 * at
+    total = (1 - rate) ** (order - 1) * (order * rate - rate + 1)
+    total += math.comb(order, 2) * rate**2 * (1 - rate) ** (order - 2) * math.exp(rho(2))
+    for k in range(3, order + 1):
+        total += 3 * math.comb(order, k) * rate**k * (1 - rate) ** (order - k) * math.exp((k - 1) * rho(k))
+    found = sampling.poisson(rate, rho, np.array([float(order)]), symmetric=False)[0]
+    assert found == pytest.approx(math.log(total) / (order - 1), rel=1e-9)
+    nested = plan(Subsample(0.05, Subsample(0.5, release(Laplace(1.0)))))  # merges to one rate, hence symmetric
+    apart = plan(Subsample(0.05, Sequential((Subsample(0.5, release(Laplace(1.0))), release(Laplace(1e3))))))
+    assert renyi(apart, np.array([5.0]))[0] > 1.5 * renyi(nested, np.array([5.0]))[0]
 
 
 def test_gaussian_sampling_agrees_with_the_binomial_sum() -> None:
