@@ -10,7 +10,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
+from benchmarks.reproduce import execution
+from benchmarks.reproduce.execution import perform
 from benchmarks.reproduce.program import digest
 from benchmarks.reproduce.runs import Outcome, Results, Run, pending
 
@@ -96,3 +99,34 @@ def test_a_killed_process_leaves_every_result_that_it_reported(tmp_path: Path) -
     folds = [run.fold for run in Results(path).read()]
     assert folds[: len(reported)] == reported
     assert all(json.loads(line) for line in path.read_text().splitlines()[: len(reported)])
+
+
+class Counting:
+    """A study that counts how often each run is executed."""
+
+    def __init__(self, failing: Run | None = None) -> None:
+        self.executed: list[Run] = []
+        self._failing = failing
+
+    def execute(self, run: Run) -> dict[str, float]:
+        self.executed.append(run)
+        if run == self._failing:
+            raise RuntimeError("stopped in the middle")
+        return {"loss": float(run.fold)}
+
+    def program(self, run: Run) -> str:
+        return "p"
+
+
+def test_an_interrupted_command_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    results = Results(tmp_path / "dpboost.jsonl")
+    runs = [Run.of("dpboost", "budget", fold, 0, data="adult") for fold in range(5)]
+    first, second = Counting(failing=runs[2]), Counting()
+    monkeypatch.setattr(execution, "study", lambda paper: first)
+    with pytest.raises(RuntimeError, match="stopped in the middle"):
+        perform(pending(runs, results), results, 1, Console(quiet=True))
+    monkeypatch.setattr(execution, "study", lambda paper: second)
+    perform(pending(runs, results), results, 1, Console(quiet=True))
+    assert first.executed == runs[:3]
+    assert second.executed == runs[2:]
+    assert {run: o.metrics["loss"] for run, o in results.read().items()} == {run: float(run.fold) for run in runs}
