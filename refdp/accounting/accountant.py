@@ -111,30 +111,38 @@ def _alike(node: Node) -> tuple[float, int] | None:
 
 
 def _at_epsilon(query: _Query, epsilon: float) -> Bound:
+    met = epsilon == math.inf or pure.node_epsilon(query.node, query.relation) <= epsilon
+    query.found("basic", 0.0 if met else 1.0)
+    if not met:
+        _deltas(query, epsilon)
+    lower, upper, winner = query.best()
+    return Bound(epsilon, upper, lower, upper, winner, query.methods)
+
+
+def _deltas(query: _Query, epsilon: float) -> None:
+    """δ at a finite ε by everything but "basic"."""
     from refdp.accounting import divergence, single
+
+    node, relation = query.node, query.relation
+    query.found("renyi", divergence.node_renyi_delta(node, relation, epsilon)[0])
+    as_pure = pure.as_pure(node, relation)
+    if as_pure is not None and (alike := _alike(as_pure)) is not None:
+        query.found("kov", pure.kov_delta(epsilon, *alike))
+    if isinstance(node, GaussianCost):
+        query.found("exact", gaussian.delta(node.mu, epsilon), gaussian.delta_below(node.mu, epsilon))
+    elif (profile := single.profile_of(node)) is not None:
+        lower, upper = profile(epsilon)
+        query.found("exact", upper, lower)
+    elif not query.quick:
+        _enclosed_delta(query, epsilon)
+
+
+def _enclosed_delta(query: _Query, epsilon: float) -> None:
     from refdp.accounting.distributions import NoPair
     from refdp.accounting.enclosure import enclose_delta
 
-    node, relation = query.node, query.relation
-    query.found("basic", 0.0 if pure.node_epsilon(node, relation) <= epsilon else 1.0)
-    if query.methods["basic"] > 0 and epsilon < math.inf:
-        query.found("renyi", divergence.node_renyi_delta(node, relation, epsilon)[0])
-        as_pure = pure.as_pure(node, relation)
-        if as_pure is not None and (alike := _alike(as_pure)) is not None:
-            query.found("kov", pure.kov_delta(epsilon, *alike))
-        if isinstance(node, GaussianCost):
-            exact = gaussian.delta(node.mu, epsilon)
-            query.found("exact", exact, gaussian.delta_below(node.mu, epsilon))
-        elif (profile := single.profile_of(node)) is not None:
-            lower, upper = profile(epsilon)
-            query.found("exact", upper, lower)
-        elif not query.quick:
-            try:
-                enclosure = enclose_delta(node, relation, epsilon)
-                query.found("pld", enclosure.upper, enclosure.lower)
-            except NoPair:
-                query.lower = 0.0
-    elif epsilon == math.inf:
-        query.found("basic", 0.0)
-    lower, upper, winner = query.best()
-    return Bound(epsilon, upper, lower, upper, winner, query.methods)
+    try:
+        enclosure = enclose_delta(query.node, query.relation, epsilon)
+    except NoPair:
+        return
+    query.found("pld", enclosure.upper, enclosure.lower)

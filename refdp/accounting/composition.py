@@ -189,24 +189,28 @@ def compose(parts: list[Part], tilt: float) -> Composition:
     length = int(fft.next_fast_len(math.ceil(high / step) - first + 1, real=True))
     transformed, input_error = _transform(parts, masses, first, length)
     tilted = np.maximum(fft.irfft(transformed, length), 0.0)
-    eta = 8 * 2.0**-53 * math.log2(length)
-    total_count = sum(count for _, count in parts)
-    power = 16 * 2.0**-53 * total_count
-    growth = math.exp(min(eta * math.sqrt(length) * input_error, 700.0))
-    widest = max(abs(tilt * m.step) * max(abs(m.start), abs(m.start + len(m.mass))) for m, _ in parts)
     losses: Array = (first + np.arange(length, dtype=float)) * step
+    count = sum(times for _, times in parts)
+    widest = max(abs(tilt) * float(np.max(np.abs(m.losses))) for m, _ in parts)
     return Composition(
         losses=losses,
         tilted=tilted,
         tilt=tilt,
         centre=float(losses[length // 2]),
         log_scale=log_scale,
-        transform_error=growth * (eta * input_error + (eta + power) * (_norm(tilted) + eta)) + math.exp(-60),
-        relative_error=total_count * 2.0**-49 * (4 + widest) + abs(log_scale) * 2.0**-48,
+        transform_error=_transform_error(count, length, input_error, _norm(tilted)),
+        relative_error=count * 2.0**-49 * (4 + widest) + abs(log_scale) * 2.0**-48,
         log_top=log_top,
-        infinity=sum(count * measure.infinity for measure, count in parts),
-        blur=sum(count * measure.blur for measure, count in parts) + 2.0**-50 * float(np.max(np.abs(losses))),
+        infinity=sum(times * measure.infinity for measure, times in parts),
+        blur=sum(times * measure.blur for measure, times in parts) + 2.0**-50 * float(np.max(np.abs(losses))),
     )
+
+
+def _transform_error(count: int, length: int, input_error: float, norm: float) -> float:
+    """The 2-norm of what the two transforms and the powers between them can be off by."""
+    eta, power = 8 * 2.0**-53 * math.log2(length), 16 * 2.0**-53 * count
+    growth = math.exp(min(eta * math.sqrt(length) * input_error, 700.0))
+    return growth * (eta * input_error + (eta + power) * (norm + eta)) + math.exp(-60)
 
 
 def _transform(parts: list[Part], masses: list[Array], first: int, length: int) -> tuple[NDArray[np.complex128], float]:
