@@ -62,6 +62,9 @@ class Population(Protocol):
     def leaf_vectors(self, tree: int, leaves: int) -> Floats:
         """Every record's own (g, h) in its leaf's entry, 0 elsewhere, shape (record, 2, leaf)."""
 
+    def leaf_of(self, tree: int) -> Leaves:
+        """Every record's leaf in a tree of the batch: not a sum, for the local model as it is printed."""
+
     def advance(self, values: Floats, weight: float) -> None:
         """Add weight times the leaf values (tree, leaf) of the batch to the scores, and start a new batch."""
 
@@ -154,6 +157,10 @@ class Holding:
         vectors[rows, 0, self._batch[tree]] = self._g
         vectors[rows, 1, self._batch[tree]] = 1.0 if self._h is None else self._h
         return vectors
+
+    def leaf_of(self, tree: int) -> Leaves:
+        """As `Population.leaf_of`."""
+        return self._batch[tree]
 
     def advance(self, values: Floats, weight: float) -> None:
         """As `Population.advance`."""

@@ -9,7 +9,7 @@ from typing import Protocol, cast
 
 from benchmarks.reproduce.runs import Metrics, Outcome, Run
 
-STUDIES = {"dpboost": "benchmarks.reproduce.dpboost"}
+STUDIES = {"dpboost": "benchmarks.reproduce.dpboost", "fedgbdt": "benchmarks.reproduce.fedgbdt"}
 """The module of each paper. It offers what `Study` lists."""
 
 

@@ -242,7 +242,7 @@ def iterative_hessian(edges: Sequence[Number], hessians: Sequence[Number], count
 
     edges: b_0 < ... < b_r, the public bounds and the thresholds between them; hessians: r released sums. Negative sums
     count as 0. Bins are merged until they hold more than total/Q; a bin that holds more alone is halved, the largest
-    first; what is missing is filled with equally spaced thresholds.
+    first; what is missing is filled by subdividing what lies between these thresholds, into equal parts and evenly.
     """
     masses = [maximum(h, 0 * h) for h in hessians]
     share = sum(masses) / count
@@ -254,10 +254,13 @@ def iterative_hessian(edges: Sequence[Number], hessians: Sequence[Number], count
             mass = 0 * share
     heavy = sorted((i for i, bin_mass in enumerate(masses) if bin_mass > share), key=lambda i: -masses[i])
     halves = [(edges[i] + edges[i + 1]) / 2 for i in heavy]
-    found = ([edge for edge in kept if edge < edges[-1]] + halves)[:count]
-    missing = count - len(found)
-    fill = [inner_uniform_candidate(q, missing, edges[0], edges[-1]) for q in range(1, missing + 1)]
-    return sorted(set(found + fill))
+    found = sorted(set(([edge for edge in kept if edge < edges[-1]] + halves)[:count]))
+    points, missing = [edges[0], *found, edges[-1]], count - len(found)
+    gaps = len(points) - 1
+    for gap in range(gaps):
+        parts = missing // gaps + (gap < missing % gaps)
+        found = found + [inner_uniform_candidate(q, parts, *points[gap : gap + 2]) for q in range(1, parts + 1)]
+    return sorted(set(found))
 
 
 # --- Query counts (Theorem 4.1, Tables 1 and 2) -----------------------------------------------------------------------
@@ -523,14 +526,27 @@ def leaf_sums(
     if reused:
         return reused
     leaves = 2**params.depth
+    if params.noise_by == "record":
+        return [local_sums(params, population, curator, place, t, charged) for place, t in enumerate(batch)]
     released = []
-    together = None if params.noise_by == "record" else population.leaf_sums(leaves)
-    for place, t in enumerate(batch):
+    for t, value in zip(batch, population.leaf_sums(leaves), strict=True):  # one message for the whole batch
         with curator.step(f"tree {t}"):
-            value = population.leaf_vectors(place, leaves) if together is None else together[place]
-            noisy = curator.release("leaves", charged.mechanism, value, sensitivity=charged.declared)
-        released.append(noisy.sum(axis=0) if together is None else noisy)
+            released.append(curator.release("leaves", charged.mechanism, value, sensitivity=charged.declared))
     return released
+
+
+def local_sums(
+    params: Params, population: Population, curator: Curator, place: int, tree: int, charged: Charge
+) -> Floats:
+    """The sums of what every record reports with noise of its own (Section 5.3.2, LDP). place: in the batch."""
+    leaves = 2**params.depth
+    value = population.leaf_vectors(place, leaves)
+    value = value if params.local == "vector" else value.sum(axis=2)
+    with curator.step(f"tree {tree}"):
+        noisy = curator.release("leaves", charged.mechanism, value, sensitivity=charged.declared)
+    if params.local == "vector":
+        return np.asarray(noisy.sum(axis=0))
+    return np.stack([np.bincount(population.leaf_of(place), pair, leaves) for pair in noisy.T])  # leaves told in clear
 
 
 def leaf_values(params: Params, schema: Schema, sums: Floats) -> Floats:
@@ -679,20 +695,32 @@ class Grower:
 
 
 def public_candidates(params: Params, schema: Schema) -> Candidates:
-    """Split candidates (C3) from public bounds, all categories; a single uniform one where Q = 1."""
-    count = params.bins
-    if params.candidates == "log":
-        return grids.on_bounds(schema, lambda f: log_candidate(np.arange(1, count + 1), count, f.low, f.high))
-    if params.grid == "published":
-        return grids.on_bounds(schema, lambda f: uniform_candidate(np.arange(1, count + 1), count, f.low, f.high))
-    return grids.on_bounds(schema, lambda f: inner_uniform_candidate(np.arange(1, count + 1), count, f.low, f.high))
+    """Split candidates (C3) from public bounds, all categories. Iterative Hessian starts from uniform ones."""
+    numbers, count = np.arange(1, params.bins + 1), params.bins
+    logarithmic, published = params.candidates == "log", params.grid == "published"
+
+    def thresholds(feature: Numeric) -> Floats:
+        low, high = feature.low, feature.high
+        if not published:
+            found = log_candidate if logarithmic else inner_uniform_candidate
+            return np.asarray(found(numbers, count, low, high))
+        if logarithmic:
+            return after(low - 1 + exp(uniform_candidate(numbers, count, 0.0, math.log(1 + high - low))))
+        return after(uniform_candidate(numbers, count, low, high))
+
+    return grids.on_bounds(schema, thresholds)
+
+
+def after(values: Floats) -> Floats:
+    """Thresholds t that send x right for x > s, as the paper does, where refdp's comparison is x >= t."""
+    return np.nextafter(values, np.inf)
 
 
 def quantiles(records: Records, count: int) -> Candidates:
     """Quantiles q/Q, q = 0..Q-1, of the records. Not private."""
     shares = np.arange(count) / count
     columns = dict(zip(records.schema.names, records.x.T, strict=True))
-    found = grids.on_bounds(records.schema, lambda f: np.nanquantile(columns[f.name], shares))
+    found = grids.on_bounds(records.schema, lambda f: after(np.nanquantile(columns[f.name], shares)))
     return replace(found, public=False)
 
 
