@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from refdp.accounting import IndividualFilter, conversion
 from refdp.accounting.sampling import poisson_gaussian
@@ -15,10 +15,13 @@ from refdp.errors import InvalidParameter
 from refdp.records import Floats
 
 ORDERS = np.arange(2.0, 2001.0)
+FEW: Floats = np.unique(np.round(np.geomspace(2.0, 2000.0, 60))).astype(np.float64)
 KNOTS = 1025
 """Costs are tabulated at this many costs t from 0 to the largest, and taken from the chords between them."""
 MARGIN = 1e-9
 """Relative room for float64 rounding in the tabulated costs and in their sums."""
+LARGEST = 2.0**24
+"""No run has a larger sigma."""
 JOINT = (0.25, 0.5, 1.0, 2.0, 4.0)
 """Orders of a joint filter, as multiples of the order that one filter would have."""
 
@@ -59,10 +62,10 @@ def initialise(epsilon: float, delta: float, rounds: int, rate: float, times: in
 
     rho + log((α-1)/α) - (log δ + log α)/(α-1) <= epsilon, rho = times rounds a(α, γ, 1/σ²).
     joint: budgets at several orders around the best one, all of which a record must be able to pay.
-    Errors: InvalidParameter where no sigma below 1e7 suffices.
+    Errors: InvalidParameter where no sigma up to 2^24 suffices.
     """
     sigma = _least_sigma(epsilon, delta, rounds * times, rate)
-    best = float(ORDERS[int(np.argmin(_epsilons(sigma, delta, rounds * times, rate)))])
+    best = _best_order(sigma, delta, rounds * times, rate)
     around = [best * factor for factor in JOINT] if joint else [best]
     orders = np.unique(np.clip(np.round(around), ORDERS[0], ORDERS[-1]))
     knots = np.linspace(0.0, 1 / sigma**2 * (1 + MARGIN), KNOTS)
@@ -95,26 +98,45 @@ def _log_expm1(x: Floats) -> Floats:
     return np.where(x > 30, x, np.log(np.expm1(np.minimum(x, 30.0))))
 
 
-def _epsilons(sigma: float, delta: float, rounds: int, rate: float) -> NDArray[np.float64]:
+def _best_order(sigma: float, delta: float, rounds: int, rate: float) -> float:
+    """The whole order of least epsilon; the epsilon falls and then rises with the order."""
+    rough = FEW[int(np.argmin(_epsilons(sigma, delta, rounds, rate, FEW)))]
+    near = _around(rough)
+    return float(near[int(np.argmin(_epsilons(sigma, delta, rounds, rate, near)))])
+
+
+def _around(order: float) -> Floats:
+    """The whole orders within a fifth of one."""
+    return ORDERS[np.abs(ORDERS - order) <= 0.2 * order]
+
+
+def _epsilons(sigma: float, delta: float, rounds: int, rate: float, orders: Floats = ORDERS) -> Floats:
     """The epsilon of every order."""
-    single = ORDERS / sigma**2 if rate == 1 else poisson_gaussian(rate, sigma / math.sqrt(2), ORDERS)
-    return conversion.canonne(ORDERS, rounds * single, delta)
+    single = orders / sigma**2 if rate == 1 else poisson_gaussian(rate, sigma / math.sqrt(2), orders)
+    return conversion.canonne(orders, rounds * single, delta)
 
 
 def _least_sigma(epsilon: float, delta: float, rounds: int, rate: float) -> float:
-    """Bisection on log sigma; the returned value meets the target with room for `MARGIN`."""
+    """The least sigma that meets the target, from above: a search over few orders, then over all near the best."""
+    target, few = epsilon - 10 * MARGIN, FEW
+    if _epsilons(LARGEST, delta, rounds, rate, few).min() > target:
+        raise InvalidParameter(
+            f"epsilon {epsilon!r} at delta {delta!r} with {rounds} trees: out of reach of any order up to 2000"
+        )
+    low = high = LARGEST
+    while _epsilons(low, delta, rounds, rate, few).min() <= target:
+        low, high = low / 2, low
+    rough = _bisected(low, high, 1e-4, lambda sigma: bool(_epsilons(sigma, delta, rounds, rate, few).min() <= target))
+    best = _best_order(rough, delta, rounds, rate)
+    near = _around(best)
+    return _bisected(
+        0.99 * rough, rough, 1e-7, lambda sigma: bool(_epsilons(sigma, delta, rounds, rate, near).min() <= target)
+    )
 
-    def meets(sigma: float) -> bool:
-        return bool(_epsilons(sigma, delta, rounds, rate).min() <= epsilon - 10 * MARGIN)
 
-    low, high = 0.5, 1.0
-    while not meets(high):
-        low, high = high, 2 * high
-        if high > 1e7:
-            raise InvalidParameter(
-                f"epsilon {epsilon!r} at delta {delta!r} with {rounds} trees: out of reach of any order up to 2000"
-            )
-    while high > low * (1 + 1e-7):
+def _bisected(low: float, high: float, accuracy: float, meets: Callable[[float], bool]) -> float:
+    """A number that meets, and is within `accuracy` of one that does not; `high` meets."""
+    while high > low * (1 + accuracy):
         middle = math.sqrt(low * high)
         low, high = (low, middle) if meets(middle) else (middle, high)
     return high

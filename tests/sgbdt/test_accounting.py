@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from refdp.accounting import Bound, account, conversion
+from refdp.accounting.sampling import poisson_gaussian
 from refdp.events import Plan, Relation, Repeat, Sensitivity, Subsample
 from refdp.events import Release as Released
 from refdp.mechanisms import Gaussian
@@ -37,9 +38,8 @@ def test_vectors_of_the_specification(
     assert budget.epsilon(DELTA) == pytest.approx(epsilon, rel=2e-6)
     at_printed = rounds * tabulated(order, rate, np.array([1 / sigma**2]))[0]
     assert at_printed == pytest.approx(rho, rel=3e-6)
-    assert conversion.canonne(np.array([float(order)]), np.array([at_printed]), DELTA)[0] == pytest.approx(
-        epsilon, rel=2e-6
-    )
+    converted = conversion.canonne(np.array([float(order)]), np.array([at_printed]), DELTA)[0]
+    assert converted == pytest.approx(epsilon, rel=4e-6)
 
 
 @pytest.mark.parametrize(("rounds", "rate", "sigma", "order", "rho", "epsilon"), VECTORS)
@@ -101,3 +101,12 @@ def test_joint_orders_are_fixed_and_no_worse() -> None:
     assert len(joint.orders) == 5
     assert one.orders[0] in joint.orders
     assert joint.epsilon(DELTA) <= one.epsilon(DELTA) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(("rounds", "rate", "sigma", "order", "rho", "epsilon"), VECTORS)
+def test_the_order_is_the_best_of_all_whole_orders(
+    rounds: int, rate: float, sigma: float, order: int, rho: float, epsilon: float
+) -> None:
+    every = np.arange(2.0, 2001.0)
+    single = every / sigma**2 if rate == 1 else poisson_gaussian(rate, sigma / math.sqrt(2), every)
+    assert every[int(np.argmin(conversion.canonne(every, rounds * single, DELTA)))] == order
