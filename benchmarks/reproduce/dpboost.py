@@ -142,16 +142,16 @@ ONE_SEED = 42
 
 
 def runs(repeats: int) -> list[Run]:
-    """All runs: Figure 2, which noise hurts, one seed for all folds, candidates from the records, Figure 3 (once)."""
+    """All runs: Figure 2, which noise hurts, one seed for all folds, and once candidates from the records, Figure 3."""
     cells = [("budget", name, cell) for name in TASKS for cell in _budget_cells(METHODS)]
     cells += [("noise", name, {"epsilon": e, "noise": part}) for name in TASKS for e in EPSILONS for part in PARTS]
     cells += [("one-seed", name, {"epsilon": e, "method": "dpboost-text"}) for name in TASKS for e in EPSILONS]
-    cells += [("candidates", name, cell) for name in TASKS for cell in _budget_cells(CANDIDATES)]
     many = [Run.of("dpboost", experiment, fold, repeat, data=name, **cell)
             for repeat in range(repeats) for experiment, name, cell in cells for fold in range(FOLDS)]  # fmt: skip
-    curves = [Run.of("dpboost", "curves", fold, 0, data=name, method=method)
-              for name in CURVE_TASKS for method in CURVES for fold in range(FOLDS)]  # fmt: skip
-    return many + curves
+    slow = [("candidates", {"data": name, **cell}) for name in TASKS for cell in _budget_cells(CANDIDATES)]
+    slow += [("curves", {"data": name, "method": method}) for name in CURVE_TASKS for method in CURVES]
+    once = [Run.of("dpboost", experiment, fold, 0, **cell) for experiment, cell in slow for fold in range(FOLDS)]
+    return many + once
 
 
 def _budget_cells(methods: Any) -> list[dict[str, Any]]:

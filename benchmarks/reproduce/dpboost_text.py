@@ -85,6 +85,7 @@ CANDIDATES = """## Candidates: values of the records instead of a public grid
 
 "Each split value" (Algorithm 1, line 6) read as every distinct value of every feature in the training part. Such a
 run has no established guarantee; it shows what the public grid costs or gains.
+One repeat of 5 folds, whose public-grid neighbours have all repeats.
 """
 
 CURVES = """## Test errors against the number of trees (Figure 3)
