@@ -21,7 +21,7 @@ import numpy as np
 from benchmarks.reproduce.sgbdt_variants import EPSILONS, auc, moved, params_of, rmse, settings_of, train
 from refdp.records import Categorical, Classes, Feature, Interval, Numeric, Records, Schema, make_records
 
-CHOSEN = Path(__file__).parents[2] / "results" / "sgbdt_chosen.json"
+CHOSEN = Path(__file__).with_name("sgbdt_chosen.json")
 Parts = tuple[Records, Records]
 
 
@@ -108,12 +108,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--points", type=int, default=24)
     points = parser.parse_args().points
-    order = ("r1", "filter", "stream filter", "stream naive", "gamma 1", "none", "subsampling", "initial score")
-    for data, variant in [(data, variant) for variant in order for data in EPSILONS]:
+    order = ("r1", "stream filter", "stream naive", "filter", "gamma 1", "none", "subsampling", "initial score")
+    for data, variant in [(data, variant) for data in EPSILONS for variant in order]:
         for epsilon in EPSILONS[data]:
             key, done = f"{data}/{variant}/{epsilon:g}", chosen()
             if key not in done:
-                CHOSEN.parent.mkdir(exist_ok=True)
                 done[key] = best(data, variant, epsilon, points, start_of(data, variant, epsilon, done))
                 CHOSEN.write_text(json.dumps(done, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 

@@ -9,7 +9,11 @@ from typing import Protocol, cast
 
 from benchmarks.reproduce.runs import Metrics, Outcome, Run
 
-STUDIES = {"dpboost": "benchmarks.reproduce.dpboost", "fedgbdt": "benchmarks.reproduce.fedgbdt"}
+STUDIES = {
+    "dpboost": "benchmarks.reproduce.dpboost",
+    "fedgbdt": "benchmarks.reproduce.fedgbdt",
+    "sgbdt": "benchmarks.reproduce.sgbdt",
+}
 """The module of each paper. It offers what `Study` lists."""
 
 
