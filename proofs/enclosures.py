@@ -6,6 +6,7 @@ refdp function, through refdp.generic.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -20,7 +21,7 @@ from refdp import generic
 Box = tuple[tuple[Fraction, Fraction], ...]
 PRECISION = 106
 """Bits that both arithmetics work with."""
-MOST_BOXES = 200_000
+MOST_BOXES = 50_000
 
 
 class Enclosure:
@@ -163,11 +164,11 @@ def enclose(statement: Enclosed) -> dict[str, int]:
 
 
 def _boxes(statement: Enclosed, arithmetic: type[Enclosure]) -> int | None:
-    waiting: list[Box] = [tuple((Fraction(low), Fraction(high)) for low, high in statement.box.values())]
+    waiting: deque[Box] = deque([tuple((Fraction(low), Fraction(high)) for low, high in statement.box.values())])
     count = 0
     with working_precision():
         while waiting:
-            box, count = waiting.pop(), count + 1
+            box, count = waiting.popleft(), count + 1
             low, high = statement.margin(arithmetic, box)
             if low is not None and low > 0:
                 continue

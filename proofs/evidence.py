@@ -149,11 +149,15 @@ class BoundedCounterexample:
 
 @dataclass(frozen=True)
 class Finite:
-    """A statement about finitely many cases, each checked in exact arithmetic."""
+    """A statement about finitely many cases, each checked in exact arithmetic.
+
+    supports: True if the claim is about more cases than these; then this can refute it but not prove it.
+    """
 
     cases: Callable[[], Any]
     holds: Callable[[Any], bool]
     label: str
+    supports: bool = False
 
     def check(self) -> Outcome:
         count = 0
@@ -161,7 +165,7 @@ class Finite:
             count += 1
             if not self.holds(case):
                 return Outcome("fails", (EXACT,), f"{self.label}: fails", {"case": str(case)})
-        return Outcome("holds", (EXACT,), f"{self.label}: all {count} cases")
+        return Outcome("holds", (EXACT,), f"{self.label}: all {count} cases", decisive=not self.supports)
 
 
 @dataclass(frozen=True)

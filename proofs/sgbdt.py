@@ -241,6 +241,19 @@ PROPOSITIONS = (
         about=(whitened_squared, sgbdt.joint_sensitivity_squared, sgbdt.gradient_variance, sgbdt.support_variance),
         evidence=(
             Proved(
+                ForAll(
+                    reals("g h b hb v_g v_h"),
+                    given=lambda g, h, b, hb, v_g, v_h: (
+                        *(g - b <= 0, g + b >= 0, h >= 0, h - hb <= 0),
+                        *(v_g > 0, v_h > 0),
+                    ),
+                    holds=lambda g, h, b, hb, v_g, v_h: (
+                        whitened_squared(g, h, v_g, v_h) <= whitened_squared(b, hb, v_g, v_h)
+                    ),
+                ),
+                label="any variances: largest at |g| = g*, h = h*",
+            ),
+            Proved(
                 AtMost(
                     reals("g h b hb r1 s2"),
                     given=record,

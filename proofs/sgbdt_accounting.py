@@ -128,9 +128,15 @@ PROPOSITIONS = (
             Finite(
                 cases=lambda: iter(ORDERS),
                 holds=expansion,
-                label="the loop is the binomial sum, for these orders",
+                label="the loop is the binomial sum, for orders 2 to 32",
+                supports=True,
             ),
-            Finite(cases=lambda: iter(ORDERS), holds=unsampled, label="rate 1 gives alpha t, for these orders"),
+            Finite(
+                cases=lambda: iter(ORDERS),
+                holds=unsampled,
+                label="rate 1 gives alpha t, for orders 2 to 32",
+                supports=True,
+            ),
             Identity(
                 "x v k s",
                 left=lambda x, v, k, s: (-(x**2) + k * (x**2 - (x - v) ** 2)) / (2 * s**2),

@@ -181,9 +181,18 @@ PROPOSITIONS = (
     Proposition(
         "sgbdt/initial-score",
         "full text; slides: Fixing secondary privacy leakages",
-        "Given the noisy count n~ >= 1, the mean sum clamp(y)/n~ of labels in [-m*, m*] changes by at most m*/n~.",
+        "The count changes by 1, the sum of labels clamped to [-m*, m*] by at most m*, and, given the noisy count n~ "
+        ">= 1, the mean sum/n~ by at most m*/n~.",
         ADD_REMOVE,
         evidence=(
+            Proved(
+                ForAll(
+                    reals("S n y m"),
+                    given=lambda y, m: (y - m <= 0, y + m >= 0),
+                    holds=lambda S, n, y, m: ((S + y) - S <= m, S - (S + y) <= m, (n + 1) - n == 1),
+                ),
+                label="sum and count",
+            ),
             Proved(
                 AtMost(
                     reals("S y m c"),
@@ -201,7 +210,7 @@ PROPOSITIONS = (
             ),
         ),
         uses=("composition/laplace", "composition/sequential"),
-        argument="The count changes by 1 and is released first; both releases are part of the cost.",
+        argument="The count is released first; both releases are part of the cost.",
     ),
     Proposition(
         "sgbdt/initial-score-replace-one",

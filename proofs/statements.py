@@ -186,15 +186,24 @@ def in_domain(statement: Statement, values: Values) -> bool:
 
 
 def fails_at(statement: Statement, values: Mapping[str, Rational]) -> bool:
-    """Whether these rational values are in the domain and the statement is false there, in exact arithmetic."""
-    exact = {name: Fraction(value) for name, value in values.items()}
+    """Whether these rational values are in the domain and the statement is false there, in exact arithmetic.
+
+    Where it divides by zero it is neither true nor false.
+    """
+    try:
+        return _is_false(statement, {name: Fraction(value) for name, value in values.items()})
+    except ZeroDivisionError:
+        return False
+
+
+def _is_false(statement: Statement, exact: Mapping[str, Fraction]) -> bool:
     if not in_domain(statement, exact):
         return False
     if isinstance(statement, AtMost):
         quantities, bound = statement.sides(exact)
         for side in (*quantities, bound):
             if not isinstance(side, int | Fraction):
-                raise TypeError(f"not exact at {values}: {side!r}")
+                raise TypeError(f"not exact at {exact}: {side!r}")
     return not all(bool(goal) for goal in statement.goals(exact))
 
 
