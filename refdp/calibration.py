@@ -11,6 +11,7 @@ import numpy as np
 from refdp.accounting import conversion
 from refdp.accounting import gaussian as exact_gaussian
 from refdp.accounting.search import greatest
+from refdp.errors import InvalidParameter
 from refdp.events import Sensitivity
 from refdp.mechanisms import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
 
@@ -18,6 +19,8 @@ STEPS = 2**10
 """Discrete noise has a scale of 1 to 2 times this many grid steps."""
 ORDERS = np.concatenate([np.arange(1.25, 63.25, 0.25), [128.0, 256.0, 512.0]])
 """Renyi orders 1.25, 1.5, ..., 63, 128, 256, 512: those of Maddock et al. (2022)."""
+LARGE_ORDERS = 2.0 ** np.arange(10, 41)
+"""Further orders for an epsilon so small that no order up to 512 reaches it."""
 
 
 def laplace(
@@ -59,7 +62,13 @@ def total_mu(epsilon: float, delta: float, accounting: Literal["renyi", "exact"]
     if accounting == "exact":
         return exact_gaussian.mu_for(epsilon, delta)
 
-    def within(mu: float) -> bool:
-        return float(conversion.canonne(ORDERS, ORDERS * mu * mu / 2, delta).min()) <= epsilon
+    reach = conversion.canonne(ORDERS, np.zeros_like(ORDERS), delta).min()
+    orders = ORDERS if reach < epsilon / 2 else np.concatenate([ORDERS, LARGE_ORDERS])
 
-    return greatest(within, 0.0, 1e4, relative=1e-12)
+    def within(mu: float) -> bool:
+        return float(conversion.canonne(orders, orders * mu * mu / 2, delta).min()) <= epsilon
+
+    found = greatest(within, 0.0, 1e4, relative=1e-12)
+    if found == 0:
+        raise InvalidParameter(f"epsilon {epsilon!r} at delta {delta!r}: out of reach of Renyi orders up to 2^40")
+    return found

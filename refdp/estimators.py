@@ -27,7 +27,9 @@ from refdp.errors import InvalidParameter, InvalidRecords, PrivacyWarning
 from refdp.events import Relation
 from refdp.records import Classes, Floats, Interval, Schema, Target, make_records
 from refdp.registry import Paper
+from refdp.shapes import Shapes, shape_functions
 from refdp.training import source_for, train, without_guarantee
+from refdp.trees import Model
 
 _SHARED = """
 
@@ -229,3 +231,27 @@ class DPBoostClassifier(_PrivateClassifier, paper="dpboost"):
 
 class DPBoostRegressor(_PrivateRegressor, paper="dpboost"):
     """DPBoost (Li, Wu, Wen, He: AAAI 2020) for regression: square loss on labels scaled to [-1, 1]."""
+
+
+class _Explained:
+    model_: Model
+
+    def explain(self) -> Shapes:
+        """What each feature adds to the score, of a model whose trees have one feature each (features_per_tree=1).
+
+        Post-processing of released values. Errors: InvalidParameter if a tree has several features.
+        """
+        check_is_fitted(self)
+        return shape_functions(self.model_)
+
+
+class FedGBDTClassifier(_Explained, _PrivateClassifier, paper="fedgbdt"):
+    """The federated framework (Maddock et al., CCS 2022) for classes: log loss, one against the rest.
+
+    Its methods by name: FedGBDTClassifier(**refdp.papers.fedgbdt.PRESETS["DP-EBM Newton"]).
+    """
+
+
+class FedGBDTRegressor(_Explained, _PrivateRegressor, paper="fedgbdt"):
+    """The federated framework (Maddock et al., CCS 2022) for regression: square loss with clipped gradients, on labels
+    scaled to [-1, 1]."""

@@ -28,7 +28,16 @@ def nearest_probabilities(score: Floats) -> Floats:
     return np.maximum(shares - np.take_along_axis(excess, support - 1, axis=1), 0.0)
 
 
-LINKS: Mapping[str, Callable[[Floats], Floats]] = {"dpboost": nearest_probabilities}
+def odds_probabilities(score: Floats) -> Floats:
+    """Log odds as probabilities of shape (rows, classes): two classes have one score; more, trained one against the
+    rest, have their sigmoids divided by their sum."""
+    p = 1 / (1 + np.exp(-np.clip(score, -700, 700)))
+    if score.shape[1] == 1:
+        return np.column_stack([1 - p, p])
+    return np.asarray(p / p.sum(axis=1, keepdims=True))
+
+
+LINKS: Mapping[str, Callable[[Floats], Floats]] = {"dpboost": nearest_probabilities, "fedgbdt": odds_probabilities}
 """How each paper's scores become probabilities of shape (rows, classes)."""
 
 

@@ -31,10 +31,10 @@ class Reach:
     def root(cls, candidates: Candidates, features: Sequence[int]) -> Reach:
         """Level 0: every candidate of the given features.
 
-        A tree of features without any candidate (equal bounds) is given all candidates.
+        A tree of features without any candidate (equal bounds) is given the first feature that has some.
         """
         chosen = np.array([f for f in features if len(candidates.thresholds[f])], dtype=np.intp)
-        chosen = chosen if len(chosen) else np.unique(candidates.feature)
+        chosen = chosen if len(chosen) else candidates.feature[:1]
         return cls(candidates, chosen, np.isin(candidates.feature, chosen)[None])
 
     def columns(self, feature: int) -> slice:

@@ -19,6 +19,7 @@ from itertools import groupby
 import numpy as np
 
 from refdp import candidates as grids
+from refdp.accounting import account
 from refdp.calibration import gaussian, total_mu
 from refdp.candidates import Candidates
 from refdp.certificate import Certificate, Guarantee, issue
@@ -416,7 +417,7 @@ def query_mu(params: Params, schema: Schema) -> float:
     More than two classes share epsilon and delta (fedgbdt/one-vs-rest-divided).
     """
     models = scores(schema)
-    delta = params.delta / models if params.classes == "divided" else params.delta
+    delta = params.delta / models if params.one_vs_rest == "divided" else params.delta
     return total_mu(params.epsilon / models, delta, params.accounting) / math.sqrt(queries(params, schema))
 
 
@@ -465,7 +466,27 @@ def certificate(params: Params, schema: Schema) -> Certificate:
     if params.noise_by == "record" and params.local == "index":
         breaches.append("records send the index of their leaf without noise (fedgbdt/ldp-leaf-index)")
     proved = plan(params, schema, proved=True)
-    return issue("fedgbdt", Guarantee(params.epsilon, params.delta), plan(params, schema), proved, tuple(breaches))
+    methods = account(proved, delta=params.delta).methods
+    remark = f"established at delta {params.delta:g}: " + ", ".join(
+        f"{METHODS[name]} epsilon {methods[name]:.6g}" for name in METHODS
+    )
+    return issue(
+        "fedgbdt",
+        Guarantee(params.epsilon, params.delta),
+        plan(params, schema),
+        proved,
+        tuple(breaches),
+        rests_on=WHOLE[params.relation],
+        remarks=(remark,),
+    )
+
+
+METHODS = {"exact": "exact Gaussian composition gives", "renyi": "Renyi composition"}
+WHOLE = {
+    Relation.ADD_REMOVE: ("fedgbdt/algorithm-1", "fedgbdt/rounding"),
+    Relation.REPLACE_ONE: ("fedgbdt/algorithm-1-vector-replace-one", "fedgbdt/rounding-replace-one"),
+}
+"""Claims on the whole algorithm and on the grid of (g, h)."""
 
 
 # --- Training: Algorithm 1 --------------------------------------------------------------------------------------------

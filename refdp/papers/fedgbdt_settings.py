@@ -33,7 +33,7 @@ class Params:
     sensitivities: "joint", the ledger's for (g, h) together; "by-round", smaller where few updates have moved the
       scores; "published", the bounds of g and h taken separately.
     grid: uniform candidates strictly "inside" the bounds, or "published", where the first and last separate nothing.
-    classes: the budget of a one-vs-rest model of K classes is (epsilon/K, delta/K), "divided"; or "published",
+    one_vs_rest: the budget of each of K models is (epsilon/K, delta/K), "divided"; or "published",
       (epsilon/K, delta).
     local: what a record sends in the local model: its leaf's entry of a "vector", or its leaf's "index" and (g, h).
     """
@@ -64,7 +64,7 @@ class Params:
     noise_by: Literal["aggregator", "record"] = "aggregator"
     sensitivities: Literal["joint", "by-round", "published"] = "joint"
     grid: Literal["inside", "published"] = "inside"
-    classes: Literal["divided", "published"] = "divided"
+    one_vs_rest: Literal["divided", "published"] = "divided"
     local: Literal["vector", "index"] = "vector"
     no_privacy: bool = False
 
@@ -111,7 +111,7 @@ AS_PUBLISHED: Mapping[str, Any] = {
     "sensitivities": "published",
     "accounting": "renyi",
     "grid": "published",
-    "classes": "published",
+    "one_vs_rest": "published",
     "local": "index",
 }
 """The readings that the paper prints, as keyword arguments of Params."""
