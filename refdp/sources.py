@@ -90,6 +90,8 @@ def sample_assignment(generator: np.random.Generator, request: Request) -> NDArr
     """Secret block of each of `size` record slots; -1 is no block."""
     size = int(np.prod(request.size))
     match request.law:
+        case ("partition", (1.0,)):  # one block holds every record: nothing to draw, and no memory for it
+            return np.broadcast_to(np.int64(0), size)
         case ("partition", weights):
             edges = np.cumsum(weights)
             block = np.searchsorted(edges, generator.random(size), side="right")
