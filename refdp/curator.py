@@ -63,7 +63,7 @@ class Request:
 class Entry:
     """One line of a transcript. `index` is the chosen option of an exponential mechanism, `output` the released value.
 
-    `value` is the true value and is kept only when auditing; an `assign` entry's output is secret as well.
+    `value` is the true value; it and the secret output of an `assign` entry are kept only when auditing.
     """
 
     request: Request
@@ -222,6 +222,8 @@ class Curator:
 
     def _keep(self, request: Request, output: Array, index: Array | None) -> None:
         value = request.value if self._audit else None
+        if request.kind == "assign" and not self._audit:
+            output = output[:0]  # secret and as long as the data: only replays need it
         kept = replace(request, value=None)
         self.transcript.entries.append(Entry(kept, output, index, tuple(self._scopes), value))
 

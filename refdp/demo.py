@@ -100,8 +100,8 @@ def _epsilons(certificate: Certificate | None) -> tuple[str, Text]:
 
 def _spread(results: list[dict[str, float | None]], name: str) -> str:
     values = np.array([result[name] for result in results], dtype=np.float64)
-    spread = values.std()
-    return f"{values.mean():.3g}" + (f" ± {spread:.2g}" if spread > 1e-9 * abs(values.mean()) else "")
+    spread = float(f"{values.std():.1g}")
+    return f"{values.mean():.3g}" + (f" ± {spread:g}" if spread > 1e-9 * abs(values.mean()) else "")
 
 
 def audited(name: str, *, published: bool) -> RenderableType:

@@ -18,7 +18,7 @@ from refdp.checks import check_choices, check_count, check_number
 from refdp.curator import Curator
 from refdp.events import Event, Partition, Plan, Relation, Release, Repeat, Sensitivity, Sequential
 from refdp.generic import Number, minimum
-from refdp.losses import GRID, on_grid, square_gradient
+from refdp.losses import GRID, grid_floor, on_grid, square_gradient
 from refdp.mechanisms import Exponential, Mechanism
 from refdp.records import Classes, Floats, Interval, Records, Schema
 from refdp.trees import Ensemble, Model, Tree
@@ -115,6 +115,8 @@ class Params:
     gradient_bound: g_l*, 1 for square loss on labels in [-1, 1].
     scheme: "dpboost", or a baseline of section 4: "np" (no privacy), "para" (parallel), "seq" (sequential).
     candidates: "uniform" or "log" public grids with `bins` thresholds a feature, or "data": every value in the records.
+    gradients: "filter" leaves out records of |g| > g_l* (section 3.1); "clip" moves g to the bound, at the same cost.
+      With labels of +-1 and scores within +-2, filtering leaves out just the records on the wrong side.
     noise: "floating", or "discrete": exact samplers on a public grid, safe against floating-point attacks.
 
     Where the printed algorithms contradict themselves or the guarantee, one reading has to be chosen:
@@ -136,6 +138,7 @@ class Params:
     scheme: Literal["dpboost", "np", "para", "seq"] = "dpboost"
     candidates: Literal["uniform", "log", "data"] = "uniform"
     bins: int = 32
+    gradients: Literal["filter", "clip"] = "filter"
     noise: Literal["floating", "discrete"] = "floating"
     constants: Literal["proved", "published"] = "proved"
     leaf_budget: Literal["half", "level"] = "half"
@@ -317,6 +320,8 @@ def train_single_tree(
     params: Params, binned: Binned, gradient: Floats, rows: Mask, epsilon: float, clip: float, curator: Curator
 ) -> Tree:
     """Algorithm 1. gradient: shape (rows,); rows: mask of this tree's records; epsilon: eps_t; clip: leaf threshold."""
+    if params.gradients == "clip":
+        gradient = np.clip(gradient, -grid_floor(params.gradient_bound), grid_floor(params.gradient_bound))
     used = rows & (np.abs(gradient) <= params.gradient_bound)  # Alg. 1, l. 3: gradient-based data filtering
     mine, g = binned.take(used), gradient[used]
     split, leaf = split_charge(params, epsilon), leaf_charge(params, epsilon, clip)

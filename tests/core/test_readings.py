@@ -42,7 +42,8 @@ def small(**changes: Any) -> dpboost.Params:
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("relation", list(Relation))
 @pytest.mark.parametrize(
-    "changes", [{}, {"noise": "discrete"}, {"scheme": "seq"}, {"scheme": "para"}, dpboost.AS_PUBLISHED]
+    "changes",
+    [{}, {"noise": "discrete"}, {"gradients": "clip"}, {"scheme": "seq"}, {"scheme": "para"}, dpboost.AS_PUBLISHED],
 )
 def test_recorded_events_equal_the_plan(target: Any, relation: Relation, changes: dict[str, Any]) -> None:
     params, records = small(relation=relation, **changes), some_records(target)

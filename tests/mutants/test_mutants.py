@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from refdp.events import Relation
@@ -19,8 +21,8 @@ def test_mutant_is_caught_and_located(mutant: Mutant) -> None:
 
 
 @pytest.mark.parametrize("relation", list(Relation))
-@pytest.mark.parametrize("noise", ["floating", "discrete"])
-def test_correct_module_is_not_accused(relation: Relation, noise: str) -> None:
-    params = dpboost.Params(1.0, relation, trees=6, trees_per_ensemble=3, depth=2, bins=4, noise=noise)  # type: ignore[arg-type]
+@pytest.mark.parametrize("changes", [{}, {"noise": "discrete"}, {"gradients": "clip"}])
+def test_correct_module_is_not_accused(relation: Relation, changes: dict[str, Any]) -> None:
+    params = dpboost.Params(1.0, relation, trees=6, trees_per_ensemble=3, depth=2, bins=4, **changes)
     plan = dpboost.plan(params, SCHEMA)
     assert audit(lambda records, door: dpboost.train(params, records, door), plan, SCHEMA, 1.0) == []
