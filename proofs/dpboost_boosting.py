@@ -162,8 +162,24 @@ PROPOSITIONS = (
                 at={"y": 1},
             ),
         ),
-        argument="Its bound is 2.",
-        repaired_by="dpboost/gradient-bound",
+        repaired_by="dpboost/gradient-bound-doubled",
+    ),
+    Proposition(
+        "dpboost/gradient-bound-doubled",
+        "section 3.1, gradient-based data filtering, repaired",
+        "For (y - s)^2 on labels in [-1, 1], g_l* = 2.",
+        about=(square_gradient,),
+        evidence=(
+            Proved(
+                AtMost(
+                    (Real("y"),),
+                    given=lambda y: (y >= -1, y <= 1),
+                    quantity=lambda y: both(2 * square_gradient(0, y)),
+                    bound=lambda y: 2 + 0 * y,
+                ),
+                tight=Tight("2", "at y = 1 and y = -1", at=lambda: {"y": 1}, near={"y": 1}),
+            ),
+        ),
     ),
     Proposition(
         "dpboost/gradient-bound-log-loss",

@@ -1,0 +1,190 @@
+"""The committed ledger: complete, consistent, cited correctly by the code, and rendered."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from proofs.ledger import LEDGER, differences, propositions, to_json, with_premises
+from proofs.page import checker_lines, page
+from refdp import claims
+from refdp.claims import VERDICTS, Claim
+from refdp.errors import InvalidParameter
+from refdp.events import Relation, releases
+from refdp.fingerprint import current, tree_text
+from refdp.papers import dpboost
+from refdp.records import Interval, Numeric, Schema
+
+ROOT = Path(__file__).parents[2]
+ALL = claims.committed()
+PAPERS = ("dpboost", "inprivate", "dpxgboost", "fedgbdt", "sgbdt", "composition")
+REQUIRED = [
+    "inprivate/residual-bound",
+    "inprivate/gain-sensitivity",
+    "inprivate/leaf-sum-sensitivity",
+    "inprivate/leaf-hessian-sensitivity",
+    "inprivate/down-sampling",
+    "dpxgboost/exponential-section-2",
+    "dpxgboost/noisy-average",
+    "dpxgboost/min-child-weight",
+    "dpxgboost/sketch",
+    "dpxgboost/budget",
+    "dpxgboost/subsampling",
+    "fedgbdt/newton-sensitivity",
+    "fedgbdt/gradient-sensitivity",
+    "fedgbdt/averaging-sensitivity",
+    "fedgbdt/weight-clip",
+    "sgbdt/nonspherical",
+    "sgbdt/joint-sensitivity",
+    "sgbdt/prior-leaf-sensitivity",
+    "sgbdt/individual",
+    "sgbdt/filter",
+    "dpboost/lemma-1",
+    "dpboost/lemma-2",
+    "dpboost/corollary-1",
+    "dpboost/corollary-2",
+    "dpboost/theorem-5",
+    "dpboost/theorem-6",
+    "dpboost/theorem-7",
+    "dpboost/theorem-8",
+    "dpboost/eq-2",
+    "dpboost/eq-3",
+    "dpboost/eq-4",
+    "dpboost/shares",
+    "dpboost/algorithm-1-budget",
+    "dpboost/candidates",
+]
+
+
+def test_it_is_large_and_covers_all_papers() -> None:
+    assert len(ALL) >= 70
+    assert {claim.paper for claim in ALL} == set(PAPERS)
+    assert set(REQUIRED) <= {claim.id for claim in ALL}
+
+
+def test_the_ledger_has_exactly_the_stated_propositions() -> None:
+    assert [claim.id for claim in ALL] == sorted(propositions())
+
+
+@pytest.mark.parametrize("claim", ALL, ids=lambda claim: claim.id)
+def test_every_claim_is_well_formed(claim: Claim) -> None:
+    assert re.fullmatch(r"[a-z]+/[a-z0-9]+(-[a-z0-9]+)*", claim.id)
+    assert claim.relation in (*(relation.value for relation in Relation), "none")
+    assert claim.verdict in VERDICTS
+    assert claim.verdict == "PROVED" or claim.reason
+    assert claim.verdict != "REFUTED" or claim.witness
+    assert claim.verdict != "CONDITIONAL" or claim.assumes
+    assert ("z3" in claim.checked_by) == ("cvc5" in claim.checked_by), "a single solver's word"
+    known = {other.id for other in ALL}
+    assert set(claim.uses) <= known and {claim.repaired_by} <= known | {None}
+
+
+@pytest.mark.parametrize("claim", [c for c in ALL if c.verdict == "REFUTED" and c.repaired_by], ids=lambda c: c.id)
+def test_repairs_hold(claim: Claim) -> None:
+    assert claims.verdict(claim.repaired_by or "") in ("PROVED", "CONDITIONAL")
+
+
+def test_proved_claims_rest_on_proved_ones() -> None:
+    verdicts = {claim.id: claim.verdict for claim in ALL}
+    for claim in ALL:
+        if claim.verdict == "PROVED":
+            assert {verdicts[name] for name in claim.uses} <= {"PROVED"}, claim.id
+
+
+def test_every_claim_that_the_code_cites_exists() -> None:
+    pattern = re.compile(rf"\"((?:{'|'.join(PAPERS)})/[a-z0-9-]+)\"")
+    cited = {
+        (path.name, name)
+        for path in (ROOT / "refdp").rglob("*.py")
+        for name in pattern.findall(path.read_text(encoding="utf-8"))
+    }
+    assert len(cited) > 10
+    known = {claim.id for claim in ALL}
+    assert {(path, name) for path, name in cited if name not in known} == set()
+
+
+@pytest.mark.parametrize("relation", Relation)
+def test_repaired_releases_rest_on_proved_claims_of_their_relation(relation: Relation) -> None:
+    schema = Schema((Numeric("x", 0, 1),), Interval(-1, 1))
+    plan = dpboost.plan(dpboost.Params(1.0, relation, trees=2, trees_per_ensemble=2, depth=2), schema, proved=True)
+    cited = [claims.get(release.sensitivity.claim) for release in releases(plan.event)]
+    assert {claim.verdict for claim in cited} == {"PROVED"}
+    assert {claim.relation for claim in cited} == {relation.value}
+
+
+# --- differences, page, rendering -------------------------------------------------------------------------------------
+
+
+def test_a_typed_verdict_is_a_difference() -> None:
+    derived = {claim.id: claim for claim in ALL}
+    assert list(differences(derived, LEDGER.read_text(encoding="utf-8"))) == []
+    rows = json.loads(to_json(derived))
+    row = next(row for row in rows["claims"] if row["id"] == "dpboost/lemma-1")
+    row["verdict"] = "PROVED"
+    assert list(differences(derived, json.dumps(rows))) == ["dpboost/lemma-1: verdict: 'PROVED' -> 'REFUTED'"]
+    rows["claims"].remove(row)
+    assert list(differences(derived, json.dumps(rows))) == ["dpboost/lemma-1: only derived now"]
+
+
+def test_the_page_is_generated_from_the_ledger() -> None:
+    text = (ROOT / "docs" / "claims.md").read_text(encoding="utf-8")
+    assert f"{len(ALL)} claims" in text and f"{checker_lines()} lines" in text
+    for claim in ALL:
+        assert f"### {claim.id}: {claim.verdict}" in text
+    assert page({claim.id: claim for claim in ALL}).startswith("# Claims")
+
+
+def test_premises_come_along() -> None:
+    names = with_premises(["dpboost/theorem-7-repaired-add-remove"])
+    assert {"dpboost/gain-range-add-remove", "dpboost/scaling", "composition/laplace"} <= set(names)
+
+
+def test_table_and_details_render() -> None:
+    console = Console(width=200, record=True, file=io.StringIO())
+    console.print(claims.table(claims.load("dpboost")))
+    console.print(claims.show("dpboost/lemma-1"))
+    text = console.export_text()
+    assert "REFUTED" in text and "dpboost/gain-range-add-remove" in text
+    assert "1/10 = 0.1" in text and "dpboost/gain-sensitivity" in text
+    assert re.search(r"refdp/papers/dpboost\.py:\d+", text)
+
+
+def test_unknown_names_are_errors() -> None:
+    with pytest.raises(InvalidParameter, match="no claim 'dpboost/lemma-9' in the ledger"):
+        claims.get("dpboost/lemma-9")
+    with pytest.raises(InvalidParameter, match="no claims for paper 'xgboost'"):
+        claims.load("xgboost")
+    assert claims.verdict("dpboost/lemma-9") == "OPEN"
+
+
+# --- fingerprints -----------------------------------------------------------------------------------------------------
+
+
+def test_comments_docstrings_and_annotations_do_not_matter() -> None:
+    plain = "def f(a):\n    return a + 1\n"
+    same = 'def f(a: int) -> int:\n    """Doc."""\n    # why\n    return (a +\n        1)\n'
+    assert tree_text(plain) == tree_text(same)
+
+
+@pytest.mark.parametrize("other", ["def f(a):\n    return a + 2\n", "def f(a):\n    return a - 1\n"])
+def test_meaning_matters(other: str) -> None:
+    assert tree_text("def f(a):\n    return a + 1\n") != tree_text(other)
+
+
+def test_a_function_that_is_gone_has_no_fingerprint() -> None:
+    assert current("refdp.papers.dpboost:no_such_function") is None
+    assert current("refdp.no_such_module:f") is None
+
+
+def test_citations_are_whole_ids() -> None:
+    """dpboost/lemma-1 is not cited where dpboost/lemma-1-replace-one is."""
+    lines = (ROOT / "refdp/papers/dpboost.py").read_text(encoding="utf-8").splitlines()
+    for place in claims.citations("dpboost/lemma-1"):
+        if place.startswith("refdp/papers/dpboost.py"):
+            line = lines[int(place.rpartition(":")[2]) - 1]
+            assert re.search(r"dpboost/lemma-1(?![a-z0-9-])", line)
