@@ -24,6 +24,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 
 from refdp import frames, prediction, registry
 from refdp.errors import InvalidParameter, InvalidRecords, PrivacyWarning
+from refdp.estimators_stream import Streaming
 from refdp.events import Relation
 from refdp.records import Classes, Floats, Interval, Schema, Target, make_records
 from refdp.registry import Paper
@@ -154,6 +155,8 @@ class _PrivateEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
         check_is_fitted(self)
         return frames.encode(self._validated(X, reset=False), self.model_.schema.features)
 
+    _breaches = staticmethod(_breaches)
+
     def _target(self, y: Any) -> tuple[Target, Floats, bool]:
         """Public target, labels as numbers, and whether the target was read off the labels."""
         raise NotImplementedError
@@ -255,3 +258,11 @@ class FedGBDTClassifier(_Explained, _PrivateClassifier, paper="fedgbdt"):
 class FedGBDTRegressor(_Explained, _PrivateRegressor, paper="fedgbdt"):
     """The federated framework (Maddock et al., CCS 2022) for regression: square loss with clipped gradients, on labels
     scaled to [-1, 1]."""
+
+
+class SGBDTClassifier(Streaming, _PrivateClassifier, paper="sgbdt"):
+    """S-GBDT (Kirschte, Peinemann et al. 2023) for classes: log loss, one against the rest; learns on streams."""
+
+
+class SGBDTRegressor(Streaming, _PrivateRegressor, paper="sgbdt"):
+    """S-GBDT (Kirschte, Peinemann et al. 2023) for regression: square loss on labels in [-1, 1]; learns on streams."""

@@ -37,7 +37,11 @@ def odds_probabilities(score: Floats) -> Floats:
     return np.asarray(p / p.sum(axis=1, keepdims=True))
 
 
-LINKS: Mapping[str, Callable[[Floats], Floats]] = {"dpboost": nearest_probabilities, "fedgbdt": odds_probabilities}
+LINKS: Mapping[str, Callable[[Floats], Floats]] = {
+    "dpboost": nearest_probabilities,
+    "fedgbdt": odds_probabilities,
+    "sgbdt": odds_probabilities,
+}
 """How each paper's scores become probabilities of shape (rows, classes)."""
 
 

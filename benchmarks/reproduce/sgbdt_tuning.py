@@ -1,16 +1,15 @@
 """Hyperparameters for S-GBDT from the published grids, chosen on synthetic records only.
 
-    python -m benchmarks.reproduce.sgbdt_tuning [--points 24]
+    python -m benchmarks.reproduce.sgbdt_tuning
 
 The synthetic sets have the sizes and the kinds of columns that are published for Abalone and Adult and roughly the
 published label range, mean, deviation and error without privacy; columns are noisy monotone functions of one or three
-hidden variables. For every variant and epsilon a random walk of `points` steps through the grids, which keeps what is
+hidden variables. For every variant and epsilon a random walk of `STEPS` steps through the grids, which keeps what is
 better, starts from what was chosen before (the neighbouring epsilon, the plain variant).
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 from functools import lru_cache
 from pathlib import Path
@@ -18,7 +17,16 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.reproduce.sgbdt_variants import EPSILONS, auc, moved, params_of, rmse, settings_of, train
+from benchmarks.reproduce.sgbdt_variants import (
+    EPSILONS,
+    REGULARISATION,
+    auc,
+    moved,
+    params_of,
+    rmse,
+    settings_of,
+    train,
+)
 from refdp.records import Categorical, Classes, Feature, Interval, Numeric, Records, Schema, make_records
 
 CHOSEN = Path(__file__).with_name("sgbdt_chosen.json")
@@ -70,17 +78,19 @@ def loss(data: str, variant: str, epsilon: float, settings: dict[str, Any], seed
 
 START: dict[str, Any] = {
     "trees": 50, "depth": 3, "gradient_bound": 0.3, "hessian_bound": 0.25, "subsample": 0.1, "support_weight": 0.3,
-    "initial_share": 0.1, "label_bound": 1.0, "shrinkage": 0.2, "regularisation": 1.0, "extra": 0.5,
+    "initial_share": 0.3, "label_bound": 0.5, "shrinkage": 0.1, "regularisation": 15.0, "extra": 0.5,
 }  # fmt: skip
+STEPS, RUNS = {"abalone": 60, "adult": 12}, {"abalone": 6, "adult": 2}
+"""Steps of the walk and runs for each point: Adult's counterpart has many records and little noise."""
 
 
 def best(data: str, variant: str, epsilon: float, steps: int, start: dict[str, Any]) -> dict[str, Any]:
-    """Where the walk ends: a step is taken if the mean of three runs is smaller."""
+    """Where the walk ends: a step is taken if the mean of `RUNS` runs is smaller."""
     generator = np.random.default_rng(104)
 
     def mean(point: dict[str, Any]) -> float:
         settings = settings_of(variant, point)
-        return float(np.mean([loss(data, variant, epsilon, settings, seed) for seed in range(3)]))
+        return float(np.mean([loss(data, variant, epsilon, settings, seed) for seed in range(RUNS[data])]))
 
     point, least = start, mean(start)
     for _ in range(steps):
@@ -94,7 +104,8 @@ def start_of(data: str, variant: str, epsilon: float, done: dict[str, dict[str, 
     """What was chosen for the same variant at the epsilon before, else for "r1" at this one, else `START`."""
     before = [e for e in EPSILONS[data] if e < epsilon]
     keys = [f"{data}/{variant}/{before[-1]:g}"] if before else []
-    return next((done[key] for key in [*keys, f"{data}/r1/{epsilon:g}"] if key in done), START)
+    start = START | {"regularisation": REGULARISATION[data][-1], "label_bound": 0.5 if data == "abalone" else 1.0}
+    return next((done[key] for key in [*keys, f"{data}/r1/{epsilon:g}"] if key in done), start)
 
 
 def chosen() -> dict[str, dict[str, Any]]:
@@ -105,15 +116,12 @@ def chosen() -> dict[str, dict[str, Any]]:
 
 def main() -> None:
     """Choose what is not chosen yet."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--points", type=int, default=24)
-    points = parser.parse_args().points
     order = ("r1", "stream filter", "stream naive", "filter", "gamma 1", "none", "subsampling", "initial score")
     for data, variant in [(data, variant) for data in EPSILONS for variant in order]:
         for epsilon in EPSILONS[data]:
             key, done = f"{data}/{variant}/{epsilon:g}", chosen()
             if key not in done:
-                done[key] = best(data, variant, epsilon, points, start_of(data, variant, epsilon, done))
+                done[key] = best(data, variant, epsilon, STEPS[data], start_of(data, variant, epsilon, done))
                 CHOSEN.write_text(json.dumps(done, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
 

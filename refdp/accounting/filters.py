@@ -73,6 +73,11 @@ class IndividualFilter:
         self._spent += np.where(mask[:, None], self._table(costs), 0.0)
         return mask
 
+    @property
+    def spent(self) -> Array:
+        """What every record has spent at every order, shape (records, orders): a copy. PRIVATE: never release it."""
+        return self._spent.copy()
+
     def _table(self, costs: Array) -> Array:
         array = np.asarray(costs, dtype=float)
         table = array[:, None] * self.orders if array.ndim == 1 else array

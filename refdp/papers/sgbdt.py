@@ -357,6 +357,16 @@ class Training:
         self.filters.append(self.budget.filter(len(label)))
         self.sizes.append(len(label))
 
+    def replace(self, rows: NDArray[np.intp], x: Floats, label: Floats) -> None:
+        """New content for the records at these positions: same accounts, scores of the trees so far."""
+        self.x = np.array(self.x, order="F")
+        self.x[rows], self.label[rows] = x, label
+        self.score[rows] = self.ensemble().score(x, self.domain.categorical)
+
+    def spent(self) -> Floats:
+        """Largest share of its budget that each record has spent at any order, shape (records,). PRIVATE."""
+        return np.concatenate([np.max(account.spent / self.budget.spendable, axis=1) for account in self.filters])
+
     def start(self, curator: Curator) -> None:
         """The private initial score, from the records so far."""
         if self.params.initial_share:

@@ -1,0 +1,141 @@
+"""Learning on streams: records arrive in batches, and every id keeps its own account from batch to batch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from refdp import frames, registry
+from refdp.curator import Curator, Source
+from refdp.errors import InvalidParameter, InvalidRecords
+from refdp.papers import sgbdt
+from refdp.records import Floats, Records, Schema, make_records
+from refdp.training import source_for, without_guarantee
+from refdp.trees import Model
+
+
+class Stream:
+    """The data owner's side of a stream: records and accounts by id. Private: nothing but `model` may leave.
+
+    The first batch gives the initial score and T_regular trees, each further one T_extra trees on all records with
+    budget left. An id that comes again replaces its record and keeps what it has spent, so that the guarantee is about
+    everything that one id ever contributed. Records whose budget is spent are passed over; nothing tells which.
+    """
+
+    def __init__(self, params: sgbdt.Params, schema: Schema, source: Source) -> None:
+        self._params, self.schema = params, schema
+        self._curator = Curator(source, params.relation)
+        self._trainings = [sgbdt.Training(params, schema) for _ in range(sgbdt.scores(schema))]
+        self._row: dict[Any, int] = {}
+        self.batches = 0
+
+    def add(self, records: Records, ids: Sequence[Any] | None) -> Model:
+        """Train on with one more batch; without ids every record is somebody new.
+
+        Errors: InvalidRecords for ids that are not one distinct id a record.
+        """
+        if ids is None:
+            ids = [(self.batches, position) for position in range(records.size)]
+        if len(ids) != records.size or len(set(ids)) != len(ids):
+            raise InvalidRecords("ids: one id a record is needed, each at most once in a batch")
+        known = np.array([name in self._row for name in ids], dtype=bool)
+        rows = np.array([self._row[name] for name in ids if name in self._row], dtype=np.intp)
+        for name in ids:
+            self._row.setdefault(name, len(self._row))
+        for output, training in enumerate(self._trainings):
+            with self._curator.step(f"score {output}"):
+                self._add(training, records, sgbdt.label_of(records, output), known, rows)
+        self.batches += 1
+        ensembles = tuple(training.ensemble() for training in self._trainings)
+        return Model("sgbdt", asdict(self._params), self.schema, ensembles)
+
+    def _add(
+        self, training: sgbdt.Training, records: Records, label: Floats, known: NDArray[np.bool_], rows: Any
+    ) -> None:
+        training.replace(rows, records.x[known], label[known])
+        training.admit(records.x[~known], label[~known])
+        if not self.batches:
+            training.start(self._curator)
+        training.grow(self._params.trees if not self.batches else self._params.extra_trees, self._curator)
+
+    def transcript(self) -> list[dict[str, Any]]:
+        """Released outputs and public draws of all batches."""
+        return self._curator.transcript.public()
+
+    def spent(self) -> dict[Any, float]:
+        """Share of its budget that each id has spent, the largest over the scores. PRIVATE: for the data owner only."""
+        shares = np.max([training.spent() for training in self._trainings], axis=0)
+        return {name: float(shares[row]) for name, row in self._row.items()}
+
+    def __repr__(self) -> str:
+        """Public figures only: neither records nor accounts."""
+        return f"Stream(sgbdt, batches={self.batches})"
+
+
+class Streaming:
+    """`partial_fit` and budget reports for estimators of S-GBDT."""
+
+    def partial_fit(self, X: Any, y: Any, ids: Sequence[Any] | None = None, classes: Any = None) -> Self:
+        """Train on with a batch of new records; ids: who each record belongs to, by default somebody new each.
+
+        classes: scikit-learn's convention; they have to be those of the parameter `classes` if that is given.
+        Records and accounts stay in `private_stream_`, which is the data owner's and is left out of pickles.
+        Errors: InvalidParameter for a further batch without public classes or label range, or without extra trees.
+        """
+        me: Any = self
+        paper = registry.paper("sgbdt")
+        params = paper.params(me._settings(paper), as_published=me.as_published)
+        first = not hasattr(self, "private_stream_")
+        frame = me._validated(X, reset=first)
+        if classes is not None and me.classes is not None and sorted(classes) != sorted(me.classes):
+            raise InvalidParameter(f"classes = {classes!r}: the parameter of that name has {me.classes!r}")
+        if not first and (not params.extra_trees or getattr(me, me._target_parameter) is None):
+            raise InvalidParameter(
+                f"a further batch needs extra_trees >= 1 (given: {params.extra_trees}) and {me._target_parameter}"
+            )
+        kind, label, unknown = me._target(column_or_1d(y, warn=True))
+        if first:
+            features, observed = frames.describe(frame, me.bounds or {})
+            found = me._breaches(observed, unknown, me._target_parameter)
+            schema = Schema(features, kind)
+            self.private_stream_ = Stream(params, schema, source_for(params, me.random_state))
+            me.certificate_ = without_guarantee(paper.certificate(params, schema), found)
+        schema = self.private_stream_.schema
+        records = make_records(schema, frames.encode(frame, schema.features), label)
+        me.model_ = self.private_stream_.add(records, ids)
+        me.transcript_ = self.private_stream_.transcript()
+        return self
+
+    def budget_report(self) -> dict[str, Any]:
+        """What every record may spend, from parameters alone: safe to publish."""
+        check_is_fitted(self)
+        me: Any = self
+        schema = me.model_.schema
+        params = sgbdt.Params(**me.model_.params)
+        budget = sgbdt.budget_of(params, schema)
+        return {
+            "epsilon": params.epsilon,
+            "delta": params.delta,
+            "epsilon of the initial score": params.epsilon * params.initial_share,
+            "epsilon of the trees": budget.epsilon(params.delta, sgbdt.scores(schema)),
+            "sigma": budget.sigma,
+            "orders": budget.orders.tolist(),
+            "budget of a record at each order": budget.spendable.tolist(),
+            "rounds that every record can pay": params.trees,
+            "further rounds": params.extra_trees,
+        }
+
+    def private_budget_report(self) -> dict[Any, float]:
+        """Share of its budget that each id has spent after `partial_fit`. PRIVATE: for the data owner only."""
+        check_is_fitted(self, "private_stream_")
+        return self.private_stream_.spent()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Everything but the private stream."""
+        state: dict[str, Any] = super().__getstate__()  # type: ignore[assignment]
+        return {name: value for name, value in state.items() if name != "private_stream_"}
