@@ -73,8 +73,11 @@ class ForAll:
     given: Callable[..., Any] = nothing
 
     def goals(self, values: Values) -> tuple[Any, ...]:
-        """What has to hold at these values."""
-        return many(call(self.holds, values))
+        """What has to hold at these values. Errors: ValueError if nothing is stated."""
+        goals = many(call(self.holds, values))
+        if not goals:
+            raise ValueError("a statement without goals")
+        return goals
 
 
 @dataclass(frozen=True)

@@ -224,7 +224,8 @@ def _greatest(*terms: Any) -> Term:
 
 def _lifted(chosen: Any, terms: tuple[Any, ...]) -> Term:
     """The chosen number as a term, also where it is an integer."""
-    return next(term for term in terms if isinstance(term, Term)) * 0 + chosen
+    zero: Term = next(term for term in terms if isinstance(term, Term)) * 0
+    return zero._lift(chosen)
 
 
 minimum.register(Term, _least)
