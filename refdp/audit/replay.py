@@ -155,20 +155,33 @@ def audit_pair(
 def _sides(pair: Pair, transcript: Transcript, removed: int | None) -> list[tuple[Records, ReplaySource]]:
     present = Target(removed, pair.position)
     absent = Target(removed, None, neighbour=pair.old is None)
-    sides = [(pair.first(), ReplaySource(transcript, present)), (pair.base, ReplaySource(transcript, absent))]
+    sides = [(pair.first(), ReplaySource(transcript, present))]
+    if pair.old is None or has_secrets(transcript):
+        sides.append((pair.base, ReplaySource(transcript, absent)))
     if pair.old is not None:
         sides.append((pair.second(), ReplaySource(transcript, present)))
     return sides
 
 
+def has_secrets(transcript: Transcript) -> bool:
+    """Whether losses have to be mixed over secret assignments of records.
+
+    If not, replacing a record needs no replay without it, whose number of records, which is public then, is another.
+    """
+    return any(entry.request.kind == "assign" for entry in transcript.entries)
+
+
 def compare(sides: list[Transcript], pair: Pair, epsilon: float, found: list[Violation]) -> Finding:
-    """Losses and violations from replayed transcripts: first side, without the record, and second side if replaced."""
+    """Losses and violations from replayed transcripts: first side, without the record, and second side if replaced.
+
+    Two sides are enough where nothing is mixed, see `has_secrets`.
+    """
     first, without, second = sides[0], sides[1], sides[-1]
     between = changes(first, second)
     for change in between:
         found += change.violations(pair)
     loss = mixed([change.term(change.loss()) for change in changes(first, without)])
-    if pair.old is not None:
+    if len(sides) > 2:
         loss -= mixed([change.term(change.loss()) for change in changes(second, without)])
     worst = max(_worst(between, pair.old is None))
     allowed = epsilon * (1 + SLACK) + SLACK

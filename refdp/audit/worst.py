@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from refdp.audit.replay import Finding, Pair, Trainer, compare, impossible, run
+from refdp.audit.replay import Finding, Pair, Trainer, compare, has_secrets, impossible, run
 from refdp.curator import EVERYWHERE, Array, Curator, Request
 from refdp.errors import ImpossibleReplay
 from refdp.events import Relation
@@ -89,6 +89,7 @@ def worst_case(train: Trainer, pair: Pair, epsilon: float, *, reverse: bool = Fa
         outputs = worst_transcript(train, pair, reverse=reverse)
     except ImpossibleReplay as error:
         return impossible(error, pair, "")
-    sides = [pair.first(), pair.base, *([] if pair.old is None else [pair.second()])]
-    transcripts = [run(train, side, Chosen(outputs), pair.relation)[0] for side in sides]
+    transcripts = [run(train, side, Chosen(outputs), pair.relation)[0] for side in (pair.first(), pair.second())]
+    if pair.old is not None and has_secrets(transcripts[0]):
+        transcripts.insert(1, run(train, pair.base, Chosen(outputs), pair.relation)[0])
     return compare(transcripts, pair, epsilon, [])

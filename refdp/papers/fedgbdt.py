@@ -373,7 +373,7 @@ def charge(params: Params, mu: float, kind: str, bound: float = 1.0) -> Charge:
         proved, declared = replace(proved, claim="fedgbdt/ldp-vector"), replace(declared, claim=claim)
     touched = (1 if kind == "hessian" else 2) * (1 if relation is Relation.ADD_REMOVE else 2)
     mechanism, rounded = gaussian(mu, declared, params.noise, touched=touched)
-    return Charge(mechanism, rounded, replace(proved, bound=proved.bound + rounded.bound - declared.bound))
+    return Charge(mechanism, rounded, replace(proved, bound=proved.bound + (rounded.bound - declared.bound)))
 
 
 def proved_square(kind: str, relation: Relation, bound: float) -> Number:
