@@ -138,17 +138,15 @@ def _cites(line: str, name: str) -> bool:
 
 
 def table(claims: list[Claim]) -> Table:
-    """The claims as a table for a terminal."""
-    result = Table("id", "relation", "verdict", "statement", "tight constant", "checked by", title=_counts(claims))
+    """The claims as a table for a terminal; ids are never cut, so that they can be copied."""
+    result = Table(title=_counts(claims))
+    result.add_column("id and verdict", overflow="fold")
+    result.add_column("relation", no_wrap=True)
+    result.add_column("statement, and its tight constant", ratio=1)
     for claim in claims:
-        result.add_row(
-            claim.id,
-            claim.relation,
-            Text(claim.verdict, style=STYLES[claim.verdict]),
-            claim.statement,
-            claim.tight or "",
-            ", ".join(claim.checked_by),
-        )
+        name = Text.assemble(claim.id, "\n", (claim.verdict, STYLES[claim.verdict]))
+        tight = f"\ntight: {claim.tight}" if claim.tight else ""
+        result.add_row(name, claim.relation, claim.statement + tight)
     return result
 
 
