@@ -5,13 +5,15 @@
 The synthetic sets have the sizes and the kinds of columns that are published for Abalone and Adult and roughly the
 published label range, mean, deviation and error without privacy; columns are noisy monotone functions of one or three
 hidden variables. For every variant and epsilon a random walk of `STEPS` steps through the grids, which keeps what is
-better, starts from what was chosen before (the neighbouring epsilon, the plain variant).
+better, starts from the best of a few coarse points and of what was chosen before (the neighbouring epsilon, the plain
+variant).
 """
 
 from __future__ import annotations
 
 import json
 from functools import lru_cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -56,12 +58,12 @@ def _binary() -> Parts:
     generator, rows = np.random.default_rng(102), 30130
     hidden = generator.normal(0, 1, (rows, 3))
     counts = (8, 16, 7, 14, 6, 5, 2, 41)
-    numeric = [1 / (1 + np.exp(-hidden[:, i % 3] - generator.normal(0, 1.0, rows))) for i in range(6)]
+    numeric = [1 / (1 + np.exp(-hidden[:, i % 3] - generator.normal(0, 0.8, rows))) for i in range(6)]
     listed = [
-        np.clip((1 / (1 + np.exp(-hidden[:, i % 3] - generator.normal(0, 1.2, rows))) * k).astype(int), 0, k - 1)
+        np.clip((1 / (1 + np.exp(-hidden[:, i % 3] - generator.normal(0, 1.0, rows))) * k).astype(int), 0, k - 1)
         for i, k in enumerate(counts)
     ]
-    chance = 1 / (1 + np.exp(2.0 - 1.8 * hidden[:, 0] - 1.2 * hidden[:, 1] - 0.5 * hidden[:, 2]))
+    chance = 1 / (1 + np.exp(3.2 - 3.5 * hidden[:, 0] - 2.4 * hidden[:, 1] - hidden[:, 2]))
     numbers: tuple[Feature, ...] = tuple(Numeric(f"n{i}", 0.0, 1.0) for i in range(6))
     lists = tuple(Categorical(f"c{i}", tuple(str(v) for v in range(k))) for i, k in enumerate(counts))
     y = (generator.random(rows) < chance).astype(np.float64)
@@ -80,19 +82,25 @@ START: dict[str, Any] = {
     "trees": 50, "depth": 3, "gradient_bound": 0.3, "hessian_bound": 0.25, "subsample": 0.1, "support_weight": 0.3,
     "initial_share": 0.3, "label_bound": 0.5, "shrinkage": 0.1, "regularisation": 15.0, "extra": 0.5,
 }  # fmt: skip
-STEPS, RUNS = {"abalone": 40, "adult": 10}, {"abalone": 6, "adult": 2}
+COARSE = {
+    "abalone": {"trees": (10, 25, 50), "gradient_bound": (0.1, 0.3), "shrinkage": (0.1, 0.2)},
+    "adult": {"trees": (50, 200), "gradient_bound": (0.3, 0.7), "depth": (3, 6), "hessian_bound": (0.1,)},
+}
+STEPS, RUNS = {"abalone": 16, "adult": 6}, {"abalone": 6, "adult": 1}
 """Steps of the walk and runs for each point: Adult's counterpart has many records and little noise."""
 
 
 def best(data: str, variant: str, epsilon: float, steps: int, start: dict[str, Any]) -> dict[str, Any]:
-    """Where the walk ends: a step is taken if the mean of `RUNS` runs is smaller."""
+    """A walk from the best of `start` and the coarse points: a step is taken if the mean of `RUNS` runs is smaller."""
     generator = np.random.default_rng(104)
 
     def mean(point: dict[str, Any]) -> float:
         settings = settings_of(variant, point)
         return float(np.mean([loss(data, variant, epsilon, settings, seed) for seed in range(RUNS[data])]))
 
-    point, least = start, mean(start)
+    names, grid = list(COARSE[data]), product(*COARSE[data].values())
+    coarse = [start | dict(zip(names, values, strict=True)) for values in grid]
+    point, least = min(((point, mean(point)) for point in [start, *coarse]), key=lambda found: found[1])
     for _ in range(steps):
         other = moved(variant, data, point, generator)
         if (found := mean(other)) < least:
