@@ -50,8 +50,8 @@ class Population(Protocol):
     def bin_sums(self, nodes: int) -> list[Floats]:
         """For each feature of the tree the sums of (g, h) in every bin of every node, shape (2, node, bin)."""
 
-    def side_sums(self, chosen: Positions) -> Floats:
-        """Sums of (g, h) to the left and right of one candidate a node, shape (2, node, 2)."""
+    def side_sums(self, chosen: Sequence[Positions]) -> list[Floats]:
+        """For each choice of one candidate a node the sums of (g, h) to its left and right, shape (2, node, 2)."""
 
     def hessian_sums(self, features: Sequence[int]) -> list[Floats]:
         """For each of these features the sums of h in every bin, shape (bin,)."""
@@ -134,8 +134,11 @@ class Holding:
         edges = np.cumsum([self._public().bins[f] for f in self._features])[:-1]
         return np.split(sums, edges, axis=-1)
 
-    def side_sums(self, chosen: Positions) -> Floats:
+    def side_sums(self, chosen: Sequence[Positions]) -> list[Floats]:
         """As `Population.side_sums`."""
+        return [self._sides(positions) for positions in chosen]
+
+    def _sides(self, chosen: Positions) -> Floats:
         feature, code, categorical = self._public().coded(chosen)
         child = kernels.route(self._codes, self._node, feature, code, categorical)
         return kernels.leaf_sums(child, 2 * len(chosen), (self._g, self._h)).reshape(2, len(chosen), 2)

@@ -371,7 +371,10 @@ def charge(params: Params, mu: float, kind: str, bound: float = 1.0) -> Charge:
     if params.noise_by == "record":
         claim = "fedgbdt/ldp-vector" if params.local == "vector" else "fedgbdt/ldp-leaf-index"
         proved, declared = replace(proved, claim="fedgbdt/ldp-vector"), replace(declared, claim=claim)
-    touched = (1 if kind == "hessian" else 2) * (1 if relation is Relation.ADD_REMOVE else 2)
+    touched = (1 if kind == "hessian" else 2) * (1 if relation is Relation.ADD_REMOVE else 2) * params.records_each
+    if params.records_each > 1:  # r times the sensitivity of one record (Section 4, fedgbdt/several-records)
+        proved = replace(proved, bound=params.records_each * proved.bound, claim="fedgbdt/several-records")
+        declared = replace(declared, bound=params.records_each * declared.bound, claim="fedgbdt/several-records")
     mechanism, rounded = gaussian(mu, declared, params.noise, touched=touched)
     return Charge(mechanism, rounded, replace(proved, bound=proved.bound + (rounded.bound - declared.bound)))
 
@@ -703,7 +706,7 @@ class Grower:
         """Section 4.3.2, partially random: one random candidate a node and feature, its sides' sums released."""
         uniform = self.curator.draw(f"candidates of level {level}", ("uniform",), (2**level, len(features)))
         positions = [reach.drawn_of(f, column) for f, column in zip(features, uniform.T, strict=True)]
-        sums = [self.population.side_sums(position) for position in positions]
+        sums = self.population.side_sums(positions)
         return Options.of_sides(positions, self._released(level, sums, charged))
 
     def _released(self, level: int, sums: Sequence[Floats], charged: Charge) -> list[Floats]:

@@ -29,6 +29,7 @@ class Params:
     noise: "floating", or "discrete": exact samplers on a public grid, safe against floating-point attacks.
     noise_by: "aggregator", a trusted one or shares that add up to it (refdp/federation.py); or "record": the local
       model, every record adds the whole noise to its own (g, h); totally random trees and replace-one only.
+    records_each: r, at most so many records a participant has; neighbours then differ in all records of one of them.
 
     sensitivities: "joint", the ledger's for (g, h) together; "by-round", smaller where few updates have moved the
       scores; "published", the bounds of g and h taken separately.
@@ -62,6 +63,7 @@ class Params:
     accounting: Literal["exact", "renyi"] = "exact"
     noise: Literal["floating", "discrete"] = "floating"
     noise_by: Literal["aggregator", "record"] = "aggregator"
+    records_each: int = 1
     sensitivities: Literal["joint", "by-round", "published"] = "joint"
     grid: Literal["inside", "published"] = "inside"
     one_vs_rest: Literal["divided", "published"] = "divided"
@@ -74,7 +76,7 @@ class Params:
         check_number("delta", self.delta, above=0, below=1)
         check_count("depth", self.depth, most=12)
         check_count("bins", self.bins, least=2 if self.grid == "published" else 1, most=60_000)
-        for name in ("trees", "rounds", "batch"):
+        for name in ("trees", "rounds", "batch", "records_each"):
             check_count(name, getattr(self, name))
         for name in ("regularisation", "shrinkage", "leaf_clip"):
             check_number(name, getattr(self, name), above=0)

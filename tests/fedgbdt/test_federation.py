@@ -1,0 +1,159 @@
+"""Federated runs: the same model as centrally, enough noise whoever drops out, and what communication costs."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from refdp.curator import Curator, Request
+from refdp.errors import InvalidParameter, InvalidRecords
+from refdp.events import Relation, Sensitivity
+from refdp.federation import Federation, LocalSource, ShareSource, dealt, excess
+from refdp.mechanisms import DiscreteGaussian, Gaussian
+from refdp.papers import fedgbdt
+from refdp.sources import SampleSource, TapeSource
+from tests.fedgbdt.cases import CANDIDATES, SPLITS, TARGETS, UPDATES, params, records
+
+SIZES = (1, 7, 20, 2, 10)
+
+
+def federation(target: Any = TARGETS[1], **more: Any) -> Federation:
+    return Federation.of(dealt(records(target), SIZES), **more)
+
+
+@pytest.mark.parametrize("splits", SPLITS)
+@pytest.mark.parametrize("target", TARGETS, ids=["regression", "binary", "three classes"])
+def test_the_same_tape_gives_the_same_model_as_centrally(target: Any, splits: Any) -> None:
+    for number, (update, candidates) in enumerate(itertools.product(UPDATES, CANDIDATES)):
+        given = params(splits=splits, update=update, candidates=candidates, batch=1 + number % 3,
+                       features_per_tree=(None, 1, 2)[number % 3], interactions="random")  # fmt: skip
+        source = SampleSource(np.random.default_rng(2), record=True)
+        central = fedgbdt.train(given, records(target), Curator(source, given.relation))
+        schema = records(target).schema
+        curator = Curator(TapeSource(source.tape), given.relation)
+        assert fedgbdt.train_on(given, schema, federation(target), curator).to_json() == central.to_json()
+
+
+def trained(given: fedgbdt.Params, many: Federation) -> Federation:
+    curator = Curator(SampleSource(np.random.default_rng(0)), given.relation)
+    fedgbdt.train_on(given, records(TARGETS[1]).schema, many, curator)
+    return many
+
+
+def test_rounds_and_bytes_for_every_batch_size() -> None:
+    trees, leaves = 12, 4
+    seen = {}
+    for batch in range(1, trees + 1):
+        traffic = trained(params(trees=trees, batch=batch), federation()).traffic
+        assert traffic.rounds == fedgbdt.communication_rounds(trees, batch)
+        assert traffic.sent == 8 * 2 * leaves * trees  # batching changes the number of rounds, not what is sent
+        seen[batch] = traffic.rounds
+    assert (seen[1], seen[3], seen[5], seen[12]) == (12, 4, 3, 1)
+    with_rounds = trained(params(trees=trees, batch=4, candidates="iterative-hessian", rounds=5), federation())
+    assert with_rounds.traffic.rounds == 5 + 3  # fedgbdt/batched-rounds-ih-repaired
+    histograms = trained(params(trees=trees, splits="histogram"), federation())
+    assert histograms.traffic.rounds == trees * 2  # one a level
+
+
+def test_a_participant_that_misses_rounds_loses_only_its_contribution() -> None:
+    given = params(trees=6)
+
+    def attendance(number: int) -> Any:
+        return np.array([number not in (1, 2), True, True, True, True])
+
+    curators = [Curator(SampleSource(np.random.default_rng(3)), given.relation, audit=True) for _ in range(3)]
+    schema, parts = records(TARGETS[1]).schema, dealt(records(TARGETS[1]), SIZES)
+    fedgbdt.train_on(given, schema, Federation.of(parts), curators[0])
+    fedgbdt.train_on(given, schema, Federation.of(parts, attendance=attendance), curators[1])
+    fedgbdt.train_on(given, schema, Federation.of(parts[1:]), curators[2])
+    whole, missing, without = (
+        [entry.value for entry in curator.transcript.entries if entry.value is not None] for curator in curators
+    )
+    np.testing.assert_array_equal(whole[0], missing[0])  # the first round: everybody is there
+    assert missing[1][1].sum() < whole[1][1].sum()  # the Hessian of one record is missing
+    assert len(missing) == len(whole) == 6
+    assert not np.array_equal(missing[5], without[5])  # it is back in the last rounds
+
+
+def one_request(size: int, sd: float = 64.0) -> Request:
+    declared = Sensitivity(1.0, 2, "fedgbdt/newton-sensitivity-joint", Relation.ADD_REMOVE)
+    return Request("release", ("sums",), np.zeros(size), DiscreteGaussian(sd, 2.0**-4), declared)
+
+
+def share_source(honest: int, absent: int = 0) -> ShareSource:
+    many = federation()
+    many.present[:absent] = False
+    generators = np.random.default_rng(5).spawn(len(SIZES) + 1)
+    return ShareSource(many, honest, generators[0], generators[1:])
+
+
+@pytest.mark.parametrize(("honest", "absent"), [(5, 0), (3, 0), (3, 2), (1, 4)])
+def test_shares_add_up_to_enough_noise(honest: int, absent: int) -> None:
+    """Sample variance of 4000 draws; 5 standard errors are exceeded with probability below 1e-6 a case."""
+    draws = share_source(honest, absent).release(one_request(4000))
+    expected = 64.0**2 * (5 - absent) / honest
+    assert expected >= 64.0**2
+    assert abs(draws.var() / expected - 1) < 5 * math.sqrt(2 / 4000)
+
+
+def test_a_missing_share_would_be_noticed() -> None:
+    source = share_source(5)
+    source.federation.present[0] = False  # an aggregator that goes on with too few shares
+    draws = source.release(one_request(4000))
+    assert draws.var() / 64.0**2 < 1 - 5 * math.sqrt(2 / 4000)
+
+
+def test_too_few_answers_end_the_round_before_anything_is_summed() -> None:
+    given = params(trees=6, noise="discrete")
+    many = federation(attendance=lambda number: np.array([True, True, True, False, False]))
+    generators = np.random.default_rng(5).spawn(len(SIZES) + 1)
+    source = ShareSource(many, 4, generators[0], generators[1:])
+    with pytest.raises(InvalidRecords, match="3 of 5 participants answered, 4 are needed"):
+        fedgbdt.train_on(given, records(TARGETS[1]).schema, many, Curator(source, given.relation))
+    assert many.traffic.sent == 0
+
+
+def test_a_run_with_shares_records_the_plan_and_needs_discrete_noise() -> None:
+    generators = np.random.default_rng(5).spawn(len(SIZES) + 1)
+    schema = records(TARGETS[1]).schema
+    given = params(noise="discrete", splits="histogram")
+    many = federation()
+    curator = Curator(ShareSource(many, 3, generators[0], generators[1:]), given.relation)
+    fedgbdt.train_on(given, schema, many, curator)
+    with pytest.raises(InvalidParameter, match="noise = 'discrete' is needed"):
+        floating = params()
+        source = ShareSource(many, 3, generators[0], generators[1:])
+        fedgbdt.train_on(floating, schema, many, Curator(source, floating.relation))
+
+
+def test_the_sum_of_fine_shares_is_practically_a_discrete_gaussian() -> None:
+    assert excess(10.0, 100, 10_000) < 1e-200
+    assert excess(0.3, 10, 1) > 0.1
+
+
+def test_local_noise_grows_with_the_participants() -> None:
+    many = federation()
+    source = LocalSource(many, *np.random.default_rng(6).spawn(2))
+    declared = Sensitivity(2.0, 2, "fedgbdt/ldp-vector", Relation.REPLACE_ONE)
+    draws = source.release(Request("release", ("sums",), np.zeros(4000), Gaussian(3.0), declared))
+    assert abs(draws.var() / (9.0 * len(SIZES)) - 1) < 5 * math.sqrt(2 / 4000)
+
+
+def test_several_records_of_a_participant_multiply_the_sensitivity() -> None:
+    schema = records(TARGETS[1]).schema
+    one, three = (fedgbdt.sums_charge(params(records_each=r), schema, 1.0, 0).declared for r in (1, 3))
+    assert three.bound == 3 * one.bound
+    assert three.claim == "fedgbdt/several-records"
+
+
+def test_participants_need_records() -> None:
+    with pytest.raises(InvalidParameter, match="at least one record each"):
+        dealt(records(TARGETS[1]), (40, 0))
+    with pytest.raises(InvalidRecords, match="0 participants given"):
+        Federation.of([])
+    with pytest.raises(InvalidParameter, match="least = 9"):
+        federation(least=9)
