@@ -125,7 +125,7 @@ def chosen() -> dict[str, dict[str, Any]]:
 def main() -> None:
     """Choose what is not chosen yet."""
     order = ("r1", "stream filter", "stream naive", "filter", "gamma 1", "none", "subsampling", "initial score")
-    for data, variant in [(data, variant) for variant in order for data in EPSILONS]:
+    for data, variant in [(data, variant) for data in EPSILONS for variant in order]:
         for epsilon in EPSILONS[data]:
             key, done = f"{data}/{variant}/{epsilon:g}", chosen()
             if key not in done:
