@@ -2,19 +2,74 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any
 
 from refdp.events import Relation
-from refdp.papers import dpboost
-from refdp.records import Categorical, Interval, Numeric, Schema
+from refdp.papers import dpboost as dpboost_module
+from refdp.papers import fedgbdt as fedgbdt_module
+from refdp.records import Categorical, Classes, Interval, Numeric, Schema, Target
 from refdp.sources import SampleSource
-from tests.mutants.dpboost import MUTANTS, PAPER, SOURCES
+from tests.mutants import dpboost, fedgbdt
+from tests.mutants.dpboost import SOURCES
 from tests.mutants.harness import Caught, Mutant, audit, mutated
 
-SCHEMA = Schema(
-    (Numeric("a", 0.0, 1.0), Categorical("b", ("x", "y", "z")), Numeric("c", 0.0, 1.0)), Interval(-1.0, 1.0)
-)
+FEATURES = (Numeric("a", 0.0, 1.0), Categorical("b", ("x", "y", "z")), Numeric("c", 0.0, 1.0))
+TARGETS: Mapping[str, Target] = {
+    "regression": Interval(-1.0, 1.0),
+    "binary": Classes(("no", "yes")),
+    "three": Classes(("p", "q", "r")),
+}
+SCHEMA = Schema(FEATURES, TARGETS["regression"])
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A paper whose mutants are examined. pure: whether a run has a largest privacy loss, epsilon.
+
+    A mutant's settings may name one of TARGETS as "target", and override `defaults`.
+    """
+
+    title: str
+    module: ModuleType
+    mutants: tuple[Mutant, ...]
+    defaults: Mapping[str, Any]
+    target: str
+    pure: bool
+
+    def params(self, module: Any, settings: Mapping[str, Any]) -> Any:
+        """Parameters of the (mutated) module."""
+        given = {**self.defaults, **settings, "relation": Relation(settings.get("relation", "add-remove"))}
+        given.pop("target", None)
+        return module.Params(**given)
+
+    def schema(self, settings: Mapping[str, Any]) -> Schema:
+        """The public schema of the data sets."""
+        return Schema(FEATURES, TARGETS[settings.get("target", self.target)])
+
+
+SUBJECTS = {
+    "dpboost": Subject(
+        "DPBoost",
+        dpboost_module,
+        dpboost.MUTANTS,
+        {"epsilon": 1.0, "trees": 6, "trees_per_ensemble": 3, "depth": 2, "bins": 4},
+        "regression",
+        pure=True,
+    ),
+    "fedgbdt": Subject(
+        "the federated framework",
+        fedgbdt_module,
+        fedgbdt.MUTANTS,
+        {"epsilon": 20.0, "delta": 1e-3, "trees": 6, "depth": 2, "bins": 4, "rounds": 2, "shrinkage": 1.0,
+         "leaf_clip": 4.0},
+        "binary",
+        pure=False,
+    ),
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -30,25 +85,18 @@ class Row:
         return any(self.mutant.located in caught.where for caught in self.caught)
 
 
-def examine(mutant: Mutant) -> Row:
+def examine(mutant: Mutant, subject: Subject = SUBJECTS["dpboost"]) -> Row:
     """The audit of one mutant, against the plan of the true module."""
-    module = mutated(mutant.patches, PAPER)
+    module = mutated(mutant.patches, subject.module.__name__)
     changed = {name for name, _, _ in mutant.patches}
     source = mutated(mutant.patches, SOURCES).SampleSource if SOURCES in changed else SampleSource
-    params = _params(module, mutant.settings)
-    plan = dpboost.plan(_params(dpboost, mutant.settings), SCHEMA)
-    caught = audit(
-        lambda records, door: module.train(params, records, door), plan, SCHEMA, params.epsilon, source=source
-    )
+    params, schema = subject.params(module, mutant.settings), subject.schema(mutant.settings)
+    plan = subject.module.plan(subject.params(subject.module, mutant.settings), schema)
+    epsilon = params.epsilon if subject.pure else math.inf
+    caught = audit(lambda records, door: module.train(params, records, door), plan, schema, epsilon, source=source)
     return Row(mutant, caught)
 
 
-def _params(module: Any, settings: dict[str, Any]) -> Any:
-    defaults = {"epsilon": 1.0, "trees": 6, "trees_per_ensemble": 3, "depth": 2, "bins": 4}
-    relation = Relation(settings.get("relation", "add-remove"))
-    return module.Params(**{**defaults, **settings, "relation": relation})
-
-
-def rows() -> list[Row]:
-    """The whole kill matrix."""
-    return [examine(mutant) for mutant in MUTANTS]
+def rows(subject: Subject) -> list[Row]:
+    """The whole kill matrix of a paper."""
+    return [examine(mutant, subject) for mutant in subject.mutants]
