@@ -35,7 +35,7 @@ class Options:
         if not any(len(candidates.thresholds[f]) for f in features):
             total = np.mean([table.sum(axis=-1, keepdims=True) for table in tables], axis=0)
             return cls(np.zeros((nodes, 1), dtype=np.intp), total, np.zeros_like(total))
-        pairs = [sides(table, bool(candidates.categorical[f])) for f, table in zip(features, tables, strict=True)]
+        pairs = _all_sides(tables, candidates.categorical[list(features)].tolist())
         columns = [np.arange(candidates.starts[f], candidates.starts[f + 1]) for f in features]
         positions = np.broadcast_to(np.concatenate(columns), (nodes, sum(map(len, columns))))
         left, right = (np.concatenate([pair[side] for pair in pairs], axis=-1) for side in (0, 1))
@@ -63,6 +63,14 @@ class Options:
         node = np.arange(len(option))
         both = np.stack([self.left[:, node, option], self.right[:, node, option]], axis=-1)
         return self.positions[node, option], both
+
+
+def _all_sides(tables: Sequence[Floats], categorical: Sequence[bool]) -> list[tuple[Floats, Floats]]:
+    """`sides` of every feature; at once where all are ordered and have as many bins."""
+    if any(categorical) or len({table.shape for table in tables}) > 1:
+        return [sides(table, kind) for table, kind in zip(tables, categorical, strict=True)]
+    left, right = sides(np.stack(tables, axis=2), categorical=False)
+    return [(left.reshape(*left.shape[:2], -1), right.reshape(*right.shape[:2], -1))]
 
 
 def sides(table: Floats, categorical: bool) -> tuple[Floats, Floats]:

@@ -28,7 +28,7 @@ Statistics = Sequence[Floats | None]
 GRID = 2.0**-24  # sums of up to 2**53 multiples of it are exact in float64
 _TO_GRID = 1.5 * 2.0**52 * GRID  # x + _TO_GRID rounds x to the grid and has x / GRID in its low bits, for |x| < 2**27
 _TO_GRID_BITS = int(np.float64(_TO_GRID).view(np.int64))
-_CHUNK = 1 << 16  # rows handled at once, so that temporaries stay in the cache
+_CHUNK = 1 << 17  # rows handled at once, so that temporaries stay in the cache
 _SELECTED_DEPTH = 6  # up to here asking every node costs less than following every row
 _JOINT_CELLS = 1 << 11  # the most cells of a joint histogram: it stays in the cache, and its codes fit 16 bits
 

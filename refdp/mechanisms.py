@@ -207,7 +207,9 @@ class Gaussian:
         return sensitivity.bound if sensitivity.norm == "whitened" else sensitivity.bound / float(np.min(self.sd))
 
     def _sds(self, shape: tuple[int, ...]) -> FloatArray:
-        if isinstance(self.sd, tuple) and shape[-1:] != (len(self.sd),):
+        if not isinstance(self.sd, tuple):
+            return np.asarray(self.sd, dtype=np.float64)
+        if shape[-1:] != (len(self.sd),):
             raise InvalidParameter(
                 f"value of shape {shape}: allowed is a last axis of {len(self.sd)}, one entry per standard deviation"
             )

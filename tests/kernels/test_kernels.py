@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from refdp import kernels
 
-SMALL_CHUNKS = ("_CHUNK = 1 << 16", "_CHUNK = 7")
+SMALL_CHUNKS = ("_CHUNK = 1 << 17", "_CHUNK = 7")
 ALWAYS_JOINT = ("codes.shape[1] // 16", "codes.shape[1] * 1000")
 VARIANTS = {
     "as shipped": kernels,
@@ -226,7 +226,7 @@ def test_every_way_to_sum_gives_the_same_bytes() -> None:
         for f, size in enumerate(bins):
             sums = np.bincount(node.astype(np.intp) * size + codes[f], stat, minlength=nodes * size)
             plain[s, :, offsets[f] : offsets[f + 1]] = sums.reshape(nodes, size)
-    for module in (kernels, reference.variant(("_CHUNK = 1 << 16", "_CHUNK = 997"))):
+    for module in (kernels, reference.variant(("_CHUNK = 1 << 17", "_CHUNK = 997"))):
         table = module.BinSums.prepare(codes, offsets)
         parents = table.sums(node // 2, nodes // 2, stats)
         assert table.sums(node, nodes, stats).tobytes() == plain.tobytes()
