@@ -9,7 +9,7 @@ from proofs.evidence import Counterexample, Proved
 from proofs.proposition import Proposition
 from proofs.statements import AtMost, Count, ForAll, Real
 from proofs.tightness import Tight
-from refdp.papers import fedgbdt as paper
+from refdp.papers import fedgbdt_formulas as paper
 
 
 def reals(names: str) -> tuple[Real, ...]:

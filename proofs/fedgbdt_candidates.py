@@ -12,7 +12,7 @@ from proofs.evidence import Counterexample, Exhibit, Finite, Identity, Proved, S
 from proofs.fedgbdt import reals
 from proofs.proposition import ADD_REMOVE, Proposition
 from proofs.statements import Count, ForAll
-from refdp.papers import fedgbdt as paper
+from refdp.papers import fedgbdt_formulas as paper
 
 RELEASED_ONLY = frozenset(
     ["maximum", "sum", "zip", "append", "enumerate", "sorted", "len", "range", "set", "inner_uniform_candidate"]

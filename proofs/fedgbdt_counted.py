@@ -12,8 +12,8 @@ from proofs.proposition import ADD_REMOVE, REPLACE_ONE, Proposition
 from proofs.statements import AtMost
 from proofs.tightness import Tight
 from refdp import losses
-from refdp.papers import fedgbdt as paper
-from refdp.papers.fedgbdt import squared_norm
+from refdp.papers import fedgbdt_formulas as paper
+from refdp.papers.fedgbdt_formulas import squared_norm
 
 
 def counted_ar(g: Any) -> Any:

@@ -15,7 +15,7 @@ from proofs.fedgbdt import reals
 from proofs.proposition import ADD_REMOVE, REPLACE_ONE, Proposition
 from proofs.statements import AtMost, Count, ForAll
 from proofs.tightness import Tight
-from refdp.papers import fedgbdt as paper
+from refdp.papers import fedgbdt_formulas as paper
 
 
 def sums_of_halves(values: list[Fraction]) -> tuple[Fraction, Fraction]:

@@ -15,8 +15,8 @@ from proofs.statements import AtMost, Count, ForAll
 from proofs.tightness import Tight
 from refdp import losses
 from refdp.generic import exp, log
-from refdp.papers import fedgbdt as paper
-from refdp.papers.fedgbdt import log_hessian_of, squared_norm
+from refdp.papers import fedgbdt_formulas as paper
+from refdp.papers.fedgbdt_formulas import log_hessian_of, squared_norm
 
 HALF = Fraction(1, 2)
 

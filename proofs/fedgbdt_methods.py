@@ -11,8 +11,8 @@ from proofs.fedgbdt_candidates import quantiles_differ
 from proofs.fedgbdt_queries import CHOSEN, DEPTH, FEATURES, ROUNDS, TREES, total
 from proofs.proposition import ADD_REMOVE, REPLACE_ONE, Proposition
 from proofs.statements import AtMost, Count, ForAll
-from refdp.papers import fedgbdt as paper
-from refdp.papers.fedgbdt import Splits
+from refdp.papers import fedgbdt_formulas as paper
+from refdp.papers.fedgbdt_formulas import Splits
 
 
 def histogram_undetermined() -> Mapping[str, Any] | None:

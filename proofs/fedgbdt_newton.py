@@ -12,8 +12,8 @@ from proofs.proposition import ADD_REMOVE, REPLACE_ONE, Proposition
 from proofs.statements import AtMost, ForAll
 from proofs.tightness import Tight
 from refdp import losses
-from refdp.papers import fedgbdt as paper
-from refdp.papers.fedgbdt import log_hessian_of, squared_norm
+from refdp.papers import fedgbdt_formulas as paper
+from refdp.papers.fedgbdt_formulas import log_hessian_of, squared_norm
 
 
 def bounded(g: Any, b: Any) -> tuple[Any, ...]:

@@ -12,7 +12,7 @@ from proofs.fedgbdt import reals
 from proofs.fedgbdt_loss import Logit
 from proofs.proposition import Proposition
 from proofs.statements import Count, ForAll
-from refdp.papers import fedgbdt as paper
+from refdp.papers import fedgbdt_formulas as paper
 
 
 def batch_sum() -> Mapping[str, Any] | None:

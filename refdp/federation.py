@@ -65,6 +65,7 @@ class Federation:
     least: int = 1
     traffic: Communication = field(default_factory=Communication)
     present: NDArray[np.bool_] = field(init=False)
+    _candidates: Candidates | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         if not self.participants:
@@ -84,9 +85,13 @@ class Federation:
             participant.begin(label, statistics, hessian)
 
     def encode(self, candidates: Candidates) -> None:
-        """As `Population.encode`. Thresholds are public or follow from sums that were published."""
+        """As `Population.encode`. The first thresholds are public; later ones are broadcast where they changed."""
+        before, self._candidates = self._candidates, candidates
         for participant in self.participants:
             participant.encode(candidates)
+        known = candidates.thresholds if before is None else before.thresholds
+        changed = (new for old, new in zip(known, candidates.thresholds, strict=True) if old is not new)
+        self.traffic.received += INTEGER * sum(map(len, changed))
 
     def refresh(self) -> None:
         """As `Population.refresh`; nothing travels."""

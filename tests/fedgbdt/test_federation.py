@@ -15,6 +15,7 @@ from refdp.events import Relation, Sensitivity
 from refdp.federation import Federation, LocalSource, ShareSource, dealt, excess
 from refdp.mechanisms import DiscreteGaussian, Gaussian
 from refdp.papers import fedgbdt
+from refdp.papers import fedgbdt_formulas as formulas
 from refdp.sources import SampleSource, TapeSource
 from tests.fedgbdt.cases import CANDIDATES, SPLITS, TARGETS, UPDATES, params, records
 
@@ -49,7 +50,7 @@ def test_rounds_and_bytes_for_every_batch_size() -> None:
     seen = {}
     for batch in range(1, trees + 1):
         traffic = trained(params(trees=trees, batch=batch), federation()).traffic
-        assert traffic.rounds == fedgbdt.communication_rounds(trees, batch)
+        assert traffic.rounds == formulas.communication_rounds(trees, batch)
         assert traffic.sent == 8 * 2 * leaves * trees  # batching changes the number of rounds, not what is sent
         seen[batch] = traffic.rounds
     assert (seen[1], seen[3], seen[5], seen[12]) == (12, 4, 3, 1)

@@ -13,7 +13,8 @@ from refdp.accounting import account
 from refdp.curator import Curator
 from refdp.events import Relation, expand
 from refdp.papers import fedgbdt
-from refdp.papers.fedgbdt import Splits
+from refdp.papers import fedgbdt_formulas as formulas
+from refdp.papers.fedgbdt_formulas import Splits
 from refdp.records import Classes, Schema, Target
 from refdp.sources import SampleSource, TapeSource
 from tests.fedgbdt.cases import FEATURES, SPLITS, TARGETS, components, params, records, releases
@@ -41,8 +42,8 @@ def printed_counts(given: fedgbdt.Params, features: int) -> Counter[str]:
     """kappa_s, kappa_w and kappa_c from the formulas of Table 1; where the ledger corrects it, the correction."""
     splits, chosen = Splits(given.splits), given.features_per_tree or features
     rounds = min(given.rounds, given.trees) if given.candidates == "iterative-hessian" else 0
-    split = fedgbdt.split_queries(splits, given.trees, chosen, given.depth)
-    weight = fedgbdt.weight_queries(splits, given.trees)
+    split = formulas.split_queries(splits, given.trees, chosen, given.depth)
+    weight = formulas.weight_queries(splits, given.trees)
     if splits is Splits.PARTIALLY_RANDOM and chosen == 1:  # fedgbdt/table-1-k-1-partially-random-leaves
         split, weight = 0, split
     if splits is Splits.PARTIALLY_RANDOM:  # fedgbdt/table-1-ih-partially-random-repaired
@@ -51,9 +52,9 @@ def printed_counts(given: fedgbdt.Params, features: int) -> Counter[str]:
         return Counter(
             split=split,
             weight=weight,
-            candidate=fedgbdt.candidate_queries_as_published(splits, rounds, features),
+            candidate=formulas.candidate_queries_as_published(splits, rounds, features),
         )
-    return Counter(split=split, weight=weight, candidate=fedgbdt.candidate_queries(splits, rounds, chosen))
+    return Counter(split=split, weight=weight, candidate=formulas.candidate_queries(splits, rounds, chosen))
 
 
 def kind(name: str) -> str:

@@ -6,6 +6,7 @@ from tests.mutants.harness import Mutant
 
 PAPER = "refdp.papers.fedgbdt"
 POPULATION = "refdp.population"
+FORMULAS = "refdp.papers.fedgbdt_formulas"
 
 _LEAVES = 'released.append(curator.release("leaves", charged.mechanism, value, sensitivity=charged.declared))'
 _LOCAL = 'noisy = curator.release("leaves", charged.mechanism, value, sensitivity=charged.declared)'
@@ -46,6 +47,7 @@ MUTANTS = (
         "return trees if chosen == 1 else trees * chosen * depth",
         "return trees if chosen == 1 else trees * chosen",
         "histogram 0 of level 0",
+        module=FORMULAS,
         splits="histogram",
     ),
     _mutant(

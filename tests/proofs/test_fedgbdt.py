@@ -27,8 +27,8 @@ from refdp.claims import Claim
 from refdp.events import Relation
 from refdp.fingerprint import current, fingerprint, name_of
 from refdp.generic import minimum
-from refdp.papers import fedgbdt as paper
-from refdp.papers.fedgbdt import Splits
+from refdp.papers import fedgbdt_formulas as paper
+from refdp.papers.fedgbdt_formulas import Splits
 
 MODULES = [m.name for m in pkgutil.iter_modules(proofs.__path__) if m.name.startswith("fedgbdt")]
 MINE: dict[str, Proposition] = {
