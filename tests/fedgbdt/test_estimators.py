@@ -1,0 +1,52 @@
+"""scikit-learn's checks of the federated framework's estimators, and their explanation of single-feature models."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from refdp.errors import InvalidParameter
+from refdp.estimators import FedGBDTClassifier, FedGBDTRegressor
+from refdp.papers import fedgbdt
+
+
+@pytest.mark.filterwarnings("ignore::refdp.errors.PrivacyWarning")
+@parametrize_with_checks([FedGBDTClassifier(trees=5, depth=3), FedGBDTRegressor(trees=5, depth=3)])
+def test_is_an_estimator(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+def fitted(**settings: Any) -> tuple[FedGBDTClassifier, Any]:
+    generator = np.random.default_rng(0)
+    x = generator.random((2000, 3))
+    bounds = {f"x{i}": (0, 1) for i in range(3)}
+    given = {"relation": "add-remove", "bounds": bounds, "classes": [0, 1], "random_state": 0, "epsilon": 4.0}
+    model = FedGBDTClassifier(**{**given, "trees": 60, **settings})
+    return model.fit(x, (x[:, 0] + 0.3 * x[:, 1] > 0.6).astype(int)), x
+
+
+@pytest.mark.parametrize("name", [name for name in fedgbdt.PRESETS if name not in ("LDP", "FEVERLESS", "DP-GBM")])
+def test_presets_fit_by_name_and_promise_epsilon(name: str) -> None:
+    model, x = fitted(**fedgbdt.PRESETS[name])
+    assert model.certificate_.established.epsilon == pytest.approx(4.0)
+    assert model.score(x, (x[:, 0] + 0.3 * x[:, 1] > 0.6).astype(int)) > 0.75
+    proba = model.predict_proba(x)
+    np.testing.assert_allclose(proba.sum(axis=1), 1.0)
+    assert np.array_equal(proba[:, 1] > 0.5, model.predict(x) == 1)
+
+
+def test_explain_shows_the_informative_feature_and_needs_single_feature_trees() -> None:
+    model, x = fitted(**fedgbdt.PRESETS["DP-EBM Newton"])
+    shapes = model.explain().scores[0]
+    spread = [float(np.ptp(shape.values)) for shape in shapes]
+    assert spread[0] > 2 * spread[2]
+    added = sum(
+        shape.values[np.searchsorted(np.array(shape.steps), column, side="right") - 1]
+        for shape, column in zip(shapes, x.T, strict=True)
+    )
+    np.testing.assert_allclose(added, model.decision_function(x), atol=1e-9)
+    with pytest.raises(InvalidParameter, match="features_per_tree=1"):
+        fitted()[0].explain()
