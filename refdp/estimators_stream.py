@@ -30,7 +30,7 @@ class Stream:
     def __init__(self, params: sgbdt.Params, schema: Schema, source: Source) -> None:
         self._params, self.schema = params, schema
         self._curator = Curator(source, params.relation)
-        self._trainings = [sgbdt.Training(params, schema) for _ in range(sgbdt.scores(schema))]
+        self._trainings = [sgbdt.Training(params, schema) for _ in range(schema.scores)]
         self._row: dict[Any, int] = {}
         self.batches = 0
 
@@ -49,7 +49,7 @@ class Stream:
             self._row.setdefault(name, len(self._row))
         for output, training in enumerate(self._trainings):
             with self._curator.step(f"score {output}"):
-                self._add(training, records, sgbdt.label_of(records, output), known, rows)
+                self._add(training, records, self.schema.label(output, records.y), known, rows)
         self.batches += 1
         ensembles = tuple(training.ensemble() for training in self._trainings)
         return Model("sgbdt", asdict(self._params), self.schema, ensembles)
@@ -122,7 +122,7 @@ class Streaming:
             "epsilon": params.epsilon,
             "delta": params.delta,
             "epsilon of the initial score": params.epsilon * params.initial_share,
-            "epsilon of the trees": budget.epsilon(params.delta, sgbdt.scores(schema)),
+            "epsilon of the trees": budget.epsilon(params.delta, schema.scores),
             "sigma": budget.sigma,
             "orders": budget.orders.tolist(),
             "budget of a record at each order": budget.spendable.tolist(),

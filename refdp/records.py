@@ -56,6 +56,14 @@ class Interval:
         if not (np.isfinite(self.low) and np.isfinite(self.high) and self.low < self.high):
             raise InvalidParameter(f"label range [{self.low}, {self.high}] given, finite low < high allowed")
 
+    def scaled(self, y: Floats) -> Floats:
+        """Labels moved so that the public range becomes [-1, 1]."""
+        return np.asarray(2 * (y - self.low) / (self.high - self.low) - 1)
+
+    def unscaled(self, score: Floats) -> Floats:
+        """Scores, clipped to [-1, 1], in the target's unit: the inverse of `scaled`."""
+        return np.asarray(self.low + (np.clip(score, -1, 1) + 1) / 2 * (self.high - self.low))
+
 
 @dataclass(frozen=True)
 class Classes:
@@ -88,6 +96,18 @@ class Schema:
     def names(self) -> tuple[str, ...]:
         """Feature names in column order."""
         return tuple(feature.name for feature in self.features)
+
+    @property
+    def scores(self) -> int:
+        """How many scores are learnt: one for regression and for two classes, one for each class otherwise."""
+        return len(self.target.values) if isinstance(self.target, Classes) and len(self.target.values) > 2 else 1
+
+    def label(self, output: int, y: Floats) -> Floats:
+        """Labels of one score: scaled to [-1, 1] by the public range, or 1 for its class (of two the last), else 0."""
+        if isinstance(self.target, Interval):
+            return self.target.scaled(y)
+        positive = output if len(self.target.values) > 2 else 1
+        return np.asarray(y == positive, dtype=np.float64)
 
 
 @dataclass(frozen=True)

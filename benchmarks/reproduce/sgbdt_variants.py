@@ -107,7 +107,7 @@ def naive(params: sgbdt.Params, batches: tuple[Records, Records], curator: Curat
     training.budget = initialise(
         params.epsilon * (1 - params.initial_share), params.delta, params.extra_trees, params.subsample
     )
-    training.admit(new.x, sgbdt.label_of(new, 0))
+    training.admit(new.x, new.schema.label(0, new.y))
     training.grow(params.extra_trees, curator)
     return replace(first, outputs=(training.ensemble(),))
 

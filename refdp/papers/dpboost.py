@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Literal
 
@@ -20,7 +19,7 @@ from refdp.events import Event, Partition, Plan, Relation, Release, Repeat, Sens
 from refdp.generic import Number, minimum
 from refdp.losses import GRID, grid_floor, on_grid, square_gradient
 from refdp.mechanisms import Exponential, Mechanism
-from refdp.records import Classes, Floats, Interval, Records, Schema
+from refdp.records import Floats, Interval, Records, Schema
 from refdp.trees import Ensemble, Model, Tree
 
 PAPER = "Li, Wu, Wen, He: Privacy-Preserving Gradient Boosting Decision Trees (AAAI 2020, arXiv 1911.04209)"
@@ -209,7 +208,7 @@ def _block(params: Params, start: int, position: int, size: int) -> Block:
 
 def tree_epsilon(params: Params, schema: Schema) -> float:
     """eps_e = eps / N_e (Alg. 2, l. 2), divided again between the one-vs-rest models of more than two classes."""
-    return params.epsilon / len(ensembles(params)) / scores(schema)
+    return params.epsilon / len(ensembles(params)) / schema.scores
 
 
 @dataclass(frozen=True)
@@ -267,7 +266,7 @@ def plan(params: Params, schema: Schema, *, proved: bool = False) -> Plan:
         return Partition(tuple(block.share for block in blocks), trees)
 
     run = tuple(ensemble(blocks) for blocks in ensembles(params))
-    return Plan(params.relation, Repeat(Sequential(run), scores(schema)))
+    return Plan(params.relation, Repeat(Sequential(run), schema.scores))
 
 
 def certificate(params: Params, schema: Schema) -> Certificate:
@@ -293,7 +292,8 @@ def train(params: Params, records: Records, curator: Curator) -> Model:
     candidates = split_candidates(params, records)
     binned = Binned.of(records.x, candidates)
     results = []
-    for output, label in enumerate(labels(records)):
+    for output in range(records.schema.scores):
+        label = label_of(records, output)
         with curator.step(f"score {output}"):
             results.append(train_ensembles(params, binned, label, curator, records.schema))
     return Model("dpboost", asdict(params), records.schema, tuple(results))
@@ -357,27 +357,14 @@ def split_candidates(params: Params, records: Records) -> Candidates:
 # --- Labels and predictions -------------------------------------------------------------------------------------------
 
 
-def scores(schema: Schema) -> int:
-    """One score for regression and for two classes, one for each class otherwise."""
-    target = schema.target
-    return len(target.values) if isinstance(target, Classes) and len(target.values) > 2 else 1
-
-
-def labels(records: Records) -> Iterator[Floats]:
-    """Labels in [-1, 1] for every score: scaled by public bounds, or +1 for the class, -1 for the rest (section 4)."""
-    target = records.schema.target
-    if isinstance(target, Interval):
-        yield 2 * (records.y - target.low) / (target.high - target.low) - 1
-    else:
-        for positive in range(len(target.values))[-1:] if len(target.values) == 2 else range(len(target.values)):
-            yield np.where(records.y == positive, 1.0, -1.0)
+def label_of(records: Records, output: int) -> Floats:
+    """Labels in [-1, 1] of one score: scaled by public bounds, or +1 for the class, -1 for the rest (section 4)."""
+    label = records.schema.label(output, records.y)
+    return label if isinstance(records.schema.target, Interval) else 2 * label - 1
 
 
 def predict(model: Model, x: Floats) -> Floats:
     """Regression: values in the target's unit, shape (rows,). Classes: scores in [-1, 1] roughly, (rows, scores)."""
     raw = model.scores(x)
     target = model.schema.target
-    if isinstance(target, Classes):
-        return raw
-    clipped = np.clip(raw[:, 0], -1, 1)
-    return target.low + (clipped + 1) / 2 * (target.high - target.low)
+    return target.unscaled(raw[:, 0]) if isinstance(target, Interval) else raw

@@ -179,7 +179,7 @@ def query_mu(params: Params, schema: Schema) -> float:
 
     More than two classes share epsilon and delta (fedgbdt/one-vs-rest-divided).
     """
-    models = scores(schema)
+    models = schema.scores
     delta = params.delta / models if params.one_vs_rest == "divided" else params.delta
     return total_mu(params.epsilon / models, delta, params.accounting) / math.sqrt(queries(params, schema))
 
@@ -203,7 +203,7 @@ def plan(params: Params, schema: Schema, *, proved: bool = False) -> Plan:
     chosen = chosen_features(params, schema)
     events = (batch(number, trees) for number, trees in enumerate(batches(params, schema)))
     run = tuple(Repeat(event, len(list(same))) for event, same in groupby(events))
-    return Plan(params.relation, Repeat(Sequential(run), scores(schema)))
+    return Plan(params.relation, Repeat(Sequential(run), schema.scores))
 
 
 def asks_leaves(params: Params, chosen: int) -> bool:
@@ -270,9 +270,9 @@ def train_on(
     """Algorithm 1 on records that are only seen through sums. candidates: others than the parameters say."""
     start = public_candidates(params, schema) if candidates is None else candidates  # Alg. 1, l. 1
     results = []
-    for output in range(scores(schema)):
+    for output in range(schema.scores):
         gradients = partial(statistics, params, schema)
-        population.begin(partial(label, schema, output), gradients, partial(hessians, params, schema))
+        population.begin(partial(schema.label, output), gradients, partial(hessians, params, schema))
         with curator.step(f"score {output}"):
             results.append(boost(params, schema, population, start, curator))
     return Model("fedgbdt", asdict(params), schema, tuple(results))
@@ -511,21 +511,6 @@ def quantiles(records: Records, count: int) -> Candidates:
 # --- Labels, statistics and predictions -------------------------------------------------------------------------------
 
 
-def scores(schema: Schema) -> int:
-    """One score for regression and for two classes, one for each class otherwise."""
-    target = schema.target
-    return len(target.values) if isinstance(target, Classes) and len(target.values) > 2 else 1
-
-
-def label(schema: Schema, output: int, y: Floats) -> Floats:
-    """1 for the positive class of a score and 0 for the others; or scaled by the public range to [-1, 1]."""
-    target = schema.target
-    if isinstance(target, Interval):
-        return 2 * (y - target.low) / (target.high - target.low) - 1
-    positive = output if len(target.values) > 2 else 1
-    return np.asarray(y == positive, dtype=np.float64)
-
-
 def statistics(params: Params, schema: Schema, score: Floats, label: Floats) -> tuple[Floats, Floats | None]:
     """(g, h) of every record, on the public grid; h None where it is 1 (Sections 4.2 and 4.4)."""
     if params.update == "averaging":
@@ -548,8 +533,7 @@ def predict(model: Model, x: Floats) -> Floats:
     target = model.schema.target
     if isinstance(target, Classes):
         return log_odds(raw) if model.params["update"] == "averaging" else raw
-    clipped = np.clip(raw[:, 0], -1, 1)
-    return np.asarray(target.low + (clipped + 1) / 2 * (target.high - target.low))
+    return target.unscaled(raw[:, 0])
 
 
 def log_odds(probability: Floats) -> Floats:

@@ -181,7 +181,7 @@ def budget_of(params: Params, schema: Schema) -> Budget:
     """Order, sigma and individual budget of each score, for the share of epsilon that the trees have."""
     epsilon = params.epsilon * (1 - params.initial_share)
     joint = params.orders == "joint"
-    return initialise(epsilon, params.delta, params.trees, params.subsample, scores(schema), joint)
+    return initialise(epsilon, params.delta, params.trees, params.subsample, schema.scores, joint)
 
 
 def bounds_of(params: Params, schema: Schema) -> tuple[float, float]:
@@ -237,7 +237,7 @@ def noise_of(params: Params, schema: Schema) -> Noise:
 
 def initial_charges(params: Params, schema: Schema) -> tuple[tuple[Laplace, Sensitivity], tuple[Laplace, Sensitivity]]:
     """Mechanism and sensitivity of the noisy count and of the noisy sum of clamped labels (sgbdt/initial-score)."""
-    epsilon = params.epsilon * params.initial_share / scores(schema)
+    epsilon = params.epsilon * params.initial_share / schema.scores
     parts = epsilon * params.count_share, epsilon * (1 - params.count_share)
     count, total = (Sensitivity(bound, 1, INITIAL, params.relation) for bound in (1.0, grid_floor(params.label_bound)))
     return (Laplace.calibrated(parts[0], 1.0), count), (Laplace.calibrated(parts[1], total.bound), total)
@@ -253,7 +253,7 @@ def plan(params: Params, schema: Schema, *, proved: bool = False, batches: int =
         initial = (Release("count", count, one), Release("labels", total, bound))
     rounds = params.trees + params.extra_trees * max(batches - 1, 1)
     score = Sequential((*initial, Repeat(Subsample(params.subsample, leaves), rounds)))
-    return Plan(params.relation, Repeat(score, scores(schema)))
+    return Plan(params.relation, Repeat(score, schema.scores))
 
 
 def certificate(params: Params, schema: Schema) -> Certificate:
@@ -273,7 +273,7 @@ def filtered_epsilon(params: Params, schema: Schema) -> float:
 
     With the weights as printed a record is charged less than it costs: then all rounds at their largest cost.
     """
-    budget, models = budget_of(params, schema), scores(schema)
+    budget, models = budget_of(params, schema), schema.scores
     spent = budget.spendable
     if params.weights == "printed":
         worst = np.array([noise_of(params, schema).proved.bound ** 2 / 2])
@@ -321,14 +321,14 @@ def train_stream(params: Params, batches: Sequence[Records], curator: Curator) -
     initial score.
     """
     schema, outputs = batches[0].schema, []
-    for output in range(scores(schema)):
+    for output in range(schema.scores):
         with curator.step(f"score {output}"):
             training = Training(params, schema)
-            training.admit(batches[0].x, label_of(batches[0], output))
+            training.admit(batches[0].x, schema.label(output, batches[0].y))
             training.start(curator)
             training.grow(params.trees, curator)
             for batch in batches[1:]:
-                training.admit(batch.x, label_of(batch, output))
+                training.admit(batch.x, schema.label(output, batch.y))
                 training.grow(params.extra_trees, curator)
             if len(batches) == 1:
                 training.grow(params.extra_trees, curator)
@@ -444,24 +444,10 @@ def initial_score(params: Params, schema: Schema, label: Floats, curator: Curato
 # --- Labels and predictions -------------------------------------------------------------------------------------------
 
 
-def scores(schema: Schema) -> int:
-    """One score for regression and for two classes, one for each class otherwise."""
-    target = schema.target
-    return len(target.values) if isinstance(target, Classes) and len(target.values) > 2 else 1
-
-
-def label_of(records: Records, output: int) -> Floats:
-    """Labels of one score: scaled to [-1, 1] by public bounds, or 1 for the class (the second of two), else 0."""
-    target = records.schema.target
-    if not isinstance(target, Classes):
-        return np.asarray(2 * (records.y - target.low) / (target.high - target.low) - 1)
-    return np.asarray(records.y == (1 if len(target.values) == 2 else output), dtype=np.float64)
-
-
 def predict(model: Model, x: Floats) -> Floats:
     """Regression: values in the target's unit, shape (rows,). Classes: log odds of each score, (rows, scores)."""
     raw = model.scores(x)
     target = model.schema.target
     if isinstance(target, Classes):
         return raw
-    return np.asarray(target.low + (np.clip(raw[:, 0], -1, 1) + 1) / 2 * (target.high - target.low))
+    return target.unscaled(raw[:, 0])

@@ -123,8 +123,8 @@ MUTANTS = (
     ),
     _mutant(
         "budget of each ensemble not divided",
-        "return params.epsilon / len(ensembles(params)) / scores(schema)",
-        "return params.epsilon / scores(schema)",
+        "return params.epsilon / len(ensembles(params)) / schema.scores",
+        "return params.epsilon / schema.scores",
         "splits of level 0",
     ),
     _mutant("leaf values not clipped", _CLIP, "pass", "leaves"),
@@ -153,8 +153,8 @@ MUTANTS = (
     ),
     _mutant(
         "labels scaled by the range of the data",
-        "yield 2 * (records.y - target.low) / (target.high - target.low) - 1",
-        "yield 2 * (records.y - records.y.min()) / max(float(np.ptp(records.y)), 1e-9) - 1",
+        "return label if isinstance(records.schema.target, Interval) else 2 * label - 1",
+        "return 2 * (label - label.min()) / max(float(np.ptp(label)), 1e-9) - 1",
         "splits of level 0",
     ),
     _mutant(

@@ -76,7 +76,7 @@ def expected(params: sgbdt.Params, pair: Pair, splits_and_leaves: Sequence[Any],
     """t of each round as the paper has it: from the record and the released model alone, filter included."""
     budget, schema = sgbdt.budget_of(params, pair.new.schema), pair.new.schema
     g_bound, h_bound = sgbdt.bounds_of(params, schema)
-    label, score = sgbdt.label_of(pair.new, 0)[0], initial
+    label, score = pair.new.schema.label(0, pair.new.y)[0], initial
     spent, found = np.zeros(len(budget.orders)), []
     categorical = np.array([hasattr(feature, "categories") for feature in schema.features])
     for tree in splits_and_leaves:
