@@ -1,0 +1,197 @@
+"""Structural checks of a function that refdp did not write: what no private function does, and statistics miss.
+
+    findings = inspect(function, (data, neighbour), seed=1, epsilon=1.0)
+
+`function(data, generator)` is run on both data sets with independent randomness. Every check names an event that was
+seen in many runs on one side and in none on the other; under ε-DP each of its m occurrences falls on that side with
+probability at most e^ε/(1+e^ε), so that m of m has probability at most (e^ε/(1+e^ε))^m. `alarm` bounds the probability
+that a function that is ε-DP is accused, over all events together. Nothing is estimated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from refdp.audit.structural_order import positional
+from refdp.audit.structural_order import ranges as data_ranges
+from refdp.audit.structural_samples import (
+    Data,
+    Function,
+    Samples,
+    StructuralFinding,
+    needed,
+    sample,
+    statistics,
+)
+from refdp.errors import InvalidParameter
+from refdp.records import Floats
+
+EXACT = 1e-9
+"""Relative rounding within which a derived number, a sum or a difference, counts as the same."""
+
+__all__ = ["StructuralFinding", "inspect"]
+
+
+def inspect(
+    function: Function,
+    pair: tuple[Data, Data],
+    seed: int,
+    *,
+    epsilon: float = 1.0,
+    calls: int = 300,
+    alarm: float = 1e-9,
+    order: bool = True,
+) -> list[StructuralFinding]:
+    """All structural checks of `function` on a pair of neighbouring data sets.
+
+    epsilon: the claim. calls: runs on each side. order: also replace a record by an outlier and reorder the records.
+    Errors: InvalidParameter if so few calls cannot show anything at that epsilon.
+    """
+    first, second = pair
+    seeds = [int(number) for number in np.random.SeedSequence(seed).generate_state(2 * calls, np.uint64)]
+    samples = Samples(sample(function, first, seeds[:calls]), sample(function, second, seeds[calls:]))
+    least = needed(epsilon, alarm / (64 * (len(samples.paths) + 1) ** 2))
+    if 2 * calls < least:
+        raise InvalidParameter(f"calls = {calls}: at epsilon {epsilon:g} at least {(least + 1) // 2} show something")
+    found = list(_constants(samples, first, second))
+    if [finding.kind for finding in found] != ["identical outputs"]:
+        found += [*_sums(samples), *_reused(samples), *_one_sided(samples, least), *_precision(samples, least)]
+    if order:
+        found += [*data_ranges(function, first, seeds[:5]), *positional(function, first, seeds, alarm)]
+    return _merged(found)
+
+
+def _merged(found: list[StructuralFinding]) -> list[StructuralFinding]:
+    """The first finding of each kind and place."""
+    kept: dict[tuple[str, str], StructuralFinding] = {}
+    for finding in found:
+        kept.setdefault((finding.kind, finding.where), finding)
+    return list(kept.values())
+
+
+def _constants(samples: Samples, first: Data, second: Data) -> Iterator[StructuralFinding]:
+    """Places that hold one value in every run on one side and another one in every run on the other."""
+    sides = {path: samples.side(path) for path in samples.paths}
+    fixed = {path: (next(iter(a)), next(iter(b))) for path, (a, b) in sides.items() if len(a) == len(b) == 1}
+    moved = {path: values for path, values in fixed.items() if values[0] != values[1]}
+    runs = {"runs a side": len(samples.first)}
+    if moved and len(fixed) == len(sides):
+        path, values = next(iter(moved.items()))
+        evidence = {"first": values[0], "second": values[1], **runs}
+        yield StructuralFinding("identical outputs", path, evidence, "every call gives the same output: no fresh noise")
+        return
+    for path, (here, there) in moved.items():
+        evidence = {"first": here, "second": there, **runs}
+        if isinstance(here, (int, float)) and isinstance(there, (int, float)):
+            evidence |= {"change": there - here} | _named(float(here), float(there), first, second)
+            yield StructuralFinding(
+                "exact statistic", path, evidence, "the same in every run, another on the neighbour"
+            )
+        else:
+            yield StructuralFinding("support", path, evidence, "possible on one side only")
+
+
+def _named(here: float, there: float, first: Data, second: Data) -> dict[str, Any]:
+    """Which exact statistic of the records a pair of values is, on both sides."""
+    of_second = statistics(second)
+    for name, value in statistics(first).items():
+        if _same(value, here) and _same(of_second.get(name, np.nan), there):
+            return {"equals": name}
+    return {}
+
+
+def _same(a: float, b: float) -> bool:
+    return abs(a - b) <= EXACT * max(abs(a), abs(b))
+
+
+def _sums(samples: Samples) -> Iterator[StructuralFinding]:
+    """Arrays whose members vary with the noise but whose sum is exact."""
+    groups: dict[str, list[int]] = {}
+    for place, path in enumerate(samples.everywhere):
+        groups.setdefault(path.rpartition("[")[0], []).append(place)
+    first, second = samples.tables
+    for prefix, places in groups.items():
+        sums = first[:, places].sum(axis=1), second[:, places].sum(axis=1)
+        if (
+            len(places) > 1
+            and np.ptp(first[:, places], axis=0).any()
+            and _parted(*sums, np.abs(first[:, places]).max())
+        ):
+            evidence = {"first": float(sums[0][0]), "second": float(sums[1][0]), "runs a side": len(first)}
+            yield StructuralFinding("exact statistic", f"sum of {prefix}[...]", evidence, "a sum without noise")
+
+
+def _parted(first: Floats, second: Floats, size: float) -> bool:
+    """One value in every run on each side, up to rounding, and not the same one."""
+    room = EXACT * max(float(size), 1e-300)
+    return bool(np.ptp(first) <= room and np.ptp(second) <= room and abs(first[0] - second[0]) > 8 * room)
+
+
+def _reused(samples: Samples) -> Iterator[StructuralFinding]:
+    """Pairs of places whose noise is one draw: some combination o_i - r o_j is without noise on both sides, and moved.
+
+    r is read off two runs; deviations from the first run that are proportional have the same direction.
+    """
+    first, second = samples.tables
+    spread = first - first[0]
+    moving = np.flatnonzero(np.any(spread != 0, axis=0) & np.all(np.isfinite(spread), axis=0))
+    groups: dict[bytes, list[int]] = {}
+    for place in moving.tolist():
+        column = spread[:, place] / spread[np.argmax(np.abs(spread[:, place])), place]
+        groups.setdefault(np.round(column, 6).tobytes(), []).append(place)
+    for members in groups.values():
+        base = members[0]
+        for place in members[1:]:
+            row = int(np.argmax(np.abs(spread[:, base])))
+            ratio = spread[row, place] / spread[row, base]
+            mixes = [table[:, place] - ratio * table[:, base] for table in (first, second)]
+            if _parted(mixes[0], mixes[1], np.abs(first[:, [base, place]]).max() * max(1.0, abs(ratio))):
+                evidence = {
+                    "places": [samples.everywhere[base], samples.everywhere[place]],
+                    "ratio": float(ratio),
+                    "difference without noise": [float(mix[0]) for mix in mixes],
+                }
+                yield StructuralFinding(
+                    "reused noise", samples.everywhere[place], evidence, "two releases share one draw, which cancels"
+                )
+                break
+
+
+def _one_sided(samples: Samples, least: int) -> Iterator[StructuralFinding]:
+    """Values, places or errors that were seen often enough on one side, and never on the other."""
+    for path in samples.paths:
+        sides = samples.side(path)
+        for own, other, name in ((*sides, "first"), (*sides[::-1], "second")):
+            value, count = own.most_common(1)[0]
+            if len(own) + len(other) > 2 and count >= least and value not in other:
+                evidence = {"value": value, "seen on": name, "times": count, "times on the other side": 0}
+                yield StructuralFinding("support", path, evidence, "possible on one side only")
+
+
+def _precision(samples: Samples, least: int) -> Iterator[StructuralFinding]:
+    """Noisy numbers whose last bits tell the true value: outputs finer than any that the neighbour can give.
+
+    A float64 sum has no bits below the last bit of its greater part, so a noisy 0 can be finer than a noisy 1
+    (Mironov 2012; Haney, Desfontaines, Hartman, Shrestha, Hay 2022).
+    """
+    for place, path in enumerate(samples.everywhere):
+        grains = [lowest_bit(table[:, place]) for table in samples.tables]
+        for own, other, name in ((grains[0], grains[1], "first"), (grains[1], grains[0], "second")):
+            finer = int(np.count_nonzero(own < other.min()))
+            if finer >= least:
+                evidence = {"seen on": name, "outputs finer": finer, "runs": len(own), "grid 2^": int(other.min())}
+                yield StructuralFinding(
+                    "precision", path, evidence, "outputs off a grid on which all of the neighbour's outputs lie"
+                )
+
+
+def lowest_bit(numbers: Floats) -> np.ndarray:
+    """Exponent of the lowest set bit of each number; 1100, coarser than all, for 0 and what is not finite."""
+    finite = np.isfinite(numbers) & (numbers != 0)
+    mantissa, exponent = np.frexp(np.where(finite, numbers, 1.0))
+    whole = np.abs(mantissa * 2.0**53).astype(np.int64)
+    low = np.log2((whole & -whole).astype(np.float64)).astype(np.int64)
+    return np.where(finite, exponent - 53 + low, 1100)

@@ -1,0 +1,156 @@
+"""Runs of a function that refdp did not write, on both sides of a pair: what the structural checks look at."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from refdp.audit.replay import finite_or_name
+from refdp.audit.structural_state import Leaf, leaves
+from refdp.errors import InvalidParameter
+from refdp.records import Floats
+
+Data = Any
+"""Records: an array whose rows are records, a list of records, or a tuple of arrays with a row for each record."""
+
+Function = Callable[[Data, np.random.Generator], Any]
+State = dict[str, Leaf]
+
+RAISED = (ValueError, TypeError, ArithmeticError, LookupError, RuntimeError, AttributeError)
+"""Errors of the code under audit that count as one of its outputs."""
+
+
+@dataclass(frozen=True)
+class StructuralFinding:
+    """Something that no private function does, shown without estimating anything.
+
+    kind: "identical outputs", "exact statistic", "reused noise", "support", "data-dependent range", "positional
+    partition", "precision". where: path inside the output. evidence: the figures that show it. meaning: one sentence.
+    """
+
+    kind: str
+    where: str
+    evidence: dict[str, Any]
+    meaning: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        return {"kind": self.kind, "where": self.where, "evidence": _plain(self.evidence), "meaning": self.meaning}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(key): _plain(part) for key, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(part) for part in value]
+    return finite_or_name(value) if isinstance(value, float) else value
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Independent runs on the first and on the second data set, as flat states."""
+
+    first: Sequence[State]
+    second: Sequence[State]
+
+    @cached_property
+    def paths(self) -> list[str]:
+        """Every path seen anywhere, in order of appearance."""
+        return list(dict.fromkeys(path for run in (*self.first, *self.second) for path in run))
+
+    @cached_property
+    def everywhere(self) -> list[str]:
+        """Paths that hold a number in every run."""
+        runs = (*self.first, *self.second)
+        return [path for path in self.paths if all(isinstance(run.get(path, ""), (int, float)) for run in runs)]
+
+    @cached_property
+    def tables(self) -> tuple[Floats, Floats]:
+        """The numbers of the paths `everywhere`: shape (runs, paths), one table a side."""
+
+        def table(runs: Sequence[State]) -> Floats:
+            return np.array([[float(run[path]) for path in self.everywhere] for run in runs], dtype=np.float64)
+
+        return table(self.first), table(self.second)
+
+    def side(self, path: str) -> tuple[Counter[Leaf | None], Counter[Leaf | None]]:
+        """How often each value was seen at a path, None where it is absent."""
+        return Counter(run.get(path) for run in self.first), Counter(run.get(path) for run in self.second)
+
+
+def sample(function: Function, data: Data, seeds: Sequence[int]) -> list[State]:
+    """One run a seed. NumPy's and Python's global generators, which foreign code uses, are seeded too and put back."""
+    kept = random.getstate(), np.random.get_state()  # noqa: NPY002
+    try:
+        return [_one(function, data, seed) for seed in seeds]
+    finally:
+        random.setstate(kept[0])
+        np.random.set_state(kept[1])  # noqa: NPY002
+
+
+def _one(function: Function, data: Data, seed: int) -> State:
+    random.seed(seed)
+    np.random.seed(seed % 2**32)  # noqa: NPY002
+    try:
+        return leaves(function(data, np.random.default_rng(seed)))
+    except RAISED as error:
+        return {"raises": f"{type(error).__name__}: {error}"}
+
+
+def take(data: Data, rows: NDArray[np.int64]) -> Data:
+    """The records at these rows, in this order."""
+    if isinstance(data, tuple):
+        return tuple(take(part, rows) for part in data)
+    return data[rows] if isinstance(data, np.ndarray) else [data[row] for row in rows]
+
+
+def size(data: Data) -> int:
+    """Number of records."""
+    return size(data[0]) if isinstance(data, tuple) else len(data)
+
+
+def columns(data: Data) -> list[tuple[str, Floats]]:
+    """Every numeric column, named."""
+    parts = data if isinstance(data, tuple) else (data,)
+    found = []
+    for place, part in enumerate(parts):
+        table = np.asarray(part)
+        if not np.issubdtype(table.dtype, np.number) and table.dtype != np.bool_:
+            continue
+        table = table.reshape(len(table), -1).astype(np.float64)
+        found += [(f"column {j} of part {place}", table[:, j]) for j in range(table.shape[1])]
+    return found
+
+
+def statistics(data: Data) -> dict[str, float]:
+    """Exact statistics that a model might hold: number of records, counts of labels, sums, means, extremes."""
+    shown = {"number of records": float(size(data))}
+    for name, column in columns(data):
+        shown |= {f"{how.__name__} of {name}": float(how(column)) for how in (np.sum, np.mean, np.min, np.max, np.std)}
+        values, counts = np.unique(column, return_counts=True)
+        if len(values) <= 20:
+            shown |= {f"count of {value:g} in {name}": float(count) for value, count in zip(values, counts)}
+    return shown
+
+
+def odds(epsilon: float) -> float:
+    """log(e^ε / (1 + e^ε)): how likely, at most, an event that happened once happened on a given one of the sides."""
+    if not 0 < epsilon < 50:
+        raise InvalidParameter(f"epsilon {epsilon!r} of a structural check: allowed are numbers in (0, 50)")
+    return -math.log1p(math.exp(-epsilon))
+
+
+def needed(epsilon: float, alarm: float) -> int:
+    """Occurrences on one side alone, none on the other, that ε-DP explains with probability at most `alarm`.
+
+    Of m independent occurrences of an event, each fell on the first side with probability at most e^ε / (1 + e^ε).
+    """
+    return math.ceil(math.log(alarm) / odds(epsilon))
