@@ -13,7 +13,7 @@ from proofs.proposition import Proposition
 from proofs.statements import AtMost, Count, ForAll, Real
 from proofs.tightness import Tight
 from refdp.generic import absolute
-from refdp.papers import inprivate as paper
+from refdp.papers import inprivate_formulas as paper
 
 ODDS, BOUND = Real("u"), Real("B")
 

@@ -13,7 +13,7 @@ from proofs.releases import laplace_losses
 from proofs.statements import AtMost, Real
 from proofs.tightness import Tight
 from refdp.generic import absolute
-from refdp.papers import inprivate as paper
+from refdp.papers import inprivate_formulas as paper
 
 ONE, TWO = (Real("y"),), (Real("y"), Real("z"))
 

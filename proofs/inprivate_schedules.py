@@ -8,7 +8,7 @@ from typing import Any
 from proofs.evidence import Counterexample, Finite, Identity, Proved
 from proofs.proposition import Proposition
 from proofs.statements import AtMost, Count, ForAll, Real
-from refdp.papers import inprivate as paper
+from refdp.papers import inprivate_formulas as paper
 
 RESIDUAL_TIME, TREE_TIME = Real("c1"), Real("c2")
 

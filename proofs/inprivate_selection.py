@@ -14,7 +14,7 @@ from proofs.statements import AtMost, Real
 from proofs.tightness import Tight
 from refdp.events import Relation
 from refdp.generic import exp, log
-from refdp.papers import inprivate as paper
+from refdp.papers import inprivate_formulas as paper
 
 
 def selection_loss(up: Any, down: Any, e: Any) -> Any:

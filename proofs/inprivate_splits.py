@@ -12,7 +12,7 @@ from proofs.statements import AtMost, Count, ForAll, Real
 from proofs.tightness import Tight
 from refdp.events import Relation
 from refdp.generic import absolute
-from refdp.papers import inprivate as paper
+from refdp.papers import inprivate_formulas as paper
 
 AR, RO = Relation.ADD_REMOVE, Relation.REPLACE_ONE
 BOUND = Real("B")

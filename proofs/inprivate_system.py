@@ -13,7 +13,7 @@ from proofs.releases import laplace_loss
 from proofs.statements import AtMost, Count, ForAll, Real
 from proofs.tightness import Tight
 from refdp.generic import absolute
-from refdp.papers import inprivate as paper
+from refdp.papers import inprivate_formulas as paper
 
 
 def rounds_lost(residuals: tuple[int, ...], added: int) -> Mapping[str, Any] | None:

@@ -20,7 +20,7 @@ from proofs.statements import AtMost, ForAll, prove
 from proofs.tightness import lowered
 from refdp.events import Relation
 from refdp.generic import absolute, exp
-from refdp.papers import inprivate as paper
+from refdp.papers import inprivate_formulas as paper
 
 MODULES = [m.name for m in pkgutil.iter_modules(proofs.__path__) if m.name.startswith("inprivate")]
 MINE: dict[str, Proposition] = {
