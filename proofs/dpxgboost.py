@@ -11,7 +11,7 @@ from proofs.proposition import Proposition
 from proofs.releases import selection_odds
 from proofs.statements import AtMost, Count, ForAll, Real
 from proofs.tightness import Tight
-from refdp.papers import dpxgboost as paper
+from refdp.papers import dpxgboost_formulas as paper
 
 COUNT, SUM, LAMBDA = Count("n"), Real("G"), Real("lam")
 

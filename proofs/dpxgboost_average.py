@@ -15,7 +15,7 @@ from proofs.proposition import ADD_REMOVE, REPLACE_ONE, Proposition
 from proofs.statements import AtMost, Count, ForAll, Real
 from proofs.tightness import Tight
 from refdp.generic import absolute
-from refdp.papers import dpxgboost as paper
+from refdp.papers import dpxgboost_formulas as paper
 
 SUM_S = Real("S")
 AVERAGE = (SUM_S, Count("n", start=1), Real("v"), RECORD, LAMBDA)
@@ -43,6 +43,66 @@ def moved_average_loss(e: Any) -> Any:
     many = Fraction(10**4)
     left = -average_loss(Fraction(1), Fraction(0), many, Fraction(-1), TENTH, e)
     return left + average_loss(Fraction(0), Fraction(-1), Fraction(1), Fraction(1), TENTH, e)
+
+
+def newton_ratio(suffix: str, relation: str, records: int, kind: Any) -> Proposition:
+    """Algorithm 1 with Hessians in the place of counts."""
+    return Proposition(
+        f"dpxgboost/noisy-newton-ratio{suffix}",
+        "Algorithm 1, repaired, with Eq. 3",
+        f"The pairs (G, w H) of all leaves have L1 sensitivity {'2 g* + 2 w h*' if records == 2 else 'g* + w h*'}.",
+        relation,
+        about=(paper.noisy_newton_sensitivity,),
+        evidence=(
+            Proved(
+                AtMost(
+                    (RECORD, OTHER, Real("h"), Real("z"), BOUND, Real("top"), Real("w")),
+                    lambda g, other, h, z, w: absolute(g) + w * h + (records - 1) * (absolute(other) + w * z),
+                    lambda B, top, w: paper.noisy_newton_sensitivity(B, top, w, kind),
+                    lambda g, other, h, z, B, top, w: (
+                        *(B > 0, top > 0, w > 0, h >= 0, h <= top, z >= 0, z <= top),
+                        *within(g, B),
+                        *within(other, B),
+                    ),
+                ),
+                tight=Tight(
+                    "2 g* + 2 w h*" if records == 2 else "g* + w h*",
+                    "at |g| = g* and h = h*" + (", when a record moves to another leaf" if records == 2 else ""),
+                    at=lambda B, top: {"g": B, "other": B, "h": top, "z": top},
+                    near={"g": 1, "other": 1, "h": 1, "z": 1, "B": 1, "top": 1, "w": 1},
+                    given=lambda B, top, w: (B > 0, top > 0, w > 0),
+                ),
+            ),
+        ),
+        argument="A leaf that keeps a replaced record changes by at most what leaving and joining change.",
+    )
+
+
+def child_counts(suffix: str, relation: str, records: int, kind: Any) -> Proposition:
+    """The minimum child weight, decided on noisy counts."""
+    return Proposition(
+        f"dpxgboost/child-counts{suffix}",
+        "section 4.3, repaired",
+        f"The numbers of records of all children of a level change by at most {records} (L1).",
+        relation,
+        about=(paper.child_count_sensitivity,),
+        evidence=(
+            Proved(
+                AtMost(
+                    (COUNT, Count("m")),
+                    lambda n, m: absolute((n + 1) - n) + (records - 1) * absolute(m - (m + 1)),
+                    lambda: paper.child_count_sensitivity(kind),
+                ),
+                tight=Tight(
+                    str(records),
+                    "always" if records == 1 else "when a record moves to another child",
+                    at=lambda: dict[str, Any](),
+                    near={"n": 1, "m": 1},
+                ),
+            ),
+        ),
+        argument="Children of a level are disjoint. Which nodes stop follows from the noisy counts alone.",
+    )
 
 
 PROPOSITIONS = (
@@ -245,6 +305,8 @@ PROPOSITIONS = (
             ),
         ),
     ),
+    *(newton_ratio(*arguments) for arguments in (("", ADD_REMOVE, 1, AR), ("-replace-one", REPLACE_ONE, 2, RO))),
+    *(child_counts(*arguments) for arguments in (("", ADD_REMOVE, 1, AR), ("-replace-one", REPLACE_ONE, 2, RO))),
     Proposition(
         "dpxgboost/empty-leaves",
         "section 4.3",

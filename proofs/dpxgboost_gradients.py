@@ -11,7 +11,7 @@ from proofs.proposition import ADD_REMOVE, REPLACE_ONE, Proposition
 from proofs.statements import AtMost, Count, ForAll, Real
 from proofs.tightness import Tight
 from refdp.generic import absolute
-from refdp.papers import dpxgboost as paper
+from refdp.papers import dpxgboost_formulas as paper
 
 RATIO, HIGHEST = Real("B"), Real("top")
 WEIGHTED = (Real("G"), Real("H"), Real("g"), Real("h"), LAMBDA)

@@ -26,7 +26,7 @@ from proofs.proposition import ADD_REMOVE, REPLACE_ONE, Proposition
 from proofs.statements import AtMost, Count
 from proofs.tightness import Tight
 from refdp.generic import absolute
-from refdp.papers import dpxgboost as paper
+from refdp.papers import dpxgboost_formulas as paper
 
 LEAST = Count("N", start=1)
 PADDED = (COUNT, LEAST, SUM, RECORD, LAMBDA)

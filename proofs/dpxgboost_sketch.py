@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from proofs.dpxgboost_splits import AR, RO, TENTH
 from proofs.evidence import Counterexample, Proved
 from proofs.proposition import ADD_REMOVE, REPLACE_ONE, Proposition
@@ -9,9 +11,56 @@ from proofs.releases import laplace_loss, laplace_losses
 from proofs.statements import AtMost, Count, ForAll, Real
 from proofs.tightness import Tight
 from refdp.generic import absolute
-from refdp.papers import dpxgboost as paper
+from refdp.papers import dpxgboost_formulas as paper
 
 HIGHEST = Real("top")
+FIRST, SECOND = Real("D"), Real("E")
+
+
+def median_change(difference: Any, moved: Any) -> Any:
+    """Change of the utility of a threshold when L - R moves from `difference` by `moved`."""
+    return paper.median_utility(difference + moved, 0) - paper.median_utility(difference, 0)
+
+
+def moved_by(record: Any, top: Any, records: int) -> tuple[Any, ...]:
+    """What `records` records of weights within [0, top] can change L - R by."""
+    return record >= -records * top, record <= records * top
+
+
+def median_range(suffix: str, relation: str, records: int, kind: Any) -> Proposition:
+    """The range of the median's utility."""
+    return Proposition(
+        f"dpxgboost/median-range{suffix}",
+        "section 4.1, another sketch",
+        f"The utilities -|L - R|/2 of all thresholds of disjoint intervals change within ranges of sum {records} h*.",
+        relation,
+        about=(paper.median_utility, paper.median_range),
+        evidence=(
+            Proved(
+                AtMost(
+                    (FIRST, SECOND, Real("c"), Real("d"), HIGHEST),
+                    lambda D, E, c, d: median_change(D, c) - median_change(E, d),
+                    lambda top: paper.median_range(top, kind),
+                    lambda D, E, c, d, top: (*moved_by(c, top, records), *moved_by(d, top, records), top > 0),
+                ),
+                tight=Tight(
+                    f"{records} h*",
+                    "where one threshold halves the weight and another has all of it on one side",
+                    at=lambda top: {"D": -records * top, "c": records * top, "E": 0 * top, "d": records * top},
+                    near={"D": -records, "c": records, "E": 0, "d": records, "top": 1},
+                    given=lambda top: top > 0,
+                ),
+                label="two thresholds of one interval",
+            ),
+        ),
+        argument=(
+            "The exponential mechanism pays for the sum of the ranges (dpxgboost/exponential-range); a record is in "
+            "one interval of each feature, none where it is missing, and a replaced one in at most two, with a range "
+            "of h* each."
+        ),
+        uses=("dpxgboost/exponential-range",),
+    )
+
 
 PROPOSITIONS = (
     Proposition(
@@ -36,6 +85,31 @@ PROPOSITIONS = (
                     given=lambda m, e: (m >= 1, e > 0),
                 ),
                 label="one bin in each of m features",
+            ),
+        ),
+        argument="A record is in at most one bin of each feature, none where it is missing.",
+    ),
+    Proposition(
+        "dpxgboost/sketch-weights",
+        "section 4.1 and 4.4",
+        "Weights within h* change all bins of a feature by at most h* (L1): noise Lap(h* m/epsilon) is epsilon-DP.",
+        ADD_REMOVE,
+        about=(paper.sketch_sensitivity,),
+        evidence=(
+            Proved(
+                AtMost(
+                    (Real("h"), HIGHEST),
+                    lambda h: absolute(h),
+                    lambda top: paper.sketch_sensitivity(top, AR),
+                    lambda h, top: (h >= 0, h <= top),
+                ),
+                tight=Tight(
+                    "h*",
+                    "at a record of weight h*",
+                    at=lambda top: {"h": top},
+                    near={"h": 1, "top": 1},
+                    given=lambda top: top > 0,
+                ),
             ),
         ),
         argument="A record is in at most one bin of each feature, none where it is missing.",
@@ -155,4 +229,6 @@ PROPOSITIONS = (
         ),
         argument="Each query for a rank is answered within half the error times the weight (Chen and Guestrin 2016).",
     ),
+    median_range("", ADD_REMOVE, 1, AR),
+    median_range("-replace-one", REPLACE_ONE, 2, RO),
 )

@@ -13,7 +13,7 @@ from proofs.statements import AtMost, Count, Real
 from proofs.tightness import Tight
 from refdp.events import Relation
 from refdp.generic import exp, log
-from refdp.papers import dpxgboost as paper
+from refdp.papers import dpxgboost_formulas as paper
 
 AR, RO = Relation.ADD_REMOVE, Relation.REPLACE_ONE
 TENTH = Fraction(1, 10)

@@ -13,7 +13,7 @@ from proofs.releases import laplace_loss
 from proofs.statements import AtMost, Real
 from proofs.tightness import Tight
 from refdp.generic import exp
-from refdp.papers import dpxgboost as paper
+from refdp.papers import dpxgboost_formulas as paper
 
 ODDS, RATE = Real("t"), Real("q")
 

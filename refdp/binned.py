@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -68,12 +69,31 @@ class Binned:
         return kernels.leaf_sums(node, nodes, stats)
 
     def route(self, node: Nodes, chosen: Floats) -> Nodes:
-        """One level down by the chosen (feature, value) of every node."""
+        """One level down by the chosen (feature, value) of every node; a third column is a default direction."""
         feature, code = self.candidates.split_codes(chosen)
-        return kernels.route(self.codes, node, feature, code, self.candidates.categorical[feature])
+        child = kernels.route(self.codes, node, feature, code, self.candidates.categorical[feature])
+        for k in np.flatnonzero(self._missing_right(chosen)):
+            child[(self.codes[feature[k]] == 0) & (node == k)] = 2 * k + 1
+        return child
 
     def leaf_index(self, tree: Tree) -> Nodes:
         """The leaf of every row."""
-        feature, code = self.candidates.split_codes(tree.splits)
         depth = len(tree.leaves).bit_length() - 1
+        if self._missing_right(tree.splits).any():
+            node = self.root()
+            for level in range(depth):
+                node = self.route(node, tree.splits[2**level - 1 : 2 ** (level + 1) - 1])
+            return node
+        feature, code = self.candidates.split_codes(tree.splits)
         return kernels.leaf_index(self.codes, feature, code, self.candidates.categorical[feature], depth)
+
+    def _missing_right(self, chosen: Floats) -> Mask:
+        """Which splits send missing values right, and have any."""
+        if chosen.shape[1] == 2:
+            return np.zeros(len(chosen), dtype=np.bool_)
+        return np.asarray((chosen[:, 2] > 0) & self._has_missing[chosen[:, 0].astype(np.intp)])
+
+    @cached_property
+    def _has_missing(self) -> Mask:
+        """Which features have missing values; it saves time and decides nothing."""
+        return np.asarray((self.codes == 0).any(axis=1))

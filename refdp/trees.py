@@ -19,7 +19,8 @@ SCHEMA_VERSION = 1
 class Tree:
     """A full tree of depth d. Holds released values only.
 
-    splits: shape (2^d - 1, 2), level order: feature index and threshold (or category index) of each inner node.
+    splits: shape (2^d - 1, 2), level order: feature index and threshold (or category index) of each inner node; or
+      (2^d - 1, 3) with a default direction, 1 where missing values go right. Without one they go left.
     leaves: shape (2^d,), from left to right.
     """
 
@@ -27,13 +28,18 @@ class Tree:
     leaves: Floats
 
     def leaf_index(self, x: Floats, categorical: Any) -> Any:
-        """The leaf of every row of x (rows, features): right if x_f >= t, or x_f == v where f is categorical."""
+        """The leaf of every row of x (rows, features): right if x_f >= t, or x_f == v where f is categorical.
+
+        A missing x_f goes in the default direction.
+        """
         node = np.zeros(len(x), dtype=np.int64)
         rows = np.arange(len(x))
         for _ in range(len(self.leaves).bit_length() - 1):
             feature = self.splits[node, 0].astype(np.int64)
             value, threshold = x[rows, feature], self.splits[node, 1]
             right = np.where(categorical[feature], value == threshold, value >= threshold)
+            if self.splits.shape[1] > 2:
+                right |= np.isnan(value) & (self.splits[node, 2] > 0)
             node = 2 * node + 1 + right
         return node - (len(self.leaves) - 1)
 
@@ -117,8 +123,12 @@ def _ensemble_out(ensemble: Ensemble) -> dict[str, Any]:
 
 
 def _ensemble_in(body: dict[str, Any]) -> Ensemble:
-    trees = tuple(Tree(np.array(t["splits"]).reshape(-1, 2), np.array(t["leaves"])) for t in body["trees"])
+    trees = tuple(Tree(_splits_in(t["splits"]), np.array(t["leaves"])) for t in body["trees"])
     return Ensemble(body["initial"], trees, tuple(body["weights"]))
+
+
+def _splits_in(rows: list[list[float]]) -> Floats:
+    return np.array(rows, dtype=np.float64).reshape(len(rows), len(rows[0]) if rows else 2)
 
 
 def _schema_out(schema: Schema) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from proofs.proposition import REPLACE_ONE, Proposition, derive
 from proofs.statements import AtMost, ForAll, prove
 from proofs.tightness import lowered
 from refdp.events import Relation
-from refdp.papers import dpxgboost as paper
+from refdp.papers import dpxgboost_formulas as paper
 
 MODULES = [m.name for m in pkgutil.iter_modules(proofs.__path__) if m.name.startswith("dpxgboost")]
 MINE: dict[str, Proposition] = {

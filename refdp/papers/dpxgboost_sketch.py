@@ -1,0 +1,147 @@
+"""The private sketch of DP-XGBoost: weighted quantiles from noisy histograms (section 4.1), or by noisy choices.
+
+Everything here but `median_utilities` is post-processing of released values. Weighted quantile summaries, their merge
+and prune: Chen and Guestrin 2016, appendix.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from refdp.papers.dpxgboost_formulas import median_utility
+from refdp.records import Floats
+
+Bins = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A weighted quantile summary: some values of a weighted data set, with bounds of their ranks.
+
+    value: increasing. below: a lower bound of the weight of all smaller values (r-). through: an upper bound of the
+    weight of all values up to and including it (r+). weight: a lower bound of its own. total: of the data set.
+    """
+
+    value: Floats
+    below: Floats
+    through: Floats
+    weight: Floats
+    total: float
+
+    @classmethod
+    def exact(cls, value: Floats, weight: Floats) -> Summary:
+        """Of distinct increasing values with weights >= 0, without error; weightless values are left out."""
+        kept = weight > 0
+        through = np.cumsum(weight[kept])
+        return cls(
+            value[kept], through - weight[kept], through, weight[kept], float(through[-1]) if len(through) else 0
+        )
+
+    @property
+    def size(self) -> int:
+        """How many values it holds."""
+        return len(self.value)
+
+    @property
+    def error(self) -> float:
+        """The least e such that ranks are known within e times the total: the width of any value's rank, or the weight
+        that can lie between two neighbours."""
+        inside = self.through - self.below - self.weight
+        between = (self.through - self.weight)[1:] - (self.below + self.weight)[:-1]
+        widest = max(inside.max(initial=0.0), between.max(initial=0.0))
+        return float(widest / self.total) if self.total else 0.0
+
+    def merged(self, other: Summary) -> Summary:
+        """A summary of both data sets; its error is at most `merged_error` of the two."""
+        value = np.union1d(self.value, other.value)
+        one, two = self._extended(value), other._extended(value)
+        below, through, weight = (a + b for a, b in zip(one, two, strict=True))
+        return Summary(value, below, through, weight, self.total + other.total)
+
+    def _extended(self, value: Floats) -> tuple[Floats, Floats, Floats]:
+        """Bounds of the ranks of any values, those of the summary among them."""
+        place = np.searchsorted(self.value, value)
+        held = np.isin(value, self.value)
+        last = np.append(0.0, self.below + self.weight)[place]
+        following = np.append(self.through - self.weight, self.total)[place]
+        index = np.minimum(place, max(self.size - 1, 0))
+        if not self.size:
+            return np.zeros(len(value)), np.zeros(len(value)), np.zeros(len(value))
+        return (
+            np.where(held, self.below[index], last),
+            np.where(held, self.through[index], following),
+            np.where(held, self.weight[index], 0.0),
+        )
+
+    def query(self, rank: Floats) -> Bins:
+        """Which entries answer queries for these ranks, 0 to the total, within half the error (function g, ibid.)."""
+        middle = (self.below + self.through) / 2
+        index = np.clip(np.searchsorted(middle, rank, side="right") - 1, 0, self.size - 1)
+        after = np.minimum(index + 1, self.size - 1)
+        nearer = 2 * rank >= (self.below + self.weight)[index] + (self.through - self.weight)[after]
+        inside = (rank >= middle[0]) & (rank < middle[-1])
+        return np.asarray(np.where(inside & nearer, after, index), dtype=np.intp)
+
+    def pruned(self, size: int) -> Summary:
+        """At most size + 1 entries: the answers for the ranks 0, 1/size, ..., 1; the error grows by 1/size at most."""
+        if self.size <= size + 1:
+            return self
+        kept = np.unique(self.query(self.total * np.arange(size + 1) / size))
+        return Summary(self.value[kept], self.below[kept], self.through[kept], self.weight[kept], self.total)
+
+
+def quantile_edges(weights: Floats, count: int) -> Bins:
+    """At most `count` lower edges of bins, 1 to bins - 1, that part the weights evenly; at least one.
+
+    weights: noisy weights of the bins of one feature, which can be negative; without any positive one all count alike.
+    """
+    kept = np.maximum(weights, 0.0)
+    bins = np.arange(len(weights), dtype=np.float64)
+    summary = Summary.exact(bins, kept if kept.any() else np.ones_like(kept))
+    edges = summary.pruned(count).value[1:].astype(np.intp)  # nothing lies below the first
+    return edges if len(edges) else np.array([len(weights) // 2], dtype=np.intp)
+
+
+# --- Quantiles by the exponential mechanism ---------------------------------------------------------------------------
+
+
+def quantile_levels(count: int) -> int:
+    """How often intervals are halved for at most `count` quantiles, 2^levels - 1 of them."""
+    return max(1, (count + 1).bit_length() - 1)
+
+
+def median_utilities(histograms: list[Floats], edges: list[Bins]) -> Floats:
+    """Utility of every edge as the median of every interval; shape (features x intervals, widest histogram's edges).
+
+    histograms: private weights of the bins of each feature. edges: what was chosen so far of each feature, increasing.
+    An interval's candidates are the edges inside it and its own ends; other edges are excluded.
+    """
+    most = max(len(weights) for weights in histograms)
+    rows = [_medians(weights, chosen, most) for weights, chosen in zip(histograms, edges, strict=True)]
+    return np.concatenate(rows)
+
+
+def _medians(weights: Floats, chosen: Bins, most: int) -> Floats:
+    sums = np.append(0.0, np.cumsum(weights))
+    ends = np.concatenate([[0], chosen, [len(weights)]])
+    low, high = ends[:-1, np.newaxis], ends[1:, np.newaxis]
+    edge = np.arange(1, most)
+    inner = np.minimum(edge, len(weights))
+    utility = median_utility(sums[inner] - sums[low], sums[high] - sums[inner])
+    allowed = (edge >= low) & (edge <= high) & (edge < len(weights))
+    return np.where(allowed, utility, -np.inf)
+
+
+def halved(edges: list[Bins], middles: Bins) -> list[Bins]:
+    """The chosen edges of each feature with the medians of all its intervals between them."""
+    result, start = [], 0
+    for chosen in edges:
+        own = middles[start : start + len(chosen) + 1]
+        start += len(own)
+        joint = np.empty(len(chosen) + len(own), dtype=np.intp)
+        joint[0::2], joint[1::2] = own, chosen
+        result.append(joint)
+    return result
