@@ -236,6 +236,15 @@ class DPBoostRegressor(_PrivateRegressor, paper="dpboost"):
     """DPBoost (Li, Wu, Wen, He: AAAI 2020) for regression: square loss on labels scaled to [-1, 1]."""
 
 
+class InPrivateClassifier(_PrivateClassifier, paper="inprivate"):
+    """InPrivate Digging (Zhao et al., INFOCOM 2018) for classes: log loss in the 2yf form, one against the rest."""
+
+
+class InPrivateRegressor(_PrivateRegressor, paper="inprivate"):
+    """InPrivate Digging (Zhao et al., INFOCOM 2018) for regression: square loss with cut residuals, on labels scaled to
+    [-1, 1]."""
+
+
 class _Explained:
     model_: Model
 

@@ -36,11 +36,16 @@ SCHEMAS = tuple(
 
 SMALL: Mapping[str, Any] = {"trees": 6, "trees_per_ensemble": 3, "depth": 3, "bins": 8}
 """Settings of an audit unless told otherwise: releases of every kind, several ensembles, milliseconds a run."""
+SMALL_OWNERS = 3
+"""Owners in an audit unless told otherwise, where a paper has them."""
 
-TINY: tuple[Mapping[str, int], ...] = ({"trees": 1, "depth": 1}, {"trees": 2, "depth": 2})
+TINY: tuple[Mapping[str, int], ...] = ({"trees": 1, "depth": 1, "owners": 1}, {"trees": 2, "depth": 2, "owners": 2})
 """At most this many trees and levels where the worst transcript is searched release by release."""
 
-REPLAYABLE: Mapping[str, Mapping[str, Any]] = {"dpboost": {"candidates": "uniform", "blocks": "independent"}}
+REPLAYABLE: Mapping[str, Mapping[str, Any]] = {
+    "dpboost": {"candidates": "uniform", "blocks": "independent"},
+    "inprivate": {"candidates": "uniform", "halves": "independent"},
+}
 """Readings as printed make a replay impossible at once; with these instead, whatever else is wrong shows too."""
 
 WORST_PAIRS = 8

@@ -47,6 +47,9 @@ def train(
     seed: Annotated[
         int | None, typer.Option("--seed", help="Repeats the noise: keep it secret. Default: fresh entropy.")
     ] = None,
+    owners: Annotated[
+        int | None, typer.Option("--owners", help="Owners that the records are dealt to, where a paper has them.")
+    ] = None,
     set_: Settings = None,
     test_size: Annotated[float, typer.Option("--test-size", help="Share held out for the metrics; 0 for none.")] = 0.2,
     out: Annotated[Path | None, typer.Option("--out", help="File for the model.")] = None,
@@ -54,7 +57,7 @@ def train(
 ) -> None:
     """Train on a data set; print metrics on held-out records and the certificate."""
     chosen = registry.paper(paper)
-    given = read_settings(set_, epsilon=epsilon, delta=delta, relation=relation)
+    given = read_settings(set_, epsilon=epsilon, delta=delta, relation=relation, owners=owners)
     params = chosen.params(given, as_published=as_published)
     source = source_for(params, seed)
     _check_directory(out)
