@@ -1,0 +1,290 @@
+"""Opening a package: its noise functions report true values, scales and declared costs while an audit lasts.
+
+    with opened("diffprivlib") as curator:
+        model = train(records)                        # recorded, with the package's own noise
+    with opened("diffprivlib", replay=curator.recording()) as curator:
+        again = train(neighbour)                      # the same outputs, on the neighbour
+
+The packages know nothing of it: their functions are exchanged for the time of the `with` block, by the patches of
+`refdp.audit.adapters`. One's own functions say what they do with a decorator, which does nothing outside an audit:
+
+    @noise("laplace", value="total", scale="scale", sensitivity="sensitivity")
+    def add_noise(total, scale, sensitivity): ...
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import inspect
+import random
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import numpy as np
+
+from refdp.audit.opened_laws import NoiseCall, Unknown
+from refdp.curator import Entry, Request, Transcript
+from refdp.errors import ImpossibleReplay, InvalidParameter
+from refdp.events import Relation, Sensitivity
+from refdp.mechanisms import DiscreteLaplace, Exponential, Gaussian, Laplace
+from refdp.sources import same_request
+
+Reading = Callable[[dict[str, Any]], NoiseCall]
+"""From the arguments of a call, by name, to what it says about itself."""
+
+PACKAGES = {name: f"refdp.audit.adapters.{name}" for name in ("diffprivlib", "interpret", "opendp")}
+"""Modules with a function `patches()` for packages that can be opened."""
+
+
+@dataclass(frozen=True)
+class Patch:
+    """One noise function: attribute `name` of `owner`.
+
+    inside: part of a path; calls from files there belong to the noise function, the release is located outside.
+    """
+
+    owner: Any
+    name: str
+    reading: Reading
+    inside: str = "/no such path/"
+
+
+@dataclass(frozen=True)
+class Recording:
+    """One recorded run. returned: what noise functions returned. states: generators' states after each release."""
+
+    transcript: Transcript
+    calls: tuple[NoiseCall, ...]
+    returned: tuple[Any, ...]
+    states: tuple[tuple[Any, ...], ...]
+
+
+@dataclass
+class ForeignCurator:
+    """Records what noise functions do or, given a recording, lets them return again what they returned then."""
+
+    relation: Relation
+    replay: Recording | None = None
+    calls: list[NoiseCall] = field(default_factory=list)
+    returned: list[Any] = field(default_factory=list)
+    states: list[tuple[Any, ...]] = field(default_factory=list)
+    entries: list[Entry] = field(default_factory=list)
+    busy: bool = False
+
+    def recording(self) -> Recording:
+        """What was seen so far."""
+        transcript = Transcript(self.relation, list(self.entries))
+        return Recording(transcript, tuple(self.calls), tuple(self.returned), tuple(self.states))
+
+    def release(self, name: str, call: NoiseCall, original: Callable[[], Any]) -> Any:
+        """One call of a noise function; `original` runs it."""
+        declared = None
+        if call.bound is not None:
+            declared = Sensitivity(call.bound, call.norm, "declared by the code", self.relation)
+        request = Request("release", (name,), call.value, call.law, declared)  # type: ignore[arg-type]
+        place = len(self.entries)
+        if self.replay is None:
+            returned = original()
+            self.states.append(tuple(_state(one) for one in (*call.generators, *GLOBAL)))
+        else:
+            returned = self._again(place, request, call)
+        answer = call.answer(returned)
+        index = answer if call.norm == "range" else None
+        self.entries.append(Entry(replace(request, value=None), answer, index, (), call.value))
+        self.calls.append(call)
+        self.returned.append(returned)
+        return returned
+
+    def finish(self) -> None:
+        """Check that a replayed run made every recorded call."""
+        if self.replay is not None and len(self.entries) < len(self.replay.returned):
+            missing = self.replay.transcript.entries[len(self.entries)].request.name
+            raise ImpossibleReplay(missing, "control flow", "the neighbour's run ended before it")
+
+    def _again(self, place: int, request: Request, call: NoiseCall) -> Any:
+        assert self.replay is not None
+        if place >= len(self.replay.returned):
+            raise ImpossibleReplay(request.name, "control flow", "the neighbour's run goes on after the recorded end")
+        recorded = self.replay.transcript.entries[place]
+        same_request(replace(recorded.request, value=recorded.value), request)
+        before = self.replay.calls[place]
+        if (before.epsilon, before.delta) != (call.epsilon, call.delta):
+            detail = f"{(before.epsilon, before.delta)} against {(call.epsilon, call.delta)}"
+            raise ImpossibleReplay(request.name, "declared cost", detail)
+        if before.options != call.options:
+            detail = f"{str(before.options)[:200]} against {str(call.options)[:200]}"
+            raise ImpossibleReplay(request.name, "options", detail)
+        for generator, state in zip((*call.generators, *GLOBAL), self.replay.states[place]):
+            _restore(generator, state)
+        return recorded.output - call.value if call.apart else self.replay.returned[place]
+
+
+GLOBAL = (np.random, random)
+"""Global generators: foreign code draws public randomness from them, which has to go on in a replay as it did."""
+_ACTIVE: ContextVar[ForeignCurator | None] = ContextVar("active curator", default=None)
+
+
+def _state(generator: Any) -> Any:
+    if isinstance(generator, np.ndarray):
+        return generator.copy()
+    if isinstance(generator, np.random.Generator):
+        return generator.bit_generator.state
+    if hasattr(generator, "get_state"):
+        return generator.get_state()
+    return generator.getstate() if isinstance(generator, random.Random) or generator is random else None
+
+
+def _restore(generator: Any, state: Any) -> None:
+    if state is None:
+        return
+    if isinstance(generator, np.ndarray):
+        generator[...] = state
+    elif isinstance(generator, np.random.Generator):
+        generator.bit_generator.state = state
+    elif hasattr(generator, "set_state"):
+        generator.set_state(state)
+    else:
+        generator.setstate(state)
+
+
+@contextmanager
+def opened(
+    *packages: str | Sequence[Patch], replay: Recording | None = None, relation: Relation = Relation.ADD_REMOVE
+) -> Iterator[ForeignCurator]:
+    """Open packages by name, or functions by patches, for the time of a `with` block.
+
+    replay: let noise functions return what they returned in this recording. relation: of the neighbours, for messages.
+    Errors: InvalidParameter for an unknown package; ImpossibleReplay where a replayed run parts from the recorded one.
+    """
+    curator = ForeignCurator(relation, replay)
+    kept = []
+    token = _ACTIVE.set(curator)
+    try:
+        for patch in [patch for package in packages for patch in _patches(package)]:
+            original = vars(patch.owner).get(patch.name, _INHERITED)
+            kept.append((patch, original))
+            setattr(patch.owner, patch.name, watched(getattr(patch.owner, patch.name), patch.reading, patch.inside))
+        yield curator
+        curator.finish()
+    finally:
+        for patch, original in reversed(kept):
+            if original is _INHERITED:
+                delattr(patch.owner, patch.name)
+            else:
+                setattr(patch.owner, patch.name, original)
+        _ACTIVE.reset(token)
+
+
+_INHERITED = object()
+
+
+def _patches(package: str | Sequence[Patch]) -> Sequence[Patch]:
+    if not isinstance(package, str):
+        return package
+    if package not in PACKAGES:
+        raise InvalidParameter(f"package {package!r}: allowed are {sorted(PACKAGES)}, or a list of patches")
+    found: Sequence[Patch] = importlib.import_module(PACKAGES[package]).patches()
+    return found
+
+
+def watched(function: Callable[..., Any], reading: Reading, inside: str = "/no such path/") -> Callable[..., Any]:
+    """The same function, which reports to the active curator if there is one."""
+    signature = inspect.signature(function)
+
+    @functools.wraps(function)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        curator = _ACTIVE.get()
+        if curator is None or curator.busy:
+            return function(*args, **kwargs)
+        bound = signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        arguments = bound.arguments | bound.arguments.get("kwargs", {})
+        curator.busy = True
+        try:
+            name = f"{function.__qualname__} at {_place(sys._getframe(1), inside)}"
+            return curator.release(name, reading(arguments), lambda: function(*args, **kwargs))
+        finally:
+            curator.busy = False
+
+    return wrapper
+
+
+def _place(frame: FrameType | None, inside: str) -> str:
+    """`file:line in function` of the nearest caller outside the noise functions' own files."""
+    while frame is not None and inside in frame.f_code.co_filename and frame.f_back is not None:
+        frame = frame.f_back
+    assert frame is not None
+    parts = Path(frame.f_code.co_filename).parts
+    return f"{'/'.join(parts[-3:])}:{frame.f_lineno} in {frame.f_code.co_qualname}"
+
+
+Name = str | float | Callable[[dict[str, Any]], Any] | None
+"""An argument by name ("scale", or "self.scale"), a number, or a function of all arguments."""
+
+
+def noise(
+    law: str,
+    *,
+    value: Name = "value",
+    scale: Name = "scale",
+    sensitivity: Name = None,
+    epsilon: Name = None,
+    delta: Name = 0.0,
+    generator: Name = None,
+    options: Name = None,
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Say what a function of one's own does: a decorator that does nothing outside an audit.
+
+    law: "laplace" (scale), "gaussian" (standard deviation), "geometric" (scale of integer noise), "exponential"
+    (coefficient; the value is a list of utilities, the function returns an index or one of `options`), or any other
+    name for noise that refdp does not know.
+    """
+
+    def read(arguments: dict[str, Any]) -> NoiseCall:
+        of = functools.partial(_argument, arguments)
+        held, offered = of(generator), of(options)
+        bound, cost = of(sensitivity), of(epsilon)
+        true = np.atleast_1d(np.asarray(of(value), dtype=np.float64))
+        select = law == "exponential"
+        return NoiseCall(
+            LAWS.get(law, functools.partial(_unknown, law))(float(of(scale))),
+            true[np.newaxis, :] if select and true.ndim == 1 else true,
+            None if bound is None else float(bound),
+            "range" if select else 2 if law == "gaussian" else 1,
+            None if cost is None else float(cost),
+            float(of(delta)),
+            () if held is None else (held,),
+            None if offered is None else tuple(offered),
+        )
+
+    return lambda function: watched(function, read)
+
+
+LAWS: dict[str, Callable[[float], Any]] = {
+    "laplace": Laplace,
+    "gaussian": Gaussian,
+    "geometric": lambda scale: DiscreteLaplace(scale, 1.0),
+    "exponential": Exponential,
+}
+
+
+def _unknown(name: str, scale: float) -> Unknown:
+    return Unknown(name, (scale,))
+
+
+def _argument(arguments: dict[str, Any], name: Name) -> Any:
+    if callable(name):
+        return name(arguments)
+    if not isinstance(name, str):
+        return name
+    first, *rest = name.split(".")
+    if first not in arguments:
+        raise InvalidParameter(f"the noise function has no argument {first!r}: allowed are {sorted(arguments)}")
+    return functools.reduce(getattr, rest, arguments[first])

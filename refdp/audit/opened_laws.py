@@ -1,0 +1,146 @@
+"""Output distributions of foreign noise that refdp's own mechanisms lack, and what an opened call says about itself."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from refdp.curator import Array
+from refdp.divergences import table_divergence
+from refdp.draws import FloatArray, check_order, check_positive
+from refdp.errors import InvalidParameter
+from refdp.events import Norm, Sensitivity
+from refdp.selection import Exponential, utilities
+
+
+class Law(Protocol):
+    """The part of a mechanism that a replay needs: see `refdp.mechanisms`."""
+
+    def loss(self, value: ArrayLike, other: ArrayLike, output: ArrayLike) -> FloatArray:
+        """Privacy loss of the output."""
+
+    def worst_loss(self, value: ArrayLike, other: ArrayLike) -> FloatArray:
+        """Largest loss over all outputs."""
+
+    def divergence(self, value: ArrayLike, other: ArrayLike, order: float) -> float:
+        """Renyi divergence."""
+
+    def observed_change(self, value: ArrayLike, other: ArrayLike, norm: Norm) -> float:
+        """Change of the true value."""
+
+    def pure_cost(self, sensitivity: Sensitivity) -> float:
+        """Cost of a declared sensitivity."""
+
+
+@dataclass(frozen=True)
+class PermuteAndFlip:
+    """Options in random order, each taken with probability q_c = exp(coefficient (u_c - max u)), until one is taken.
+
+    P(c) = q_c ∫₀¹ Π_{j != c} (1 - t q_j) dt: arrival times are uniform, and c is chosen if nobody before was
+    (McKenna and Sheldon 2020). The integrand is a polynomial, so Gauss-Legendre quadrature is exact up to rounding.
+    value: utilities of shape (rows, options); output: chosen options, shape (rows,).
+    """
+
+    coefficient: float
+
+    def __post_init__(self) -> None:
+        check_positive("coefficient of permute-and-flip", self.coefficient)
+
+    def log_probabilities(self, value: ArrayLike) -> FloatArray:
+        """Log probabilities of all options, shape (rows, options)."""
+        table = utilities(value)
+        log_taken = self.coefficient * (table - table.max(axis=1, keepdims=True))
+        taken = np.exp(log_taken)
+        nodes, weights = np.polynomial.legendre.leggauss((table.shape[1] + 1) // 2)
+        times = (nodes + 1.0) / 2.0
+        passed = 1.0 - times[:, np.newaxis, np.newaxis] * taken  # (times, rows, options)
+        others = np.prod(passed, axis=2, keepdims=True) / passed
+        return np.asarray(log_taken + np.log(np.tensordot(weights / 2.0, others, axes=1)))
+
+    def loss(self, value: ArrayLike, other: ArrayLike, output: ArrayLike) -> FloatArray:
+        """log P(output) - log P'(output), shape (rows,)."""
+        losses = self.log_probabilities(value) - self.log_probabilities(other)
+        return np.asarray(np.take_along_axis(losses, np.asarray(output, dtype=np.int64)[:, np.newaxis], axis=1)[:, 0])
+
+    def worst_loss(self, value: ArrayLike, other: ArrayLike) -> FloatArray:
+        """The largest loss over the options, shape (rows,)."""
+        return np.asarray((self.log_probabilities(value) - self.log_probabilities(other)).max(axis=1))
+
+    def divergence(self, value: ArrayLike, other: ArrayLike, order: float) -> float:
+        """Σ_rows D_α."""
+        check_order(order)
+        log_p, log_q = self.log_probabilities(value), self.log_probabilities(other)
+        return float(table_divergence(log_p, log_q, log_p - log_q, order).sum())
+
+    def observed_change(self, value: ArrayLike, other: ArrayLike, norm: Norm) -> float:
+        """As for the exponential mechanism."""
+        return Exponential(self.coefficient).observed_change(value, other, norm)
+
+    def pure_cost(self, sensitivity: Sensitivity) -> float:
+        """At most that of the exponential mechanism with the same coefficient (McKenna and Sheldon 2020, Theorem 3)."""
+        return Exponential(self.coefficient).pure_cost(sensitivity)
+
+
+@dataclass(frozen=True)
+class Unknown:
+    """Noise whose distribution refdp does not know: a name and its parameters. Only true values are compared."""
+
+    name: str
+    parameters: tuple[float, ...] = ()
+
+    def loss(self, value: ArrayLike, other: ArrayLike, output: ArrayLike) -> FloatArray:
+        """Not known."""
+        return np.asarray(math.nan)
+
+    def worst_loss(self, value: ArrayLike, other: ArrayLike) -> FloatArray:
+        """Not known."""
+        return np.asarray(math.nan)
+
+    def divergence(self, value: ArrayLike, other: ArrayLike, order: float) -> float:
+        """Not known."""
+        return math.nan
+
+    def observed_change(self, value: ArrayLike, other: ArrayLike, norm: Norm) -> float:
+        """Σ |v - v'|, or the Euclidean norm."""
+        difference = np.asarray(value, dtype=np.float64) - np.asarray(other, dtype=np.float64)
+        return float(np.linalg.norm(difference)) if norm == 2 else float(np.abs(difference).sum())
+
+    def pure_cost(self, sensitivity: Sensitivity) -> float:
+        """Not known."""
+        return math.nan
+
+
+@dataclass(frozen=True)
+class NoiseCall:
+    """What one call of a noise function says about itself.
+
+    law: the noise that it adds. value: the true value, an array. bound: declared sensitivity in `norm`, None if there
+    is none. epsilon, delta: declared cost of the call, None if it declares none. generators: generators it draws from.
+    options: what a selection returns one of, None if it returns an index. apart: the function returns the noise alone
+    and its caller adds it; a replay gives the noise that leads to the recorded output, up to the rounding of a sum.
+    """
+
+    law: Law
+    value: Array
+    bound: float | None
+    norm: Norm
+    epsilon: float | None = None
+    delta: float = 0.0
+    generators: tuple[Any, ...] = ()
+    options: tuple[Any, ...] | None = None
+    apart: bool = False
+
+    def answer(self, returned: Any) -> Array:
+        """The output in what the function returned: an array like the value, or chosen indices for a selection."""
+        if self.norm != "range":
+            output = np.atleast_1d(np.asarray(returned, dtype=np.float64))
+            return self.value + output if self.apart else output
+        if self.options is None:
+            return np.atleast_1d(np.asarray(returned, dtype=np.int64))
+        if returned not in self.options:
+            raise InvalidParameter(f"{returned!r} was chosen, which is none of the {len(self.options)} options")
+        return np.array([self.options.index(returned)])

@@ -1,0 +1,345 @@
+"""The exact replay audit of code that knows nothing of refdp: record a run, replay it on the neighbour, compare.
+
+Recording a run and replaying it on a neighbour is Re:cord-play (Cebere, Erb, Desfontaines, Bellet, Fitzsimons 2026).
+Here the replay also gives the exact privacy loss of every release and of the run, and a comparison of the whole result.
+
+What is checked, each named with its place in the source:
+  sensitivity      the true value changed by more than the call declares
+  noise            the call's own parameters: scale too small for its declared sensitivity and cost
+  sampler          the noise that came out is smaller than its scale says (exact gamma and chi-square tests)
+  NaN              a true value that is not a number on one side
+  control flow, mechanism, sensitivity differs, shape, options, declared cost   the two runs part: infinite loss
+  budget           the releases of the run together lose more than the claim allows
+  result           something in the result differs although every output was the same: it was never released
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from refdp.accounting.gaussian import delta as gaussian_delta
+from refdp.audit.opened_door import Patch, Recording, opened
+from refdp.audit.opened_laws import NoiseCall, Unknown
+from refdp.audit.replay import SLACK, Violation, finite_or_name
+from refdp.audit.structural_samples import RAISED, Data
+from refdp.audit.structural_state import Leaf, leaves
+from refdp.errors import ImpossibleReplay
+from refdp.events import Relation, Sensitivity
+from refdp.mechanisms import Gaussian, Laplace
+
+SAMPLER_ALARM = 1e-9
+"""Probability that one audit accuses a sampler that has the scale it says."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """One release whose true value differs: largest figures over all pairs. Losses in nats, NaN if the law is unknown.
+
+    loss: of the recorded output. worst: over all outputs. order2: Renyi divergence of order 2.
+    """
+
+    name: str
+    law: str
+    declared: float
+    observed: float
+    loss: float
+    worst: float
+    order2: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        return {key: finite_or_name(v) if isinstance(v, float) else v for key, v in asdict(self).items()}
+
+
+@dataclass(frozen=True)
+class OpenedReport:
+    """What the replays of a foreign function gave.
+
+    runs: pairs replayed, both ways. calls: noise calls recorded. loss: greatest exact loss of recorded outputs.
+    worst: greatest sum, along a recorded run, of the largest losses of its releases. delta: greatest δ at the claimed ε
+    of runs whose changed releases are all Gaussian.
+    """
+
+    epsilon: float
+    claimed_delta: float
+    runs: int
+    calls: int
+    loss: float
+    worst: float
+    delta: float
+    releases: tuple[Seen, ...]
+    violations: tuple[Violation, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing was violated."""
+        return not self.violations
+
+    def kinds(self) -> list[str]:
+        """The kinds of the violations, sorted."""
+        return sorted({violation.kind for violation in self.violations})
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        numbers = {name: finite_or_name(getattr(self, name)) for name in ("epsilon", "loss", "worst", "delta")}
+        return {
+            "ok": self.ok,
+            "runs": self.runs,
+            "calls": self.calls,
+            "claimed_delta": self.claimed_delta,
+            **numbers,
+            "releases": [release.to_dict() for release in self.releases],
+            "violations": [violation.to_dict() for violation in self.violations],
+        }
+
+
+@dataclass(frozen=True)
+class _Run:
+    """A recorded or replayed run with the flat state of its result."""
+
+    recording: Recording
+    result: dict[str, Leaf]
+
+
+Doors = tuple[str | Sequence[Patch], ...]
+
+
+def audit_opened(
+    train: Callable[[Data], Any],
+    pairs: Iterable[tuple[Data, Data]],
+    *doors: str | Sequence[Patch],
+    epsilon: float,
+    delta: float = 0.0,
+    relation: Relation = Relation.ADD_REMOVE,
+    seed: int = 0,
+    published: Callable[[Any], Any] = lambda result: result,
+    rounding: float = 0.0,
+) -> OpenedReport:
+    """Record `train` on each side of each pair, replay on the other, and compare.
+
+    train: from a data set to whatever it publishes; public randomness has to be the same in every call (global
+    generators are seeded). doors: packages, or lists of patches, that are opened. published: the part of the result
+    that is meant to be public. rounding: how far numbers of results may differ, relative to 1 or their size, where
+    noise is added apart from the noise function.
+    """
+    found: list[Violation] = []
+    seen: list[Seen] = []
+    totals: list[tuple[float, float, float]] = []
+    recordings: list[Recording] = []
+    for place, pair in enumerate(pairs):
+        for way, (first, second) in enumerate((pair, pair[::-1])):
+            outcome = _both(train, first, second, doors, relation, seed + 2 * place + way, published)
+            witness = {"pair": place, "recorded on": ("first", "second")[way]}
+            if isinstance(outcome, Violation):
+                found.append(outcome)
+                continue
+            recorded, replayed = outcome
+            recordings.append(recorded.recording)
+            releases = list(_changes(recorded.recording, replayed.recording))
+            seen += [release for release, _ in releases]
+            found += list(_broken(recorded.recording, replayed.recording, witness))
+            found += _differing_results(recorded.result, replayed.result, rounding, witness)
+            totals.append(_total(releases, epsilon))
+            found += _over_budget(totals[-1], epsilon, delta, witness)
+    found += _samplers(recordings)
+    worst = [max((total[place] for total in totals), default=0.0) for place in range(3)]
+    calls = sum(len(recording.calls) for recording in recordings)
+    return OpenedReport(
+        epsilon, delta, len(totals), calls, worst[0], worst[1], worst[2], tuple(_largest(seen)), tuple(_once(found))
+    )
+
+
+def _both(
+    train: Callable[[Data], Any],
+    first: Data,
+    second: Data,
+    doors: Doors,
+    relation: Relation,
+    seed: int,
+    published: Callable[[Any], Any],
+) -> tuple[_Run, _Run] | Violation:
+    recorded = _one(train, first, doors, relation, seed, None, published)
+    try:
+        return recorded, _one(train, second, doors, relation, seed, recorded.recording, published)
+    except ImpossibleReplay as error:
+        witness = {"detail": error.detail[:300]}
+        return Violation(error.kind, error.release, 0.0, math.inf, math.inf, "", witness)
+    except RAISED as error:
+        witness = {"detail": f"{type(error).__name__}: {error}"[:300]}
+        return Violation("error", "only on the neighbour", 0.0, math.inf, math.inf, "", witness)
+
+
+def _one(
+    train: Callable[[Data], Any],
+    data: Data,
+    doors: Doors,
+    relation: Relation,
+    seed: int,
+    replay: Recording | None,
+    published: Callable[[Any], Any],
+) -> _Run:
+    np.random.seed(seed)  # noqa: NPY002
+    with opened(*doors, replay=replay, relation=relation) as curator:
+        result = train(data)
+    return _Run(curator.recording(), leaves(published(result)))
+
+
+def _changes(recorded: Recording, replayed: Recording) -> Iterator[tuple[Seen, tuple[Any, ...]]]:
+    """Every release whose finite true value differs, and its law with both values for the sum over the run."""
+    entries = zip(recorded.transcript.entries, replayed.transcript.entries, recorded.calls, strict=True)
+    for entry, other_entry, call in entries:
+        value, other = entry.value, other_entry.value
+        if value is None or other is None or not _finite(value, other) or np.array_equal(value, other):
+            continue
+        law = call.law
+        yield (
+            Seen(
+                entry.request.name,
+                str(law),
+                math.nan if call.bound is None else call.bound,
+                law.observed_change(value, other, call.norm),
+                float(np.sum(law.loss(value, other, entry.output if entry.index is None else entry.index))),
+                float(np.sum(law.worst_loss(value, other))),
+                law.divergence(value, other, 2.0),
+            ),
+            (law, value, other),
+        )
+
+
+def _finite(value: np.ndarray, other: np.ndarray) -> bool:
+    return bool(np.isfinite(value).all() and np.isfinite(other).all())
+
+
+def _broken(recorded: Recording, replayed: Recording, witness: dict[str, Any]) -> Iterator[Violation]:
+    """What is wrong with single releases."""
+    for release, (law, _, _) in _changes(recorded, replayed):
+        if release.observed > release.declared * (1 + SLACK) + SLACK:
+            yield Violation(
+                "sensitivity", release.name, release.declared, release.observed, release.worst, str(law), witness
+            )
+    for entry, other, call in zip(recorded.transcript.entries, replayed.transcript.entries, recorded.calls):
+        assert entry.value is not None and other.value is not None
+        name = entry.request.name
+        if not _finite(entry.value, other.value) and not np.array_equal(entry.value, other.value, equal_nan=True):
+            yield Violation("NaN", name, 0.0, math.inf, math.inf, str(call.law), witness)
+        cost = own_cost(call)
+        if cost is not None and cost[1] > cost[0] * (1 + SLACK) + SLACK:
+            yield Violation("noise", name, cost[0], cost[1], cost[1], str(call.law), witness)
+
+
+def own_cost(call: NoiseCall) -> tuple[float, float] | None:
+    """Declared cost and the cost of the declared sensitivity under the noise used: ε, or δ at the declared ε."""
+    if call.epsilon is None or call.bound is None or isinstance(call.law, Unknown):
+        return None
+    if isinstance(call.law, Gaussian):
+        sd = float(np.min(call.law.sd))
+        return call.delta, gaussian_delta(call.bound / sd, call.epsilon)
+    allowed = call.epsilon if call.delta == 0 else call.epsilon - math.log1p(-call.delta)
+    return allowed, call.law.pure_cost(Sensitivity(call.bound, call.norm, "", Relation.ADD_REMOVE))
+
+
+def _total(releases: list[tuple[Seen, tuple[Any, ...]]], epsilon: float) -> tuple[float, float, float]:
+    """Loss of the recorded outputs, sum of largest losses, and δ at ε where everything that changed is Gaussian."""
+    known = [(seen, what) for seen, what in releases if not isinstance(what[0], Unknown)]
+    loss = abs(sum(seen.loss for seen, _ in known))
+    worst = float(sum(seen.worst for seen, _ in known))
+    gaussian = [law.observed_change(a, b, "whitened") for _, (law, a, b) in known if isinstance(law, Gaussian)]
+    finite = sum(seen.worst for seen, (law, _, _) in known if not isinstance(law, Gaussian))
+    if not gaussian:
+        return loss, worst, 0.0
+    rest = epsilon - finite  # the other releases cost at most that much of ε
+    return loss, worst, gaussian_delta(math.hypot(*gaussian), rest) if rest >= 0 else 1.0
+
+
+def _over_budget(
+    total: tuple[float, float, float], epsilon: float, delta: float, witness: dict[str, Any]
+) -> list[Violation]:
+    """The whole run against the claim. With Gaussian noise the loss is unbounded, and δ at the claimed ε counts."""
+    loss, worst, seen = total
+    if seen > 0:
+        if seen <= delta * (1 + SLACK):
+            return []
+        return [Violation("budget", "whole run", delta, seen, loss, f"delta at epsilon {epsilon:g}", witness)]
+    if delta > 0 or worst <= epsilon * (1 + SLACK) + SLACK:
+        return []
+    return [Violation("budget", "whole run", epsilon, worst, loss, "epsilon", witness)]
+
+
+def _differing_results(
+    result: dict[str, Leaf], other: dict[str, Leaf], rounding: float, witness: dict[str, Any]
+) -> list[Violation]:
+    """Places of the result that differ although every output was the same; the first twenty."""
+    places = [p for p in dict.fromkeys([*result, *other]) if not _equal(result.get(p), other.get(p), rounding)]
+    return [
+        Violation(
+            "result",
+            path or "returned value",
+            0.0,
+            math.inf,
+            math.inf,
+            "",
+            {**witness, "first": _shown(result.get(path)), "second": _shown(other.get(path)), "places": len(places)},
+        )
+        for path in places[:20]
+    ]
+
+
+def _equal(a: Leaf | None, b: Leaf | None, rounding: float) -> bool:
+    if isinstance(a, float) and isinstance(b, float) and rounding > 0:
+        return abs(a - b) <= rounding * max(1.0, abs(a), abs(b)) or (a != a and b != b) or a == b
+    return a == b or (a != a and b != b)
+
+
+def _shown(leaf: Leaf | None) -> Any:
+    return finite_or_name(leaf) if isinstance(leaf, float) else leaf[:80] if isinstance(leaf, str) else leaf
+
+
+def _samplers(recordings: list[Recording]) -> Iterator[Violation]:
+    """Noise functions whose noise is smaller than their scale, exact tests over all recorded runs.
+
+    Σ|z| of n standard Laplace draws is gamma distributed with shape n, Σz² of n normal draws chi-square.
+    """
+    groups: dict[str, list[np.ndarray]] = {}
+    laws: dict[str, Any] = {}
+    for recording in recordings:
+        for entry, call in zip(recording.transcript.entries, recording.calls):
+            if isinstance(call.law, (Laplace, Gaussian)) and entry.value is not None and np.isfinite(entry.value).all():
+                scale = call.law.scale if isinstance(call.law, Laplace) else np.asarray(call.law.sd)
+                name = f"{entry.request.name.split(' at ')[0]} ({type(call.law).__name__})"
+                groups.setdefault(name, []).append(np.ravel((entry.output - entry.value) / scale))
+                laws[name] = call.law
+    for name, drawn in groups.items():
+        z = np.concatenate(drawn)
+        if isinstance(laws[name], Laplace):
+            size, chance = float(np.abs(z).mean()), float(stats.gamma.cdf(np.abs(z).sum(), len(z)))
+        else:
+            size, chance = float(np.sqrt(np.mean(z**2))), float(stats.chi2.cdf((z**2).sum(), len(z)))
+        if chance * len(groups) < SAMPLER_ALARM:
+            witness = {"draws": len(z), "p-value": chance}
+            yield Violation("sampler", name, 1.0, size, math.nan, "scales of noise", witness)
+
+
+def _largest(seen: list[Seen]) -> list[Seen]:
+    """For each release and law the pair that moves it most."""
+    kept: dict[tuple[str, str], Seen] = {}
+    for release in seen:
+        before = kept.get((release.name, release.law))
+        if before is None or release.observed > before.observed:
+            kept[(release.name, release.law)] = release
+    return list(kept.values())
+
+
+def _once(found: list[Violation]) -> list[Violation]:
+    """Each kind and place once, with the pair that shows most."""
+    kept: dict[tuple[str, str], Violation] = {}
+    for violation in found:
+        before = kept.get((violation.kind, violation.release))
+        if before is None or violation.observed > before.observed:
+            kept[(violation.kind, violation.release)] = violation
+    return list(kept.values())

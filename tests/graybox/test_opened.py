@@ -1,0 +1,178 @@
+"""The gray box on a foreign-style library: every published class of errors is caught and located, every twin passes."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from refdp.audit.opened_door import Patch, noise, opened
+from refdp.audit.opened_laws import NoiseCall, PermuteAndFlip
+from refdp.audit.opened_replay import audit_opened
+from refdp.errors import ImpossibleReplay, InvalidParameter
+from refdp.events import Relation, Sensitivity
+from refdp.mechanisms import Exponential, Laplace
+from tests.graybox import foreign
+
+ROWS = np.array([0.0, 0.25, 0.5, 0.5, 1.0, 0.25, 0.0, 1.0, 0.5, 0.25])
+PAIRS = [(ROWS, np.append(ROWS, value)) for value in (0.0, 1.0, 0.75, 3.0)]
+WITH_NAN = [(ROWS, np.append(ROWS, np.nan))]
+
+
+def _laplace(arguments: dict[str, Any]) -> NoiseCall:
+    mechanism = arguments["self"]
+    value = np.array([float(arguments["value"])])
+    return NoiseCall(Laplace(mechanism.scale), value, mechanism.sensitivity, 1, mechanism.epsilon)
+
+
+LIBRARY = [
+    Patch(foreign.LaplaceNoise, "randomise", _laplace),
+    Patch(foreign.SmallerThanItSays, "randomise", _laplace),
+]
+
+
+def audit(function: Callable[..., Any], pairs: Any = PAIRS, **more: Any) -> Any:
+    return audit_opened(function, pairs, LIBRARY, epsilon=0.5, **more)
+
+
+BROKEN = [
+    (foreign.count_miscalibrated, PAIRS, "noise", "LaplaceNoise.randomise"),
+    (foreign.count_sampler, PAIRS, "sampler", "SmallerThanItSays.randomise"),
+    (foreign.total_unclamped, PAIRS, "sensitivity", "total_unclamped"),
+    (foreign.histogram_of_seen, PAIRS, "control flow", "histogram_of_seen"),
+    (foreign.total_between_extremes, PAIRS, "mechanism", "total_between_extremes"),
+    (foreign.spent_twice, PAIRS, "budget", "whole run"),
+    (foreign.total_with_nan, WITH_NAN, "NaN", "total_with_nan"),
+    (foreign.mean_by_exact_count, PAIRS, "result", "returned value"),
+    (foreign.mean_of_data_sensitivity, PAIRS, "mechanism", "mean_of_data_sensitivity"),
+    (foreign.stops_early, PAIRS, "control flow", "stops_early"),
+]
+
+
+@pytest.mark.parametrize(
+    ("function", "pairs", "kind", "place"), BROKEN, ids=lambda value: getattr(value, "__name__", "")
+)
+def test_every_class_of_errors_is_caught_and_located(
+    function: Callable[..., Any], pairs: Any, kind: str, place: str
+) -> None:
+    report = audit(function, pairs)
+    located = [violation for violation in report.violations if violation.kind == kind]
+    assert located and any(place in violation.release for violation in located), report.to_dict()
+    json.dumps(report.to_dict(), allow_nan=False)
+
+
+RIGHT = [
+    (foreign.count_right, PAIRS),
+    (foreign.count_sampler_right, PAIRS),
+    (foreign.total_right, PAIRS + WITH_NAN),
+    (foreign.histogram_right, PAIRS),
+    (foreign.spent_once, PAIRS),
+    (foreign.mean_right, PAIRS),
+]
+
+
+@pytest.mark.parametrize(("function", "pairs"), RIGHT, ids=lambda value: getattr(value, "__name__", ""))
+def test_correct_twins_pass(function: Callable[..., Any], pairs: Any) -> None:
+    report = audit(function, pairs)
+    assert report.ok, report.to_dict()
+    assert report.worst <= 0.5 * (1 + 1e-9)
+
+
+def test_locations_are_lines_of_the_source() -> None:
+    report = audit(foreign.total_unclamped)
+    line = foreign.total_unclamped.__code__.co_firstlineno + 2
+    assert f"graybox/foreign.py:{line} in total_unclamped" in report.violations[0].release
+
+
+def test_losses_are_exact() -> None:
+    """One record of value 1 more: a clamped sum at epsilon 0.5 loses at most 0.5."""
+    pairs = [(ROWS, np.append(ROWS, 1.0))]
+    report = audit(foreign.total_right, pairs)
+    (seen,) = report.releases
+    assert seen.observed == pytest.approx(1.0)
+    assert seen.worst == pytest.approx(0.5)
+    assert abs(report.loss) <= 0.5
+
+
+def test_functions_of_ones_own_are_decorated() -> None:
+    gauss = noise("gaussian", scale="sd", sensitivity="sensitivity", epsilon=0.5, delta=1e-5)(foreign.gauss)
+    choose = noise("exponential", value="utilities", scale="coefficient", sensitivity="sensitivity")(foreign.choose)
+
+    def both(rows: Any) -> Any:
+        cells = np.array([(rows < 0.5).sum(), (rows >= 0.5).sum()], dtype=float)
+        return gauss(cells, 8.1, 1.0), choose(cells.tolist(), 0.25, 1.0)
+
+    report = audit_opened(both, PAIRS, epsilon=0.75, delta=1e-5)
+    assert report.ok, report.to_dict()
+    assert 0 < report.delta <= 1e-5
+    too_little = audit_opened(both, PAIRS, epsilon=0.3, delta=1e-5)
+    assert too_little.kinds() == ["budget"]
+
+
+def test_utilities_that_move_against_each_other() -> None:
+    """A declared range of 0.5 is too small for utilities that move by 1."""
+    choose = noise("exponential", value="utilities", scale="coefficient", sensitivity="sensitivity")(foreign.choose)
+
+    def chosen(rows: Any) -> int:
+        lows = float((rows < 0.5).sum())
+        return int(choose([lows, len(rows) - lows], 0.5, 0.5))
+
+    report = audit_opened(chosen, PAIRS, epsilon=0.5)
+    assert report.kinds() == ["sensitivity"]
+
+
+def test_nothing_happens_outside_an_audit() -> None:
+    watched = noise("laplace", scale=1.0)(lambda value: value + 1)
+    assert watched(1.0) == 2.0
+    before = vars(foreign.LaplaceNoise)["randomise"]
+    with opened(LIBRARY) as curator:
+        assert vars(foreign.LaplaceNoise)["randomise"] is not before
+        foreign.count_right(ROWS)
+    assert vars(foreign.LaplaceNoise)["randomise"] is before
+    assert len(curator.recording().calls) == 1
+
+
+def test_replay_gives_the_recorded_outputs_and_public_randomness() -> None:
+    """Draws after a release go on as in the recorded run, although the noise function was not run."""
+
+    def run(rows: Any) -> Any:
+        first = foreign.count_right(rows)
+        return first, np.random.random()  # noqa: NPY002
+
+    with opened(LIBRARY) as curator:
+        recorded = run(ROWS)
+    with opened(LIBRARY, replay=curator.recording()):
+        assert run(ROWS[:-1]) == recorded
+
+
+def test_a_shorter_neighbour_run_is_an_impossible_replay() -> None:
+    with opened(LIBRARY) as curator:
+        foreign.stops_early(np.zeros(30))
+    with pytest.raises(ImpossibleReplay, match="ended before"), opened(LIBRARY, replay=curator.recording()):
+        foreign.stops_early(np.zeros(3))
+
+
+def test_unknown_packages_are_named() -> None:
+    with pytest.raises(InvalidParameter, match="diffprivlib"), opened("nothing"):
+        pass
+
+
+def test_permute_and_flip_is_exact() -> None:
+    """Against the sum over all orders, and half of the exponential mechanism's loss at best (McKenna, Sheldon 2020)."""
+    law = PermuteAndFlip(0.7)
+    utilities = np.array([[3.0, 1.0, 0.0, 2.5]])
+    taken = np.exp(0.7 * (utilities[0] - 3.0))
+    expected = np.zeros(4)
+    for order in itertools.permutations(range(4)):
+        passed = 1.0
+        for option in order:
+            expected[option] += passed * taken[option] / 24
+            passed *= 1 - taken[option]
+    assert np.exp(law.log_probabilities(utilities))[0] == pytest.approx(expected, rel=1e-12)
+    other = utilities + np.array([[1.0, 0, 0, 0]])
+    bound = Exponential(0.7).pure_cost(Sensitivity(1.0, "range", "", Relation.ADD_REMOVE))
+    assert law.worst_loss(utilities, other)[0] <= bound * (1 + 1e-12)
