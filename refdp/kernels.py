@@ -29,7 +29,8 @@ GRID = 2.0**-24  # sums of up to 2**53 multiples of it are exact in float64
 _TO_GRID = 1.5 * 2.0**52 * GRID  # x + _TO_GRID rounds x to the grid and has x / GRID in its low bits, for |x| < 2**27
 _TO_GRID_BITS = int(np.float64(_TO_GRID).view(np.int64))
 _CHUNK = 1 << 17  # rows handled at once, so that temporaries stay in the cache
-_SELECTED_DEPTH = 6  # up to here asking every node costs less than following every row
+_SELECTED_DEPTH = 5  # levels above: asking every node every row costs less than following every row
+_SAMPLE = 1 << 12  # rows that tell which child is likely the smaller one
 _JOINT_CELLS = 1 << 11  # the most cells of a joint histogram: it stays in the cache, and its codes fit 16 bits
 
 
@@ -73,54 +74,65 @@ def route(codes: Codes, node: Integers, feature: Integers, code: Integers, categ
     The right child 2k + 1 takes rows of node k whose code of feature[k] is > code[k] (== code[k] if categorical[k]);
     all others, and always missing values, go left to 2k. Negative nodes stay as they are.
     """
-    child = node.copy()
-    cells, starts = codes.reshape(-1), feature.astype(np.intp) * codes.shape[1]
+    child = np.empty_like(node)
     for rows in _chunks(len(node)):
-        parent = np.maximum(node[rows], 0)
-        seen = cells.take(starts.take(parent) + np.arange(rows.start, rows.stop))
-        bound = code.take(parent)
-        right = seen > bound
-        if categorical.any():
-            right = np.where(categorical.take(parent), (seen == bound) & (seen > 0), right)
-        np.copyto(child[rows], 2 * parent + right, where=node[rows] >= 0, casting="same_kind")
+        parent, out = node[rows], node[rows] < 0
+        left_out = bool(out.any())
+        known = np.maximum(parent, 0) if left_out else parent
+        if len(feature) < 1 << _SELECTED_DEPTH:
+            right = _selected(_asked(codes[:, rows], feature, code, categorical), _path(known, len(feature)))
+        else:
+            right = _followed(codes, rows, known, feature, code, categorical)
+        below = 2 * known + right
+        child[rows] = np.where(out, parent, below) if left_out else below
     return child
+
+
+def _asked(codes: Codes, feature: Integers, code: Integers, categorical: Flags) -> list[Flags]:
+    """What every node would answer to every row: whether it goes right."""
+    questions = zip(feature.tolist(), code.tolist(), categorical.tolist())
+    return [codes[f] == (c or -1) if is_category else codes[f] > c for f, c, is_category in questions]
+
+
+def _selected(nodes: list[Flags], path: list[Flags]) -> Flags:
+    """The answer of each row's own node; path: at each level from the top whether the row went right."""
+    for above in path:  # keep the half of the nodes that lies on each row's path
+        half = len(nodes) // 2
+        nodes = [left ^ (above & (left ^ right)) for left, right in zip(nodes[:half], nodes[half:], strict=True)]
+    return nodes[0]
+
+
+def _path(node: Integers, nodes: int) -> list[Flags]:
+    """The binary digits of each row's node, the first one first."""
+    small = node.astype(np.uint8, copy=False)
+    return [(small & (1 << place)) != 0 for place in reversed(range((nodes - 1).bit_length()))]
+
+
+def _followed(
+    codes: Codes, rows: slice, node: Integers, feature: Integers, code: Integers, categorical: Flags
+) -> Flags:
+    """Whether each row goes right, asking only its own node: a gather, for many nodes."""
+    cells, starts = codes.reshape(-1), feature.astype(np.intp) * codes.shape[1]
+    seen, bound = cells.take(starts.take(node) + np.arange(rows.start, rows.stop)), code.take(node)
+    right: Flags = seen > bound
+    return np.where(categorical.take(node), (seen == bound) & (seen > 0), right) if categorical.any() else right
 
 
 def leaf_index(codes: Codes, feature: Integers, code: Integers, categorical: Flags, depth: int) -> Integers:
     """The leaf, 0..2**depth - 1, of each row in a full tree whose inner nodes are listed level by level."""
-    if depth <= _SELECTED_DEPTH:
-        return _selected_leaf(codes, feature, code, categorical, depth)
-    leaf: Integers = np.zeros(codes.shape[1], dtype=np.int32)
-    for level in range(depth):
-        nodes = slice(2**level - 1, 2 ** (level + 1) - 1)
-        leaf = route(codes, leaf, feature[nodes], code[nodes], categorical[nodes])
-    return leaf
-
-
-def _selected_leaf(codes: Codes, feature: Integers, code: Integers, categorical: Flags, depth: int) -> Integers:
-    """`leaf_index` without any gather: every inner node asks every row, then answers are selected from the top."""
     leaf: Integers = np.empty(codes.shape[1], dtype=np.int32)
     for rows in _chunks(codes.shape[1]):
-        asked = [
-            codes[f, rows] == (c or -1) if is_category else codes[f, rows] > c
-            for f, c, is_category in zip(feature.tolist(), code.tolist(), categorical.tolist())
-        ]
-        found = np.zeros(len(leaf[rows]), dtype=np.uint8)
-        answers: list[Flags] = []
+        here = codes[:, rows]
+        found: Integers = np.zeros(here.shape[1], dtype=np.uint8 if depth <= _SELECTED_DEPTH else np.int32)
+        path: list[Flags] = []
         for level in range(depth):
-            nodes = asked[2**level - 1 : 2 ** (level + 1) - 1]
-            for above in answers:  # keep the half of the nodes that lies on each row's path
-                nodes = [left ^ (above & (left ^ right)) for left, right in _halves(nodes)]
-            answers.append(nodes[0])
-            found = 2 * found + nodes[0]
+            nodes = slice(2**level - 1, 2 ** (level + 1) - 1)
+            split = feature[nodes], code[nodes], categorical[nodes]
+            if level < _SELECTED_DEPTH:
+                path.append(_selected(_asked(here, *split), path))
+            found = 2 * found + (path[level] if level < _SELECTED_DEPTH else _followed(codes, rows, found, *split))
         leaf[rows] = found
     return leaf
-
-
-def _halves(nodes: list[Flags]) -> list[tuple[Flags, Flags]]:
-    """Each node of the left half of a level with its counterpart in the right half."""
-    half = len(nodes) // 2
-    return list(zip(nodes[:half], nodes[half:], strict=True))
 
 
 def bin_sums(
@@ -157,22 +169,22 @@ class BinSums:
     def sums(self, node: Integers, nodes: int, stats: Statistics, parents: Floats | None = None) -> Floats:
         """As `bin_sums`."""
         if parents is None:
-            return self._summed(np.arange(nodes), nodes, node, stats)
-        counts = leaf_sums(node, nodes, [None])[0]
+            return self._summed(np.ones(nodes, dtype=bool), 0, node, stats)
+        counts = leaf_sums(node[:: 1 + len(node) // _SAMPLE], nodes, [None])[0]  # a guess costs time, never a bit
         smaller = np.arange(0, nodes, 2) + (counts[1::2] < counts[0::2])
-        slot_of = np.full(nodes, -1)
-        slot_of[smaller] = np.arange(nodes // 2)
         total = np.empty((len(stats), nodes, self.total_bins))
-        total[:, smaller] = self._summed(slot_of, nodes // 2, node, stats)
+        total[:, smaller] = self._summed(np.isin(np.arange(nodes), smaller), 1, node, stats)
         total[:, smaller ^ 1] = parents - total[:, smaller]
         return total
 
-    def _summed(self, slot_of: Integers, slots: int, node: Integers, stats: Statistics) -> Floats:
-        """Sums over the rows of each slot, where node k goes to slot_of[k] and is left out if that is negative."""
+    def _summed(self, wanted: Flags, shift: int, node: Integers, stats: Statistics) -> Floats:
+        """Sums over the rows of each slot: node k goes to slot k >> shift, and is left out if it is not wanted."""
+        slots = len(wanted) >> shift
         total = np.zeros((len(stats), slots, self.total_bins))
-        for rows in _selections(slot_of, node):
+        for rows in _selections(wanted, shift, node):
             passes = _passes([stat if stat is None else rows.of(stat) for stat in stats], len(rows.slot))
-            parts = [group.sums(rows, slots, passes) for group in self.groups]
+            starts = {size: _starts(rows.slot, slots, size) for size in {group.size for group in self.groups}}
+            parts = [group.sums(rows, slots, starts[group.size], passes) for group in self.groups]
             for each, sums in zip(passes, zip(*parts, strict=True), strict=True):
                 each.add_to(total, np.concatenate(sums, axis=1))
         return total
@@ -191,13 +203,35 @@ class _Rows(NamedTuple):
         return values if self.inside is None else values.take(self.inside)
 
 
-def _selections(slot_of: Integers, node: Integers) -> Iterator[_Rows]:
-    lookup = np.append(slot_of, -1)  # index -1: rows of no node
+def _selections(wanted: Flags, shift: int, node: Integers) -> Iterator[_Rows]:
     for chunk in _chunks(len(node)):
-        slot = lookup.take(np.maximum(node[chunk], -1), mode="wrap")
-        inside = np.flatnonzero(slot >= 0)
-        if len(inside):
-            yield _Rows(chunk, None if len(inside) == len(slot) else inside, slot.take(inside))
+        here = node[chunk]
+        inside = _belonging(here, wanted)
+        if inside.all():
+            yield _Rows(chunk, None, here >> shift)
+        elif inside.any():
+            rows = np.flatnonzero(inside)
+            yield _Rows(chunk, rows, here.take(rows) >> shift)
+
+
+def _belonging(node: Integers, wanted: Flags) -> Flags:
+    """Whether each row's node is a wanted one; a negative node is not."""
+    chosen = np.flatnonzero(wanted).tolist()
+    if len(chosen) == len(wanted):
+        return node >= 0
+    if len(chosen) >= 1 << _SELECTED_DEPTH:
+        return np.append(wanted, False).take(np.maximum(node, -1), mode="wrap")
+    found: Flags = node == chosen[0]
+    for k in chosen[1:]:
+        found |= node == k
+    return found
+
+
+def _starts(slot: Integers, slots: int, size: int) -> Integers | None:
+    """Where the cells of each row's slot start; None if all start at 0. 16 bits while they suffice: four times the
+    speed."""
+    narrow = np.uint16 if slots * size <= 1 << 16 else np.intp
+    return np.multiply(slot.astype(narrow), size, dtype=narrow) if slots > 1 else None
 
 
 @dataclass(frozen=True)
@@ -219,23 +253,21 @@ class _Group:
                 joint[rows] = joint[rows] * np.uint16(size) + codes[f, rows]
         return cls(bins, joint)
 
-    def sums(self, rows: _Rows, slots: int, passes: Sequence[_Pass]) -> list[npt.NDArray[Any]]:
+    @property
+    def size(self) -> int:
+        """Number of joint codes."""
+        return math.prod(self.bins)
+
+    def sums(self, rows: _Rows, slots: int, starts: Integers | None, passes: Sequence[_Pass]) -> list[npt.NDArray[Any]]:
         """For each pass the sums per slot and feature bin; shape (slot, bins of all features side by side)."""
-        cells = self._cells(rows, slots)
+        codes = rows.of(self.codes)
+        cells = (codes if starts is None else np.add(starts, codes)).astype(np.intp, copy=False)
         tables = []
         for each in passes:
-            joint = np.zeros(slots * math.prod(self.bins), dtype=each.weights.dtype)
+            joint = np.zeros(slots * self.size, dtype=each.weights.dtype)
             np.add.at(joint, cells, each.weights)
             tables.append(self._marginals(joint.reshape(slots, *self.bins)))
         return tables
-
-    def _cells(self, rows: _Rows, slots: int) -> npt.NDArray[np.intp]:
-        """The cell (slot * size + joint code) of each selected row."""
-        size = math.prod(self.bins)
-        narrow = np.uint16 if slots * size <= 1 << 16 else np.intp  # 16 bits while they suffice: four times the speed
-        starts = np.multiply(rows.slot.astype(narrow), size, dtype=narrow)
-        cells: npt.NDArray[np.intp] = np.add(starts, rows.of(self.codes)).astype(np.intp)
-        return cells
 
     def _marginals(self, joint: npt.NDArray[Any]) -> npt.NDArray[Any]:
         axes = range(1, joint.ndim)
@@ -245,37 +277,42 @@ class _Group:
 class _Pass(NamedTuple):
     """One pass over rows: the weights to add up, and the statistics that their sums hold.
 
-    shift = 0: the sums are those of statistic stats[0]. Otherwise a weight is the integer 2**shift + x / GRID, x the
-    value of stats[0], so that one sum holds both the sum of x and the count of rows, which is stats[1].
+    Complex weights hold stats[0] in their real and stats[1] in their imaginary part. With a shift a weight is the
+    integer 2**shift + x / GRID, x the value of stats[0], so that one sum holds both the sum of x and the count of rows,
+    which is stats[1]. Otherwise there is only stats[0].
     """
 
     stats: tuple[int, ...]
     weights: npt.NDArray[Any]
-    shift: int
+    shift: int = 0
 
     def add_to(self, total: Floats, sums: npt.NDArray[Any]) -> None:
         """Unpack the sums of weights and add them to the totals; total[s] has the shape of sums."""
-        if not self.shift:
-            total[self.stats[0]] += sums
+        if self.shift:
+            counts = (sums + (1 << (self.shift - 1))) >> self.shift
+            total[self.stats[0]] += (sums - (counts << self.shift)) * GRID
+            total[self.stats[1]] += counts
             return
-        counts = (sums + (1 << (self.shift - 1))) >> self.shift
-        total[self.stats[0]] += (sums - (counts << self.shift)) * GRID
-        total[self.stats[1]] += counts
+        for s, part in zip(self.stats, (sums.real, sums.imag), strict=False):
+            total[s] += part
 
 
 def _passes(stats: Statistics, rows: int) -> list[_Pass]:
-    """The passes that sum these statistics; the first count rides along with the first other one where exact."""
-    values = {s: stat for s, stat in enumerate(stats) if stat is not None}
+    """The passes that sum these statistics, two in one where possible: two float64, or one on the grid and a count."""
+    values = [(s, stat) for s, stat in enumerate(stats) if stat is not None]
     counts = [s for s, stat in enumerate(stats) if stat is None]
     passes = []
     if values and counts:
-        first = min(values)
-        weights, shift = _packed(values[first])
+        weights, shift = _packed(values[0][1])
         if shift:
-            del values[first]
-            passes.append(_Pass((first, counts.pop(0)), weights, shift))
-    ones = np.broadcast_to(np.int64(1), rows)
-    return passes + [_Pass((s,), values.get(s, ones), 0) for s in [*values, *counts]]
+            passes.append(_Pass((values.pop(0)[0], counts.pop(0)), weights, shift))
+    for (s, one), (t, other) in zip(values[::2], values[1::2], strict=False):
+        both = np.empty(rows, dtype=np.complex128)
+        both.real, both.imag = one, other
+        passes.append(_Pass((s, t), both))
+    if len(values) % 2:
+        passes.append(_Pass((values[-1][0],), values[-1][1]))
+    return passes + [_Pass((s,), np.broadcast_to(np.int64(1), rows)) for s in counts]
 
 
 def _packed(values: Floats) -> tuple[npt.NDArray[np.int64], int]:

@@ -114,7 +114,7 @@ class Holding:
     def root(self, features: Sequence[int]) -> None:
         """As `Population.root`."""
         self._features, self._parents = tuple(features), None
-        self._node = np.zeros(self.records.size, dtype=np.int32)
+        self._node = np.zeros(self.records.size, dtype=np.int16)  # at most 2**12 nodes (Params.depth)
 
     def descend(self, chosen: Positions) -> None:
         """As `Population.descend`."""

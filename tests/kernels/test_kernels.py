@@ -20,11 +20,13 @@ from refdp import kernels
 
 SMALL_CHUNKS = ("_CHUNK = 1 << 17", "_CHUNK = 7")
 ALWAYS_JOINT = ("codes.shape[1] // 16", "codes.shape[1] * 1000")
+ALWAYS_FOLLOWED = ("_SELECTED_DEPTH = 5", "_SELECTED_DEPTH = 0")
 VARIANTS = {
     "as shipped": kernels,
     "small chunks": reference.variant(SMALL_CHUNKS),
     "joint": reference.variant(ALWAYS_JOINT),
     "joint, small chunks": reference.variant(SMALL_CHUNKS, ALWAYS_JOINT),
+    "every row followed, small chunks": reference.variant(SMALL_CHUNKS, ALWAYS_FOLLOWED),
 }
 every_variant = pytest.mark.parametrize("module", VARIANTS.values(), ids=VARIANTS.keys())
 
@@ -133,7 +135,7 @@ MISTAKES: dict[str, tuple[Any, str, str]] = {
         "smaller] = parents",
     ),
     "the sibling is the parent itself": (check_subtraction, "= parents - total[:, smaller]", "= parents"),
-    "rows of no node are summed": (check_bin_sums, "np.append(slot_of, -1)", "np.append(slot_of, 0)"),
+    "rows of no node are summed": (check_bin_sums, "return node >= 0", "return node >= -9"),
     "packed sums of negative values lose a count": (check_bin_sums, "sums + (1 << (self.shift - 1))", "sums"),
     "packed statistic off by one grid step": (
         check_bin_sums,
@@ -149,10 +151,18 @@ MISTAKES: dict[str, tuple[Any, str, str]] = {
     "marginals exchanged": (check_bin_sums, "if a != kept", "if a == kept or joint.ndim == 2"),
     "nodes overlap in the joint histogram": (check_bin_sums, "size, dtype=narrow", "size - 1, dtype=narrow"),
     "rows of no node in leaf 0": (check_leaf_sums, "np.maximum(node[rows], -1) + 1", "np.maximum(node[rows], 0) + 1"),
-    "a value on the threshold's own code goes right": (check_route, "right = seen > bound", "right = seen >= bound"),
-    "missing values go right at a category": (check_route, "(seen == bound) & (seen > 0)", "(seen == bound)"),
-    "rows that were out come in": (check_route, "where=node[rows] >= 0", "where=node[rows] >= -9"),
+    "a value on the threshold's own code goes right": (check_route, "else codes[f] > c for", "else codes[f] >= c for"),
+    "the path is read from its end": (check_route, "in reversed(range(", "in list(range("),
+    "rows that were out come in": (check_route, "np.where(out, parent, below)", "np.where(out & False, parent, below)"),
+    "rows of the sibling are summed": (
+        check_subtraction,
+        "found: Flags = node == chosen[0]",
+        "found = node != chosen[0]",
+    ),
+    "two sums exchanged": (check_bin_sums, "(sums.real, sums.imag)", "(sums.imag, sums.real)"),
     "the first level is skipped": (check_leaf_index, "nodes = slice(2**level - 1,", "nodes = slice(2**level,"),
+    "a followed value on the threshold's own code": (check_leaf_index, "Flags = seen > bound", "Flags = seen >= bound"),
+    "followed missing values match a category": (check_leaf_index, "(seen == bound) & (seen > 0)", "(seen == bound)"),
     "the halves of a level exchanged": (check_leaf_index, "left ^ (above & (", "right ^ (above & ("),
     "missing values match a category": (check_leaf_index, "== (c or -1)", "== c"),
 }
