@@ -257,6 +257,15 @@ class _Explained:
         return shape_functions(self.model_)
 
 
+class DPXGBoostClassifier(_PrivateClassifier, paper="dpxgboost"):
+    """DP-XGBoost (Grislain and Gonzalvez 2021) for classes: regression on labels -1 and +1, or log loss; one against
+    the rest."""
+
+
+class DPXGBoostRegressor(_PrivateRegressor, paper="dpxgboost"):
+    """DP-XGBoost (Grislain and Gonzalvez 2021) for regression: square loss on labels scaled to [-1, 1]."""
+
+
 class FedGBDTClassifier(_Explained, _PrivateClassifier, paper="fedgbdt"):
     """The federated framework (Maddock et al., CCS 2022) for classes: log loss, one against the rest.
 

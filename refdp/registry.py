@@ -16,7 +16,7 @@ from refdp.records import Floats, Records, Schema
 from refdp.trees import Model
 
 PAPERS = ("dpboost", "inprivate", "dpxgboost", "fedgbdt", "sgbdt")
-AVAILABLE = ("dpboost", "inprivate", "fedgbdt", "sgbdt")
+AVAILABLE = ("dpboost", "inprivate", "dpxgboost", "fedgbdt", "sgbdt")
 
 
 @dataclass(frozen=True)

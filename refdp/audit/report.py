@@ -44,6 +44,7 @@ TINY: tuple[Mapping[str, int], ...] = ({"trees": 1, "depth": 1, "owners": 1}, {"
 
 REPLAYABLE: Mapping[str, Mapping[str, Any]] = {
     "dpboost": {"candidates": "uniform", "blocks": "independent"},
+    "dpxgboost": {"sampling": "matching"},
     "inprivate": {"candidates": "uniform", "halves": "independent"},
 }
 """Readings as printed make a replay impossible at once; with these instead, whatever else is wrong shows too."""
@@ -174,7 +175,7 @@ def _freshness(paper: Paper, params: Any, records: Records | None, seed: int) ->
 
     Papers with a delta choose no options, and may have no noise that reaches a tiny epsilon.
     """
-    faint = params if hasattr(params, "delta") else replace(params, epsilon=min(params.epsilon, 1e-3))
+    faint = params if getattr(params, "delta", 0) else replace(params, epsilon=min(params.epsilon, 1e-3))
     pair = next(neighbours(records, params.relation, seed + 2))
     train = trainer(paper, faint)
     first, second = (

@@ -1,241 +1,225 @@
-"""DP-XGBoost: Grislain and Gonzalvez. Private Machine Learning at Scale. 2021."""
+"""DP-XGBoost: Grislain and Gonzalvez. Private Machine Learning at Scale. 2021.
+
+Its formulas are in dpxgboost_formulas.py, its settings in dpxgboost_settings.py, its sketch in dpxgboost_sketch.py.
+"""
 
 from __future__ import annotations
 
-from refdp.events import Relation
-from refdp.generic import Number, absolute, exp, log, maximum, minimum
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from functools import lru_cache
+from typing import Literal
+
+import numpy as np
+
+from refdp import candidates as grids
+from refdp.accounting import calibrate
+from refdp.binned import Binned, Mask
+from refdp.candidates import Candidates
+from refdp.certificate import Certificate, Guarantee, issue
+from refdp.curator import Curator
+from refdp.events import Event, Partition, Plan, Relation, Release, Repeat, Sequential, Subsample
+from refdp.papers.dpxgboost_charges import (
+    count_charge,
+    exact_counts,
+    leaf_charge,
+    newton,
+    quantile_charge,
+    sketch_charge,
+    split_charge,
+    suffix,
+)
+from refdp.papers.dpxgboost_settings import AS_PUBLISHED as AS_PUBLISHED
+from refdp.papers.dpxgboost_settings import Params as Params
+from refdp.papers.dpxgboost_settings import TreeBudget, budget_of, categorical, check_loss, drawn, sketched
+from refdp.papers.dpxgboost_sketch import quantile_levels
+from refdp.papers.dpxgboost_tree import Grower, Positions, statistics
+from refdp.records import Floats, Interval, Records, Schema
+from refdp.trees import Ensemble, Model, Tree
 
 PAPER = "Grislain, Gonzalvez: DP-XGBoost: Private Machine Learning at Scale (2021, arXiv 2110.12770)"
 
 
-# --- Objective, gain, leaf --------------------------------------------------------------------------------------------
+# --- Plan: what a run releases, from parameters alone -----------------------------------------------------------------
 
 
-def square_loss(score: Number, label: Number) -> Number:
-    """l(ŷ, y) = (ŷ - y)^2 / 2   (Grislain and Gonzalvez 2021, section 3)."""
-    return (score - label) * (score - label) / 2
+def plan(params: Params, schema: Schema, *, proved: bool = False) -> Plan:
+    """Everything that `train` will release. proved: with the ledger's sensitivities instead of the declared ones."""
+    check_loss(params, schema)
+    return plan_at(params, schema, total_epsilon(params, schema), proved=proved)
 
 
-def square_gradient(score: Number, label: Number) -> Number:
-    """g = ŷ - y. |g| <= 1 at ŷ = 0 for labels in [-1, 1]; unbounded in ŷ, so records are filtered by |g| <= g*."""
-    return score - label
+@lru_cache(maxsize=64)
+def total_epsilon(params: Params, schema: Schema) -> float:
+    """What all epsilons may add up to: epsilon by basic composition (section 4.4), or more for a delta above 0."""
+    if params.delta == 0:
+        return params.epsilon
+    cost = lru_cache(lambda total: plan_at(params, schema, total))
+    high = 1000 * params.epsilon
+    return calibrate(cost, params.epsilon, params.delta, low=params.epsilon, high=high, increasing=True, relative=1e-3)
 
 
-def log_gradient_at(probability: Number, label: Number) -> Number:
-    """g = p - y of the log loss with labels 0 and 1, p the predicted probability; |g| < 1."""
-    return probability - label
+def plan_at(params: Params, schema: Schema, total: float, *, proved: bool = False) -> Plan:
+    """The plan whose epsilons add up to `total` by basic composition."""
+    budget = budget_of(params, schema, total)
+    once = candidate_releases(params, schema, budget.sketch, proved)
+    alike = [(one, budget.trees.count(one)) for one in dict.fromkeys(budget.trees)]
+    trees = [Repeat(tree_event(params, schema, one, proved), count) for one, count in alike]
+    return Plan(params.relation, Repeat(Sequential((*once, *trees)), schema.scores))
 
 
-def log_hessian_at(probability: Number) -> Number:
-    """h = p (1 - p) of the log loss, in (0, 1/4]."""
-    return probability * (1 - probability)
+def tree_event(params: Params, schema: Schema, budget: TreeBudget, proved: bool) -> Event:
+    """One tree, on its sampled records (section 4.4)."""
+    events: list[Event] = [*candidate_releases(params, schema, budget.sketch, proved)]
+    for level, epsilon in enumerate(budget.splits):
+        events.append(split_charge(params, schema, epsilon).release(f"splits of level {level}", proved))
+        if budget.counts:
+            charge = count_charge(params, budget.counts[level])
+            events.append(charge.release(f"counts of level {level}", proved))
+    events.append(leaf_charge(params, schema, budget.leaves).release("leaves", proved))
+    tree = Sequential(tuple(events))
+    if params.subsample == 1 or (proved and mismatched(params)):
+        return tree
+    if mismatched(params):
+        return Partition((params.subsample,), (tree,))
+    return Subsample(params.subsample, tree, method_of(params))
 
 
-def quadratic_objective(gradient_sum: Number, hessian_sum: Number, value: Number, regularisation: Number) -> Number:
-    """G v + (H + λ) v^2 / 2: one leaf's part of Eq. 2, with Ω = (λ/2) v^2."""
-    return gradient_sum * value + (hessian_sum + regularisation) * value * value / 2
+def candidate_releases(params: Params, schema: Schema, epsilon: float, proved: bool) -> tuple[Release, ...]:
+    """What candidates of one sketch cost; nothing for epsilon 0."""
+    if epsilon == 0:
+        return ()
+    if params.candidates == "sketch":
+        return (sketch_charge(params, schema, epsilon).release("sketch", proved),)
+    levels = quantile_levels(params.bins)
+    charge = quantile_charge(params, schema, epsilon / levels)
+    return tuple(charge.release(f"medians {level}", proved) for level in range(levels))
 
 
-def child_gain(gradient_sum: Number, hessian_sum: Number, regularisation: Number) -> Number:
-    """G^2 / (H + λ), twice what one leaf takes off the objective (Eq. 3). H is the count for square loss."""
-    return gradient_sum * gradient_sum / (hessian_sum + regularisation)
+def mismatched(params: Params) -> bool:
+    """Whether rows are sampled without replacement although records are added or removed."""
+    without = params.sampling == "without-replacement" and params.subsample < 1
+    return without and params.relation is Relation.ADD_REMOVE
 
 
-def gain(
-    left_gradient: Number, left_hessian: Number, right_gradient: Number, right_hessian: Number, regularisation: Number
-) -> Number:
-    """G(I_L, I_R) = G_L^2 / (|I_L| + λ) + G_R^2 / (|I_R| + λ)   (Grislain and Gonzalvez 2021, after Eq. 3)."""
-    return child_gain(left_gradient, left_hessian, regularisation) + child_gain(
-        right_gradient, right_hessian, regularisation
-    )
+def method_of(params: Params) -> Literal["poisson", "without-replacement"]:
+    """The sampling that amplifies the guarantee of this relation."""
+    return "poisson" if params.relation is Relation.ADD_REMOVE else "without-replacement"
 
 
-def leaf_value(gradient_sum: Number, hessian_sum: Number, regularisation: Number) -> Number:
-    """V = -G / (|I| + λ)   (Grislain and Gonzalvez 2021, Eq. 4)."""
-    return -gradient_sum / (hessian_sum + regularisation)
+def certificate(params: Params, schema: Schema) -> Certificate:
+    """Claimed: epsilon at delta. Established: the plan's cost with the sensitivities that the ledger proves."""
+    breaches = []
+    if mismatched(params):
+        breaches.append("rows are sampled without replacement while records are added (dpxgboost/subsampling)")
+    if exact_counts(params):
+        breaches.append("splits are left out by exact counts of records (dpxgboost/min-child-weight)")
+    if params.constants == "published" and params.leaf == "average":
+        breaches.append("leaf values are divided by exact counts (dpxgboost/noisy-average)")
+    claimed, declared = Guarantee(params.epsilon, params.delta), plan(params, schema)
+    proved = plan(params, schema, proved=True)
+    return issue("dpxgboost", claimed, declared, proved, tuple(breaches), rests_on=rests_on(params))
 
 
-def clip_ratio(gradient: Number, hessian: Number, ratio_bound: Number) -> Number:
-    """g cut to [-B h, B h]: a function of the record alone that makes the Newton gain's sensitivity finite."""
-    return maximum(-ratio_bound * hessian, minimum(ratio_bound * hessian, gradient))
+def rests_on(params: Params) -> tuple[str, ...]:
+    """Claims that a guarantee needs besides those of its sensitivities."""
+    end = suffix(params.relation)
+    needed = ["dpxgboost/budget", f"dpxgboost/gradient-filter{end}"]
+    if params.missing == "learned":
+        needed.append(f"dpxgboost/default-direction{end}")
+    if newton(params):
+        needed.append("dpxgboost/clip-ratio")
+    if params.subsample < 1:
+        needed.append(f"dpxgboost/subsampling{end or '-poisson'}")
+    return tuple(needed)
 
 
-# --- Split selection --------------------------------------------------------------------------------------------------
+# --- Training ---------------------------------------------------------------------------------------------------------
 
 
-def gain_sensitivity_as_published(gradient_bound: Number) -> Number:
-    """ΔG = 3 g*^2   (Grislain and Gonzalvez 2021, Eq. 5). The supremum under add-remove; 4 g*^2 under replace-one."""
-    return 3 * gradient_bound * gradient_bound
+def train(params: Params, records: Records, curator: Curator) -> Model:
+    """One ensemble for regression and two classes, one against the rest for each of more classes.
 
-
-def gain_sensitivity(gradient_bound: Number, relation: Relation) -> Number:
-    """3 g*^2 (add-remove), 4 g*^2 (replace-one): the supremum of the absolute change of one candidate's gain."""
-    return (3 if relation is Relation.ADD_REMOVE else 4) * gradient_bound * gradient_bound
-
-
-def gain_range(gradient_bound: Number, relation: Relation) -> Number:
-    """4 g*^2 (add-remove), 8 g*^2 (replace-one): largest minus smallest change over candidates, summed over nodes.
-
-    One record changes a candidate's gain by more than -3 g*^2 and by at most g*^2.
+    Errors: none that depend on a record; parameters and records were validated when they were made.
     """
-    return 4 * records_changed(relation) * gradient_bound * gradient_bound
+    check_loss(params, records.schema)
+    binned = Binned.of(records.x, public_grid(params, records.schema))
+    results = []
+    for output in range(records.schema.scores):
+        with curator.step(f"score {output}"):
+            results.append(train_ensemble(params, binned, label_of(params, records, output), curator, records.schema))
+    return Model("dpxgboost", asdict(params), records.schema, tuple(results))
 
 
-def newton_gain_range(ratio_bound: Number, hessian_bound: Number, relation: Relation) -> Number:
-    """4 h* B^2 (add-remove), 8 h* B^2 (replace-one) for Newton gains with |g| <= B h and h <= h*.
+def train_ensemble(params: Params, binned: Binned, label: Floats, curator: Curator, schema: Schema) -> Ensemble:
+    """Boosting (section 3). label: shape (rows,), in [-1, 1] for square loss, 0 and 1 for log loss."""
+    budget = budget_of(params, schema, total_epsilon(params, schema))
+    score = np.zeros(binned.size)
+    shared: Positions | None = None
+    if params.sketch_per == "run":
+        everything = statistics(params, score, label, np.ones(binned.size, dtype=np.bool_))
+        first = Grower.on(params, schema, binned, everything, curator)
+        shared = first.candidates(sorted(sketched(schema) + categorical(schema)), budget.sketch)
+    trees: list[Tree] = []
+    for number, one in enumerate(budget.trees):
+        with curator.step(f"tree {number}"):
+            features = drawn_features(params, schema, curator)
+            with sampled_rows(params, binned.size, curator) as rows:
+                grower = Grower.on(params, schema, binned, statistics(params, score, label, rows), curator)
+                trees.append(grower.tree(one, features, shared))
+        score += params.shrinkage * trees[-1].leaves[binned.leaf_index(trees[-1])]
+    return Ensemble(0.0, tuple(trees), (params.shrinkage,) * len(trees))
 
-    Without a bound of the ratio g / h there is none. h* = 1, B = g* gives `gain_range`.
+
+@contextmanager
+def sampled_rows(params: Params, size: int, curator: Curator) -> Iterator[Mask]:
+    """The secret sample of a tree, as a mask (section 4.4)."""
+    if params.subsample == 1:
+        yield np.ones(size, dtype=np.bool_)
+    elif mismatched(params):
+        share = params.subsample
+        with curator.partition("rows", [share], size, [int(share * size)]) as blocks, blocks.block(0) as rows:
+            yield rows
+    else:
+        with curator.subsample("rows", params.subsample, size, method_of(params)) as rows:
+            yield rows
+
+
+def drawn_features(params: Params, schema: Schema, curator: Curator) -> list[int]:
+    """The features of one tree, drawn publicly from the numeric and from the categorical ones."""
+    numeric, other = sketched(schema), categorical(schema)
+    if params.columns == 1:
+        return sorted(numeric + other)
+    order = curator.draw("columns", ("uniform",), len(schema.features))
+    kinds = [sorted(kind, key=lambda f: float(order[f]))[: drawn(params, len(kind))] for kind in (numeric, other)]
+    return sorted(kinds[0] + kinds[1])
+
+
+def public_grid(params: Params, schema: Schema) -> Candidates:
+    """All thresholds that can ever be candidates: the edges of the sketch's bins, or public candidates."""
+    return grids.uniform(schema, params.bins if params.candidates == "uniform" else params.sketch_bins - 1)
+
+
+# --- Labels and predictions -------------------------------------------------------------------------------------------
+
+
+def label_of(params: Params, records: Records, output: int) -> Floats:
+    """Square loss: in [-1, 1], scaled by public bounds, or +1 for the class and -1 for the rest (section 5).
+
+    Log loss: 1 for the class and 0 for the rest.
     """
-    return 4 * records_changed(relation) * hessian_bound * ratio_bound * ratio_bound
+    label = records.schema.label(output, records.y)
+    plain = params.loss == "log" or isinstance(records.schema.target, Interval)
+    return label if plain else 2 * label - 1
 
 
-def split_exponent_section_2(utility: Number, epsilon: Number, sensitivity: Number) -> Number:
-    """ε u / Δu: exponent of the exponential mechanism as section 2 prints it. Too large by a factor of 2."""
-    return epsilon * utility / sensitivity
+def predict(model: Model, x: Floats) -> Floats:
+    """Regression: values in the target's unit, shape (rows,). Classes: (rows, scores), expected labels in [-1, 1].
 
-
-def split_exponent(utility: Number, epsilon: Number, sensitivity: Number) -> Number:
-    """ε u / (2 Δu): exponent of the exponential mechanism of section 4.2; with Eq. 5, ε G / (6 g*^2)."""
-    return epsilon * utility / (2 * sensitivity)
-
-
-def racing_key(log_weight: Number, uniform: Number) -> Number:
-    """log(-log U) - log w: the candidate with the smallest key wins with probability w / Σ w   (section 4.2).
-
-    -log(U) / w is exponential with rate w, and the key its logarithm. -key = log w + Gumbel noise.
+    For log loss that is 2 p - 1, p the predicted probability of the class.
     """
-    return log(-log(uniform)) - log_weight
-
-
-# --- Leaf mechanisms --------------------------------------------------------------------------------------------------
-
-
-def large_enough(left_count: Number, right_count: Number, least: Number) -> Number:
-    """min(n_L, n_R) >= N_min: whether a split is allowed as published, from exact counts (section 4.3). Not private."""
-    return minimum(left_count, right_count) >= least
-
-
-def leaf_change_as_published(gradient_bound: Number, count: Number, regularisation: Number) -> Number:
-    """(2n + λ) g* / ((n + λ)(n + 1 + λ)): largest change of a leaf of n records that gains one   (Eq. 6)."""
-    return (2 * count + regularisation) * gradient_bound / ((count + regularisation) * (count + 1 + regularisation))
-
-
-def leaf_sensitivity(gradient_bound: Number, regularisation: Number, relation: Relation) -> Number:
-    """g* / (1 + λ) (add-remove; after Eq. 6), twice that under replace-one: L1 over all leaves of a tree."""
-    return records_changed(relation) * gradient_bound / (1 + regularisation)
-
-
-def leaf_sensitivity_as_published(gradient_bound: Number, least: Number, regularisation: Number) -> Number:
-    """2 g* / (N_min + 1 + λ)   (Grislain and Gonzalvez 2021, Eq. 7)."""
-    return 2 * gradient_bound / (least + 1 + regularisation)
-
-
-def padded_leaf_value(gradient_sum: Number, count: Number, least: Number, regularisation: Number) -> Number:
-    """V = -G / (max(n, N_min) + λ): the repair of Eq. 7, whose bound holds for every leaf, however few its records."""
-    return leaf_value(gradient_sum, maximum(count, least), regularisation)
-
-
-def padded_leaf_sensitivity(
-    gradient_bound: Number, least: Number, regularisation: Number, relation: Relation
-) -> Number:
-    """Eq. 6 at n = N_min >= 1 (add-remove), twice that under replace-one: L1 over all leaves, attained."""
-    return records_changed(relation) * leaf_change_as_published(gradient_bound, least, regularisation)
-
-
-def noisy_average(gradient_sum: Number, noise: Number, count: Number, bound: Number, regularisation: Number) -> Number:
-    """-V, V = (S + noise) / (n + λ) cut to [-g*, g*], noise Lap(2 g* / ε)   (Algorithm 1)."""
-    average = (gradient_sum + noise) / (count + regularisation)
-    return -maximum(-bound, minimum(bound, average))
-
-
-def noisy_average_log_density(
-    output: Number, gradient_sum: Number, count: Number, regularisation: Number, scale: Number
-) -> Number:
-    """log[(n + λ)/(2 b)] - |v (n + λ) - S| / b: log density of V before it is cut, b the scale (Algorithm 1)."""
-    size = count + regularisation
-    return log(size / (2 * scale)) - absolute(output * size - gradient_sum) / scale
-
-
-def noisy_average_scale(gradient_bound: Number, epsilon: Number) -> Number:
-    """2 g* / ε: scale of the noise on the sum   (Algorithm 1)."""
-    return 2 * gradient_bound / epsilon
-
-
-def noisy_average_loss_bound(epsilon: Number, regularisation: Number) -> Number:
-    """max(ε, ε/2 + log((2 + λ)/(1 + λ))): what Algorithm 1 costs under add-remove, leaves never empty; tight.
-
-    The exact count scales the noise, so that one record changes the density by the factor (n + 1 + λ)/(n + λ).
-    """
-    return maximum(epsilon, epsilon / 2 + log((2 + regularisation) / (1 + regularisation)))
-
-
-def noisy_ratio_sensitivity(gradient_bound: Number, count_weight: Number, relation: Relation) -> Number:
-    """g* + w (add-remove), 2 g* + 2 w (replace-one): L1 of (S, w n) over all leaves, the repair of Algorithm 1."""
-    return records_changed(relation) * (gradient_bound + count_weight)
-
-
-# --- Sketch -----------------------------------------------------------------------------------------------------------
-
-
-def sketch_scale_as_published(epsilon: Number, features: Number) -> Number:
-    """m / ε_sketch: scale of the Laplace noise of every bin   (Grislain and Gonzalvez 2021, section 4.4)."""
-    return features / epsilon
-
-
-def sketch_sensitivity(hessian_bound: Number, relation: Relation) -> Number:
-    """h* (add-remove), 2 h* (replace-one): L1 over the bins of a feature. h* = 1 for square loss, 1/4 for log loss."""
-    return records_changed(relation) * hessian_bound
-
-
-def merged_error(first: Number, first_weight: Number, second: Number, second_weight: Number) -> Number:
-    """(ε_1 w_1 + ε_2 w_2) / (w_1 + w_2): relative rank error after a merge, at most the larger of the two."""
-    return (first * first_weight + second * second_weight) / (first_weight + second_weight)
-
-
-def pruned_error(error: Number, size: Number) -> Number:
-    """ε + 1/b: relative rank error after pruning a summary to b + 1 entries   (Chen and Guestrin 2016, appendix)."""
-    return error + 1 / size
-
-
-# --- Budget and subsampling -------------------------------------------------------------------------------------------
-
-
-def third(epsilon: Number) -> Number:
-    """ε / 3: the part of a tree's budget for the sketch, for all splits, for the leaves   (section 4.4)."""
-    return epsilon / 3
-
-
-def level_epsilon(epsilon: Number, depth: Number) -> Number:
-    """ε / (3 h): the part of a tree's budget for the splits of one level, h the maximum depth   (section 4.4)."""
-    return third(epsilon) / depth
-
-
-def tree_cost(sketch: Number, level: Number, leaf: Number, depth: Number) -> Number:
-    """ε_sketch + h ε_exponential + ε_leaf: basic composition inside a tree   (section 4.4)."""
-    return sketch + depth * level + leaf
-
-
-def amplified(epsilon: Number, rate: Number) -> Number:
-    """log(1 + γ (e^ε - 1))   (Balle, Barthe, Gaboardi 2018; section 4.4).
-
-    Poisson sampling: add-remove for the mechanism and the result. Without replacement: replace-one for both.
-    """
-    return log(amplified_odds(exp(epsilon), rate))
-
-
-def amplified_odds(odds: Number, rate: Number) -> Number:
-    """1 + γ (t - 1), t = e^ε: amplification as a rational function of the largest likelihood ratio."""
-    return 1 + rate * (odds - 1)
-
-
-def unamplified_odds(odds: Number, rate: Number) -> Number:
-    """1 + (t - 1) / γ: the inverse of `amplified_odds`, which calibrates a tree under subsampling."""
-    return 1 + (odds - 1) / rate
-
-
-# --- Relations --------------------------------------------------------------------------------------------------------
-
-
-def records_changed(relation: Relation) -> int:
-    """1 under add-remove; 2 under replace-one, where one record leaves and another arrives."""
-    return 1 if relation is Relation.ADD_REMOVE else 2
+    raw, target = model.scores(x), model.schema.target
+    if isinstance(target, Interval):
+        return target.unscaled(raw[:, 0])
+    return np.tanh(raw / 2) if model.params["loss"] == "log" else raw

@@ -252,11 +252,6 @@ def unamplified_odds(odds: Number, rate: Number) -> Number:
     return 1 + (odds - 1) / rate
 
 
-def unamplified(epsilon: Number, rate: Number) -> Number:
-    """log(1 + (e^ε - 1)/γ): what a tree on a sample may cost for ε over all; the inverse of `amplified`."""
-    return epsilon if rate == 1 else log(unamplified_odds(exp(epsilon), rate))
-
-
 # --- Relations --------------------------------------------------------------------------------------------------------
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -10,7 +11,6 @@ from refdp.checks import check_choices, check_count, check_number
 from refdp.errors import InvalidParameter
 from refdp.events import Relation
 from refdp.losses import GRID
-from refdp.papers.dpxgboost_formulas import unamplified
 from refdp.records import Categorical, Interval, Numeric, Schema
 
 
@@ -30,8 +30,9 @@ class Params:
     bins: at most so many candidates a feature. sketch_per: a sketch for every "tree", or one for the "run".
     missing: "learned", a split's default direction is part of the choice; "left", missing values always go left.
     leaf: "laplace" noise on -G/(n + lambda), with a "minimum" of child_minimum records (Eq. 7), or a noisy "average"
-      (Algorithm 1), whose denominator is never below child_minimum. stopping: "never", or "noisy": a node is not split
-      further if the noisy count of a child is below child_minimum; the counts are charged.
+      (Algorithm 1), whose denominator is never below child_minimum. count_weight: what one record changes the released
+      count by, over what it changes the sum by. stopping: "never", or "noisy": a node is not split further if the noisy
+      count of a child is below child_minimum; the counts are charged.
     subsample: share of the records that each tree sees. columns: share of the features, drawn publicly for each tree.
     sketch_part, split_part, leaf_part, count_part: what a tree's budget is divided by, in proportion; parts that
       release nothing get nothing. level_growth, tree_growth: the budget of each level or tree over that of the one
@@ -64,6 +65,7 @@ class Params:
     missing: Literal["learned", "left"] = "learned"
     leaf: Literal["laplace", "minimum", "average"] = "minimum"
     child_minimum: int = 50
+    count_weight: float = 0.5
     stopping: Literal["never", "noisy"] = "never"
     subsample: float = 0.1
     columns: float = 1.0
@@ -88,7 +90,7 @@ class Params:
         check_count("child_minimum", self.child_minimum, most=1_000_000_000)
         for name in ("regularisation", "shrinkage", "level_growth", "tree_growth"):
             check_number(name, getattr(self, name), above=0)
-        for name in ("sketch_part", "split_part", "leaf_part", "count_part"):
+        for name in ("sketch_part", "split_part", "leaf_part", "count_part", "count_weight"):
             check_number(name, getattr(self, name), above=0)
         for name in ("subsample", "columns"):
             check_number(name, getattr(self, name), above=0, most=1)
@@ -162,8 +164,13 @@ def budget_of(params: Params, schema: Schema, total: float) -> Budget:
     score = total / schema.scores
     once = score * parts.pop("sketch") / whole if params.sketch_per == "run" else 0.0
     shares = _geometric(params.tree_growth, params.trees)
-    trees = [float(unamplified((score - once) * share, params.subsample)) for share in shares]
+    trees = [before_sampling((score - once) * share, params.subsample) for share in shares]
     return Budget(once, tuple(_tree_budget(params, parts, epsilon) for epsilon in trees))
+
+
+def before_sampling(epsilon: float, rate: float) -> float:
+    """log(1 + (e^epsilon - 1)/rate): the logarithm of `unamplified_odds`, without cancellation or overflow."""
+    return math.log1p(math.expm1(epsilon) / rate) if epsilon < 500 else epsilon - math.log(rate)
 
 
 def _parts(params: Params, schema: Schema) -> dict[str, float]:
