@@ -14,7 +14,8 @@ from refdp import frames, registry
 from refdp.curator import Curator, Source
 from refdp.errors import InvalidParameter, InvalidRecords
 from refdp.papers import sgbdt
-from refdp.records import Floats, Records, Schema, make_records
+from refdp.papers.sgbdt_holder import Holder
+from refdp.records import Records, Schema, make_records
 from refdp.training import source_for, without_guarantee
 from refdp.trees import Model
 
@@ -30,7 +31,8 @@ class Stream:
     def __init__(self, params: sgbdt.Params, schema: Schema, source: Source) -> None:
         self._params, self.schema = params, schema
         self._curator = Curator(source, params.relation)
-        self._trainings = [sgbdt.Training(params, schema) for _ in range(schema.scores)]
+        self._holders = [Holder(sgbdt.rules_of(params, schema)) for _ in range(schema.scores)]
+        self._trainings = [sgbdt.Training(params, schema, holder) for holder in self._holders]
         self._row: dict[Any, int] = {}
         self.batches = 0
 
@@ -47,18 +49,18 @@ class Stream:
         rows = np.array([self._row[name] for name in ids if name in self._row], dtype=np.intp)
         for name in ids:
             self._row.setdefault(name, len(self._row))
-        for output, training in enumerate(self._trainings):
+        for output in range(self.schema.scores):
             with self._curator.step(f"score {output}"):
-                self._add(training, records, self.schema.label(output, records.y), known, rows)
+                self._add(output, records, known, rows)
         self.batches += 1
         ensembles = tuple(training.ensemble() for training in self._trainings)
         return Model("sgbdt", asdict(self._params), self.schema, ensembles)
 
-    def _add(
-        self, training: sgbdt.Training, records: Records, label: Floats, known: NDArray[np.bool_], rows: Any
-    ) -> None:
-        training.replace(rows, records.x[known], label[known])
-        training.admit(records.x[~known], label[~known])
+    def _add(self, output: int, records: Records, known: NDArray[np.bool_], rows: NDArray[np.intp]) -> None:
+        training, holder = self._trainings[output], self._holders[output]
+        label, released = self.schema.label(output, records.y), training.ensemble()
+        holder.replace(rows, records.x[known], label[known], released)
+        holder.admit(records.x[~known], label[~known], released)
         if not self.batches:
             training.start(self._curator)
         training.grow(self._params.trees if not self.batches else self._params.extra_trees, self._curator)
@@ -69,7 +71,7 @@ class Stream:
 
     def spent(self) -> dict[Any, float]:
         """Share of its budget that each id has spent, the largest over the scores. PRIVATE: for the data owner only."""
-        shares = np.max([training.spent() for training in self._trainings], axis=0)
+        shares = np.max([holder.accounts.shares() for holder in self._holders], axis=0)
         return {name: float(shares[row]) for name, row in self._row.items()}
 
     def __repr__(self) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from refdp.curator import Curator
 from refdp.events import Relation
 from refdp.papers import sgbdt
-from refdp.papers.sgbdt_budget import initialise
+from refdp.papers.sgbdt_holder import Holder
 from refdp.records import Classes, Floats, Records
 from refdp.sources import NoiselessSource, SampleSource
 from refdp.trees import Model
@@ -29,6 +29,9 @@ GRIDS: Mapping[str, Sequence[Any]] = {
     "initial_share": (0.1, 0.3),
     "label_bound": (0.1, 0.5, 1.0),
     "shrinkage": (0.1, 0.2, 0.3),
+    "features": ("uniform", "cyclic"),
+    "values": ("uniform", "grid"),
+    "support": ("additive", "max"),
 }
 REGULARISATION = {"abalone": (1.0, 15.0), "adult": (1.0, 10.0)}
 _NONE: Mapping[str, Any] = {"subsample": 1.0, "initial_share": 0.0, "support_weight": 0.5}
@@ -52,12 +55,19 @@ def has_extra(variant: str) -> bool:
     return variant in ("filter", "stream filter", "stream naive")
 
 
-def moved(variant: str, data: str, point: Mapping[str, Any], generator: np.random.Generator) -> dict[str, Any]:
-    """A point of the published grids that differs from `point` in one or two settings, those of the variant fixed."""
+def grids_of(data: str, variant: str) -> dict[str, Sequence[Any]]:
+    """What can be chosen for a variant."""
     grids = {**GRIDS, "regularisation": REGULARISATION[data]} | ({"extra": EXTRA} if has_extra(variant) else {})
-    names = [name for name in grids if name not in FIXED[variant] and (data == "adult" or name != "hessian_bound")]
+    without = {*FIXED[variant], *({"hessian_bound"} if data == "abalone" else ())}
+    return {name: grid for name, grid in grids.items() if name not in without}
+
+
+def moved(
+    grids: Mapping[str, Sequence[Any]], point: Mapping[str, Any], generator: np.random.Generator
+) -> dict[str, Any]:
+    """A point of the grids that differs from `point` in one or two settings."""
     new = dict(point)
-    for name in generator.choice(names, 1 + generator.integers(2), replace=False):
+    for name in generator.choice(list(grids), 1 + generator.integers(2), replace=False):
         new[name] = grids[name][generator.integers(len(grids[name]))]
     return new
 
@@ -102,12 +112,10 @@ def naive(params: sgbdt.Params, batches: tuple[Records, Records], curator: Curat
     old, new = batches
     first = sgbdt.train(replace(params, extra_trees=0), old, curator)
     later = replace(params, trees=params.extra_trees, extra_trees=0)
-    training = sgbdt.Training(later, new.schema)
+    holder = Holder(sgbdt.rules_of(later, new.schema))
+    training = sgbdt.Training(later, new.schema, holder)
     training.trees, training.initial = list(first.outputs[0].trees), first.outputs[0].initial
-    training.budget = initialise(
-        params.epsilon * (1 - params.initial_share), params.delta, params.extra_trees, params.subsample
-    )
-    training.admit(new.x, new.schema.label(0, new.y))
+    holder.admit(new.x, new.schema.label(0, new.y), training.ensemble())
     training.grow(params.extra_trees, curator)
     return replace(first, outputs=(training.ensemble(),))
 
@@ -115,6 +123,12 @@ def naive(params: sgbdt.Params, batches: tuple[Records, Records], curator: Curat
 def rmse(model: Model, x: Floats, y: Floats) -> float:
     """Root of the mean squared error in the target's unit."""
     return float(np.sqrt(np.mean((sgbdt.predict(model, x) - y) ** 2)))
+
+
+def error(model: Model, held_out: Records) -> float:
+    """What hyperparameters are to minimise: RMSE, or 1 - AUC."""
+    classes = isinstance(held_out.schema.target, Classes)
+    return 1 - auc(model, held_out.x, held_out.y) if classes else rmse(model, held_out.x, held_out.y)
 
 
 def auc(model: Model, x: Floats, y: Floats) -> float:

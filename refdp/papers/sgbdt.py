@@ -14,16 +14,14 @@ from functools import lru_cache
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from refdp.accounting import IndividualFilter
 from refdp.accounting.conversion import epsilons
 from refdp.certificate import Certificate, Guarantee, issue
 from refdp.checks import check_choices, check_count, check_number
 from refdp.curator import Curator
 from refdp.errors import InvalidParameter
 from refdp.events import Event, Plan, Relation, Release, Repeat, Sensitivity, Sequential, Subsample
-from refdp.losses import GRID, LOG, SQUARE, grid_floor, on_grid
+from refdp.losses import GRID, LOG, SQUARE, grid_floor
 from refdp.mechanisms import Gaussian, Laplace
 from refdp.papers.sgbdt_budget import Budget, initialise, tabulated
 from refdp.papers.sgbdt_formulas import (
@@ -53,7 +51,8 @@ from refdp.papers.sgbdt_formulas import (
     support_variance_slides,
     whitened_squared,
 )
-from refdp.papers.sgbdt_splits import Domain, Features, Values, draw_splits, leaf_of
+from refdp.papers.sgbdt_holder import Held, Holder, Rules
+from refdp.papers.sgbdt_splits import Domain, Features, Values, draw_splits
 from refdp.records import Classes, Floats, Records, Schema
 from refdp.trees import Ensemble, Model, Tree
 
@@ -235,6 +234,14 @@ def noise_of(params: Params, schema: Schema) -> Noise:
     return Noise(params, g, h, squared, Gaussian((math.sqrt(v_g), math.sqrt(v_h))), declared, proved)
 
 
+def rules_of(params: Params, schema: Schema) -> Rules:
+    """What the holders of records need to know."""
+    noise = noise_of(params, schema)
+    loss = LOG if isinstance(schema.target, Classes) else SQUARE
+    return Rules(Domain.of(schema), 2**params.depth, loss, noise.gradient_bound, noise.hessian_bound, noise.cost,
+                 budget_of(params, schema))  # fmt: skip
+
+
 def initial_charges(params: Params, schema: Schema) -> tuple[tuple[Laplace, Sensitivity], tuple[Laplace, Sensitivity]]:
     """Mechanism and sensitivity of the noisy count and of the noisy sum of clamped labels (sgbdt/initial-score)."""
     epsilon = params.epsilon * params.initial_share / schema.scores
@@ -323,13 +330,13 @@ def train_stream(params: Params, batches: Sequence[Records], curator: Curator) -
     schema, outputs = batches[0].schema, []
     for output in range(schema.scores):
         with curator.step(f"score {output}"):
-            training = Training(params, schema)
-            training.admit(batches[0].x, schema.label(output, batches[0].y))
-            training.start(curator)
-            training.grow(params.trees, curator)
-            for batch in batches[1:]:
-                training.admit(batch.x, schema.label(output, batch.y))
-                training.grow(params.extra_trees, curator)
+            held = Holder(rules_of(params, schema))
+            training = Training(params, schema, held)
+            for number, batch in enumerate(batches):
+                held.admit(batch.x, schema.label(output, batch.y), training.ensemble())
+                if not number:
+                    training.start(curator)
+                training.grow(params.extra_trees if number else params.trees, curator)
             if len(batches) == 1:
                 training.grow(params.extra_trees, curator)
             outputs.append(training.ensemble())
@@ -337,41 +344,19 @@ def train_stream(params: Params, batches: Sequence[Records], curator: Curator) -
 
 
 class Training:
-    """The private state of one score's training: records, their scores, what each has spent. Never part of a model."""
+    """One score's training. held: its records, here or with participants; private, never part of a model."""
 
-    def __init__(self, params: Params, schema: Schema) -> None:
-        self.params, self.schema = params, schema
-        self.domain, self.budget, self.noise = Domain.of(schema), budget_of(params, schema), noise_of(params, schema)
-        self.loss = LOG if isinstance(schema.target, Classes) else SQUARE
-        self.x, self.label, self.score = np.empty((0, len(schema.features))), np.empty(0), np.empty(0)
-        self.filters: list[IndividualFilter] = []
-        self.sizes: list[int] = []
+    def __init__(self, params: Params, schema: Schema, held: Held) -> None:
+        self.params, self.schema, self.held = params, schema, held
+        self.noise, self.domain = noise_of(params, schema), Domain.of(schema)
         self.initial = 0.0
         self.trees: list[Tree] = []
-
-    def admit(self, x: Floats, label: Floats) -> None:
-        """New records, each with a fresh budget. Their scores are those of the trees so far."""
-        score = self.ensemble().score(x, self.domain.categorical)
-        self.x = x if not len(self.x) else np.asfortranarray(np.concatenate([self.x, x]))
-        self.label, self.score = np.concatenate([self.label, label]), np.concatenate([self.score, score])
-        self.filters.append(self.budget.filter(len(label)))
-        self.sizes.append(len(label))
-
-    def replace(self, rows: NDArray[np.intp], x: Floats, label: Floats) -> None:
-        """New content for the records at these positions: same accounts, scores of the trees so far."""
-        self.x = np.array(self.x, order="F")
-        self.x[rows], self.label[rows] = x, label
-        self.score[rows] = self.ensemble().score(x, self.domain.categorical)
-
-    def spent(self) -> Floats:
-        """Largest share of its budget that each record has spent at any order, shape (records,). PRIVATE."""
-        return np.concatenate([np.max(account.spent / self.budget.spendable, axis=1) for account in self.filters])
 
     def start(self, curator: Curator) -> None:
         """The private initial score, from the records so far."""
         if self.params.initial_share:
-            self.initial = initial_score(self.params, self.schema, self.label, curator)
-            self.score += self.initial
+            self.initial = initial_score(self.params, self.schema, self.held, curator)
+            self.held.begin(self.initial)
 
     def ensemble(self) -> Ensemble:
         """The trees so far: released values only."""
@@ -383,39 +368,18 @@ class Training:
             self._tree(curator)
 
     def _tree(self, curator: Curator) -> None:
-        params, filtered = self.params, self.params.extra_trees > 0
+        params, held = self.params, self.held
         splits = draw_splits(
             curator, self.domain, params.depth, len(self.trees), params.features, params.values, params.grid_points
         )
-        leaf = leaf_of(self.x, splits, self.domain.categorical)
-        active = self.charged() if filtered else None  # filter first: regular rounds alone fit every budget
-        with curator.subsample("sample", params.subsample, len(self.label)) as sampled:  # then subsample
-            rows = np.flatnonzero(sampled if active is None else sampled & active)
-            gradient, hessian = self.derivatives(rows)
-            sums = leaf_sums(leaf[rows], 2**params.depth, gradient, hessian)
+        held.place(splits)
+        if params.extra_trees:  # filter first; regular rounds alone fit every budget
+            held.charge()
+        with curator.subsample("sample", params.subsample, held.size) as sampled:  # then subsample
+            sums = held.sums(sampled)
             noisy = curator.release("leaves", self.noise.mechanism, sums, sensitivity=self.noise.declared)
         self.trees.append(Tree(splits, leaf_values(params, noisy)))
-        self.score += params.shrinkage * self.trees[-1].leaves[leaf]
-
-    def charged(self) -> NDArray[np.bool_]:
-        """The active set: every record that can pay its own cost of this round, and now has, sampled or not. PRIVATE"""
-        charges = self.budget.charges(self.noise.cost(*self.derivatives(slice(None))))
-        ends = np.cumsum([0, *self.sizes])
-        return np.concatenate(
-            [account.charge(charges[start:end]) for account, start, end in zip(self.filters, ends, ends[1:])]
-        )
-
-    def derivatives(self, rows: slice | NDArray[np.intp]) -> tuple[Floats, Floats]:
-        """Clipped gradients and Hessians of these rows, on the public grid."""
-        score, label, noise = self.score[rows], self.label[rows], self.noise
-        gradient = clipped(on_grid(self.loss.gradient(score, label)), -noise.gradient_bound, noise.gradient_bound)
-        hessian = clipped(on_grid(self.loss.hessian(score, label)), 0.0, noise.hessian_bound)
-        return gradient, hessian
-
-
-def leaf_sums(leaf: NDArray[np.uint8], leaves: int, gradient: Floats, hessian: Floats) -> Floats:
-    """Sum of gradients and of Hessians of every leaf, empty ones too, shape (leaves, 2)."""
-    return np.column_stack([np.bincount(leaf, weights, minlength=leaves) for weights in (gradient, hessian)])
+        held.advance(params.shrinkage * self.trees[-1].leaves)
 
 
 def leaf_values(params: Params, noisy: Floats) -> Floats:
@@ -427,13 +391,13 @@ def leaf_values(params: Params, noisy: Floats) -> Floats:
     return np.asarray(np.where(positive, value, 0.0))
 
 
-def initial_score(params: Params, schema: Schema, label: Floats, curator: Curator) -> float:
+def initial_score(params: Params, schema: Schema, held: Held, curator: Curator) -> float:
     """Noisy mean of the clamped labels, or its logit for log loss; from two Laplace releases."""
     (count, one), (total, bound) = initial_charges(params, schema)
     classes = isinstance(schema.target, Classes)
-    clamped = on_grid(clipped(label, 0.0 if classes else -bound.bound, bound.bound))
-    noisy_count = curator.release("count", count, np.array([float(len(label))]), sensitivity=one)[0]
-    noisy_sum = curator.release("labels", total, np.array([clamped.sum()]), sensitivity=bound)[0]
+    size, label_sum = held.label_sums(0.0 if classes else -bound.bound, bound.bound)
+    noisy_count = curator.release("count", count, np.array([size]), sensitivity=one)[0]
+    noisy_sum = curator.release("labels", total, np.array([label_sum]), sensitivity=bound)[0]
     mean = float(noisy_sum / max(noisy_count, 1.0))
     if not classes:
         return float(clipped(mean, -bound.bound, bound.bound))

@@ -7,13 +7,16 @@ from tests.mutants.harness import Mutant
 PAPER = "refdp.papers.sgbdt"
 BUDGET = "refdp.papers.sgbdt_budget"
 FORMULAS = "refdp.papers.sgbdt_formulas"
+HOLDER = "refdp.papers.sgbdt_holder"
 
-_ACTIVE = (
-    "        active = self.charged() if filtered else None  # filter first: regular rounds alone fit every budget\n"
+_FILTER = (
+    "        if params.extra_trees:  # filter first; regular rounds alone fit every budget\n            held.charge()\n"
 )
-_ROWS = "rows = np.flatnonzero(sampled if active is None else sampled & active)"
-_CLIPPED = "gradient = clipped(on_grid(self.loss.gradient(score, label)), -noise.gradient_bound, noise.gradient_bound)"
-_COUNT = 'noisy_count = curator.release("count", count, np.array([float(len(label))]), sensitivity=one)[0]'
+_ROWS = "rows = np.flatnonzero(sampled if self._active is None else sampled & self._active)"
+_CLIPPED = "gradient = clipped(on_grid(self.loss.gradient(score, label)), -self.gradient_bound, self.gradient_bound)\n"
+_CHARGED = "self._active = self.accounts.charge(self.rules.cost(gradient, hessian))"
+_COUNT = 'noisy_count = curator.release("count", count, np.array([size]), sensitivity=one)[0]'
+_NOISY = 'noisy = curator.release("leaves", self.noise.mechanism, sums, sensitivity=self.noise.declared)'
 
 
 def _mutant(name: str, located: str, *patches: tuple[str, str], module: str = PAPER, **settings: object) -> Mutant:
@@ -24,38 +27,48 @@ MUTANTS = (
     _mutant(
         "filter applied after sampling: only sampled records pay",
         "leaves",
-        (_ACTIVE, ""),
-        (_ROWS, "rows = np.flatnonzero(sampled & self.charged(sampled))"),
-        ("def charged(self)", "def charged(self, sampled)"),
+        (_ROWS, "self.charge(sampled)\n        rows = np.flatnonzero(sampled & self._active)"),
+        ('    def charge(self) -> None:\n        """As', '    def charge(self, sampled=None) -> None:\n        """As'),
         (
-            "charges = self.budget.charges(self.noise.cost(*self.derivatives(slice(None))))",
-            "charges = self.budget.charges(self.noise.cost(*self.derivatives(slice(None)))) * sampled[:, None]",
+            _CHARGED,
+            "if sampled is not None:\n            self._active = self.accounts.charge("
+            "self.rules.cost(gradient, hessian) * sampled)",
         ),
+        module=HOLDER,
     ),
     _mutant(
         "sums of unclipped gradients, clipped ones charged",
         "leaves",
         (
-            "sums = leaf_sums(leaf[rows], 2**params.depth, gradient, hessian)",
-            "sums = leaf_sums(leaf[rows], 2**params.depth, on_grid(self.loss.gradient(self.score[rows], "
-            "self.label[rows])), hessian)",
+            "gradient, hessian = self._taken(rows)",
+            "_, hessian = self._taken(rows)\n"
+            "        gradient = on_grid(self.rules.loss.gradient(self.score[rows], self.label[rows]))",
         ),
+        module=HOLDER,
     ),
     _mutant(
         "unclipped gradients charged, beyond the table of costs",
         "leaves",
         (
-            "charges = self.budget.charges(self.noise.cost(*self.derivatives(slice(None))))",
-            "charges = self.budget.charges(self.noise.cost(self.loss.gradient(self.score, self.label) * 3, 1.0))",
+            _CHARGED,
+            "self._active = self.accounts.charge("
+            "self.rules.cost(self.rules.loss.gradient(self.score, self.label) * 3, 1.0))",
         ),
+        module=HOLDER,
     ),
-    _mutant("inactive records still used", "leaves", (_ROWS, "rows = np.flatnonzero(sampled)")),
-    _mutant(
+    _mutant("inactive records still used", "leaves", (_ROWS, "rows = np.flatnonzero(sampled)"), module=HOLDER),
+    Mutant(
         "order chosen after the fact",
+        (
+            (BUDGET, "= np.logical_and.reduce", "= np.logical_or.reduce"),
+            (
+                HOLDER,
+                "from refdp.papers.sgbdt_budget import",
+                "from refdp.papers.sgbdt_budget import",
+            ),  # the changed one
+        ),
         "leaves",
-        ('self.spendable, "every")', 'self.spendable, "any")'),
-        module=BUDGET,
-        orders="joint",
+        {"orders": "joint"},
     ),
     _mutant(
         "the two noise weights swapped",
@@ -70,25 +83,27 @@ MUTANTS = (
         ),
         module=FORMULAS,
     ),
-    _mutant("exact count in the initial score", "count", (_COUNT, "noisy_count = float(len(label))")),
+    _mutant("exact count in the initial score", "count", (_COUNT, "noisy_count = size")),
     _mutant(
         "exact mean as the initial score",
         "leaves",
-        ("self.score += self.initial\n", "self.score += self.label.mean()\n"),
+        ("self.score += initial\n", "self.score += self.label.mean()\n"),
+        module=HOLDER,
     ),
     _mutant(
         "training stops when no record is active",
         "leaves",
-        (_ACTIVE, _ACTIVE + "        if active is not None and not active.any():\n            return\n"),
+        (_FILTER, _FILTER + "        if held._active is not None and not held._active.any():\n            return\n"),
         extra_trees=40,
     ),
     _mutant(
         "every record charged as if its gradient were zero",
         "leaves",
         (
-            "self.noise.cost(*self.derivatives(slice(None)))",
-            "self.noise.cost(0 * self.score, self.derivatives(slice(None))[1])",
+            _CHARGED,
+            "self._active = self.accounts.charge(self.rules.cost(0 * gradient, hessian))",
         ),
+        module=HOLDER,
     ),
     _mutant(
         "budget of all rounds instead of the regular ones",
@@ -101,7 +116,7 @@ MUTANTS = (
         "leaves",
         (
             "            noisy = curator.release(",
-            "            noisy = sums if not len(rows) else curator.release(",
+            "            noisy = sums if not sums.any() else curator.release(",
         ),
     ),
     _mutant(
@@ -116,12 +131,14 @@ MUTANTS = (
         "support without noise",
         "leaves",
         (
-            'noisy = curator.release("leaves", self.noise.mechanism, sums, sensitivity=self.noise.declared)',
-            'noisy = curator.release("leaves", self.noise.mechanism, sums, sensitivity=self.noise.declared)\n'
-            "            noisy[:, 1] = sums[:, 1]",
+            _NOISY,
+            _NOISY + "\n            noisy[:, 1] = sums[:, 1]",
         ),
     ),
     _mutant(
-        "gradients not clipped at all", "leaves", (_CLIPPED, "gradient = on_grid(self.loss.gradient(score, label))")
+        "gradients not clipped at all",
+        "leaves",
+        (_CLIPPED, "gradient = on_grid(self.loss.gradient(score, label))\n"),
+        module=HOLDER,
     ),
 )

@@ -9,13 +9,13 @@ import mpmath
 import numpy as np
 import pytest
 
-from refdp.accounting import Bound, account, conversion
+from refdp.accounting import Bound, IndividualFilter, account, conversion
 from refdp.accounting.sampling import poisson_gaussian
 from refdp.events import Plan, Relation, Repeat, Sensitivity, Subsample
 from refdp.events import Release as Released
 from refdp.mechanisms import Gaussian
 from refdp.papers.sgbdt import record_cost, subsampled_cost, subsampled_moment
-from refdp.papers.sgbdt_budget import KNOTS, MARGIN, Budget, initialise, tabulated
+from refdp.papers.sgbdt_budget import KNOTS, MARGIN, Accounts, Budget, initialise, tabulated
 
 VECTORS = [
     (150, 0.1, 17.3757, 50, 0.256677, 0.499724),
@@ -66,8 +66,28 @@ def test_filter_vector_of_the_specification(share: float, cost: float, rounds: i
     assert budget.spendable[0] == pytest.approx(0.0921078, rel=1e-6)
     charge = budget.charges(np.array([record_cost(share * 0.7, 1.0, 0.7, 1.0, 0.3, budget.sigma**2)]))
     assert charge[0, 0] == pytest.approx(cost, rel=1e-5)
-    account_of = budget.filter(1)
-    assert sum(bool(account_of.charge(charge)[0]) for _ in range(200)) == rounds
+    accounts = Accounts(budget)
+    accounts.open(1)
+    t = np.array([record_cost(share * 0.7, 1.0, 0.7, 1.0, 0.3, budget.sigma**2)])
+    assert sum(bool(accounts.charge(t)[0]) for _ in range(200)) == rounds
+
+
+@pytest.mark.parametrize("joint", [False, True])
+def test_accounts_are_those_of_the_individual_filter(joint: bool) -> None:
+    """The fast accounts against `accounting.IndividualFilter`: the same records take part in the same rounds."""
+    budget, generator = initialise(0.5, DELTA, 10, 0.1, joint=joint), np.random.default_rng(1)
+    accounts = Accounts(budget)
+    accounts.open(150)
+    accounts.open(50)
+    other = IndividualFilter(200, budget.orders, budget.spendable, "every")
+    masks = []
+    for _ in range(40):
+        t = generator.random(200) ** 2 / budget.sigma**2
+        masks.append(accounts.charge(t))
+        assert np.array_equal(masks[-1], other.charge(budget.charges(t).T))
+    assert 0 < np.mean(masks) < 1
+    assert np.allclose(accounts.shares(), np.max(other.spent / budget.spendable, axis=1), rtol=1e-12)
+    assert "spent" not in repr(accounts)
 
 
 @pytest.mark.parametrize("rate", [0.005, 0.1, 0.3, 1.0])
