@@ -48,12 +48,21 @@ class Patch:
     """One noise function: attribute `name` of `owner`.
 
     inside: part of a path; calls from files there belong to the noise function, the release is located outside.
+    wrap: for functions that add no noise but have to be followed, what to put in their place, instead of a reading.
     """
 
     owner: Any
     name: str
-    reading: Reading
+    reading: Reading | None = None
     inside: str = "/no such path/"
+    wrap: Callable[[Callable[..., Any]], Callable[..., Any]] | None = None
+
+    def around(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """What stands in the function's place during an audit."""
+        if self.wrap is not None:
+            return self.wrap(function)
+        assert self.reading is not None
+        return watched(function, self.reading, self.inside)
 
 
 @dataclass(frozen=True)
@@ -123,6 +132,8 @@ class ForeignCurator:
             raise ImpossibleReplay(request.name, "options", detail)
         for generator, state in zip((*call.generators, *GLOBAL), self.replay.states[place]):
             _restore(generator, state)
+        if call.install is not None:
+            return call.install(recorded.output if recorded.index is None else recorded.index)
         return recorded.output - call.value if call.apart else self.replay.returned[place]
 
 
@@ -170,7 +181,7 @@ def opened(
         for patch in [patch for package in packages for patch in _patches(package)]:
             original = vars(patch.owner).get(patch.name, _INHERITED)
             kept.append((patch, original))
-            setattr(patch.owner, patch.name, watched(getattr(patch.owner, patch.name), patch.reading, patch.inside))
+            setattr(patch.owner, patch.name, patch.around(getattr(patch.owner, patch.name)))
         yield curator
         curator.finish()
     finally:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -122,6 +123,8 @@ class NoiseCall:
     is none. epsilon, delta: declared cost of the call, None if it declares none. generators: generators it draws from.
     options: what a selection returns one of, None if it returns an index. apart: the function returns the noise alone
     and its caller adds it; a replay gives the noise that leads to the recorded output, up to the rounding of a sum.
+    read: the output in what was returned, where that is neither. install: puts a recorded output where the function
+    would have left it, for functions that change an object; in a replay its result is returned.
     """
 
     law: Law
@@ -133,9 +136,13 @@ class NoiseCall:
     generators: tuple[Any, ...] = ()
     options: tuple[Any, ...] | None = None
     apart: bool = False
+    read: Callable[[Any], Array] | None = None
+    install: Callable[[Array], Any] | None = None
 
     def answer(self, returned: Any) -> Array:
         """The output in what the function returned: an array like the value, or chosen indices for a selection."""
+        if self.read is not None:
+            return self.read(returned)
         if self.norm != "range":
             output = np.atleast_1d(np.asarray(returned, dtype=np.float64))
             return self.value + output if self.apart else output
