@@ -45,7 +45,7 @@ def patches() -> list[Patch]:
         "Exponential": _selection,
         "PermuteAndFlip": _selection,
     }
-    readings |= {name: _unknown for name in UNKNOWN}
+    readings |= dict.fromkeys(UNKNOWN, _unknown)
     found = [
         Patch(getattr(mechanisms, name), "randomise", reading, INSIDE)
         for name, reading in readings.items()
