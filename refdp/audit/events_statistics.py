@@ -1,0 +1,244 @@
+"""Numbers computed from a run's output, whose thresholds are events: coordinates, bits, histograms, classifiers.
+
+All that is learnt from data is learnt from the runs given to `learn`, which a test must not use again.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+COORDINATES = 24
+"""At most this many coordinates are looked at one by one: those that differ most in the mean rank."""
+PAIRED = 6
+"""Differences of two coordinates are looked at up to this many coordinates."""
+BINS = 48
+"""Bins of a histogram, of equal mass."""
+LEARNT = 20_000
+"""At most this many runs a side train a classifier."""
+ENOUGH = 1_000
+"""Runs a side from which on boosted trees are tried beside a linear classifier."""
+
+
+class Statistic(Protocol):
+    """A number for every row of outputs; `words` says which, `learnt` whether it depends on runs."""
+
+    learnt: ClassVar[bool]
+
+    @property
+    def words(self) -> str:
+        """What the number is."""
+
+    def __call__(self, rows: Floats) -> Floats:
+        """One number for every row."""
+
+
+@dataclass(frozen=True)
+class Coordinate:
+    """One released number. Not-a-number counts as infinity."""
+
+    learnt: ClassVar[bool] = False
+    index: int
+
+    @property
+    def words(self) -> str:
+        """Which output."""
+        return f"output {self.index}"
+
+    def __call__(self, rows: Floats) -> Floats:
+        """The column."""
+        column = rows[:, self.index]
+        return np.where(np.isnan(column), np.inf, column)
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Difference of two released numbers: exact if one noise was used for both."""
+
+    learnt: ClassVar[bool] = False
+    first: int
+    second: int
+
+    @property
+    def words(self) -> str:
+        """Which outputs."""
+        return f"output {self.first} - output {self.second}"
+
+    def __call__(self, rows: Floats) -> Floats:
+        """The difference; 0 of equal infinities."""
+        with np.errstate(invalid="ignore"):
+            difference = rows[:, self.first] - rows[:, self.second]
+        return np.where(np.isnan(difference), 0.0, difference)
+
+
+@dataclass(frozen=True)
+class LowestBit:
+    """log2 of the lowest set bit of a number: floating-point noise leaves a grid that depends on the true value.
+
+    Mironov 2012. 2000 for zero, infinities and not-a-number.
+    """
+
+    learnt: ClassVar[bool] = False
+    index: int
+
+    @property
+    def words(self) -> str:
+        """Which output."""
+        return f"log2 of the lowest set bit of output {self.index}"
+
+    def __call__(self, rows: Floats) -> Floats:
+        """Exponent of the lowest set bit."""
+        column = rows[:, self.index]
+        usual = np.isfinite(column) & (column != 0)
+        mantissa, exponent = np.frexp(np.where(usual, column, 1.0))
+        whole = np.abs(np.ldexp(mantissa, 53)).astype(np.int64)
+        lowest = np.log2((whole & -whole).astype(np.float64))
+        return np.where(usual, lowest + exponent - 53, 2000.0)
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """log of how often this cell of a statistic was seen on the first side against the second.
+
+    values: sorted; a cell is one of them (exact), or the interval that starts at one. scores has one more for the rest.
+    """
+
+    learnt: ClassVar[bool] = True
+    inner: Statistic
+    values: Floats = field(repr=False)
+    scores: Floats = field(repr=False)
+    exact: bool
+
+    @property
+    def words(self) -> str:
+        """Histogram or list of values."""
+        return f"log likelihood ratio by {'value' if self.exact else 'histogram'} of {self.inner.words}"
+
+    def __call__(self, rows: Floats) -> Floats:
+        """The score of each row's cell; 0 for values never seen."""
+        return self.scores[_cells(self.inner(rows), self.values, self.exact)]
+
+
+@dataclass(frozen=True)
+class WholeRow:
+    """A number that stands for the whole output: equal for equal rows, and by chance (2^-53) for others."""
+
+    learnt: ClassVar[bool] = False
+
+    @property
+    def words(self) -> str:
+        """All outputs."""
+        return "the whole output"
+
+    def __call__(self, rows: Floats) -> Floats:
+        """A hash of each row, in [0, 1)."""
+        bits = np.ascontiguousarray(np.where(np.isnan(rows), np.nan, rows) + 0.0).view(np.uint64)
+        total = np.zeros(len(rows), dtype=np.uint64)
+        for column in range(rows.shape[1]):
+            total = (total ^ bits[:, column]) * np.uint64(0x9E3779B97F4A7C15)
+            total ^= total >> np.uint64(29)
+        return (total >> np.uint64(11)).astype(np.float64) * 2.0**-53
+
+
+@dataclass(frozen=True)
+class Score:
+    """Log odds of the first side that a classifier learnt."""
+
+    learnt: ClassVar[bool] = True
+    name: str
+    model: Any = field(repr=False)
+
+    @property
+    def words(self) -> str:
+        """Which classifier."""
+        return f"log odds by {self.name}"
+
+    def __call__(self, rows: Floats) -> Floats:
+        """Decision function."""
+        return np.asarray(self.model.decision_function(_finite(rows)), dtype=np.float64)
+
+
+def learn(first: Floats, second: Floats) -> list[Statistic]:
+    """Every statistic that is tried, learnt from these outputs (one row a run) of the two sides."""
+    chosen = _coordinates(first, second)
+    plain: list[Statistic] = [Coordinate(index) for index in chosen]
+    if first.shape[1] <= PAIRED:
+        plain += [Difference(i, j) for i, j in combinations(range(first.shape[1]), 2)]
+    found: list[Statistic] = [*plain, *(LowestBit(index) for index in chosen)]
+    found += [ratio for statistic in [*plain, WholeRow()] for ratio in _ratios(statistic, first, second)]
+    if first.shape[1] > 1:
+        found += _classifiers(first[:LEARNT], second[:LEARNT])
+    return found
+
+
+def _coordinates(first: Floats, second: Floats) -> list[int]:
+    count = first.shape[1]
+    if count <= COORDINATES:
+        return list(range(count))
+    gap = np.abs(np.nan_to_num(_finite(first).mean(axis=0) - _finite(second).mean(axis=0)))
+    spread = _finite(np.concatenate([first, second])).std(axis=0) + 1e-300
+    return sorted(np.argsort(-gap / spread)[:COORDINATES].tolist())
+
+
+def _ratios(statistic: Statistic, first: Floats, second: Floats) -> Iterator[Ratio]:
+    a, b = statistic(first), statistic(second)
+    pooled = np.concatenate([a, b])
+    values, counts = np.unique(pooled, return_counts=True)
+    if len(values) <= len(pooled) // 4:
+        yield _ratio(statistic, values, a, b, exact=True)
+    elif not isinstance(statistic, WholeRow):
+        if counts.max() > 2:
+            yield _ratio(statistic, values[counts > 2], a, b, exact=True)
+        finite = pooled[np.isfinite(pooled)]
+        edges = np.unique(np.quantile(finite, np.arange(1, BINS) / BINS)) if len(finite) else values[:1]
+        yield _ratio(statistic, edges, a, b, exact=False)
+
+
+def _ratio(statistic: Statistic, values: Floats, first: Floats, second: Floats, *, exact: bool) -> Ratio:
+    """Cells with the log ratio of counts, half a run added to each."""
+    a, b = (np.bincount(_cells(side, values, exact), minlength=len(values) + 1) for side in (first, second))
+    scores = np.log((a + 0.5) / (b + 0.5))
+    if exact:
+        scores[-1] = 0.0
+    return Ratio(statistic, values, scores, exact)
+
+
+def _cells(numbers: Floats, values: Floats, exact: bool) -> NDArray[np.intp]:
+    if not exact:
+        return np.searchsorted(values, numbers, side="right")
+    place = np.minimum(np.searchsorted(values, numbers), len(values) - 1)
+    return np.where(values[place] == numbers, place, len(values))
+
+
+def _classifiers(first: Floats, second: Floats) -> list[Statistic]:
+    """A logistic regression, and boosted trees where there are runs enough; half of the runs are from each side."""
+    from sklearn.ensemble import HistGradientBoostingClassifier
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    rows = _finite(np.concatenate([first, second]))
+    sides = np.repeat([1, 0], [len(first), len(second)])
+    models: list[tuple[str, Callable[[], Any]]] = [
+        ("logistic regression", lambda: make_pipeline(StandardScaler(), LogisticRegression(max_iter=200)))
+    ]
+    if len(first) >= ENOUGH:
+        models.append(
+            ("boosted trees", lambda: HistGradientBoostingClassifier(max_iter=50, max_leaf_nodes=15, random_state=0))
+        )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a classifier that has not converged is a worse event, not a wrong one
+        return [Score(name, make().fit(rows, sides)) for name, make in models]
+
+
+def _finite(rows: Floats) -> Floats:
+    """Not-a-number as 0, and everything within +-1e12, as classifiers need it."""
+    return np.clip(np.nan_to_num(rows, nan=0.0, posinf=1e12, neginf=-1e12), -1e12, 1e12)

@@ -1,0 +1,144 @@
+"""Independent runs of a mechanism on both sides of a pair, in chunks whose randomness follows from a seed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from refdp.errors import InvalidParameter
+
+Floats = NDArray[np.float64]
+Mechanism = Callable[[Any, int], ArrayLike]
+
+CHUNK = 50_000
+"""Runs of a vectorised mechanism that are made at a time."""
+
+
+class Batch(Protocol):
+    """A mechanism that makes many runs at once."""
+
+    def batch(self, records: Any, count: int, generator: np.random.Generator) -> Floats:
+        """Outputs of `count` independent runs, shape (count, outputs)."""
+
+
+@dataclass(frozen=True)
+class Vectorised:
+    """A function of (records, count, generator) that gives the outputs of many runs, shape (count, outputs)."""
+
+    function: Callable[[Any, int, np.random.Generator], ArrayLike]
+
+    def batch(self, records: Any, count: int, generator: np.random.Generator) -> Floats:
+        """Outputs of many runs."""
+        return rows_of(np.asarray(self.function(records, count, generator), dtype=np.float64))
+
+    def __call__(self, records: Any, seed: int) -> Floats:
+        """One run."""
+        return self.batch(records, 1, np.random.default_rng(seed))[0]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two neighbouring data sets, of any type that the mechanism takes."""
+
+    first: Any
+    second: Any
+
+
+def as_pair(pair: Any) -> Pair:
+    """A pair of (first, second), or of an object with methods first() and second(). Errors: InvalidParameter."""
+    if isinstance(pair, Pair):
+        return pair
+    if callable(getattr(pair, "first", None)) and callable(getattr(pair, "second", None)):
+        return Pair(pair.first(), pair.second())
+    if isinstance(pair, Sequence) and len(pair) == 2:
+        return Pair(*pair)
+    raise InvalidParameter(f"pair = {type(pair).__name__}: two neighbouring data sets (first, second) are needed")
+
+
+def rows_of(outputs: Floats) -> Floats:
+    """Outputs with one row a run: a vector is one output a run."""
+    return np.asarray(outputs, dtype=np.float64).reshape(len(outputs), -1)
+
+
+def one_row(output: ArrayLike) -> Floats:
+    """One run's output as a vector of floats. Errors: InvalidParameter for anything that is not numbers."""
+    array = np.asarray(output)
+    if array.dtype.kind not in "fiub":
+        raise InvalidParameter(f"an output is {array.dtype}: the mechanism has to return real numbers")
+    return array.astype(np.float64).ravel()
+
+
+def stacked(outputs: Sequence[Floats], width: int | None = None) -> Floats:
+    """Runs of different lengths in one table: padded with not-a-number, the length as the last column."""
+    lengths = {len(output) for output in outputs}
+    if width is None and len(lengths) == 1:
+        return np.stack(outputs)
+    longest = max(lengths | {width or 0})
+    padded = [np.append(np.pad(o, (0, longest - len(o)), constant_values=np.nan), len(o)) for o in outputs]
+    return np.stack(padded)
+
+
+def seed_of(seed: int, run: int) -> int:
+    """A seed below 2^32 for each run, different for all runs below 2^32: a bijection of 32 bits applied to the number.
+
+    32 bits, because many libraries take no more.
+    """
+    number = (run + int(np.random.SeedSequence(seed).generate_state(1)[0])) & 0xFFFFFFFF
+    for factor in (0x85EBCA6B, 0xC2B2AE35):  # the finaliser of MurmurHash3, invertible step by step
+        number ^= number >> 16 if factor == 0x85EBCA6B else number >> 13
+        number = number * factor & 0xFFFFFFFF
+    return number ^ number >> 16
+
+
+def chunk(mechanism: Any, pair: Pair, seed: int, start: int, stop: int) -> list[list[Floats]]:
+    """Outputs of the runs start..stop-1 on both sides, each a list of vectors (a single table if vectorised)."""
+    sides = []
+    for number, records in enumerate((pair.first, pair.second)):
+        if hasattr(mechanism, "batch"):
+            generator = np.random.default_rng([seed, number, start])
+            sides.append([mechanism.batch(records, stop - start, generator)])
+        else:
+            seeds = (seed_of(seed, 2 * run + number) for run in range(start, stop))
+            sides.append([one_row(mechanism(records, each)) for each in seeds])
+    return sides
+
+
+class Runs(Protocol):
+    """Somewhere that runs come from."""
+
+    def upto(self, count: int) -> tuple[Floats, Floats]:
+        """Outputs of the first `count` runs of both sides, one row a run, as many columns on both sides."""
+
+
+@dataclass
+class InProcess:
+    """Runs made here, one chunk after another, and kept."""
+
+    mechanism: Any
+    pair: Pair
+    seed: int
+    size: int = CHUNK
+    _sides: tuple[list[Floats], list[Floats]] = field(default_factory=lambda: ([], []), init=False)
+    _done: int = field(default=0, init=False)
+
+    def upto(self, count: int) -> tuple[Floats, Floats]:
+        """Outputs of the first `count` runs of both sides; runs are made in chunks that end at `count` or before."""
+        while self._done < count:
+            stop = min(self._done + self.size, count)
+            for kept, new in zip(self._sides, chunk(self.mechanism, self.pair, self.seed, self._done, stop)):
+                kept.extend(new)
+            self._done = stop
+        return table(*self._sides, count=count)
+
+
+def table(first: list[Floats], second: list[Floats], count: int) -> tuple[Floats, Floats]:
+    """Two tables with the same columns from vectors or partial tables."""
+    if first[0].ndim == 2:
+        return np.concatenate(first)[:count], np.concatenate(second)[:count]
+    widths = {len(output) for output in (*first, *second)}
+    width = max(widths) if len(widths) > 1 else None
+    return stacked(first[:count], width), stacked(second[:count], width)
