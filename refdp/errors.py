@@ -36,5 +36,9 @@ class ModelFileError(RefdpError, ValueError):
     """A model file is truncated, altered, or of an unknown schema version."""
 
 
+class MessageError(RefdpError, ValueError):
+    """A message between owners is damaged, malformed, repeated or out of order. Nothing was done with it."""
+
+
 class PrivacyWarning(UserWarning):
     """Something was taken from the data (bounds, categories, label range), so that no privacy guarantee holds."""

@@ -1,0 +1,191 @@
+"""Algorithm 2 of InPrivate Digging among owners: each has its own records behind its own door, and sends messages.
+
+    rules = rules_of(params, schema)
+    with ExitStack() as doors:
+        owners = [Owner.behind(doors, rules, params, position, records, Curator(...)) for ...]
+        outcome = conduct(params, rules, owners)     # inprivate_rounds.py
+
+A step of an owner is a function of the trees so far, its own records and its curator. Owners that fail are skipped and
+may come back; what an owner has begun in a round it never begins again, so that nothing is spent twice.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, field
+
+import numpy as np
+
+from refdp.binned import Binned, Mask
+from refdp.certificate import Certificate, Guarantee, issue
+from refdp.curator import Blocks, Curator
+from refdp.errors import InvalidParameter, MessageError
+from refdp.events import Event, Partition, Plan, Relation, Sequential
+from refdp.papers.inprivate import (
+    Params,
+    breaches,
+    labels_of,
+    new_trees,
+    premises,
+    round_shares,
+    split_candidates,
+    tree_plan,
+)
+from refdp.papers.inprivate_formulas import halves_by_index, round_share
+from refdp.papers.inprivate_messages import Board, Kind, Message, Rules, Turn
+from refdp.papers.inprivate_quality import Control, Name, falls, on_public, scores_by
+from refdp.records import Records, Schema
+from refdp.trees import Tree
+
+OWNERS = {Relation.ADD_REMOVE: "inprivate/owners", Relation.REPLACE_ONE: "inprivate/owners-replace-one"}
+
+
+# --- Plan of one owner ------------------------------------------------------------------------------------------------
+
+
+def shares(params: Params, control: Control | None) -> tuple[float, ...]:
+    """Share of an owner's records in each round, and, to measure privately, all that is left after the rounds."""
+    if control is None or not control.private:
+        return round_shares(params)
+    halves = [float(round_share(number)) for number in range(1, params.rounds + 1)]
+    return (*halves, halves[-1])
+
+
+def plan(params: Params, schema: Schema, control: Control | None = None, *, proved: bool = False) -> Plan:
+    """The most that one owner releases in the whole run. A record is at one owner: this is what the run costs it."""
+    parts: tuple[Event, ...] = (tree_plan(params, schema, proved=proved),) * params.rounds
+    if control is not None and control.private:
+        measurements = (control.release("quality", params), control.release("advance", params))
+        parts = (*parts, Sequential(measurements * params.rounds))
+    weights = shares(params, control)
+    if proved and params.halves == "sizes" and len(weights) > 1 and params.relation is Relation.ADD_REMOVE:
+        return Plan(params.relation, Sequential(parts))  # one more record can change the size of every half
+    return Plan(params.relation, Partition(weights, parts))
+
+
+def certificate(params: Params, schema: Schema, control: Control | None = None) -> Certificate:
+    """About neighbours that differ in one record of one owner. Who the owners are is public."""
+    claimed = Guarantee(params.epsilon if params.scheme != "np" else math.inf, 0.0)
+    declared, proved = plan(params, schema, control), plan(params, schema, control, proved=True)
+    rests_on = (*premises(params), OWNERS[params.relation]) if premises(params) else ()
+    return issue("inprivate", claimed, declared, proved, breaches(params, schema), rests_on=rests_on)
+
+
+def rules_of(params: Params, schema: Schema) -> Rules:
+    """What all owners know beforehand; the run's name is a digest of the public parameters and of the schema."""
+    text = repr((sorted(asdict(params).items()), schema))
+    bound = math.inf if params.constants == "published" and params.scheme != "np" else params.leaf_bound
+    name = hashlib.sha256(text.encode()).hexdigest()[:16]
+    return Rules(name, schema, params.owners, params.rounds, params.depth, bound)
+
+
+# --- An owner ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Owner:
+    """One owner's side of a run. Private: nothing but what `Participant` lists may leave.
+
+    begun: the rounds and measurements whose budget is spent, finished or not.
+    """
+
+    params: Params
+    position: int
+    records: Records
+    curator: Curator
+    blocks: Blocks
+    board: Board
+    broadcast: bool = False
+    control: Control | None = None
+    begun: set[tuple[int, str]] = field(default_factory=set)
+    _refused: list[Turn] = field(default_factory=list)
+
+    @classmethod
+    def behind(cls, doors: ExitStack, rules: Rules, params: Params, position: int, records: Records, curator: Curator,
+               *, broadcast: bool = False, control: Control | None = None) -> Owner:  # fmt: skip
+        """An owner whose records are divided, secretly, between the rounds. doors: closed when the run is over."""
+        weights = shares(params, control)
+        by_index = (
+            halves_by_index(records.size, len(weights)) if params.halves == "sizes" and len(weights) > 1 else None
+        )
+        sizes = [len(rows) for rows in by_index] if by_index else None
+        blocks = doors.enter_context(curator.partition("round", weights, records.size, sizes))
+        return cls(params, position, records, curator, blocks, Board(rules), broadcast, control)
+
+    def hear(self, data: bytes) -> None:
+        """As `Board.hear`."""
+        self.board.hear(data)
+
+    def answer(self, number: int) -> bytes:
+        """Alg. 2, l. 5 to 10. Errors: MessageError if this round was begun before, even if it was never finished."""
+        self._begin(number, "trees")
+        self._check_last(number)
+        with self.blocks.block(number) as rows:
+            trees = step(self.params, self.records, self.board.turns, rows, self.curator)
+        own = Turn(number, self.position, trees)
+        self.board.add(own)
+        return self._message(number, "trees", [own])
+
+    def judge(self, number: int) -> bytes:
+        """Check the round's last tree, which no owner after it can."""
+        self._check_last(number)
+        return self._message(number, "verdict", [])
+
+    def measure(self, number: int) -> float:
+        """The advance of a round, on records that no round uses. Errors: InvalidParameter without private control."""
+        if self.control is None or not self.control.private:
+            raise InvalidParameter("an owner measures advances under private control only")
+        before = [turn for turn in self.board.turns if turn.round < number]
+        return self._measured("advance", number, before, self.board.turns, self.control.threshold)
+
+    def _begin(self, number: int, what: str) -> None:
+        """Written down before anything is released, so that a crash can lose budget but not spend it twice."""
+        if (number, what) in self.begun:
+            raise MessageError(f"owner {self.position} began {what} of round {number} before: its budget is spent")
+        self.begun.add((number, what))
+
+    def _check_last(self, number: int) -> None:
+        """Refuse the last tree that another owner added in this round, if it makes things worse."""
+        turns = self.board.turns
+        others = [turn for turn in turns if turn.round == number and turn.owner != self.position and turn.trees]
+        if self.control is None or not others:
+            return
+        last = others[-1]
+        before = [turn for turn in turns if turn.place < last.place]
+        if self.judged(number, before, [*before, last]) < 0:
+            self._refused.append(self.board.refuse(last))
+
+    def judged(self, number: int, before: list[Turn], after: list[Turn]) -> float:
+        """Total fall of the error with the tolerance added, exact on public records, else with noise."""
+        control = self.control
+        assert control is not None
+        if control.public is not None:
+            return on_public(self.params, control.public, before, after, -control.tolerance)
+        return self._measured("quality", number, before, after, -control.tolerance)
+
+    def _measured(self, name: Name, number: int, before: list[Turn], after: list[Turn], tolerance: float) -> float:
+        assert self.control is not None
+        self._begin(number, name)
+        release = self.control.release(name, self.params)
+        with self.blocks.block(self.params.rounds) as rows:
+            part = self.records.take(np.flatnonzero(rows))
+            total = falls(self.params, part, before, after, tolerance, self.control.bound).sum()
+            noisy = self.curator.release(name, release.mechanism, np.array([total]), sensitivity=release.sensitivity)
+        return float(noisy[0])
+
+    def _message(self, number: int, kind: Kind, own: list[Turn]) -> bytes:
+        """All trees known, or only what is new where everybody gets every message (section VI-C)."""
+        turns = sorted([*self._refused, *own], key=lambda turn: turn.place) if self.broadcast else self.board.turns
+        self._refused = []
+        order = tuple(sorted(self.board.known))
+        return Message(self.board.rules.run, number, self.position, kind, order, tuple(turns)).to_bytes()
+
+
+def step(params: Params, records: Records, turns: Sequence[Turn], rows: Mask, curator: Curator) -> tuple[Tree, ...]:
+    """Alg. 2, l. 8 and 9: residuals by the trees so far, new trees from this round's records."""
+    binned = Binned.of(records.x, split_candidates(params, records))
+    scores = scores_by(params, records, turns)
+    return new_trees(params, binned, labels_of(records), scores, rows, curator, records.schema)
