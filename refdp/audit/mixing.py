@@ -31,8 +31,31 @@ def mixed(terms: Sequence[Term], level: int = 0) -> float:
 
 
 def largest(terms: Sequence[Term], level: int = 0) -> float:
-    """Upper bound of the loss when a record is replaced in its slot: it stays in its block, so the worst block."""
-    return _fold(terms, level, lambda scope, losses: max([*losses.values(), 0.0 if _may_be_out(scope) else -np.inf]))
+    """Upper bound of the loss when a record is replaced in its slot: it stays in its block, so the worst block.
+
+    For a sample log(1 + q (exp(l) - 1)) (Balle, Barthe, Gaboardi 2018), where l bounds the loss between samples with
+    the one record and with the other, and between samples with and without one of them: see `stronger`.
+    """
+    return _fold(terms, level, _largest)
+
+
+def stronger(terms: Sequence[Term], others: Sequence[Term]) -> list[Term]:
+    """The first list, but for every outermost sample that one of the two whose losses add up to more."""
+    kept = [term for term in terms if not _sample(term)]
+    for serial in sorted({_sample(term) for term in (*terms, *others)} - {0}):
+        sides = [[term for term in side if _sample(term) == serial] for side in (terms, others)]
+        kept += max(sides, key=lambda side: sum(term.loss for term in side))
+    return kept
+
+
+def _sample(term: Term) -> int:
+    """Serial number of the outermost scope if that is a sample, else 0."""
+    return term.scopes[0].serial if term.scopes and term.scopes[0].kind == "subsample" else 0
+
+
+def _largest(scope: ScopeRef, losses: dict[int, float]) -> float:
+    worst = max([*losses.values(), 0.0 if _may_be_out(scope) else -np.inf])
+    return _mixture(scope, dict.fromkeys(losses, worst)) if scope.kind == "subsample" else worst
 
 
 def _fold(terms: Sequence[Term], level: int, combine: object) -> float:

@@ -15,11 +15,11 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from refdp.audit.mixing import Term, largest, mixed
+from refdp.audit.mixing import Term, largest, mixed, stronger
 from refdp.curator import Array, Curator, Entry, Source, Transcript
 from refdp.errors import ImpossibleReplay
 from refdp.events import Relation, Sensitivity
-from refdp.mechanisms import DiscreteLaplace, Laplace, Mechanism
+from refdp.mechanisms import DiscreteLaplace, Exponential, Laplace, Mechanism
 from refdp.records import Records
 from refdp.sources import ReplaySource, SampleSource, Target
 
@@ -180,10 +180,16 @@ def compare(sides: list[Transcript], pair: Pair, epsilon: float, found: list[Vio
     between = changes(first, second)
     for change in between:
         found += change.violations(pair)
-    loss = mixed([change.term(change.loss()) for change in changes(first, without)])
+    joined = changes(first, without)
+    loss = mixed([change.term(change.loss()) for change in joined])
     if len(sides) > 2:
-        loss -= mixed([change.term(change.loss()) for change in changes(second, without)])
-    worst = max(_worst(between, pair.old is None))
+        replaced = changes(second, without)
+        loss -= mixed([change.term(change.loss()) for change in replaced])
+        if np.isnan(loss):  # impossible without either record: then only the two samples with one of them matter
+            loss = sum(change.loss() for change in between)
+        worst = max(_worst_of_replaced(between, joined, replaced))
+    else:
+        worst = max(_worst(between, pair.old is None))
     allowed = epsilon * (1 + SLACK) + SLACK
     if max(abs(loss), worst) > allowed:
         found.append(Violation("loss", "whole run", epsilon, max(abs(loss), worst), worst, "", pair.witness()))
@@ -196,6 +202,14 @@ def _worst(between: list[Change], one_record: bool) -> tuple[float, float]:
     if not one_record:
         return largest(forward), largest([change.term(change.backward) for change in between])
     return mixed(forward), -mixed([change.term(-change.backward) for change in between])
+
+
+def _worst_of_replaced(between: list[Change], joined: list[Change], replaced: list[Change]) -> tuple[float, float]:
+    """The same where secrets are mixed, from the changes between both records and of either against neither."""
+    forward = [change.term(change.forward) for change in between]
+    backward = [change.term(change.backward) for change in between]
+    first, second = ([change.term(change.forward) for change in side] for side in (joined, replaced))
+    return largest(stronger(forward, first)), largest(stronger(backward, second))
 
 
 @dataclass(frozen=True)
@@ -214,8 +228,12 @@ class Change:
         return Term(self.entry.scopes, loss)
 
     def loss(self) -> float:
-        """log p(value) - log p(other) of the recorded output."""
-        return float(np.sum(self.mechanism.loss(self.value, self.other, self.output)))
+        """log p(value) - log p(other) of the recorded output; 0 where neither can give it, but a third data set can."""
+        if not isinstance(self.mechanism, Exponential):
+            return float(np.sum(self.mechanism.loss(self.value, self.other, self.output)))
+        chosen = np.arange(len(self.output)), self.output
+        rows = np.maximum(self.value, self.other)[chosen] > -np.inf
+        return float(np.sum(self.mechanism.loss(self.value[rows], self.other[rows], self.output[rows])))
 
     @cached_property
     def forward(self) -> float:

@@ -38,6 +38,8 @@ SMALL: Mapping[str, Any] = {"trees": 6, "trees_per_ensemble": 3, "depth": 3, "bi
 """Settings of an audit unless told otherwise: releases of every kind, several ensembles, milliseconds a run."""
 SMALL_OWNERS = 3
 """Owners in an audit unless told otherwise, where a paper has them."""
+SMALL_MINIMUM = 2
+"""Least records of a child in an audit unless told otherwise, where a paper has such a minimum."""
 
 TINY: tuple[Mapping[str, int], ...] = ({"trees": 1, "depth": 1, "owners": 1}, {"trees": 2, "depth": 2, "owners": 2})
 """At most this many trees and levels where the worst transcript is searched release by release."""

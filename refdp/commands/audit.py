@@ -12,7 +12,7 @@ from rich.text import Text
 
 from refdp import datasets, registry
 from refdp.audit.replay import Violation
-from refdp.audit.report import SMALL, SMALL_OWNERS, Report, audit_paper
+from refdp.audit.report import SMALL, SMALL_MINIMUM, SMALL_OWNERS, Report, audit_paper
 from refdp.checks import check_count
 from refdp.commands.options import (
     BoundsFile,
@@ -67,7 +67,11 @@ def audit(
 def small(paper: Paper) -> dict[str, Any]:
     """The settings of an audit that the paper's parameters know."""
     known = {field.name for field in fields(paper.module.Params)}
-    return {name: value for name, value in {**SMALL, "owners": SMALL_OWNERS}.items() if name in known}
+    return {
+        name: value
+        for name, value in {**SMALL, "owners": SMALL_OWNERS, "child_minimum": SMALL_MINIMUM}.items()
+        if name in known
+    }
 
 
 def audit_page(title: str, report: Report) -> RenderableType:

@@ -109,7 +109,9 @@ def split_charge(params: Params, schema: Schema, epsilon: float) -> Charge:
         eq_5 = gain_sensitivity_as_published(min(params.gradient_bound, 1.0) if newton(params) else bound)
         whole = params.exponent == "whole"  # section 2: e^(eps u / Delta u); section 4.2: e^(eps u / (2 Delta u))
         claim = "dpxgboost/exponential-section-2" if whole else f"dpxgboost/split-selection{end}"
-        if newton(params) and not whole and relation is Relation.ADD_REMOVE:
+        if not whole and relation is Relation.ADD_REMOVE and exact_counts(params):
+            claim = "dpxgboost/min-child-weight"  # Eq. 5 holds, but splits that exact counts leave out have no bound
+        elif not whole and relation is Relation.ADD_REMOVE and newton(params):
             claim = "dpxgboost/newton-gain-sensitivity"
         declared = Sensitivity(float(eq_5 if whole else 2 * eq_5), "range", claim, relation)
     return Charge(Exponential.calibrated(epsilon, declared.bound, params.sampler), declared, proved)
