@@ -12,6 +12,7 @@ from benchmarks.reproduce.runs import Metrics, Outcome, Run
 STUDIES = {
     "dpboost": "benchmarks.reproduce.dpboost",
     "fedgbdt": "benchmarks.reproduce.fedgbdt",
+    "inprivate": "benchmarks.reproduce.inprivate",
     "sgbdt": "benchmarks.reproduce.sgbdt",
 }
 """The module of each paper. It offers what `Study` lists."""

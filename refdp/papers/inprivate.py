@@ -82,7 +82,7 @@ class Params:
     split_share: float = 0.5
     residual_bound: float = 1.0
     leaf_bound: float = 1.0
-    damping: float = 2.0
+    damping: float = 4.0
     shrinkage: float = 0.5
     scheme: Literal["inprivate", "np"] = "inprivate"
     candidates: Literal["uniform", "log", "triples"] = "uniform"

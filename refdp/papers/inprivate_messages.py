@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
@@ -123,17 +122,15 @@ class Rules:
 
     def _tree(self, body: Any) -> Tree:
         leaves = 2 ** (self.depth - 1)
-        values = _numbers(body["leaves"], leaves, "leaves")
+        values = _numbers(body["leaves"], (leaves,), "leaves")
         _need(float(np.abs(values).max()) <= self.leaf_bound, f"a coefficient beyond {self.leaf_bound}")
-        _need(len(body["splits"]) == leaves - 1, f"{len(body['splits'])} splits, {leaves - 1} needed")
-        splits = [_numbers(split, 2, "a split").tolist() for split in body["splits"]]
-        for feature, value in splits:
-            self._check_split(feature, value)
-        return Tree(np.array(splits).reshape(-1, 2), values)
-
-    def _check_split(self, feature: float, value: float) -> None:
-        described = self.schema.features[_whole(feature, 0, len(self.schema.features) - 1)]
-        _need(_possible(described, value), f"value {value} of a split by {described.name!r}")
+        splits = _numbers(body["splits"], (leaves - 1, 2), "splits")
+        feature, value = splits.T
+        _need(bool(np.isin(feature, np.arange(len(self.schema.features))).all()), "a split by no feature")
+        low, high, categorical = np.array([_span(f) for f in self.schema.features])[feature.astype(np.intp)].T
+        possible = (low <= value) & (value <= high) & ((categorical == 0) | (value == np.floor(value)))
+        _need(bool(possible.all()), "a split at an impossible value")
+        return Tree(splits, values)
 
 
 @dataclass
@@ -203,10 +200,11 @@ def _same(one: Turn, other: Turn) -> bool:
     )
 
 
-def _possible(feature: Feature, value: float) -> bool:
+def _span(feature: Feature) -> tuple[float, float, bool]:
+    """Smallest and largest value that a split can have, and whether it is a category."""
     if isinstance(feature, Categorical):
-        return value in range(len(feature.categories))
-    return feature.low <= value <= feature.high
+        return 0.0, len(feature.categories) - 1.0, True
+    return feature.low, feature.high, False
 
 
 def _whole(value: Any, low: int, high: int) -> int:
@@ -215,10 +213,11 @@ def _whole(value: Any, low: int, high: int) -> int:
     return int(value)
 
 
-def _numbers(values: Sequence[Any], count: int, what: str) -> Floats:
-    found = np.array([value for value in values if type(value) in (int, float)], dtype=np.float64)
-    _need(len(found) == len(values) == count and bool(np.isfinite(found).all()), f"{what}: {count} finite numbers")
-    return found
+def _numbers(values: Any, shape: tuple[int, ...], what: str) -> Floats:
+    found = np.array(values).reshape(shape if 0 in shape else np.shape(values))
+    _need(found.shape == shape and found.dtype.kind in "fiu" and bool(np.isfinite(found).all()),
+          f"{what}: finite numbers of shape {shape} are needed")  # fmt: skip
+    return found.astype(np.float64)
 
 
 def _need(holds: bool, otherwise: str) -> None:
