@@ -11,9 +11,10 @@ from typing import Any
 from refdp.events import Relation
 from refdp.papers import dpboost as dpboost_module
 from refdp.papers import fedgbdt as fedgbdt_module
+from refdp.papers import inprivate as inprivate_module
 from refdp.records import Categorical, Classes, Interval, Numeric, Schema, Target
 from refdp.sources import SampleSource
-from tests.mutants import dpboost, fedgbdt
+from tests.mutants import dpboost, fedgbdt, inprivate
 from tests.mutants.dpboost import SOURCES
 from tests.mutants.harness import Caught, Mutant, audit, mutated
 
@@ -68,6 +69,14 @@ SUBJECTS = {
          "leaf_clip": 4.0},
         "binary",
         pure=False,
+    ),
+    "inprivate": Subject(
+        "InPrivate Digging",
+        inprivate_module,
+        inprivate.MUTANTS,
+        {"epsilon": 1.0, "owners": 2, "rounds": 2, "depth": 3, "bins": 4, "damping": 0.0},
+        "binary",
+        pure=True,
     ),
 }  # fmt: skip
 

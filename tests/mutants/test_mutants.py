@@ -50,3 +50,15 @@ def test_correct_federated_framework_is_not_accused(relation: Relation, changes:
     params, schema = subject.params(subject.module, settings), subject.schema(settings)
     plan = subject.module.plan(params, schema)
     assert audit(lambda records, door: subject.module.train(params, records, door), plan, schema, math.inf) == []
+
+
+@pytest.mark.parametrize("relation", list(Relation))
+@pytest.mark.parametrize(
+    "changes", [{}, {"target": "regression"}, {"target": "three", "owners": 1}, {"noise": "discrete"}]
+)
+def test_correct_inprivate_digging_is_not_accused(relation: Relation, changes: dict[str, Any]) -> None:
+    subject = SUBJECTS["inprivate"]
+    settings = {**changes, "relation": relation}
+    params, schema = subject.params(subject.module, settings), subject.schema(settings)
+    plan = subject.module.plan(params, schema)
+    assert audit(lambda records, door: subject.module.train(params, records, door), plan, schema, params.epsilon) == []
