@@ -24,6 +24,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 
 from refdp import frames, prediction, registry
 from refdp.errors import InvalidParameter, InvalidRecords, PrivacyWarning
+from refdp.estimators_owners import Owned
 from refdp.estimators_stream import Streaming
 from refdp.events import Relation
 from refdp.records import Classes, Floats, Interval, Schema, Target, make_records
@@ -236,11 +237,11 @@ class DPBoostRegressor(_PrivateRegressor, paper="dpboost"):
     """DPBoost (Li, Wu, Wen, He: AAAI 2020) for regression: square loss on labels scaled to [-1, 1]."""
 
 
-class InPrivateClassifier(_PrivateClassifier, paper="inprivate"):
+class InPrivateClassifier(Owned, _PrivateClassifier, paper="inprivate"):
     """InPrivate Digging (Zhao et al., INFOCOM 2018) for classes: log loss in the 2yf form, one against the rest."""
 
 
-class InPrivateRegressor(_PrivateRegressor, paper="inprivate"):
+class InPrivateRegressor(Owned, _PrivateRegressor, paper="inprivate"):
     """InPrivate Digging (Zhao et al., INFOCOM 2018) for regression: square loss with cut residuals, on labels scaled to
     [-1, 1]."""
 
