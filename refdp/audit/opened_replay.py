@@ -31,7 +31,7 @@ from refdp.audit.structural_samples import RAISED, Data
 from refdp.audit.structural_state import Leaf, leaves
 from refdp.errors import ImpossibleReplay
 from refdp.events import Relation, Sensitivity
-from refdp.mechanisms import Gaussian, Laplace
+from refdp.mechanisms import DiscreteGaussian, Gaussian, Laplace
 
 SAMPLER_ALARM = 1e-9
 """Probability that one audit accuses a sampler that has the scale it says."""
@@ -249,12 +249,17 @@ def _total(releases: list[tuple[Seen, tuple[Any, ...]]], epsilon: float) -> tupl
     known = [(seen, what) for seen, what in releases if not isinstance(what[0], Unknown)]
     loss = abs(sum(seen.loss for seen, _ in known))
     worst = float(sum(seen.worst for seen, _ in known))
-    gaussian = [law.observed_change(a, b, "whitened") for _, (law, a, b) in known if isinstance(law, Gaussian)]
-    finite = sum(seen.worst for seen, (law, _, _) in known if not isinstance(law, Gaussian))
+    gaussian = [float(np.linalg.norm((a - b) / np.asarray(law.sd))) for _, (law, a, b) in known if _normal(law)]
+    finite = sum(seen.worst for seen, (law, _, _) in known if not _normal(law))
     if not gaussian:
         return loss, worst, 0.0
     rest = epsilon - finite  # the other releases cost at most that much of ε
     return loss, worst, gaussian_delta(math.hypot(*gaussian), rest) if rest >= 0 else 1.0
+
+
+def _normal(law: Any) -> bool:
+    """Gaussian noise; integer noise is close to it, and counts as such in δ."""
+    return isinstance(law, (Gaussian, DiscreteGaussian))
 
 
 def _over_budget(

@@ -4,12 +4,14 @@
 
 `function(data, generator)` is run on both data sets with independent randomness. Every check names an event that was
 seen in many runs on one side and in none on the other; under ε-DP each of its m occurrences falls on that side with
-probability at most e^ε/(1+e^ε), so that m of m has probability at most (e^ε/(1+e^ε))^m. `alarm` bounds the probability
+probability at most e^ε/(1+e^ε), so that m of m has probability at most (e^ε/(1+e^ε))^m (a claimed δ adds the number of
+runs in which it may fail). `alarm` bounds the probability
 that a function that is ε-DP is accused, over all events together. Nothing is estimated.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -25,6 +27,7 @@ from refdp.audit.structural_samples import (
     needed,
     sample,
     statistics,
+    unbounded,
 )
 from refdp.errors import InvalidParameter
 from refdp.records import Floats
@@ -32,7 +35,7 @@ from refdp.records import Floats
 EXACT = 1e-9
 """Relative rounding within which a derived number, a sum or a difference, counts as the same."""
 
-__all__ = ["StructuralFinding", "inspect"]
+__all__ = ["StructuralFinding", "inspect", "inspect_samples"]
 
 
 def inspect(
@@ -41,26 +44,39 @@ def inspect(
     seed: int,
     *,
     epsilon: float = 1.0,
-    calls: int = 300,
+    delta: float = 0.0,
+    calls: int = 500,
     alarm: float = 1e-9,
     order: bool = True,
 ) -> list[StructuralFinding]:
     """All structural checks of `function` on a pair of neighbouring data sets.
 
-    epsilon: the claim. calls: runs on each side. order: also replace a record by an outlier and reorder the records.
+    epsilon, delta: the claim. calls: runs on each side. order: also replace a record by an outlier and reorder them.
     Errors: InvalidParameter if so few calls cannot show anything at that epsilon.
     """
     first, second = pair
     seeds = [int(number) for number in np.random.SeedSequence(seed).generate_state(2 * calls, np.uint64)]
     samples = Samples(sample(function, first, seeds[:calls]), sample(function, second, seeds[calls:]))
-    least = needed(epsilon, alarm / (64 * (len(samples.paths) + 1) ** 2))
+    found = inspect_samples(samples, pair, epsilon=epsilon, delta=delta, alarm=alarm)
+    if order:
+        found += [*data_ranges(function, first, seeds[:5]), *positional(function, first, seeds, alarm)]
+    return _merged(found)
+
+
+def inspect_samples(
+    samples: Samples, pair: tuple[Data, Data], *, epsilon: float = 1.0, delta: float = 0.0, alarm: float = 1e-9
+) -> list[StructuralFinding]:
+    """The checks that need no further runs, of runs at hand: of a program that refdp cannot call, say."""
+    first, second = pair
+    calls = min(len(samples.first), len(samples.second))
+    share = alarm / (64 * (len(samples.paths) + 1) ** 2)
+    least = needed(epsilon, share / 2) + unbounded(delta, calls, share / 2)
     if 2 * calls < least:
         raise InvalidParameter(f"calls = {calls}: at epsilon {epsilon:g} at least {(least + 1) // 2} show something")
     found = list(_constants(samples, first, second))
     if [finding.kind for finding in found] != ["identical outputs"]:
-        found += [*_sums(samples), *_reused(samples), *_one_sided(samples, least), *_precision(samples, least)]
-    if order:
-        found += [*data_ranges(function, first, seeds[:5]), *positional(function, first, seeds, alarm)]
+        found += [*_repeated(samples, least), *_sums(samples), *_reused(samples)]
+        found += [*_one_sided(samples, least), *_precision(samples, least)]
     return _merged(found)
 
 
@@ -105,6 +121,17 @@ def _named(here: float, there: float, first: Data, second: Data) -> dict[str, An
 
 def _same(a: float, b: float) -> bool:
     return abs(a - b) <= EXACT * max(abs(a), abs(b))
+
+
+def _repeated(samples: Samples, least: int) -> Iterator[StructuralFinding]:
+    """One whole output that came often on one side, and never on the other: draws that repeat from run to run."""
+    sides = [Counter(frozenset(run.items()) for run in side) for side in (samples.first, samples.second)]
+    for own, other, name in ((*sides, "first"), (*sides[::-1], "second")):
+        output, times = own.most_common(1)[0]
+        if times >= least and output not in other:
+            evidence = {"seen on": name, "times": times, "runs": own.total(), "different outputs": len(own)}
+            meaning = "the same whole output again and again, and never on the neighbour"
+            yield StructuralFinding("identical outputs", "whole output", evidence, meaning)
 
 
 def _sums(samples: Samples) -> Iterator[StructuralFinding]:
@@ -178,6 +205,8 @@ def _precision(samples: Samples, least: int) -> Iterator[StructuralFinding]:
     (Mironov 2012; Haney, Desfontaines, Hartman, Shrestha, Hay 2022).
     """
     for place, path in enumerate(samples.everywhere):
+        if min(len(np.unique(table[:, place])) for table in samples.tables) < least / 2:
+            continue  # not noisy, or on a coarse grid
         grains = [lowest_bit(table[:, place]) for table in samples.tables]
         for own, other, name in ((grains[0], grains[1], "first"), (grains[1], grains[0], "second")):
             finer = int(np.count_nonzero(own < other.min()))

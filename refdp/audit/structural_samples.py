@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import binom
 
 from refdp.audit.replay import finite_or_name
 from refdp.audit.structural_state import Leaf, leaves
@@ -154,3 +155,12 @@ def needed(epsilon: float, alarm: float) -> int:
     Of m independent occurrences of an event, each fell on the first side with probability at most e^ε / (1 + e^ε).
     """
     return math.ceil(math.log(alarm) / odds(epsilon))
+
+
+def unbounded(delta: float, runs: int, alarm: float) -> int:
+    """Runs on one side that δ may leave without any bound: exceeded with probability at most `alarm`.
+
+    An (ε, δ)-DP pair is a mixture of an ε-DP pair with weight 1 - δ and of anything with weight δ (Kairouz, Oh,
+    Viswanath 2015).
+    """
+    return int(binom.isf(alarm, runs, delta)) if delta > 0 else 0

@@ -1,0 +1,88 @@
+"""`python -m benchmarks.packages [package ...]`: run the audits of installed packages and write docs/audit-packages.md.
+
+Each package is audited in a process of its own, by the interpreter that REFDP_PYTHON_DIFFPRIVLIB (and so on) names, or
+by this one. Without arguments all of them. Results are kept in results/packages/, so that one can be run again alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import importlib.metadata
+import json
+import os
+import platform
+import subprocess
+import sys
+import time
+import warnings
+from pathlib import Path
+
+from benchmarks.packages.page import page
+
+ROOT = Path(__file__).parents[2]
+RESULTS = ROOT / "results" / "packages"
+PACKAGES = {
+    "diffprivlib": ("diffprivlib", "scikit-learn", "numpy"),
+    "interpret": ("interpret-core", "scikit-learn", "numpy"),
+    "dpxgboost": ("numpy",),
+    "opendp": ("opendp", "numpy"),
+}
+NOTES = {
+    "diffprivlib": "In an environment of its own, because 0.6.6 does not import with scikit-learn 1.9 "
+    "(`pip install refdp[diffprivlib]`, interpreter in REFDP_PYTHON_DIFFPRIVLIB).",
+    "interpret": "`pip install refdp[ebm]`.",
+    "dpxgboost": "Trained by a subprocess in Python 3.10 (interpreter in REFDP_PYTHON_DPXGBOOST).",
+    "opendp": "`pip install refdp[opendp]`.",
+}
+
+
+def main() -> None:
+    """Run the chosen packages, then write the page from all results."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.packages", description=__doc__)
+    parser.add_argument("packages", nargs="*", metavar="package", help=f"of {', '.join(PACKAGES)}; all unless given")
+    parser.add_argument("--worker", action="store_true", help="audit one package here and write its result")
+    parser.add_argument("--page", action="store_true", help="only write the page from the results at hand")
+    options = parser.parse_args()
+    unknown = set(options.packages) - set(PACKAGES)
+    if unknown:
+        parser.error(f"unknown {sorted(unknown)}: allowed are {sorted(PACKAGES)}")
+    if options.worker:
+        _work(options.packages[0])
+        return
+    for package in [] if options.page else options.packages or PACKAGES:
+        python = os.environ.get(f"REFDP_PYTHON_{package.upper()}", sys.executable) if package != "dpxgboost" else None
+        command = [python or sys.executable, "-m", "benchmarks.packages", "--worker", package]
+        subprocess.run(command, cwd=ROOT, check=True)
+    results = [
+        json.loads(path.read_text()) for path in (RESULTS / f"{name}.json" for name in PACKAGES) if path.is_file()
+    ]
+    (ROOT / "docs" / "audit-packages.md").write_text(page(results), encoding="utf-8")
+
+
+def _work(package: str) -> None:
+    """Audit one package in this process."""
+    start = time.monotonic()
+    module = importlib.import_module(f"benchmarks.packages.{package}")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = []
+        for check in module.checks():
+            found.append(check.to_dict())
+            print(
+                f"{check.package} {check.data}: {check.question} -> {check.outcome} {check.evidence[:150]}", flush=True
+            )
+    versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in PACKAGES[package])
+    result = {
+        "package": module.PACKAGE,
+        "version": getattr(module, "VERSION", None) or importlib.metadata.version(PACKAGES[package][0]),
+        "environment": f"{NOTES[package]} Python {platform.python_version()}; {versions}.",
+        "seconds": time.monotonic() - start,
+        "checks": found,
+    }
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    (RESULTS / f"{package}.json").write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,69 @@
+"""docs/audit-packages.md from the checks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+COMMAND = "python -m benchmarks.packages"
+
+HEAD = f"""# Packages that refdp did not write, audited
+
+Written by `{COMMAND}`, which runs every check below against the installed packages; no figure is typed by
+hand. It needs `REFDP_DATA`, and for packages with their own environment the variables named below. A check is "found"
+if the evidence contradicts the quoted statement of the package, "documented" if the package itself says so when it
+happens, and "not found" if the check ran and showed nothing, which proves nothing beyond the pairs that were tried.
+
+How it is done: *replay* opens the package's noise functions for the time of the audit, records a run, gives the same
+outputs on a neighbouring data set, and compares true values, declared sensitivities, control flow and results; losses
+are exact (method: Re:cord-play, Cebere, Erb, Desfontaines, Bellet, Fitzsimons 2026; here with refdp's exact
+divergences). *Structural* checks run the package as it is, many times on both sides, and report events that happen on
+one side and never on the other; a package that keeps ε = 1 is accused with probability at most 1e-9. Data: samples of
+the named sets in a shuffled order (seed 0), numeric columns clamped to public bounds unless said otherwise.
+"""
+
+
+def page(results: Sequence[Mapping[str, Any]]) -> str:
+    """The whole page. Each result: package, version, python, environment, seconds, checks."""
+    parts = [HEAD, _summary(results)]
+    for result in results:
+        parts += [f"\n## {result['package']} {result['version']}\n", f"\n{result['environment']}\n", _checks(result)]
+    return "".join(parts)
+
+
+def _summary(results: Sequence[Mapping[str, Any]]) -> str:
+    lines = [
+        "\n| package | version | data sets | checks | found | documented | not found | seconds |\n",
+        "|---" * 8 + "|\n",
+    ]
+    for result in results:
+        outcomes = [check["outcome"] for check in result["checks"]]
+        sets = ", ".join(dict.fromkeys(check["data"] for check in result["checks"]))
+        counts = [outcomes.count(name) for name in ("found", "documented", "not found")]
+        cells = [result["package"], result["version"], sets, len(outcomes), *counts, f"{result['seconds']:.0f}"]
+        lines.append("| " + " | ".join(map(str, cells)) + " |\n")
+    return "".join(lines)
+
+
+def _checks(result: Mapping[str, Any]) -> str:
+    found = [check for check in result["checks"] if check["outcome"] != "not found"]
+    lines = []
+    for statement in dict.fromkeys(check["statement"] for check in found):
+        lines.append(
+            f"\nStatement: {statement}.\n\n| data | question | outcome | where | evidence |\n|---|---|---|---|---|\n"
+        )
+        lines += [_row(check) for check in found if check["statement"] == statement]
+    absent = [check for check in result["checks"] if check["outcome"] == "not found"]
+    if absent:
+        lines.append("\nChecked and not found:\n\n| data | question | evidence |\n|---|---|---|\n")
+        lines += [f"| {c['data']} | {_cell(c['question'])} | {_cell(c['evidence'])} |\n" for c in absent]
+    return "".join(lines)
+
+
+def _row(check: Mapping[str, str]) -> str:
+    cells = [check["data"], check["question"], check["outcome"], f"`{check['where']}`", check["evidence"]]
+    return "| " + " | ".join(_cell(cell) for cell in cells) + " |\n"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")
