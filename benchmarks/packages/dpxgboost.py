@@ -11,7 +11,7 @@ import numpy as np
 from benchmarks.packages.checks import Check, Table, from_structure, table
 from refdp.audit.adapters.dpxgboost import Job, train_all, trees
 from refdp.audit.structural import inspect_samples
-from refdp.audit.structural_samples import Samples
+from refdp.audit.structural_samples import Samples, needed
 from refdp.audit.structural_state import leaves
 
 PACKAGE = "dp-xgboost"
@@ -95,7 +95,7 @@ def _model_file(data: Table) -> Iterator[Check]:
 
 
 def _exact_leaves(data: Table) -> Check:
-    """Leaves' noisy values stand beside the exact sums that they hide: G = -base_weight (H + λ) is half-integral or so."""
+    """Leaves' noisy values stand beside the exact sums that they hide."""
     settings = {**SETTINGS, "seed": 3}
     _, models = train_all([Job(data.x, data.y, data.low, data.high, 1, settings)])
     tree = trees(models[0])[0]
@@ -145,13 +145,13 @@ def _threshold(data: Table) -> Check:
     row = int(ones[0] if weight == len(ones) else np.flatnonzero(column == 0.0)[0])
     sides = (one.rows, one.without(row))
     samples = _states(one, sides, CALLS, seeded=True, min_child_weight=weight, max_depth=1)
-    split = [
-        [{"split": int("['trees'][0]['left_children'][1]" in state)} for state in side]
-        for side in (samples.first, samples.second)
+    counts = [
+        sum("['trees'][0]['left_children'][1]" in state for state in side) for side in (samples.first, samples.second)
     ]
-    found = inspect_samples(Samples(*split), sides, epsilon=1.0)
-    question = (
-        f"min_child_weight = {weight}: is it held against exact counts? (one two-valued feature, does the tree split)"
+    found = counts[0] == CALLS and counts[1] == 0 and needed(SETTINGS["dp_epsilon_per_tree"] * ROUNDS, 1e-9) <= CALLS
+    question = f"min_child_weight = {weight}, one two-valued feature: is the threshold held against exact counts?"
+    evidence = (
+        f"with {weight} records of the rarer value the first tree splits in {counts[0]} of {CALLS} runs, with one record "
+        f"less in {counts[1]}"
     )
-    kinds = ("exact statistic", "support", "identical outputs")
-    return from_structure(PACKAGE, data.name, question, found, kinds, BUDGET, calls=CALLS)
+    return Check(PACKAGE, data.name, question, "found" if found else "not found", "trees[0]", evidence, BUDGET)

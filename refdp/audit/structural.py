@@ -125,8 +125,8 @@ def _same(a: float, b: float) -> bool:
 
 def _repeated(samples: Samples, least: int) -> Iterator[StructuralFinding]:
     """One whole output that came often on one side, and never on the other: draws that repeat from run to run."""
-    sides = [Counter(frozenset(run.items()) for run in side) for side in (samples.first, samples.second)]
-    for own, other, name in ((*sides, "first"), (*sides[::-1], "second")):
+    first, second = (Counter(frozenset(run.items()) for run in side) for side in (samples.first, samples.second))
+    for own, other, name in ((first, second, "first"), (second, first, "second")):
         output, times = own.most_common(1)[0]
         if times >= least and output not in other:
             evidence = {"seen on": name, "times": times, "runs": own.total(), "different outputs": len(own)}
