@@ -151,7 +151,7 @@ def _threshold(data: Table) -> Check:
     found = counts[0] == CALLS and counts[1] == 0 and needed(SETTINGS["dp_epsilon_per_tree"] * ROUNDS, 1e-9) <= CALLS
     question = f"min_child_weight = {weight}, one two-valued feature: is the threshold held against exact counts?"
     evidence = (
-        f"with {weight} records of the rarer value the first tree splits in {counts[0]} of {CALLS} runs, with one record "
-        f"less in {counts[1]}"
+        f"with {weight} records of the rarer value the first tree splits in {counts[0]} of {CALLS} runs, "
+        f"with one record less in {counts[1]}"
     )
     return Check(PACKAGE, data.name, question, "found" if found else "not found", "trees[0]", evidence, BUDGET)
