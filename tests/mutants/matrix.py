@@ -10,11 +10,12 @@ from typing import Any
 
 from refdp.events import Relation
 from refdp.papers import dpboost as dpboost_module
+from refdp.papers import dpxgboost as dpxgboost_module
 from refdp.papers import fedgbdt as fedgbdt_module
 from refdp.papers import inprivate as inprivate_module
 from refdp.records import Categorical, Classes, Interval, Numeric, Schema, Target
 from refdp.sources import SampleSource
-from tests.mutants import dpboost, fedgbdt, inprivate
+from tests.mutants import dpboost, dpxgboost, fedgbdt, inprivate
 from tests.mutants.dpboost import SOURCES
 from tests.mutants.harness import Caught, Mutant, audit, mutated
 
@@ -58,6 +59,14 @@ SUBJECTS = {
         dpboost_module,
         dpboost.MUTANTS,
         {"epsilon": 1.0, "trees": 6, "trees_per_ensemble": 3, "depth": 2, "bins": 4},
+        "regression",
+        pure=True,
+    ),
+    "dpxgboost": Subject(
+        "DP-XGBoost",
+        dpxgboost_module,
+        dpxgboost.MUTANTS,
+        {"epsilon": 1.0, "trees": 3, "depth": 2, "bins": 4, "sketch_bins": 8, "subsample": 0.5, "child_minimum": 2},
         "regression",
         pure=True,
     ),

@@ -62,3 +62,22 @@ def test_correct_inprivate_digging_is_not_accused(relation: Relation, changes: d
     params, schema = subject.params(subject.module, settings), subject.schema(settings)
     plan = subject.module.plan(params, schema)
     assert audit(lambda records, door: subject.module.train(params, records, door), plan, schema, params.epsilon) == []
+
+
+@pytest.mark.parametrize("relation", list(Relation))
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"leaf": "average", "stopping": "noisy"},
+        {"candidates": "quantiles", "sketch_per": "run"},
+        {"loss": "log", "ratio_bound": 16.0, "target": "binary", "noise": "discrete"},
+        {"columns": 0.5, "subsample": 1.0, "gradients": "clip"},
+    ],
+)
+def test_correct_dp_xgboost_is_not_accused(relation: Relation, changes: dict[str, Any]) -> None:
+    subject = SUBJECTS["dpxgboost"]
+    settings = {**changes, "relation": relation}
+    params, schema = subject.params(subject.module, settings), subject.schema(settings)
+    plan = subject.module.plan(params, schema)
+    assert audit(lambda records, door: subject.module.train(params, records, door), plan, schema, 1.0) == []
