@@ -1,0 +1,43 @@
+"""scikit-learn's checks of DP-XGBoost's estimators, and what they learn."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from refdp.errors import InvalidParameter
+from refdp.estimators import DPXGBoostClassifier, DPXGBoostRegressor
+
+
+@pytest.mark.filterwarnings("ignore::refdp.errors.PrivacyWarning")
+@parametrize_with_checks([DPXGBoostClassifier(trees=5, depth=3), DPXGBoostRegressor(trees=5, depth=3)])
+def test_is_an_estimator(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+@pytest.mark.parametrize("loss", ["square", "log"])
+def test_probabilities_follow_the_loss(loss: str) -> None:
+    generator = np.random.default_rng(0)
+    x = generator.random((8000, 3))
+    y = (x[:, 0] + 0.3 * x[:, 1] > 0.6).astype(int)
+    public = {"relation": "add-remove", "bounds": {f"x{i}": (0, 1) for i in range(3)}, "classes": [0, 1]}
+    settings = {"epsilon": 8.0, "random_state": 0, "loss": loss, "leaf": "average", "depth": 3}
+    model = DPXGBoostClassifier(**public, **settings).fit(x, y)
+    proba = model.predict_proba(x)
+    np.testing.assert_allclose(proba.sum(axis=1), 1.0)
+    assert np.array_equal(proba[:, 1] > 0.5, model.predict(x) == 1)
+    assert model.score(x, y) > 0.85
+    assert model.certificate_.established.epsilon == pytest.approx(8.0)
+    if loss == "log":
+        raw = model.model_.scores(x)[:, 0]
+        np.testing.assert_allclose(proba[:, 1], 1 / (1 + np.exp(-raw)))
+
+
+def test_a_regression_has_no_log_loss() -> None:
+    with pytest.raises(InvalidParameter, match="a regression needs 'square'"):
+        DPXGBoostRegressor(loss="log", relation="add-remove", bounds={"x0": (0, 1)}, label_bounds=(0, 1)).fit(
+            np.random.default_rng(0).random((20, 1)), np.linspace(0, 1, 20)
+        )

@@ -1,0 +1,207 @@
+"""Training: default directions, the tree against a plain one, losses, samplers, models as files."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import chi2
+
+from refdp.audit.worst import Chosen
+from refdp.binned import Binned
+from refdp.curator import Curator, Request
+from refdp.events import Relation, releases
+from refdp.mechanisms import Exponential
+from refdp.papers import dpxgboost
+from refdp.papers.dpxgboost_charges import gradient_bound
+from refdp.papers.dpxgboost_formulas import gain, racing_key
+from refdp.papers.dpxgboost_tree import Grower, statistics
+from refdp.records import Categorical, Classes, Floats, Interval, Numeric, Records, Schema, make_records
+from refdp.sources import NoiselessSource, SampleSource
+from refdp.trees import Tree, from_json
+from tests.dpxgboost.cases import REPAIRED, TARGETS, params, records, target_of
+
+MISSING = Schema((Numeric("a", 0.0, 1.0), Categorical("b", ("x", "y"))), Interval(-1.0, 1.0))
+
+
+def noiseless(data: Records, **changes: Any) -> Any:
+    """A model of a run without any noise: histograms exact, always the best split."""
+    given = params(**{"subsample": 1.0, "epsilon": 1e4, **changes})
+    return dpxgboost.train(given, data, Curator(NoiselessSource(np.random.default_rng(0)), given.relation))
+
+
+def informative_missing() -> Records:
+    """Labels are high where `a` is missing or large."""
+    x = np.column_stack([np.linspace(0, 1, 40), np.zeros(40)])
+    x[::4, 0] = np.nan
+    y = np.where(np.isnan(x[:, 0]) | (x[:, 0] > 0.5), 0.8, -0.8)
+    return make_records(MISSING, x, y)
+
+
+def test_missing_values_go_where_they_gain_most() -> None:
+    data = informative_missing()
+    learned, left = (noiseless(data, missing=m, depth=1, trees=1, leaf="laplace") for m in ("learned", "left"))
+    (tree,) = learned.outputs[0].trees
+    assert tree.splits.shape == (1, 3) and tree.splits[0].tolist() == [0.0, 0.5, 1.0]
+    assert left.outputs[0].trees[0].splits.shape == (1, 2)
+    error = [np.abs(np.sign(dpxgboost.predict(m, data.x)) - np.sign(data.y)).mean() for m in (learned, left)]
+    assert error[0] == 0 < error[1]
+
+
+@pytest.mark.parametrize("depth", [1, 3, 7])
+def test_training_and_prediction_route_missing_values_alike(depth: int) -> None:
+    """Leaves of rows by codes and by raw values, for random trees with random default directions."""
+    generator = np.random.default_rng(depth)
+    data = records(TARGETS[0], 200)
+    grid = dpxgboost.public_grid(params(), data.schema)
+    binned = Binned.of(data.x, grid)
+    for _ in range(20):
+        options = grid.values[generator.integers(0, len(grid.values), 2**depth - 1)]
+        directions = generator.integers(0, 2, (2**depth - 1, 1))
+        tree = Tree(np.hstack([options, directions]).astype(np.float64), np.zeros(2**depth))
+        assert np.array_equal(binned.leaf_index(tree), tree.leaf_index(data.x, grid.categorical))
+    flipped = Tree(np.hstack([options, 1 - directions]).astype(np.float64), np.zeros(2**depth))
+    assert not np.array_equal(binned.leaf_index(flipped), binned.leaf_index(tree))
+
+
+def brute_force(x: Floats, g: Floats, h: Floats, options: Floats, categorical: Any, lam: float) -> Floats:
+    """The gain of every option, record by record."""
+    gains = []
+    for feature, value, direction in options:
+        column = x[:, int(feature)]
+        goes = column == value if categorical[int(feature)] else column >= value
+        goes = np.where(np.isnan(column), direction > 0, goes)
+        gains.append(gain(g[~goes].sum(), h[~goes].sum(), g[goes].sum(), h[goes].sum(), lam))
+    return np.array(gains)
+
+
+@pytest.mark.parametrize("loss", ["square", "log"])
+def test_utilities_are_the_gains_of_all_splits_with_missing_values_on_both_sides(loss: Any) -> None:
+    target = target_of({"loss": loss})
+    data, given = records(target), params(loss=loss)
+    grid = dpxgboost.public_grid(given, data.schema)
+    binned = Binned.of(data.x, grid)
+    score = np.random.default_rng(0).normal(0, 0.3, data.size)
+    label = dpxgboost.label_of(given, data, 0)
+    stats = statistics(given, score, label, np.arange(data.size) % 3 > 0)
+    curator = Curator(Chosen([]), given.relation)
+    grower = Grower.on(given, data.schema, binned, stats, curator)
+    positions = grower.candidates([0, 1, 2], 0.0) if given.candidates == "uniform" else np.arange(len(grid.values))
+    left, right = grower.sides(grower.root, positions)
+    utility = gain(left[0], left[1], right[0], right[1], given.regularisation)[0]
+    options = np.concatenate(
+        [np.column_stack([grid.values[positions], np.full(len(positions), d)]) for d in (0.0, 1.0)]
+    )
+    h = np.ones(int(stats.used.sum())) if stats.hessian is None else stats.hessian
+    expected = brute_force(data.x[stats.used], stats.gradient, h, options, grid.categorical, given.regularisation)
+    np.testing.assert_allclose(utility, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("changes", [c for c in REPAIRED if c.get("loss") == "log"], ids=str)
+def test_statistics_keep_the_bounds_that_are_charged(changes: dict[str, Any]) -> None:
+    given = params(**changes)
+    generator = np.random.default_rng(1)
+    score, label = generator.normal(0, 6, 5000), generator.integers(0, 2, 5000).astype(np.float64)
+    stats = statistics(given, score, label, np.ones(5000, dtype=np.bool_))
+    assert stats.hessian is not None
+    assert np.abs(stats.gradient).max() <= gradient_bound(given)
+    assert stats.hessian.min() >= 0 and stats.hessian.max() <= 0.25
+    if given.gain == "newton":
+        assert np.all(np.abs(stats.gradient) <= given.ratio_bound * stats.hessian)
+    assert np.array_equal(stats.gradient * 2**24, np.rint(stats.gradient * 2**24))
+
+
+def test_filtering_leaves_out_large_gradients_and_clipping_cuts_them() -> None:
+    score, label, rows = np.array([0.0, 2.5, -0.2]), np.array([0.5, -1.0, 0.1]), np.ones(3, dtype=np.bool_)
+    filtered, clipped = (statistics(params(gradients=g), score, label, rows) for g in ("filter", "clip"))
+    assert filtered.used.tolist() == [True, False, True] and len(filtered.gradient) == 2
+    assert clipped.used.all() and clipped.gradient.max() == 1.0
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{}, {"leaf": "average"}, {"candidates": "quantiles"}, {"loss": "log", "leaf": "average"}, {"stopping": "noisy"},
+     {"sketch_per": "run"}, {"columns": 0.6}],
+    ids=str,
+)  # fmt: skip
+@pytest.mark.parametrize("relation", list(Relation))
+def test_it_learns(changes: dict[str, Any], relation: Relation) -> None:
+    generator = np.random.default_rng(2)
+    x = generator.random((20_000, 3))
+    x[generator.random(x.shape) < 0.1] = np.nan
+    y = (np.nan_to_num(x[:, 0], nan=0.9) + 0.4 * np.nan_to_num(x[:, 1]) > 0.7).astype(np.float64)
+    schema = Schema(tuple(Numeric(n, 0.0, 1.0) for n in "abc"), Classes(("no", "yes")))
+    given = dpxgboost.Params(4.0, relation, depth=3, child_minimum=100, **changes)
+    data = make_records(schema, x, y)
+    model = dpxgboost.train(given, data, Curator(SampleSource(np.random.default_rng(3)), relation))
+    assert np.mean((dpxgboost.predict(model, data.x)[:, 0] > 0) == (y > 0.5)) > (0.72 if changes else 0.8)
+    assert from_json(model.to_json()).to_json() == model.to_json()
+
+
+def test_a_stopped_node_sends_every_record_left() -> None:
+    """With a minimum above the number of records no node is split: one leaf has them all."""
+    data = records(TARGETS[0])
+    model = noiseless(data, stopping="noisy", child_minimum=1000, trees=1)
+    (tree,) = model.outputs[0].trees
+    assert np.all(tree.splits[:, 1] > 1.0) and np.all(tree.splits[:, 0] == 0)
+    grid = dpxgboost.public_grid(params(), data.schema)
+    assert np.all(tree.leaf_index(data.x, grid.categorical) == 0)
+    assert np.all(Binned.of(data.x, grid).leaf_index(tree) == 0)
+
+
+def test_without_any_allowed_split_the_published_minimum_makes_a_leaf() -> None:
+    data = records(TARGETS[0])
+    model = noiseless(data, constants="published", child_minimum=15, trees=1, depth=3)
+    (tree,) = model.outputs[0].trees
+    grid = dpxgboost.public_grid(params(), data.schema)
+    leaf = tree.leaf_index(data.x, grid.categorical)
+    assert sorted(set(np.bincount(leaf).tolist()) - {0})[0] >= 15 and np.any(tree.splits[:, 1] > 1.0)
+
+
+# --- Samplers ---------------------------------------------------------------------------------------------------------
+
+UTILITIES = np.array([0.2, 1.5, -0.7, 1.4, 0.0, -np.inf])
+RUNS, ERROR_RATE = 100_000, 1e-6
+
+
+def frequencies(sampler: Any, coefficient: float) -> Any:
+    """How often each option is chosen by the source of training runs."""
+    table = np.tile(UTILITIES, (RUNS, 1))
+    source = SampleSource(np.random.default_rng(17))
+    chosen = source.release(Request("release", ("splits",), table, Exponential(coefficient, sampler)))
+    return np.bincount(chosen, minlength=len(UTILITIES))
+
+
+def p_value(counts: Any, coefficient: float) -> float:
+    """Of Pearson's statistic against probabilities proportional to exp(coefficient times utility)."""
+    weights = np.exp(coefficient * UTILITIES)
+    expected = RUNS * weights / weights.sum()
+    kept = expected > 0
+    statistic = ((counts[kept] - expected[kept]) ** 2 / expected[kept]).sum()
+    return float(chi2.sf(statistic, kept.sum() - 1)) if counts[~kept].sum() == 0 else 0.0
+
+
+@pytest.mark.parametrize("sampler", ["racing", "gumbel"])
+def test_both_samplers_have_the_distribution_of_the_ledger(sampler: str) -> None:
+    """dpxgboost/racing-sampler. Error rate 1e-6; the mutants have a coefficient 5% off, and no utilities at all."""
+    assert p_value(frequencies(sampler, 1.5), 1.5) > ERROR_RATE
+    assert p_value(frequencies(sampler, 1.5 * 1.05), 1.5) < ERROR_RATE
+    flat = np.bincount(np.random.default_rng(5).integers(0, 5, RUNS), minlength=len(UTILITIES))
+    assert p_value(flat, 1.5) < ERROR_RATE
+
+
+def test_the_race_of_the_formula_is_the_mechanisms() -> None:
+    """The smallest of `racing_key` wins, which is what the mechanism chooses from the same draws."""
+    generator = np.random.default_rng(6)
+    table, uniform = generator.normal(0, 2, (2000, 9)), generator.random((2000, 9))
+    winner = np.argmin(racing_key(0.7 * table, uniform), axis=1)
+    assert np.array_equal(winner, Exponential(0.7, "racing").apply(table, -np.log(uniform)))
+    assert np.array_equal(winner, Exponential(0.7).apply(table, -np.log(-np.log(uniform))))
+
+
+@pytest.mark.parametrize("sampler", ["racing", "gumbel"])
+def test_the_option_reaches_the_mechanism(sampler: Any) -> None:
+    plan = dpxgboost.plan(params(sampler=sampler), records(TARGETS[0]).schema)
+    used = {r.mechanism.sampler for r in releases(plan.event) if isinstance(r.mechanism, Exponential)}
+    assert used == {sampler}
