@@ -97,13 +97,14 @@ class Side:
     delta: float
     error: float
     claimed: float | None
+    low_bits: bool
     blocks: list[Block] = field(default_factory=list)
 
     def look(self, look: Look, total: int) -> Found:
         """Choose an event on earlier runs, test it on later ones by both tests."""
         first, second = self.runs.upto(look.samples)
         earlier, tested = first[: look.chosen], look.samples - look.chosen
-        choice = choose(earlier, second[: look.chosen], tested, self.delta, look.error)
+        choice = choose(earlier, second[: look.chosen], tested, self.delta, look.error, low_bits=self.low_bits)
         bet = stake(choice.expected(total - look.chosen), self.delta, self.error, self.claimed)
         here, there = (choice.event.happens(side[look.chosen :]) for side in (first, second))
         counts = count_pairs(there, here) if choice.swapped else count_pairs(here, there)
@@ -125,6 +126,7 @@ def epsilon_lower_bound(
     confidence: float = CONFIDENCE,
     samples: int = 100_000,
     seed: int = 0,
+    low_bits: bool = True,
     progress: Progress = ignored,
 ) -> Bound:
     """Largest epsilon that runs of the mechanism on neighbours refute: P(S) <= e^epsilon Q(S) + delta fails below it.
@@ -135,6 +137,8 @@ def epsilon_lower_bound(
     claimed: stop as soon as the bound exceeds it.
     samples: the most runs a side, for each pair. The event is chosen on the first half of the runs made so far and
         tested on the second half, after every doubling.
+    low_bits: also look for floating-point noise whose lowest bits give the true value away (Mironov 2012), as nearly
+        all noise does that is not rounded to a public grid.
     Error: P(lower > true epsilon) <= 1 - confidence over all pairs, directions, events and looks together, if runs with
     different seeds are independent. Every pair spends an equal share: half of it on Clopper and Pearson's test (divided
     among the looks), half on bets, which hold at all looks together (see `refdp.audit.binomial`). Each look tests one
@@ -145,7 +149,15 @@ def epsilon_lower_bound(
     pairs = [as_pair(one) for one in (pair if isinstance(pair, list) else [pair])]
     check_count("seed", seed, least=0, most=2**63)
     sources = [InProcess(mechanism, one, seed + number) for number, one in enumerate(pairs)]
-    return bound_from(sources, delta, claimed=claimed, confidence=confidence, samples=samples, progress=progress)
+    return bound_from(
+        sources,
+        delta,
+        claimed=claimed,
+        confidence=confidence,
+        samples=samples,
+        low_bits=low_bits,
+        progress=progress,
+    )
 
 
 def bound_from(
@@ -155,6 +167,7 @@ def bound_from(
     claimed: float | None,
     confidence: float,
     samples: int,
+    low_bits: bool = True,
     progress: Progress = ignored,
 ) -> Bound:
     """`epsilon_lower_bound` for runs that come from elsewhere, one source a pair."""
@@ -162,7 +175,7 @@ def bound_from(
     if not sources:
         raise InvalidParameter("pair = []: at least one pair of neighbours is needed")
     start, error = time.perf_counter(), (1 - confidence) / 2 / len(sources)
-    sides = [Side(runs, number, delta, error, claimed) for number, runs in enumerate(sources)]
+    sides = [Side(runs, number, delta, error, claimed, low_bits) for number, runs in enumerate(sources)]
     best: Found | None = None
     for look in looks(samples, error):
         for side in sides:

@@ -16,6 +16,11 @@ from refdp.audit.events_statistics import Ratio, Statistic, learn
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
+DOUBT = {False: 1.0, True: 2.0}
+"""Standard errors by which an event's forecast is lowered: more for statistics that were learnt (True).
+
+There are many of those, so that by chance some look better than they are.
+"""
 THRESHOLDS = 200
 """Quantiles that are tried as thresholds of one statistic, beside the extremes."""
 
@@ -70,7 +75,7 @@ class Choice:
         return Counts(both, round(self.likelier * runs) - both, round(self.rarer * runs) - both, runs)
 
 
-def choose(first: Floats, second: Floats, tested: int, delta: float, error: float) -> Choice:
+def choose(first: Floats, second: Floats, tested: int, delta: float, error: float, *, low_bits: bool = True) -> Choice:
     """The event that promises the best bound from `tested` runs a side at this error.
 
     first, second: outputs of equally many runs, one row a run. What is learnt is learnt on their first half and
@@ -78,7 +83,7 @@ def choose(first: Floats, second: Floats, tested: int, delta: float, error: floa
     """
     half = len(first) // 2
     candidates = []
-    for statistic in learn(first[:half], second[:half]):
+    for statistic in learn(first[:half], second[:half], low_bits=low_bits):
         start = half if statistic.learnt else 0
         candidates.append(_best(statistic, first[start:], second[start:], tested, delta, error))
     return max(candidates, key=lambda candidate: candidate[0])[1]
@@ -95,7 +100,7 @@ def _best(statistic: Statistic, first: Floats, second: Floats, tested: int, delt
         counts = [_count(side, comparison, thresholds) for side in (a, b)]
         for swapped in (False, True):
             here, there = counts[::-1] if swapped else counts
-            promises = _promise(here, there, len(a), tested, delta, error)
+            promises = _promise(here, there, len(a), tested, delta, error, DOUBT[statistic.learnt])
             at = int(np.argmax(promises))
             chances = [float(_wilson(count[at], len(a), z)) for count, z in ((here, -1.0), (there, 1.0))]
             event = Event(statistic, comparison, float(thresholds[at]))
@@ -123,12 +128,12 @@ def _count(ordered: Floats, comparison: str, thresholds: Floats) -> Floats:
     return counts.astype(np.float64)
 
 
-def _promise(a: Floats, b: Floats, chosen: int, tested: int, delta: float, error: float) -> Floats:
+def _promise(a: Floats, b: Floats, chosen: int, tested: int, delta: float, error: float, doubt: float) -> Floats:
     """Rough forecast of log((p - delta)/q) from below; only the order of events depends on it, never validity.
 
-    One standard error for what the choice does not know, and the test's own margin.
+    doubt: standard errors for what the choice does not know; the test's own margin comes on top.
     """
-    p, q = _wilson(a, chosen, -1.0), _wilson(b, chosen, 1.0)
+    p, q = _wilson(a, chosen, -doubt), _wilson(b, chosen, doubt)
     margin = float(-special.ndtri(error / 2))
     low, high = _wilson(p * tested, tested, -margin) - delta, _wilson(q * tested, tested, margin)
     return np.where(low > 0, np.log(np.maximum(low, 1e-300) / high), -1e3 + low)

@@ -22,7 +22,7 @@ PAIRED = 6
 """Differences of two coordinates are looked at up to this many coordinates."""
 BINS = 48
 """Bins of a histogram, of equal mass."""
-LEARNT = 20_000
+LEARNT = 5_000
 """At most this many runs a side train a classifier."""
 ENOUGH = 1_000
 """Runs a side from which on boosted trees are tried beside a linear classifier."""
@@ -163,16 +163,22 @@ class Score:
 
     def __call__(self, rows: Floats) -> Floats:
         """Decision function."""
-        return np.asarray(self.model.decision_function(_finite(rows)), dtype=np.float64)
+        from threadpoolctl import threadpool_limits
+
+        with threadpool_limits(1):
+            return np.asarray(self.model.decision_function(_finite(rows)), dtype=np.float64)
 
 
-def learn(first: Floats, second: Floats) -> list[Statistic]:
-    """Every statistic that is tried, learnt from these outputs (one row a run) of the two sides."""
+def learn(first: Floats, second: Floats, *, low_bits: bool = True) -> list[Statistic]:
+    """Every statistic that is tried, learnt from these outputs (one row a run) of the two sides.
+
+    low_bits: look at the lowest set bits of outputs too.
+    """
     chosen = _coordinates(first, second)
     plain: list[Statistic] = [Coordinate(index) for index in chosen]
     if first.shape[1] <= PAIRED:
         plain += [Difference(i, j) for i, j in combinations(range(first.shape[1]), 2)]
-    found: list[Statistic] = [*plain, *(LowestBit(index) for index in chosen)]
+    found: list[Statistic] = [*plain, *(LowestBit(index) for index in chosen if low_bits)]
     found += [ratio for statistic in [*plain, WholeRow()] for ratio in _ratios(statistic, first, second)]
     if first.shape[1] > 1:
         found += _classifiers(first[:LEARNT], second[:LEARNT])
@@ -224,6 +230,7 @@ def _classifiers(first: Floats, second: Floats) -> list[Statistic]:
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
+    from threadpoolctl import threadpool_limits
 
     rows = _finite(np.concatenate([first, second]))
     sides = np.repeat([1, 0], [len(first), len(second)])
@@ -234,7 +241,7 @@ def _classifiers(first: Floats, second: Floats) -> list[Statistic]:
         models.append(
             ("boosted trees", lambda: HistGradientBoostingClassifier(max_iter=50, max_leaf_nodes=15, random_state=0))
         )
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), threadpool_limits(1):  # many small fits: threads would cost more than they bring
         warnings.simplefilter("ignore")  # a classifier that has not converged is a worse event, not a wrong one
         return [Score(name, make().fit(rows, sides)) for name, make in models]
 

@@ -23,6 +23,7 @@ class Batch(Protocol):
 
     def batch(self, records: Any, count: int, generator: np.random.Generator) -> Floats:
         """Outputs of `count` independent runs, shape (count, outputs)."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Vectorised:
 
     def __call__(self, records: Any, seed: int) -> Floats:
         """One run."""
-        return self.batch(records, 1, np.random.default_rng(seed))[0]
+        return np.asarray(self.batch(records, 1, np.random.default_rng(seed))[0])
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ ABOVE = (
     "refdp.commands",
     "refdp.demo",
     "refdp.audit",
+    "refdp.testing",
     "refdp.registry",
     "refdp.datasets",
     "refdp.prediction",
