@@ -1,0 +1,140 @@
+"""What a run releases is what its plan says and what the ledger proves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from refdp import claims
+from refdp.accounting import account
+from refdp.curator import Curator
+from refdp.errors import InvalidParameter
+from refdp.events import Relation, expand, releases
+from refdp.papers import inprivate
+from refdp.papers.inprivate_formulas import classification_leaf_sensitivity, gain_range, regression_leaf_sensitivity
+from refdp.prediction import LINKS
+from refdp.records import Schema
+from refdp.sources import NoiselessSource, SampleSource
+from refdp.trees import from_json
+from tests.inprivate.cases import BINARY, REGRESSION, THREE, made_up, params
+
+SCHEMAS = pytest.mark.parametrize("schema", [REGRESSION, BINARY, THREE], ids=["regression", "binary", "three"])
+
+
+@SCHEMAS
+@pytest.mark.parametrize("relation", list(Relation))
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"depth": 1},
+        {"owners": 1, "rounds": 1},
+        {"noise": "discrete"},
+        {"candidates": "log", "halves": "sizes"},
+        {**inprivate.AS_PUBLISHED},
+    ],
+)
+def test_recorded_events_are_the_planned_ones(schema: Schema, relation: Relation, changes: dict[str, Any]) -> None:
+    p = params(relation=relation, **changes)
+    curator = Curator(SampleSource(np.random.default_rng(0)), relation)
+    model = inprivate.train(p, made_up(schema, 30, 0), curator)
+    assert curator.event() == expand(inprivate.plan(p, schema).event)
+    assert len(model.outputs[0].trees) == p.owners * p.rounds
+    assert from_json(model.to_json()).to_json() == model.to_json()
+
+
+@SCHEMAS
+@pytest.mark.parametrize("relation", list(Relation))
+@pytest.mark.parametrize("changes", [{"rounds": 1}, {"rounds": 3}, {"noise": "discrete"}, {"residual_bound": 0.5}])
+def test_a_repaired_run_establishes_what_it_claims(schema: Schema, relation: Relation, changes: dict[str, Any]) -> None:
+    p = params(relation=relation, **changes)
+    found = inprivate.certificate(p, schema)
+    assert found.claimed.epsilon == 1.0
+    assert 0.8 < found.established.epsilon <= 1.0 * (1 + 1e-9)
+    assert all(verdict == "PROVED" for _, verdict in found.claims) and not found.notes
+    assert {claims.get(name).relation for name, _ in found.claims} <= {relation.value, "none"}
+    assert account(inprivate.plan(p, schema), delta=0.0).epsilon <= 1.0 * (1 + 1e-9)
+
+
+def test_declared_sensitivities_are_the_proved_formulas() -> None:
+    for relation in Relation:
+        for schema, leaf in ((BINARY, classification_leaf_sensitivity(relation)),
+                             (REGRESSION, regression_leaf_sensitivity(0.5, relation))):  # fmt: skip
+            bounds = {r.name: r.sensitivity.bound for r in releases(
+                inprivate.plan(params(relation=relation, residual_bound=0.5), schema).event)}  # fmt: skip
+            assert bounds == {"splits of level 0": float(gain_range(0.5, relation)),
+                              "splits of level 1": float(gain_range(0.5, relation)), "leaves": float(leaf)}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("schema", "changes", "note"),
+    [
+        (BINARY, {}, "reveal"),
+        (BINARY, {"candidates": "uniform"}, "inprivate/eq-11 is REFUTED"),
+        (REGRESSION, {"candidates": "uniform"}, "residuals of square loss have no bound"),
+    ],
+)
+def test_a_published_run_says_what_does_not_hold(schema: Schema, changes: dict[str, Any], note: str) -> None:
+    found = inprivate.certificate(params(**{**inprivate.AS_PUBLISHED, **changes}), schema)
+    assert found.established.epsilon > found.claimed.epsilon
+    assert any(note in line for line in found.notes)
+
+
+def test_without_noise_nothing_is_established() -> None:
+    assert inprivate.certificate(params(scheme="np"), BINARY).established.epsilon == np.inf
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"epsilon": 0.0}, {"owners": 0}, {"rounds": 0}, {"depth": 0}, {"depth": 17}, {"split_share": 1.0},
+        {"residual_bound": 0.0}, {"leaf_bound": -1.0}, {"damping": -0.1}, {"shrinkage": 0.0}, {"bins": 0},
+        {"halves": "index"}, {"candidates": "data"}, {"relation": "add-remove"},
+    ],
+)  # fmt: skip
+def test_bad_parameters_are_refused(changes: dict[str, Any]) -> None:
+    with pytest.raises(InvalidParameter, match=next(iter(changes))):
+        params(**changes)
+
+
+def test_without_noise_the_trees_are_those_of_the_equations() -> None:
+    """One tree of two leaves against a search by hand: Eq. 8 and 14, gain E - E_L - E_R."""
+    for schema in (REGRESSION, BINARY):
+        records = made_up(schema, 60, 5)
+        p = params(scheme="np", owners=1, rounds=1, depth=2, shrinkage=1.0, leaf_bound=10.0)
+        tree = (
+            inprivate.train(p, records, Curator(NoiselessSource(np.random.default_rng(0)), p.relation))
+            .outputs[0]
+            .trees[0]
+        )
+        label = inprivate.labels_of(records)[0]  # residuals at f = 0 of either loss
+        best = min(_error(records.x, label, feature, value) for feature, value in
+                   inprivate.split_candidates(p, records).values)  # fmt: skip
+        assert _error(records.x, label, *tree.splits[0]) == pytest.approx(best)
+        right = _right(records.x, *tree.splits[0])
+        expected = [label[~right].mean(), label[right].mean()]  # curvature is 1 at |residual| = 1, so Eq. 8 is a mean
+        np.testing.assert_allclose(tree.leaves, expected, atol=1e-6)
+
+
+def _right(x: Any, feature: float, value: float) -> Any:
+    column = x[:, int(feature)]
+    return column == value if feature == 1 else column >= value
+
+
+def _error(x: Any, label: Any, feature: float, value: float) -> float:
+    right = _right(x, feature, value)
+    return sum(float(((part - part.mean()) ** 2).sum()) for part in (label[right], label[~right]) if len(part))
+
+
+def test_probabilities_are_those_of_equation_9() -> None:
+    score = np.array([[-2.0], [0.0], [0.7]])
+    expected = np.exp(2 * score[:, 0]) / (1 + np.exp(2 * score[:, 0]))
+    np.testing.assert_allclose(LINKS["inprivate"](score)[:, 1], expected, rtol=1e-12)
+
+
+def test_depth_ten_trains() -> None:
+    p = params(owners=1, rounds=1, depth=10)
+    model = inprivate.train(p, made_up(BINARY, 200, 1), Curator(SampleSource(np.random.default_rng(0)), p.relation))
+    assert len(model.outputs[0].trees[0].leaves) == 2**9
