@@ -11,6 +11,7 @@ from benchmarks.reproduce.runs import Metrics, Outcome, Run
 
 STUDIES = {
     "dpboost": "benchmarks.reproduce.dpboost",
+    "dpxgboost": "benchmarks.reproduce.dpxgboost",
     "fedgbdt": "benchmarks.reproduce.fedgbdt",
     "inprivate": "benchmarks.reproduce.inprivate",
     "sgbdt": "benchmarks.reproduce.sgbdt",

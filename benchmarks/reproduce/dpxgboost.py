@@ -1,0 +1,246 @@
+"""DP-XGBoost (Grislain and Gonzalvez 2021), section 5: Figures 1, 2, 4, and what each part of a run costs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.reproduce.dpxgboost_data import FOLDS, TASKS, parts
+from benchmarks.reproduce.dpxgboost_tuning import chosen, loss
+from benchmarks.reproduce.program import digest
+from benchmarks.reproduce.runs import Metrics, Outcome, Run
+from refdp.curator import Curator, Request
+from refdp.datasets import Dataset
+from refdp.events import Relation
+from refdp.papers import dpxgboost
+from refdp.records import Classes
+from refdp.sources import NoiselessSource, SampleSource
+
+MODULES = ("refdp.papers.dpxgboost", "refdp.papers.dpxgboost_tree", "refdp.papers.dpxgboost_charges",
+           "refdp.papers.dpxgboost_settings", "refdp.papers.dpxgboost_sketch", "refdp.papers.dpxgboost_formulas",
+           "refdp.binned", "refdp.candidates", "refdp.selection", "refdp.sources")  # fmt: skip
+EPSILONS = (1.0, 2.0, 4.0, 6.0, 8.0, 10.0)
+SOME = (1.0, 4.0, 10.0)
+ENDS = (1.0, 10.0)
+NO_BOUND = 1000.0  # no score gets so far from a label: with this gradient bound nothing is filtered
+TREES, RATE = 20, 0.1
+
+
+# --- Methods ----------------------------------------------------------------------------------------------------------
+
+
+def first_order(epsilon: float) -> float:
+    """What a run really costs whose trees have epsilon / (trees rate): T log(1 + rate (e^(eps/(T rate)) - 1)).
+
+    The authors' published script computes the total as dp_per_tree * n_trees * subsample.
+    """
+    return TREES * math.log1p(RATE * math.expm1(epsilon / (TREES * RATE)))
+
+
+PUBLISHED: Mapping[str, Any] = dict(dpxgboost.AS_PUBLISHED)
+Group = Literal["none", "published", "repaired"]
+
+
+@dataclass(frozen=True)
+class Method:
+    """A line of the tables: settings of `dpxgboost.Params`. first_order: the budget as the script spends it.
+
+    halves: labels 0 and 1 around .5 as in the script, which for labels -1 and 1 is a gradient bound of 2.
+    """
+
+    title: str
+    group: Group
+    settings: Mapping[str, Any]
+    relation: Relation = Relation.ADD_REMOVE
+    first_order: bool = field(default=False, kw_only=True)
+    halves: bool = field(default=False, kw_only=True)
+
+    def params(self, name: str, epsilon: float, **more: Any) -> dpxgboost.Params:
+        """The parameters of a run on a data set."""
+        settings = {"trees": TREES, "subsample": RATE, "child_minimum": TASKS[name].minimum, **self.settings, **more}
+        if self.halves and not name.endswith(("reg", "reg-40")) and name != "abalone":
+            settings["gradient_bound"] = 2.0
+        return dpxgboost.Params(first_order(epsilon) if self.first_order else epsilon, self.relation, **settings)
+
+
+PLAIN: Mapping[str, Any] = {"leaf": "laplace", "candidates": "uniform", "subsample": 1.0, "gradient_bound": NO_BOUND}
+AVERAGE: Mapping[str, Any] = {"leaf": "average"}
+METHODS = {
+    "xgboost": Method("xgboost, no privacy", "none", {}),
+    "none": Method("no noise, no filter, all records", "none", PLAIN),
+    "published": Method("as published", "published", PUBLISHED),
+    "script": Method("as in the published script", "published", PUBLISHED, first_order=True, halves=True),
+    "minimum": Method("repaired, minimum", "repaired", {}),
+    "average": Method("repaired, noisy average", "repaired", AVERAGE),
+    "average-replace-one": Method("repaired, noisy average, replace-one", "repaired", AVERAGE, Relation.REPLACE_ONE),
+    "chosen": Method("repaired, chosen on made-up data", "repaired", {}),
+}
+
+
+def method(name: str) -> Method:
+    """The method; "chosen" has the settings of dpxgboost_tuning."""
+    found = METHODS[name]
+    return found if name != "chosen" else Method(found.title, found.group, chosen())
+
+
+# --- Experiments ------------------------------------------------------------------------------------------------------
+
+EXPLAINED = ("covtype", "adult", "synthetic-cls", "synthetic-reg", "abalone")
+NOISES = ("sketch", "splits", "leaves", "none", "all")
+LADDER: Mapping[str, Mapping[str, Any]] = {
+    "all records": PLAIN,
+    "+ filter": {**PLAIN, "gradient_bound": 1.0},
+    "+ subsampling": {**PLAIN, "gradient_bound": 1.0, "subsample": RATE},
+    "+ child minimum": {"leaf": "minimum", "candidates": "uniform"},
+    "+ sketch": {"leaf": "minimum"},
+}
+"""Without noise: each row of the ladder adds one thing of a private run."""
+LEAVES: Mapping[str, Mapping[str, Any]] = {
+    "laplace": {"leaf": "laplace"},
+    "minimum": {"leaf": "minimum"},
+    "average": {"leaf": "average"},
+    "average, stopping on noisy counts": {"leaf": "average", "stopping": "noisy"},
+}
+OPTIONS: Mapping[str, Mapping[str, Any]] = {
+    "repaired, noisy average": {},
+    "public candidates": {"candidates": "uniform"},
+    "quantiles by noisy choices": {"candidates": "quantiles"},
+    "one sketch a run": {"sketch_per": "run"},
+    "sketch 1/9, splits 4/9, leaves 4/9": {"sketch_part": 0.25},
+    "sketch 1/9, splits 6/9, leaves 2/9": {"sketch_part": 0.5, "split_part": 3.0},
+    "sketch 1/9, splits 2/9, leaves 6/9": {"sketch_part": 0.5, "leaf_part": 3.0},
+    "levels 1.5 times the one above": {"level_growth": 1.5},
+    "levels 1/1.5 of the one above": {"level_growth": 1 / 1.5},
+    "trees 1.1 times the one before": {"tree_growth": 1.1},
+    "trees 1/1.1 of the one before": {"tree_growth": 1 / 1.1},
+    "clipped instead of filtered": {"gradients": "clip"},
+    "depth 3": {"depth": 3},
+    "depth 8": {"depth": 8},
+    "all records": {"subsample": 1.0},
+    "minimum 10": {"child_minimum": 10},
+    "minimum 500": {"child_minimum": 500},
+    "delta 1e-6": {"delta": 1e-6},
+}
+BINS = (4, 8, 16, 32, 64, 128, 255)
+FIGURE_1 = ("adult", "covtype")
+MINIMA: Mapping[str, Mapping[str, Any]] = {
+    "laplace": {"leaf": "laplace"},
+    "average": {"leaf": "average"},
+    "minimum 32": {"leaf": "minimum", "child_minimum": 32},
+    "minimum 96": {"leaf": "minimum", "child_minimum": 96},
+    "minimum 200": {"leaf": "minimum", "child_minimum": 200},
+    "minimum 600": {"leaf": "minimum", "child_minimum": 600},
+}
+OPTION_TASKS = ("covtype", "adult", "abalone")
+
+
+def runs(repeats: int) -> list[Run]:
+    """The results table, then what explains it, then the figures."""
+    main = [("table", {"data": name, **cell}) for name in TASKS for cell in _table()]
+    free = [("ladder", {"data": name, "step": step}) for name in TASKS for step in LADDER]
+    noise = [("noise", {"data": name, "epsilon": e, "noise": noisy, "method": how})
+             for name in EXPLAINED for e in ENDS for noisy in NOISES for how in ("published", "average")]  # fmt: skip
+    leaves = [("leaves", {"data": name, "epsilon": e, "leaf": leaf, "constants": constants})
+              for name in OPTION_TASKS for e in SOME for leaf in LEAVES for constants in ("published", "proved")
+              if not (constants == "published" and "stopping" in LEAVES[leaf])]  # fmt: skip
+    options = [("options", {"data": name, "epsilon": e, "option": option})
+               for name in OPTION_TASKS for e in SOME for option in OPTIONS]  # fmt: skip
+    bins = [("bins", {"data": name, "bins": bins, "noise": noisy})
+            for name in FIGURE_1 for bins in BINS for noisy in ("all", "all but sketch")]  # fmt: skip
+    minima = [("minima", {"data": "covtype", "epsilon": e, "leaf": leaf, "constants": constants})
+              for e in EPSILONS for leaf in MINIMA for constants in ("published", "proved")]  # fmt: skip
+    cells = main + free + noise + leaves + options + bins + minima
+    return [Run.of("dpxgboost", experiment, fold, repeat, **cell)
+            for repeat in range(repeats) for experiment, cell in cells for fold in range(FOLDS)]  # fmt: skip
+
+
+def _table() -> list[dict[str, Any]]:
+    free = [{"method": name} for name, one in METHODS.items() if one.group == "none"]
+    return free + [{"method": name, "epsilon": e} for name, one in METHODS.items() if one.group != "none"
+                   for e in EPSILONS]  # fmt: skip
+
+
+class PartlyNoisy(SampleSource):
+    """Noise on releases of some kinds only. To explain an error; such a model is not private."""
+
+    def __init__(self, generator: np.random.Generator, noisy: str) -> None:
+        super().__init__(generator)
+        self._quiet = NoiselessSource(generator)
+        self._noisy = noisy
+
+    def release(self, request: Request) -> NDArray[Any]:
+        """With noise if the request is of a noisy kind."""
+        kind = request.path[-1].split()[0]
+        others = self._noisy == "all but sketch" and kind != "sketch"
+        return super().release(request) if others or kind == self._noisy else self._quiet.release(request)
+
+
+def params_of(run: Run) -> dpxgboost.Params:
+    """The parameters of a run."""
+    cell = dict(run.cell)
+    data, epsilon = cell["data"], cell.get("epsilon", 1.0)
+    match run.experiment:
+        case "table" | "noise":
+            return method(cell["method"]).params(data, epsilon)
+        case "ladder":
+            return Method("", "none", LADDER[cell["step"]]).params(data, epsilon)
+        case "options":
+            return METHODS["average"].params(data, epsilon, **OPTIONS[cell["option"]])
+        case "bins":
+            return METHODS["published"].params(data, 1.0, sketch_bins=cell["bins"])
+    settings = LEAVES[cell["leaf"]] if run.experiment == "leaves" else MINIMA[cell["leaf"]]
+    return METHODS["published" if cell["constants"] == "published" else "minimum"].params(data, epsilon, **settings)
+
+
+def execute(run: Run) -> Metrics:
+    """Train on the trial's training part, measure on its test part."""
+    train, test = parts(run["data"], run.repeat)[run.fold]
+    if run.experiment == "table" and run["method"] == "xgboost":
+        return {"loss": benchmark(train, test, run.seed)}
+    params = params_of(run)
+    model = dpxgboost.train(params, train.records(), Curator(_source(run), params.relation))
+    centre = float(np.mean(train.y))
+    classes = isinstance(test.target, Classes)
+    constant = np.mean(test.y != (centre > 0.5)) if classes else np.sqrt(np.mean((test.y - centre) ** 2))
+    return {"loss": loss(model, test), "constant": float(constant)}
+
+
+def benchmark(train: Dataset, test: Dataset, seed: int) -> float:
+    """xgboost itself, with the same trees, learning rate, lambda and subsampling, on labels in [-1, 1]."""
+    import xgboost
+
+    classes = isinstance(train.target, Classes)
+    label = 2 * train.y - 1 if classes else train.y
+    settings = {"max_depth": 6, "eta": 0.3, "lambda": 0.1, "subsample": RATE, "tree_method": "hist", "nthread": 1,
+                "seed": seed % 2**31, "objective": "reg:squarederror"}  # fmt: skip
+    booster = xgboost.train(settings, xgboost.DMatrix(train.x, label), TREES)
+    found = booster.predict(xgboost.DMatrix(test.x))
+    return float(np.mean((found > 0) != (test.y == 1)) if classes else np.sqrt(np.mean((found - test.y) ** 2)))
+
+
+def _source(run: Run) -> SampleSource:
+    generator, cell = np.random.default_rng(run.seed), dict(run.cell)
+    quiet = run.experiment == "ladder" or cell.get("method") == "none"
+    if quiet:
+        return NoiselessSource(generator)
+    return SampleSource(generator) if cell.get("noise", "all") == "all" else PartlyNoisy(generator, cell["noise"])
+
+
+def program(run: Run) -> str:
+    """What decides the result besides the seed: the modules that train, and the parameters."""
+    if run.experiment == "table" and run["method"] == "xgboost":
+        return digest((), "xgboost")
+    return digest(MODULES, repr(params_of(run)))
+
+
+def write(outcomes: Mapping[Run, Outcome], docs: Path) -> Path:
+    """The page docs/dpxgboost.md with its figures."""
+    from benchmarks.reproduce import dpxgboost_page
+
+    return dpxgboost_page.write(outcomes, docs)
