@@ -52,6 +52,7 @@ bench: $(VENV)/bench.stamp  ## speed, by ratio in one run
 	$(BIN)/python -m benchmarks.kernels
 	$(BIN)/python -m benchmarks.speed
 	$(BIN)/python -m benchmarks.accounting
+	$(BIN)/python -m benchmarks.dpxgboost
 	$(BIN)/python -m benchmarks.fedgbdt
 	$(BIN)/python -m benchmarks.sgbdt
 

@@ -79,7 +79,7 @@ class Summary:
     def query(self, rank: Floats) -> Bins:
         """Which entries answer queries for these ranks, 0 to the total, within half the error (function g, ibid.)."""
         middle = (self.below + self.through) / 2
-        index = np.clip(np.searchsorted(middle, rank, side="right") - 1, 0, self.size - 1)
+        index = np.maximum(middle.searchsorted(rank, side="right") - 1, 0)
         after = np.minimum(index + 1, self.size - 1)
         nearer = 2 * rank >= (self.below + self.weight)[index] + (self.through - self.weight)[after]
         inside = (rank >= middle[0]) & (rank < middle[-1])
@@ -89,7 +89,8 @@ class Summary:
         """At most size + 1 entries: the answers for the ranks 0, 1/size, ..., 1; the error grows by 1/size at most."""
         if self.size <= size + 1:
             return self
-        kept = np.unique(self.query(self.total * np.arange(size + 1) / size))
+        answers = self.query(self.total * np.arange(size + 1) / size)
+        kept = answers[np.append(True, answers[1:] != answers[:-1])]  # they never fall
         return Summary(self.value[kept], self.below[kept], self.through[kept], self.weight[kept], self.total)
 
 

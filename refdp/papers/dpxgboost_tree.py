@@ -109,7 +109,7 @@ class Grower:
         asked = [f for f in features if f in numeric]
         if self.params.candidates != "uniform" and asked:
             edges = self.sketch(asked, epsilon) if self.params.candidates == "sketch" else self.medians(asked, epsilon)
-            found |= {f: grid.starts[f] + np.unique(own) - 1 for f, own in zip(asked, edges, strict=True)}
+            found |= {f: grid.starts[f] + own - 1 for f, own in zip(asked, edges, strict=True)}
         return np.concatenate([found[f] for f in features])
 
     def histograms(self, features: list[int]) -> list[Floats]:
@@ -139,13 +139,15 @@ class Grower:
                 f"medians {level}", charge.mechanism, utility, sensitivity=charge.declared, options=options
             )
             edges = halved(edges, chosen[:, 0].astype(np.intp))
-        return edges
+        return [np.unique(one) for one in edges]
 
     def tree(self, budget: TreeBudget, features: list[int], shared: Positions | None) -> Tree:
         """One tree (Figure 3). shared: candidates of the whole run, if it has one sketch."""
         params = self.params
-        positions = self.candidates(features, budget.sketch) if shared is None else shared
-        positions = positions[np.isin(self.mine.candidates.feature[positions], features)]
+        if shared is None:
+            positions = self.candidates(features, budget.sketch)
+        else:
+            positions = shared[np.isin(self.mine.candidates.feature[shared], features)]
         node, table, chosen = self.mine.root(), self.root, []
         for level, epsilon in enumerate(budget.splits):
             if level:
