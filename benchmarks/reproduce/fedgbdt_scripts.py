@@ -1,0 +1,85 @@
+"""Two steps in which the authors' released scripts differ from their text, put in place of refdp's for a run.
+
+They bear on trees of one feature, and nothing else in Table 7 tells the scripts from the text.
+
+- Below a split at candidate b, the left child chooses among the candidates under b - 1, although b - 1 still separates
+  its records; what is left of a path without such candidates is a leaf.
+- With iterative Hessian candidates and one feature a tree, noise is drawn for G and for H on their own: 2 T + s m
+  queries of sensitivity 1 and 1/4, where the text and all other methods have one query of (G, H), T + s m in all.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+from unittest import mock
+
+import numpy as np
+from numpy.typing import NDArray
+
+from refdp.calibration import total_mu
+from refdp.candidates import Candidates
+from refdp.curator import Request
+from refdp.papers import fedgbdt
+from refdp.reach import Positions, Reach
+from refdp.records import Floats, Schema
+from refdp.sources import SampleSource, asked
+
+
+@dataclass(frozen=True)
+class ScriptReach(Reach):
+    """As `Reach`, with the scripts' range of candidates. separating: what `Reach` would leave open."""
+
+    separating: Any = None
+
+    @classmethod
+    def root(cls, candidates: Candidates, features: Sequence[int]) -> ScriptReach:
+        """As `Reach.root`."""
+        start = Reach.root(candidates, features)
+        return cls(candidates, start.features, start.open, start)
+
+    def drawn(self, uniform: Floats) -> Positions:
+        """As `Reach.drawn`; where nothing is open, a candidate that sends all records of the node the same way."""
+        inside = np.isin(self.candidates.feature, self.features) & ~self.separating.open
+        dead = ~self.open.any(axis=1)
+        return Reach(self.candidates, self.features, np.where(dead[:, None], inside, self.open)).drawn(uniform)
+
+    def split(self, chosen: Positions) -> ScriptReach:
+        """As `Reach.split`."""
+        below = Reach(self.candidates, self.features, self.open).split(chosen)
+        open_ones = below.open.copy()
+        left = open_ones[0::2]
+        inside = chosen > self.candidates.starts[self.candidates.feature[chosen]]
+        left[np.flatnonzero(inside), chosen[inside] - 1] = False
+        return ScriptReach(self.candidates, self.features, open_ones, self.separating.split(chosen))
+
+
+class ApartSource(SampleSource):
+    """Noise of one deviation for G and another one for H in the leaves."""
+
+    def __init__(self, generator: np.random.Generator, deviations: tuple[float, float]) -> None:
+        super().__init__(generator)
+        self._deviations = np.array(deviations)[:, None]
+
+    def release(self, request: Request) -> NDArray[Any]:
+        """As `SampleSource.release`."""
+        if request.path[-1] != "leaves":
+            return super().release(request)
+        _, value = asked(request)
+        return np.asarray(value + self._deviations * self._secret.standard_normal(value.shape))
+
+
+@contextmanager
+def as_in_scripts(params: fedgbdt.Params, schema: Schema, generator: np.random.Generator) -> Iterator[SampleSource]:
+    """Inside, training goes as in the scripts; the source to train with."""
+    with mock.patch.object(fedgbdt, "Reach", ScriptReach):
+        if params.candidates != "iterative-hessian" or params.features_per_tree != 1:
+            yield SampleSource(generator)
+            return
+        queries = 2 * fedgbdt.all_trees(params, schema) + fedgbdt.all_rounds(params, schema)
+        mu = total_mu(params.epsilon, params.delta, params.accounting) / math.sqrt(queries)
+        with mock.patch.object(fedgbdt, "query_mu", lambda *_: mu):
+            yield ApartSource(generator, (1 / mu, 1 / (4 * mu)))
