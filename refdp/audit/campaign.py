@@ -1,0 +1,204 @@
+"""Long audits: runs spread over processes, each finished chunk of them on disk, so that a kill loses little.
+
+The file is a list of JSON lines, one for the campaign and one a chunk, each written and synchronised before the next.
+What a chunk holds follows from its number, so a resumed campaign gives what an uninterrupted one gives.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import importlib
+import json
+import multiprocessing
+import os
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from refdp.audit.runs import CHUNK, Pair, chunk, table
+from refdp.errors import InvalidParameter
+
+Floats = NDArray[np.float64]
+Sides = tuple[list[Floats], list[Floats]]
+
+SECONDS = 10.0
+"""A chunk is sized to take about this long, far below the minute that may be lost. One run is the least."""
+MOST = 500
+"""Most runs of a chunk of a function that is not vectorised: a last chunk can have that many too many."""
+FORMAT = "refdp campaign 1"
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is run: the function's name "module:function", a pair, and the seed that all randomness follows from."""
+
+    name: str
+    pair: Pair
+    seed: int
+
+    def digest(self) -> str:
+        """A name for job and pair that changes with either."""
+        sides = [np.asarray(side, dtype=np.float64) for side in (self.pair.first, self.pair.second)]
+        shown = [self.name, self.seed, *((side.shape, side.tolist()) for side in sides)]
+        return hashlib.sha256(json.dumps(shown).encode()).hexdigest()
+
+
+def load(name: str) -> Any:
+    """The function "module:function", modules of the working directory included. Errors: InvalidParameter."""
+    module, colon, function = name.partition(":")
+    if not colon or not module or not function:
+        raise InvalidParameter(f"--callable {name!r}: module:function is needed")
+    if "" not in sys.path and os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())
+    try:
+        found = importlib.import_module(module)
+        for part in function.split("."):
+            found = getattr(found, part)
+    except (ImportError, AttributeError) as error:
+        raise InvalidParameter(f"--callable {name!r}: {error}") from error
+    if not callable(found):
+        raise InvalidParameter(f"--callable {name!r}: {type(found).__name__} is not a function")
+    return found
+
+
+@dataclass
+class Campaign:
+    """Runs of a job, from a file as far as they are there, else made by `jobs` processes.
+
+    path: the file, or None to keep nothing. seconds: aim for the time of one chunk.
+    """
+
+    job: Job
+    path: Path | None = None
+    jobs: int = 1
+    seconds: float = SECONDS
+    made: int = field(default=0, init=False)
+    _size: int = field(default=0, init=False)
+    _chunks: dict[int, Sides] = field(default_factory=dict, init=False)
+
+    def __post_init__(self) -> None:
+        lines = _lines(self.path) if self.path is not None else []
+        if lines:
+            self._read(lines)
+        else:
+            self._size = self._sized()
+            self._write({"format": FORMAT, "job": self.job.name, "digest": self.job.digest(), "size": self._size})
+
+    def upto(self, count: int) -> tuple[Floats, Floats]:
+        """Outputs of the first `count` runs of both sides, one row a run."""
+        needed = range(-(-count // self._size))
+        missing = [number for number in needed if number not in self._chunks]
+        for number, sides in _made(self.job, missing, self._size, self.jobs):
+            self._chunks[number] = sides
+            self.made += 1
+            self._write({"chunk": number, "first": _text(sides[0]), "second": _text(sides[1])})
+        first, second = ([row for n in needed for row in self._chunks[n][side]] for side in (0, 1))
+        return table(first, second, count)
+
+    def _sized(self) -> int:
+        """Runs a chunk: as many as fit into `seconds`, by the clock; a vectorised function has chunks of its own."""
+        mechanism = load(self.job.name)
+        if hasattr(mechanism, "batch"):
+            return CHUNK
+        start = time.perf_counter()
+        chunk(mechanism, self.job.pair, self.job.seed, 0, 2)
+        return int(np.clip(self.seconds / max((time.perf_counter() - start) / 2, 1e-6), 1, MOST))
+
+    def _read(self, lines: list[dict[str, Any]]) -> None:
+        head = lines[0]
+        if head.get("format") != FORMAT or head.get("digest") != self.job.digest():
+            raise InvalidParameter(
+                f"--resume {self.path}: it is about {head.get('job')!r} with another seed or pair, or no campaign at "
+                "all; give the same function, pair and seed, or another file"
+            )
+        self._size = int(head["size"])
+        for line in lines[1:]:
+            self._chunks[int(line["chunk"])] = (_rows(line["first"]), _rows(line["second"]))
+
+    def _write(self, line: dict[str, Any]) -> None:
+        if self.path is None:
+            return
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(line) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+
+
+def _lines(path: Path) -> list[dict[str, Any]]:
+    """Complete lines of the file; a last line that a kill cut short is removed from it."""
+    if not path.exists():
+        return []
+    data = path.read_bytes()
+    whole = data[: data.rfind(b"\n") + 1]
+    if len(whole) < len(data):
+        with path.open("r+b") as file:
+            file.truncate(len(whole))
+    try:
+        return [json.loads(line) for line in whole.splitlines()]
+    except ValueError as error:
+        raise InvalidParameter(f"--resume {path}: not a file that an audit wrote ({error})") from error
+
+
+def _text(rows: list[Floats]) -> list[Any]:
+    """Vectors as text without loss: lengths, and the bits of all numbers."""
+    shapes = [list(row.shape) for row in rows]
+    joined = np.concatenate([row.ravel() for row in rows])
+    uniform = [shapes[0], len(shapes)] if all(shape == shapes[0] for shape in shapes) else shapes
+    return [uniform, base64.b64encode(joined.astype("<f8").tobytes()).decode()]
+
+
+def _rows(text: list[Any]) -> list[Floats]:
+    shapes, data = text
+    shapes = [shapes[0]] * shapes[1] if isinstance(shapes[-1], int) else shapes
+    numbers = np.frombuffer(base64.b64decode(data), dtype="<f8").astype(np.float64)
+    ends = np.cumsum([int(np.prod(shape)) for shape in shapes])
+    return [part.reshape(shape) for part, shape in zip(np.split(numbers, ends[:-1]), shapes, strict=True)]
+
+
+def _made(job: Job, numbers: Sequence[int], size: int, jobs: int) -> Iterator[tuple[int, Sides]]:
+    """Chunks as they are finished, in any order."""
+    if jobs == 1 or len(numbers) < 2:
+        yield from ((number, one_chunk(job, number, size)) for number in numbers)
+        return
+    with _pool(min(jobs, len(numbers))) as pool:
+        waiting = {pool.submit(one_chunk, job, number, size): number for number in numbers}
+        for done in as_completed(waiting):
+            yield waiting[done], done.result()
+
+
+@contextmanager
+def _pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
+    """Fresh processes: forked ones would share the state of global random generators, and repeat each other's noise."""
+    pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), initializer=_end_with_parent)
+    try:
+        yield pool
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _end_with_parent() -> None:
+    """A worker whose parent was killed would wait for work for ever."""
+    parent = multiprocessing.parent_process()
+
+    def watch() -> None:
+        if parent is not None:
+            parent.join()
+            os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def one_chunk(job: Job, number: int, size: int) -> Sides:
+    """The runs of one chunk on both sides."""
+    first, second = chunk(load(job.name), job.pair, job.seed, number * size, (number + 1) * size)
+    return first, second

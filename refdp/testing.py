@@ -1,0 +1,141 @@
+"""Assertions for test suites of other projects: privacy, sensitivity, and that nothing slips past the releases.
+
+Each states its false-alarm rate and its cost, and neither depends on how the code under test behaves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from refdp.audit.blackbox import Bound, epsilon_lower_bound
+from refdp.audit.runs import as_pair
+from refdp.checks import check_number
+from refdp.errors import InvalidParameter
+
+SLACK = 1e-9
+"""Relative slack for rounding in `assert_sensitivity`."""
+
+
+def assert_dp(
+    mechanism: Any,
+    pair: Any,
+    epsilon: float,
+    delta: float = 0.0,
+    *,
+    samples: int = 20_000,
+    false_alarm: float = 1e-9,
+    seed: int = 0,
+    low_bits: bool = True,
+) -> Bound:
+    """Fail if runs of the mechanism on neighbours refute (epsilon, delta) privacy.
+
+    mechanism, pair, low_bits: as of `refdp.audit.epsilon_lower_bound`.
+    False alarms: a private mechanism fails with probability at most `false_alarm`, over all seeds and pairs together;
+    with a fixed seed it always or never does. Passing proves nothing.
+    Cost: at most `samples` runs on each side of each pair.
+    Errors: AssertionError with the event and its counts.
+    """
+    bound = epsilon_lower_bound(
+        mechanism,
+        pair,
+        delta,
+        claimed=epsilon,
+        confidence=1 - false_alarm,
+        samples=samples,
+        seed=seed,
+        low_bits=low_bits,
+    )
+    if bound.refuted:
+        here, there = bound.counts
+        raise AssertionError(
+            f"not ({epsilon:g}, {delta:g}) private: epsilon >= {bound.lower:.4g} at pair {bound.pair}. {bound.event} "
+            f"happened in {here} of {bound.tested} runs on the {bound.likelier} side, in {there} on the other "
+            f"({bound.test}, false alarms {false_alarm:g})"
+        )
+    return bound
+
+
+def assert_sensitivity(
+    function: Callable[[Any], Any],
+    pairs: Iterable[Any],
+    bound: float,
+    *,
+    norm: Literal[1, 2, "max"] = 1,
+) -> float:
+    """Fail if a deterministic function changes by more than `bound` between neighbours; returns the largest change.
+
+    False alarms: none beyond a relative rounding of 1e-9. Cost: two calls a pair.
+    Errors: AssertionError naming the pair, also if shapes differ or a value is not a number; InvalidParameter if there
+    is no pair.
+    """
+    check_number("bound", bound, least=0)
+    changes = [_change(function, as_pair(pair), number, norm) for number, pair in enumerate(pairs)]
+    if not changes:
+        raise InvalidParameter("pairs = []: at least one pair of neighbours is needed")
+    worst = max(range(len(changes)), key=lambda number: changes[number])
+    if changes[worst] > bound * (1 + SLACK):
+        raise AssertionError(f"sensitivity {changes[worst]:.9g} at pair {worst}, above the stated {bound:.9g} ({norm})")
+    return changes[worst]
+
+
+def _change(function: Callable[[Any], Any], pair: Any, number: int, norm: Literal[1, 2, "max"]) -> float:
+    first, second = (np.atleast_1d(np.asarray(function(side), dtype=np.float64)) for side in (pair.first, pair.second))
+    if first.shape != second.shape:
+        raise AssertionError(f"pair {number}: shapes {first.shape} and {second.shape} differ, which gives a side away")
+    if not bool(np.isfinite(first).all() and np.isfinite(second).all()):
+        raise AssertionError(f"pair {number}: a value is infinite or not a number, so no change is bounded")
+    difference = np.abs(first - second).ravel()
+    return float(difference.max(initial=0.0) if norm == "max" else np.linalg.norm(difference, norm))
+
+
+def assert_noninterference(build: Callable[[Any, Any], Any], pair: Any, released: Iterable[Any]) -> int:
+    """Fail if anything built from released values depends on the records in another way.
+
+    build(records, values) must give the same for both neighbours, bit by bit, whatever values were released; returns
+    how many were tried.
+    False alarms: none; `build` is called twice on one side to see that it is deterministic. Cost: three calls a value.
+    Errors: AssertionError naming the place of the first difference; InvalidParameter if there is nothing to try.
+    """
+    sides, tried = as_pair(pair), 0
+    for number, values in enumerate(released):
+        first, again, second = (build(side, values) for side in (sides.first, sides.first, sides.second))
+        where = difference(first, again)
+        if where is not None:
+            raise AssertionError(f"released values {number}: {where or 'the result'} changes from call to call")
+        where = difference(first, second)
+        if where is not None:
+            raise AssertionError(f"released values {number}: {where or 'the result'} depends on the records")
+        tried = number + 1
+    if not tried:
+        raise InvalidParameter("released = []: at least one set of released values is needed")
+    return tried
+
+
+def difference(first: Any, second: Any, path: str = "") -> str | None:
+    """Path of the first place where two nested values differ in type, shape or bits; None if nowhere."""
+    if type(first) is not type(second):
+        return path
+    if isinstance(first, np.ndarray):
+        same = first.shape == second.shape and first.dtype == second.dtype
+        if same and first.dtype != object:
+            return None if first.tobytes() == second.tobytes() else path
+        return _first_of(enumerate(zip(first.ravel(), second.ravel())), path) if same else path
+    if isinstance(first, Mapping):
+        if list(first) != list(second):
+            return path
+        return _first_of(((key, (first[key], second[key])) for key in first), path)
+    if isinstance(first, Sequence) and not isinstance(first, (str, bytes)):
+        if len(first) != len(second):
+            return path
+        return _first_of(enumerate(zip(first, second)), path)
+    if hasattr(first, "__dict__") and not callable(first):
+        return difference(vars(first), vars(second), path)
+    return None if first is second or repr(first) == repr(second) else path
+
+
+def _first_of(parts: Iterable[tuple[Any, tuple[Any, Any]]], path: str) -> str | None:
+    found = (difference(first, second, f"{path}[{key!r}]") for key, (first, second) in parts)
+    return next((where for where in found if where is not None), None)

@@ -1,0 +1,110 @@
+"""Campaigns: killed with signal 9 and resumed, they repeat no finished chunk and give what is due."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from refdp.audit import campaign as module
+from refdp.audit.campaign import Campaign, Job, load
+from refdp.audit.runs import Pair
+from refdp.errors import InvalidParameter
+from tests.blackbox.slow import JOB, SAMPLES
+
+ROOT = Path(__file__).parents[2]
+
+
+def command(path: Path, jobs: int) -> list[str]:
+    return [sys.executable, "-m", "tests.blackbox.slow", str(path), str(jobs)]
+
+
+def environment(log: Path) -> dict[str, str]:
+    return {**os.environ, "RUNS_LOG": str(log)}
+
+
+def finished(path: Path) -> int:
+    return max(path.read_text().count("\n") - 1, 0) if path.exists() else 0
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_killed_and_resumed(tmp_path: Path, jobs: int) -> None:
+    path, log = tmp_path / "runs.jsonl", tmp_path / "log"
+    child = subprocess.Popen(command(path, jobs), cwd=ROOT, env=environment(log), stdout=subprocess.DEVNULL)
+    deadline = time.monotonic() + 60
+    while finished(path) < 5 and child.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.005)
+    child.send_signal(signal.SIGKILL)
+    assert child.wait() == -signal.SIGKILL
+    time.sleep(0.5)  # workers end with their parent
+    kept = finished(path)
+    size = json.loads(path.read_text().splitlines()[0])["size"]
+    before = len(log.read_text().splitlines())
+    time.sleep(0.3)
+    assert len(log.read_text().splitlines()) == before  # nobody works on
+    total = -(-SAMPLES // size)
+    assert 5 <= kept < total
+
+    with path.open("a", encoding="utf-8") as file:
+        file.write('{"chunk": 7, "fir')  # a line that the kill cut short
+    resumed = subprocess.run(
+        command(path, jobs), cwd=ROOT, env=environment(log), capture_output=True, text=True, check=True
+    )
+    assert len(log.read_text().splitlines()) - before == (total - kept) * size * 2
+    whole = subprocess.run(
+        command(tmp_path / "other.jsonl", jobs), cwd=ROOT, env=environment(tmp_path / "log2"), capture_output=True,
+        text=True, check=True,
+    )  # fmt: skip
+    assert resumed.stdout == whole.stdout != ""
+
+
+def test_a_finished_campaign_is_read_and_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RUNS_LOG", str(tmp_path / "log"))
+    path = tmp_path / "runs.jsonl"
+    first = Campaign(JOB, path, seconds=0.05).upto(30)
+    again = Campaign(JOB, path)
+    assert [side.tolist() for side in again.upto(30)] == [side.tolist() for side in first]
+    assert again.made == 0
+
+
+def test_more_processes_give_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RUNS_LOG", str(tmp_path / "log"))
+    one, two = Campaign(JOB, None, 1, seconds=0.05), Campaign(JOB, None, 2, seconds=0.1)
+    assert [side.tolist() for side in one.upto(40)] == [side.tolist() for side in two.upto(40)]
+
+
+def test_outputs_of_all_shapes_survive_the_file() -> None:
+    for rows in (
+        [np.array([1.0, -0.0, np.nan, np.inf]), np.array([2.0])],
+        [np.arange(3.0), np.arange(3.0)],
+        [np.zeros((4, 2))],
+    ):
+        back = module._rows(json.loads(json.dumps(module._text(rows))))
+        assert [row.tobytes() for row in back] == [row.tobytes() for row in rows]
+        assert [row.shape for row in back] == [row.shape for row in rows]
+
+
+def test_bad_files_and_names(tmp_path: Path) -> None:
+    path = tmp_path / "runs.jsonl"
+    path.write_text("hello\n")
+    with pytest.raises(InvalidParameter, match="not a file that an audit wrote"):
+        Campaign(JOB, path)
+    path.write_text('{"format": "refdp campaign 1", "job": "a:b", "digest": "x", "size": 5}\n')
+    with pytest.raises(InvalidParameter, match="about 'a:b'"):
+        Campaign(JOB, path)
+    for name, message in (
+        ("json", "module:function"),
+        ("no_such_module:f", "no_such_module"),
+        ("json:no_such", "no_such"),
+        ("json:__doc__", "not a function"),
+    ):
+        with pytest.raises(InvalidParameter, match=message):
+            load(name)
+    assert Job("json:dumps", Pair([0.0], [1.0]), 0).digest() != Job("json:dumps", Pair([0.0], [1.5]), 0).digest()
