@@ -14,8 +14,8 @@ from proofs.proposition import ADD_REMOVE, REPLACE_ONE, Proposition
 from proofs.statements import AtMost, ForAll
 from proofs.tightness import Tight
 from refdp.generic import maximum
-from refdp.papers import sgbdt
-from refdp.papers.sgbdt import gaussian_divergence, record_cost, record_cost_slides, whitened_squared
+from refdp.papers import sgbdt_formulas as sgbdt
+from refdp.papers.sgbdt_formulas import gaussian_divergence, record_cost, record_cost_slides, whitened_squared
 
 HALF, TENTH = Fraction(1, 2), Fraction(1, 10)
 RECORD = reals("g h b hb r1 s2 a")

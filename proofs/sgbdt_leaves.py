@@ -11,8 +11,8 @@ from proofs.proposition import ADD_REMOVE, REPLACE_ONE, Proposition
 from proofs.sgbdt import whitened
 from proofs.statements import AtMost, Count, ForAll, Real, both
 from proofs.tightness import Tight
-from refdp.papers import sgbdt
-from refdp.papers.sgbdt import leaf_noise, mean_leaf
+from refdp.papers import sgbdt_formulas as sgbdt
+from refdp.papers.sgbdt_formulas import leaf_noise, mean_leaf
 
 HALF = Fraction(1, 2)
 MEAN = (Count("n"), Real("G"), Real("g"), Real("lam"))

@@ -26,24 +26,13 @@ from refdp.mechanisms import Gaussian, Laplace
 from refdp.papers.sgbdt_budget import Budget, initialise, tabulated
 from refdp.papers.sgbdt_formulas import (
     clipped,
-    gaussian_divergence,
     gradient_variance,
     gradient_variance_printed,
     gradient_variance_slides,
     joint_sensitivity_squared,
-    joint_sensitivity_squared_replace_one,
-    joint_sensitivity_squared_replace_one_counts,
-    leaf_noise,
     leaf_value,
-    mean_leaf,
-    mean_leaf_sensitivity,
-    mean_leaf_sensitivity_as_published,
-    optimum_ratio,
-    optimum_ratio_slides,
     record_cost,
     record_cost_slides,
-    subsampled_cost,
-    subsampled_moment,
     support_additive,
     support_max,
     support_variance,
@@ -60,43 +49,6 @@ PAPER = (
     "Kirschte, Peinemann, Stock, Cotrini, Mohammadi: S-GBDT: Frugal Differentially Private Gradient Boosting Decision "
     "Trees (slides 2023; full text arXiv 2309.12041)"
 )
-
-__all__ = [
-    "AS_PUBLISHED",
-    "PAPER",
-    "Params",
-    "Training",
-    "certificate",
-    "clipped",
-    "gaussian_divergence",
-    "gradient_variance",
-    "gradient_variance_printed",
-    "gradient_variance_slides",
-    "joint_sensitivity_squared",
-    "joint_sensitivity_squared_replace_one",
-    "joint_sensitivity_squared_replace_one_counts",
-    "leaf_noise",
-    "leaf_value",
-    "mean_leaf",
-    "mean_leaf_sensitivity",
-    "mean_leaf_sensitivity_as_published",
-    "optimum_ratio",
-    "optimum_ratio_slides",
-    "plan",
-    "predict",
-    "record_cost",
-    "record_cost_slides",
-    "subsampled_cost",
-    "subsampled_moment",
-    "support_additive",
-    "support_max",
-    "support_variance",
-    "support_variance_printed",
-    "support_variance_slides",
-    "train",
-    "train_stream",
-    "whitened_squared",
-]
 
 
 # --- Parameters -------------------------------------------------------------------------------------------------------

@@ -47,9 +47,13 @@ class Budget:
     def charges(self, t: Floats) -> Floats:
         """a(alpha, gamma, t) or slightly more, shape (orders, records): the chord of a function that is convex in t."""
         place = t * ((KNOTS - 1) / self.knots[-1])  # the knots are evenly spaced: no search
-        index = np.minimum(place.astype(np.int32), KNOTS - 2)
+        index = np.minimum(place.astype(np.intp), KNOTS - 2)
         place -= index
-        return np.stack([costs[index] + place * np.diff(costs)[index] for costs in self.costs])
+        charges = np.empty((len(self.costs), len(t)))
+        for costs, row in zip(self.costs, charges, strict=True):
+            np.multiply(np.diff(costs).take(index), place, out=row)
+            row += costs.take(index)
+        return charges
 
     def epsilon(self, delta: float, times: int = 1) -> float:
         """The epsilon of `times` runs whose records each spend at most the budget; the best of orders fixed before."""

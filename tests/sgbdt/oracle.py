@@ -14,6 +14,7 @@ import numpy as np
 from refdp.audit.replay import Pair, Violation, run
 from refdp.curator import Curator, Transcript
 from refdp.papers import sgbdt
+from refdp.papers import sgbdt_formulas as formulas
 from refdp.records import Records
 from refdp.sources import ReplaySource, SampleSource, Target
 
@@ -23,7 +24,7 @@ def cost(order: float, rate: float, t: float) -> float:
     if t == 0:
         return 0.0
     with mpmath.workdps(30):
-        moment = sgbdt.subsampled_moment(int(order), mpmath.mpf(rate), mpmath.exp(mpmath.mpf(t)))
+        moment = formulas.subsampled_moment(int(order), mpmath.mpf(rate), mpmath.exp(mpmath.mpf(t)))
         return float(mpmath.log(moment) / (int(order) - 1))
 
 
@@ -86,7 +87,7 @@ def expected(params: sgbdt.Params, pair: Pair, splits_and_leaves: Sequence[Any],
             p = 1 / (1 + math.exp(-score))
             gradient, hessian = p - label, min(p * (1 - p), h_bound)
         gradient = min(max(gradient, -g_bound), g_bound)
-        t = sgbdt.record_cost(gradient, hessian, g_bound, h_bound, params.support_weight, budget.sigma**2)
+        t = formulas.record_cost(gradient, hessian, g_bound, h_bound, params.support_weight, budget.sigma**2)
         after = spent + [cost(order, params.subsample, t) for order in budget.orders]
         active = bool(np.all(after <= budget.spendable))
         spent = after if active else spent

@@ -12,6 +12,7 @@ from refdp.curator import Curator
 from refdp.errors import InvalidParameter
 from refdp.events import Relation, expand
 from refdp.papers import sgbdt
+from refdp.papers import sgbdt_formulas as formula
 from refdp.papers.sgbdt_splits import Domain, draw_splits, grid_index, leaf_of
 from refdp.records import Categorical, Classes, Interval, Numeric, Records, Schema, make_records
 from refdp.sources import NoiselessSource, ReplaySource, SampleSource, TapeSource
@@ -146,13 +147,17 @@ def test_both_parametrisations_describe_the_same_noise() -> None:
     for r1 in (0.1, 0.5, 0.8):
         relative = r1 * h * h / (r1 * h * h + (1 - r1) * g * g)
         squared = 3.0 * (r1 * h * h + (1 - r1) * g * g)
-        assert sgbdt.gradient_variance_slides(r1, squared) == pytest.approx(sgbdt.gradient_variance(g, relative, 3.0))
-        assert sgbdt.support_variance_slides(r1, squared) == pytest.approx(sgbdt.support_variance(h, relative, 3.0))
+        assert formula.gradient_variance_slides(r1, squared) == pytest.approx(
+            formula.gradient_variance(g, relative, 3.0)
+        )
+        assert formula.support_variance_slides(r1, squared) == pytest.approx(formula.support_variance(h, relative, 3.0))
 
 
 @pytest.mark.parametrize("value", [0.2, 1.0, 2.0])
 def test_optimum_ratio_minimises_the_noise_of_a_leaf(value: float) -> None:
-    ratio = sgbdt.optimum_ratio(value, 0.5, 0.25)
+    ratio = formula.optimum_ratio(value, 0.5, 0.25)
     best = ratio / (1 + ratio)
     others = np.linspace(0.01, 0.99, 99)
-    assert sgbdt.leaf_noise(value, 0.5, 0.25, best) <= np.min(sgbdt.leaf_noise(value, 0.5, 0.25, others)) * (1 + 1e-12)
+    assert formula.leaf_noise(value, 0.5, 0.25, best) <= np.min(formula.leaf_noise(value, 0.5, 0.25, others)) * (
+        1 + 1e-12
+    )
