@@ -103,8 +103,8 @@ def sections(cells: Cells, docs: Path) -> Iterator[str]:
     yield by_data([(name, _row(cells, TABLE_5, name, TASKS, _five(name))) for name in CANDIDATES], tuple(TASKS))
     yield "## Table 6: batched updates\n\npublished / found, epsilon 0.1, T = 200, totally random, uniform.\n"
     yield by_data([(name, _row(cells, TABLE_6, name, FIVE, _six(name))) for name in BATCHED], FIVE)
-    yield "## Table 7: average ranks\n\npublished / found as printed / found with two steps of the released scripts (see"
-    yield "below), T = 100; rank 1 for the highest AUC. Nomao and Higgs are other data than the paper's.\n"
+    yield "## Table 7: average ranks\n\npublished / found as printed / found with two steps of the released scripts"
+    yield "(see below), T = 100; rank 1 for the highest AUC. Nomao and Higgs are other data than the paper's.\n"
     yield ranks(cells)
     yield explanation(cells)
     yield "## Figure 5: AUC against trees on Credit 1, epsilon 1\n"
