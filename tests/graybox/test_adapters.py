@@ -174,11 +174,18 @@ json.dump(shown, open(sys.argv[2], "w"))
 """
 
 
-@pytest.mark.parametrize("how", ["exact", "noisy"])
-def test_a_command_that_reads_csv_and_writes_json(how: str) -> None:
-    function = command([sys.executable, "-S", "-c", SCRIPT, "{csv}", "{json}", "{seed}", how])
-    found = inspect(function, (ROWS, (X[:-1], Y[:-1])), seed=1, calls=60, order=False)
-    assert [finding.where for finding in found] == (["['n']"] if how == "exact" else [])
+def script(how: str) -> Any:
+    """The script as a function."""
+    return command([sys.executable, "-S", "-E", "-c", SCRIPT, "{csv}", "{json}", "{seed}", how])
+
+
+def test_a_command_that_reads_csv_and_writes_json() -> None:
+    pair = (ROWS, (X[:-1], Y[:-1]))
+    found = inspect(script("exact"), pair, seed=1, epsilon=0.1, calls=24, order=False)
+    assert [(finding.where, finding.evidence["first"]) for finding in found] == [("['n']", 40)]
+    noisy = [script("noisy")(ROWS, np.random.default_rng(seed)) for seed in (1, 1, 2)]
+    assert noisy[0] == noisy[1] != noisy[2]
+    assert float(noisy[0]["first"]) == X[0, 0]
 
 
 def test_commands_are_checked() -> None:
