@@ -6,6 +6,7 @@ draws say nothing about the noise.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -99,7 +100,7 @@ def sample_assignment(generator: np.random.Generator, request: Request) -> NDArr
         case ("poisson", rate):
             return np.where(generator.random(size) < rate, 0, -1).astype(np.int64)
         case ("without-replacement", rate):
-            chosen = generator.permutation(size) < round(rate * size)
+            chosen = generator.permutation(size) < math.floor(rate * size)  # never more than the rate that is charged
             return np.where(chosen, 0, -1).astype(np.int64)
         case ("shares", sizes):
             labels = np.repeat(np.arange(len(sizes)), sizes)

@@ -125,7 +125,9 @@ def certificate(params: Params, schema: Schema) -> Certificate:
 def rests_on(params: Params) -> tuple[str, ...]:
     """Claims that a guarantee needs besides those of its sensitivities."""
     end = suffix(params.relation)
-    needed = ["dpxgboost/budget", f"dpxgboost/gradient-filter{end}"]
+    needed = ["dpxgboost/budget"]
+    if params.gradients == "filter":
+        needed.append(f"dpxgboost/gradient-filter{end}")
     if params.missing == "learned":
         needed.append(f"dpxgboost/default-direction{end}")
     if newton(params):
