@@ -97,6 +97,12 @@ MUTANTS: list[tuple[str, str, Callable[..., Any]]] = [
     ("budget", "level_epsilon", lambda e, h: e / 3),
     ("subsampling-poisson", "amplified_odds", lambda t, q: 1 + q * q * (t - 1)),
     ("clip-ratio", "clip_ratio", lambda g, h, b: g),
+    ("sketch-weights", "sketch_sensitivity", lambda top, relation: top / 2),
+    ("median-range", "median_range", lambda top, relation: top / 2),
+    ("median-range-replace-one", "median_range", lambda top, relation: top),
+    ("noisy-newton-ratio", "noisy_newton_sensitivity", lambda b, top, w, relation: b + top),
+    ("noisy-newton-ratio-replace-one", "noisy_newton_sensitivity", lambda b, top, w, relation: b + w * top),
+    ("child-counts-replace-one", "child_count_sensitivity", lambda relation: 1),
 ]
 
 
