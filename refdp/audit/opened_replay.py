@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,7 @@ from scipy import stats
 from refdp.accounting.gaussian import delta as gaussian_delta
 from refdp.audit.opened_door import Patch, Recording, opened
 from refdp.audit.opened_laws import NoiseCall, Unknown
+from refdp.audit.opened_report import OpenedReport, Seen, largest, once
 from refdp.audit.replay import SLACK, Violation, finite_or_name
 from refdp.audit.structural_samples import RAISED, Data
 from refdp.audit.structural_state import Leaf, leaves
@@ -35,68 +36,6 @@ from refdp.mechanisms import DiscreteGaussian, Gaussian, Laplace
 
 SAMPLER_ALARM = 1e-9
 """Probability that one audit accuses a sampler that has the scale it says."""
-
-
-@dataclass(frozen=True)
-class Seen:
-    """One release whose true value differs: largest figures over all pairs. Losses in nats, NaN if the law is unknown.
-
-    loss: of the recorded output. worst: over all outputs. order2: Renyi divergence of order 2.
-    """
-
-    name: str
-    law: str
-    declared: float
-    observed: float
-    loss: float
-    worst: float
-    order2: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain data."""
-        return {key: finite_or_name(v) if isinstance(v, float) else v for key, v in asdict(self).items()}
-
-
-@dataclass(frozen=True)
-class OpenedReport:
-    """What the replays of a foreign function gave.
-
-    runs: pairs replayed, both ways. calls: noise calls recorded. loss: greatest exact loss of recorded outputs.
-    worst: greatest sum, along a recorded run, of the largest losses of its releases. delta: greatest δ at the claimed ε
-    of runs whose changed releases are all Gaussian.
-    """
-
-    epsilon: float
-    claimed_delta: float
-    runs: int
-    calls: int
-    loss: float
-    worst: float
-    delta: float
-    releases: tuple[Seen, ...]
-    violations: tuple[Violation, ...]
-
-    @property
-    def ok(self) -> bool:
-        """Whether nothing was violated."""
-        return not self.violations
-
-    def kinds(self) -> list[str]:
-        """The kinds of the violations, sorted."""
-        return sorted({violation.kind for violation in self.violations})
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain data."""
-        numbers = {name: finite_or_name(getattr(self, name)) for name in ("epsilon", "loss", "worst", "delta")}
-        return {
-            "ok": self.ok,
-            "runs": self.runs,
-            "calls": self.calls,
-            "claimed_delta": self.claimed_delta,
-            **numbers,
-            "releases": [release.to_dict() for release in self.releases],
-            "violations": [violation.to_dict() for violation in self.violations],
-        }
 
 
 @dataclass(frozen=True)
@@ -151,7 +90,7 @@ def audit_opened(
     worst = [max((total[place] for total in totals), default=0.0) for place in range(3)]
     calls = sum(len(recording.calls) for recording in recordings)
     return OpenedReport(
-        epsilon, delta, len(totals), calls, worst[0], worst[1], worst[2], tuple(_largest(seen)), tuple(_once(found))
+        epsilon, delta, len(totals), calls, worst[0], worst[1], worst[2], tuple(largest(seen)), tuple(once(found))
     )
 
 
@@ -328,23 +267,3 @@ def _samplers(recordings: list[Recording]) -> Iterator[Violation]:
         if chance * len(groups) < SAMPLER_ALARM:
             witness = {"draws": len(z), "p-value": chance}
             yield Violation("sampler", name, 1.0, size, math.nan, "scales of noise", witness)
-
-
-def _largest(seen: list[Seen]) -> list[Seen]:
-    """For each release and law the pair that moves it most."""
-    kept: dict[tuple[str, str], Seen] = {}
-    for release in seen:
-        before = kept.get((release.name, release.law))
-        if before is None or release.observed > before.observed:
-            kept[(release.name, release.law)] = release
-    return list(kept.values())
-
-
-def _once(found: list[Violation]) -> list[Violation]:
-    """Each kind and place once, with the pair that shows most."""
-    kept: dict[tuple[str, str], Violation] = {}
-    for violation in found:
-        before = kept.get((violation.kind, violation.release))
-        if before is None or violation.observed > before.observed:
-            kept[(violation.kind, violation.release)] = violation
-    return list(kept.values())
