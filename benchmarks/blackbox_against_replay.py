@@ -189,7 +189,7 @@ def _line(one: dict[str, Any]) -> str:
 def main() -> None:
     """Run what is missing, then write the page."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--samples", type=int, default=4000, help="most black-box runs a side")
+    parser.add_argument("--samples", type=int, default=2000, help="most black-box runs a side")
     parser.add_argument("--page", action="store_true", help="only write the page")
     options = parser.parse_args()
     RESULTS.parent.mkdir(exist_ok=True)
