@@ -14,6 +14,7 @@ import inspect
 import warnings
 from collections.abc import Callable
 from dataclasses import MISSING, fields
+from pathlib import Path
 from textwrap import indent
 from typing import Any, ClassVar, Self
 
@@ -22,7 +23,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from refdp import frames, prediction, registry
+from refdp import export_xgboost, frames, prediction, registry
 from refdp.errors import InvalidParameter, InvalidRecords, PrivacyWarning
 from refdp.estimators_owners import Owned
 from refdp.estimators_stream import Streaming
@@ -131,6 +132,14 @@ class _PrivateEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
         self.model_, self.transcript_ = run.model, run.transcript
         self.certificate_ = without_guarantee(run.certificate, breaches)
         return self
+
+    def to_xgboost(self, path: str | Path, *, absent: export_xgboost.Absent = "missing", names: bool = False) -> None:
+        """Write a model file that the xgboost library loads and predicts with; refdp/export_xgboost.py says what of.
+
+        Post-processing of released values. Errors: InvalidParameter if the file cannot be written.
+        """
+        check_is_fitted(self)
+        export_xgboost.write(self.model_, Path(path), absent=absent, names=names)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -28,6 +28,7 @@ from refdp.commands.output import bar, certificate_page, emit, figure
 from refdp.datasets import Dataset
 from refdp.errors import InvalidParameter
 from refdp.events import Relation
+from refdp.export_xgboost import to_xgboost
 from refdp.training import Run, releases_planned, source_for
 from refdp.training import train as train_once
 
@@ -53,6 +54,9 @@ def train(
     set_: Settings = None,
     test_size: Annotated[float, typer.Option("--test-size", help="Share held out for the metrics; 0 for none.")] = 0.2,
     out: Annotated[Path | None, typer.Option("--out", help="File for the model.")] = None,
+    xgboost: Annotated[
+        Path | None, typer.Option("--xgboost", help="File for the model as the xgboost library reads it (JSON).")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Train on a data set; print metrics on held-out records and the certificate."""
@@ -60,7 +64,8 @@ def train(
     given = read_settings(set_, epsilon=epsilon, delta=delta, relation=relation, owners=owners)
     params = chosen.params(given, as_published=as_published)
     source = source_for(params, seed)
-    _check_directory(out)
+    for option, path in (("--out", out), ("--xgboost", xgboost)):
+        _check_directory(option, path)
     dataset = datasets.load(data, target=target, bounds=bounds)
     training, held_out = (dataset, None) if test_size == 0 else datasets.train_test(dataset, test_size, SPLIT_SEED)
     records = public_records(training)
@@ -70,8 +75,11 @@ def train(
         )
     metrics = prediction.metrics(run.model, held_out) if held_out else {}
     if out is not None:
-        _write(out, run.model.to_json())
-    emit(_document(paper, dataset, run, metrics), _page(paper, dataset, run, metrics, out), as_json)
+        _write("--out", out, run.model.to_json())
+    if xgboost is not None:
+        _write("--xgboost", xgboost, to_xgboost(run.model))
+    written = [path for path in (out, xgboost) if path is not None]
+    emit(_document(paper, dataset, run, metrics), _page(paper, dataset, run, metrics, written), as_json)
 
 
 def _counted(progress: Any, plan: Any) -> Any:
@@ -80,16 +88,16 @@ def _counted(progress: Any, plan: Any) -> Any:
     return lambda: progress(next(counted), total)
 
 
-def _check_directory(out: Path | None) -> None:
-    if out is not None and not out.parent.is_dir():
-        raise InvalidParameter(f"--out {out}: there is no directory {out.parent}")
+def _check_directory(option: str, path: Path | None) -> None:
+    if path is not None and not path.parent.is_dir():
+        raise InvalidParameter(f"{option} {path}: there is no directory {path.parent}")
 
 
-def _write(out: Path, text: str) -> None:
+def _write(option: str, path: Path, text: str) -> None:
     try:
-        out.write_text(text, encoding="utf-8")
+        path.write_text(text, encoding="utf-8")
     except OSError as error:
-        raise InvalidParameter(f"--out {out}: cannot be written: {error}") from error
+        raise InvalidParameter(f"{option} {path}: cannot be written: {error}") from error
 
 
 def _document(paper: str, dataset: Dataset, run: Run, metrics: dict[str, float | None]) -> dict[str, Any]:
@@ -103,7 +111,9 @@ def _document(paper: str, dataset: Dataset, run: Run, metrics: dict[str, float |
     }
 
 
-def _page(paper: str, dataset: Dataset, run: Run, metrics: dict[str, float | None], out: Path | None) -> RenderableType:
+def _page(
+    paper: str, dataset: Dataset, run: Run, metrics: dict[str, float | None], written: list[Path]
+) -> RenderableType:
     table = Table.grid(padding=(0, 2))
     sources = Counter(dataset.sources.values())
     table.add_row("paper", paper)
@@ -115,4 +125,4 @@ def _page(paper: str, dataset: Dataset, run: Run, metrics: dict[str, float | Non
     parts: list[RenderableType] = [table, certificate_page(run.certificate)]
     if metrics:
         parts.append(Text("Metrics are computed on held-out records without noise: for the owner's eyes.", style="dim"))
-    return Group(*parts, *([Text(f"model written to {out}")] if out else []))
+    return Group(*parts, *(Text(f"model written to {path}") for path in written))

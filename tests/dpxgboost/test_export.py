@@ -12,7 +12,7 @@ import pytest
 import xgboost
 from scipy.sparse import csr_matrix
 
-from refdp import export_xgboost, prediction
+from refdp import cli, export_xgboost, prediction
 from refdp.curator import Curator
 from refdp.errors import InvalidParameter
 from refdp.estimators import DPXGBoostClassifier
@@ -236,3 +236,12 @@ def test_xgboosts_own_classifier_reads_the_file_of_an_estimator(tmp_path: Path) 
 def test_names_are_written_on_request() -> None:
     learner = json.loads(export_xgboost.to_xgboost(some_model(TWO), names=True))["learner"]
     assert learner["feature_names"] == ["a", "b", "c"] and learner["feature_types"] == TYPES
+
+
+def test_the_command_line_writes_the_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "model.json"
+    command = ["train", "dpxgboost", "--data", "breast_cancer", "--epsilon", "5", "--set", "trees=2", "--json"]
+    assert cli.run([*command, "--xgboost", str(path)]) == 0
+    assert xgboost.Booster(model_file=path).num_boosted_rounds() == 3  # the start value and two trees
+    assert cli.run([*command, "--xgboost", str(tmp_path / "no" / "model.json")]) == 2
+    assert "--xgboost" in capsys.readouterr().err
