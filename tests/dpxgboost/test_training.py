@@ -18,7 +18,7 @@ from refdp.papers.dpxgboost_charges import gradient_bound
 from refdp.papers.dpxgboost_formulas import gain, racing_key
 from refdp.papers.dpxgboost_tree import Grower, statistics
 from refdp.records import Categorical, Classes, Floats, Interval, Numeric, Records, Schema, make_records
-from refdp.sources import NoiselessSource, SampleSource
+from refdp.sources import NoiselessSource, SampleSource, TapeSource
 from refdp.trees import Tree, from_json
 from tests.dpxgboost.cases import REPAIRED, TARGETS, params, records, target_of
 
@@ -205,3 +205,15 @@ def test_the_option_reaches_the_mechanism(sampler: Any) -> None:
     plan = dpxgboost.plan(params(sampler=sampler), records(TARGETS[0]).schema)
     used = {r.mechanism.sampler for r in releases(plan.event) if isinstance(r.mechanism, Exponential)}
     assert used == {sampler}
+
+
+@pytest.mark.parametrize("changes", [{}, {"candidates": "quantiles", "columns": 0.5}], ids=str)
+def test_a_tape_of_standard_draws_repeats_the_model(changes: dict[str, Any]) -> None:
+    given, data = params(**changes), records(TARGETS[0])
+    source = SampleSource(np.random.default_rng(9), record=True)
+    model = dpxgboost.train(given, data, Curator(source, given.relation))
+    again = dpxgboost.train(given, data, Curator(TapeSource(source.tape), given.relation))
+    assert again.to_json() == model.to_json()
+    source.tape[-1] = -source.tape[-1]
+    other = dpxgboost.train(given, data, Curator(TapeSource(source.tape), given.relation))
+    assert other.to_json() != model.to_json()
