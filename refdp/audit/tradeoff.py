@@ -77,18 +77,22 @@ def trade_off(
 
 def curve_from(first: Floats, second: Floats, confidence: float, *, low_bits: bool = True) -> Curve:
     """`trade_off` from outputs that are there already, one row a run."""
-    half, error = len(first) // 2, (1 - confidence) / (4 * POINTS)
+    half = len(first) // 2
+    error = (1 - confidence) / (4 * POINTS)
     choice = choose(first[:half], second[:half], len(first) - half, 0.0, error, low_bits=low_bits)
     towards_first = (choice.event.comparison != "<=") != choice.swapped
-    sign = 1.0 if towards_first else -1.0
-    scored = [sign * choice.event.statistic(side) for side in (first, second)]
-    thresholds = np.unique(np.quantile(np.concatenate([s[:half] for s in scored]), np.linspace(0.01, 0.99, POINTS)))
-    a, b = scored[0][half:], scored[1][half:]
-    alarms = np.array([np.count_nonzero(a < t) for t in thresholds], dtype=np.float64)
-    misses = np.array([np.count_nonzero(b >= t) for t in thresholds], dtype=np.float64)
-    runs = len(a)
+    a, b = ((1.0 if towards_first else -1.0) * choice.event.statistic(side) for side in (first, second))
+    thresholds = np.unique(np.quantile(np.concatenate([a[:half], b[:half]]), np.linspace(0.01, 0.99, POINTS)))
+    return curve_of(a[half:], b[half:], thresholds, confidence, choice.event.statistic.words)
+
+
+def curve_of(first: Floats, second: Floats, thresholds: Floats, confidence: float, statistic: str) -> Curve:
+    """The curve of a statistic (larger meaning first) at thresholds that do not come from these runs."""
+    error, runs = (1 - confidence) / (4 * len(thresholds)), len(first)
+    alarms = np.array([np.count_nonzero(first < t) for t in thresholds], dtype=np.float64)
+    misses = np.array([np.count_nonzero(second >= t) for t in thresholds], dtype=np.float64)
     return Curve(
-        statistic=choice.event.statistic.words,
+        statistic=statistic,
         confidence=confidence,
         tested=runs,
         false_alarm=alarms / runs,
@@ -97,7 +101,7 @@ def curve_from(first: Floats, second: Floats, confidence: float, *, low_bits: bo
         upper_alarm=at_most(alarms, runs, error),
         lower_missed=at_least(misses, runs, error),
         upper_missed=at_most(misses, runs, error),
-        scores=(a, b),
+        scores=(first, second),
     )
 
 

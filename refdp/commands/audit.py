@@ -1,8 +1,10 @@
-"""`refdp audit`: replay a paper's algorithm on neighbouring data sets."""
+"""`refdp audit`: replay a paper's algorithm on neighbouring data sets, or run anyone's function on a pair of them."""
 
 from __future__ import annotations
 
+import sys
 from dataclasses import fields
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -11,14 +13,16 @@ from rich.table import Table
 from rich.text import Text
 
 from refdp import datasets, registry
+from refdp.audit.blackbox import CONFIDENCE
+from refdp.audit.page_replay import replay_page
 from refdp.audit.replay import Violation
 from refdp.audit.report import SMALL, SMALL_MINIMUM, SMALL_OWNERS, Report, audit_paper
 from refdp.checks import check_count
+from refdp.commands.blackbox import Given, audit_callable
 from refdp.commands.options import (
     BoundsFile,
     Delta,
     Json,
-    PaperName,
     Published,
     RelationOption,
     Settings,
@@ -33,10 +37,30 @@ from refdp.records import Records
 from refdp.registry import Paper
 
 PAIRS = 36
+SAMPLES = 100_000
+
+AuditedPaper = Annotated[str | None, typer.Argument(metavar="[PAPER]", help=f"One of {', '.join(registry.PAPERS)}.")]
+Callable = Annotated[str | None, typer.Option("--callable", metavar="MODULE:FUNCTION", help="Audit this instead.")]
+PairFile = Annotated[
+    Path | None, typer.Option("--pair", help='JSON file: {"first": [[...]], "second": [[...]]}, neighbours.')
+]
+Confidence = Annotated[
+    float | None, typer.Option("--confidence", help=f"Of the lower bound, {CONFIDENCE} if not given.")
+]
+Samples = Annotated[int | None, typer.Option("--samples", help=f"Most runs a side, {SAMPLES} if not given.")]
+Jobs = Annotated[int, typer.Option("--jobs", help="Processes that run the function.")]
+Resume = Annotated[Path | None, typer.Option("--resume", help="Keep finished runs in this file, and go on from it.")]
+Structural = Annotated[
+    bool, typer.Option("--structural/--no-structural", help="Also look for reused noise and the like.")
+]
+Outliers = Annotated[
+    bool, typer.Option("--outliers", help="Records may hold any number: also try enormous ones, and other orders.")
+]
+Html = Annotated[Path | None, typer.Option("--html", help="Write the report as one page.")]
 
 
 def audit(
-    paper: PaperName,
+    paper: AuditedPaper = None,
     data: Annotated[
         str | None, typer.Option("--data", metavar="NAME_OR_CSV", help="Take the records from here, not at random.")
     ] = None,
@@ -49,9 +73,34 @@ def audit(
     pairs: Annotated[int, typer.Option("--pairs", help="Neighbouring pairs to replay.")] = PAIRS,
     seed: Annotated[int, typer.Option("--seed", help="Of the pairs and of the recorded noise.")] = 0,
     set_: Settings = None,
+    name: Callable = None,
+    pair: PairFile = None,
+    confidence: Confidence = None,
+    samples: Samples = None,
+    jobs: Jobs = 1,
+    resume: Resume = None,
+    structural: Structural = True,
+    outliers: Outliers = False,
+    html: Html = None,
     as_json: Json = False,
 ) -> None:
-    """Look for privacy violations by exact replay. Exit status 1 if there is one."""
+    """Look for privacy violations by exact replay of a PAPER, or by runs of --callable. Exit status 1 for a violation.
+
+    A function is run with different seeds on both data sets of --pair, and an event that one side makes too likely is
+    looked for: function(records, seed) has to return numbers.
+    """
+    if name is not None:
+        _unused("PAPER, --data, --target, --bounds, --as-published and --set", [paper, data, target, bounds, set_])
+        if pair is None:
+            raise InvalidParameter("--callable: a file with neighbours is needed, --pair FILE")
+        options = Given(
+            name, pair, epsilon, delta or 0.0, CONFIDENCE if confidence is None else confidence,
+            SAMPLES if samples is None else samples, seed, jobs, resume, structural, outliers, html, as_json,
+        )  # fmt: skip
+        raise typer.Exit(audit_callable(options))
+    _unused_without_callable(pair, confidence, samples, resume)
+    if paper is None:
+        raise InvalidParameter(f"PAPER or --callable is needed; papers are {', '.join(registry.PAPERS)}")
     chosen = registry.paper(paper)
     given = read_settings(set_, epsilon=epsilon, delta=delta, relation=relation)
     params = chosen.params(small(chosen) | given, as_published=as_published)
@@ -60,6 +109,9 @@ def audit(
     records = _records(data, target, bounds)
     with bar("replaying") as progress:
         report = audit_paper(chosen, params, pairs, seed, records=records, progress=progress)
+    if html is not None:
+        command = f"refdp {' '.join(sys.argv[1:])}"
+        html.write_text(replay_page(chosen, params, report, records, seed, command).html(), encoding="utf-8")
     emit(report.to_dict(), audit_page(f"{paper}, {relation.value} neighbours", report), as_json)
     raise typer.Exit(0 if report.ok else 1)
 
@@ -123,6 +175,16 @@ def _numbers(values: list[float]) -> str:
 def _count(report: Report) -> str:
     count = len(report.violations)
     return f"{count} violation{'s' if count > 1 else ''}"
+
+
+def _unused(names: str, values: list[Any]) -> None:
+    if any(value is not None for value in values):
+        raise InvalidParameter(f"--callable: {names} are about papers, and not allowed with it")
+
+
+def _unused_without_callable(*values: Any) -> None:
+    if any(value is not None for value in values):
+        raise InvalidParameter("--pair, --confidence, --samples and --resume are about --callable, which is not given")
 
 
 def _records(data: str | None, target: str | None, bounds: Any) -> Records | None:

@@ -1,0 +1,89 @@
+"""The page of a black-box audit: the bound, the measured trade-off curve, and what structural checks found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from refdp.audit.blackbox import Bound
+from refdp.audit.page import Page, Shown, curve_figure, loss_figure
+from refdp.audit.page_sources import function_line
+from refdp.audit.tradeoff import Curve, curve_from
+
+Floats = NDArray[np.float64]
+
+METHOD = (
+    "Black box: an event was chosen on earlier runs and tested on later ones, by Clopper and Pearson's exact bounds "
+    "and by bets on pairs of runs, at the stated confidence over all looks and events together. The curve comes from "
+    "the same runs: its statistic from the first half, its counts from the second."
+)
+BINS = 41
+
+
+def blackbox_page(
+    name: str,
+    function: Any,
+    bound: Bound,
+    structural: Sequence[Mapping[str, Any]],
+    runs: tuple[Floats, Floats],
+    reproduce: str,
+) -> Page:
+    """The page of `refdp audit --callable`."""
+    claimed = float("inf") if bound.claimed is None else bound.claimed
+    curve = curve_from(*runs, 0.99)
+    losses, shares = estimated_losses(curve)
+    caption = "Log ratio of the counts of the curve's statistic in bins, weighted by the first side: an estimate."
+    source = function_line(function)
+    return Page(
+        title=f"Black-box audit of {name}",
+        ok=not bound.refuted and not structural,
+        verdict=verdict(name, bound, structural),
+        facts=[
+            ("epsilon", f"{claimed:g}", f"at least {bound.lower:.6g}, confidence {bound.confidence:.9g}"),
+            ("delta", f"{bound.delta:g}", ""),
+            ("runs a side", "", f"{bound.samples:,}"),
+            ("event", "", bound.event),
+            ("counts", "", f"{bound.counts[0]:,} : {bound.counts[1]:,} of {bound.tested:,} ({bound.test})"),
+        ],
+        findings=[*_lower_bound(bound, source), *(_structural(one, source) for one in structural)],
+        figures=[curve_figure(curve, claimed, bound.delta), loss_figure(losses, shares, claimed, caption)],
+        method=METHOD,
+        limits=[
+            "A bound below the claim proves nothing: other pairs, events or more runs could show more.",
+            f"The confidence assumes that {bound.assumption}.",
+        ],
+        reproduce=reproduce,
+    )  # fmt: skip
+
+
+def verdict(name: str, bound: Bound, structural: Sequence[Mapping[str, Any]]) -> str:
+    """One line."""
+    claim = f"({bound.claimed:g}, {bound.delta:g})"
+    if bound.refuted:
+        return f"{name} is not {claim} private: epsilon is at least {bound.lower:.4g}."
+    if structural:
+        return f"{name} is not {claim} private: {structural[0]['kind']} ({structural[0]['meaning']})."
+    return f"No violation of {claim} privacy of {name} found in {bound.samples:,} runs a side."
+
+
+def estimated_losses(curve: Curve) -> tuple[Floats, Floats]:
+    """Log ratios of bin counts with half a run added to each, and each bin's share on the first side."""
+    first, second = (np.clip(np.nan_to_num(side, posinf=1e300, neginf=-1e300), -1e300, 1e300) for side in curve.scores)
+    edges = np.unique(np.quantile(np.concatenate([first, second]), np.arange(1, BINS) / BINS))
+    a, b = (np.bincount(np.searchsorted(edges, side, "right"), minlength=len(edges) + 1) for side in (first, second))
+    return np.log((a + 0.5) / (b + 0.5)), a / len(first)
+
+
+def _lower_bound(bound: Bound, source: str) -> list[Shown]:
+    if not bound.refuted:
+        return []
+    evidence = f"{bound.counts[0]} of {bound.tested} runs on the {bound.likelier} side, {bound.counts[1]} on the other"
+    return [Shown(f"epsilon >= {bound.lower:.4g}", bound.event, source, evidence)]
+
+
+def _structural(finding: Mapping[str, Any], source: str) -> Shown:
+    shown = ", ".join(f"{key} {value}" for key, value in finding["evidence"].items())
+    return Shown(str(finding["kind"]), str(finding["where"]), source, f"{finding['meaning']}; {shown[:300]}")

@@ -1,0 +1,56 @@
+"""Where in the source something stands: the release that a violation names, or the function under audit."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+
+def function_line(function: Any) -> str:
+    """file:line of a function; its name if it has no source."""
+    plain = inspect.unwrap(getattr(function, "function", function))
+    try:
+        path, line = inspect.getsourcefile(plain), inspect.getsourcelines(plain)[1]
+    except (TypeError, OSError):
+        return str(getattr(plain, "__qualname__", type(plain).__name__))
+    return f"{Path(str(path)).name}:{line}"
+
+
+def release_line(package: Path, paper: str, release: str) -> str:
+    """file:line and text where a release of this name is made, in the modules of a paper; "" if nowhere.
+
+    Calls of `release` come first, then any text of that form: some names are made elsewhere.
+    """
+    name = release.rsplit("/", 1)[-1]
+    modules = sorted((package / "papers").glob(f"{paper}*.py"))
+    for only_calls in (True, False):
+        for path in modules:
+            text = path.read_text(encoding="utf-8")
+            for line, pattern in _texts(ast.parse(text), only_calls):
+                if re.fullmatch(pattern, name):
+                    return f"{path.relative_to(package.parent)}:{line}: {text.splitlines()[line - 1].strip()}"
+    return ""
+
+
+def _texts(tree: ast.AST, only_calls: bool) -> Iterator[tuple[int, str]]:
+    """Line and pattern of text constants; with `only_calls` of the first argument of calls of release."""
+    for node in ast.walk(tree):
+        if only_calls and isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "release" and node.args:
+            owner = getattr(node.func, "value", None)
+            if "curator" in ast.unparse(owner) if owner is not None else False:
+                yield from _pattern(node.args[0], node.lineno)
+        elif not only_calls and isinstance(node, (ast.Constant, ast.JoinedStr)):
+            yield from _pattern(node, node.lineno)
+
+
+def _pattern(node: ast.expr, line: int) -> Iterator[tuple[int, str]]:
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        yield line, re.escape(node.value)
+    elif isinstance(node, ast.JoinedStr):
+        parts = [re.escape(str(p.value)) if isinstance(p, ast.Constant) else ".+" for p in node.values]
+        if any(part != ".+" for part in parts):
+            yield line, "".join(parts)

@@ -1,0 +1,173 @@
+"""`refdp audit --callable`: lower bounds of epsilon from runs of a function that refdp knows nothing of."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Console, Group, RenderableType
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+
+from refdp.audit import blackbox, structural
+from refdp.audit.blackbox import Bound, bound_from
+from refdp.audit.campaign import Campaign, Job, load
+from refdp.audit.page_blackbox import blackbox_page, verdict
+from refdp.audit.replay import finite_or_name
+from refdp.audit.runs import Pair
+from refdp.audit.structural_samples import needed
+from refdp.checks import check_count, check_number
+from refdp.commands.output import emit, figure
+from refdp.errors import InvalidParameter
+
+CALLS = 300
+"""Runs a side for structural checks; more where epsilon asks for it, up to MOST_CALLS."""
+MOST_CALLS = 5_000
+ALARM = 1e-9
+
+
+@dataclass(frozen=True)
+class Given:
+    """Options of the command line."""
+
+    name: str
+    pair: Path
+    epsilon: float
+    delta: float
+    confidence: float
+    samples: int
+    seed: int
+    jobs: int
+    resume: Path | None
+    structural: bool
+    outliers: bool
+    html: Path | None
+    as_json: bool
+
+    def command(self) -> str:
+        """The command that gives the same finding."""
+        shown = f"refdp audit --callable {self.name} --pair {self.pair} --epsilon {self.epsilon:g}"
+        shown += f" --delta {self.delta:g}" * bool(self.delta)
+        return f"{shown} --confidence {self.confidence!r} --samples {self.samples} --seed {self.seed}"
+
+
+def audit_callable(given: Given) -> int:
+    """Audit, tell, and return the exit status: 1 for a violation."""
+    _check(given)
+    function, pair = load(given.name), read_pair(given.pair)
+    campaign = Campaign(Job(given.name, pair, given.seed), given.resume, given.jobs)
+    with bound_bar() as progress:
+        bound = bound_from(
+            [campaign], given.delta, claimed=given.epsilon, confidence=given.confidence, samples=given.samples,
+            progress=progress,
+        )  # fmt: skip
+    findings = structural_findings(function, pair, given) if given.structural else []
+    if given.html is not None:
+        page = blackbox_page(given.name, function, bound, findings, campaign.upto(bound.samples), given.command())
+        given.html.write_text(page.html(), encoding="utf-8")
+    emit(document(bound, findings), shown(given.name, bound, findings), given.as_json)
+    return 1 if bound.refuted or findings else 0
+
+
+def document(bound: Bound, findings: list[dict[str, Any]]) -> dict[str, Any]:
+    """What --json prints."""
+    figures = bound.to_dict()
+    return {
+        "ok": not bound.refuted and not findings,
+        "lower_bound": finite_or_name(bound.lower),
+        "claimed_epsilon": figures["claimed"],
+        **{name: figures[name] for name in ("delta", "confidence", "samples", "event", "likelier", "test", "counts")},
+        **{name: figures[name] for name in ("tested", "seconds", "assumption")},
+        "structural": findings,
+    }
+
+
+def structural_findings(function: Any, pair: Pair, given: Given) -> list[dict[str, Any]]:
+    """Checks without statistics; none where epsilon is so large that they would take too many runs to say anything."""
+    calls = max(CALLS, math.ceil(needed(given.epsilon, ALARM * 1e-6)))
+    if calls > MOST_CALLS:
+        return []
+
+    def run(records: Any, generator: np.random.Generator) -> Any:
+        return np.asarray(function(records, int(generator.integers(2**32))), dtype=np.float64)
+
+    found = structural.inspect(
+        run,
+        (pair.first, pair.second),
+        given.seed,
+        epsilon=given.epsilon,
+        delta=given.delta,
+        calls=calls,
+        alarm=ALARM,
+        order=given.outliers,
+    )
+    return [finding.to_dict() for finding in found]
+
+
+def read_pair(path: Path) -> Pair:
+    """Two neighbouring data sets from {"first": [[...]], "second": [[...]]}, as arrays. Errors: InvalidParameter."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+        first, second = (_array(data[side]) for side in ("first", "second"))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InvalidParameter(
+            f'--pair {path}: {{"first": [[...]], "second": [[...]]}} with numbers is needed ({error})'
+        ) from error
+    if abs(len(first) - len(second)) > 1:
+        raise InvalidParameter(
+            f"--pair {path}: {len(first)} and {len(second)} records; neighbours differ in one record at most"
+        )
+    return Pair(first, second)
+
+
+def _array(rows: Any) -> NDArray[np.float64]:
+    return np.asarray(rows, dtype=np.float64)
+
+
+@contextmanager
+def bound_bar() -> Iterator[blackbox.Progress]:
+    """A progress bar on standard error that shows the bound so far."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    bar = Progress(*columns, console=Console(stderr=True))
+    task = bar.add_task("epsilon >= 0", total=None)
+
+    def progress(done: int, total: int, lower: float) -> None:
+        bar.start()
+        bar.update(task, completed=done, total=total, description=f"epsilon >= {lower:.4g}")
+
+    try:
+        yield progress
+    finally:
+        if bar.live.is_started:
+            bar.stop()
+
+
+def shown(name: str, bound: Bound, findings: list[dict[str, Any]]) -> RenderableType:
+    """The finding for people."""
+    style = "bold red" if bound.refuted or findings else "bold green"
+    grid = Table.grid(padding=(0, 2))
+    grid.add_row("finding", Text(verdict(name, bound, findings), style))
+    grid.add_row("claimed epsilon", figure(bound.claimed))
+    grid.add_row("lower bound", f"{figure(bound.lower)} at confidence {bound.confidence:.9g}")
+    grid.add_row("event", Text(f"{bound.event}, {bound.likelier} side likelier"))
+    grid.add_row("counts", f"{bound.counts[0]} : {bound.counts[1]} of {bound.tested} runs a side ({bound.test})")
+    grid.add_row("assuming", bound.assumption)
+    lines = [Text(f"{one['kind']} at {one['where'] or 'the output'}: {one['meaning']}", "red") for one in findings]
+    return Group(grid, *lines)
+
+
+def _check(given: Given) -> None:
+    check_number("epsilon", given.epsilon, least=0)
+    check_number("delta", given.delta, least=0, below=1)
+    check_number("confidence", given.confidence, above=0, below=1)
+    check_count("samples", given.samples, least=100, most=10**9)
+    check_count("seed", given.seed, least=0, most=2**32)
+    check_count("jobs", given.jobs, most=1024)

@@ -1,0 +1,227 @@
+"""The report as a page: self-contained, complete, and shown by a browser where there is one."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import refdp
+from refdp import cli, registry
+from refdp.audit.page_sources import function_line, release_line
+from tests.blackbox import foreign
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
+FOREIGN = "tests.blackbox.foreign:"
+Call = Callable[..., tuple[int, Any, str]]
+
+
+@pytest.fixture
+def call(capsys: pytest.CaptureFixture[str]) -> Call:
+    """Run the command line with --json: status, document, standard error."""
+
+    def run(*arguments: str) -> tuple[int, Any, str]:
+        status = cli.run(["audit", *arguments, "--json"])
+        shown = capsys.readouterr()
+        return status, json.loads(shown.out), shown.err
+
+    return run
+
+
+@pytest.fixture
+def pair(tmp_path: Path) -> str:
+    path = tmp_path / "pair.json"
+    path.write_text(json.dumps({"first": [[0.25], [1.0]], "second": [[0.25]]}))
+    return str(path)
+
+
+class Outline(HTMLParser):
+    """Texts by id, headings, drawings, and whatever would be loaded from elsewhere."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.texts: dict[str, str] = {}
+        self.open: list[tuple[str, str]] = []
+        self.drawings, self.paths = 0, 0
+        self.loaded: list[str] = []
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        given = dict(attributes)
+        self.drawings += tag == "svg"
+        self.paths += tag == "path"
+        self.loaded += [
+            f"{tag} {n}={v}" for n, v in attributes if n in ("src", "href", "xlink:href") and v and v[0] != "#"
+        ]
+        self.loaded += [tag] * (tag in ("script", "link", "iframe", "object", "embed"))
+        if tag not in ("meta", "br", "path", "use", "rect"):
+            self.open.append((tag, given.get("id") or (tag if tag in ("h2", "title") else "")))
+
+    def handle_endtag(self, tag: str) -> None:
+        while self.open and self.open.pop()[0] != tag:
+            continue
+
+    def handle_data(self, data: str) -> None:
+        for _, name in self.open:
+            if name:
+                self.texts[name] = self.texts.get(name, "") + data + " "
+
+
+def outline(document: str) -> Outline:
+    found = Outline()
+    found.feed(document)
+    return found
+
+
+def check(document: str, verdict: str) -> Outline:
+    """What every report has to have."""
+    found = outline(document)
+    assert verdict in found.texts["verdict"] and "\n" not in found.texts["verdict"].strip()
+    assert found.drawings == 2 and found.paths > 40
+    assert found.loaded == []
+    assert not re.search(r"url\((?!#)|@import", document)
+    for heading in ("Claim against finding", "Trade-off curve", "Privacy loss", "Method", "Limits", "How to reproduce"):
+        assert heading in found.texts["h2"]
+    assert "epsilon" in found.texts["facts"] and found.texts["limits"] and "refdp" in found.texts["reproduce"]
+    return found
+
+
+def test_a_page_that_loads_something_is_noticed() -> None:
+    """The mutants that `check` is there for."""
+    page = '<html><body><p id="verdict">fine</p><img src="https://example.org/x.png"><script>1</script></body></html>'
+    assert outline(page).loaded == ["img src=https://example.org/x.png", "script"]
+    with pytest.raises(AssertionError):
+        check(page, "fine")
+
+
+def browsed(path: Path) -> str | None:
+    """The page as a headless browser sees it; None without a browser."""
+    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if browser is None:
+        return None
+    flags = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--virtual-time-budget=2000"]
+    flags += [f"--user-data-dir={path.parent / 'profile'}", "--dump-dom", path.as_uri()]
+    return subprocess.run([browser, *flags], capture_output=True, text=True, check=True, timeout=120).stdout
+
+
+def test_the_report_of_a_function(call: Call, pair: str, tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    arguments = ["--pair", pair, "--epsilon", "1", "--samples", "2000", "--html", str(path)]
+    status, document, _ = call("--callable", FOREIGN + "half_the_noise", *arguments)
+    assert status == 1 and not document["ok"]
+    text = path.read_text()
+    found = check(text, f"epsilon is at least {document['lower_bound']:.4g}")
+    assert "half_the_noise" in found.texts["title"] and "foreign.py:" in found.texts["findings"]
+    assert document["event"] in found.texts["facts"]
+    seen = browsed(path)
+    if seen is not None:
+        check(seen, f"epsilon is at least {document['lower_bound']:.4g}")
+
+
+def test_the_report_of_a_paper(call: Call, tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    quick = ["--pairs", "3", "--set", "trees=2", "depth=1", "bins=4"]
+    status, document, _ = call("dpboost", "--as-published", *quick, "--html", str(path))
+    assert status == 1
+    text = path.read_text()
+    found = check(text, "dpboost is not (1, 0) private")
+    assert all(violation["release"] in found.texts["findings"] for violation in document["violations"])
+    assert "refdp/papers/dpboost" in found.texts["findings"]
+    assert call("dpboost", *quick, "--html", str(path))[0] == 0
+    check(path.read_text(), "No violation of (1, 0) privacy of dpboost")
+    seen = browsed(path)
+    if seen is not None:
+        check(seen, "No violation of (1, 0) privacy of dpboost")
+
+
+def test_releases_are_found_in_the_source() -> None:
+    package = Path(str(refdp.__file__)).parent
+    for paper, release in (
+        ("dpboost", "ensemble 0 1/leaves"),
+        ("dpboost", "splits of level 3"),
+        ("dpxgboost", "counts of level 12"),
+        ("fedgbdt", "Hessian histogram 2"),
+        ("sgbdt", "labels"),
+    ):
+        line = release_line(package, paper, release)
+        assert line.startswith(f"refdp/papers/{paper}"), line
+        assert "release" in line
+    assert release_line(package, "dpboost", "no such thing at all") == ""
+    assert re.fullmatch(r"foreign\.py:\d+", function_line(foreign.reused))
+    assert set(registry.PAPERS) >= {"dpboost", "sgbdt"}
+
+
+# --- the command line -------------------------------------------------------------------------------------------------
+
+
+def test_a_correct_function(call: Call, pair: str) -> None:
+    """False alarms: 1e-6 of the bound, 1e-9 of the structural checks."""
+    status, document, progress = call(
+        "--callable", FOREIGN + "noisy_sum", "--pair", pair, "--epsilon", "1", "--samples", "2000"
+    )
+    assert status == 0 and document["ok"] and document["structural"] == []
+    assert {"ok", "lower_bound", "confidence", "samples", "event", "structural"} <= set(document)
+    assert 0.3 < document["lower_bound"] <= 1.0 and document["samples"] == 2_000
+    assert "epsilon >=" in progress
+
+
+def test_confidence_delta_and_resume(call: Call, pair: str, tmp_path: Path) -> None:
+    options = ["--pair", pair, "--epsilon", "4", "--delta", "0.2", "--confidence", "0.9", "--samples", "800"]
+    options += ["--no-structural", "--resume", str(tmp_path / "runs.jsonl")]
+    first = call("--callable", FOREIGN + "half_the_noise", *options)[1]
+    second = call("--callable", FOREIGN + "half_the_noise", *options)[1]
+    assert first["confidence"] == 0.9 and first["delta"] == 0.2
+    assert {k: v for k, v in first.items() if k != "seconds"} == {k: v for k, v in second.items() if k != "seconds"}
+
+
+def test_structural_findings_are_told(call: Call, pair: str) -> None:
+    status, document, _ = call("--callable", FOREIGN + "reused", "--pair", pair, "--epsilon", "1", "--samples", "400")
+    assert status == 1
+    assert document["structural"] and {"kind", "where", "evidence", "meaning"} <= set(document["structural"][0])
+
+
+def test_people_see_the_finding(capsys: pytest.CaptureFixture[str], pair: str) -> None:
+    arguments = ["audit", "--callable", FOREIGN + "half_the_noise", "--pair", pair, "--epsilon", "1"]
+    assert cli.run([*arguments, "--samples", "2000"]) == 1
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "is not (1, 0) private: epsilon is at least" in shown and "runs a side" in shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "PAPER or --callable is needed"),
+        (["--callable", FOREIGN + "noisy_sum"], "--pair FILE"),
+        (["--callable", "nothing", "--pair", "PAIR"], "module:function is needed"),
+        (["--callable", FOREIGN + "no_such", "--pair", "PAIR"], "no_such"),
+        (["dpboost", "--callable", FOREIGN + "noisy_sum", "--pair", "PAIR"], "are about papers"),
+        (["dpboost", "--samples", "10"], "--callable, which is not given"),
+        (["--callable", FOREIGN + "noisy_sum", "--pair", "BAD"], '"second"'),
+        (["--callable", FOREIGN + "noisy_sum", "--pair", "FAR"], "neighbours differ in one record"),
+        (["--callable", FOREIGN + "noisy_sum", "--pair", "PAIR", "--confidence", "1"], "confidence = 1"),
+        (["--callable", FOREIGN + "noisy_sum", "--pair", "PAIR", "--samples", "5"], "samples = 5"),
+        (["--callable", FOREIGN + "noisy_sum", "--pair", "PAIR", "--epsilon", "-1"], "epsilon = -1"),
+    ],
+)
+def test_bad_input(call: Call, pair: str, tmp_path: Path, arguments: list[str], message: str) -> None:
+    (tmp_path / "bad.json").write_text('{"first": [[1.0]]}')
+    (tmp_path / "far.json").write_text('{"first": [[1.0], [2.0], [3.0]], "second": [[1.0]]}')
+    files = {"PAIR": pair, "BAD": str(tmp_path / "bad.json"), "FAR": str(tmp_path / "far.json")}
+    status, document, errors = call(*(files.get(argument, argument) for argument in arguments))
+    assert status == 2
+    assert message in document["error"] and errors.startswith("refdp: ") and errors.count("\n") == 1
+
+
+def test_infinite_losses_are_counted_and_not_drawn() -> None:
+    from refdp.audit.page import loss_figure
+
+    figure = loss_figure(np.array([0.1, 0.5, np.inf]), None, 1.0, "Losses.")
+    assert "1 of 3 losses are infinite" in figure.caption and "<svg" in figure.svg
+    assert "<svg" in loss_figure(np.array([np.inf]), None, np.inf, "Losses.").svg
