@@ -18,7 +18,8 @@ from refdp.datasets import Dataset
 from refdp.papers import sgbdt
 
 MODULES = ("refdp.papers.sgbdt", "refdp.papers.sgbdt_budget", "refdp.papers.sgbdt_splits",
-           "refdp.papers.sgbdt_formulas", "benchmarks.reproduce.sgbdt_variants")  # fmt: skip
+           "refdp.papers.sgbdt_formulas", "refdp.papers.sgbdt_holder",
+           "benchmarks.reproduce.sgbdt_variants")  # fmt: skip
 FOLDS = 5
 VARIANTS = ("r1", "gamma 1", "none", "subsampling", "initial score", "filter")
 STREAMS = ("stream filter", "stream naive")

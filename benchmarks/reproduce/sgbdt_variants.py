@@ -39,6 +39,7 @@ FIXED: Mapping[str, Mapping[str, Any]] = {
     "none": _NONE,
     "subsampling": {"initial_share": 0.0, "support_weight": 0.5},
     "initial score": {"support_weight": 0.5},
+    "first": {},
     "r1": {},
     "filter": {},
     "gamma 1": {"subsample": 1.0, "support_weight": 0.5},
