@@ -54,6 +54,7 @@ bench: $(VENV)/bench.stamp  ## speed, by ratio in one run
 	$(BIN)/python -m benchmarks.accounting
 	$(BIN)/python -m benchmarks.dpxgboost
 	$(BIN)/python -m benchmarks.fedgbdt
+	$(BIN)/python -m benchmarks.inprivate
 	$(BIN)/python -m benchmarks.sgbdt
 
 reproduce: $(VENV)/bench.stamp  ## the papers' tables; resumable, RUNS=n repeats
