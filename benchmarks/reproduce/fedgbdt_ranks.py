@@ -85,9 +85,9 @@ def _authors(cells: Cells) -> str:
     return table(["method", *(f"epsilon {epsilon:g}" for epsilon in EPSILONS)], rows) + f"\n{_CLOSE}"
 
 
-_CLOSE = f"""At epsilon 0.5 and 1 {METHOD} is no better there than here; DP-EBM Newton, with the same candidates, is worse
-there, for which no step of the scripts was found. Each data set on which another method is ahead of {METHOD} costs it a
-rank. Only one row of Table 7 has its AUC published: DP-TR Newton IH at epsilon 1 is the iterative Hessian of Table 5,
+_CLOSE = f"""At epsilon 0.5 and 1 {METHOD} is no better there than here; DP-EBM Newton, with the same candidates, is
+worse there, for which no step of the scripts was found. Each data set on which another method is ahead costs a rank.
+Only one row of Table 7 has its AUC published: DP-TR Newton IH at epsilon 1 is the iterative Hessian of Table 5,
 reproduced above.
 """
 

@@ -23,7 +23,8 @@ from numpy.typing import NDArray
 from refdp.calibration import total_mu
 from refdp.candidates import Candidates
 from refdp.curator import Request
-from refdp.papers import fedgbdt
+from refdp.papers import fedgbdt, fedgbdt_growing
+from refdp.papers.fedgbdt_settings import all_rounds, all_trees
 from refdp.reach import Positions, Reach
 from refdp.records import Floats, Schema
 from refdp.sources import SampleSource, asked
@@ -75,11 +76,11 @@ class ApartSource(SampleSource):
 @contextmanager
 def as_in_scripts(params: fedgbdt.Params, schema: Schema, generator: np.random.Generator) -> Iterator[SampleSource]:
     """Inside, training goes as in the scripts; the source to train with."""
-    with mock.patch.object(fedgbdt, "Reach", ScriptReach):
+    with mock.patch.object(fedgbdt_growing, "Reach", ScriptReach):
         if params.candidates != "iterative-hessian" or params.features_per_tree != 1:
             yield SampleSource(generator)
             return
-        queries = 2 * fedgbdt.all_trees(params, schema) + fedgbdt.all_rounds(params, schema)
+        queries = 2 * all_trees(params, schema) + all_rounds(params, schema)
         mu = total_mu(params.epsilon, params.delta, params.accounting) / math.sqrt(queries)
         with mock.patch.object(fedgbdt, "query_mu", lambda *_: mu):
             yield ApartSource(generator, (1 / mu, 1 / (4 * mu)))

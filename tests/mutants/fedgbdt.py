@@ -5,9 +5,11 @@ from __future__ import annotations
 from tests.mutants.harness import Mutant
 
 PAPER = "refdp.papers.fedgbdt"
+PLAN, GROWING = "refdp.papers.fedgbdt_plan", "refdp.papers.fedgbdt_growing"
 POPULATION = "refdp.population"
 FORMULAS = "refdp.papers.fedgbdt_formulas"
 
+_GROWER = "class Grower:"
 _LEAVES = 'released.append(curator.release("leaves", charged.mechanism, value, sensitivity=charged.declared))'
 _LOCAL = 'noisy = curator.release("leaves", charged.mechanism, value, sensitivity=charged.declared)'
 _QUERY = """            self.curator.release(name, charged.mechanism, value, sensitivity=charged.declared)
@@ -25,7 +27,10 @@ _OBSERVED = """features = tuple(
 
 
 def _mutant(name: str, old: str, new: str, located: str, module: str = PAPER, **settings: object) -> Mutant:
-    return Mutant(name, ((module, old, new),), located, dict(settings))
+    patches = {module: (old, new)}
+    if module in (FORMULAS, PLAN):  # what uses them is executed again as well, unchanged, to see the mistake
+        patches = patches | {PLAN: patches.get(PLAN, ("def plan(", "def plan(")), GROWING: (_GROWER, _GROWER)}
+    return Mutant(name, tuple((where, *texts) for where, texts in patches.items()), located, dict(settings))
 
 
 def _changed(release: str, mechanism: str) -> str:
@@ -36,8 +41,8 @@ MUTANTS = (
     Mutant(
         "noise only at the root for k = 1",
         (
-            (PAPER, _BELOW, "return self.population.bin_sums(2**level)"),
-            (PAPER, "if len(features) > 1 and level + 1", "if level + 1"),
+            (GROWING, _BELOW, "return self.population.bin_sums(2**level)"),
+            (GROWING, "if len(features) > 1 and level + 1", "if level + 1"),
         ),
         "model",
         {"splits": "histogram", "features_per_tree": 1},
@@ -80,6 +85,7 @@ MUTANTS = (
 """,
         "histogram 0 of level 0",
         splits="histogram",
+        module=GROWING,
     ),
     _mutant(
         "Hessian noise halved",
@@ -87,6 +93,7 @@ MUTANTS = (
         _changed(_HESSIAN, "type(charged.mechanism)(charged.mechanism.sd / 2)"),
         "Hessian histogram 0",
         candidates="iterative-hessian",
+        module=GROWING,
     ),
     _mutant(
         "iterative Hessian follows the exact histogram",
@@ -95,6 +102,7 @@ MUTANTS = (
         "self.population.hessian_sums(features))",
         "model",
         candidates="iterative-hessian",
+        module=GROWING,
     ),
     _mutant(
         "Hessian histograms are not counted",
@@ -102,6 +110,7 @@ MUTANTS = (
         "return int(asked)",
         "Hessian histogram 0",
         candidates="iterative-hessian",
+        module=PLAN,
     ),
     _mutant(
         "delta not divided between the classes",
@@ -109,6 +118,7 @@ MUTANTS = (
         "params.delta",
         "leaves",
         target="three",
+        module=PLAN,
     ),
     _mutant(
         "epsilon not divided between the classes",
@@ -116,6 +126,7 @@ MUTANTS = (
         "total_mu(params.epsilon, delta",
         "leaves",
         target="three",
+        module=PLAN,
     ),
     _mutant(
         "sensitivity of adding a record where one is replaced",
@@ -123,6 +134,7 @@ MUTANTS = (
         "return newton_squared_sensitivity(Relation.ADD_REMOVE, bound)",
         "leaves",
         relation="replace-one",
+        module=PLAN,
     ),
     _mutant(
         "published sensitivity in the repaired variant",
@@ -131,6 +143,7 @@ MUTANTS = (
         "leaves",
         relation="replace-one",
         update="gradient",
+        module=PLAN,
     ),
     _mutant(
         "gradient bound of one batch too early",
@@ -138,6 +151,7 @@ MUTANTS = (
         "gradient_bound_after(max(updates - 1, 0), params.leaf_clip",
         "leaves",
         sensitivities="by-round",
+        module=PLAN,
     ),
     _mutant(
         "gradients of a regression not clipped",
@@ -171,6 +185,7 @@ MUTANTS = (
         "        return Options.of_sides(positions, both)",
         "model",
         splits="partially-random",
+        module=GROWING,
     ),
     _mutant(
         "one noise for all leaves",
@@ -200,5 +215,6 @@ MUTANTS = (
         "if params.records_each > 1_000_000:",
         "leaves",
         records_each=3,
+        module=PLAN,
     ),
 )
