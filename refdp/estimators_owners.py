@@ -11,9 +11,10 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from refdp import frames, registry
 from refdp.curator import Curator
-from refdp.errors import InvalidRecords
+from refdp.errors import InvalidParameter, InvalidRecords
 from refdp.papers import inprivate
 from refdp.papers.inprivate_owners import Owner, certificate, rules_of
+from refdp.papers.inprivate_quality import Control
 from refdp.papers.inprivate_rounds import conduct
 from refdp.records import Records, Schema, make_records
 from refdp.training import generator_of, source_for, without_guarantee
@@ -23,14 +24,17 @@ from refdp.trees import Model
 class Owned:
     """`fit` with the owner of every record, for estimators of InPrivate Digging."""
 
-    def fit(self, X: Any, y: Any, groups: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, groups: Any = None, control: Control | None = None) -> Self:
         """Train on records. groups: the owner of each record; who the owners are is public, and so is their order, that
-        of the sorted names. Without groups records are dealt to `owners` at random.
+        of the sorted names. Without groups records are dealt to `owners` at random. control: how the owners refuse
+        trees that make things worse, and when the rounds end; privately, a share of each owner's records is kept back.
 
-        The guarantee is then about one record of one owner; who has records at several owners pays at each. Fitted
-        besides: messages_, the bytes of all messages, and transcript_ holds one list of released outputs an owner.
-        Errors: InvalidRecords unless there is one group a record.
+        The guarantee with groups is about one record of one owner; who has records at several owners pays at each.
+        Fitted besides: messages_, the bytes of all messages; transcript_ holds one list of released outputs an owner.
+        Errors: InvalidRecords unless there is one group a record; InvalidParameter for control without groups.
         """
+        if groups is None and control is not None:
+            raise InvalidParameter("control without groups: owners are needed who check each other's trees")
         if groups is None:
             fitted: Self = super().fit(X, y)  # type: ignore[misc]
             return fitted
@@ -44,8 +48,8 @@ class Owned:
         breaches = me._breaches(observed, unknown, me._target_parameter)
         records = make_records(Schema(features, target), frames.encode(frame, features), label)
         parts = [records.take(np.flatnonzero(member == owner)) for owner in range(len(names))]
-        self.model_, self.transcript_, self.messages_ = among(params, parts, me.random_state)
-        self.certificate_ = without_guarantee(certificate(params, records.schema), breaches)
+        self.model_, self.transcript_, self.messages_ = among(params, parts, me.random_state, control)
+        self.certificate_ = without_guarantee(certificate(params, records.schema, control), breaches)
         return self
 
 
@@ -59,7 +63,9 @@ def _owners_of(groups: Any, y: Any) -> Any:
     return column_or_1d(groups)
 
 
-def among(params: inprivate.Params, parts: list[Records], seed: Any) -> tuple[Model, list[Any], list[bytes]]:
+def among(
+    params: inprivate.Params, parts: list[Records], seed: Any, control: Control | None
+) -> tuple[Model, list[Any], list[bytes]]:
     """One run among these owners: the model, each owner's released outputs, all messages.
 
     With a seed every owner's randomness is a child of one generator, for repeatable runs; without, fresh entropy.
@@ -70,8 +76,8 @@ def among(params: inprivate.Params, parts: list[Records], seed: Any) -> tuple[Mo
     rules = rules_of(params, schema)
     with ExitStack() as doors:
         owners = [
-            Owner.behind(doors, rules, params, position, part, curator)
+            Owner.behind(doors, rules, params, position, part, curator, control=control)
             for position, (part, curator) in enumerate(zip(parts, curators, strict=True))
         ]
-        outcome = conduct(params, rules, owners)
+        outcome = conduct(params, rules, owners, control=control)
     return outcome.model, [curator.transcript.public() for curator in curators], [sent.data for sent in outcome.log]

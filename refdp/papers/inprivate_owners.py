@@ -74,9 +74,12 @@ def certificate(params: Params, schema: Schema, control: Control | None = None) 
     return issue("inprivate", claimed, declared, proved, breaches(params, schema), rests_on=rests_on)
 
 
-def rules_of(params: Params, schema: Schema) -> Rules:
-    """What all owners know beforehand; the run's name is a digest of the public parameters and of the schema."""
-    text = repr((sorted(asdict(params).items()), schema))
+def rules_of(params: Params, schema: Schema, session: str = "") -> Rules:
+    """What all owners know beforehand. The run's name is a digest of the public parameters, the schema and the session.
+
+    session: what the miner calls this run; another one for each, lest messages of an earlier run be taken for its own.
+    """
+    text = repr((sorted(asdict(params).items()), schema, session))
     bound = math.inf if params.constants == "published" and params.scheme != "np" else params.leaf_bound
     name = hashlib.sha256(text.encode()).hexdigest()[:16]
     return Rules(name, schema, params.owners, params.rounds, params.depth, bound)

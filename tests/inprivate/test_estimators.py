@@ -12,6 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from refdp.errors import InvalidParameter, InvalidRecords
 from refdp.estimators import InPrivateClassifier, InPrivateRegressor
+from refdp.papers.inprivate_quality import Control
 
 
 @pytest.mark.filterwarnings("ignore::refdp.errors.PrivacyWarning")
@@ -58,6 +59,16 @@ def test_dealt_owners_and_groups_are_both_one_epsilon() -> None:
     dealt = classifier(owners=4).fit(X, Y)
     assert dealt.score(X, Y) > 0.75 and not hasattr(dealt, "messages_")
     assert dealt.certificate_.established.epsilon == pytest.approx(1.0)
+
+
+def test_owners_check_each_other() -> None:
+    """With 2,000 records some trees are refused by chance; what is kept is not worse than nothing."""
+    control = Control(threshold=-1.0, tolerance=0.05)
+    model = classifier(rounds=2, epsilon=4.0).fit(X, Y, groups=GROUPS, control=control)
+    assert model.score(X, Y) > 0.7 and 3.5 < model.certificate_.established.epsilon <= 4 + 1e-9
+    assert any(name == "inprivate/advance-sum" for name, _ in model.certificate_.claims)
+    with pytest.raises(InvalidParameter, match="control without groups"):
+        classifier().fit(X, Y, control=control)
 
 
 def test_regression_by_groups() -> None:

@@ -19,7 +19,7 @@ from refdp.events import Plan, Relation, Sequential, expand, releases
 from refdp.papers import inprivate
 from refdp.papers.inprivate_messages import MINER
 from refdp.papers.inprivate_owners import Owner, certificate, plan, rules_of
-from refdp.papers.inprivate_quality import Control
+from refdp.papers.inprivate_quality import Control, falls
 from refdp.papers.inprivate_rounds import Fault, Outcome, conduct
 from refdp.records import Schema
 from refdp.sources import ReplaySource, SampleSource, Target
@@ -131,6 +131,43 @@ def test_a_damaged_message_costs_its_sender_the_turn_only() -> None:
 def test_there_is_one_participant_for_each_owner() -> None:
     with pytest.raises(InvalidParameter, match="1 participants given, owners = 2"):
         conduct(params(owners=2), rules_of(params(owners=2), BINARY), [None])  # type: ignore[list-item]
+
+
+class Exact(Owner):
+    """An owner whose measurements have no noise."""
+
+    def _measured(self, name: Any, number: int, before: Any, after: Any, tolerance: float) -> float:
+        super()._measured(name, number, before, after, tolerance)
+        kept = self.records.take(np.flatnonzero(np.arange(self.records.size) % 2))
+        return float(falls(self.params, kept, before, after, tolerance, 1.0).sum())
+
+
+@pytest.mark.parametrize("broadcast", [False, True])
+@pytest.mark.parametrize("noise", ["floating", "discrete"])
+@pytest.mark.parametrize("schema", [REGRESSION, BINARY], ids=["regression", "binary"])
+def test_one_record_of_one_owner_changes_no_byte_of_the_whole_run(schema: Schema, noise: str, broadcast: bool) -> None:
+    """All owners run; owner 1 with what it released before, the others with their own noise again."""
+    p, control = params(noise=noise), Control(threshold=-1.0)
+    data = parts(schema, 4)
+    outcome, curators = run(p, data, control=control, broadcast=broadcast)
+    for kind, same in ((Owner, True), (Exact, False)):
+        runs = []
+        for place in (3, None):
+            mine = data[1] if place is None else data[1].insert(place, made_up(schema, 1, 66))
+            source = replaying(curators[1].transcript, Target(None, place))
+            runs.append(run(p, [data[0], mine, *data[2:]], source=source, control=control, broadcast=broadcast,
+                            wrap=as_kind(kind))[0])  # fmt: skip
+        first, second = runs
+        assert (first.advances == second.advances) is same
+        if same:
+            assert [s.data for s in first.log] == [s.data for s in second.log] == [s.data for s in outcome.log]
+
+
+def replaying(transcript: Transcript, target: Target) -> Any:
+    def source(owner: int) -> Any:
+        return ReplaySource(transcript, target) if owner == 1 else sampled(owner)
+
+    return source
 
 
 # --- Quality control and the end --------------------------------------------------------------------------------------

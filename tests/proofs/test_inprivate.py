@@ -19,7 +19,7 @@ from proofs.proposition import REPLACE_ONE, Proposition, derive
 from proofs.statements import AtMost, ForAll, prove
 from proofs.tightness import lowered
 from refdp.events import Relation
-from refdp.generic import absolute, exp
+from refdp.generic import absolute, exp, log
 from refdp.papers import inprivate_formulas as paper
 
 MODULES = [m.name for m in pkgutil.iter_modules(proofs.__path__) if m.name.startswith("inprivate")]
@@ -100,6 +100,9 @@ MUTANTS: list[tuple[str, str, Callable[..., Any]]] = [
     ("eq-11-first-tree", "leaf_scale_as_published", lambda e: 1 / e),
     ("budget", "level_epsilon", lambda e, d: e),
     ("mean-absolute-error", "error_sensitivity", lambda bound, n, relation: bound / (n + 2)),
+    ("advance-sum", "advance_sensitivity", lambda bound, relation: bound / 2),
+    ("advance-sum", "error_change", lambda before, after, tolerance, bound: before - after - tolerance),
+    ("control-margin", "margin", lambda scale, beta: scale * log(1 / beta)),
     ("eq-18", "baseline_time", lambda n, c1, c2: n * c1 + n * c2),
     ("eq-19", "broadcast_time", lambda n, c1, c2: n * c1 + n * c2),
 ]
