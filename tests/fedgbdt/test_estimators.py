@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from refdp.errors import InvalidParameter
+from refdp.errors import InvalidParameter, PrivacyWarning
 from refdp.estimators import FedGBDTClassifier, FedGBDTRegressor
 from refdp.papers import fedgbdt
 
@@ -50,3 +51,12 @@ def test_explain_shows_the_informative_feature_and_needs_single_feature_trees() 
     np.testing.assert_allclose(added, model.decision_function(x), atol=1e-9)
     with pytest.raises(InvalidParameter, match="features_per_tree=1"):
         fitted()[0].explain()
+
+
+def test_ranges_read_off_the_records_are_named_and_void_the_guarantee() -> None:
+    with pytest.warns(PrivacyWarning, match=r"bounds of x0, x1, x2 were taken from the data"):
+        model, _ = fitted(bounds=None, as_published=True, trees=3)
+    assert model.certificate_.established.epsilon == math.inf
+    assert any("taken from the data" in note for note in model.certificate_.notes)
+    public, _ = fitted(as_published=True, trees=3)
+    assert public.certificate_.established.epsilon <= 4.0
