@@ -96,7 +96,10 @@ def losses_on(paper: Paper, params: Any, pair: Pair, seed: int) -> tuple[Floats,
 
     def one(side: int, run: int) -> float:
         source = source_for(params, np.random.default_rng([seed, 11, side, run]))
-        return audit_pair(train, pair, source, np.inf, on_first=side == 0).loss
+        loss = audit_pair(train, pair, source, np.inf, on_first=side == 0).loss
+        return (
+            -loss if side == 1 and loss == np.inf else loss
+        )  # what was seen on the second side is impossible on the first
 
     first, second = (np.array([one(side, run) for run in range(RUNS)]) for side in (0, 1))
     return first, second

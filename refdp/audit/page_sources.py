@@ -30,27 +30,28 @@ def release_line(package: Path, paper: str, release: str) -> str:
     for only_calls in (True, False):
         for path in modules:
             text = path.read_text(encoding="utf-8")
-            for line, pattern in _texts(ast.parse(text), only_calls):
+            for node, pattern in _texts(ast.parse(text), only_calls):
                 if re.fullmatch(pattern, name):
-                    return f"{path.relative_to(package.parent)}:{line}: {text.splitlines()[line - 1].strip()}"
+                    shown = " ".join((ast.get_source_segment(text, node) or "").split())
+                    return f"{path.relative_to(package.parent)}:{node.lineno}: {shown[:120]}"
     return ""
 
 
-def _texts(tree: ast.AST, only_calls: bool) -> Iterator[tuple[int, str]]:
-    """Line and pattern of text constants; with `only_calls` of the first argument of calls of release."""
+def _texts(tree: ast.AST, only_calls: bool) -> Iterator[tuple[ast.expr, str]]:
+    """Text constants and their patterns; with `only_calls` calls of release, and their first argument's."""
     for node in ast.walk(tree):
         if only_calls and isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "release" and node.args:
             owner = getattr(node.func, "value", None)
             if "curator" in ast.unparse(owner) if owner is not None else False:
-                yield from _pattern(node.args[0], node.lineno)
+                yield from ((node, pattern) for pattern in _pattern(node.args[0]))
         elif not only_calls and isinstance(node, (ast.Constant, ast.JoinedStr)):
-            yield from _pattern(node, node.lineno)
+            yield from ((node, pattern) for pattern in _pattern(node))
 
 
-def _pattern(node: ast.expr, line: int) -> Iterator[tuple[int, str]]:
+def _pattern(node: ast.expr) -> Iterator[str]:
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        yield line, re.escape(node.value)
+        yield re.escape(node.value)
     elif isinstance(node, ast.JoinedStr):
         parts = [re.escape(str(p.value)) if isinstance(p, ast.Constant) else ".+" for p in node.values]
         if any(part != ".+" for part in parts):
-            yield line, "".join(parts)
+            yield "".join(parts)

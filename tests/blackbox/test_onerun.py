@@ -93,3 +93,31 @@ def test_bad_input() -> None:
         bound(5, 4, 10)
     with pytest.raises(InvalidParameter, match="one a canary"):
         one_run_lower_bound(noisy_bits(1.0), as_numbers, lambda model: model[:3], 10)
+
+
+def trained_with_canaries(epsilon: float) -> float:
+    """The bound from one DPBoost run: canaries stand beside known records of the opposite label."""
+    from refdp.estimators import DPBoostRegressor
+
+    count = 100
+    places = (np.arange(count)[:, None] + 0.5) / count
+    labels = np.ones(count)
+
+    def records(included: NDArray[np.bool_]) -> Any:
+        return np.concatenate([places, places[included]]), np.concatenate([-labels, labels[included]])
+
+    def train(data: Any, seed: int) -> Any:
+        settings: dict[str, Any] = {"trees": 10, "trees_per_ensemble": 1, "depth": 8, "bins": count}
+        settings |= {"regularisation": 0.1, "relation": "add-remove", "random_state": seed}
+        model = DPBoostRegressor(epsilon=epsilon, bounds={0: (0.0, 1.0)}, label_bounds=(-1.0, 1.0), **settings)
+        return model.fit(*data)
+
+    def score(model: Any) -> NDArray[np.float64]:
+        return np.asarray(-((model.predict(places) - labels) ** 2))
+
+    return one_run_lower_bound(train, records, score, count, confidence=1 - 1e-6, share=0.5).lower
+
+
+def test_canaries_in_a_real_trainer() -> None:
+    """False alarms: 1e-6. The mutant adds next to no noise and is refuted at the same claim."""
+    assert trained_with_canaries(1.0) <= 1.0 < trained_with_canaries(1e6)

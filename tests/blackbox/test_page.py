@@ -225,3 +225,17 @@ def test_infinite_losses_are_counted_and_not_drawn() -> None:
     figure = loss_figure(np.array([0.1, 0.5, np.inf]), None, 1.0, "Losses.")
     assert "1 of 3 losses are infinite" in figure.caption and "<svg" in figure.svg
     assert "<svg" in loss_figure(np.array([np.inf]), None, np.inf, "Losses.").svg
+
+
+def test_impossible_replays_are_told_apart_by_side() -> None:
+    """As published, DPBoost's ensembles make every replay impossible: certain on either side, so no test errs."""
+    from refdp.audit.page_replay import loss_curve, losses_on, worst_pair
+
+    paper = registry.paper("dpboost")
+    params = paper.params(
+        {"epsilon": "1", "trees": "2", "depth": "1", "bins": "4", "relation": "add-remove"}, as_published=True
+    )
+    first, second = losses_on(paper, params, worst_pair(paper, params, None, 0), 0)
+    assert (first == np.inf).all() and (second == -np.inf).all()
+    curve = loss_curve(first, second, 1.0)
+    assert (curve.false_alarm == 0).all() and (curve.missed == 0).all()

@@ -85,3 +85,13 @@ def test_figures_of_sparse_vectors_are_those_of_their_runs() -> None:
 def test_exponential_chances() -> None:
     weights = [1.0, math.e, math.e, math.e, math.e]
     assert chances(1.0, OPPOSED[0]) == pytest.approx(np.array(weights) / sum(weights))
+
+
+def test_the_page_is_about_this_zoo() -> None:
+    """Every mechanism has its line with today's figures, and none is told wrongly."""
+    text = benchmark.PAGE.read_text(encoding="utf-8")
+    assert "WRONG" not in text and f" 0 of {len(specimens())} findings are wrong" in text
+    for one in specimens():
+        claim = benchmark.figure(one.claimed) + (f", delta {one.delta:g}" if one.delta else "")
+        assert f"| {one.name} | {claim} | {benchmark.figure(one.epsilon)} | {benchmark.figure(one.on_pair)} |" in text
+        assert f"| {one.name} | {one.reason} | {one.source} |" in text
