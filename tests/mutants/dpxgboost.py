@@ -26,7 +26,6 @@ _KEPT = "kept = np.abs(gradient) <= params.gradient_bound  # section 4: gradient
 _LEAVES = 'return self.curator.release("leaves", charge.mechanism, value, sensitivity=charge.declared)'
 _LEAF_SUMS = """gradient_sum, size = self.mine.leaf_sums(node, count, (self.gradient, None))
         value"""
-_ROWS = "with sampled_rows(params, binned.size, curator) as rows:\n"
 _YIELD = "method_of(params)) as rows:\n            yield "
 _CHOSEN = "chosen.append(self.split(level, split_charge(params, self.schema, epsilon), table, positions))"
 
@@ -111,7 +110,7 @@ MUTANTS = (
     _mutant(
         "one sample of the rows for all trees",
         "sketch",
-        (_ROWS, f"{_ROWS}                first_rows = rows = first_rows if trees else rows\n"),
+        (f"{_YIELD}rows", f"{_YIELD}curator.__dict__.setdefault('first_rows', rows)"),
         module=PAPER,
     ),
     _mutant(
@@ -200,7 +199,7 @@ MUTANTS = (
     _mutant(
         "each tree uses the rows beside those of its sample",
         "sketch",
-        (_ROWS, f"{_ROWS}                rows = np.roll(rows, 1)\n"),
+        (f"{_YIELD}rows", f"{_YIELD}np.roll(rows, 1)"),
         module=PAPER,
     ),
 )
