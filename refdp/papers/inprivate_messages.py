@@ -137,11 +137,13 @@ class Rules:
 class Board:
     """The trees that an owner or the miner knows of, put together from messages.
 
-    known: turns by place. heard: round, sender and kind of every message taken in. unsure: an own turn of which
+    complete: whether it hears every message, as the miner does, so that it can tell who refused what. known: turns by
+    place. heard: round, sender and kind of every message taken in. unsure: an own turn of which
     nobody has said yet that it arrived, with the turns that it refused as they were before (doubted).
     """
 
     rules: Rules
+    complete: bool = False
     known: dict[tuple[int, int], Turn] = field(default_factory=dict)
     heard: set[tuple[int, int, str]] = field(default_factory=set)
     unsure: tuple[int, int] | None = None
@@ -179,6 +181,8 @@ class Board:
             before = earlier.get(turn.place, turn)
             if turn.trees and before.trees and not _same(turn, before):
                 raise MessageError(f"other trees of owner {turn.owner} in round {turn.round} than came before")
+        if self.complete:
+            self._check_refusals(message, earlier)
         merged = {**earlier, **{turn.place: turn for turn in message.turns}}
         merged |= {place: turn for place, turn in earlier.items() if not turn.trees}  # a refused turn stays so
         wrong = {place for place in merged if place not in message.order and place != self.unsure}
@@ -186,6 +190,16 @@ class Board:
         if wrong:
             raise MessageError(f"turns {sorted(wrong)} (round, owner) are missing, in the message or before it")
         return {place: merged[place] for place in message.order}
+
+    def _check_refusals(self, message: Message, earlier: dict[tuple[int, int], Turn]) -> None:
+        """An owner may refuse the last trees before its own, no others; the miner passes on what was refused."""
+        full = [place for place, turn in earlier.items() if turn.trees and place < message.place]
+        refused = {turn.place for turn in message.turns if not turn.trees} & set(full)
+        if message.sender != MINER and refused - {max(full, default=None)}:
+            raise MessageError(
+                f"owner {message.sender} refuses trees of turns {sorted(refused)} (round, owner): it may check the "
+                "last ones before its own only"
+            )
 
     @property
     def turns(self) -> list[Turn]:

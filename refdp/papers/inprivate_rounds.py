@@ -116,7 +116,7 @@ class _Conduct:
     _mail: dict[int, list[Sent]] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.miner = Board(self.rules)
+        self.miner = Board(self.rules, complete=True)
         self._mail = {position: [] for position in range(len(self.owners))}
 
     def round(self, number: int) -> list[int]:
@@ -152,8 +152,8 @@ class _Conduct:
             self._deliver(self._from_miner(number, "end"), position)
             if position == present[0] != present[-1]:
                 verdict = Sent(number, position, MINER, self.owners[position].judge(number))
-                self.miner.hear(verdict.data)
-                self.log.append(verdict)
+                if not self._taken(verdict.data):  # one that cannot be read is none
+                    self.log.append(verdict)
         return sum(self.owners[position].measure(number) for position in present)
 
     def _check_last(self, number: int) -> None:

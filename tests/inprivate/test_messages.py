@@ -141,6 +141,24 @@ def test_leaving_out_a_turn_is_refused() -> None:
         board.hear(changed(without_first))
 
 
+@pytest.mark.parametrize(("turn", "allowed"), [(1, True), (0, False)])
+def test_an_owner_may_refuse_the_last_trees_before_its_own_only(turn: int, allowed: bool) -> None:
+    board = Board(RULES, complete=True)
+    board.hear(LOG[1].data)
+    board.hear(FULL)
+
+    def refusing(body: Any) -> None:
+        body["sender"] = 2
+        body["turns"][turn]["trees"] = []
+
+    if allowed:
+        board.hear(changed(refusing))
+        assert [turn.place for turn in board.turns if not turn.trees] == [(0, 1)]
+    else:
+        with pytest.raises(MessageError, match="check the last ones before its own only"):
+            board.hear(changed(refusing))
+
+
 def test_a_message_survives_reading() -> None:
     for schema in (REGRESSION, BINARY, THREE):
         p = params()
