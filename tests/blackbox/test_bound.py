@@ -51,6 +51,16 @@ def test_a_thousand_audits() -> None:
     assert coverage(1_000, 0.9, 2_000, 40_000) <= 155
 
 
+def test_noise_alone_shows_nothing() -> None:
+    """Equal sides, 30 outputs among which some event looks good: of 30 audits at confidence .9 at most 14 are wrong.
+
+    More have chance below 1e-7 (binomial tail); an audit that tests where it chose is wrong nearly always.
+    """
+    noise = Vectorised(lambda r, n, g: np.rint(g.normal(size=(n, 30)) * 2**20) / 2**20)
+    bounds = [epsilon_lower_bound(noise, (0, 0), confidence=0.9, samples=400, seed=s) for s in range(30)]
+    assert sum(bound.lower > 0 for bound in bounds) <= 14
+
+
 def test_a_bound_without_a_test_would_not_cover() -> None:
     """The mutant that tests an event on the runs that chose it is wrong far more often than 1 in 100."""
     one, wrong = specimen("randomised response"), 0
