@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 EXTRAS := test,proofs,oracles,plots,data
 
-.PHONY: demo test check format verify ledger statistics bench reproduce mutants clean
+.PHONY: audits demo test check format verify ledger statistics bench reproduce mutants clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -56,6 +56,9 @@ bench: $(VENV)/bench.stamp  ## speed, by ratio in one run
 	$(BIN)/python -m benchmarks.fedgbdt
 	$(BIN)/python -m benchmarks.inprivate
 	$(BIN)/python -m benchmarks.sgbdt
+
+audits: $(VENV)/test.stamp  ## broken and correct mechanisms audited as black boxes; writes docs/audit.md
+	$(BIN)/python -m benchmarks.zoo
 
 reproduce: $(VENV)/bench.stamp  ## the papers' tables; resumable, RUNS=n repeats
 	$(BIN)/python -m benchmarks.reproduce

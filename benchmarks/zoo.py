@@ -7,6 +7,7 @@ the mechanisms of POWER are found out over many seeds. Family-wise error FAMILY 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from pathlib import Path
 
 from refdp.audit.blackbox import Bound, epsilon_lower_bound
@@ -22,6 +23,11 @@ POWER = {
     "exponential mechanism without its factor 2": 100,
 }
 """Mechanisms that have to be found out within a number of runs, and over how many seeds that is counted."""
+
+
+AUDITS = 1_000
+CONFIDENCES = ((1 - 1e-9, 4_000), (0.9, 2_000))
+"""Confidences and runs of the audits of correct mechanisms."""
 
 
 def audit(one: Specimen, seed: int = SEED) -> Bound:
@@ -92,6 +98,10 @@ epsilon for all neighbours, `pair` the least for the audited pair where it is kn
 |---|---|---|---|---|---|---|---|---|---|---|
 {rows}
 
+## A thousand audits of correct mechanisms
+
+{coverage}
+
 ## How often within the runs given
 
 | mechanism | runs a side | found | slowest, seconds |
@@ -106,7 +116,51 @@ epsilon for all neighbours, `pair` the least for the audited pair where it is kn
 """
 
 
-def page(rows: list[str], powers: list[str], wrong: int) -> str:
+@dataclass(frozen=True)
+class Coverage:
+    """Audits of correct mechanisms: how many, how many bounds above what is true of the pair, how many accusations.
+
+    share: mean of the bounds' share of the true epsilon, where that is known for the pair.
+    """
+
+    audits: int
+    confidence: float
+    samples: int
+    above: int
+    accused: int
+    share: float
+
+    def sentence(self) -> str:
+        """For the page."""
+        return (
+            f"{self.audits:,} audits at confidence {self.confidence:.9g} with {self.samples:,} runs a side: "
+            f"{self.above} bounds above the truth (at most {(1 - self.confidence) * self.audits:.3g} expected), "
+            f"{self.accused} mechanisms accused; bounds are {self.share:.0%} of the pair's true epsilon in the mean."
+        )
+
+
+def coverage(audits: int, confidence: float, samples: int, first_seed: int) -> Coverage:
+    """Audits of the correct mechanisms of at most 5 outputs in turn, each with a seed of its own."""
+    correct = [one for one in specimens() if not one.broken and len(one.pair[0]) <= 5 and one.on_pair]
+    above, accused, shares = 0, 0, []
+    for number in range(audits):
+        one = correct[number % len(correct)]
+        found = epsilon_lower_bound(
+            one.mechanism,
+            one.pair,
+            one.delta,
+            claimed=one.claimed,
+            confidence=confidence,
+            samples=samples,
+            seed=first_seed + number,
+        )
+        above += found.lower > one.shown
+        accused += found.refuted
+        shares.append(found.lower / one.shown)
+    return Coverage(audits, confidence, samples, above, accused, sum(shares) / audits)
+
+
+def page(rows: list[str], powers: list[str], covered: list[Coverage], wrong: int) -> str:
     """The text of docs/audit.md."""
     zoo = specimens()
     broken = sum(one.broken for one in zoo)
@@ -119,6 +173,7 @@ def page(rows: list[str], powers: list[str], wrong: int) -> str:
         total=len(zoo),
         rows="\n".join(rows),
         powers="\n".join(powers),
+        coverage="\n\n".join(one.sentence() for one in covered),
         sources="\n".join(f"| {one.name} | {one.reason} | {one.source} |" for one in zoo),
     )
 
@@ -132,7 +187,9 @@ def main() -> None:
     wrong = sum(not right(one, bound) for one, bound in found)
     powers = [power_row(name, seeds) for name, seeds in POWER.items()]
     print(*powers, sep="\n")
-    PAGE.write_text(page([row(one, bound) for one, bound in found], powers, wrong), encoding="utf-8")
+    covered = [coverage(AUDITS, confidence, samples, 50_000) for confidence, samples in CONFIDENCES]
+    print(*(one.sentence() for one in covered), sep="\n")
+    PAGE.write_text(page([row(one, bound) for one, bound in found], powers, covered, wrong), encoding="utf-8")
 
 
 if __name__ == "__main__":
