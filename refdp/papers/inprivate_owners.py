@@ -111,10 +111,9 @@ class Owner:
                *, broadcast: bool = False, control: Control | None = None) -> Owner:  # fmt: skip
         """An owner whose records are divided, secretly, between the rounds. doors: closed when the run is over."""
         weights = shares(params, control)
-        by_index = (
-            halves_by_index(records.size, len(weights)) if params.halves == "sizes" and len(weights) > 1 else None
-        )
-        sizes = [len(rows) for rows in by_index] if by_index else None
+        sizes = None
+        if params.halves == "sizes" and len(weights) > 1:
+            sizes = [len(rows) for rows in halves_by_index(records.size, len(weights))]
         blocks = doors.enter_context(curator.partition("round", weights, records.size, sizes))
         return cls(params, position, records, curator, blocks, Board(rules), broadcast, control)
 
