@@ -97,9 +97,10 @@ def schedule(depth: int, repeats: int) -> dict[str, Any]:
         turns = [((0, owner), True) for owner in range(owners)]
         for name, closed, broadcast in (("baseline", baseline_time, False), ("speed-up", broadcast_time, True)):
             messages, size = sent(owners, depth, broadcast=broadcast)
+            found = simulate(turns, times, broadcast=broadcast)
             rows.append({
                 "owners": owners, "schedule": name, "equation": closed(owners, times.residual, times.tree),
-                "simulated": simulate(turns, times, broadcast=broadcast).total, "messages": messages, "bytes": size,
+                "simulated": found.total, "waits": found.called[0, owners - 1], "messages": messages, "bytes": size,
             })  # fmt: skip
     return {"depth": depth, "c1": times.residual, "c2": times.tree, "rows": rows}
 

@@ -197,8 +197,8 @@ def _schedule(docs: Path) -> Iterator[str]:
         yield SAVED.format(depth=part["depth"], c1=1e3 * part["c1"], c2=1e3 * part["c2"], owners=slow["owners"],
                            saved=100 * saved, more=100 * more)  # fmt: skip
         yield table(
-            ("schedule", "owners", "by the equation (s)", "simulated (s)", "messages", "bytes"),
-            ((row["schedule"], str(row["owners"]), f"{row['equation']:.4f}", f"{row['simulated']:.4f}",
+            ("schedule", "owners", "by the equation (s)", "simulated (s)", "last owner waits (s)", "messages", "bytes"),
+            ((row["schedule"], str(row["owners"]), *(f"{row[n]:.4f}" for n in ("equation", "simulated", "waits")),
               str(row["messages"]), f"{row['bytes']:,}") for row in part["rows"]),
         )  # fmt: skip
     _schedule_figure(found, docs)
