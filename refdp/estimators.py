@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields
 from pathlib import Path
 from textwrap import indent
@@ -26,11 +26,13 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 from refdp import export_xgboost, frames, prediction, registry
 from refdp.errors import InvalidParameter, InvalidRecords, PrivacyWarning
 from refdp.estimators_owners import Owned
+from refdp.estimators_sparse import SparseInput, SparseScores
 from refdp.estimators_stream import Streaming
 from refdp.events import Relation
-from refdp.records import Classes, Floats, Interval, Schema, Target, make_records
+from refdp.records import Classes, Feature, Floats, Interval, Schema, Target, make_records
 from refdp.registry import Paper
 from refdp.shapes import Shapes, shape_functions
+from refdp.sparse import AnyRecords
 from refdp.training import source_for, train, without_guarantee
 from refdp.trees import Model
 
@@ -51,9 +53,9 @@ _SHARED = """
 """
 
 
-def _initialiser(module: Any, target_parameter: str) -> Callable[..., None]:
+def _initialiser(module: Any, target_parameter: str, further: Mapping[str, Any]) -> Callable[..., None]:
     """`__init__` with the shared parameters and the fields of a paper's Params; readings default to None."""
-    defaults: dict[str, Any] = {"epsilon": 1.0, "relation": None, "bounds": None, target_parameter: None}
+    defaults: dict[str, Any] = {"epsilon": 1.0, "relation": None, "bounds": None, target_parameter: None, **further}
     for field in fields(module.Params):
         if field.name not in defaults:
             default = None if field.default is MISSING or field.name in module.AS_PUBLISHED else field.default
@@ -103,13 +105,18 @@ class _PrivateEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
     _paper: ClassVar[str]
     _target_parameter: ClassVar[str]
 
-    def __init_subclass__(cls, *, paper: str | None = None, **keywords: Any) -> None:
-        """paper: the registry's name; the class takes the fields of that paper's Params as keyword parameters."""
+    def __init_subclass__(
+        cls, *, paper: str | None = None, further: Mapping[str, Any] | None = None, **keywords: Any
+    ) -> None:
+        """paper: the registry's name; the class takes the fields of that paper's Params as keyword parameters.
+
+        further: names and defaults of parameters of the estimator alone.
+        """
         super().__init_subclass__(**keywords)
         if paper is not None:
             cls._paper = paper
             module = registry.paper(paper).module
-            cls.__init__ = _initialiser(module, cls._target_parameter)  # type: ignore[method-assign]
+            cls.__init__ = _initialiser(module, cls._target_parameter, further or {})  # type: ignore[method-assign]
             cls.__doc__ = f"{cls.__doc__}{_SHARED}{indent(inspect.getdoc(module.Params) or '', '    ')}"
 
     def fit(self, X: Any, y: Any) -> Self:
@@ -124,10 +131,10 @@ class _PrivateEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
         if y is None:
             raise InvalidRecords("fit requires y to be passed, but the target y is None")
         frame = self._validated(X, reset=True)
-        features, observed = frames.describe(frame, self.bounds or {})
+        features, observed = self._described(frame)
         target, label, unknown = self._target(column_or_1d(y, warn=True))
         breaches = _breaches(observed, unknown, self._target_parameter)
-        records = make_records(Schema(features, target), frames.encode(frame, features), label)
+        records = self._records(frame, Schema(features, target), label)
         run = train(paper, params, records, source)
         self.model_, self.transcript_ = run.model, run.transcript
         self.certificate_ = without_guarantee(run.certificate, breaches)
@@ -160,6 +167,12 @@ class _PrivateEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
         frame = frames.checked(X, self.bounds or {})
         validate_data(self, X=frame, reset=reset, skip_check_array=True)
         return frame
+
+    def _described(self, frame: Any) -> tuple[tuple[Feature, ...], list[str]]:
+        return frames.describe(frame, self.bounds or {})
+
+    def _records(self, frame: Any, schema: Schema, label: Floats) -> AnyRecords:
+        return make_records(schema, frames.encode(frame, schema.features), label)
 
     def _encoded(self, X: Any) -> Floats:
         check_is_fitted(self)
@@ -267,13 +280,22 @@ class _Explained:
         return shape_functions(self.model_)
 
 
-class DPXGBoostClassifier(_PrivateClassifier, paper="dpxgboost"):
+_ABSENT = {"absent": "zero"}
+
+
+class DPXGBoostClassifier(SparseScores, _PrivateClassifier, paper="dpxgboost", further=_ABSENT):
     """DP-XGBoost (Grislain and Gonzalvez 2021) for classes: regression on labels -1 and +1, or log loss; one against
-    the rest."""
+    the rest.
+
+    absent: what the entries mean that a scipy sparse X does not hold, "zero" as scipy has it, or "missing" as xgboost.
+    """
 
 
-class DPXGBoostRegressor(_PrivateRegressor, paper="dpxgboost"):
-    """DP-XGBoost (Grislain and Gonzalvez 2021) for regression: square loss on labels scaled to [-1, 1]."""
+class DPXGBoostRegressor(SparseInput, _PrivateRegressor, paper="dpxgboost", further=_ABSENT):
+    """DP-XGBoost (Grislain and Gonzalvez 2021) for regression: square loss on labels scaled to [-1, 1].
+
+    absent: what the entries mean that a scipy sparse X does not hold, "zero" as scipy has it, or "missing" as xgboost.
+    """
 
 
 class FedGBDTClassifier(_Explained, _PrivateClassifier, paper="fedgbdt"):

@@ -12,7 +12,8 @@ from refdp.certificate import Certificate
 from refdp.curator import Curator
 from refdp.errors import InvalidParameter
 from refdp.events import Plan, Relation
-from refdp.records import Floats, Records, Schema
+from refdp.records import Floats, Schema
+from refdp.sparse import AnyRecords
 from refdp.trees import Model
 
 PAPERS = ("dpboost", "inprivate", "dpxgboost", "fedgbdt", "sgbdt")
@@ -44,7 +45,7 @@ class Paper:
         result: Plan = self.module.plan(params, schema)
         return result
 
-    def train(self, params: Any, records: Records, curator: Curator) -> Model:
+    def train(self, params: Any, records: AnyRecords, curator: Curator) -> Model:
         """Train under a curator."""
         result: Model = self.module.train(params, records, curator)
         return result

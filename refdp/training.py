@@ -15,9 +15,9 @@ from refdp.curator import Array, Curator, Request, Source
 from refdp.discrete import SystemBits
 from refdp.errors import InvalidParameter
 from refdp.events import Event, Plan, Release, children, expand
-from refdp.records import Records
 from refdp.registry import Paper
 from refdp.sources import NoiselessSource, SampleSource
+from refdp.sparse import AnyRecords
 from refdp.trees import Model
 
 Seed = int | np.random.Generator | np.random.RandomState | None
@@ -34,7 +34,7 @@ class Run:
     seconds: float
 
 
-def train(paper: Paper, params: Any, records: Records, source: Source, *, progress: Progress = lambda: None) -> Run:
+def train(paper: Paper, params: Any, records: AnyRecords, source: Source, *, progress: Progress = lambda: None) -> Run:
     """Train once. source: see `source_for`. progress: called after every release."""
     certificate = paper.certificate(params, records.schema)
     curator = Curator(Watched(source, progress), params.relation)

@@ -15,7 +15,7 @@ import numpy as np
 
 from refdp import candidates as grids
 from refdp.accounting import calibrate
-from refdp.binned import Binned, Mask
+from refdp.binned import Mask
 from refdp.candidates import Candidates
 from refdp.certificate import Certificate, Guarantee, issue
 from refdp.curator import Curator
@@ -35,7 +35,8 @@ from refdp.papers.dpxgboost_settings import Params as Params
 from refdp.papers.dpxgboost_settings import TreeBudget, budget_of, categorical, check_loss, drawn, sketched
 from refdp.papers.dpxgboost_sketch import quantile_levels
 from refdp.papers.dpxgboost_tree import Grower, Positions, statistics
-from refdp.records import Floats, Interval, Records, Schema
+from refdp.records import Floats, Interval, Schema
+from refdp.sparse import AnyBinned, AnyRecords, binned
 from refdp.trees import Ensemble, Model, Tree
 
 PAPER = "Grislain, Gonzalvez: DP-XGBoost: Private Machine Learning at Scale (2021, arXiv 2110.12770)"
@@ -140,37 +141,37 @@ def rests_on(params: Params) -> tuple[str, ...]:
 # --- Training ---------------------------------------------------------------------------------------------------------
 
 
-def train(params: Params, records: Records, curator: Curator) -> Model:
+def train(params: Params, records: AnyRecords, curator: Curator) -> Model:
     """One ensemble for regression and two classes, one against the rest for each of more classes.
 
     Errors: none that depend on a record; parameters and records were validated when they were made.
     """
     check_loss(params, records.schema)
-    binned = Binned.of(records.x, public_grid(params, records.schema))
+    coded = binned(records, public_grid(params, records.schema))
     results = []
     for output in range(records.schema.scores):
         with curator.step(f"score {output}"):
-            results.append(train_ensemble(params, binned, label_of(params, records, output), curator, records.schema))
+            results.append(train_ensemble(params, coded, label_of(params, records, output), curator, records.schema))
     return Model("dpxgboost", asdict(params), records.schema, tuple(results))
 
 
-def train_ensemble(params: Params, binned: Binned, label: Floats, curator: Curator, schema: Schema) -> Ensemble:
+def train_ensemble(params: Params, coded: AnyBinned, label: Floats, curator: Curator, schema: Schema) -> Ensemble:
     """Boosting (section 3). label: shape (rows,), in [-1, 1] for square loss, 0 and 1 for log loss."""
     budget = budget_of(params, schema, total_epsilon(params, schema))
-    score = np.zeros(binned.size)
+    score = np.zeros(coded.size)
     shared: Positions | None = None
     if params.sketch_per == "run":
-        everything = statistics(params, score, label, np.ones(binned.size, dtype=np.bool_))
-        first = Grower.on(params, schema, binned, everything, curator)
+        everything = statistics(params, score, label, np.ones(coded.size, dtype=np.bool_))
+        first = Grower.on(params, schema, coded, everything, curator)
         shared = first.candidates(sorted(sketched(schema) + categorical(schema)), budget.sketch)
     trees: list[Tree] = []
     for number, one in enumerate(budget.trees):
         with curator.step(f"tree {number}"):
             features = drawn_features(params, schema, curator)
-            with sampled_rows(params, binned.size, curator) as rows:
-                grower = Grower.on(params, schema, binned, statistics(params, score, label, rows), curator)
+            with sampled_rows(params, coded.size, curator) as rows:
+                grower = Grower.on(params, schema, coded, statistics(params, score, label, rows), curator)
                 trees.append(grower.tree(one, features, shared))
-        score += params.shrinkage * trees[-1].leaves[binned.leaf_index(trees[-1])]
+        score += params.shrinkage * trees[-1].leaves[coded.leaf_index(trees[-1])]
     return Ensemble(0.0, tuple(trees), (params.shrinkage,) * len(trees))
 
 
@@ -206,7 +207,7 @@ def public_grid(params: Params, schema: Schema) -> Candidates:
 # --- Labels and predictions -------------------------------------------------------------------------------------------
 
 
-def label_of(params: Params, records: Records, output: int) -> Floats:
+def label_of(params: Params, records: AnyRecords, output: int) -> Floats:
     """Square loss: in [-1, 1], scaled by public bounds, or +1 for the class and -1 for the rest (section 5).
 
     Log loss: 1 for the class and 0 for the rest.

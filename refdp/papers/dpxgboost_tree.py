@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from refdp.binned import Binned, Mask, Nodes
+from refdp.binned import Mask, Nodes
 from refdp.curator import Curator
 from refdp.losses import GRID, grid_floor, on_grid, sigmoid
 from refdp.papers.dpxgboost_charges import (
@@ -39,6 +39,7 @@ from refdp.papers.dpxgboost_formulas import (
 from refdp.papers.dpxgboost_settings import Params, TreeBudget, sketched
 from refdp.papers.dpxgboost_sketch import Bins, halved, median_utilities, quantile_edges, quantile_levels
 from refdp.records import Floats, Numeric, Schema
+from refdp.sparse import AnyBinned
 from refdp.trees import Tree
 
 Positions = NDArray[np.intp]
@@ -83,16 +84,16 @@ class Grower:
 
     params: Params
     schema: Schema
-    mine: Binned
+    mine: AnyBinned
     gradient: Floats
     hessian: Floats | None
     root: Floats
     curator: Curator
 
     @classmethod
-    def on(cls, params: Params, schema: Schema, binned: Binned, of: Statistics, curator: Curator) -> Grower:
+    def on(cls, params: Params, schema: Schema, coded: AnyBinned, of: Statistics, curator: Curator) -> Grower:
         """The records of one tree."""
-        mine = binned.take(of.used)
+        mine = coded.take(of.used)
         divided = of.hessian if newton(params) else None
         summed = (of.gradient, None) if divided is None else (of.gradient, divided, None)
         return cls(params, schema, mine, of.gradient, of.hessian, mine.sums.sums(mine.root(), 1, summed), curator)
