@@ -271,7 +271,9 @@ class _Group:
 
     def _marginals(self, joint: npt.NDArray[Any]) -> npt.NDArray[Any]:
         axes = range(1, joint.ndim)
-        return np.concatenate([joint.sum(axis=tuple(a for a in axes if a != kept)) for kept in axes], axis=1)
+        if joint.ndim <= 2:
+            return joint
+        return np.concatenate([np.add.reduce(joint, axis=tuple(a for a in axes if a != kept)) for kept in axes], axis=1)
 
 
 class _Pass(NamedTuple):

@@ -125,8 +125,9 @@ class Grower:
     def _decrease(self, sums: Floats) -> Floats:
         """Twice by how much a node's weight lowers the second-order objective; G^2/(H + lambda) without clipping."""
         (g, h), lam, clip = sums, self.params.regularisation, self.params.leaf_clip
-        weight = np.where(h > 0, np.clip(leaf_weight(g, np.maximum(h, 0), lam), -clip, clip), 0.0)
-        return np.asarray(-2 * second_order_objective(weight, g, np.maximum(h, 0), lam))
+        positive = np.maximum(h, 0)
+        weight = np.where(h > 0, np.clip(leaf_weight(g, positive, lam), -clip, clip), 0.0)
+        return np.asarray(-2 * second_order_objective(weight, g, positive, lam))
 
     def _histograms(
         self, level: int, above: list[Floats], levels: list[Positions], features: list[int], candidates: Candidates,
