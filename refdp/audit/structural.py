@@ -11,7 +11,6 @@ that a function that is ε-DP is accused, over all events together. Nothing is e
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -124,13 +123,17 @@ def _same(a: float, b: float) -> bool:
 
 
 def _repeated(samples: Samples, least: int) -> Iterator[StructuralFinding]:
-    """One whole output that came often on one side, and never on the other: draws that repeat from run to run."""
-    first, second = (Counter(frozenset(run.items()) for run in side) for side in (samples.first, samples.second))
+    """Whole outputs that come again and again on one side, and never on the other: draws that repeat between runs.
+
+    The outputs are those of the first half of the runs; how often they come again is counted on the other half.
+    """
+    first, second = ([frozenset(run.items()) for run in side] for side in (samples.first, samples.second))
     for own, other, name in ((first, second, "first"), (second, first, "second")):
-        output, times = own.most_common(1)[0]
-        if times >= least and output not in other:
-            evidence = {"seen on": name, "times": times, "runs": own.total(), "different outputs": len(own)}
-            meaning = "the same whole output again and again, and never on the neighbour"
+        known = set(own[: len(own) // 2])
+        times = sum(output in known for output in own[len(own) // 2 :])
+        if times >= least and known.isdisjoint(other):
+            evidence = {"seen on": name, "runs": len(own), "different outputs": len(set(own)), "came again": times}
+            meaning = "the same whole outputs again and again, and never on the neighbour"
             yield StructuralFinding("identical outputs", "whole output", evidence, meaning)
 
 
@@ -192,9 +195,11 @@ def _one_sided(samples: Samples, least: int) -> Iterator[StructuralFinding]:
     for path in samples.paths:
         sides = samples.side(path)
         for own, other, name in ((*sides, "first"), (*sides[::-1], "second")):
-            value, count = own.most_common(1)[0]
-            if len(own) + len(other) > 2 and count >= least and value not in other:
-                evidence = {"value": value, "seen on": name, "times": count, "times on the other side": 0}
+            if len(own) + len(other) == 2:
+                continue  # constant on both sides
+            alone = [value for value, count in own.items() if count >= least and value not in other]
+            if alone:
+                evidence = {"value": alone[0], "seen on": name, "times": own[alone[0]], "times on the other side": 0}
                 yield StructuralFinding("support", path, evidence, "possible on one side only")
 
 

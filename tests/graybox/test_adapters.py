@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from refdp.audit.adapters.dpxgboost import VARIABLE, Job, train_all, trees
+from refdp.audit.adapters.dpxgboost import VARIABLE, Job, train_all
 from refdp.audit.adapters.plain import command, plain
 from refdp.audit.opened_replay import audit_opened
 from refdp.audit.structural import inspect
@@ -147,9 +147,11 @@ def test_dpxgboost_through_a_subprocess(monkeypatch: pytest.MonkeyPatch, tmp_pat
     jobs = [Job(X, Y, X.min(axis=0), X.max(axis=0), 1, {"seed": seed}) for seed in (1, 2)]
     version, models = train_all(jobs)
     assert version == "0.2.10"
-    assert [trees(model)[0] for model in models] == [
+    assert [trained.trees[0] for trained in models] == [
         {"sum_hessian": [40.0], "split_conditions": [0.1 * seed]} for seed in (1, 2)
     ]
+    ticking = train_all([Job(X, Y, X.min(axis=0), X.max(axis=0), 1, {"seed": 1}, tick) for tick in (0, 1)])[1]
+    assert ticking[0].seconds[1] < ticking[1].seconds[0]
     (tmp_path / "dp_xgboost.py").write_text("raise ImportError('not here')")
     with pytest.raises(InvalidParameter, match="not here"):
         train_all(jobs)
