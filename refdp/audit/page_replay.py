@@ -13,7 +13,7 @@ import refdp
 from refdp.audit.page import Page, Shown, curve_figure, loss_figure
 from refdp.audit.page_sources import release_line
 from refdp.audit.replay import Pair, Violation, audit_pair
-from refdp.audit.report import Report, neighbours, trainer
+from refdp.audit.report import Progress, Report, neighbours, trainer
 from refdp.audit.tradeoff import Curve, curve_of
 from refdp.records import Records
 from refdp.registry import Paper
@@ -35,10 +35,18 @@ LIMITS = (
 )
 
 
-def replay_page(paper: Paper, params: Any, report: Report, records: Records | None, seed: int, reproduce: str) -> Page:
-    """The page of an audit of a paper's algorithm."""
+def replay_page(
+    paper: Paper,
+    params: Any,
+    report: Report,
+    records: Records | None,
+    seed: int,
+    reproduce: str,
+    progress: Progress = lambda done, total: None,
+) -> Page:
+    """The page of an audit of a paper's algorithm. progress: of the runs for the figures."""
     claimed = report.claimed
-    losses = losses_on(paper, params, worst_pair(paper, params, records, seed), seed)
+    losses = losses_on(paper, params, worst_pair(paper, params, records, seed), seed, progress)
     curve = loss_curve(*losses, claimed.epsilon)
     caption = f"Exact privacy loss of {len(losses[0])} whole runs on the first side, from replay."
     return Page(
@@ -90,16 +98,18 @@ def worst_pair(paper: Paper, params: Any, records: Records | None, seed: int) ->
     return max(pairs, key=worst)
 
 
-def losses_on(paper: Paper, params: Any, pair: Pair, seed: int) -> tuple[Floats, Floats]:
+def losses_on(
+    paper: Paper, params: Any, pair: Pair, seed: int, progress: Progress = lambda done, total: None
+) -> tuple[Floats, Floats]:
     """Exact losses of runs with fresh noise, on the first side and on the second: log p(first) - log p(second)."""
     train = trainer(paper, params)
 
     def one(side: int, run: int) -> float:
         source = source_for(params, np.random.default_rng([seed, 11, side, run]))
         loss = audit_pair(train, pair, source, np.inf, on_first=side == 0).loss
-        return (
-            -loss if side == 1 and loss == np.inf else loss
-        )  # what was seen on the second side is impossible on the first
+        progress(side * RUNS + run + 1, 2 * RUNS)
+        seen_here_only = side == 1 and loss == np.inf  # outputs of the second side that the first cannot have
+        return -loss if seen_here_only else loss
 
     first, second = (np.array([one(side, run) for run in range(RUNS)]) for side in (0, 1))
     return first, second

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import shlex
 from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Any
@@ -110,8 +110,13 @@ def audit(
     with bar("replaying") as progress:
         report = audit_paper(chosen, params, pairs, seed, records=records, progress=progress)
     if html is not None:
-        command = f"refdp {' '.join(sys.argv[1:])}"
-        html.write_text(replay_page(chosen, params, report, records, seed, command).html(), encoding="utf-8")
+        shown = {"data": data, "target": target, "bounds": bounds, "delta": delta}
+        command = _command(paper, as_published, set_, shown | {"epsilon": epsilon, "pairs": pairs, "seed": seed})
+        with bar("replaying for the figures") as progress:
+            page = replay_page(
+                chosen, params, report, records, seed, f"{command} --relation {relation.value}", progress
+            )
+        html.write_text(page.html(), encoding="utf-8")
     emit(report.to_dict(), audit_page(f"{paper}, {relation.value} neighbours", report), as_json)
     raise typer.Exit(0 if report.ok else 1)
 
@@ -175,6 +180,13 @@ def _numbers(values: list[float]) -> str:
 def _count(report: Report) -> str:
     count = len(report.violations)
     return f"{count} violation{'s' if count > 1 else ''}"
+
+
+def _command(paper: str, as_published: bool, set_: list[str] | None, options: dict[str, Any]) -> str:
+    """The command that gives the same finding."""
+    words = ["refdp", "audit", paper, *["--as-published"] * as_published]
+    words += [word for name, value in options.items() if value is not None for word in (f"--{name}", str(value))]
+    return shlex.join([*words, *(["--set", *set_] if set_ else [])])
 
 
 def _unused(names: str, values: list[Any]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -54,9 +55,11 @@ class Given:
 
     def command(self) -> str:
         """The command that gives the same finding."""
-        shown = f"refdp audit --callable {self.name} --pair {self.pair} --epsilon {self.epsilon:g}"
-        shown += f" --delta {self.delta:g}" * bool(self.delta)
-        return f"{shown} --confidence {self.confidence!r} --samples {self.samples} --seed {self.seed}"
+        words = ["refdp", "audit", "--callable", self.name, "--pair", str(self.pair), "--epsilon", repr(self.epsilon)]
+        words += ["--delta", repr(self.delta), "--confidence", repr(self.confidence)]
+        words += ["--samples", str(self.samples), "--seed", str(self.seed)]
+        words += ["--no-structural"] * (not self.structural) + ["--outliers"] * self.outliers
+        return shlex.join(words)
 
 
 def audit_callable(given: Given) -> int:

@@ -120,6 +120,8 @@ def test_the_report_of_a_function(call: Call, pair: str, tmp_path: Path) -> None
     found = check(text, f"epsilon is at least {document['lower_bound']:.4g}")
     assert "half_the_noise" in found.texts["title"] and "foreign.py:" in found.texts["findings"]
     assert document["event"] in found.texts["facts"]
+    again = call(*found.texts["reproduce"].split()[2:])[1]
+    assert {k: v for k, v in again.items() if k != "seconds"} == {k: v for k, v in document.items() if k != "seconds"}
     seen = browsed(path)
     if seen is not None:
         check(seen, f"epsilon is at least {document['lower_bound']:.4g}")
@@ -134,6 +136,9 @@ def test_the_report_of_a_paper(call: Call, tmp_path: Path) -> None:
     found = check(text, "dpboost is not (1, 0) private")
     assert all(violation["release"] in found.texts["findings"] for violation in document["violations"])
     assert "refdp/papers/dpboost" in found.texts["findings"]
+    again = found.texts["reproduce"].split()
+    assert again[:4] == ["refdp", "audit", "dpboost", "--as-published"]
+    assert call(*again[2:])[1] == document
     assert call("dpboost", *quick, "--html", str(path))[0] == 0
     check(path.read_text(), "No violation of (1, 0) privacy of dpboost")
     seen = browsed(path)

@@ -6,6 +6,7 @@ False alarms: 1e-6 for the whole zoo, see `benchmarks.zoo`; here the audits that
 from __future__ import annotations
 
 import math
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -57,8 +58,10 @@ def test_an_audit_notices_what_these_tests_could_not_see() -> None:
 
 
 def test_laplace_at_98_percent_of_its_scale() -> None:
+    start = time.process_time()
     bound = benchmark.audit(next(one for one in specimens() if one.name.endswith("x 0.98")))
-    assert bound.refuted and bound.samples <= 3_000_000 and bound.seconds < 5
+    assert bound.refuted and bound.samples <= 3_000_000
+    assert time.process_time() - start < 5  # of this process, whatever else the machine does
 
 
 @pytest.mark.statistics
