@@ -61,7 +61,7 @@ def _checks(result: Mapping[str, Any]) -> str:
 
 
 def _row(check: Mapping[str, str]) -> str:
-    cells = [check["data"], check["question"], check["outcome"], f"`{check['where']}`", check["evidence"]]
+    cells = [check["data"], check["question"], check["outcome"], f"`{check['where'] or 'returned value'}`", check["evidence"]]
     return "| " + " | ".join(_cell(cell) for cell in cells) + " |\n"
 
 
