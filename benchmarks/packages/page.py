@@ -23,11 +23,24 @@ the named sets in a shuffled order (seed 0), numeric columns clamped to public b
 """
 
 
+REMARKS = {
+    "diffprivlib": "The forest's documentation names no neighbour relation, so both are audited. Given the public random "
+    "thresholds, its trees' outputs do not depend on each other, so that the sum of their largest losses is attained.",
+    "interpret": "The documentation names no neighbour relation, so both are audited: where a record is removed, the "
+    "number of records is private and the model holds it; where one is replaced, that number is public, but the noise of "
+    "binning is calibrated to the change that a removed record makes. The rows on δ tell whether the whole run exceeds "
+    "the claim on the pairs tried.",
+    "dp-xgboost": "Structural runs take place in different seconds, because the noise follows the clock.",
+}
+"""What has to be known to read the rows of a package."""
+
+
 def page(results: Sequence[Mapping[str, Any]]) -> str:
     """The whole page. Each result: package, version, python, environment, seconds, checks."""
     parts = [HEAD, _summary(results)]
     for result in results:
-        parts += [f"\n## {result['package']} {result['version']}\n", f"\n{result['environment']}\n", _checks(result)]
+        remark = " ".join([result["environment"], *filter(None, [REMARKS.get(result["package"])])])
+        parts += [f"\n## {result['package']} {result['version']}\n", f"\n{remark}\n", _checks(result)]
     return "".join(parts)
 
 
@@ -61,7 +74,8 @@ def _checks(result: Mapping[str, Any]) -> str:
 
 
 def _row(check: Mapping[str, str]) -> str:
-    cells = [check["data"], check["question"], check["outcome"], f"`{check['where'] or 'returned value'}`", check["evidence"]]
+    where = check["where"] or "returned value"
+    cells = [check["data"], check["question"], check["outcome"], f"`{where}`", check["evidence"]]
     return "| " + " | ".join(_cell(cell) for cell in cells) + " |\n"
 
 
