@@ -24,12 +24,13 @@ the named sets in a shuffled order (seed 0), numeric columns clamped to public b
 
 
 REMARKS = {
-    "diffprivlib": "The forest's documentation names no neighbour relation, so both are audited. Given the public random "
-    "thresholds, its trees' outputs do not depend on each other, so that the sum of their largest losses is attained.",
+    "diffprivlib": "The forest's documentation names no neighbour relation, so both are audited. Given the public "
+    "random thresholds, its trees' outputs do not depend on each other, so that the sum of their largest losses is "
+    "attained.",
     "interpret": "The documentation names no neighbour relation, so both are audited: where a record is removed, the "
-    "number of records is private and the model holds it; where one is replaced, that number is public, but the noise of "
-    "binning is calibrated to the change that a removed record makes. The rows on δ tell whether the whole run exceeds "
-    "the claim on the pairs tried.",
+    "number of records is private and the model holds it; where one is replaced, that number is public, but the noise "
+    "of binning is calibrated to the change that a removed record makes. The rows on δ tell whether the whole run "
+    "exceeds the claim on the pairs tried.",
     "dp-xgboost": "Structural runs take place in different seconds, because the noise follows the clock.",
 }
 """What has to be known to read the rows of a package."""
