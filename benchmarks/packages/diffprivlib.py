@@ -106,7 +106,7 @@ def _last_bits(data: Table, make: Maker) -> list[Any]:
     def count(rows: Any, generator: Any) -> float:
         return float(make(None).randomise(int((rows == wanted).all(axis=1).sum())))
 
-    return inspect(count, (data.x, data.without(row)[0]), seed=1, calls=BITS, order=False)
+    return inspect(count, (data.x, data.without(row)[0]), seed=1, delta=make(None).delta, calls=BITS, order=False)
 
 
 def _forest(data: Table) -> Iterator[Check]:
