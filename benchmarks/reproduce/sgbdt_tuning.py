@@ -46,17 +46,22 @@ class Effort:
 FULL = {"abalone": Effort(120, 20, 4, 5, 8, 48), "adult": Effort(20, 10, 1, 3, 6, 16)}
 AGAIN = {"abalone": Effort(0, 8, 2, 3, 6, 48), "adult": Effort(0, 6, 1, 2, 4, 16)}
 LIGHT = {"abalone": Effort(12, 8, 1, 2, 4, 12), "adult": Effort(0, 6, 0, 0, 4, 8)}
+LEAST = {"abalone": Effort(0, 6, 0, 0, 4, 12), "adult": Effort(0, 6, 0, 0, 4, 8)}
 """FULL for the method's first choice; AGAIN for its second, which starts from the first ones at all epsilons and is the
-one reported ("r1"); LIGHT for what the method is compared with, which starts from the first ones too."""
-AFFORDABLE: dict[str, dict[str, int]] = {"abalone": {}, "adult": {"trees": 200, "depth": 3}}
+one reported ("r1"); LIGHT for streams, LEAST for the ablation, which start from the first ones too (LEAST takes no
+other points).
+"""
+AFFORDABLE = {"abalone": {"trees": 600, "depth": 6}, "adult": {"trees": 300, "depth": 5}}
 """The search draws nothing larger: Adult's size makes long runs slow."""
 START: Point = {
     "trees": 100, "depth": 2, "gradient_bound": 0.1, "hessian_bound": 0.1, "subsample": 0.005, "support_weight": 0.04,
     "initial_share": 0.1, "label_bound": 1.0, "shrinkage": 0.1, "features": "cyclic", "values": "uniform",
-    "support": "max", "regularisation": 10.0,
+    "support": "max",
 }  # fmt: skip
 """Little noise for a leaf's signal: gradients clipped low, most of the budget for them, a support that lambda bounds
 from below, large leaves. Adult's short searches and every second one start from it."""
+LARGE: Point = START | {"trees": 200, "depth": 5, "gradient_bound": 0.3, "support_weight": 0.3, "shrinkage": 0.2}
+"""For large epsilons: more and deeper trees. Adult's second search starts from it."""
 Loss = Callable[[Point, int], float]
 
 
@@ -110,7 +115,7 @@ def search(data: str, variant: str, loss: Loss, starts: Sequence[Point], effort:
 
 def affordable(data: str, variant: str) -> dict[str, list[Any]]:
     """The grids of a variant, as far as the search draws from them."""
-    most = AFFORDABLE[data]
+    most = AFFORDABLE[data] | ({"trees": 200, "depth": 3} if data == "adult" and variant == "first" else {})
     grids = grids_of(data, variant)
     return {name: [value for value in grid if name not in most or value <= most[name]] for name, grid in grids.items()}
 
@@ -119,12 +124,16 @@ def starts_of(data: str, variant: str, done: dict[str, Point]) -> list[Point]:
     """What was chosen for the same variant at other epsilons and for the method in the first search."""
     keys = [f"{data}/{variant}/{e:g}" for e in EPSILONS[data]] + [f"{data}/first/{e:g}" for e in EPSILONS[data]]
     grids = grids_of(data, variant)
-    points = [done[key] for key in keys if key in done] + [START] * (data == "adult" or variant == "r1")
+    points = (
+        [done[key] for key in keys if key in done] + [START] * (data == "adult") + [START, LARGE] * (variant == "r1")
+    )
     return [{name: point.get(name, grid[-1]) for name, grid in grids.items()} for point in points]
 
 
 def _effort(variant: str) -> dict[str, Effort]:
-    return {"first": FULL, "r1": AGAIN}.get(variant, LIGHT)
+    if "stream" in variant:
+        return LIGHT
+    return {"first": FULL, "r1": AGAIN}.get(variant, LEAST)
 
 
 def chosen() -> dict[str, Point]:
