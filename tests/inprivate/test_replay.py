@@ -49,7 +49,7 @@ def test_as_published_is_named_with_witness_and_exact_loss(relation: Relation) -
         ({"constants": "published"}, "sensitivity"),
         ({"candidates": "triples"}, "options"),
         ({"level_budget": "whole"}, "budget"),
-        ({"halves": "sizes", "rounds": 2}, "assignment"),
+        ({"halves": "sizes", "rounds": 2, "owners": 1}, "assignment"),
     ],
 )
 def test_each_printed_reading_alone_is_named(changes: dict[str, Any], kind: str) -> None:
@@ -58,4 +58,4 @@ def test_each_printed_reading_alone_is_named(changes: dict[str, Any], kind: str)
 
 
 def test_halves_of_exact_sizes_hold_when_a_record_is_replaced() -> None:
-    assert report(Relation.REPLACE_ONE, halves="sizes", rounds=2).ok
+    assert report(Relation.REPLACE_ONE, halves="sizes", rounds=2, owners=1).ok
