@@ -42,6 +42,7 @@ SMALL: dict[str, Any] = {"trees": 2, "rounds": 2, "depth": 2, "trees_per_ensembl
 EXTRA: dict[str, tuple[tuple[str, dict[str, Any]], ...]] = {
     "fedgbdt": (
         ("all as printed, histogram splits", {"splits": "histogram"}),
+        ("all as printed, noise by records", {"noise_by": "record"}),
         ("all as printed, iterative Hessian", {"splits": "histogram", "candidates": "iterative-hessian", "rounds": 2}),
     ),
     "dpxgboost": (("all as printed, noisy averages", {"leaf": "average"}),),
@@ -95,10 +96,10 @@ def by_replay(one: Paper, params: Any) -> tuple[dict[str, Any], Pair | None]:
     kinds: dict[str, None] = {}
     first, worst, best = 0, -1.0, None
     start = time.perf_counter()
-    stream = [pairs(schema, params.relation, 5, MOST_RECORDS) for schema in SCHEMAS[:2]]
-    if _overspent(train, next(stream[0]).base, claimed.epsilon, claimed.delta):
-        kinds["budget"], first = None, 1
-    for number, pair in enumerate(chain.from_iterable(islice(zip(*stream), PAIRS // 2))):
+    stream = [pairs(schema, params.relation, 5, MOST_RECORDS) for schema in SCHEMAS]
+    if any(_overspent(train, next(one).base, claimed.epsilon, claimed.delta) for one in stream):
+        kinds["budget"], first = None, train.runs
+    for number, pair in enumerate(chain.from_iterable(islice(zip(*stream), PAIRS // len(SCHEMAS)))):
         for finding in _findings(train, pair, number, epsilon):
             if finding.violations:
                 first = first or train.runs
