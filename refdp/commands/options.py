@@ -21,7 +21,7 @@ Published = Annotated[bool, typer.Option("--as-published", help="The paper's own
 Target = Annotated[str | None, typer.Option("--target", help="Column to predict; a CSV file's last one by default.")]
 BoundsFile = Annotated[
     Path | None,
-    typer.Option("--bounds", help="JSON file: {column: [low, high] or [category, ...]}, the target's too."),
+    typer.Option("--bounds", help="JSON file: {column: \\[low, high] or \\[category, ...]}, the target's too."),
 ]
 Delta = Annotated[float | None, typer.Option("--delta", help="Privacy parameter delta, where the paper has one.")]
 Settings = Annotated[

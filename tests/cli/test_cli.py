@@ -45,6 +45,15 @@ def people(tmp_path: Path) -> dict[str, str]:
     return {"data": str(data), "bounds": str(bounds), "model": str(tmp_path / "model.json"), "dir": str(tmp_path)}
 
 
+def test_help_shows_the_brackets_of_the_bounds_file(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Square brackets are markup to the help's printer; unescaped they are lost."""
+    monkeypatch.setenv("COLUMNS", "200")
+    assert cli.run(["train", "--help"]) == 0
+    assert "[low, high]" in capsys.readouterr().out
+
+
 # --- train and predict ------------------------------------------------------------------------------------------------
 
 
