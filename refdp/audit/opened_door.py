@@ -19,9 +19,9 @@ import importlib
 import inspect
 import random
 import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import FrameType
@@ -86,6 +86,7 @@ class ForeignCurator:
     states: list[tuple[Any, ...]] = field(default_factory=list)
     entries: list[Entry] = field(default_factory=list)
     busy: bool = False
+    thread: int = field(default_factory=threading.get_ident)
 
     def recording(self) -> Recording:
         """What was seen so far."""
@@ -139,7 +140,8 @@ class ForeignCurator:
 
 GLOBAL = (np.random, random)
 """Global generators: foreign code draws public randomness from them, which has to go on in a replay as it did."""
-_ACTIVE: ContextVar[ForeignCurator | None] = ContextVar("active curator", default=None)
+_ACTIVE: list[ForeignCurator] = []
+"""Curators of the `with` blocks that are open, the innermost last."""
 
 
 def _state(generator: Any) -> Any:
@@ -172,11 +174,13 @@ def opened(
     """Open packages by name, or functions by patches, for the time of a `with` block.
 
     replay: let noise functions return what they returned in this recording. relation: of the neighbours, for messages.
-    Errors: InvalidParameter for an unknown package; ImpossibleReplay where a replayed run parts from the recorded one.
+    Noise that is drawn in other processes is not seen.
+    Errors: InvalidParameter for an unknown package, and where noise is drawn in another thread; ImpossibleReplay where
+    a replayed run parts from the recorded one.
     """
     curator = ForeignCurator(relation, replay)
     kept = []
-    token = _ACTIVE.set(curator)
+    _ACTIVE.append(curator)
     try:
         for patch in [patch for package in packages for patch in _patches(package)]:
             original = vars(patch.owner).get(patch.name, _INHERITED)
@@ -190,7 +194,7 @@ def opened(
                 delattr(patch.owner, patch.name)
             else:
                 setattr(patch.owner, patch.name, original)
-        _ACTIVE.reset(token)
+        _ACTIVE.pop()
 
 
 _INHERITED = object()
@@ -211,9 +215,11 @@ def watched(function: Callable[..., Any], reading: Reading, inside: str = "/no s
 
     @functools.wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
-        curator = _ACTIVE.get()
+        curator = _ACTIVE[-1] if _ACTIVE else None
         if curator is None or curator.busy:
             return function(*args, **kwargs)
+        if curator.thread != threading.get_ident():
+            raise InvalidParameter(f"{function.__qualname__} is called in another thread: audit with one thread only")
         bound = signature.bind(*args, **kwargs)
         bound.apply_defaults()
         arguments = bound.arguments | bound.arguments.get("kwargs", {})

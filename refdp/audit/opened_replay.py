@@ -30,7 +30,7 @@ from refdp.audit.opened_report import OpenedReport, Seen, largest, once
 from refdp.audit.replay import SLACK, Violation, finite_or_name
 from refdp.audit.structural_samples import RAISED, Data
 from refdp.audit.structural_state import Leaf, leaves
-from refdp.errors import ImpossibleReplay
+from refdp.errors import ImpossibleReplay, InvalidParameter
 from refdp.events import Relation, Sensitivity
 from refdp.mechanisms import DiscreteGaussian, Gaussian, Laplace
 
@@ -66,6 +66,7 @@ def audit_opened(
     generators are seeded). doors: packages, or lists of patches, that are opened. published: the part of the result
     that is meant to be public. rounding: how far numbers of results may differ, relative to 1 or their size, where
     noise is added apart from the noise function.
+    Errors: InvalidParameter if no noise function is called and nothing else is found, or one in another thread.
     """
     found: list[Violation] = []
     seen: list[Seen] = []
@@ -89,6 +90,8 @@ def audit_opened(
     found += _samplers(recordings)
     worst = [max((total[place] for total in totals), default=0.0) for place in range(3)]
     calls = sum(len(recording.calls) for recording in recordings)
+    if recordings and not calls and not found:
+        raise InvalidParameter(f"{doors}: no noise function was called; one that draws noise has to be opened")
     return OpenedReport(
         epsilon, delta, len(totals), calls, worst[0], worst[1], worst[2], tuple(largest(seen)), tuple(once(found))
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -154,6 +155,18 @@ def test_a_shorter_neighbour_run_is_an_impossible_replay() -> None:
         foreign.stops_early(np.zeros(30))
     with pytest.raises(ImpossibleReplay, match="ended before"), opened(LIBRARY, replay=curator.recording()):
         foreign.stops_early(np.zeros(3))
+
+
+def test_noise_in_another_thread_is_refused() -> None:
+    """Threads take turns in any order, so that nothing could be replayed."""
+    with ThreadPoolExecutor(1) as pool, opened(LIBRARY), pytest.raises(InvalidParameter, match="thread"):
+        pool.submit(foreign.count_right, ROWS).result()
+
+
+def test_an_audit_that_sees_no_noise_is_refused() -> None:
+    with pytest.raises(InvalidParameter, match="no noise function"):
+        audit(lambda rows: 1.0)
+    assert audit(len).kinds() == ["result"]
 
 
 def test_unknown_packages_are_named() -> None:
