@@ -118,7 +118,7 @@ def compositions() -> Iterator[Specimen]:
     )  # fmt: skip
     yield Specimen(
         "three counts for the price of one", repeated(3, 1.0), ONE, 1.0, 3.0, "3 releases of 1 each", "mutant",
-        on_pair=3.0, samples=3_000,
+        on_pair=3.0, samples=5_000,
     )  # fmt: skip
     yield Specimen(
         "one noise for two counts", Vectorised(_one_noise), ((0.0, 0.0), (1.0, 0.0)), 2.0, math.inf,
