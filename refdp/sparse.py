@@ -136,27 +136,30 @@ class Entries:
 
 @dataclass(frozen=True)
 class SparseSums:
-    """`kernels.BinSums` of entries. bin: place of each entry's code on the joined bin axis."""
+    """`kernels.BinSums` of entries. joined: entries as rows of one column, whose codes are places on the bin axis."""
 
     entries: Entries
     offsets: NDArray[np.int64]
-    bin: NDArray[np.int64]
+    joined: kernels.BinSums
 
     @classmethod
     def prepare(cls, entries: Entries, offsets: NDArray[np.int64]) -> SparseSums:
         """Prepared once for many calls."""
-        return cls(entries, offsets, np.repeat(offsets[:-1], np.diff(entries.starts)) + entries.code)
+        bins = int(offsets[-1])
+        place = np.repeat(offsets[:-1], np.diff(entries.starts)) + entries.code
+        codes: kernels.Codes = place.astype(np.uint16) if bins <= 1 << 16 else place.astype(np.uint32)
+        return cls(entries, offsets, kernels.BinSums.prepare(codes[np.newaxis], np.array([0, bins])))
 
     def sums(self, node: Nodes, nodes: int, stats: Sequence[Floats | None], parents: Floats | None = None) -> Floats:
-        """As `kernels.bin_sums`, for nodes 0..nodes - 1. parents are not needed: the entries are few."""
-        bins = int(self.offsets[-1])
-        total, row = kernels.leaf_sums(node, nodes, stats), self.entries.row
-        cell = node[row] * bins + self.bin
-        weights = [None if stat is None else stat[row] for stat in stats]
-        table = np.stack([np.bincount(cell, each, nodes * bins).astype(np.float64) for each in weights])
-        table = table.reshape(len(stats), nodes, bins)
+        """As `kernels.bin_sums`."""
+        row, absent = self.entries.row, self.offsets[:-1] + self.entries.default
+        if parents is not None:  # of the entries alone
+            parents = parents.copy()
+            parents[..., absent] = 0.0
+        own = [None if stat is None else stat.take(row) for stat in stats]
+        table = self.joined.sums(node.take(row), nodes, own, parents)
         others = np.add.reduceat(table, self.offsets[:-1], axis=-1)
-        table[..., self.offsets[:-1] + self.entries.default] = total[..., np.newaxis] - others
+        table[..., absent] = kernels.leaf_sums(node, nodes, stats)[..., np.newaxis] - others
         return table
 
 

@@ -30,6 +30,8 @@ EPSILONS = (1.0, 2.0, 4.0, 6.0, 8.0, 10.0)
 SOME = (1.0, 4.0, 10.0)
 ENDS = (1.0, 10.0)
 FEWER_FOLDS = 2
+LARGE = 90_000  # records from which on a minimum of 500 is tried too
+FLOOR_DEPTHS, BENCHMARK_DEPTHS = (3, 6, 10), (6, 8, 10, 12)
 NO_BOUND = 1000.0  # no score gets so far from a label: with this gradient bound nothing is filtered
 TREES, RATE = 20, 0.1
 
@@ -77,6 +79,7 @@ METHODS = {
     "xgboost": Method("xgboost, no privacy", "none", {}),
     "none": Method("no noise, no filter, all records", "none", PLAIN),
     "published": Method("as published", "published", PUBLISHED),
+    "published-500": Method("as published, minimum 500", "published", {**PUBLISHED, "child_minimum": 500}),
     "script": Method("as in the published script", "published", PUBLISHED, first_order=True, halves=True),
     "minimum": Method("repaired, minimum", "repaired", {}),
     "average": Method("repaired, noisy average", "repaired", AVERAGE),
@@ -156,6 +159,8 @@ Planned = tuple[str, dict[str, Any]]
 def _table() -> list[Planned]:
     cells = []
     for data, (name, one) in itertools.product(TASKS, METHODS.items()):
+        if name == "published-500" and TASKS[data].rows < LARGE:
+            continue
         budgets = ENDS if data not in EXPLAINED or name in BESIDE else EPSILONS
         found = [{}] if one.group == "none" else [{"epsilon": e} for e in budgets]
         cells += [("table", {"data": data, "method": name, **cell}) for cell in found]
@@ -166,6 +171,10 @@ def _explanations() -> list[Planned]:
     cells = [("ladder", {"data": name, "step": step}) for name in EXPLAINED for step in LADDER]
     cells += [("noise", {"data": name, "epsilon": e, "noise": noisy, "method": "published"})
               for name in EXPLAINED for e in ENDS for noisy in NOISES]  # fmt: skip
+    cells += [("floor", {"data": name, "depth": depth, "noise": noisy})
+              for name in EXPLAINED for depth in FLOOR_DEPTHS for noisy in ("none", "all")]  # fmt: skip
+    cells += [("benchmark", {"data": "covtype", "depth": depth, "rate": rate})
+              for depth in BENCHMARK_DEPTHS for rate in (RATE, 1.0)]  # fmt: skip
     cells += [("leaves", {"data": name, "epsilon": e, "leaf": leaf, "constants": constants})
               for name in OPTION_TASKS for e in ENDS for leaf in LEAVES for constants in ("published", "proved")
               if not (constants == "published" and "stopping" in LEAVES[leaf])]  # fmt: skip
@@ -201,6 +210,8 @@ def params_of(run: Run) -> dpxgboost.Params:
             return method(cell["method"]).params(data, epsilon)
         case "ladder":
             return Method("", "none", LADDER[cell["step"]]).params(data, epsilon)
+        case "floor":
+            return method("chosen").params(data, 10.0, depth=cell["depth"])
         case "options":
             return METHODS["average"].params(data, epsilon, **OPTIONS[cell["option"]])
         case "bins":
@@ -212,8 +223,9 @@ def params_of(run: Run) -> dpxgboost.Params:
 def execute(run: Run) -> Metrics:
     """Train on the trial's training part, measure on its test part."""
     train, test = parts(run["data"], run.repeat)[run.fold]
-    if run.experiment == "table" and run["method"] == "xgboost":
-        return {"loss": benchmark(train, test, run.seed)}
+    if not _ours(run):
+        cell = {"depth": 6, "rate": RATE, **dict(run.cell)}
+        return {"loss": benchmark(train, test, run.seed, cell["depth"], cell["rate"])}
     params = params_of(run)
     model = dpxgboost.train(params, train.records(), Curator(_source(run), params.relation))
     centre = float(np.mean(train.y))
@@ -222,13 +234,17 @@ def execute(run: Run) -> Metrics:
     return {"loss": loss(model, test), "constant": float(constant)}
 
 
-def benchmark(train: Dataset, test: Dataset, seed: int) -> float:
-    """xgboost itself, with the same trees, learning rate, lambda and subsampling, on labels in [-1, 1]."""
+def _ours(run: Run) -> bool:
+    return not (run.experiment == "benchmark" or dict(run.cell).get("method") == "xgboost")
+
+
+def benchmark(train: Dataset, test: Dataset, seed: int, depth: int, rate: float) -> float:
+    """xgboost itself, without privacy: as many trees, the same learning rate and lambda, labels -1 and 1."""
     import xgboost
 
     classes = isinstance(train.target, Classes)
     label = 2 * train.y - 1 if classes else train.y
-    settings = {"max_depth": 6, "eta": 0.3, "lambda": 0.1, "subsample": RATE, "tree_method": "hist", "nthread": 1,
+    settings = {"max_depth": depth, "eta": 0.3, "lambda": 0.1, "subsample": rate, "tree_method": "hist", "nthread": 1,
                 "seed": seed % 2**31, "objective": "reg:squarederror"}  # fmt: skip
     booster = xgboost.train(settings, xgboost.DMatrix(train.x, label), TREES)
     found = booster.predict(xgboost.DMatrix(test.x))
@@ -245,8 +261,8 @@ def _source(run: Run) -> SampleSource:
 
 def program(run: Run) -> str:
     """What decides the result besides the seed: the modules that train, and the parameters."""
-    if run.experiment == "table" and run["method"] == "xgboost":
-        return digest((), "xgboost")
+    if not _ours(run):
+        return digest((), repr(run.cell))
     return digest(MODULES, repr(params_of(run)))
 
 

@@ -1,7 +1,7 @@
 """Choose what the paper leaves open, on made-up data only: `python -m benchmarks.reproduce.dpxgboost_tuning`.
 
 Number of trees, learning rate, lambda and subsampling stay as published. The choice is written to
-results/dpxgboost_chosen.json; the reproduction's method "chosen" reads it.
+dpxgboost_chosen.json beside this file; the reproduction's method "chosen" reads it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from refdp.papers import dpxgboost
 from refdp.records import Classes
 from refdp.sources import SampleSource
 
-FILE = Path(__file__).parents[2] / "results" / "dpxgboost_chosen.json"
+FILE = Path(__file__).with_name("dpxgboost_chosen.json")
 EPSILONS = (1.0, 4.0, 10.0)
 SEEDS = (1, 2)
 GRID: dict[str, tuple[Any, ...]] = {
