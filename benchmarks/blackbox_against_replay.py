@@ -104,11 +104,25 @@ def by_replay(one: Paper, params: Any) -> tuple[dict[str, Any], Pair | None]:
             if finding.violations:
                 first = first or train.runs
                 kinds |= dict.fromkeys(violation.kind for violation in finding.violations)
-                loss = max(abs(finding.loss), finding.worst if finding.worst < math.inf or epsilon < math.inf else 0.0)
+                loss = _loss(finding, epsilon)
                 if loss > worst:
                     worst, best = loss, pair
     shown = {"kinds": list(kinds), "runs": first, "seconds": time.perf_counter() - start, "loss": finite_or_name(worst)}
     return shown | {"epsilon": claimed.epsilon, "delta": claimed.delta}, best
+
+
+def _loss(finding: Finding, epsilon: float) -> float:
+    """Largest loss along the run (of the recorded outputs where a delta lets single outputs lose without bound).
+
+    A model that differs although every output was the same loses everything.
+    """
+    if any(violation.kind == "model" for violation in finding.violations):
+        return math.inf
+    return (
+        abs(finding.loss)
+        if epsilon == math.inf and finding.worst == math.inf
+        else max(abs(finding.loss), finding.worst)
+    )
 
 
 def _overspent(train: Counted, records: Records, epsilon: float, delta: float) -> bool:
@@ -153,7 +167,10 @@ printed choice. *Replay*: training runs until the first violation. *Black box*: 
 (confidence 1 - 1e-6) on the pair that replay found to lose most, with all numbers of the published model as output;
 runs on both sides until the bound exceeds the claim, or all that were allowed. The pair is a gift: a black-box auditor
 would have to find it first. A violation that replay names is a broken promise of a release (its sensitivity, say);
-where the loss stays below ε, the run as a whole did not exceed the claim on these pairs, and no black box can see it.
+where the loss stays below ε, the run as a whole did not exceed the claim on these pairs, and no black box can see it
+there. The loss is the largest over all outputs along a run, however improbable; for papers with a δ that of recorded
+outputs. "inf" with an assignment means that the two sides draw secret partitions from different laws, which no replay
+can follow, and need not show in outputs.
 
 """
 
