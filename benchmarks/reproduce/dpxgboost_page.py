@@ -214,8 +214,8 @@ def exceptions(cells: Cells) -> Iterator[str]:
 
 
 def _far(cells: Cells, data: str, name: str) -> str:
-    found = [compared(cells, data, name, e) for e in study.EPSILONS]
-    return ", ".join(f"{one.epsilon:g}" for one in found if one is not None and not one.near) or "none"
+    found = [one for e in study.EPSILONS if (one := compared(cells, data, name, e)) is not None]
+    return ", ".join(f"{one.epsilon:g}" for one in found if not one.near) or ("none" if found else "not run")
 
 
 def _noises(cells: Cells) -> Iterator[list[str]]:
