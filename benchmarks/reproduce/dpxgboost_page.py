@@ -178,7 +178,7 @@ def in_short(cells: Cells) -> str:
         rows.append([study.METHODS[name].title, *(_share(part) for part in (usable, known))])
     lines = table(["within 15% of the printed figure, or better", "comparable cells", "all cells"], rows)
     excluded = [TASKS[data].title for data in PRINTED if not comparable(cells, data)]
-    return f"{lines}\n" + COMPARABLE.format(excluded=f"{', '.join(excluded) or 'none'} is not comparable")
+    return lines + COMPARABLE.format(excluded=f"{', '.join(excluded) or 'none'} is not comparable")
 
 
 def _share(cells: list[Cell]) -> str:

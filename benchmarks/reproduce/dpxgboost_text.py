@@ -60,9 +60,9 @@ the published and four repaired settings (minimum, average, clipping, depth 3) o
 one split and two seeds each, so that the grid's axes are not independent of them. No default of refdp was changed.
 """
 
-COMPARABLE = """A set is called comparable if a model without privacy (xgboost or refdp's text, whichever is better) comes within 15% of
-the paper's benchmark without privacy, or below it: otherwise the task is another one.
-By this rule {excluded}.
+COMPARABLE = """
+A set is called comparable if a model without privacy (xgboost or refdp's text, whichever is better) comes within 15% of
+the paper's benchmark without privacy, or below it: otherwise the task is another one. By this rule {excluded}.
 """
 
 COVTYPE = """On covtype the published script takes the first 100,000 rows of LIBSVM's file, another selection of records
