@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import re
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -33,7 +34,7 @@ def release_line(package: Path, paper: str, release: str) -> str:
             for node, pattern in _texts(ast.parse(text), only_calls):
                 if re.fullmatch(pattern, name):
                     shown = " ".join((ast.get_source_segment(text, node) or "").split())
-                    return f"{path.relative_to(package.parent)}:{node.lineno}: {shown[:120]}"
+                    return f"{path.relative_to(package.parent)}:{node.lineno}: {textwrap.shorten(shown, 160, placeholder=" …")}"
     return ""
 
 
