@@ -33,8 +33,8 @@ def release_line(package: Path, paper: str, release: str) -> str:
             text = path.read_text(encoding="utf-8")
             for node, pattern in _texts(ast.parse(text), only_calls):
                 if re.fullmatch(pattern, name):
-                    shown = " ".join((ast.get_source_segment(text, node) or "").split())
-                    return f"{path.relative_to(package.parent)}:{node.lineno}: {textwrap.shorten(shown, 160, placeholder=" …")}"
+                    shown = textwrap.shorten(ast.get_source_segment(text, node) or "", 160, placeholder=" …")
+                    return f"{path.relative_to(package.parent)}:{node.lineno}: {shown}"
     return ""
 
 
