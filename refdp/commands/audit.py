@@ -56,6 +56,9 @@ Structural = Annotated[
 Outliers = Annotated[
     bool, typer.Option("--outliers", help="Records may hold any number: also try enormous ones, and other orders.")
 ]
+LowBits = Annotated[
+    bool, typer.Option("--low-bits/--no-low-bits", help="Look at the last bits of floating-point outputs too.")
+]
 Html = Annotated[Path | None, typer.Option("--html", help="Write the report as one page.")]
 
 
@@ -81,6 +84,7 @@ def audit(
     resume: Resume = None,
     structural: Structural = True,
     outliers: Outliers = False,
+    low_bits: LowBits = True,
     html: Html = None,
     as_json: Json = False,
 ) -> None:
@@ -95,7 +99,8 @@ def audit(
             raise InvalidParameter("--callable: a file with neighbours is needed, --pair FILE")
         options = Given(
             name, pair, epsilon, delta or 0.0, CONFIDENCE if confidence is None else confidence,
-            SAMPLES if samples is None else samples, seed, jobs, resume, structural, outliers, html, as_json,
+            SAMPLES if samples is None else samples, seed, jobs, resume, structural, outliers, low_bits,
+            html, as_json,
         )  # fmt: skip
         raise typer.Exit(audit_callable(options))
     _unused_without_callable(pair, confidence, samples, resume)

@@ -50,6 +50,7 @@ class Given:
     resume: Path | None
     structural: bool
     outliers: bool
+    low_bits: bool
     html: Path | None
     as_json: bool
 
@@ -59,6 +60,7 @@ class Given:
         words += ["--delta", repr(self.delta), "--confidence", repr(self.confidence)]
         words += ["--samples", str(self.samples), "--seed", str(self.seed)]
         words += ["--no-structural"] * (not self.structural) + ["--outliers"] * self.outliers
+        words += ["--no-low-bits"] * (not self.low_bits)
         return shlex.join(words)
 
 
@@ -70,18 +72,19 @@ def audit_callable(given: Given) -> int:
     with bound_bar() as progress:
         bound = bound_from(
             [campaign], given.delta, claimed=given.epsilon, confidence=given.confidence, samples=given.samples,
-            progress=progress,
+            low_bits=given.low_bits, progress=progress,
         )  # fmt: skip
-    findings = structural_findings(function, pair, given) if given.structural else []
+    calls = structural_calls(given)
+    findings = structural_findings(function, pair, given, calls) if calls else []
     if given.html is not None:
         page = blackbox_page(given.name, function, bound, findings, campaign.upto(bound.samples), given.command())
         given.html.write_text(page.html(), encoding="utf-8")
-    emit(document(bound, findings), shown(given.name, bound, findings), given.as_json)
+    emit(document(bound, findings, calls), shown(given.name, bound, findings, calls), given.as_json)
     return 1 if bound.refuted or findings else 0
 
 
-def document(bound: Bound, findings: list[dict[str, Any]]) -> dict[str, Any]:
-    """What --json prints."""
+def document(bound: Bound, findings: list[dict[str, Any]], calls: int) -> dict[str, Any]:
+    """What --json prints. calls: runs a side of the structural checks."""
     figures = bound.to_dict()
     return {
         "ok": not bound.refuted and not findings,
@@ -90,14 +93,18 @@ def document(bound: Bound, findings: list[dict[str, Any]]) -> dict[str, Any]:
         **{name: figures[name] for name in ("delta", "confidence", "samples", "event", "likelier", "test", "counts")},
         **{name: figures[name] for name in ("tested", "seconds", "assumption")},
         "structural": findings,
+        "structural_calls": calls,
     }
 
 
-def structural_findings(function: Any, pair: Pair, given: Given) -> list[dict[str, Any]]:
-    """Checks without statistics; none where epsilon is so large that they would take too many runs to say anything."""
+def structural_calls(given: Given) -> int:
+    """Runs a side of the structural checks; 0 for none, where epsilon is so large that too many would be needed."""
     calls = max(CALLS, math.ceil(needed(given.epsilon, ALARM * 1e-6)))
-    if calls > MOST_CALLS:
-        return []
+    return calls if given.structural and calls <= MOST_CALLS else 0
+
+
+def structural_findings(function: Any, pair: Pair, given: Given, calls: int) -> list[dict[str, Any]]:
+    """Checks without statistics."""
 
     def run(records: Any, generator: np.random.Generator) -> Any:
         return np.asarray(function(records, int(generator.integers(2**32))), dtype=np.float64)
@@ -112,7 +119,7 @@ def structural_findings(function: Any, pair: Pair, given: Given) -> list[dict[st
         alarm=ALARM,
         order=given.outliers,
     )
-    return [finding.to_dict() for finding in found]
+    return [finding.to_dict() for finding in found if given.low_bits or finding.kind != "precision"]
 
 
 def read_pair(path: Path) -> Pair:
@@ -153,7 +160,7 @@ def bound_bar() -> Iterator[blackbox.Progress]:
             bar.stop()
 
 
-def shown(name: str, bound: Bound, findings: list[dict[str, Any]]) -> RenderableType:
+def shown(name: str, bound: Bound, findings: list[dict[str, Any]], calls: int) -> RenderableType:
     """The finding for people."""
     style = "bold red" if bound.refuted or findings else "bold green"
     grid = Table.grid(padding=(0, 2))
@@ -163,6 +170,7 @@ def shown(name: str, bound: Bound, findings: list[dict[str, Any]]) -> Renderable
     grid.add_row("event", Text(f"{bound.event}, {bound.likelier} side likelier"))
     grid.add_row("counts", f"{bound.counts[0]} : {bound.counts[1]} of {bound.tested} runs a side ({bound.test})")
     grid.add_row("assuming", bound.assumption)
+    grid.add_row("structure", f"{len(findings)} findings in {calls} runs a side" if calls else "not checked")
     lines = [Text(f"{one['kind']} at {one['where'] or 'the output'}: {one['meaning']}", "red") for one in findings]
     return Group(grid, *lines)
 

@@ -18,6 +18,11 @@ def half_the_noise(records: Any, seed: int) -> float:
     return noisy_sum(records, seed, 0.5)
 
 
+def floating_sum(records: Any, seed: int) -> float:
+    """The sum with floating-point noise: private but for the last bits."""
+    return float(np.clip(records, -1, 1).sum() + np.random.default_rng(seed).laplace())
+
+
 def reused(records: Any, seed: int) -> list[float]:
     """A sum twice, with one noise."""
     first = noisy_sum(records, seed)

@@ -192,6 +192,18 @@ def test_structural_findings_are_told(call: Call, pair: str) -> None:
     assert document["structural"] and {"kind", "where", "evidence", "meaning"} <= set(document["structural"][0])
 
 
+def test_last_bits_can_be_left_out(call: Call, pair: str) -> None:
+    options = ["--callable", FOREIGN + "floating_sum", "--pair", pair, "--epsilon", "1.2", "--samples", "4000"]
+    seen, left_out = call(*options), call(*options, "--no-low-bits")
+    assert seen[0] == 1 and "lowest set bit" in seen[1]["event"]
+    assert left_out[0] == 0 and left_out[1]["ok"] and left_out[1]["structural_calls"] >= 300
+
+
+def test_checks_that_would_take_too_long_are_said_to_be_left_out(call: Call, pair: str) -> None:
+    options = ["--callable", FOREIGN + "noisy_sum", "--pair", pair, "--epsilon", "9", "--samples", "200"]
+    assert call(*options)[1]["structural_calls"] == 0
+
+
 def test_people_see_the_finding(capsys: pytest.CaptureFixture[str], pair: str) -> None:
     arguments = ["audit", "--callable", FOREIGN + "half_the_noise", "--pair", pair, "--epsilon", "1"]
     assert cli.run([*arguments, "--samples", "2000"]) == 1
