@@ -53,12 +53,14 @@ bench: $(VENV)/bench.stamp  ## speed, by ratio in one run
 	$(BIN)/python -m benchmarks.speed
 	$(BIN)/python -m benchmarks.accounting
 	$(BIN)/python -m benchmarks.dpxgboost
+	$(BIN)/python -m benchmarks.dpxgboost_sparse
 	$(BIN)/python -m benchmarks.fedgbdt
 	$(BIN)/python -m benchmarks.inprivate
 	$(BIN)/python -m benchmarks.sgbdt
 
-audits: $(VENV)/test.stamp  ## broken and correct mechanisms audited as black boxes; writes docs/audit.md
+audits: $(VENV)/test.stamp  ## broken and correct mechanisms audited by runs; replay against black box
 	$(BIN)/python -m benchmarks.zoo
+	$(BIN)/python -m benchmarks.blackbox_against_replay
 
 reproduce: $(VENV)/bench.stamp  ## the papers' tables; resumable, RUNS=n repeats
 	$(BIN)/python -m benchmarks.reproduce
