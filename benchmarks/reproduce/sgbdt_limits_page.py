@@ -27,8 +27,8 @@ COMPARED = {**TITLES, "additive": "the authors' settings, support additive as in
 SETTINGS = """### With the authors' settings
 
 The program that belongs to the full text (github.com/kirschte/sbdt) comes with a table of results,
-`code/cpp_gbdt/results/adult/adult_rerun_results.csv`, with the settings behind the published figures of both rows. Not all of
-them are in the grids above: no initial score, gamma = .01, trees of depth 5 and 6, gamma = 1 for the largest two
+`code/cpp_gbdt/results/adult/adult_rerun_results.csv`, with the settings behind the published figures of both rows. Not
+all of them are in the grids above: no initial score, gamma = .01, trees of depth 5 and 6, gamma = 1 for the largest two
 epsilons; and the thresholds of all numeric columns come from {low:g} to {high:g}, whatever the column's own bounds, so
 that a split of capital gain (0 to 99,999) mostly asks whether there is any. That range is public and the noise does not
 depend on it, so neither does the guarantee. The authors chose these settings on Adult, and no budget pays for that.
