@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -58,7 +59,25 @@ def test_without_results_nothing_is_said_to_hold() -> None:
     assert {statement.verdict for statement in statements(curves_of({}))} == {"not run"}
 
 
-def test_the_page_counts_complete_repetitions_only(tmp_path: Path) -> None:
+@pytest.fixture
+def measured(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A file of measured schedules, made up, in place of the one that the benchmark leaves."""
+    row = {"owners": 2, "equation": 2.0, "simulated": 2.0, "waits": 1.0, "messages": 1, "bytes": 100}
+    rows = [{**row, "schedule": "baseline"}, {**row, "schedule": "speed-up", "simulated": 1.5, "bytes": 110}]
+    path = tmp_path / "schedule.json"
+    path.write_text(json.dumps([{"depth": depth, "c1": 0.5, "c2": 1.0, "rows": rows} for depth in (4, 10)]))
+    monkeypatch.setattr(inprivate_page, "SCHEDULE", path)
+    return path
+
+
+def test_the_page_says_what_the_schedules_took(tmp_path: Path, measured: Path) -> None:
+    text = inprivate_page.write(made_up(as_stated), tmp_path).read_text(encoding="utf-8")
+    assert "| baseline | 2 | 2.0000 |" in text and "10.0 % more bytes" in text
+    measured.unlink()
+    assert "Not run." in inprivate_page.write(made_up(as_stated), tmp_path).read_text(encoding="utf-8")
+
+
+def test_the_page_counts_complete_repetitions_only(tmp_path: Path, measured: Path) -> None:
     outcomes = made_up(as_stated)
     del outcomes[max(outcomes, key=lambda run: run.repeat)]
     assert {run.repeat for run in complete(outcomes)} == {0}
