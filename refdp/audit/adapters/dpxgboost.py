@@ -38,11 +38,11 @@ folder = sys.argv[1]
 models, last = [], 0
 for data, rounds, settings, tick in json.load(open(folder + "/jobs.json")):
     if tick != last:
-        time.sleep(1.0 - time.time() % 1.0 + 0.01)
+        time.sleep(1.0 - time.time() % 1.0 + 0.05)
         last = tick
     held = np.load(folder + "/data%d.npz" % data)
     bounds = dict(feature_min=held["low"].tolist(), feature_max=held["high"].tolist())
-    start = int(time.time())
+    start = int(time.time() - 0.03)  # time(2) may lag by some milliseconds after a second has begun
     booster = xgb.train(settings, xgb.DMatrix(held["x"], label=held["y"], **bounds), num_boost_round=rounds)
     seconds = (start, int(time.time()))
     name = folder + "/model.json"
@@ -70,7 +70,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Trained:
-    """A model file as parsed JSON, and the clock's seconds when training began and ended."""
+    """A model file as parsed JSON, and the clock's seconds when training began (0.03 s before) and ended."""
 
     model: dict[str, Any]
     seconds: tuple[int, int]
