@@ -58,6 +58,19 @@ class Release:
 
 
 @dataclass(frozen=True)
+class Charge:
+    """A kind of release: its mechanism, the sensitivity that it declares, and the one that the ledger proves."""
+
+    mechanism: Mechanism
+    declared: Sensitivity
+    proved: Sensitivity
+
+    def release(self, name: str, proved: bool) -> Release:
+        """As planned; proved: with the ledger's sensitivity."""
+        return Release(name, self.mechanism, self.proved if proved else self.declared)
+
+
+@dataclass(frozen=True)
 class Sequential:
     """Events on the same records, each allowed to depend on the outputs before it."""
 

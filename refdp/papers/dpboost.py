@@ -15,10 +15,10 @@ from refdp.candidates import Candidates
 from refdp.certificate import Certificate, Guarantee, issue
 from refdp.checks import check_choices, check_count, check_number
 from refdp.curator import Curator
-from refdp.events import Event, Partition, Plan, Relation, Release, Repeat, Sensitivity, Sequential
+from refdp.events import Charge, Event, Partition, Plan, Relation, Repeat, Sensitivity, Sequential
 from refdp.generic import Number, minimum
 from refdp.losses import GRID, grid_floor, on_grid, square_gradient
-from refdp.mechanisms import Exponential, Mechanism
+from refdp.mechanisms import Exponential
 from refdp.records import Floats, Interval, Records, Schema
 from refdp.trees import Ensemble, Model, Tree
 
@@ -211,15 +211,6 @@ def tree_epsilon(params: Params, schema: Schema) -> float:
     return params.epsilon / len(ensembles(params)) / schema.scores
 
 
-@dataclass(frozen=True)
-class Charge:
-    """A kind of release: its mechanism, the sensitivity that it declares, and the one that the ledger proves."""
-
-    mechanism: Mechanism
-    declared: Sensitivity
-    proved: Sensitivity
-
-
 def split_charge(params: Params, epsilon: float) -> Charge:
     """The choice of all splits of one level, for a tree's budget epsilon (Alg. 1, lines 2, 8 and 9)."""
     level_epsilon = epsilon / (2 * params.depth)  # Alg. 1, l. 2: eps_nleaf
@@ -252,12 +243,10 @@ def plan(params: Params, schema: Schema, *, proved: bool = False) -> Plan:
     epsilon = tree_epsilon(params, schema)
     split = split_charge(params, epsilon)
 
-    def release(name: str, charge: Charge) -> Release:
-        return Release(name, charge.mechanism, charge.proved if proved else charge.declared)
-
     def tree(block: Block) -> Event:
-        splits = tuple(release(f"splits of level {level}", split) for level in range(params.depth))
-        return Sequential((*splits, release("leaves", leaf_charge(params, epsilon, block.clip))))
+        splits = tuple(split.release(f"splits of level {level}", proved) for level in range(params.depth))
+        leaves = leaf_charge(params, epsilon, block.clip).release("leaves", proved)
+        return Sequential((*splits, leaves))
 
     def ensemble(blocks: list[Block]) -> Event:
         trees = tuple(tree(block) for block in blocks)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from refdp.calibration import laplace
-from refdp.events import Relation, Release, Sensitivity
-from refdp.mechanisms import DiscreteLaplace, Exponential, Mechanism
+from refdp.events import Charge, Relation, Sensitivity
+from refdp.mechanisms import DiscreteLaplace, Exponential
 from refdp.papers.dpxgboost_formulas import (
     child_count_sensitivity,
     gain_range,
@@ -26,19 +26,6 @@ from refdp.papers.dpxgboost_formulas import (
 )
 from refdp.papers.dpxgboost_settings import Params, sketch_size
 from refdp.records import Schema
-
-
-@dataclass(frozen=True)
-class Charge:
-    """A kind of release: its mechanism, the sensitivity that it declares, and the one that the ledger proves."""
-
-    mechanism: Mechanism
-    declared: Sensitivity
-    proved: Sensitivity
-
-    def release(self, name: str, proved: bool) -> Release:
-        """As planned; proved: with the ledger's sensitivity."""
-        return Release(name, self.mechanism, self.proved if proved else self.declared)
 
 
 def suffix(relation: Relation) -> str:

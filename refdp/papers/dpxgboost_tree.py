@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from refdp.binned import Mask, Nodes
 from refdp.curator import Curator
+from refdp.events import Charge
 from refdp.losses import GRID, grid_floor, on_grid, sigmoid
 from refdp.papers.dpxgboost_charges import (
-    Charge,
     count_charge,
     count_weight,
     exact_counts,

@@ -16,6 +16,7 @@ import numpy as np
 from refdp import candidates as grids
 from refdp.candidates import Candidates
 from refdp.curator import Curator
+from refdp.events import Charge
 from refdp.generic import exp
 from refdp.losses import grid_floor, log_gradient, on_grid, square_gradient
 from refdp.papers.fedgbdt_formulas import (
@@ -29,10 +30,10 @@ from refdp.papers.fedgbdt_formulas import (
     update,
 )
 from refdp.papers.fedgbdt_growing import Grower, Structure
-from refdp.papers.fedgbdt_plan import Charge, query_mu, sums_charge
 from refdp.papers.fedgbdt_plan import certificate as certificate
 from refdp.papers.fedgbdt_plan import plan as plan
 from refdp.papers.fedgbdt_plan import queries as queries
+from refdp.papers.fedgbdt_plan import query_mu, sums_charge
 from refdp.papers.fedgbdt_settings import AS_PUBLISHED as AS_PUBLISHED
 from refdp.papers.fedgbdt_settings import PRESETS as PRESETS
 from refdp.papers.fedgbdt_settings import Params as Params

@@ -9,9 +9,10 @@ import numpy as np
 
 from refdp.candidates import Candidates
 from refdp.curator import Curator
+from refdp.events import Charge
 from refdp.growth import Options, below
 from refdp.papers.fedgbdt_formulas import cyclical_features, iterative_hessian, leaf_weight, second_order_objective
-from refdp.papers.fedgbdt_plan import Charge, asks_leaves, hessian_charge, split_names
+from refdp.papers.fedgbdt_plan import asks_leaves, hessian_charge, split_names
 from refdp.papers.fedgbdt_settings import Params, all_rounds, chosen_features
 from refdp.population import Population
 from refdp.reach import Positions, Reach

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from itertools import groupby
 
 from refdp.accounting import account
 from refdp.calibration import gaussian, total_mu
 from refdp.certificate import Certificate, Guarantee, issue
-from refdp.events import Event, Plan, Relation, Release, Repeat, Sensitivity, Sequential
+from refdp.events import Charge, Event, Plan, Relation, Release, Repeat, Sensitivity, Sequential
 from refdp.generic import Number
 from refdp.losses import GRID
-from refdp.mechanisms import Mechanism
 from refdp.papers.fedgbdt_formulas import (
     Splits,
     averaging_squared_sensitivity,
@@ -49,19 +48,6 @@ CLAIMS: Mapping[tuple[str, str, Relation], str] = {
     ("hessian", "published", Relation.ADD_REMOVE): "fedgbdt/hessian-histogram-sensitivity",
     ("hessian", "published", Relation.REPLACE_ONE): "fedgbdt/table-1-replace-one",
 }
-
-
-@dataclass(frozen=True)
-class Charge:
-    """A kind of release: its mechanism, the sensitivity that it declares, and the one that the ledger proves."""
-
-    mechanism: Mechanism
-    declared: Sensitivity
-    proved: Sensitivity
-
-    def release(self, name: str, proved: bool) -> Release:
-        """As planned; proved: with the ledger's sensitivity."""
-        return Release(name, self.mechanism, self.proved if proved else self.declared)
 
 
 def sums_charge(params: Params, schema: Schema, mu: float, updates: int) -> Charge:

@@ -19,7 +19,7 @@ from refdp.candidates import Candidates
 from refdp.certificate import Certificate, Guarantee, issue
 from refdp.checks import check_choices, check_count, check_number
 from refdp.curator import Curator
-from refdp.events import Event, Partition, Plan, Relation, Release, Sensitivity, Sequential
+from refdp.events import Charge, Event, Partition, Plan, Relation, Sensitivity, Sequential
 from refdp.losses import GRID, grid_floor, on_grid
 from refdp.mechanisms import DiscreteLaplace, Exponential, Laplace, Mechanism
 from refdp.papers.inprivate_formulas import (
@@ -153,15 +153,6 @@ def turns(params: Params) -> list[tuple[int, int]]:
     return [(t, owner) for t in range(params.rounds) for owner in range(params.owners)]
 
 
-@dataclass(frozen=True)
-class Charge:
-    """A kind of release: its mechanism, the sensitivity that it declares, and the one that the ledger proves."""
-
-    mechanism: Mechanism
-    declared: Sensitivity
-    proved: Sensitivity
-
-
 def proved_bound(params: Params, schema: Schema) -> float:
     """B of the run: the cut, or, without one, what log loss keeps to."""
     uncut = params.constants == "published" and not isinstance(schema.target, Interval)
@@ -206,11 +197,8 @@ def tree_plan(params: Params, schema: Schema, *, proved: bool = False) -> Event:
     split = split_charge(params, schema, epsilon) if params.depth > 1 else None
     leaf = leaf_charge(params, schema, epsilon)
 
-    def release(name: str, charge: Charge) -> Release:
-        return Release(name, charge.mechanism, charge.proved if proved else charge.declared)
-
-    levels = tuple(release(f"splits of level {level}", split) for level in range(params.depth - 1) if split)
-    return Sequential((*levels, release("leaves", leaf)) * schema.scores)
+    levels = tuple(split.release(f"splits of level {level}", proved) for level in range(params.depth - 1) if split)
+    return Sequential((*levels, leaf.release("leaves", proved)) * schema.scores)
 
 
 def plan(params: Params, schema: Schema, *, proved: bool = False) -> Plan:
