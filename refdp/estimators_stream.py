@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from refdp import frames, registry
+from refdp.certificate import Certificate
 from refdp.curator import Curator, Source
 from refdp.errors import InvalidParameter, InvalidRecords
 from refdp.papers import sgbdt
@@ -28,8 +29,8 @@ class Stream:
     everything that one id ever contributed. Records whose budget is spent are passed over; nothing tells which.
     """
 
-    def __init__(self, params: sgbdt.Params, schema: Schema, source: Source) -> None:
-        self._params, self.schema = params, schema
+    def __init__(self, params: sgbdt.Params, schema: Schema, source: Source, certificate: Certificate) -> None:
+        self._params, self.schema, self.certificate = params, schema, certificate
         self._curator = Curator(source, params.relation)
         self._holders = [Holder(sgbdt.rules_of(params, schema)) for _ in range(schema.scores)]
         self._trainings = [sgbdt.Training(params, schema, holder) for holder in self._holders]
@@ -49,21 +50,23 @@ class Stream:
         rows = np.array([self._row[name] for name in ids if name in self._row], dtype=np.intp)
         for name in ids:
             self._row.setdefault(name, len(self._row))
+        first, self.batches = not self.batches, self.batches + 1  # a batch that is interrupted has begun all the same
         for output in range(self.schema.scores):
             with self._curator.step(f"score {output}"):
-                self._add(output, records, known, rows)
-        self.batches += 1
+                self._add(output, records, known, rows, first)
         ensembles = tuple(training.ensemble() for training in self._trainings)
         return Model("sgbdt", asdict(self._params), self.schema, ensembles)
 
-    def _add(self, output: int, records: Records, known: NDArray[np.bool_], rows: NDArray[np.intp]) -> None:
+    def _add(
+        self, output: int, records: Records, known: NDArray[np.bool_], rows: NDArray[np.intp], first: bool
+    ) -> None:
         training, holder = self._trainings[output], self._holders[output]
         label, released = self.schema.label(output, records.y), training.ensemble()
         holder.replace(rows, records.x[known], label[known], released)
         holder.admit(records.x[~known], label[~known], released)
-        if not self.batches:
+        if first:
             training.start(self._curator)
-        training.grow(self._params.trees if not self.batches else self._params.extra_trees, self._curator)
+        training.grow(self._params.trees if first else self._params.extra_trees, self._curator)
 
     def transcript(self) -> list[dict[str, Any]]:
         """Released outputs and public draws of all batches."""
@@ -82,17 +85,32 @@ class Stream:
 class Streaming:
     """`partial_fit` and budget reports for estimators of S-GBDT."""
 
+    def fit(self, X: Any, y: Any) -> Self:
+        """As the base: a run of its own. A stream from `partial_fit` ends; the next `partial_fit` begins another."""
+        fitted: Self = super().fit(X, y)  # type: ignore[misc]
+        for name in ("private_stream_", "stream_elsewhere_"):
+            vars(self).pop(name, None)
+        return fitted
+
     def partial_fit(self, X: Any, y: Any, ids: Sequence[Any] | None = None, classes: Any = None) -> Self:
         """Train on with a batch of new records; ids: who each record belongs to, by default somebody new each.
 
         classes: scikit-learn's convention; they have to be those of the parameter `classes` if that is given.
         Records and accounts stay in `private_stream_`, which is the data owner's and is left out of pickles.
-        Errors: InvalidParameter for a further batch without public classes or label range, or without extra trees.
+        Parameters and certificate are those of the first batch.
+        Errors: InvalidParameter for a further batch without public classes or label range, or without extra trees; and
+        in a copy, as accounts that are not here cannot be charged, and fresh ones would let ids spend their budget
+        again.
         """
         me: Any = self
         paper = registry.paper("sgbdt")
         params = paper.params(me._settings(paper), as_published=me.as_published)
         first = not hasattr(self, "private_stream_")
+        if first and hasattr(self, "stream_elsewhere_"):
+            raise InvalidParameter(
+                "partial_fit on a copy of an estimator: its stream stays with the original, and what each id has spent "
+                "is not known here; sklearn.base.clone gives an estimator that begins anew"
+            )
         frame = me._validated(X, reset=first)
         if classes is not None and me.classes is not None and sorted(classes) != sorted(me.classes):
             raise InvalidParameter(f"classes = {classes!r}: the parameter of that name has {me.classes!r}")
@@ -105,11 +123,12 @@ class Streaming:
             features, observed = frames.describe(frame, me.bounds or {})
             found = me._breaches(observed, unknown, me._target_parameter)
             schema = Schema(features, kind)
-            self.private_stream_ = Stream(params, schema, source_for(params, me.random_state))
-            me.certificate_ = without_guarantee(paper.certificate(params, schema), found)
+            certificate = without_guarantee(paper.certificate(params, schema), found)
+            self.private_stream_ = Stream(params, schema, source_for(params, me.random_state), certificate)
         schema = self.private_stream_.schema
         records = make_records(schema, frames.encode(frame, schema.features), label)
         me.model_ = self.private_stream_.add(records, ids)
+        me.certificate_ = self.private_stream_.certificate
         me.transcript_ = self.private_stream_.transcript()
         return self
 
@@ -138,6 +157,7 @@ class Streaming:
         return self.private_stream_.spent()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Everything but the private stream."""
+        """Everything but the private stream; a copy knows that there is one."""
         state: dict[str, Any] = super().__getstate__()  # type: ignore[assignment]
-        return {name: value for name, value in state.items() if name != "private_stream_"}
+        elsewhere = {"stream_elsewhere_": True} if "private_stream_" in state else {}
+        return {name: value for name, value in state.items() if name != "private_stream_"} | elsewhere

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import copy
 import pickle
 from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from refdp.errors import InvalidParameter, InvalidRecords
 from refdp.estimators import SGBDTClassifier, SGBDTRegressor
+from refdp.papers import sgbdt
 
 SMALL = {"epsilon": 2.0, "relation": "add-remove", "delta": 1e-3, "trees": 6, "extra_trees": 4, "depth": 2,
          "subsample": 0.3, "random_state": 3, "bounds": {"x0": (0, 1), "x1": (0, 1)}}  # fmt: skip
@@ -77,6 +80,42 @@ def test_bad_input_is_refused_with_one_clear_error() -> None:
         regressor().partial_fit(x, y, ids=[0] * 20)
     with pytest.raises(InvalidParameter, match="add-remove is allowed"):
         regressor(relation="replace-one").fit(x, y)
+
+
+def test_a_certificate_is_never_that_of_another_run() -> None:
+    """A stream's models stay under the budget of its first batch, whatever the parameters say meanwhile."""
+    x, y = data(40, 0)
+    model = regressor(epsilon=10.0).partial_fit(x, y)
+    promised = model.certificate_
+    model.set_params(epsilon=0.5).partial_fit(x, y)
+    assert model.certificate_ == promised
+    assert model.model_.params["epsilon"] == promised.claimed.epsilon == 10.0
+    model.fit(x, y)
+    assert model.model_.params["epsilon"] == model.certificate_.claimed.epsilon == 0.5
+
+
+def test_a_stream_never_goes_on_with_fresh_accounts() -> None:
+    """In a copy nobody knows what an id has spent: it must not be able to spend all of it again."""
+    x, y = data(40, 0)
+    stream = regressor().partial_fit(x, y, ids=range(40))
+    for fitted in (pickle.loads(pickle.dumps(stream)), copy.deepcopy(copy.deepcopy(stream))):
+        with pytest.raises(InvalidParameter, match="what each id has spent is not known here"):
+            fitted.partial_fit(x, y, ids=range(40))
+    assert clone(stream).partial_fit(x, y).model_ is not None
+    assert len(stream.fit(x, y).partial_fit(x, y).private_budget_report()) == 40
+
+
+def test_an_interrupted_first_batch_does_not_release_the_initial_score_again() -> None:
+    x, y = data(40, 0)
+    model = regressor()
+    with pytest.raises(InvalidRecords):
+        model.partial_fit(x, y, ids=[0] * 40)
+    stream = model.private_stream_
+    with pytest.raises(KeyboardInterrupt), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sgbdt.Training, "grow", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        model.partial_fit(x, y, ids=range(40))
+    model.partial_fit(x, y, ids=range(40))
+    assert [line["name"].split("/")[-1] for line in stream.transcript()].count("count") == 1
 
 
 def test_classes_on_a_stream() -> None:
