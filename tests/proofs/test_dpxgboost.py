@@ -2,65 +2,18 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from collections.abc import Callable
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 
-import proofs
-from proofs.evidence import Counterexample, Proved
-from proofs.ledger import check
-from proofs.proposition import REPLACE_ONE, Proposition, derive
-from proofs.statements import AtMost, ForAll, prove
-from proofs.tightness import lowered
 from refdp.events import Relation
 from refdp.papers import dpxgboost_formulas as paper
+from tests.proofs.harness import repaired, stated, verdict, verdict_with
 
-MODULES = [m.name for m in pkgutil.iter_modules(proofs.__path__) if m.name.startswith("dpxgboost")]
-MINE: dict[str, Proposition] = {
-    p.id.partition("/")[2]: p for name in MODULES for p in importlib.import_module(f"proofs.{name}").PROPOSITIONS
-}
-PROVED = [
-    pytest.param(p, evidence, id=f"{name}#{position}")
-    for name, p in MINE.items()
-    for position, evidence in enumerate(p.evidence)
-    if isinstance(evidence, Proved)
-]
-TIGHT = [row for row in PROVED if row.values[1].tight is not None]  # type: ignore[union-attr]
-
-
-def verdict(proposition: Proposition) -> str:
-    """The verdict that its own evidence allows, premises taken as proved."""
-    alone = replace(proposition, uses=(), restates=None, about=())
-    return derive(alone, check(alone), {}).verdict
-
-
-@pytest.mark.parametrize(("proposition", "evidence"), TIGHT)
-def test_a_tight_bound_one_part_in_a_thousand_lower_is_refuted(proposition: Proposition, evidence: Proved) -> None:
-    assert isinstance(evidence.statement, AtMost) and evidence.tight is not None
-    broken = replace(proposition, evidence=(Counterexample(lowered(evidence.statement), evidence.tight.near),))
-    assert verdict(broken) == "REFUTED"
-
-
-@pytest.mark.parametrize(("proposition", "evidence"), PROVED)
-def test_no_statement_is_proved_for_want_of_cases(proposition: Proposition, evidence: Proved) -> None:
-    impossible = ForAll(evidence.statement.variables, lambda: False, evidence.statement.given)
-    assert prove(impossible).solvers == ()
-
-
-def test_enough_bounds_are_tight() -> None:
-    assert len(TIGHT) >= 18
-
-
-def test_ids_say_the_relation() -> None:
-    for name, proposition in MINE.items():
-        assert name.endswith("-replace-one") == (proposition.relation == REPLACE_ONE)
-
+MINE = stated("dpxgboost")
 
 EXCHANGED: dict[str, Callable[..., Any]] = {
     "eq-5-replace-one": lambda B: paper.gain_sensitivity(B, Relation.REPLACE_ONE),
@@ -74,11 +27,7 @@ EXCHANGED: dict[str, Callable[..., Any]] = {
 
 @pytest.mark.parametrize("name", EXCHANGED)
 def test_a_refuted_constant_replaced_by_the_repair_is_proved(name: str) -> None:
-    evidence = MINE[name].evidence[0]
-    assert verdict(MINE[name]) == "REFUTED"
-    assert isinstance(evidence, Counterexample) and isinstance(evidence.statement, AtMost)
-    repaired = Proved(replace(evidence.statement, bound=EXCHANGED[name]))
-    assert verdict(replace(MINE[name], evidence=(repaired,))) == "PROVED"
+    assert verdict(repaired(MINE[name], EXCHANGED[name])) == "PROVED"
 
 
 MUTANTS: list[tuple[str, str, Callable[..., Any]]] = [
@@ -107,13 +56,12 @@ MUTANTS: list[tuple[str, str, Callable[..., Any]]] = [
 
 
 @pytest.mark.parametrize(("name", "function", "mutant"), MUTANTS, ids=[f"{n}:{f}" for n, f, _ in MUTANTS])
-def test_a_broken_formula_loses_its_proof(
-    name: str, function: str, mutant: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert verdict(MINE[name]) == "PROVED"
-    assert function in {f.__name__ for f in MINE[name].about}
-    monkeypatch.setattr(paper, function, mutant)
-    assert verdict(MINE[name]) != "PROVED"
+def test_a_broken_formula_loses_its_proof(name: str, function: str, mutant: Callable[..., Any]) -> None:
+    assert verdict_with(MINE[name], paper, function, mutant) in ("REFUTED", "OPEN")
+
+
+def test_a_formula_exchanged_for_itself_keeps_its_proof() -> None:
+    assert verdict_with(MINE["clip-ratio"], paper, "clip_ratio", paper.clip_ratio) == "PROVED"
 
 
 def test_formulas_give_on_arrays_what_they_give_on_fractions() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
@@ -12,15 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-import proofs
-from proofs.evidence import Counterexample, Proved
+from proofs.evidence import Proved
 from proofs.fedgbdt import reals
 from proofs.fedgbdt_counted import counted_moved_labels, labels
 from proofs.fedgbdt_definitions import QUARTERS, hockey_stick, tail
 from proofs.fedgbdt_queries import walk
-from proofs.ledger import check
-from proofs.proposition import Proposition, derive
-from proofs.statements import AtMost, ForAll, prove
+from proofs.ledger import check, propositions
+from proofs.proposition import derive
+from proofs.statements import AtMost, prove
 from proofs.tightness import lowered
 from refdp import losses
 from refdp.claims import Claim
@@ -29,49 +26,9 @@ from refdp.fingerprint import current, fingerprint, name_of
 from refdp.generic import minimum
 from refdp.papers import fedgbdt_formulas as paper
 from refdp.papers.fedgbdt_formulas import Splits
+from tests.proofs.harness import repaired, stated, verdict, verdict_with
 
-MODULES = [m.name for m in pkgutil.iter_modules(proofs.__path__) if m.name.startswith("fedgbdt")]
-MINE: dict[str, Proposition] = {
-    p.id: p for name in MODULES for p in importlib.import_module(f"proofs.{name}").PROPOSITIONS
-}
-TIGHT = [
-    (f"{name}#{position}", p, evidence)
-    for name, p in MINE.items()
-    for position, evidence in enumerate(p.evidence)
-    if isinstance(evidence, Proved) and evidence.tight is not None
-]
-
-
-def verdict(proposition: Proposition) -> str:
-    """The verdict that its own evidence allows, premises taken as proved."""
-    alone = replace(proposition, uses=(), restates=None, about=())
-    return derive(alone, check(alone), {}).verdict
-
-
-@pytest.mark.parametrize(("proposition", "evidence"), [row[1:] for row in TIGHT], ids=[row[0] for row in TIGHT])
-def test_a_tight_bound_one_part_in_a_thousand_lower_is_refuted(proposition: Proposition, evidence: Proved) -> None:
-    assert isinstance(evidence.statement, AtMost) and evidence.tight is not None
-    lower = lowered(evidence.statement)
-    broken = replace(proposition, evidence=(Counterexample(lower, evidence.tight.near),))
-    assert verdict(broken) == "REFUTED"
-
-
-PROVED = [
-    (f"{name}#{position}", evidence.statement)
-    for name, p in MINE.items()
-    for position, evidence in enumerate(p.evidence)
-    if isinstance(evidence, Proved)
-]
-
-
-@pytest.mark.parametrize("statement", [row[1] for row in PROVED], ids=[row[0] for row in PROVED])
-def test_no_statement_is_proved_for_want_of_cases(statement: AtMost | ForAll) -> None:
-    nothing_holds = ForAll(statement.variables, lambda: False, statement.given)
-    assert prove(nothing_holds).solvers == ()
-
-
-def test_enough_bounds_are_tight() -> None:
-    assert len(TIGHT) >= 18
+MINE = stated("fedgbdt")
 
 
 @pytest.mark.parametrize(
@@ -86,7 +43,7 @@ def test_enough_bounds_are_tight() -> None:
     ],
 )
 def test_the_prover_itself_refuses_the_lower_bound(name: str) -> None:
-    evidence = MINE[f"fedgbdt/{name}"].evidence[0]
+    evidence = MINE[name].evidence[0]
     assert isinstance(evidence, Proved) and isinstance(evidence.statement, AtMost)
     assert prove(evidence.statement).solvers == ("z3", "cvc5")
     assert prove(lowered(evidence.statement)).solvers == ()
@@ -106,24 +63,19 @@ def refuted_statements() -> Iterator[tuple[str, Callable[..., Any]]]:
 
 @pytest.mark.parametrize(("name", "bound"), list(refuted_statements()), ids=[n for n, _ in refuted_statements()])
 def test_a_refuted_constant_replaced_by_a_valid_one_is_proved(name: str, bound: Callable[..., Any]) -> None:
-    proposition = MINE[f"fedgbdt/{name}"]
-    evidence = proposition.evidence[0]
-    assert verdict(proposition) == "REFUTED"
-    assert isinstance(evidence, Counterexample) and isinstance(evidence.statement, AtMost)
-    repaired = replace(proposition, evidence=(Proved(replace(evidence.statement, bound=bound)),))
-    assert verdict(repaired) == "PROVED"
+    assert verdict(repaired(MINE[name], bound)) == "PROVED"
 
 
 def test_every_refuted_claim_names_a_repair_that_is_not_itself_refuted() -> None:
     refuted = [p for p in MINE.values() if p.repaired_by]
     assert len(refuted) >= 40
     for proposition in refuted:
-        assert not MINE[str(proposition.repaired_by)].repaired_by
+        assert not propositions()[str(proposition.repaired_by)].repaired_by
 
 
 def test_the_published_sensitivity_is_valid_under_add_remove_only() -> None:
-    assert verdict(MINE["fedgbdt/newton-sensitivity"]) == "PROVED"
-    assert verdict(MINE["fedgbdt/newton-sensitivity-replace-one"]) == "REFUTED"
+    assert verdict(MINE["newton-sensitivity"]) == "PROVED"
+    assert verdict(MINE["newton-sensitivity-replace-one"]) == "REFUTED"
     moved = AtMost(reals("y z"), counted_moved_labels, lambda: Fraction(2), labels)
     assert prove(moved).witness is not None
 
@@ -182,12 +134,9 @@ MUTANTS: dict[str, tuple[str, Callable[..., Any]]] = {
 
 
 @pytest.mark.parametrize(("where", "mutant"), list(MUTANTS.values()), ids=list(MUTANTS))
-def test_a_changed_formula_is_not_proved(
-    where: str, mutant: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_changed_formula_is_not_proved(where: str, mutant: Callable[..., Any]) -> None:
     function, name = where.split()
-    monkeypatch.setattr(paper, function, mutant)
-    assert verdict(MINE[f"fedgbdt/{name}"]) in ("REFUTED", "OPEN")
+    assert verdict_with(MINE[name], paper, function, mutant) in ("REFUTED", "OPEN")
 
 
 @pytest.mark.parametrize(
@@ -203,7 +152,7 @@ def test_a_changed_loss_is_not_proved(
     function: str, mutant: Callable[..., Any], name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(losses, function, mutant)
-    proposition = MINE[f"fedgbdt/{name}"]
+    proposition = MINE[name]
     if name == "loss-derivatives":
         left = proposition.evidence[0]
         broken = replace(left, right=lambda r, y: mutant(r, y))  # type: ignore[type-var]
@@ -217,7 +166,7 @@ def halved_update(weight: Any, clip: Any, shrinkage: Any) -> Any:
 
 
 def test_a_changed_formula_reopens_its_claims(monkeypatch: pytest.MonkeyPatch) -> None:
-    proposition = MINE["fedgbdt/weight-clip-repaired"]
+    proposition = MINE["weight-clip-repaired"]
     claim: Claim = derive(replace(proposition, uses=()), check(proposition), {})
     name = name_of(paper.update)
     assert current(name) == claim.about[name]
@@ -236,7 +185,7 @@ def test_post_processing_check_sees_a_refinement_that_looks_at_something_else(mo
         return sorted(MINE)[:count]
 
     monkeypatch.setattr(paper, "iterative_hessian", peeking)
-    assert verdict(MINE["fedgbdt/iterative-hessian"]) == "REFUTED"
+    assert verdict(MINE["iterative-hessian"]) == "REFUTED"
 
 
 def test_sensitivities_bound_float_gradients_of_the_training_loss() -> None:

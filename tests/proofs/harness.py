@@ -1,0 +1,43 @@
+"""What the tests of the papers' claims share: claims by name, verdicts of their own evidence, ways to change them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from proofs.evidence import Counterexample, Proved
+from proofs.ledger import check, propositions
+from proofs.proposition import Proposition, derive
+from proofs.statements import AtMost
+
+
+def stated(paper: str) -> dict[str, Proposition]:
+    """The paper's propositions, by the part of the id after the slash."""
+    return {name.partition("/")[2]: p for name, p in propositions().items() if p.paper == paper}
+
+
+def verdict(proposition: Proposition) -> str:
+    """The verdict that its own evidence allows, premises taken as proved."""
+    alone = replace(proposition, uses=(), restates=None, about=())
+    return derive(alone, check(alone), {}).verdict
+
+
+def repaired(proposition: Proposition, bound: Callable[..., Any]) -> Proposition:
+    """A refuted inequality with another bound, offered as proved. It has to be refuted as it stands."""
+    evidence = proposition.evidence[0]
+    assert verdict(proposition) == "REFUTED"
+    assert isinstance(evidence, Counterexample) and isinstance(evidence.statement, AtMost)
+    return replace(proposition, evidence=(Proved(replace(evidence.statement, bound=bound)),))
+
+
+def verdict_with(proposition: Proposition, paper: ModuleType, function: str, mutant: Callable[..., Any]) -> str:
+    """The verdict of an established claim once a formula that it is about is exchanged."""
+    assert verdict(proposition) in ("PROVED", "CONDITIONAL")
+    assert function in {formula.__name__ for formula in proposition.about}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(paper, function, mutant)
+        return verdict(proposition)
