@@ -134,9 +134,9 @@ def _finished(job: _Running) -> Outcomes | None:
 
 
 def to_json(claims: dict[str, Claim]) -> str:
-    """The ledger as committed: one row a claim, by id."""
-    rows = [claims[name].to_dict() for name in sorted(claims)]
-    return json.dumps({"claims": rows}, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+    """The ledger as committed: one row a claim, by id; witnesses in the order of their statement, as on the page."""
+    rows = [dict(sorted(claims[name].to_dict().items())) for name in sorted(claims)]
+    return json.dumps({"claims": rows}, indent=1, ensure_ascii=False) + "\n"
 
 
 def differences(claims: dict[str, Claim], committed: str) -> Iterator[str]:

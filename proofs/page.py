@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import zip_longest
 from pathlib import Path
 
 from refdp import claims as ledger
@@ -24,6 +25,15 @@ def checker_lines() -> int:
 def page(claims: dict[str, Claim]) -> str:
     """The whole page as Markdown."""
     return "\n".join([*_head(claims), *_papers(claims)]).rstrip() + "\n"
+
+
+def page_differences(claims: dict[str, Claim], committed: str) -> Iterator[str]:
+    """The first line of the committed page that the claims do not give, in words; nothing if the page is theirs."""
+    pairs = zip_longest(committed.splitlines(keepends=True), page(claims).splitlines(keepends=True))
+    for number, (old, new) in enumerate(pairs, 1):
+        if old != new:
+            yield f"{PAGE.name}: line {number}: {old!r} -> {new!r}"
+            return
 
 
 def _head(claims: dict[str, Claim]) -> Iterator[str]:

@@ -123,13 +123,21 @@ def _reopened_by_premise(claim: Claim, found: Mapping[str, Claim]) -> Claim:
 
 def citations(name: str) -> list[str]:
     """`refdp/papers/x.py:12` for every line of refdp that cites the claim."""
+    return [
+        f"{place}:{number}"
+        for place, text in _sources()
+        if name in text
+        for number, line in enumerate(text.splitlines(), 1)
+        if _cites(line, name)
+    ]
+
+
+@lru_cache(maxsize=1)
+def _sources() -> tuple[tuple[str, str], ...]:
+    """Every module of refdp: its path from the directory above, and its text."""
     root = Path(str(resources.files("refdp")))
-    found = []
-    for path in sorted(root.rglob("*.py")):
-        lines = path.read_text(encoding="utf-8").splitlines()
-        place = path.relative_to(root.parent).as_posix()
-        found += [f"{place}:{number}" for number, line in enumerate(lines, 1) if _cites(line, name)]
-    return found
+    paths = sorted(root.rglob("*.py"))
+    return tuple((path.relative_to(root.parent).as_posix(), path.read_text(encoding="utf-8")) for path in paths)
 
 
 def _cites(line: str, name: str) -> bool:

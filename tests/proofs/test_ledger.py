@@ -6,13 +6,14 @@ import io
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 
 from proofs.ledger import LEDGER, differences, propositions, to_json, with_premises
-from proofs.page import checker_lines, page
+from proofs.page import PAGE, checker_lines, page_differences
 from refdp import claims, registry
 from refdp.claims import VERDICTS, Claim
 from refdp.errors import InvalidParameter
@@ -149,12 +150,35 @@ def test_a_typed_verdict_is_a_difference() -> None:
     assert list(differences(derived, json.dumps(rows))) == ["dpboost/lemma-1: only derived now"]
 
 
-def test_the_page_is_generated_from_the_ledger() -> None:
-    text = (ROOT / "docs" / "claims.md").read_text(encoding="utf-8")
-    assert f"{len(ALL)} claims" in text and f"{checker_lines()} lines" in text
-    for claim in ALL:
-        assert f"### {claim.id}: {claim.verdict}" in text
-    assert page({claim.id: claim for claim in ALL}).startswith("# Claims")
+def test_the_page_is_what_the_committed_ledger_gives() -> None:
+    assert list(page_differences({claim.id: claim for claim in ALL}, PAGE.read_text(encoding="utf-8"))) == []
+
+
+PAGE_MUTANTS: dict[str, tuple[str, str]] = {
+    "a verdict of one claim": ("### dpboost/lemma-1: REFUTED", "### dpboost/lemma-1: PROVED"),
+    "a verdict where it is used": (
+        "(#dpboost-gain-range-add-remove) (PROVED)",
+        "(#dpboost-gain-range-add-remove) (OPEN)",
+    ),
+    "the number of claims": (f"{len(ALL)} claims", f"{len(ALL) + 1} claims"),
+    "the size of the checker": (f"{checker_lines()} lines", f"{checker_lines() - 1} lines"),
+    "a citation": (", [refdp/papers/dpxgboost_charges.py](../refdp/papers/dpxgboost_charges.py)", ""),
+    "the end of the page": ("\n", ""),
+}
+
+
+@pytest.mark.parametrize(("old", "new"), PAGE_MUTANTS.values(), ids=list(PAGE_MUTANTS))
+def test_a_changed_page_is_rejected(old: str, new: str) -> None:
+    before, found, after = PAGE.read_text(encoding="utf-8").rpartition(old)
+    assert found
+    (difference,) = page_differences({claim.id: claim for claim in ALL}, before + new + after)
+    assert difference.startswith("claims.md: line ")
+
+
+def test_a_page_that_lags_behind_the_ledger_is_rejected() -> None:
+    later = {claim.id: claim for claim in ALL}
+    later["dpboost/lemma-1"] = replace(later["dpboost/lemma-1"], verdict="OPEN")
+    assert len(list(page_differences(later, PAGE.read_text(encoding="utf-8")))) == 1
 
 
 def test_premises_come_along() -> None:
