@@ -9,10 +9,14 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from refdp.audit.binomial import Block, Counts, betting, clopper_pearson, count_pairs, stake
+import numpy as np
+from numpy.typing import NDArray
+
+from refdp.audit import betting
+from refdp.audit.binomial import Counts, clopper_pearson
 from refdp.audit.events_choice import Choice, choose
 from refdp.audit.runs import InProcess, Runs, as_pair
 from refdp.checks import check_count, check_number
@@ -23,6 +27,7 @@ FIRST = 1_000
 CONFIDENCE = 0.999999
 """One audit in a million may give a bound above the true epsilon."""
 
+Floats = NDArray[np.float64]
 Progress = Callable[[int, int, float], None]
 
 
@@ -34,7 +39,8 @@ def ignored(done: int, total: int, lower: float) -> None:
 class Bound:
     """A lower bound of epsilon, valid with the stated confidence: P(lower > true epsilon) <= 1 - confidence.
 
-    event: the set of outputs, in words. likelier: "first" or "second", the side with more of it.
+    event: the set of outputs, in words. likelier: "first" or "second", the side with more of it. also: a set that the
+    other side has more of, if it was bet on at the same time (see `refdp.audit.betting`), else "".
     counts: how often it happened, of `tested` runs a side: on the likelier side, and on the other. The test by betting
     also uses what earlier looks bet on.
     samples: all runs a side, those that chose the event included. pair: number of the pair that gave the bound.
@@ -46,6 +52,7 @@ class Bound:
     delta: float
     claimed: float | None
     event: str
+    also: str
     likelier: str
     test: str
     counts: tuple[int, int]
@@ -59,6 +66,12 @@ class Bound:
     def refuted(self) -> bool:
         """Whether the bound lies above the claimed epsilon."""
         return self.claimed is not None and self.lower > self.claimed
+
+    @property
+    def words(self) -> str:
+        """What was bet on or tested, in words."""
+        also = f"; together with {self.also} on the other side" if self.also else ""
+        return f"{self.event}, {self.likelier} side likelier{also}"
 
     def to_dict(self) -> dict[str, Any]:
         """As plain data."""
@@ -83,7 +96,7 @@ class Found:
 
     lower: float
     test: str
-    choice: Choice
+    choices: tuple[Choice, ...]
     counts: Counts
     pair: int
 
@@ -98,23 +111,42 @@ class Side:
     error: float
     claimed: float | None
     low_bits: bool
-    blocks: list[Block] = field(default_factory=list)
+    blocks: list[betting.Block] = field(default_factory=list)
 
     def look(self, look: Look, total: int) -> Found:
-        """Choose an event on earlier runs, test it on later ones by both tests."""
+        """Choose events on earlier runs, test them on later ones by both tests."""
         first, second = self.runs.upto(look.samples)
-        earlier, tested = first[: look.chosen], look.samples - look.chosen
-        choice = choose(earlier, second[: look.chosen], tested, self.delta, look.error, low_bits=self.low_bits)
-        bet = stake(choice.expected(total - look.chosen), self.delta, self.error, self.claimed)
-        here, there = (choice.event.happens(side[look.chosen :]) for side in (first, second))
-        counts = count_pairs(there, here) if choice.swapped else count_pairs(here, there)
-        self.blocks.append(Block(counts, bet))
+        earlier, tested = (first[: look.chosen], second[: look.chosen]), (first[look.chosen :], second[look.chosen :])
+        choices = choose(*earlier, len(tested[0]), self.delta, look.error, low_bits=self.low_bits)
+        stake = self._stake(choices, *earlier, total - look.chosen)
+        bet_on = [choice.sides(*tested) for choice in choices[: stake.ways]]
+        table = betting.tally([likelier for likelier, _ in bet_on], [other for _, other in bet_on])
+        self.blocks.append(replace(stake, table=table))
+        likelier, other = bet_on[0]
+        counts = Counts(int(likelier.sum()), int(other.sum()), len(likelier))
         bounds = {
             "Clopper-Pearson": clopper_pearson(counts, self.delta, look.error),
-            "betting": betting(self.blocks, self.delta, self.error),
+            "betting": betting.bound(self.blocks, self.delta, self.error),
         }
         test = max(bounds, key=lambda name: bounds[name])
-        return Found(bounds[test], test, choice, counts, self.number)
+        return Found(bounds[test], test, choices[: stake.ways if test == "betting" else 1], counts, self.number)
+
+    def _stake(self, choices: tuple[Choice, Choice], first: Floats, second: Floats, pairs: int) -> betting.Block:
+        """The bet on the better event or on both, whichever promises more from this many pairs of runs."""
+        best, reverse = choices
+        happens = [[choice.event.happens(side) for choice in choices] for side in (first, second)]
+        both = [float(np.mean(one & other)) for one, other in happens[:: -1 if best.swapped else 1]]
+        alone = betting.expected(betting.Side(best.likelier, 0.0), betting.Side(0.0, best.rarer), pairs)
+        together = betting.expected(
+            betting.Side(best.likelier, reverse.rarer, both[0]),
+            betting.Side(reverse.likelier, best.rarer, both[1]),
+            pairs,
+        )
+        stakes = [
+            betting.stake(table, ways, self.delta, self.error, self.claimed)
+            for ways, table in enumerate((alone, together), 1)
+        ]
+        return max(stakes, key=lambda stake: betting.promise(stake, self.delta, self.error, self.claimed))
 
 
 def epsilon_lower_bound(
@@ -141,8 +173,9 @@ def epsilon_lower_bound(
         all noise does that is not rounded to a public grid.
     Error: P(lower > true epsilon) <= 1 - confidence over all pairs, directions, events and looks together, if runs with
     different seeds are independent. Every pair spends an equal share: half of it on Clopper and Pearson's test (divided
-    among the looks), half on bets, which hold at all looks together (see `refdp.audit.binomial`). Each look tests one
-    event, chosen with its direction on runs that it is not tested on. Nothing else is assumed; no bound is no proof.
+    among the looks), half on bets, which hold at all looks together (see `refdp.audit.betting`). What a look tests,
+    events and their directions, is chosen on runs that it is not tested on. Nothing else is assumed; no bound is no
+    proof.
     Errors: InvalidParameter for a confidence outside (0, 1), delta outside [0, 1), fewer than 100 samples, outputs that
     are not numbers.
     """
@@ -208,10 +241,11 @@ def _bound(best: Found, delta: float, claimed: float | None, confidence: float, 
         confidence=confidence,
         delta=delta,
         claimed=claimed,
-        event=best.choice.event.words,
-        likelier="second" if best.choice.swapped else "first",
+        event=best.choices[0].event.words,
+        also="".join(choice.event.words for choice in best.choices[1:]),
+        likelier="second" if best.choices[0].swapped else "first",
         test=best.test,
-        counts=(best.counts.on_first, best.counts.on_second),
+        counts=(best.counts.likelier, best.counts.other),
         tested=best.counts.runs,
         samples=samples,
         pair=best.pair,

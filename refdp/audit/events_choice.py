@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from refdp.audit.binomial import Counts
 from refdp.audit.events_statistics import Ratio, Statistic, learn
 
 Floats = NDArray[np.float64]
@@ -69,43 +68,52 @@ class Choice:
     likelier: float
     rarer: float
 
-    def expected(self, runs: int) -> Counts:
-        """What so many test runs would give if the estimates were right."""
-        both = round(self.likelier * self.rarer * runs)
-        return Counts(both, round(self.likelier * runs) - both, round(self.rarer * runs) - both, runs)
+    def sides(self, first: Floats, second: Floats) -> tuple[Mask, Mask]:
+        """Whether the event happened in each run of the side that is said to have more of it, and of the other."""
+        here, there = self.event.happens(first), self.event.happens(second)
+        return (there, here) if self.swapped else (here, there)
 
 
-def choose(first: Floats, second: Floats, tested: int, delta: float, error: float, *, low_bits: bool = True) -> Choice:
-    """The event that promises the best bound from `tested` runs a side at this error.
+def choose(
+    first: Floats, second: Floats, tested: int, delta: float, error: float, *, low_bits: bool = True
+) -> tuple[Choice, Choice]:
+    """The event that promises the best bound from `tested` runs a side at this error; the best of the other direction.
 
     first, second: outputs of equally many runs, one row a run. What is learnt is learnt on their first half and
     compared on the second, so that a classifier that learnt by heart does not win.
     """
     half = len(first) // 2
-    candidates = []
+    candidates: list[Promised] = []
     for statistic in learn(first[:half], second[:half], low_bits=low_bits):
         start = half if statistic.learnt else 0
-        candidates.append(_best(statistic, first[start:], second[start:], tested, delta, error))
-    return max(candidates, key=lambda candidate: candidate[0])[1]
+        candidates += _promised(statistic, first[start:], second[start:], tested, delta, error)
+    best = max(candidates, key=_promise_of)[1]
+    return best, max((one for one in candidates if one[1].swapped != best.swapped), key=_promise_of)[1]
 
 
 Promised = tuple[float, Choice]
 
 
-def _best(statistic: Statistic, first: Floats, second: Floats, tested: int, delta: float, error: float) -> Promised:
-    """The most promising event of one statistic."""
+def _promise_of(candidate: Promised) -> float:
+    return candidate[0]
+
+
+def _promised(
+    statistic: Statistic, first: Floats, second: Floats, tested: int, delta: float, error: float
+) -> list[Promised]:
+    """The most promising events of one statistic, for every comparison and direction."""
     a, b = np.sort(statistic(first)), np.sort(statistic(second))
     found: list[Promised] = []
     for comparison, thresholds in _thresholds(np.sort(np.concatenate([a, b]))):
         counts = [_count(side, comparison, thresholds) for side in (a, b)]
         for swapped in (False, True):
             here, there = counts[::-1] if swapped else counts
-            promises = _promise(here, there, len(a), tested, delta, error, DOUBT[statistic.learnt])
+            promises = _forecast(here, there, len(a), tested, delta, error, DOUBT[statistic.learnt])
             at = int(np.argmax(promises))
             chances = [float(_wilson(count[at], len(a), z)) for count, z in ((here, -1.0), (there, 1.0))]
             event = Event(statistic, comparison, float(thresholds[at]))
             found.append((float(promises[at]), Choice(event, swapped, *chances)))
-    return max(found, key=lambda candidate: candidate[0])
+    return found
 
 
 def _thresholds(pooled: Floats) -> list[tuple[Literal[">=", "<=", "=="], Floats]]:
@@ -128,7 +136,7 @@ def _count(ordered: Floats, comparison: str, thresholds: Floats) -> Floats:
     return counts.astype(np.float64)
 
 
-def _promise(a: Floats, b: Floats, chosen: int, tested: int, delta: float, error: float, doubt: float) -> Floats:
+def _forecast(a: Floats, b: Floats, chosen: int, tested: int, delta: float, error: float, doubt: float) -> Floats:
     """Rough forecast of log((p - delta)/q) from below; only the order of events depends on it, never validity.
 
     doubt: standard errors for what the choice does not know; the test's own margin comes on top.

@@ -45,7 +45,7 @@ def blackbox_page(
             ("epsilon", f"{claimed:g}", f"at least {bound.lower:.6g}, confidence {bound.confidence:.9g}"),
             ("delta", f"{bound.delta:g}", ""),
             ("runs a side", "", f"{bound.samples:,}"),
-            ("event", "", bound.event),
+            ("event", "", bound.words),
             ("counts", "", f"{bound.counts[0]:,} : {bound.counts[1]:,} of {bound.tested:,} ({bound.test})"),
         ],
         findings=[*_lower_bound(bound, source), *(_structural(one, source) for one in structural)],

@@ -79,7 +79,7 @@ def curve_from(first: Floats, second: Floats, confidence: float, *, low_bits: bo
     """`trade_off` from outputs that are there already, one row a run."""
     half = len(first) // 2
     error = (1 - confidence) / (4 * POINTS)
-    choice = choose(first[:half], second[:half], len(first) - half, 0.0, error, low_bits=low_bits)
+    choice, _ = choose(first[:half], second[:half], len(first) - half, 0.0, error, low_bits=low_bits)
     towards_first = (choice.event.comparison != "<=") != choice.swapped
     a, b = ((1.0 if towards_first else -1.0) * choice.event.statistic(side) for side in (first, second))
     thresholds = np.unique(np.quantile(np.concatenate([a[:half], b[:half]]), np.linspace(0.01, 0.99, POINTS)))

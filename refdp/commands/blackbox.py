@@ -90,7 +90,10 @@ def document(bound: Bound, findings: list[dict[str, Any]], calls: int) -> dict[s
         "ok": not bound.refuted and not findings,
         "lower_bound": finite_or_name(bound.lower),
         "claimed_epsilon": figures["claimed"],
-        **{name: figures[name] for name in ("delta", "confidence", "samples", "event", "likelier", "test", "counts")},
+        **{
+            name: figures[name]
+            for name in ("delta", "confidence", "samples", "event", "also", "likelier", "test", "counts")
+        },
         **{name: figures[name] for name in ("tested", "seconds", "assumption")},
         "structural": findings,
         "structural_calls": calls,
@@ -167,7 +170,7 @@ def shown(name: str, bound: Bound, findings: list[dict[str, Any]], calls: int) -
     grid.add_row("finding", Text(verdict(name, bound, findings), style))
     grid.add_row("claimed epsilon", figure(bound.claimed))
     grid.add_row("lower bound", f"{figure(bound.lower)} at confidence {bound.confidence:.9g}")
-    grid.add_row("event", Text(f"{bound.event}, {bound.likelier} side likelier"))
+    grid.add_row("event", Text(bound.words))
     grid.add_row("counts", f"{bound.counts[0]} : {bound.counts[1]} of {bound.tested} runs a side ({bound.test})")
     grid.add_row("assuming", bound.assumption)
     grid.add_row("structure", f"{len(findings)} findings in {calls} runs a side" if calls else "not checked")

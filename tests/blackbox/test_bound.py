@@ -54,7 +54,7 @@ def test_a_bound_without_a_test_would_not_cover() -> None:
     one, wrong = specimen("randomised response"), 0
     for seed in range(40):
         first, second = InProcess(one.mechanism, Pair(*one.pair), seed).upto(200)
-        choice = choose(first, second, 200, 0.0, 0.01)
+        choice, _ = choose(first, second, 200, 0.0, 0.01)
         a, b = (float(choice.event.happens(side).mean()) for side in (first, second))
         ratio = b / a if choice.swapped else a / b
         wrong += math.log(ratio) > one.epsilon
