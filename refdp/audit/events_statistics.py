@@ -43,15 +43,16 @@ class Statistic(Protocol):
 
 @dataclass(frozen=True)
 class Coordinate:
-    """One released number. Not-a-number counts as infinity."""
+    """One released number. Not-a-number counts as infinity. counts: it says how many outputs the run had."""
 
     learnt: ClassVar[bool] = False
     index: int
+    counts: bool = False
 
     @property
     def words(self) -> str:
         """Which output."""
-        return f"output {self.index}"
+        return "number of outputs (0: an error)" if self.counts else f"output {self.index}"
 
     def __call__(self, rows: Floats) -> Floats:
         """The column."""
@@ -175,7 +176,9 @@ def learn(first: Floats, second: Floats, *, low_bits: bool = True) -> list[Stati
     low_bits: look at the lowest set bits of outputs too.
     """
     chosen = _coordinates(first, second)
-    plain: list[Statistic] = [Coordinate(index) for index in chosen]
+    counted = _last_counts(np.concatenate([first, second]))
+    plain: list[Statistic] = [Coordinate(first.shape[1] - 1, counts=True)] if counted else []
+    plain += [Coordinate(index) for index in chosen if not (counted and index == first.shape[1] - 1)]
     if first.shape[1] <= PAIRED:
         plain += [Difference(i, j) for i, j in combinations(range(first.shape[1]), 2)]
     found: list[Statistic] = [*plain, *(LowestBit(index) for index in chosen if low_bits)]
@@ -183,6 +186,13 @@ def learn(first: Floats, second: Floats, *, low_bits: bool = True) -> list[Stati
     if first.shape[1] > 1:
         found += _classifiers(first[:LEARNT], second[:LEARNT])
     return found
+
+
+def _last_counts(rows: Floats) -> bool:
+    """Whether the last column says how many outputs a run had, as `refdp.audit.runs.stacked` pads them."""
+    outputs, lengths = rows[:, :-1], rows[:, -1]
+    there = np.arange(outputs.shape[1]) < lengths[:, np.newaxis]
+    return bool(np.isnan(outputs).any() and np.all(there | np.isnan(outputs)) and np.all(lengths == np.rint(lengths)))
 
 
 def _coordinates(first: Floats, second: Floats) -> list[int]:

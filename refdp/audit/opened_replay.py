@@ -28,7 +28,8 @@ from refdp.audit.opened_door import Patch, Recording, opened
 from refdp.audit.opened_laws import NoiseCall, Unknown
 from refdp.audit.opened_report import OpenedReport, Seen, largest, once
 from refdp.audit.replay import SLACK, Violation, finite_or_name
-from refdp.audit.structural_samples import RAISED, Data
+from refdp.audit.runs import RAISED
+from refdp.audit.structural_samples import Data
 from refdp.audit.structural_state import Leaf, leaves
 from refdp.errors import ImpossibleReplay, InvalidParameter
 from refdp.events import Relation, Sensitivity

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -9,13 +11,21 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from refdp.audit.structural_state import leaves, numbers
 from refdp.errors import InvalidParameter
 
 Floats = NDArray[np.float64]
-Mechanism = Callable[[Any, int], ArrayLike]
+Mechanism = Callable[[Any, int], Any]
 
 CHUNK = 50_000
 """Runs of a vectorised mechanism that are made at a time."""
+TRIED = 5
+"""A function all of whose first runs raise, so many on each side, is taken to be called in the wrong way."""
+RAISED = (
+    ArithmeticError, AssertionError, AttributeError, EOFError, ImportError, LookupError, NameError, OSError,
+    RuntimeError, TypeError, ValueError,
+)  # fmt: skip
+"""Errors of the code under audit that count as one of its outputs."""
 
 
 class Batch(Protocol):
@@ -65,12 +75,26 @@ def rows_of(outputs: Floats) -> Floats:
     return np.asarray(outputs, dtype=np.float64).reshape(len(outputs), -1)
 
 
-def one_row(output: ArrayLike) -> Floats:
-    """One run's output as a vector of floats. Errors: InvalidParameter for anything that is not numbers."""
-    array = np.asarray(output)
-    if array.dtype.kind not in "fiub":
-        raise InvalidParameter(f"an output is {array.dtype}: the mechanism has to return real numbers")
-    return array.astype(np.float64).ravel()
+def one_row(output: Any) -> Floats:
+    """One run's output as a vector of floats.
+
+    An array of numbers is flattened. Of anything else (mappings, nested lists, objects, JSON texts) the numbers are
+    taken in the order of `refdp.audit.structural_state.leaves`, and one more stands for all names and texts.
+    Errors: InvalidParameter for an output without numbers.
+    """
+    try:
+        array = np.asarray(output)
+    except ValueError:  # lists of different lengths
+        array = np.empty(0, dtype=object)
+    if array.dtype.kind in "fiub" and array.size:
+        return array.astype(np.float64).ravel()
+    state = {} if array.dtype.kind == "c" else leaves(output)
+    found = list(numbers(state).values())
+    if not found:
+        shown = type(output).__name__
+        raise InvalidParameter(f"an output is {shown}, without numbers: the mechanism has to return real numbers")
+    names = repr([(path, leaf if isinstance(leaf, str) else "") for path, leaf in state.items()])
+    return np.array([*found, int.from_bytes(hashlib.sha256(names.encode()).digest()[:6], "big")], dtype=np.float64)
 
 
 def stacked(outputs: Sequence[Floats], width: int | None = None) -> Floats:
@@ -96,16 +120,38 @@ def seed_of(seed: int, run: int) -> int:
 
 
 def chunk(mechanism: Any, pair: Pair, seed: int, start: int, stop: int) -> list[list[Floats]]:
-    """Outputs of the runs start..stop-1 on both sides, each a list of vectors (a single table if vectorised)."""
-    sides = []
-    for number, records in enumerate((pair.first, pair.second)):
-        if hasattr(mechanism, "batch"):
-            generator = np.random.default_rng([seed, number, start])
-            sides.append([mechanism.batch(records, stop - start, generator)])
-        else:
-            seeds = (seed_of(seed, 2 * run + number) for run in range(start, stop))
-            sides.append([one_row(mechanism(records, each)) for each in seeds])
+    """Outputs of the runs start..stop-1 on both sides, each a list of vectors (a single table if vectorised).
+
+    A run that raises has an empty vector. Errors: InvalidParameter if all of the first runs raise.
+    """
+    records = pair.first, pair.second
+    if hasattr(mechanism, "batch"):
+        generators = (np.random.default_rng([seed, side, start]) for side in (0, 1))
+        return [[mechanism.batch(one, stop - start, generator)] for one, generator in zip(records, generators)]
+    sides: list[list[Floats]] = [[], []]
+    errors: list[Exception] = []
+    for run in range(start, stop):
+        begin = seed_of(seed + 1, run) & 1  # turns by a coin: what changes in time does not tell the sides apart
+        for side in (begin, 1 - begin):
+            sides[side].append(_one(mechanism, records[side], seed_of(seed, 2 * run + side), errors))
+        if run + 1 == min(TRIED, stop) > 1 and len(errors) == 2 * (run + 1):
+            raise InvalidParameter(f"all of the first {len(errors)} runs raised {_told(errors[-1])}") from errors[-1]
     return sides
+
+
+def _one(mechanism: Mechanism, records: Any, seed: int, errors: list[Exception]) -> Floats:
+    try:
+        output = mechanism(records, seed)
+    except RAISED as error:
+        errors.append(error)
+        return np.empty(0)
+    return one_row(output)
+
+
+def _told(error: Exception) -> str:
+    """An error with its line: the foreign function's, not one of refdp's."""
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__}: {error} at {place.filename}:{place.lineno}; function(records, seed) is called"
 
 
 class Runs(Protocol):

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.stats import binom
 
 from refdp.audit.replay import finite_or_name
+from refdp.audit.runs import RAISED
 from refdp.audit.structural_state import Leaf, leaves
 from refdp.errors import InvalidParameter
 from refdp.records import Floats
@@ -24,9 +25,6 @@ Data = Any
 
 Function = Callable[[Data, np.random.Generator], Any]
 State = dict[str, Leaf]
-
-RAISED = (ValueError, TypeError, ArithmeticError, LookupError, RuntimeError, AttributeError)
-"""Errors of the code under audit that count as one of its outputs."""
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,11 @@ def plain(function: Callable[[Data], Any]) -> Function:
     return lambda data, generator: function(data)
 
 
+def mechanism(function: Function) -> Callable[[Data, int], Any]:
+    """A function of data and generator, a command for example, as one of records and seed: for lower bounds."""
+    return lambda records, seed: function(records, np.random.default_rng(seed))
+
+
 def command(arguments: Sequence[str], *, seconds: float = 600.0) -> Function:
     """A command as a function. {csv}, {json} and {seed} in its arguments are replaced; without {json} stdout is read.
 
@@ -41,13 +46,20 @@ def command(arguments: Sequence[str], *, seconds: float = 600.0) -> Function:
             names["{seed}"] = str(int(generator.integers(2**31)))
             _write(data, Path(names["{csv}"]))
             filled = [_filled(argument, names) for argument in arguments]
-            done = subprocess.run(filled, capture_output=True, text=True, check=False, timeout=seconds)
+            done = _ended(filled, seconds)
             if done.returncode:
                 raise InvalidParameter(f"{filled[0]} ended with {done.returncode}: {done.stderr[-500:]}")
             output = Path(names["{json}"])
             return _parsed(output.read_text() if output.is_file() else done.stdout, filled[0])
 
     return run
+
+
+def _ended(arguments: list[str], seconds: float) -> subprocess.CompletedProcess[str]:
+    try:
+        return subprocess.run(arguments, capture_output=True, text=True, check=False, timeout=seconds)
+    except subprocess.TimeoutExpired:
+        raise InvalidParameter(f"{arguments[0]} ran for more than {seconds:g} s, the most that is allowed") from None
 
 
 def _write(data: Data, path: Path) -> None:
