@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, Protocol
+from typing import ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
@@ -34,6 +34,7 @@ class Rounding(NamedTuple):
 
 
 CLOSED_FORM = Rounding(SLACK, 0.0)
+"""Tails by elementary functions only."""
 
 
 class Pair(Protocol):
@@ -59,11 +60,7 @@ class GaussianPair:
     """N(mu, 1) against N(0, 1): L ~ N(±μ²/2, μ²)."""
 
     mu: float
-
-    @property
-    def rounding(self) -> Rounding:
-        """Elementary functions only."""
-        return CLOSED_FORM
+    rounding: ClassVar[Rounding] = CLOSED_FORM
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -84,11 +81,7 @@ class LaplacePair:
     """Lap(0) against Lap(epsilon): L = ε - 2x between two atoms at ±epsilon."""
 
     epsilon: float
-
-    @property
-    def rounding(self) -> Rounding:
-        """Elementary functions only."""
-        return CLOSED_FORM
+    rounding: ClassVar[Rounding] = CLOSED_FORM
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -113,11 +106,7 @@ class DiscreteLaplacePair:
 
     rate: float
     shift: int
-
-    @property
-    def rounding(self) -> Rounding:
-        """Elementary functions only."""
-        return CLOSED_FORM
+    rounding: ClassVar[Rounding] = CLOSED_FORM
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -144,11 +133,7 @@ class BoundedRange:
     """
 
     epsilon: float
-
-    @property
-    def rounding(self) -> Rounding:
-        """Elementary functions only."""
-        return CLOSED_FORM
+    rounding: ClassVar[Rounding] = CLOSED_FORM
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -171,11 +156,7 @@ class TwoPoint:
 
     top: float
     spread: float
-
-    @property
-    def rounding(self) -> Rounding:
-        """Elementary functions only."""
-        return CLOSED_FORM
+    rounding: ClassVar[Rounding] = CLOSED_FORM
 
     @property
     def bounds(self) -> tuple[float, float]:

@@ -11,32 +11,26 @@ def least(holds: Callable[[float], bool], low: float, high: float, relative: flo
 
     `holds` is taken to be true at `high`, and is not asked there.
     """
-    if holds(low):
-        return low
-    for _ in range(200):
-        middle = _middle(low, high)
-        if high - low <= relative * abs(high) or not low < middle < high:
-            break
-        if holds(middle):
-            high = middle
-        else:
-            low = middle
-    return high
+    return low if holds(low) else _border(holds, high, low, relative)
 
 
 def greatest(holds: Callable[[float], bool], low: float, high: float, relative: float = 1e-12) -> float:
     """A point x in [low, high] with holds(x), at most `relative` below a point where it fails; true at `low`."""
-    if holds(high):
-        return high
+    return high if holds(high) else _border(holds, low, high, relative)
+
+
+def _border(holds: Callable[[float], bool], inside: float, outside: float, relative: float) -> float:
+    """A point with holds(x) at most `relative` from one where it fails; it holds at `inside` and fails at `outside`."""
     for _ in range(200):
+        low, high = sorted((inside, outside))
         middle = _middle(low, high)
-        if high - low <= relative * abs(low) or not low < middle < high:
+        if high - low <= relative * abs(inside) or not low < middle < high:
             break
         if holds(middle):
-            low = middle
+            inside = middle
         else:
-            high = middle
-    return low
+            outside = middle
+    return inside
 
 
 def _middle(low: float, high: float) -> float:
