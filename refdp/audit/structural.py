@@ -5,8 +5,8 @@
 `function(data, generator)` is run on both data sets with independent randomness. Every check names an event that was
 seen in many runs on one side and in none on the other; under ε-DP each of its m occurrences falls on that side with
 probability at most e^ε/(1+e^ε), so that m of m has probability at most (e^ε/(1+e^ε))^m (a claimed δ adds the number of
-runs in which it may fail). `alarm` bounds the probability
-that a function that is ε-DP is accused, over all events together. Nothing is estimated.
+runs in which it may fail). `alarm` bounds the probability that a function that is (ε, δ)-DP is accused, over all events
+together. Findings that are no violations by themselves say so, and no bound is about them. Nothing is estimated.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from refdp.audit.structural_samples import (
     Samples,
     StructuralFinding,
     needed,
-    sample,
+    sampled,
     statistics,
     unbounded,
 )
@@ -50,15 +50,17 @@ def inspect(
 ) -> list[StructuralFinding]:
     """All structural checks of `function` on a pair of neighbouring data sets.
 
-    epsilon, delta: the claim. calls: runs on each side. order: also replace a record by an outlier and reorder them.
+    epsilon, delta: the claim. calls: runs on each side. order: also replace a record by an outlier and reorder them,
+    which takes further runs, for the case that records may hold any number and come in any order.
     Errors: InvalidParameter if so few calls cannot show anything at that epsilon.
     """
     first, second = pair
     seeds = [int(number) for number in np.random.SeedSequence(seed).generate_state(2 * calls, np.uint64)]
-    samples = Samples(sample(function, first, seeds[:calls]), sample(function, second, seeds[calls:]))
+    samples = Samples(*sampled(function, [(first, seeds[:calls]), (second, seeds[calls:])]))
     found = inspect_samples(samples, pair, epsilon=epsilon, delta=delta, alarm=alarm)
     if order:
-        found += [*data_ranges(function, first, seeds[:5]), *positional(function, first, seeds, alarm)]
+        found += data_ranges(function, first, seeds, epsilon=epsilon, delta=delta, alarm=alarm)
+        found += positional(function, first, seeds, alarm)
     return _merged(found)
 
 
@@ -68,14 +70,15 @@ def inspect_samples(
     """The checks that need no further runs, of runs at hand: of a program that refdp cannot call, say."""
     first, second = pair
     calls = min(len(samples.first), len(samples.second))
-    share = alarm / (64 * (len(samples.paths) + 1) ** 2)
+    share = alarm / (64 * (len(samples.paths) + 1) ** 2 * max(1.0, calls / 1000))  # values of a path: below calls
     least = needed(epsilon, share / 2) + unbounded(delta, calls, share / 2)
     if 2 * calls < least:
         raise InvalidParameter(f"calls = {calls}: at epsilon {epsilon:g} at least {(least + 1) // 2} show something")
     found = list(_constants(samples, first, second))
     if [finding.kind for finding in found] != ["identical outputs"]:
-        found += [*_repeated(samples, least), *_sums(samples), *_reused(samples)]
-        found += [*_one_sided(samples, least), *_precision(samples, least)]
+        found += [*_sums(samples), *_reused(samples), *_one_sided(samples, least), *_precision(samples, least)]
+        if not any(finding.kind != "support" or finding.evidence.get("value") is None for finding in found):
+            found += _repeated(samples, least)  # what is exact repeats, and is no repeated draw
     return _merged(found)
 
 

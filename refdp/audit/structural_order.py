@@ -7,32 +7,90 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from scipy.stats import mannwhitneyu
 
-from refdp.audit.structural_samples import Data, Function, State, StructuralFinding, columns, sample, size, take
+from refdp.audit.structural_samples import (
+    Data,
+    Function,
+    State,
+    StructuralFinding,
+    columns,
+    needed,
+    sample,
+    sampled,
+    size,
+    take,
+    unbounded,
+)
 from refdp.audit.structural_state import numbers
 
 ORDERED_RUNS = 60
 """Runs on each order of the records."""
 FAR = (1e6, 1e9)
 """How far outliers lie, in multiples of the largest value."""
+ORDERED = (
+    "the outcome depends on the order of the records: with a partition by position, adding one record moves others; "
+    "no violation by itself"
+)
+SCREEN = 5
+"""Runs on each outlier that look for outputs which follow it."""
+CONFIRM = 2_000
+"""At most so many runs on each outlier confirm that an output follows it."""
+MOST_EPSILON = 50.0
+"""The largest ε of which `needed` knows how many runs show something."""
 GROWTH = 100.0
 """An output that grows at least so much when the outlier moves 1000 times as far follows it."""
 
 
-def ranges(function: Function, data: Data, seeds: Sequence[int]) -> Iterator[StructuralFinding]:
+def ranges(
+    function: Function, data: Data, seeds: Sequence[int], *, epsilon: float, delta: float, alarm: float
+) -> Iterator[StructuralFinding]:
     """Outputs that follow one record as far as it goes. What is clamped to public bounds does not.
 
-    A function that refuses outliers is not asked.
+    What a few runs show is confirmed by as many fresh ones as a verdict at this ε needs; if that is more than CONFIRM,
+    it is said to be no violation by itself. A function that refuses outliers is not asked.
     """
-    for name, near, far in _outliers(data):
-        runs = [sample(function, records, seeds) for records in (near, far)]
+    outliers = list(_outliers(data))
+    for number, (name, near, far) in enumerate(outliers):
+        runs = [sample(function, records, seeds[:SCREEN]) for records in (near, far)]
         if any("raises" in run for side in runs for run in side):
             continue
         moved = _followers(*runs)
         if moved:
             path, here, there = moved[0]
-            evidence = {"outlier in": name, "outputs that follow": len(moved), "at 1e6": here, "at 1e9": there}
-            meaning = "one record moves this output as far as it likes: a range or a sum taken from the data"
-            yield StructuralFinding("data-dependent range", path, evidence, meaning)
+            fresh = [int(one) for one in np.random.SeedSequence([*seeds[:SCREEN], number]).generate_state(2 * CONFIRM)]
+            certain = _confirmed(function, (near, far), path, fresh, epsilon, delta, alarm / len(outliers))
+            if certain is None or certain:
+                evidence = {"outlier in": name, "outputs that follow": len(moved), "at 1e6": here, "at 1e9": there}
+                yield StructuralFinding("data-dependent range", path, evidence, _meaning(certain), bool(certain))
+
+
+def _confirmed(
+    function: Function,
+    sides: tuple[Data, Data],
+    path: str,
+    seeds: list[int],
+    epsilon: float,
+    delta: float,
+    alarm: float,
+) -> bool | None:
+    """Whether the output lies beyond all of the nearer outlier's too often; None if too many runs would be needed.
+
+    Both data sets differ in one value of a record, which is two steps where neighbours have a record more or less.
+    """
+    if 2 * epsilon >= MOST_EPSILON:
+        return None
+    doubled = min(1.0, delta * (1 + np.exp(epsilon)))
+    least = needed(2 * epsilon, alarm / 2) + unbounded(doubled, CONFIRM, alarm / 2)
+    runs = least + least // 4
+    if runs > CONFIRM:
+        return None
+    both = sampled(function, [(sides[0], seeds[:runs]), (sides[1], seeds[CONFIRM : CONFIRM + runs])])
+    near, far = (np.array([abs(float(run.get(path, np.nan))) for run in side]) for side in both)
+    return bool(np.isfinite(near).all()) and int(np.count_nonzero(far > near.max())) >= least
+
+
+def _meaning(certain: bool | None) -> str:
+    shown = "one record moves this output as far as it likes: a range or a sum taken from the data"
+    return shown if certain else f"{shown}; seen in {SCREEN} runs, too few for a verdict, so no violation by itself"
 
 
 def _outliers(data: Data) -> Iterator[tuple[str, Data, Data]]:
@@ -68,20 +126,19 @@ def _followers(near: list[State], far: list[State]) -> list[tuple[str, float, fl
 def positional(function: Function, data: Data, seeds: Sequence[int], alarm: float) -> Iterator[StructuralFinding]:
     """Outputs whose distribution changes when the same records come in another order (Mann-Whitney, at `alarm`).
 
-    Random partitions pass: their distribution does not depend on the order. Partitions by position do not.
+    Random partitions pass: their distribution does not depend on the order. Partitions by position do not, and neither
+    do functions that answer for each record by itself, which may be private.
     """
     half = min(len(seeds) // 2, ORDERED_RUNS)
     orders = {f"sorted by {name}": np.argsort(column, kind="stable") for name, column in columns(data)}
-    plain = sample(function, data, seeds[:half])
     for name, rows in orders.items():
         if np.array_equal(rows, np.arange(size(data))):
             continue
-        moved = sample(function, take(data, rows), seeds[half : 2 * half])
-        worst = _most_different(plain, moved)
+        other = take(data, rows)
+        worst = _most_different(*sampled(function, [(data, seeds[:half]), (other, seeds[half : 2 * half])]))
         if worst is not None and worst[1] * worst[2] * len(orders) <= alarm:
             evidence = {"order": name, "p-value": worst[1], "places compared": worst[2], "runs an order": half}
-            meaning = "the outcome depends on the order of the records: with a partition by position, adding one record"
-            yield StructuralFinding("positional partition", worst[0], evidence, f"{meaning} moves others")
+            yield StructuralFinding("positional partition", worst[0], evidence, ORDERED, violation=False)
 
 
 def _most_different(plain: list[State], moved: list[State]) -> tuple[str, float, int] | None:

@@ -29,20 +29,22 @@ State = dict[str, Leaf]
 
 @dataclass(frozen=True)
 class StructuralFinding:
-    """Something that no private function does, shown without estimating anything.
+    """Something that no private function does, or at least should not need, shown without estimating anything.
 
     kind: "identical outputs", "exact statistic", "reused noise", "support", "data-dependent range", "positional
     partition", "precision". where: path inside the output. evidence: the figures that show it. meaning: one sentence.
+    violation: whether it refutes the claim; what does not is a place to look at.
     """
 
     kind: str
     where: str
     evidence: dict[str, Any]
     meaning: str
+    violation: bool = True
 
     def to_dict(self) -> dict[str, Any]:
         """As plain data."""
-        return {"kind": self.kind, "where": self.where, "evidence": _plain(self.evidence), "meaning": self.meaning}
+        return {**vars(self), "evidence": _plain(self.evidence)}
 
 
 def _plain(value: Any) -> Any:
@@ -86,13 +88,25 @@ class Samples:
 
 
 def sample(function: Function, data: Data, seeds: Sequence[int]) -> list[State]:
-    """One run a seed. NumPy's and Python's global generators, which foreign code uses, are seeded too and put back."""
+    """One run a seed, in their order: see `sampled`."""
+    return sampled(function, [(data, seeds)])[0]
+
+
+def sampled(function: Function, sides: Sequence[tuple[Data, Sequence[int]]]) -> list[list[State]]:
+    """For each data set one run a seed, all of them in a random order: a clock in the output tells no side apart.
+
+    NumPy's and Python's global generators, which foreign code uses, are seeded too and put back.
+    """
+    places = [(side, place) for side, (_, seeds) in enumerate(sides) for place in range(len(seeds))]
+    if len(sides) > 1:
+        np.random.default_rng([seeds[0] for _, seeds in sides]).shuffle(places)
     kept = random.getstate(), np.random.get_state()  # noqa: NPY002
     try:
-        return [_one(function, data, seed) for seed in seeds]
+        runs = {(side, place): _one(function, sides[side][0], sides[side][1][place]) for side, place in places}
     finally:
         random.setstate(kept[0])
         np.random.set_state(kept[1])  # noqa: NPY002
+    return [[runs[side, place] for place in range(len(seeds))] for side, (_, seeds) in enumerate(sides)]
 
 
 def _one(function: Function, data: Data, seed: int) -> State:
