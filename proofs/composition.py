@@ -55,6 +55,26 @@ def sizes(records: int) -> tuple[int, int]:
 
 POSITIVE_TWO = reals("p q r s a b")
 
+
+def both_bounds(constant: str, where: str) -> Proved:
+    """Two releases lose at most the product of their bounds, and do lose it at a place. constant, where: in words."""
+    return Proved(
+        AtMost(
+            POSITIVE_TWO,
+            given=lambda p, q, r, s, a, b: (p >= 0, q > 0, r >= 0, s > 0, p <= a * q, r <= b * s),
+            quantity=lambda p, q, r, s: p * r / (q * s),
+            bound=lambda a, b: a * b,
+        ),
+        tight=Tight(
+            constant,
+            where,
+            at=lambda q, s, a, b: {"p": a * q, "r": b * s},
+            given=lambda q, s, a, b: (q > 0, s > 0, a >= 1, b >= 1),
+            near={"p": 2, "q": 1, "r": 3, "s": 1, "a": 2, "b": 3},
+        ),
+    )
+
+
 PROPOSITIONS = (
     Proposition(
         "composition/events",
@@ -77,23 +97,7 @@ PROPOSITIONS = (
         "Li et al. 2020, Theorem 3",
         "Adaptive releases that are each epsilon_i-DP, whatever the earlier outputs, are (sum of epsilon_i)-DP "
         "together.",
-        evidence=(
-            Proved(
-                AtMost(
-                    POSITIVE_TWO,
-                    given=lambda p, q, r, s, a, b: (p >= 0, q > 0, r >= 0, s > 0, p <= a * q, r <= b * s),
-                    quantity=lambda p, q, r, s: p * r / (q * s),
-                    bound=lambda a, b: a * b,
-                ),
-                tight=Tight(
-                    "e^(epsilon_1 + epsilon_2)",
-                    "where both releases attain their bound",
-                    at=lambda q, s, a, b: {"p": a * q, "r": b * s},
-                    given=lambda q, s, a, b: (q > 0, s > 0, a >= 1, b >= 1),
-                    near={"p": 2, "q": 1, "r": 3, "s": 1, "a": 2, "b": 3},
-                ),
-            ),
-        ),
+        evidence=(both_bounds("e^(epsilon_1 + epsilon_2)", "where both releases attain their bound"),),
         argument="p, q: first output; r, s: second output given the first. The bound on r/s holds for each first "
         "output.",
     ),
@@ -135,20 +139,9 @@ PROPOSITIONS = (
         "largest own one.",
         REPLACE_ONE,
         evidence=(
-            Proved(
-                AtMost(
-                    POSITIVE_TWO,
-                    given=lambda p, q, r, s, a, b: (p >= 0, q > 0, r >= 0, s > 0, p <= a * q, r <= b * s),
-                    quantity=lambda p, q, r, s: p * r / (q * s),
-                    bound=lambda a, b: a * b,
-                ),
-                tight=Tight(
-                    "e^(sum of the two largest)",
-                    "where the record leaves one subset for another, each at its worst output",
-                    at=lambda q, s, a, b: {"p": a * q, "r": b * s},
-                    given=lambda q, s, a, b: (q > 0, s > 0, a >= 1, b >= 1),
-                    near={"p": 2, "q": 1, "r": 3, "s": 1, "a": 2, "b": 3},
-                ),
+            both_bounds(
+                "e^(sum of the two largest)",
+                "where the record leaves one subset for another, each at its worst output",
             ),
         ),
         argument="A replaced record changes one subset by replacement, or two: it leaves one and joins another.",

@@ -55,6 +55,15 @@ def moved_leaves(n: Any, G: Any, g: Any, m: Any, H: Any, h: Any, lam: Any) -> tu
 
 ALIKE = {"n": BIG, "G": BIG, "g": 1, "lam": 1}
 UNLIKE = {"n": BIG, "G": -BIG, "g": 1, "lam": 1}
+JOINS_UNLIKE = Tight(
+    "3 g*^2",
+    "for every lambda > 0, as n grows, where a record of gradient g* joins n of -g*",
+    at=lambda k: {"n": k, "G": -k, "g": 1},
+    near=UNLIKE,
+    given=lambda lam: lam > 0,
+    limit=True,
+)
+"""Where the gain falls most."""
 
 PROPOSITIONS = (
     Proposition(
@@ -132,14 +141,7 @@ PROPOSITIONS = (
                     bound=lambda lam: -dpboost.gain_change_lower(1) + 0 * lam,
                     given=child,
                 ),
-                tight=Tight(
-                    "3 g*^2",
-                    "for every lambda > 0, as n grows, where a record of gradient g* joins n of -g*",
-                    at=lambda k: {"n": k, "G": -k, "g": 1},
-                    near=UNLIKE,
-                    given=lambda lam: lam > 0,
-                    limit=True,
-                ),
+                tight=JOINS_UNLIKE,
             ),
         ),
         uses=("dpboost/scaling",),
@@ -184,14 +186,7 @@ PROPOSITIONS = (
                     bound=lambda lam: -dpboost.gain_change_lower(1) + 0 * lam,
                     given=child,
                 ),
-                tight=Tight(
-                    "3 g*^2",
-                    "for every lambda > 0, as n grows, where a record of gradient g* joins n of -g*",
-                    at=lambda k: {"n": k, "G": -k, "g": 1},
-                    near=UNLIKE,
-                    given=lambda lam: lam > 0,
-                    limit=True,
-                ),
+                tight=JOINS_UNLIKE,
             ),
         ),
         uses=("dpboost/scaling",),

@@ -7,8 +7,9 @@ from fractions import Fraction
 from typing import Any
 
 from proofs.enclosures import Enclosed
-from proofs.evidence import BoundedCounterexample, Counterexample, Exhibit, Follows, Identity, Proved
+from proofs.evidence import BoundedCounterexample, Counterexample, Exhibit, Follows, Proved
 from proofs.proposition import ADD_REMOVE, REPLACE_ONE, Proposition
+from proofs.releases import exponent_costs
 from proofs.statements import AtMost, Count, Real
 from proofs.tightness import Tight
 from refdp.events import Relation
@@ -27,9 +28,9 @@ def within(x: Any, bound: Any) -> tuple[Any, Any]:
     return x >= -bound, x <= bound
 
 
-def one_sided(x: Any, B: Any) -> tuple[Any, Any]:
-    """What one added record can change: more than -3 g*^2, at most g*^2."""
-    return x > -3 * B * B, x <= B * B
+def one_sided(B: Any, **changes: Any) -> tuple[Any, ...]:
+    """Each is what one added record can change: more than -3 g*^2, at most g*^2."""
+    return B > 0, *(side for change in changes.values() for side in (change > -3 * B * B, change <= B * B))
 
 
 def child(n: Any, G: Any, g: Any, lam: Any, B: Any) -> tuple[Any, ...]:
@@ -101,15 +102,7 @@ def repaired_selection(suffix: str, relation: str, kind: Relation, constant: str
         f"Choosing a split with probability proportional to exp(epsilon G / ({constant} g*^2)) is epsilon-DP.",
         relation,
         about=(paper.split_exponent, paper.gain_range),
-        evidence=(
-            Identity(
-                "e B",
-                lambda e, B: paper.split_exponent(paper.gain_range(B, kind), e, paper.gain_range(B, kind) / 2),
-                lambda e: e,
-                positive=True,
-                label="exponent over the range",
-            ),
-        ),
+        evidence=(exponent_costs(lambda u, e, s: paper.split_exponent(u, e, s), lambda B: paper.gain_range(B, kind)),),
         uses=(f"dpxgboost/gain-range{suffix}", "dpxgboost/exponential-range"),
     )
 
@@ -209,11 +202,7 @@ PROPOSITIONS = (
                     (Real("left"), Real("joined"), BOUND),
                     lambda left, joined: abs(joined - left),
                     lambda B: paper.gain_sensitivity(B, RO),
-                    lambda left, joined, B: (
-                        B > 0,
-                        *one_sided(left, B),
-                        *one_sided(joined, B),
-                    ),
+                    one_sided,
                     strict=True,
                 ),
                 label="moved to the other child",
@@ -250,11 +239,7 @@ PROPOSITIONS = (
                     (Real("first"), Real("second"), BOUND),
                     lambda first, second: first - second,
                     lambda B: paper.gain_range(B, AR),
-                    lambda first, second, B: (
-                        B > 0,
-                        *one_sided(first, B),
-                        *one_sided(second, B),
-                    ),
+                    one_sided,
                     strict=True,
                 ),
                 label="any two candidates",
@@ -291,7 +276,7 @@ PROPOSITIONS = (
                     (Real("a"), Real("b"), Real("c"), Real("d"), BOUND),
                     lambda a, b, c, d: (a - b) - (c - d),
                     lambda B: paper.gain_range(B, RO),
-                    lambda a, b, c, d, B: (B > 0, *(x for v in (a, b, c, d) for x in one_sided(v, B))),
+                    one_sided,
                     strict=True,
                 ),
                 label="one record leaves (b, d) and one arrives (a, c), any two candidates",

@@ -26,6 +26,11 @@ def bounded_pair(g: Any, q: Any, b: Any) -> tuple[Any, ...]:
     return (*bounded(g, b), -b <= q, q <= b)
 
 
+def record_norm(u: Any, y: Any) -> Any:
+    """Squared norm of (g, h) of a record of label y, at the odds u of its score, under the log loss."""
+    return squared_norm(gradient(u, y), hessian(u, y))
+
+
 def pair_norm(g: Any) -> Any:
     """Squared norm of the pair that a record of gradient g contributes under the log loss."""
     return squared_norm(g, log_hessian_of(g))
@@ -71,7 +76,7 @@ PROPOSITIONS = (
             Proved(
                 AtMost(
                     reals("u y"),
-                    quantity=lambda u, y: squared_norm(gradient(u, y), hessian(u, y)),
+                    quantity=record_norm,
                     bound=paper.newton_squared_sensitivity_as_published,
                     given=scored,
                 )
@@ -87,7 +92,7 @@ PROPOSITIONS = (
         about=(losses.log_gradient, losses.log_hessian, squared_norm),
         evidence=(
             Counterexample(
-                ForAll(reals("u y"), lambda u, y: squared_norm(gradient(u, y), hessian(u, y)) > 1, scored),
+                ForAll(reals("u y"), lambda u, y: record_norm(u, y) > 1, scored),
                 at={"u": 99, "y": 0},
             ),
         ),
@@ -105,7 +110,7 @@ PROPOSITIONS = (
             Proved(
                 AtMost(
                     reals("u y"),
-                    quantity=lambda u, y: squared_norm(gradient(u, y), hessian(u, y)),
+                    quantity=record_norm,
                     bound=lambda: Fraction(paper.newton_squared_sensitivity(AR)),
                     given=scored,
                 ),

@@ -17,6 +17,14 @@ def laplace_loss_at(a: Any, b: Any, o: Any, s: Any) -> Any:
     return laplace_loss(a, b, o, s)
 
 
+TWO_RATIOS = AtMost(
+    tuple(Real(name) for name in ("p", "r", "q", "z", "t", "w")),
+    lambda p, r, q, z: p * r / (q * z),
+    lambda t, w: t * w,
+    lambda p, r, q, z, t, w: (p > 0, r > 0, q > 0, z > 0, p <= t * q, r <= w * z, t >= 1, w >= 1),
+)
+"""Two density ratios p/q and r/z, at most t and w, and their product."""
+
 PROPOSITIONS = (
     Proposition(
         "inprivate/theorem-3",
@@ -54,12 +62,7 @@ PROPOSITIONS = (
         "Queries of epsilon_1, ..., epsilon_m in sequence are (epsilon_1 + ... + epsilon_m)-DP.",
         evidence=(
             Proved(
-                AtMost(
-                    tuple(Real(name) for name in ("p", "r", "q", "z", "t", "w")),
-                    lambda p, r, q, z: p * r / (q * z),
-                    lambda t, w: t * w,
-                    lambda p, r, q, z, t, w: (p > 0, r > 0, q > 0, z > 0, p <= t * q, r <= w * z, t >= 1, w >= 1),
-                ),
+                TWO_RATIOS,
                 tight=Tight(
                     "the sum",
                     "where both losses are largest at once",
@@ -115,12 +118,7 @@ PROPOSITIONS = (
         REPLACE_ONE,
         evidence=(
             Proved(
-                AtMost(
-                    tuple(Real(name) for name in ("p", "r", "q", "z", "t", "w")),
-                    lambda p, r, q, z: p * r / (q * z),
-                    lambda t, w: t * w,
-                    lambda p, r, q, z, t, w: (p > 0, r > 0, q > 0, z > 0, p <= t * q, r <= w * z, t >= 1, w >= 1),
-                ),
+                TWO_RATIOS,
                 label="the block left and the block entered",
             ),
         ),

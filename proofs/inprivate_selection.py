@@ -10,6 +10,7 @@ from proofs.enclosures import Enclosed
 from proofs.evidence import BoundedCounterexample, Exhibit, Finite, Follows, Identity, Proved
 from proofs.inprivate_splits import AR, MANY, RO, alone, plain_change
 from proofs.proposition import ADD_REMOVE, REPLACE_ONE, Proposition
+from proofs.releases import exponent_costs
 from proofs.statements import AtMost, Real
 from proofs.tightness import Tight
 from refdp.events import Relation
@@ -61,15 +62,7 @@ def selection(suffix: str, relation: str, kind: Relation, words: str) -> Proposi
         "epsilon-DP for all nodes of a level.",
         relation,
         about=(paper.split_exponent, paper.gain_range),
-        evidence=(
-            Identity(
-                "e B",
-                lambda e, B: paper.split_exponent(paper.gain_range(B, kind), e, paper.gain_range(B, kind) / 2),
-                lambda e: e,
-                positive=True,
-                label="exponent over the range",
-            ),
-        ),
+        evidence=(exponent_costs(lambda u, e, s: paper.split_exponent(u, e, s), lambda B: paper.gain_range(B, kind)),),
         uses=(f"inprivate/gain-range{suffix}", "dpxgboost/exponential-range"),
     )
 

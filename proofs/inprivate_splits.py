@@ -1,4 +1,4 @@
-"""InPrivate Digging: gain, its its sensitivity and range."""
+"""InPrivate Digging: gain, its sensitivity and range."""
 
 from __future__ import annotations
 
@@ -29,6 +29,11 @@ def node(G: Any, n: Any, y: Any) -> tuple[Any, ...]:
 def slack(G: Any, n: Any, y: Any) -> Any:
     """y^2 minus the change of a node's score when the residual y joins it."""
     return y * y - (paper.node_score(G + y, n + 1) - paper.node_score(G, n))
+
+
+def slacks(**values: Any) -> tuple[Any, ...]:
+    """Each is a slack: at least 0 and below 4 (inprivate/node-change)."""
+    return tuple(side for value in values.values() for side in (value >= 0, value < 4))
 
 
 def gain_change(L: Any, n: Any, R: Any, m: Any, y: Any) -> Any:
@@ -196,7 +201,7 @@ PROPOSITIONS = (
                     (Real("parent"), Real("child")),
                     lambda parent, child: absolute(parent - child),
                     lambda: paper.gain_change(1, AR),
-                    lambda parent, child: (parent >= 0, parent < 4, child >= 0, child < 4),
+                    slacks,
                     strict=True,
                 ),
                 label="so up and down",
@@ -241,7 +246,7 @@ PROPOSITIONS = (
                     tuple(Real(name) for name in "abcd"),
                     lambda a, b, c, d: absolute((a - b) - (c - d)),
                     lambda: paper.gain_change(1, RO),
-                    lambda a, b, c, d: tuple(x for v in (a, b, c, d) for x in (v >= 0, v < 4)),
+                    slacks,
                     strict=True,
                 ),
                 label="any pair: slacks of parent and child for the record that arrives and the one that leaves",
@@ -272,7 +277,7 @@ PROPOSITIONS = (
                     (Real("parent"), Real("first"), Real("second")),
                     lambda parent, first, second: (parent - second) - (parent - first),
                     lambda: paper.gain_range(1, AR),
-                    lambda first, second: (first >= 0, first < 4, second >= 0, second < 4),
+                    lambda first, second: slacks(first=first, second=second),
                     strict=True,
                 ),
                 label="any two: the parent's slack cancels",
@@ -303,7 +308,7 @@ PROPOSITIONS = (
                     tuple(Real(name) for name in "abcd"),
                     lambda a, b, c, d: (a - b) + (c - d),
                     lambda: paper.gain_range(1, RO),
-                    lambda a, b, c, d: tuple(x for v in (a, b, c, d) for x in (v >= 0, v < 4)),
+                    slacks,
                     strict=True,
                 ),
                 label="any two, in one node or two: one record leaves, one arrives, parents cancel",

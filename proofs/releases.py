@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from proofs.evidence import Identity
 from refdp.generic import absolute
 
 
@@ -21,3 +22,14 @@ def laplace_losses(values: Sequence[Any], others: Sequence[Any], outputs: Sequen
 def selection_odds(chosen: Any, rest: Any, chosen_other: Any, rest_other: Any) -> Any:
     """p / p' of the chosen option, from its weight and the total weight of the rest, on a data set and a neighbour."""
     return chosen * (chosen_other + rest_other) / (chosen_other * (chosen + rest))
+
+
+def exponent_costs(exponent: Callable[[Any, Any, Any], Any], utility_range: Callable[[Any], Any]) -> Identity:
+    """The exponent(utility, epsilon, sensitivity) of the whole range, for half of it as sensitivity, is epsilon."""
+    return Identity(
+        "e B",
+        lambda e, B: exponent(utility_range(B), e, utility_range(B) / 2),
+        lambda e: e,
+        positive=True,
+        label="exponent over the range",
+    )
