@@ -15,7 +15,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from refdp.audit.runs import CHUNK, Pair, chunk, table
+from refdp.audit.runs import CHUNK, RAISED, Pair, chunk, table
 from refdp.errors import InvalidParameter
 
 Floats = NDArray[np.float64]
@@ -40,16 +40,19 @@ FORMAT = "refdp campaign 1"
 
 @dataclass(frozen=True)
 class Job:
-    """What is run: the function's name "module:function", a pair, and the seed that all randomness follows from."""
+    """What is run: the function's name "module:function", a pair, and the seed that all randomness follows from.
+
+    Errors: InvalidParameter if there is no such function.
+    """
 
     name: str
     pair: Pair
     seed: int
 
     def digest(self) -> str:
-        """A name for job and pair that changes with either."""
+        """A name for job and pair that changes with either, and with the text of the function's module."""
         sides = [np.asarray(side, dtype=np.float64) for side in (self.pair.first, self.pair.second)]
-        shown = [self.name, self.seed, *((side.shape, side.tolist()) for side in sides)]
+        shown = [self.name, self.seed, *((side.shape, side.tolist()) for side in sides), _text_of(self.name)]
         return hashlib.sha256(json.dumps(shown).encode()).hexdigest()
 
 
@@ -64,24 +67,33 @@ def load(name: str) -> Any:
         found = importlib.import_module(module)
         for part in function.split("."):
             found = getattr(found, part)
-    except (ImportError, AttributeError) as error:
-        raise InvalidParameter(f"--callable {name!r}: {error}") from error
+    except (*RAISED, SyntaxError) as error:
+        raise InvalidParameter(f"--callable {name!r}: {type(error).__name__}: {error}") from error
     if not callable(found):
         raise InvalidParameter(f"--callable {name!r}: {type(found).__name__} is not a function")
     return found
+
+
+def _text_of(name: str) -> str:
+    """Digest of the file of a function's module: runs of another text are no runs of this one."""
+    load(name)
+    file = getattr(sys.modules[name.partition(":")[0]], "__file__", None)
+    return hashlib.sha256(Path(file).read_bytes()).hexdigest() if file else ""
 
 
 @dataclass
 class Campaign:
     """Runs of a job, from a file as far as they are there, else made by `jobs` processes.
 
-    path: the file, or None to keep nothing. seconds: aim for the time of one chunk.
+    path: the file, or None to keep nothing. seconds: aim for the time of one chunk. watch: told how many runs a side
+    there are whenever a chunk is finished.
     """
 
     job: Job
     path: Path | None = None
     jobs: int = 1
     seconds: float = SECONDS
+    watch: Callable[[int], None] = lambda done: None
     made: int = field(default=0, init=False)
     _size: int = field(default=0, init=False)
     _chunks: dict[int, Sides] = field(default_factory=dict, init=False)
@@ -102,6 +114,7 @@ class Campaign:
             self._chunks[number] = sides
             self.made += 1
             self._write({"chunk": number, "first": _text(sides[0]), "second": _text(sides[1])})
+            self.watch(len(self._chunks) * self._size)
         first, second = ([row for n in needed for row in self._chunks[n][side]] for side in (0, 1))
         return table(first, second, count)
 
@@ -118,8 +131,8 @@ class Campaign:
         head = lines[0]
         if head.get("format") != FORMAT or head.get("digest") != self.job.digest():
             raise InvalidParameter(
-                f"--resume {self.path}: it is about {head.get('job')!r} with another seed or pair, or no campaign at "
-                "all; give the same function, pair and seed, or another file"
+                f"--resume {self.path}: it is about {head.get('job')!r} with another seed, pair or source text, or no "
+                "campaign at all; give the same function, pair and seed, or another file"
             )
         self._size = int(head["size"])
         for line in lines[1:]:

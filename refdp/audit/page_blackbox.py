@@ -39,7 +39,7 @@ def blackbox_page(
     source = function_line(function)
     return Page(
         title=f"Black-box audit of {name}",
-        ok=not bound.refuted and not structural,
+        ok=not bound.refuted and not violations(structural),
         verdict=verdict(name, bound, structural),
         facts=[
             ("epsilon", f"{claimed:g}", f"at least {bound.lower:.6g}, confidence {bound.confidence:.9g}"),
@@ -64,9 +64,15 @@ def verdict(name: str, bound: Bound, structural: Sequence[Mapping[str, Any]]) ->
     claim = f"({bound.claimed:g}, {bound.delta:g})"
     if bound.refuted:
         return f"{name} is not {claim} private: epsilon is at least {bound.lower:.4g}."
-    if structural:
-        return f"{name} is not {claim} private: {structural[0]['kind']} ({structural[0]['meaning']})."
+    broken = violations(structural)
+    if broken:
+        return f"{name} is not {claim} private: {broken[0]['kind']} ({broken[0]['meaning']})."
     return f"No violation of {claim} privacy of {name} found in {bound.samples:,} runs a side."
+
+
+def violations(structural: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Structural findings that refute the claim; the others are places to look at."""
+    return [finding for finding in structural if finding["violation"]]
 
 
 def estimated_losses(curve: Curve) -> tuple[Floats, Floats]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import shlex
-from collections.abc import Iterator
-from contextlib import contextmanager
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,10 +20,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from refdp.audit import blackbox, structural
+from refdp.audit import structural
 from refdp.audit.blackbox import Bound, bound_from
 from refdp.audit.campaign import Campaign, Job, load
-from refdp.audit.page_blackbox import blackbox_page, verdict
+from refdp.audit.page_blackbox import blackbox_page, verdict, violations
 from refdp.audit.replay import finite_or_name
 from refdp.audit.runs import Pair
 from refdp.audit.structural_samples import needed
@@ -67,9 +69,21 @@ class Given:
 def audit_callable(given: Given) -> int:
     """Audit, tell, and return the exit status: 1 for a violation."""
     _check(given)
-    function, pair = load(given.name), read_pair(given.pair)
-    campaign = Campaign(Job(given.name, pair, given.seed), given.resume, given.jobs)
+    pair = read_pair(given.pair)
+    with prints_on_standard_error():
+        bound, findings, calls = audited(given, pair)
+    emit(document(bound, findings, calls), shown(given.name, bound, findings, calls), given.as_json)
+    return 1 if bound.refuted or violations(findings) else 0
+
+
+def audited(given: Given, pair: Pair) -> tuple[Bound, list[dict[str, Any]], int]:
+    """The bound, what structural checks found, in how many runs a side; the page is written if one is asked for."""
+    function = load(given.name)
     with bound_bar() as progress:
+        campaign = Campaign(
+            Job(given.name, pair, given.seed), given.resume, given.jobs,
+            watch=lambda done: progress(min(done, given.samples), given.samples, None),
+        )  # fmt: skip
         bound = bound_from(
             [campaign], given.delta, claimed=given.epsilon, confidence=given.confidence, samples=given.samples,
             low_bits=given.low_bits, progress=progress,
@@ -79,15 +93,28 @@ def audit_callable(given: Given) -> int:
     if given.html is not None:
         page = blackbox_page(given.name, function, bound, findings, campaign.upto(bound.samples), given.command())
         given.html.write_text(page.html(), encoding="utf-8")
-    emit(document(bound, findings, calls), shown(given.name, bound, findings, calls), given.as_json)
-    return 1 if bound.refuted or findings else 0
+    return bound, findings, calls
+
+
+@contextmanager
+def prints_on_standard_error() -> Iterator[None]:
+    """What the function prints, in other processes and outside Python too, is no part of the report."""
+    sys.stdout.flush()
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
 
 
 def document(bound: Bound, findings: list[dict[str, Any]], calls: int) -> dict[str, Any]:
     """What --json prints. calls: runs a side of the structural checks."""
     figures = bound.to_dict()
     return {
-        "ok": not bound.refuted and not findings,
+        "ok": not bound.refuted and not violations(findings),
         "lower_bound": finite_or_name(bound.lower),
         "claimed_epsilon": figures["claimed"],
         **{
@@ -110,7 +137,7 @@ def structural_findings(function: Any, pair: Pair, given: Given, calls: int) -> 
     """Checks without statistics."""
 
     def run(records: Any, generator: np.random.Generator) -> Any:
-        return np.asarray(function(records, int(generator.integers(2**32))), dtype=np.float64)
+        return function(records, int(generator.integers(2**32)))
 
     found = structural.inspect(
         run,
@@ -146,15 +173,15 @@ def _array(rows: Any) -> NDArray[np.float64]:
 
 
 @contextmanager
-def bound_bar() -> Iterator[blackbox.Progress]:
-    """A progress bar on standard error that shows the bound so far."""
+def bound_bar() -> Iterator[Callable[[int, int, float | None], None]]:
+    """A progress bar on standard error that shows the bound so far, also while it stays the same (None)."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     bar = Progress(*columns, console=Console(stderr=True))
     task = bar.add_task("epsilon >= 0", total=None)
 
-    def progress(done: int, total: int, lower: float) -> None:
+    def progress(done: int, total: int, lower: float | None) -> None:
         bar.start()
-        bar.update(task, completed=done, total=total, description=f"epsilon >= {lower:.4g}")
+        bar.update(task, completed=done, total=total, description=None if lower is None else f"epsilon >= {lower:.4g}")
 
     try:
         yield progress
@@ -165,7 +192,7 @@ def bound_bar() -> Iterator[blackbox.Progress]:
 
 def shown(name: str, bound: Bound, findings: list[dict[str, Any]], calls: int) -> RenderableType:
     """The finding for people."""
-    style = "bold red" if bound.refuted or findings else "bold green"
+    style = "bold red" if bound.refuted or violations(findings) else "bold green"
     grid = Table.grid(padding=(0, 2))
     grid.add_row("finding", Text(verdict(name, bound, findings), style))
     grid.add_row("claimed epsilon", figure(bound.claimed))
@@ -174,8 +201,14 @@ def shown(name: str, bound: Bound, findings: list[dict[str, Any]], calls: int) -
     grid.add_row("counts", f"{bound.counts[0]} : {bound.counts[1]} of {bound.tested} runs a side ({bound.test})")
     grid.add_row("assuming", bound.assumption)
     grid.add_row("structure", f"{len(findings)} findings in {calls} runs a side" if calls else "not checked")
-    lines = [Text(f"{one['kind']} at {one['where'] or 'the output'}: {one['meaning']}", "red") for one in findings]
+    lines = [
+        Text(f"{one['kind']} at {one['where'] or 'the output'}: {one['meaning']}", _style(one)) for one in findings
+    ]
     return Group(grid, *lines)
+
+
+def _style(finding: dict[str, Any]) -> str:
+    return "red" if finding["violation"] else "yellow"
 
 
 def _check(given: Given) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
@@ -27,3 +28,22 @@ def reused(records: Any, seed: int) -> list[float]:
     """A sum twice, with one noise."""
     first = noisy_sum(records, seed)
     return [first, first - float(np.clip(records, -1, 1).sum())]
+
+
+def talking(records: Any, seed: int) -> float:
+    """Prints while it works, once past Python."""
+    print("training on", len(records))
+    os.write(1, b"raw\n")
+    return noisy_sum(records, seed)
+
+
+def refusing(records: Any, seed: int) -> float:
+    """Refuses what it does not know."""
+    if len(records) > 1:
+        raise ValueError("too many records")
+    return noisy_sum(records, seed)
+
+
+def by_position(records: Any, seed: int) -> list[float]:
+    """Both halves by position, with noise for one record in one of them."""
+    return [noisy_sum(half, seed + 7 * place) for place, half in enumerate(np.array_split(np.asarray(records), 2))]

@@ -108,3 +108,24 @@ def test_bad_files_and_names(tmp_path: Path) -> None:
         with pytest.raises(InvalidParameter, match=message):
             load(name)
     assert Job("json:dumps", Pair([0.0], [1.0]), 0).digest() != Job("json:dumps", Pair([0.0], [1.5]), 0).digest()
+
+
+def test_runs_of_another_text_are_not_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    job, path, module_path = Job("edited:f", Pair([0.0], [1.0]), 0), tmp_path / "runs.jsonl", tmp_path / "edited.py"
+    module_path.write_text("def f(records, seed): return records[0]")
+    seen: list[int] = []
+    Campaign(job, path, watch=seen.append).upto(10)
+    assert seen and seen[-1] >= 10
+    Campaign(job, path)
+    module_path.write_text("def f(records, seed): return 0.0")
+    with pytest.raises(InvalidParameter, match="source text"):
+        Campaign(job, path)
+
+
+def test_modules_that_cannot_be_read_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    for number, text in enumerate(("def f(:", "{}['price']")):
+        (tmp_path / f"unreadable{number}.py").write_text(text)
+        with pytest.raises(InvalidParameter, match=r"SyntaxError|KeyError"):
+            load(f"unreadable{number}:f")

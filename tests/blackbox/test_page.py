@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
@@ -190,6 +191,34 @@ def test_structural_findings_are_told(call: Call, pair: str) -> None:
     status, document, _ = call("--callable", FOREIGN + "reused", "--pair", pair, "--epsilon", "1", "--samples", "400")
     assert status == 1
     assert document["structural"] and {"kind", "where", "evidence", "meaning"} <= set(document["structural"][0])
+
+
+def test_what_the_function_prints_is_no_part_of_the_report(
+    pair: str,
+) -> None:
+    arguments = ["--callable", FOREIGN + "talking", "--pair", pair, "--epsilon", "1", "--samples", "200", "--jobs", "2"]
+    command = [sys.executable, "-c", "from refdp.cli import main; main()", "audit", *arguments, "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout)["ok"] and "training on" in done.stderr and "raw" in done.stderr
+
+
+def test_errors_on_one_side_are_told_not_raised(call: Call, pair: str) -> None:
+    status, document, _ = call(
+        "--callable", FOREIGN + "refusing", "--pair", pair, "--epsilon", "1", "--samples", "2000"
+    )
+    assert status == 1 and "error" in document["event"]
+    assert "raises" in [one["where"] for one in document["structural"]]
+
+
+def test_what_is_no_violation_by_itself_does_not_fail_the_audit(call: Call, tmp_path: Path) -> None:
+    path = tmp_path / "pair.json"
+    rows = [[-1.0]] * 12 + [[1.0]] * 12
+    path.write_text(json.dumps({"first": rows[::-1], "second": [[0.0], *rows[:0:-1]]}))
+    arguments = ["--callable", FOREIGN + "by_position", "--pair", str(path), "--epsilon", "2", "--samples", "400"]
+    status, document, _ = call(*arguments, "--outliers")
+    (found,) = document["structural"]
+    assert found["kind"] == "positional partition" and not found["violation"]
+    assert status == 0 and document["ok"]
 
 
 def test_last_bits_can_be_left_out(call: Call, pair: str) -> None:
