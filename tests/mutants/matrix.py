@@ -25,7 +25,6 @@ TARGETS: Mapping[str, Target] = {
     "binary": Classes(("no", "yes")),
     "three": Classes(("p", "q", "r")),
 }
-SCHEMA = Schema(FEATURES, TARGETS["regression"])
 
 
 @dataclass(frozen=True)
