@@ -43,7 +43,9 @@ _SHARED = """
       Two numbers are a range. Values outside are clamped, unknown categories count as missing.
     classes (classifiers): the public list of labels. label_bounds (regressors): the public range (low, high).
     as_published: the paper's own constants and algorithms, also where they are refuted; readings left at None follow.
-    random_state: None for the operating system's entropy. A known seed lets anyone subtract the noise: keep it secret.
+    random_state: None for the operating system's entropy. Whoever knows or guesses a seed can subtract the noise, and
+      two fits with one seed show what differs between their records without noise: keep it secret, use it once.
+      Pickles of a fitted estimator leave it out.
 
     Fitted: model_ (released values only), certificate_, transcript_ (released outputs in order), n_features_in_,
     feature_names_in_ for data frames, classes_ for classifiers. No record stays in the fitted object.
@@ -148,6 +150,11 @@ class _PrivateEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
         check_is_fitted(self)
         export_xgboost.write(self.model_, Path(path), absent=absent, names=names)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Once fitted without the seed: with it, whoever is given the pickle could subtract the noise."""
+        state: dict[str, Any] = super().__getstate__()  # type: ignore[assignment]
+        return state | {"random_state": None} if "model_" in state else state
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
@@ -210,20 +217,24 @@ class _PrivateClassifier(ClassifierMixin, _PrivateEstimator):  # type: ignore[mi
         return tags
 
     def _target(self, y: Any) -> tuple[Target, Floats, bool]:
-        if any(frames.text_of(label) in ("", "inf", "-inf") for label in y):
+        if self.classes is None and any(frames.text_of(label) in ("", "inf", "-inf") for label in y):
             raise InvalidRecords("a label is missing or infinite; every record needs a label")
-        check_classification_targets(y)
+        if self.classes is None:
+            check_classification_targets(y)
         known = np.unique(y if self.classes is None else np.asarray(self.classes))
         if len(known) < 2:
             holds = f"{len(known)} class: {known.tolist()}"
             whence = f"y holds {holds}" if self.classes is None else f"classes holds {holds}"
             raise InvalidRecords(f"{whence}; at least two are needed, and classes=[...] can name them publicly")
-        stranger = ~np.isin(y, known)
-        if stranger.any():
-            raise InvalidRecords(f"label {y[stranger].tolist()[0]!r} is not in the public classes {known.tolist()}")
-        self.classes_ = known
         names = Classes(tuple(frames.text_of(label) for label in known))
-        return names, np.searchsorted(known, y).astype(np.float64), self.classes is None
+        place = {name: float(index) for index, name in enumerate(names.values)}
+        label = np.array([place.get(frames.text_of(one), np.nan) for one in y])
+        if np.isnan(label).any():
+            raise InvalidRecords(
+                f"a label is missing or not in the public classes {known.tolist()}; every record needs one of them"
+            )
+        self.classes_ = known
+        return names, label, self.classes is None
 
 
 class _PrivateRegressor(RegressorMixin, _PrivateEstimator):  # type: ignore[misc]
@@ -240,7 +251,10 @@ class _PrivateRegressor(RegressorMixin, _PrivateEstimator):  # type: ignore[misc
         return tags
 
     def _target(self, y: Any) -> tuple[Target, Floats, bool]:
-        label = np.asarray(y, dtype=np.float64)
+        try:
+            label = np.asarray(y, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise InvalidRecords("a label is no number; every record needs a finite label") from None
         if not np.isfinite(label).all():
             raise InvalidRecords("a label is NaN or infinite; every record needs a finite label")
         if self.label_bounds is not None:

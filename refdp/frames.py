@@ -23,7 +23,7 @@ Bounds = Mapping[Any, Sequence[Any]]
 def checked(frame: Any, bounds: Bounds) -> Any:
     """The frame itself, or any other table as a 2-d array: of numbers, or of objects if a column has categories.
 
-    Errors: InvalidParameter for bounds that are no mapping, InvalidRecords for a repeated column.
+    Errors: InvalidParameter for bounds that are no mapping, InvalidRecords for a repeated column or what is no table.
     """
     if not isinstance(bounds, Mapping):
         raise InvalidParameter(f"bounds = {bounds!r}: {{column: (low, high) or [category, ...]}} is allowed")
@@ -31,7 +31,7 @@ def checked(frame: Any, bounds: Bounds) -> Any:
         column_names(frame)
         return frame
     kind = object if any(not _is_range(values) for values in bounds.values()) else np.float64
-    return check_array(frame, dtype=kind, ensure_all_finite=False, ensure_min_samples=0)
+    return _array(frame, kind)
 
 
 def column_names(frame: Any) -> list[str]:
@@ -60,12 +60,12 @@ def describe(frame: Any, bounds: Bounds) -> tuple[tuple[Feature, ...], list[str]
 
 
 def encode(frame: Any, features: Sequence[Feature]) -> Floats:
-    """float64 features of shape (rows, columns)."""
+    """float64 features of shape (rows, columns). Errors: InvalidRecords for what is no number in a numeric column."""
     numeric = [i for i, feature in enumerate(features) if not isinstance(feature, Categorical)]
     x = np.empty((len(frame), len(features)))
     if numeric:
         part = frame.iloc[:, numeric] if hasattr(frame, "iloc") else _columns(frame, numeric)
-        x[:, numeric] = check_array(part, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=0)
+        x[:, numeric] = _array(part, np.float64)
     for i, feature in enumerate(features):
         if isinstance(feature, Categorical):
             index = {category: float(code) for code, category in enumerate(feature.categories)}
@@ -78,6 +78,17 @@ def text_of(value: Any) -> str:
     if value is None or type(value).__name__ == "NAType" or value != value:
         return ""
     return str(int(value)) if isinstance(value, float | np.floating) and float(value).is_integer() else str(value)
+
+
+def _array(table: Any, kind: Any) -> NDArray[Any]:
+    """The table as a 2-d array. Errors: InvalidRecords; what scikit-learn says of values would quote them."""
+    try:
+        return np.asarray(check_array(table, dtype=kind, ensure_all_finite=False, ensure_min_samples=0))
+    except (ValueError, OverflowError) as error:
+        lines = str(error).splitlines()
+    if lines[0].startswith(("Complex", "Expected", "Found")):  # about the kind or the shape; lines between show values
+        raise InvalidRecords(" ".join(dict.fromkeys((lines[0], lines[-1] if "Reshape" in lines[-1] else lines[0]))))
+    raise InvalidRecords("a numeric column holds what is no number; bounds list categories")
 
 
 def _texts(column: Any) -> list[str]:

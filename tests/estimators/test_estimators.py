@@ -297,9 +297,17 @@ def changed(position: tuple[int, int], value: float) -> np.ndarray:
     [
         (changed((3, 1), np.inf), records()[1], "feature 'x1' holds an infinite value"),
         (changed((3, 1), -np.inf), records()[1], "feature 'x1' holds an infinite value"),
-        (records()[0], np.array([None, *records()[1][1:]], dtype=object), "a label is missing"),
-        (records()[0], np.full(40, np.nan), "a label is missing or infinite"),
-        (records()[0], np.array(["maybe", *records()[1][1:]]), r"label 'maybe' is not in the public classes"),
+        (
+            records()[0],
+            np.array([None, *records()[1][1:]], dtype=object),
+            "a label is missing or not in the public classes",
+        ),
+        (records()[0], np.full(40, np.nan), "a label is missing or not in the public classes"),
+        (
+            records()[0],
+            np.array(["maybe", *records()[1][1:]]),
+            r"a label is .* not in the public classes \['no', 'yes'\]; every",
+        ),
         (records()[0][:0], records()[1][:0], "0 records given, at least 1 is needed"),
         (records()[0], records()[1][:7], r"features of shape \(40, 2\) and labels of shape \(7,\)"),
         (records()[0], None, "requires y to be passed"),
