@@ -25,7 +25,8 @@ class Params:
     trees_per_feature, rounds_per_feature: T trees, s rounds for every feature, T m and s m in all.
     batch: B (A2), at most T count; batch_share: p, for B = p T instead.
     gradient_bound: c, gradients of a regression on labels in [-1, 1] are clipped to it.
-    accounting: the noise follows from "exact" Gaussian composition, or from "renyi" as in the paper.
+    accounting: the noise follows from "exact" Gaussian composition, or from "renyi" as in the paper; discrete noise
+      always from "renyi".
     noise: "floating", or "discrete": exact samplers on a public grid, safe against floating-point attacks.
     noise_by: "aggregator", a trusted one or shares that add up to it (refdp/federation.py); or "record": the local
       model, every record adds the whole noise to its own (g, h); totally random trees and replace-one only.
