@@ -6,12 +6,14 @@ Each states its false-alarm rate and its cost, and neither depends on how the co
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
 from refdp.audit.blackbox import Bound, epsilon_lower_bound
-from refdp.audit.runs import as_pair
+from refdp.audit.runs import RAISED, as_pair
+from refdp.audit.structural_state import OPAQUE, attributes
 from refdp.checks import check_number
 from refdp.errors import InvalidParameter
 
@@ -38,6 +40,7 @@ def assert_dp(
     Cost: at most `samples` runs on each side of each pair.
     Errors: AssertionError with the event and its counts.
     """
+    check_number("false_alarm", false_alarm, least=2.0**-52, below=1)
     bound = epsilon_lower_bound(
         mechanism,
         pair,
@@ -68,10 +71,12 @@ def assert_sensitivity(
     """Fail if a deterministic function changes by more than `bound` between neighbours; returns the largest change.
 
     False alarms: none beyond a relative rounding of 1e-9. Cost: two calls a pair.
-    Errors: AssertionError naming the pair, also if shapes differ or a value is not a number; InvalidParameter if there
-    is no pair.
+    Errors: AssertionError naming the pair, also if shapes differ or a value is NaN or infinite; InvalidParameter if
+    there is no pair, or for results that are no numbers.
     """
     check_number("bound", bound, least=0)
+    if norm not in (1, 2, "max"):
+        raise InvalidParameter(f"norm {norm!r}: allowed are 1, 2 and 'max'")
     changes = [_change(function, as_pair(pair), number, norm) for number, pair in enumerate(pairs)]
     if not changes:
         raise InvalidParameter("pairs = []: at least one pair of neighbours is needed")
@@ -82,7 +87,7 @@ def assert_sensitivity(
 
 
 def _change(function: Callable[[Any], Any], pair: Any, number: int, norm: Literal[1, 2, "max"]) -> float:
-    first, second = (np.atleast_1d(np.asarray(function(side), dtype=np.float64)) for side in (pair.first, pair.second))
+    first, second = (_numbers(function(side)) for side in (pair.first, pair.second))
     if first.shape != second.shape:
         raise AssertionError(f"pair {number}: shapes {first.shape} and {second.shape} differ, which gives a side away")
     if not bool(np.isfinite(first).all() and np.isfinite(second).all()):
@@ -91,51 +96,87 @@ def _change(function: Callable[[Any], Any], pair: Any, number: int, norm: Litera
     return float(difference.max(initial=0.0) if norm == "max" else np.linalg.norm(difference, norm))
 
 
+def _numbers(result: Any) -> np.ndarray:
+    try:
+        array = np.atleast_1d(np.asarray(result))
+    except ValueError:  # lists of different lengths
+        array = np.empty(0, dtype=object)
+    if array.dtype.kind not in "fiub":
+        raise InvalidParameter(f"result {repr(result)[:60]}: a number or an array of numbers is needed")
+    return array.astype(np.float64)
+
+
 def assert_noninterference(build: Callable[[Any, Any], Any], pair: Any, released: Iterable[Any]) -> int:
     """Fail if anything built from released values depends on the records in another way.
 
     build(records, values) must give the same for both neighbours, bit by bit, whatever values were released; returns
-    how many were tried.
+    how many were tried. Objects are compared by what they hold, code and random generators by their type.
     False alarms: none; `build` is called twice on one side to see that it is deterministic. Cost: three calls a value.
-    Errors: AssertionError naming the place of the first difference; InvalidParameter if there is nothing to try.
+    Errors: AssertionError naming the place of the first difference, also if `build` raises on one side only;
+    InvalidParameter if there is nothing to try.
     """
     sides, tried = as_pair(pair), 0
     for number, values in enumerate(released):
-        first, again, second = (build(side, values) for side in (sides.first, sides.first, sides.second))
+        first, again, second = (_built(build, side, values) for side in (sides.first, sides.first, sides.second))
+        if isinstance(first, _Raised) and isinstance(second, _Raised):
+            raise first.error
         where = difference(first, again)
         if where is not None:
             raise AssertionError(f"released values {number}: {where or 'the result'} changes from call to call")
         where = difference(first, second)
         if where is not None:
-            raise AssertionError(f"released values {number}: {where or 'the result'} depends on the records")
+            raised = next((f": {one.error!r}" for one in (first, second) if isinstance(one, _Raised)), "")
+            raise AssertionError(f"released values {number}: {where or 'the result'} depends on the records{raised}")
         tried = number + 1
     if not tried:
         raise InvalidParameter("released = []: at least one set of released values is needed")
     return tried
 
 
-def difference(first: Any, second: Any, path: str = "") -> str | None:
-    """Path of the first place where two nested values differ in type, shape or bits; None if nowhere."""
+@dataclass(frozen=True)
+class _Raised:
+    """An error instead of a result."""
+
+    error: Exception
+
+
+def _built(build: Callable[[Any, Any], Any], records: Any, values: Any) -> Any:
+    try:
+        return build(records, values)
+    except RAISED as error:
+        return _Raised(error)
+
+
+def difference(first: Any, second: Any, path: str = "", above: frozenset[int] = frozenset()) -> str | None:
+    """Path of the first place where two nested values differ in type, shape or bits; None if nowhere.
+
+    above: objects that hold the first one, by identity: one that holds itself is compared once.
+    """
     if type(first) is not type(second):
         return path
+    if id(first) in above or isinstance(first, OPAQUE) or hasattr(first, "__code__"):
+        return None
+    above |= {id(first)}
     if isinstance(first, np.ndarray):
         same = first.shape == second.shape and first.dtype == second.dtype
         if same and first.dtype != object:
             return None if first.tobytes() == second.tobytes() else path
-        return _first_of(enumerate(zip(first.ravel(), second.ravel())), path) if same else path
+        return _first_of(enumerate(zip(first.ravel(), second.ravel())), path, above) if same else path
     if isinstance(first, Mapping):
         if list(first) != list(second):
             return path
-        return _first_of(((key, (first[key], second[key])) for key in first), path)
+        return _first_of(((key, (first[key], second[key])) for key in first), path, above)
+    if isinstance(first, (set, frozenset)):
+        return None if sorted(map(repr, first)) == sorted(map(repr, second)) else path
     if isinstance(first, Sequence) and not isinstance(first, (str, bytes)):
         if len(first) != len(second):
             return path
-        return _first_of(enumerate(zip(first, second)), path)
-    if hasattr(first, "__dict__") and not callable(first):
-        return difference(vars(first), vars(second), path)
+        return _first_of(enumerate(zip(first, second)), path, above)
+    if hasattr(first, "__dict__") or hasattr(first, "__slots__"):
+        return difference(attributes(first), attributes(second), path, above)
     return None if first is second or repr(first) == repr(second) else path
 
 
-def _first_of(parts: Iterable[tuple[Any, tuple[Any, Any]]], path: str) -> str | None:
-    found = (difference(first, second, f"{path}[{key!r}]") for key, (first, second) in parts)
+def _first_of(parts: Iterable[tuple[Any, tuple[Any, Any]]], path: str, above: frozenset[int]) -> str | None:
+    found = (difference(first, second, f"{path}[{key!r}]", above) for key, (first, second) in parts)
     return next((where for where in found if where is not None), None)

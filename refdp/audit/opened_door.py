@@ -14,6 +14,7 @@ The packages know nothing of it: their functions are exchanged for the time of t
 
 from __future__ import annotations
 
+import difflib
 import functools
 import importlib
 import inspect
@@ -86,6 +87,7 @@ class ForeignCurator:
     states: list[tuple[Any, ...]] = field(default_factory=list)
     entries: list[Entry] = field(default_factory=list)
     busy: bool = False
+    elsewhere: str = ""
     thread: int = field(default_factory=threading.get_ident)
 
     def recording(self) -> Recording:
@@ -113,7 +115,9 @@ class ForeignCurator:
         return returned
 
     def finish(self) -> None:
-        """Check that a replayed run made every recorded call."""
+        """Check that no noise was drawn in another thread, and that a replayed run made every recorded call."""
+        if self.elsewhere:
+            raise InvalidParameter(self.elsewhere)
         if self.replay is not None and len(self.entries) < len(self.replay.returned):
             missing = self.replay.transcript.entries[len(self.entries)].request.name
             raise ImpossibleReplay(missing, "control flow", "the neighbour's run ended before it")
@@ -219,7 +223,8 @@ def watched(function: Callable[..., Any], reading: Reading, inside: str = "/no s
         if curator is None or curator.busy:
             return function(*args, **kwargs)
         if curator.thread != threading.get_ident():
-            raise InvalidParameter(f"{function.__qualname__} is called in another thread: audit with one thread only")
+            curator.elsewhere = f"{function.__qualname__} is called in another thread: audit with one thread only"
+            raise InvalidParameter(curator.elsewhere)
         bound = signature.bind(*args, **kwargs)
         bound.apply_defaults()
         arguments = bound.arguments | bound.arguments.get("kwargs", {})
@@ -227,6 +232,8 @@ def watched(function: Callable[..., Any], reading: Reading, inside: str = "/no s
         try:
             name = f"{function.__qualname__} at {_place(sys._getframe(1), inside)}"
             return curator.release(name, reading(arguments), lambda: function(*args, **kwargs))
+        except InvalidParameter as error:
+            raise InvalidParameter(f"{name}: {error}") from error
         finally:
             curator.busy = False
 
@@ -259,10 +266,12 @@ def noise(
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Say what a function of one's own does: a decorator that does nothing outside an audit.
 
-    law: "laplace" (scale), "gaussian" (standard deviation), "geometric" (scale of integer noise), "exponential"
-    (coefficient; the value is a list of utilities, the function returns an index or one of `options`), or any other
-    name for noise that refdp does not know.
+    law: "laplace" (scale), "gaussian" or "normal" (standard deviation, one or as many as values), "geometric" (scale of
+    integer noise), "exponential" (coefficient; the value is a list of utilities, the function returns an index or one
+    of `options`), or any other name for noise that refdp does not know, whose losses are not counted.
+    Errors: InvalidParameter for a name that looks like one of these misspelt.
     """
+    law = _law(law)
 
     def read(arguments: dict[str, Any]) -> NoiseCall:
         of = functools.partial(_argument, arguments)
@@ -271,7 +280,7 @@ def noise(
         true = np.atleast_1d(np.asarray(of(value), dtype=np.float64))
         select = law == "exponential"
         return NoiseCall(
-            LAWS.get(law, functools.partial(_unknown, law))(float(of(scale))),
+            LAWS.get(law, functools.partial(_unknown, law))(_scale(law, of(scale))),
             true[np.newaxis, :] if select and true.ndim == 1 else true,
             None if bound is None else float(bound),
             "range" if select else 2 if law == "gaussian" else 1,
@@ -284,7 +293,25 @@ def noise(
     return lambda function: watched(function, read)
 
 
-LAWS: dict[str, Callable[[float], Any]] = {
+def _law(name: str) -> str:
+    known = {"normal": "gaussian"}.get(name.lower(), name.lower())
+    meant = difflib.get_close_matches(known, [*LAWS, "normal"], 1, 0.75)
+    if known not in LAWS and meant:
+        raise InvalidParameter(f"law {name!r}: {meant[0]!r} is meant? Allowed are {sorted(LAWS)}, or an unlike name")
+    return known if known in LAWS else name
+
+
+def _scale(law: str, scale: Any) -> Any:
+    if np.ndim(scale) == 0:
+        return float(scale)
+    if law != "gaussian":
+        raise InvalidParameter(
+            f"scale {scale!r} of {law} noise: one number is allowed, a vector for Gaussian noise only"
+        )
+    return tuple(float(one) for one in np.ravel(scale))
+
+
+LAWS: dict[str, Callable[[Any], Any]] = {
     "laplace": Laplace,
     "gaussian": Gaussian,
     "geometric": lambda scale: DiscreteLaplace(scale, 1.0),

@@ -143,6 +143,8 @@ class NoiseCall:
         """The output in what the function returned: an array like the value, or chosen indices for a selection."""
         if self.read is not None:
             return self.read(returned)
+        if returned is None:
+            raise InvalidParameter("it returned None: a noise function has to return what it released")
         if self.norm != "range":
             output = np.atleast_1d(np.asarray(returned, dtype=np.float64))
             return self.value + output if self.apart else output

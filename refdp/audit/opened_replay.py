@@ -16,6 +16,7 @@ What is checked, each named with its place in the source:
 from __future__ import annotations
 
 import math
+import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -31,6 +32,7 @@ from refdp.audit.replay import SLACK, Violation, finite_or_name
 from refdp.audit.runs import RAISED
 from refdp.audit.structural_samples import Data
 from refdp.audit.structural_state import Leaf, leaves
+from refdp.checks import check_number
 from refdp.errors import ImpossibleReplay, InvalidParameter
 from refdp.events import Relation, Sensitivity
 from refdp.mechanisms import DiscreteGaussian, Gaussian, Laplace
@@ -67,8 +69,11 @@ def audit_opened(
     generators are seeded). doors: packages, or lists of patches, that are opened. published: the part of the result
     that is meant to be public. rounding: how far numbers of results may differ, relative to 1 or their size, where
     noise is added apart from the noise function.
-    Errors: InvalidParameter if no noise function is called and nothing else is found, or one in another thread.
+    Errors: InvalidParameter if there is no pair, if no noise function is called and nothing else is found, or one in
+    another thread; an error of `train` itself if it raises on both sides of a pair.
     """
+    check_number("epsilon", epsilon, least=0)
+    check_number("delta", delta, least=0, below=1)
     found: list[Violation] = []
     seen: list[Seen] = []
     totals: list[tuple[float, float, float]] = []
@@ -89,6 +94,8 @@ def audit_opened(
             totals.append(_total(releases, epsilon))
             found += _over_budget(totals[-1], epsilon, delta, witness)
     found += _samplers(recordings)
+    if not totals and not found:
+        raise InvalidParameter("pairs = []: at least one pair of neighbours is needed")
     worst = [max((total[place] for total in totals), default=0.0) for place in range(3)]
     calls = sum(len(recording.calls) for recording in recordings)
     if recordings and not calls and not found:
@@ -107,15 +114,37 @@ def _both(
     seed: int,
     published: Callable[[Any], Any],
 ) -> tuple[_Run, _Run] | Violation:
-    recorded = _one(train, first, doors, relation, seed, None, published)
+    recorded = _outcome(train, first, doors, relation, seed, None, published)
+    if not isinstance(recorded, _Run):
+        if isinstance(_outcome(train, second, doors, relation, seed, None, published), Exception):
+            raise recorded
+        return _raised(recorded)
+    outcome = _outcome(train, second, doors, relation, seed, recorded.recording, published)
+    if isinstance(outcome, ImpossibleReplay):
+        witness = {"detail": outcome.detail[:300]}
+        return Violation(outcome.kind, outcome.release, 0.0, math.inf, math.inf, "", witness)
+    return (recorded, outcome) if isinstance(outcome, _Run) else _raised(outcome)
+
+
+def _raised(error: Exception) -> Violation:
+    witness = {"detail": f"{type(error).__name__}: {error}"[:300]}
+    return Violation("error", "on one side only", 0.0, math.inf, math.inf, "", witness)
+
+
+def _outcome(
+    train: Callable[[Data], Any],
+    data: Data,
+    doors: Doors,
+    relation: Relation,
+    seed: int,
+    replay: Recording | None,
+    published: Callable[[Any], Any],
+) -> _Run | Exception:
+    """A run, or the error that it ended with."""
     try:
-        return recorded, _one(train, second, doors, relation, seed, recorded.recording, published)
-    except ImpossibleReplay as error:
-        witness = {"detail": error.detail[:300]}
-        return Violation(error.kind, error.release, 0.0, math.inf, math.inf, "", witness)
-    except RAISED as error:
-        witness = {"detail": f"{type(error).__name__}: {error}"[:300]}
-        return Violation("error", "only on the neighbour", 0.0, math.inf, math.inf, "", witness)
+        return _one(train, data, doors, relation, seed, replay, published)
+    except (ImpossibleReplay, *RAISED) as error:
+        return error
 
 
 def _one(
@@ -128,6 +157,7 @@ def _one(
     published: Callable[[Any], Any],
 ) -> _Run:
     np.random.seed(seed)  # noqa: NPY002
+    random.seed(seed)
     with opened(*doors, replay=replay, relation=relation) as curator:
         result = train(data)
     return _Run(curator.recording(), leaves(published(result)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -48,6 +49,11 @@ class OpenedReport:
     violations: tuple[Violation, ...]
 
     @property
+    def uncounted(self) -> tuple[str, ...]:
+        """Releases whose true value differs, with noise of a law that refdp does not know: losses not counted."""
+        return tuple(release.name for release in self.releases if math.isnan(release.worst))
+
+    @property
     def ok(self) -> bool:
         """Whether nothing was violated."""
         return not self.violations
@@ -65,6 +71,7 @@ class OpenedReport:
             "calls": self.calls,
             "claimed_delta": self.claimed_delta,
             **numbers,
+            "uncounted": list(self.uncounted),
             "releases": [release.to_dict() for release in self.releases],
             "violations": [violation.to_dict() for violation in self.violations],
         }

@@ -22,7 +22,7 @@ MOST_LEAVES = 100_000
 """Leaves read of one object; models larger than that are read in part."""
 DEEPEST = 24
 
-_OPAQUE = (
+OPAQUE = (
     type,
     types.ModuleType,
     types.BuiltinFunctionType,
@@ -58,7 +58,7 @@ def _walk(thing: Any, path: str, depth: int, above: set[int]) -> Iterator[tuple[
         yield from _text(thing, path, depth, above)
     elif isinstance(thing, (bytes, bytearray)):
         yield from _binary(bytes(thing), path, depth, above)
-    elif thing is None or isinstance(thing, _OPAQUE) or hasattr(thing, "__code__"):
+    elif thing is None or isinstance(thing, OPAQUE) or hasattr(thing, "__code__"):
         yield path, type(thing).__name__
     elif depth < DEEPEST and id(thing) not in above:
         for name, part in _parts(thing):
@@ -78,7 +78,7 @@ def _parts(thing: Any) -> Iterator[tuple[str, Any]]:
     elif is_dataclass(thing) and not isinstance(thing, type):
         yield from ((f".{field.name}", getattr(thing, field.name)) for field in fields(thing))
     else:
-        yield from ((f".{name}", part) for name, part in _attributes(thing).items())
+        yield from ((f".{name}", part) for name, part in attributes(thing).items())
 
 
 def _array_parts(array: np.ndarray) -> Iterator[tuple[str, Any]]:
@@ -90,7 +90,7 @@ def _array_parts(array: np.ndarray) -> Iterator[tuple[str, Any]]:
         yield from ((f"[{place}]", part) for place, part in enumerate(array))
 
 
-def _attributes(thing: Any) -> dict[str, Any]:
+def attributes(thing: Any) -> dict[str, Any]:
     """Attributes of an instance, or what its class hands to pickle where attributes are kept in C."""
     held = dict(getattr(thing, "__dict__", {}))
     for kind in type(thing).__mro__:

@@ -159,7 +159,7 @@ def test_a_shorter_neighbour_run_is_an_impossible_replay() -> None:
 
 def test_noise_in_another_thread_is_refused() -> None:
     """Threads take turns in any order, so that nothing could be replayed."""
-    with ThreadPoolExecutor(1) as pool, opened(LIBRARY), pytest.raises(InvalidParameter, match="thread"):
+    with ThreadPoolExecutor(1) as pool, pytest.raises(InvalidParameter, match="thread"), opened(LIBRARY):
         pool.submit(foreign.count_right, ROWS).result()
 
 
