@@ -35,9 +35,8 @@ class MixtureFirst:
     def tails(self, loss: Array) -> Tails:
         """L > ε exactly if the inner loss is above log(1 + (e^ε - 1)/q)."""
         inner = self.inner.tails(unmixed_loss(loss, self.rate))
-        keep = 1 - self.rate
-        above, below = keep * inner.above_q + self.rate * inner.above, keep * inner.below_q + self.rate * inner.below
-        return Tails(above, inner.above_q, below, inner.below_q)
+        above = _mixed(self.rate, inner.above, inner.above_q)
+        return Tails(above, inner.above_q, _mixed(self.rate, inner.below, inner.below_q), inner.below_q)
 
 
 @dataclass(frozen=True)
@@ -61,12 +60,8 @@ class MixtureSecond:
     def tails(self, loss: Array) -> Tails:
         """L > ε exactly if the inner loss is above -log(1 + (e^{-ε} - 1)/q)."""
         inner = self.inner.tails(-unmixed_loss(-loss, self.rate))
-        keep = 1 - self.rate
-        above_q, below_q = (
-            keep * inner.above + self.rate * inner.above_q,
-            keep * inner.below + self.rate * inner.below_q,
-        )
-        return Tails(inner.above, above_q, inner.below, below_q)
+        above_q = _mixed(self.rate, inner.above_q, inner.above)
+        return Tails(inner.above, above_q, inner.below, _mixed(self.rate, inner.below_q, inner.below))
 
 
 @dataclass(frozen=True)
@@ -97,6 +92,11 @@ class FixedSize:
             MixtureSecond(self.rate, self.inner).tails(loss),
         )
         return Tails(*(np.where(loss >= 0, one, other) for one, other in zip(first, second, strict=True)))
+
+
+def _mixed(rate: float, included: Array, left_out: Array) -> Array:
+    """(1-q) left_out + q included."""
+    return (1 - rate) * left_out + rate * included
 
 
 def _mixed_rounding(rate: float, inner: Pair) -> Rounding:

@@ -90,14 +90,9 @@ class LaplacePair:
 
     def tails(self, loss: Array) -> Tails:
         """P(L <= ε) = e^{-(e-ε)/2}/2 and Q(L > ε) = e^{-(e+ε)/2}/2 for -e <= ε < e."""
-        low, high = loss < -self.epsilon, loss >= self.epsilon
-        below = np.where(
-            low, 0.0, np.where(high, 1.0, 0.5 * np.exp((np.minimum(loss, self.epsilon) - self.epsilon) / 2))
-        )
-        above_q = np.where(
-            low, 1.0, np.where(high, 0.0, 0.5 * np.exp(-(np.maximum(loss, -self.epsilon) + self.epsilon) / 2))
-        )
-        return Tails(1 - below, above_q, below, 1 - above_q)
+        below = 0.5 * np.exp((np.minimum(loss, self.epsilon) - self.epsilon) / 2)
+        above_q = 0.5 * np.exp(-(np.maximum(loss, -self.epsilon) + self.epsilon) / 2)
+        return _between_atoms(loss, self.epsilon, below, above_q)
 
 
 @dataclass(frozen=True)
@@ -115,12 +110,18 @@ class DiscreteLaplacePair:
 
     def tails(self, loss: Array) -> Tails:
         """L > ε means z <= m with m = ceil((n - ε/r)/2) - 1 in [0, n-1]; P(z > m) = e^{-r(m+1)}/(1 + e^{-r})."""
-        low, high = loss < -self.rate * self.shift, loss >= self.rate * self.shift
         last = np.clip(np.ceil((self.shift - loss / self.rate) / 2) - 1, 0, self.shift - 1)
         norm = 1 + math.exp(-self.rate)
-        below = np.where(low, 0.0, np.where(high, 1.0, np.exp(-self.rate * (last + 1)) / norm))
-        above_q = np.where(low, 1.0, np.where(high, 0.0, np.exp(-self.rate * (self.shift - last)) / norm))
-        return Tails(1 - below, above_q, below, 1 - above_q)
+        below, above_q = np.exp(-self.rate * (last + 1)) / norm, np.exp(-self.rate * (self.shift - last)) / norm
+        return _between_atoms(loss, self.rate * self.shift, below, above_q)
+
+
+def _between_atoms(loss: Array, end: float, below: Array, above_q: Array) -> Tails:
+    """The tails of a loss that lies in [-end, end], from P(L <= ε) and Q(L > ε) for -end <= ε < end."""
+    low, high = loss < -end, loss >= end
+    below = np.where(low, 0.0, np.where(high, 1.0, below))
+    above_q = np.where(low, 1.0, np.where(high, 0.0, above_q))
+    return Tails(1 - below, above_q, below, 1 - above_q)
 
 
 @dataclass(frozen=True)
