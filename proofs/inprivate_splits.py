@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -19,6 +20,15 @@ BOUND = Real("B")
 NODE = (Real("G"), Count("n"), Real("y"))
 SPLIT = (Real("L"), Count("n"), Real("R"), Count("m"), Real("y"), BOUND)
 MANY, TWO = Fraction(10**4), Fraction(2)
+
+
+def as_n_grows(change: Callable[..., Any], bound: Callable[..., Any], constant: str, where: str, label: str) -> Proved:
+    """The change on data sets of size n stays below the bound and tends to it. constant, where, label: in words."""
+    return Proved(
+        AtMost((Count("n", start=1),), change, bound),
+        tight=Tight(constant, where, at=lambda k: {"n": k}, near={"n": 10**5}, limit=True),
+        label=label,
+    )
 
 
 def node(G: Any, n: Any, y: Any) -> tuple[Any, ...]:
@@ -120,16 +130,12 @@ PROPOSITIONS = (
         about=(paper.node_score,),
         evidence=(
             Proved(AtMost(NODE, slack, lambda: 4, node, strict=True), label="from above"),
-            Proved(
-                AtMost((Count("n", start=1),), lambda n: plain_slack(-n, n, 1), lambda: 4),
-                tight=Tight(
-                    "4 B^2",
-                    "as n grows, for n residuals of -B and a new one of B",
-                    at=lambda k: {"n": k},
-                    near={"n": 10**5},
-                    limit=True,
-                ),
-                label="a family that approaches it",
+            as_n_grows(
+                lambda n: plain_slack(-n, n, 1),
+                lambda: 4,
+                "4 B^2",
+                "as n grows, for n residuals of -B and a new one of B",
+                "a family that approaches it",
             ),
             Proved(AtMost(NODE, lambda G, n, y: -slack(G, n, y), lambda: 0, node), label="from below"),
             Identity(
@@ -168,16 +174,12 @@ PROPOSITIONS = (
         ADD_REMOVE,
         about=(paper.gain, paper.gain_change),
         evidence=(
-            Proved(
-                AtMost((Count("n", start=1),), lambda n: alone(-n, n, 1), lambda: paper.gain_change(1, AR)),
-                tight=Tight(
-                    "4 B^2",
-                    "as n grows, for n residuals of -B and a new one of B alone in its child",
-                    at=lambda k: {"n": k},
-                    near={"n": 10**5},
-                    limit=True,
-                ),
-                label="a family that approaches it",
+            as_n_grows(
+                lambda n: alone(-n, n, 1),
+                lambda: paper.gain_change(1, AR),
+                "4 B^2",
+                "as n grows, for n residuals of -B and a new one of B alone in its child",
+                "a family that approaches it",
             ),
             Identity(
                 "L n R m y",
@@ -230,16 +232,12 @@ PROPOSITIONS = (
         REPLACE_ONE,
         about=(paper.gain, paper.gain_change),
         evidence=(
-            Proved(
-                AtMost((Count("n", start=1),), replaced_change, lambda: paper.gain_change(1, RO)),
-                tight=Tight(
-                    "8 B^2",
-                    "as n grows: a residual B among n of -B, facing n^2 of B, becomes -B",
-                    at=lambda k: {"n": k},
-                    near={"n": 10**4},
-                    limit=True,
-                ),
-                label="that pair",
+            as_n_grows(
+                replaced_change,
+                lambda: paper.gain_change(1, RO),
+                "8 B^2",
+                "as n grows: a residual B among n of -B, facing n^2 of B, becomes -B",
+                "that pair",
             ),
             Proved(
                 AtMost(
@@ -261,16 +259,12 @@ PROPOSITIONS = (
         ADD_REMOVE,
         about=(paper.gain, paper.gain_range),
         evidence=(
-            Proved(
-                AtMost((Count("n", start=1),), two_candidates, lambda: paper.gain_range(1, AR)),
-                tight=Tight(
-                    "4 B^2",
-                    "as n grows: B joins, alone by one candidate, among n of -B by another, n^2 residuals being B",
-                    at=lambda k: {"n": k},
-                    near={"n": 10**4},
-                    limit=True,
-                ),
-                label="that pair of candidates",
+            as_n_grows(
+                two_candidates,
+                lambda: paper.gain_range(1, AR),
+                "4 B^2",
+                "as n grows: B joins, alone by one candidate, among n of -B by another, n^2 residuals being B",
+                "that pair of candidates",
             ),
             Proved(
                 AtMost(
@@ -292,16 +286,12 @@ PROPOSITIONS = (
         REPLACE_ONE,
         about=(paper.gain, paper.gain_range),
         evidence=(
-            Proved(
-                AtMost((Count("n", start=1),), two_candidates_replaced, lambda: paper.gain_range(1, RO)),
-                tight=Tight(
-                    "8 B^2",
-                    "as n grows: -B becomes B, among n of -B by one candidate and among n of B by another",
-                    at=lambda k: {"n": k},
-                    near={"n": 10**4},
-                    limit=True,
-                ),
-                label="that pair of candidates",
+            as_n_grows(
+                two_candidates_replaced,
+                lambda: paper.gain_range(1, RO),
+                "8 B^2",
+                "as n grows: -B becomes B, among n of -B by one candidate and among n of B by another",
+                "that pair of candidates",
             ),
             Proved(
                 AtMost(
