@@ -31,12 +31,14 @@ def perform(runs: Sequence[Run], results: Results, jobs: int, console: Console) 
     """Do the runs and append each result as soon as it is there. An error of a run ends everything, results stay."""
     with _progress(console) as progress:
         task = progress.add_task(results.path.stem, total=len(runs), cell="")
-        for outcome in _outcomes(runs, min(jobs, MOST_JOBS)):
+        for outcome in outcomes(runs, jobs):
             results.append(outcome)
             progress.update(task, advance=1, cell=_label(outcome.run))
 
 
-def _outcomes(runs: Sequence[Run], jobs: int) -> Iterator[Outcome]:
+def outcomes(runs: Sequence[Run], jobs: int) -> Iterator[Outcome]:
+    """Do the runs in so many worker processes, at most MOST_JOBS, and give each outcome as soon as it is there."""
+    jobs = min(jobs, MOST_JOBS)
     if jobs < 2:
         yield from map(outcome_of, runs)
         return

@@ -13,6 +13,7 @@ import pytest
 from rich.console import Console
 
 from benchmarks.reproduce import execution
+from benchmarks.reproduce.again import compare, sample
 from benchmarks.reproduce.execution import perform
 from benchmarks.reproduce.program import digest
 from benchmarks.reproduce.runs import Outcome, Results, Run, pending
@@ -130,3 +131,15 @@ def test_an_interrupted_command_goes_on_where_it_was(tmp_path: Path, monkeypatch
     assert first.executed == runs[:3]
     assert second.executed == runs[2:]
     assert {run: o.metrics["loss"] for run, o in results.read().items()} == {run: float(run.fold) for run in runs}
+
+
+def test_a_sample_is_done_again_and_other_figures_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    runs = [Run.of("dpboost", "budget", fold, 0, data="adult") for fold in range(9)]
+    done = {run: outcome(run, run.fold / 3) for run in runs}
+    chosen = sample(runs, 5, 0)
+    assert len(set(chosen)) == 5 and set(chosen) <= set(runs) and sample(runs, 20, 0) != runs
+    assert {run for seed in range(50) for run in sample(runs, 5, seed)} == set(runs)
+    monkeypatch.setattr(execution, "outcome_of", lambda run: outcome(run, run.fold / 3, "new"))
+    assert compare(chosen, done, 1).lines() == ["5 of 5 runs done again give the same figures, digit for digit"]
+    monkeypatch.setattr(execution, "outcome_of", lambda run: outcome(run, run.fold / 3 + (run == chosen[3])))
+    assert compare(chosen, done, 1).lines()[1:] == [f"others now: {chosen[3].key}"]
