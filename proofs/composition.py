@@ -12,14 +12,9 @@ from typing import Any
 
 from proofs.evidence import Exhibit, Follows, Proved
 from proofs.proposition import ADD_REMOVE, REPLACE_ONE, Proposition
-from proofs.statements import AtMost, ForAll, Real, both
+from proofs.statements import AtMost, ForAll, both, reals
 from proofs.tightness import Tight
 from refdp.generic import absolute, maximum, minimum
-
-
-def reals(names: str) -> tuple[Real, ...]:
-    """Real variables of these names."""
-    return tuple(Real(name) for name in names.split())
 
 
 def answer(output: int, count: int) -> Fraction:

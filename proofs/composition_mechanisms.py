@@ -6,11 +6,10 @@ from typing import Any
 
 import sympy
 
-from proofs.composition import reals
 from proofs.evidence import Identity, Proved
 from proofs.proposition import Proposition
 from proofs.releases import laplace_loss
-from proofs.statements import AtMost, ForAll
+from proofs.statements import AtMost, ForAll, reals
 from proofs.tightness import Tight
 from refdp.generic import absolute
 

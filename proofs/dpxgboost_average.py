@@ -8,11 +8,11 @@ from typing import Any
 import sympy
 
 from proofs.dpxgboost_leaves import kept_and_dropped
-from proofs.dpxgboost_splits import AR, BOUND, COUNT, LAMBDA, OTHER, RECORD, RO, TENTH, within
+from proofs.dpxgboost_splits import AR, BOUND, COUNT, LAMBDA, OTHER, RECORD, RO, TENTH
 from proofs.enclosures import Enclosed
 from proofs.evidence import BoundedCounterexample, Exhibit, Identity, Proved
 from proofs.proposition import ADD_REMOVE, REPLACE_ONE, Proposition
-from proofs.statements import AtMost, Count, ForAll, Real
+from proofs.statements import AtMost, Count, ForAll, Real, within
 from proofs.tightness import Tight
 from refdp.generic import absolute
 from refdp.papers import dpxgboost_formulas as paper

@@ -5,10 +5,10 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from proofs.dpxgboost_splits import AR, LAMBDA, RO, TENTH, within
+from proofs.dpxgboost_splits import AR, LAMBDA, RO, TENTH
 from proofs.evidence import Counterexample, Identity, Proved
 from proofs.proposition import ADD_REMOVE, REPLACE_ONE, Proposition
-from proofs.statements import AtMost, Count, ForAll, Real
+from proofs.statements import AtMost, Count, ForAll, Real, within
 from proofs.tightness import Tight
 from refdp.generic import absolute
 from refdp.papers import dpxgboost_formulas as paper

@@ -19,11 +19,10 @@ from proofs.dpxgboost_splits import (
     TENTH,
     child,
     positive,
-    within,
 )
 from proofs.evidence import Counterexample, Exhibit, Identity, Proved
 from proofs.proposition import ADD_REMOVE, REPLACE_ONE, Proposition
-from proofs.statements import AtMost, Count
+from proofs.statements import AtMost, Count, within
 from proofs.tightness import Tight
 from refdp.generic import absolute
 from refdp.papers import dpxgboost_formulas as paper

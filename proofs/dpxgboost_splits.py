@@ -10,7 +10,7 @@ from proofs.enclosures import Enclosed
 from proofs.evidence import BoundedCounterexample, Counterexample, Exhibit, Follows, Proved
 from proofs.proposition import ADD_REMOVE, REPLACE_ONE, Proposition
 from proofs.releases import exponent_costs
-from proofs.statements import AtMost, Count, Real
+from proofs.statements import AtMost, Count, Real, within
 from proofs.tightness import Tight
 from refdp.events import Relation
 from refdp.generic import exp, log
@@ -21,11 +21,6 @@ TENTH = Fraction(1, 10)
 COUNT, SUM, RECORD, OTHER = Count("n"), Real("G"), Real("g"), Real("other")
 LAMBDA, BOUND = Real("lam"), Real("B")
 CHILD = (COUNT, SUM, RECORD, LAMBDA, BOUND)
-
-
-def within(x: Any, bound: Any) -> tuple[Any, Any]:
-    """-bound <= x <= bound."""
-    return x >= -bound, x <= bound
 
 
 def one_sided(B: Any, **changes: Any) -> tuple[Any, ...]:

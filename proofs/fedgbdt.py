@@ -7,14 +7,9 @@ from typing import Any
 
 from proofs.evidence import Counterexample, Proved
 from proofs.proposition import Proposition
-from proofs.statements import AtMost, Count, ForAll, Real
+from proofs.statements import AtMost, Count, ForAll, reals
 from proofs.tightness import Tight
 from refdp.papers import fedgbdt_formulas as paper
-
-
-def reals(names: str) -> tuple[Real, ...]:
-    """One real variable for each name."""
-    return tuple(Real(name) for name in names.split())
 
 
 def newton_objective(G: Any, H: Any, r: Any) -> Any:

@@ -9,9 +9,8 @@ from types import CodeType
 from typing import Any
 
 from proofs.evidence import Counterexample, Exhibit, Finite, Identity, Proved, SmallScope
-from proofs.fedgbdt import reals
 from proofs.proposition import ADD_REMOVE, Proposition
-from proofs.statements import Count, ForAll
+from proofs.statements import Count, ForAll, reals
 from refdp.papers import fedgbdt_formulas as paper
 
 RELEASED_ONLY = frozenset(

@@ -14,9 +14,8 @@ import sympy
 
 from proofs.enclosures import Enclosed
 from proofs.evidence import Exhibit, Identity, Proved
-from proofs.fedgbdt import reals
 from proofs.proposition import Proposition
-from proofs.statements import Count, ForAll
+from proofs.statements import Count, ForAll, reals
 from refdp.generic import exp, log
 
 HALF = Fraction(1, 2)

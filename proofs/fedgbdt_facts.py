@@ -11,9 +11,8 @@ from fractions import Fraction
 from typing import Any
 
 from proofs.evidence import Counterexample, Exhibit, Follows, Proved
-from proofs.fedgbdt import reals
 from proofs.proposition import ADD_REMOVE, REPLACE_ONE, Proposition
-from proofs.statements import AtMost, Count, ForAll
+from proofs.statements import AtMost, Count, ForAll, reals
 from proofs.tightness import Tight
 from refdp.papers import fedgbdt_formulas as paper
 

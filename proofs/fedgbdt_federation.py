@@ -8,10 +8,9 @@ from typing import Any
 
 from proofs.enclosures import Enclosed
 from proofs.evidence import Counterexample, Exhibit, Follows, Proved
-from proofs.fedgbdt import reals
 from proofs.fedgbdt_loss import gradient, hessian
 from proofs.proposition import ADD_REMOVE, REPLACE_ONE, Proposition
-from proofs.statements import AtMost, Count, ForAll
+from proofs.statements import AtMost, Count, ForAll, reals
 from proofs.tightness import Tight
 from refdp import losses
 from refdp.generic import exp, log

@@ -13,9 +13,8 @@ from typing import Any
 import sympy
 
 from proofs.evidence import Counterexample, Identity, Proved
-from proofs.fedgbdt import reals
 from proofs.proposition import Proposition
-from proofs.statements import AtMost, ForAll
+from proofs.statements import AtMost, ForAll, reals
 from proofs.tightness import Tight
 from refdp import losses
 from refdp.events import Relation

@@ -6,10 +6,9 @@ from fractions import Fraction
 from typing import Any
 
 from proofs.evidence import Counterexample, Proved
-from proofs.fedgbdt import reals
 from proofs.fedgbdt_loss import AR, HALF, RO, gradient, hessian, scored
 from proofs.proposition import ADD_REMOVE, REPLACE_ONE, Proposition
-from proofs.statements import AtMost, ForAll
+from proofs.statements import AtMost, ForAll, reals
 from proofs.tightness import Tight
 from refdp import losses
 from refdp.papers import fedgbdt_formulas as paper

@@ -7,9 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from proofs.evidence import Exhibit, Follows, Proved, SmallScope
-from proofs.fedgbdt import reals
 from proofs.proposition import ADD_REMOVE, Proposition
-from proofs.statements import Count, ForAll
+from proofs.statements import Count, ForAll, reals
 from refdp.papers import fedgbdt_formulas as paper
 from refdp.papers.fedgbdt_formulas import Splits
 

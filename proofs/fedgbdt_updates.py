@@ -8,10 +8,9 @@ from fractions import Fraction
 from typing import Any
 
 from proofs.evidence import Counterexample, Exhibit, Follows, Proved, SmallScope
-from proofs.fedgbdt import reals
 from proofs.fedgbdt_loss import Logit
 from proofs.proposition import Proposition
-from proofs.statements import Count, ForAll
+from proofs.statements import Count, ForAll, reals
 from refdp.papers import fedgbdt_formulas as paper
 
 

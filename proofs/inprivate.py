@@ -10,17 +10,12 @@ import sympy
 from proofs.enclosures import Enclosed
 from proofs.evidence import BoundedCounterexample, Counterexample, Exhibit, Identity, Proved
 from proofs.proposition import Proposition
-from proofs.statements import AtMost, Count, ForAll, Real
+from proofs.statements import AtMost, Count, ForAll, Real, within
 from proofs.tightness import Tight
 from refdp.generic import absolute
 from refdp.papers import inprivate_formulas as paper
 
 ODDS, BOUND = Real("u"), Real("B")
-
-
-def within(x: Any, bound: Any) -> tuple[Any, Any]:
-    """-bound <= x <= bound."""
-    return x >= -bound, x <= bound
 
 
 CLASSIFICATION = (

@@ -7,7 +7,7 @@ from typing import Any
 from proofs.evidence import Counterexample, Proved
 from proofs.proposition import ADD_REMOVE, REPLACE_ONE, Proposition
 from proofs.releases import laplace_loss, laplace_losses
-from proofs.statements import AtMost, Real
+from proofs.statements import AtMost, Real, reals
 from proofs.tightness import Tight
 from refdp.generic import absolute
 
@@ -18,7 +18,7 @@ def laplace_loss_at(a: Any, b: Any, o: Any, s: Any) -> Any:
 
 
 TWO_RATIOS = AtMost(
-    tuple(Real(name) for name in ("p", "r", "q", "z", "t", "w")),
+    reals("p r q z t w"),
     lambda p, r, q, z: p * r / (q * z),
     lambda t, w: t * w,
     lambda p, r, q, z, t, w: (p > 0, r > 0, q > 0, z > 0, p <= t * q, r <= w * z, t >= 1, w >= 1),
@@ -33,7 +33,7 @@ PROPOSITIONS = (
         evidence=(
             Proved(
                 AtMost(
-                    tuple(Real(name) for name in ("a", "b", "o", "s")),
+                    reals("a b o s"),
                     laplace_loss_at,
                     lambda a, b, s: absolute(a - b) / s,
                     lambda s: s > 0,
@@ -82,7 +82,7 @@ PROPOSITIONS = (
         evidence=(
             Proved(
                 AtMost(
-                    tuple(Real(name) for name in ("p", "r", "q", "t", "w")),
+                    reals("p r q t w"),
                     lambda p, q, r: p * r / (q * r),
                     lambda t, w: (t + w + absolute(t - w)) / 2,
                     lambda p, r, q, t, w: (p > 0, r > 0, q > 0, p <= t * q, t >= 1, w >= 1),

@@ -6,11 +6,10 @@ from fractions import Fraction
 from typing import Any
 
 from proofs.evidence import Counterexample, Identity, Proved
-from proofs.inprivate import within
 from proofs.inprivate_splits import AR, RO
 from proofs.proposition import ADD_REMOVE, REPLACE_ONE, Proposition
 from proofs.releases import laplace_losses
-from proofs.statements import AtMost, Real
+from proofs.statements import AtMost, Real, within
 from proofs.tightness import Tight
 from refdp.generic import absolute
 from refdp.papers import inprivate_formulas as paper

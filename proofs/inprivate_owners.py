@@ -7,7 +7,7 @@ import sympy
 from proofs.evidence import Identity, Proved
 from proofs.inprivate_splits import AR, RO
 from proofs.proposition import ADD_REMOVE, REPLACE_ONE, Proposition
-from proofs.statements import AtMost, Real
+from proofs.statements import AtMost, Real, reals
 from proofs.tightness import Tight
 from refdp.generic import absolute
 from refdp.papers import inprivate_formulas as paper
@@ -25,7 +25,7 @@ PROPOSITIONS = (
             evidence=(
                 Proved(
                     AtMost(
-                        tuple(Real(name) for name in "apqbt"),
+                        reals("a p q b t"),
                         lambda a, p, b: a * p * b,
                         lambda a, q, b, t: t * (a * q * b),
                         lambda a, p, q, b, t: (a >= 0, b >= 0, p >= 0, q >= 0, p <= t * q),

@@ -7,9 +7,8 @@ from fractions import Fraction
 from typing import Any
 
 from proofs.evidence import Counterexample, Identity, Proved
-from proofs.inprivate import within
 from proofs.proposition import ADD_REMOVE, REPLACE_ONE, Proposition
-from proofs.statements import AtMost, Count, ForAll, Real
+from proofs.statements import AtMost, Count, ForAll, Real, reals, within
 from proofs.tightness import Tight
 from refdp.events import Relation
 from refdp.generic import absolute
@@ -113,7 +112,7 @@ PROPOSITIONS = (
             ),
             Proved(
                 ForAll(
-                    tuple(Real(name) for name in "abcd"),
+                    reals("a b c d"),
                     lambda a, b, c, d: (
                         errors_of_split(a, b, c, d) == paper.gain(a + b, Fraction(2), c + d, Fraction(2))
                     ),
@@ -241,7 +240,7 @@ PROPOSITIONS = (
             ),
             Proved(
                 AtMost(
-                    tuple(Real(name) for name in "abcd"),
+                    reals("a b c d"),
                     lambda a, b, c, d: absolute((a - b) - (c - d)),
                     lambda: paper.gain_change(1, RO),
                     slacks,
@@ -295,7 +294,7 @@ PROPOSITIONS = (
             ),
             Proved(
                 AtMost(
-                    tuple(Real(name) for name in "abcd"),
+                    reals("a b c d"),
                     lambda a, b, c, d: (a - b) + (c - d),
                     lambda: paper.gain_range(1, RO),
                     slacks,

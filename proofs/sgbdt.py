@@ -8,10 +8,9 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from proofs.composition import reals
 from proofs.evidence import Counterexample, Proved
 from proofs.proposition import ADD_REMOVE, REPLACE_ONE, Proposition
-from proofs.statements import AtMost, ForAll
+from proofs.statements import AtMost, ForAll, reals
 from proofs.tightness import Tight
 from refdp.generic import maximum
 from refdp.papers import sgbdt_formulas as sgbdt

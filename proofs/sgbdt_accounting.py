@@ -9,10 +9,9 @@ from typing import Any
 
 import sympy
 
-from proofs.composition import reals
 from proofs.evidence import Exhibit, Finite, Follows, Identity, Proved
 from proofs.proposition import ADD_REMOVE, Proposition
-from proofs.statements import ForAll
+from proofs.statements import ForAll, reals
 from proofs.terms import Term, variables
 from refdp.papers.sgbdt_formulas import subsampled_moment
 

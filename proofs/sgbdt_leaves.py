@@ -5,11 +5,11 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from proofs.composition import reals
+from proofs.dpboost import child
 from proofs.evidence import Counterexample, Proved
 from proofs.proposition import ADD_REMOVE, REPLACE_ONE, Proposition
 from proofs.sgbdt import whitened
-from proofs.statements import AtMost, Count, ForAll, Real, both
+from proofs.statements import AtMost, Count, ForAll, Real, both, reals
 from proofs.tightness import Tight
 from refdp.papers import sgbdt_formulas as sgbdt
 from refdp.papers.sgbdt_formulas import leaf_noise, mean_leaf
@@ -22,11 +22,6 @@ MEAN_REPLACED = (Count("n"), Real("G"), Real("g"), Real("e"), Real("lam"))
 def mean_change(n: Any, G: Any, g: Any, lam: Any) -> tuple[Any, Any]:
     """Change of G / max(lambda, n) when a record of gradient g joins n of sum G, both signs."""
     return both(mean_leaf(G + g, n + 1, lam) - mean_leaf(G, n, lam))
-
-
-def mean_given(n: Any, G: Any, g: Any, lam: Any) -> tuple[Any, ...]:
-    """Gradients within [-1, 1], lambda > 0."""
-    return lam > 0, g >= -1, g <= 1, G + n >= 0, G - n <= 0
 
 
 def same_leaf(n: Any, G: Any, g: Any, e: Any, lam: Any) -> tuple[Any, Any]:
@@ -77,7 +72,7 @@ PROPOSITIONS = (
             Proved(
                 AtMost(
                     MEAN,
-                    given=mean_given,
+                    given=child,
                     quantity=mean_change,
                     bound=lambda lam: sgbdt.mean_leaf_sensitivity_as_published(1) + 0 * lam,
                 ),
@@ -102,7 +97,7 @@ PROPOSITIONS = (
             Proved(
                 AtMost(
                     (Count("n"), Real("G"), Real("g"), Count("lam", start=1)),
-                    given=mean_given,
+                    given=child,
                     quantity=mean_change,
                     bound=lambda lam: sgbdt.mean_leaf_sensitivity(1, lam),
                 ),
@@ -126,7 +121,7 @@ PROPOSITIONS = (
             Counterexample(
                 AtMost(
                     MEAN_REPLACED,
-                    given=lambda n, G, g, e, lam: (*mean_given(n, G, g, lam), e >= -1, e <= 1),
+                    given=lambda n, G, g, e, lam: (*child(n, G, g, lam), e >= -1, e <= 1),
                     quantity=same_leaf,
                     bound=lambda lam: sgbdt.mean_leaf_sensitivity_as_published(1) + 0 * lam,
                 ),
@@ -145,7 +140,7 @@ PROPOSITIONS = (
             Proved(
                 AtMost(
                     MEAN_REPLACED,
-                    given=lambda n, G, g, e, lam: (*mean_given(n, G, g, lam), e >= -1, e <= 1),
+                    given=lambda n, G, g, e, lam: (*child(n, G, g, lam), e >= -1, e <= 1),
                     quantity=same_leaf,
                     bound=lambda lam: 2 * sgbdt.mean_leaf_sensitivity_as_published(1) + 0 * lam,
                 ),

@@ -27,6 +27,11 @@ class Real:
     name: str
 
 
+def reals(names: str) -> tuple[Real, ...]:
+    """Real variables of these names."""
+    return tuple(Real(name) for name in names.split())
+
+
 @dataclass(frozen=True)
 class Count:
     """An integer >= start. Proved as its first `split` values one by one and every real beyond them."""
@@ -62,6 +67,11 @@ def many(found: Any) -> tuple[Any, ...]:
 def both(quantity: Any) -> tuple[Any, Any]:
     """quantity and -quantity: their upper bound is one of the absolute value, without a case distinction."""
     return quantity, -quantity
+
+
+def within(x: Any, bound: Any) -> tuple[Any, Any]:
+    """-bound <= x <= bound."""
+    return x >= -bound, x <= bound
 
 
 @dataclass(frozen=True)

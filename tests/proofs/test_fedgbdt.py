@@ -11,13 +11,12 @@ import numpy as np
 import pytest
 
 from proofs.evidence import Proved
-from proofs.fedgbdt import reals
 from proofs.fedgbdt_counted import counted_moved_labels, labels
 from proofs.fedgbdt_definitions import QUARTERS, hockey_stick, tail
 from proofs.fedgbdt_queries import walk
 from proofs.ledger import check, propositions
 from proofs.proposition import derive
-from proofs.statements import AtMost, prove
+from proofs.statements import AtMost, prove, reals
 from proofs.tightness import lowered
 from refdp import losses
 from refdp.claims import Claim
