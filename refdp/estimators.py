@@ -152,7 +152,7 @@ class _PrivateEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
 
     def __getstate__(self) -> dict[str, Any]:
         """Once fitted without the seed: with it, whoever is given the pickle could subtract the noise."""
-        state: dict[str, Any] = super().__getstate__()  # type: ignore[assignment]
+        state: dict[str, Any] = super().__getstate__()
         return state | {"random_state": None} if "model_" in state else state
 
     def __sklearn_tags__(self) -> Any:

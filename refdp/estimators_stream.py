@@ -52,7 +52,7 @@ class Stream:
             self._row.setdefault(name, len(self._row))
         first, self.batches = not self.batches, self.batches + 1  # a batch that is interrupted has begun all the same
         for output in range(self.schema.scores):
-            with self._curator.step(f"score {output}"):
+            with self._curator.step(f"score {output}"), np.errstate(all="ignore"):  # no warning tells of a record
                 self._add(output, records, known, rows, first)
         ensembles = tuple(training.ensemble() for training in self._trainings)
         return Model("sgbdt", asdict(self._params), self.schema, ensembles)

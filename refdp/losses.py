@@ -21,6 +21,16 @@ Sums of multiples of GRID are exact in float64 as long as they stay below 2^29, 
 records, and neighbours' sums differ by exactly one record's statistic. No sensitivity is lost to rounding.
 """
 
+LARGEST = 2.0**10
+"""No bound of a statistic is larger: 2^19 records at it have exact sums.
+
+Beyond that sums can be rounded, and an empty node, found as a parent less its sibling, can seem to hold a gradient.
+Divided by a regularisation of at least GRID that stays far below any sensitivity.
+"""
+
+WIDEST = 1e100
+"""No step of a score is larger, so that scores stay finite: a NaN would be an error that only some records bring."""
+
 
 def on_grid(values: Floats) -> Floats:
     """Every value rounded to the nearest multiple of GRID: a function of each record alone."""

@@ -109,7 +109,8 @@ class Holding:
 
     def refresh(self) -> None:
         """As `Population.refresh`."""
-        self._g, self._h = self._statistics(self._score, self._label)
+        with np.errstate(over="ignore"):  # exp(-s) = inf gives the limit, and a warning would tell of a record's score
+            self._g, self._h = self._statistics(self._score, self._label)
 
     def root(self, features: Sequence[int]) -> None:
         """As `Population.root`."""
@@ -145,7 +146,8 @@ class Holding:
 
     def hessian_sums(self, features: Sequence[int]) -> list[Floats]:
         """As `Population.hessian_sums`."""
-        h = self._hessian(self._score, self._label)[1]
+        with np.errstate(over="ignore"):
+            h = self._hessian(self._score, self._label)[1]
         bins = self._public().bins
         return [kernels.leaf_sums(self._codes[f], int(bins[f]), (h,))[0] for f in features]
 

@@ -20,7 +20,10 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Numeric:
-    """A numeric feature with public bounds low <= high, in the feature's own unit. NaN is a missing value."""
+    """A numeric feature with public bounds low <= high, in the feature's own unit. NaN is a missing value.
+
+    Errors: InvalidParameter unless the bounds and their distance are finite numbers.
+    """
 
     name: str
     low: float
@@ -30,6 +33,10 @@ class Numeric:
         if not (np.isfinite(self.low) and np.isfinite(self.high) and self.low <= self.high):
             raise InvalidParameter(
                 f"bounds of {self.name!r}: [{self.low}, {self.high}] given, finite low <= high allowed"
+            )
+        if not np.isfinite(float(self.high) - float(self.low)):
+            raise InvalidParameter(
+                f"bounds of {self.name!r}: [{self.low}, {self.high}] given, their distance is too large"
             )
 
 
@@ -47,7 +54,10 @@ class Categorical:
 
 @dataclass(frozen=True)
 class Interval:
-    """A regression target with public range low < high."""
+    """A regression target with public range low < high, of which twice the width is a finite number.
+
+    Beyond, scaling would overflow for some labels and not for others.
+    """
 
     low: float
     high: float
@@ -55,6 +65,8 @@ class Interval:
     def __post_init__(self) -> None:
         if not (np.isfinite(self.low) and np.isfinite(self.high) and self.low < self.high):
             raise InvalidParameter(f"label range [{self.low}, {self.high}] given, finite low < high allowed")
+        if not np.isfinite(2 * (float(self.high) - float(self.low))):
+            raise InvalidParameter(f"label range [{self.low}, {self.high}] given, a width up to 8e307 is allowed")
 
     def scaled(self, y: Floats) -> Floats:
         """Labels moved so that the public range becomes [-1, 1]."""

@@ -39,7 +39,8 @@ def train(paper: Paper, params: Any, records: AnyRecords, source: Source, *, pro
     certificate = paper.certificate(params, records.schema)
     curator = Curator(Watched(source, progress), params.relation)
     start = time.perf_counter()
-    model = paper.train(params, records, curator)
+    with np.errstate(all="ignore"):  # no warning may depend on a private value
+        model = paper.train(params, records, curator)
     seconds = time.perf_counter() - start
     return Run(model, certificate, curator.transcript.public(), seconds)
 

@@ -17,7 +17,7 @@ from refdp.checks import check_choices, check_count, check_number
 from refdp.curator import Curator
 from refdp.events import Charge, Event, Partition, Plan, Relation, Repeat, Sensitivity, Sequential
 from refdp.generic import Number, minimum
-from refdp.losses import GRID, grid_floor, on_grid, square_gradient
+from refdp.losses import GRID, LARGEST, grid_floor, on_grid, square_gradient
 from refdp.mechanisms import Exponential
 from refdp.records import Floats, Interval, Records, Schema
 from refdp.trees import Ensemble, Model, Tree
@@ -151,9 +151,9 @@ class Params:
         check_count("trees_per_ensemble", self.trees_per_ensemble)
         check_count("depth", self.depth, most=16)
         check_count("bins", self.bins, most=60_000)
-        check_number("regularisation", self.regularisation, above=0)
+        check_number("regularisation", self.regularisation, least=GRID)
         check_number("shrinkage", self.shrinkage, above=0, below=1)
-        check_number("gradient_bound", self.gradient_bound, above=GRID)
+        check_number("gradient_bound", self.gradient_bound, above=GRID, most=LARGEST)
 
 
 AS_PUBLISHED = {

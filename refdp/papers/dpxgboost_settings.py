@@ -10,7 +10,7 @@ from typing import Any, Literal
 from refdp.checks import check_choices, check_count, check_number
 from refdp.errors import InvalidParameter
 from refdp.events import Relation
-from refdp.losses import GRID
+from refdp.losses import GRID, LARGEST, WIDEST
 from refdp.records import Categorical, Interval, Numeric, Schema
 
 
@@ -88,13 +88,15 @@ class Params:
         for name, least, most in (("trees", 1, 100_000), ("depth", 1, 12), ("bins", 1, 254), ("sketch_bins", 2, 255)):
             check_count(name, getattr(self, name), least=least, most=most)
         check_count("child_minimum", self.child_minimum, most=1_000_000_000)
-        for name in ("regularisation", "shrinkage", "level_growth", "tree_growth"):
+        check_number("regularisation", self.regularisation, least=GRID)
+        check_number("shrinkage", self.shrinkage, above=0, most=WIDEST)
+        for name in ("level_growth", "tree_growth"):
             check_number(name, getattr(self, name), above=0)
         for name in ("sketch_part", "split_part", "leaf_part", "count_part", "count_weight"):
             check_number(name, getattr(self, name), above=0)
         for name in ("subsample", "columns"):
             check_number(name, getattr(self, name), above=0, most=1)
-        check_number("gradient_bound", self.gradient_bound, above=GRID)
+        check_number("gradient_bound", self.gradient_bound, above=GRID, most=LARGEST)
         check_number("ratio_bound", self.ratio_bound, above=GRID)
 
 

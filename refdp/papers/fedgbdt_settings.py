@@ -9,7 +9,7 @@ from typing import Any, Literal
 from refdp.checks import check_choices, check_count, check_number
 from refdp.errors import InvalidParameter
 from refdp.events import Relation
-from refdp.losses import GRID
+from refdp.losses import GRID, LARGEST, WIDEST
 from refdp.records import Schema
 
 
@@ -79,10 +79,11 @@ class Params:
         check_count("bins", self.bins, least=2 if self.grid == "published" else 1, most=60_000)
         for name in ("trees", "rounds", "batch", "records_each"):
             check_count(name, getattr(self, name))
-        for name in ("regularisation", "shrinkage", "leaf_clip"):
-            check_number(name, getattr(self, name), above=0)
+        check_number("regularisation", self.regularisation, above=0)
+        for name in ("shrinkage", "leaf_clip"):
+            check_number(name, getattr(self, name), above=0, most=WIDEST)
         check_number("split_penalty", self.split_penalty, least=0)
-        check_number("gradient_bound", self.gradient_bound, above=GRID)
+        check_number("gradient_bound", self.gradient_bound, above=GRID, most=LARGEST)
         if self.features_per_tree is not None:
             check_count("features_per_tree", self.features_per_tree)
         if self.batch_share is not None:

@@ -20,7 +20,7 @@ from refdp.certificate import Certificate, Guarantee, issue
 from refdp.checks import check_choices, check_count, check_number
 from refdp.curator import Curator
 from refdp.events import Charge, Event, Partition, Plan, Relation, Sensitivity, Sequential
-from refdp.losses import GRID, grid_floor, on_grid
+from refdp.losses import GRID, LARGEST, WIDEST, grid_floor, on_grid
 from refdp.mechanisms import DiscreteLaplace, Exponential, Laplace, Mechanism
 from refdp.papers.inprivate_formulas import (
     classification_leaf_sensitivity,
@@ -100,8 +100,8 @@ class Params:
         check_count("depth", self.depth, most=16)
         check_count("bins", self.bins, most=60_000)
         check_number("split_share", self.split_share, above=0, below=1)
-        check_number("residual_bound", self.residual_bound, above=GRID)
-        check_number("leaf_bound", self.leaf_bound, above=0)
+        check_number("residual_bound", self.residual_bound, above=GRID, most=LARGEST)
+        check_number("leaf_bound", self.leaf_bound, above=0, most=WIDEST)
         check_number("damping", self.damping, least=0)
         check_number("shrinkage", self.shrinkage, above=0, most=1)
 

@@ -15,7 +15,7 @@ import numpy as np
 from refdp.calibration import laplace
 from refdp.checks import check_number
 from refdp.events import Relation, Release, Sensitivity
-from refdp.losses import GRID, grid_floor, on_grid
+from refdp.losses import GRID, LARGEST, grid_floor, on_grid
 from refdp.mechanisms import DiscreteLaplace, Laplace
 from refdp.papers.inprivate import Params, labels_of
 from refdp.papers.inprivate_formulas import advance_sensitivity, error_change, margin, records_changed
@@ -44,7 +44,7 @@ class Control:
     def __post_init__(self) -> None:
         check_number("threshold", self.threshold)
         check_number("tolerance", self.tolerance, least=0)
-        check_number("bound", self.bound, above=GRID)
+        check_number("bound", self.bound, above=GRID, most=LARGEST)
 
     @property
     def private(self) -> bool:

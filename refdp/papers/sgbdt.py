@@ -21,7 +21,7 @@ from refdp.checks import check_choices, check_count, check_number
 from refdp.curator import Curator
 from refdp.errors import InvalidParameter
 from refdp.events import Event, Plan, Relation, Release, Repeat, Sensitivity, Sequential, Subsample
-from refdp.losses import GRID, LOG, SQUARE, grid_floor
+from refdp.losses import GRID, LOG, SQUARE, WIDEST, grid_floor
 from refdp.mechanisms import Gaussian, Laplace
 from refdp.papers.sgbdt_budget import Budget, initialise, tabulated
 from refdp.papers.sgbdt_formulas import (
@@ -111,8 +111,8 @@ class Params:
             check_number(name, getattr(self, name), above=0, most=1)
         for name in ("gradient_bound", "hessian_bound", "label_bound"):
             check_number(name, getattr(self, name), least=2 * GRID, most=1)
-        for name in ("regularisation", "leaf_clip"):
-            check_number(name, getattr(self, name), above=0)
+        check_number("regularisation", self.regularisation, above=0)
+        check_number("leaf_clip", self.leaf_clip, above=0, most=WIDEST)
         for name in ("support_weight", "count_share"):
             check_number(name, getattr(self, name), above=0, below=1)
         check_number("initial_share", self.initial_share, least=0, below=1)

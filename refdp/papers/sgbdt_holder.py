@@ -62,10 +62,11 @@ class Rules:
 
     def derivatives(self, score: Floats, label: Floats) -> tuple[Floats, Floats | float]:
         """Clipped gradients and Hessians on the public grid; for square loss every Hessian is 1."""
-        gradient = clipped(on_grid(self.loss.gradient(score, label)), -self.gradient_bound, self.gradient_bound)
-        if self.loss is SQUARE:
-            return gradient, 1.0
-        return gradient, clipped(on_grid(self.loss.hessian(score, label)), 0.0, self.hessian_bound)
+        with np.errstate(over="ignore"):  # exp(-s) = inf gives the limit, and a warning would tell of a record's score
+            gradient = clipped(on_grid(self.loss.gradient(score, label)), -self.gradient_bound, self.gradient_bound)
+            if self.loss is SQUARE:
+                return gradient, 1.0
+            return gradient, clipped(on_grid(self.loss.hessian(score, label)), 0.0, self.hessian_bound)
 
 
 @dataclass
