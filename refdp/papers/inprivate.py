@@ -7,7 +7,7 @@ its own door, with messages in between (inprivate_messages.py).
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -186,9 +186,11 @@ def leaf_charge(params: Params, schema: Schema, epsilon: float) -> Charge:
     declared = proved
     if params.constants == "published":  # two queries of sensitivity 1, half of epsilon_2 each
         declared = Sensitivity(2.0, 1, PUBLISHED_LEAVES[task][which], relation)
-    mechanism, declared = laplace(share, declared, params.noise, touched=2 * records_changed(relation))
-    rounded = params.noise == "discrete" and params.constants == "proved"
-    return Charge(mechanism, declared, declared if rounded else proved)
+    cells = 2 * records_changed(relation)
+    mechanism, declared = laplace(share, declared, params.noise, touched=cells)
+    if isinstance(mechanism, DiscreteLaplace):  # rounding to the grid can add a step to each of these cells
+        proved = replace(proved, bound=mechanism.step * math.floor(proved.bound / mechanism.step + cells))
+    return Charge(mechanism, declared, proved)
 
 
 def tree_plan(params: Params, schema: Schema, *, proved: bool = False) -> Event:

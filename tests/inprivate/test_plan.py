@@ -138,3 +138,18 @@ def test_depth_ten_trains() -> None:
     p = params(owners=1, rounds=1, depth=10)
     model = inprivate.train(p, made_up(BINARY, 200, 1), Curator(SampleSource(np.random.default_rng(0)), p.relation))
     assert len(model.outputs[0].trees[0].leaves) == 2**9
+
+
+@pytest.mark.parametrize("constants", ["proved", "published"])
+def test_the_established_bound_covers_what_rounding_to_the_grid_of_discrete_noise_adds(constants: str) -> None:
+    """A record of residual about 3/2 beside sums half a step off the grid moves both of them by a step more."""
+    charge = inprivate.leaf_charge(params(noise="discrete", constants=constants, epsilon=0.01), BINARY, 0.01)
+    step = charge.mechanism.step
+    residuals = 1.5 + np.arange(-8, 9) * 2.0**-24
+    changes = [
+        charge.mechanism.observed_change([a, b], [a + r, b + r * (2 - r)], 1)
+        for r in residuals
+        for a in (0.0, step / 2 - 1e-7)
+        for b in (0.0, step / 2 - 1e-7, step / 4)
+    ]
+    assert classification_leaf_sensitivity(Relation.ADD_REMOVE) < max(changes) <= charge.proved.bound
