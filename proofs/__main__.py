@@ -1,4 +1,7 @@
-"""`python -m proofs verify` re-derives every claim and compares with the ledger; `python -m proofs write` writes it."""
+"""`python -m proofs verify` re-derives every claim and compares with the ledger; `python -m proofs write` writes it.
+
+`python -m proofs page` writes docs/claims.md from the committed ledger, for changed citations; it derives nothing.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from proofs.ledger import LEDGER, check_all, differences, propositions, to_json, verdicts, with_premises
 from proofs.page import PAGE, page, page_differences
-from refdp.claims import Claim, table
+from refdp.claims import Claim, committed, table
 
 CONSOLE = Console(stderr=True)
 
@@ -33,10 +36,13 @@ def derive_all(prefix: str, verbose: bool) -> dict[str, Claim]:
 def main(arguments: list[str]) -> int:
     """0 if all is as committed, 1 if anything differs."""
     parser = argparse.ArgumentParser(prog="python -m proofs", description=__doc__)
-    parser.add_argument("command", choices=["verify", "write", "table"])
+    parser.add_argument("command", choices=["verify", "write", "page", "table"])
     parser.add_argument("prefix", nargs="?", default="", help="only ids that start with this (verify, table)")
     parser.add_argument("--verbose", action="store_true", help="name each claim with the seconds that it took")
     options = parser.parse_args(arguments)
+    if options.command == "page":
+        PAGE.write_text(page({claim.id: claim for claim in committed()}), encoding="utf-8")
+        return 0
     claims = derive_all("" if options.command == "write" else options.prefix, options.verbose)
     if options.command == "write":
         LEDGER.write_text(to_json(claims), encoding="utf-8")
