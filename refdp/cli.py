@@ -1,19 +1,21 @@
 """The command `refdp`: train, predict, audit, claims, account.
 
 Every command takes --json. Errors are one line on standard error (with --json also {"error": ...} on standard output)
-and exit status 2; an audit that finds a violation exits with 1.
+and exit status 2; an audit that finds a violation exits with 1, a command that was interrupted with 130.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import sys
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
+from refdp import __version__
 from refdp.commands.account import account
 from refdp.commands.audit import audit
 from refdp.commands.claims import claims
@@ -21,6 +23,7 @@ from refdp.commands.predict import predict
 from refdp.commands.train import train
 from refdp.errors import PrivacyWarning, RefdpError
 
+INTERRUPTED = 130  # as shells have it
 UsageError: Any = typer.BadParameter.__mro__[1]  # every fault of the command line; typer exports only this subclass
 
 app = typer.Typer(
@@ -33,9 +36,32 @@ for command in (train, predict, audit, claims, account):
     app.command()(command)
 
 
+def _show_version(asked: bool) -> None:
+    if asked:
+        print(f"refdp {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _top(
+    version: Annotated[
+        bool, typer.Option("--version", is_eager=True, callback=_show_version, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Differentially private gradient boosted trees, with machine-checked claims."""
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with its status."""
-    sys.exit(run(sys.argv[1:] if arguments is None else arguments))
+    try:
+        status = run(sys.argv[1:] if arguments is None else arguments)
+        sys.stdout.flush()
+    except OSError as error:  # standard output is a full disk, or a pipe that nobody reads any more
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # so that the interpreter can close it
+        status = 2
+        if not isinstance(error, BrokenPipeError):
+            print(f"refdp: {error}", file=sys.stderr)
+    sys.exit(status)
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -46,6 +72,10 @@ def run(arguments: Sequence[str]) -> int:
             status = app(args=expanded(arguments), standalone_mode=False)
     except (RefdpError, UsageError) as error:
         return _failed(error, "--json" in arguments)
+    except typer.Abort:
+        status = INTERRUPTED
+    if status == INTERRUPTED:
+        return _failed(KeyboardInterrupt("interrupted"), "--json" in arguments, INTERRUPTED)
     return status if isinstance(status, int) else 0
 
 
@@ -61,14 +91,14 @@ def expanded(arguments: Sequence[str]) -> list[str]:
     return found
 
 
-def _failed(error: Exception, as_json: bool) -> int:
+def _failed(error: BaseException, as_json: bool, status: int = 2) -> int:
     message = " ".join(_message(error).split())
     if message:  # empty when the help was asked for by saying nothing
         print(f"refdp: {message}", file=sys.stderr)
     if as_json:
         print(json.dumps({"error": message}))
-    return 2
+    return status
 
 
-def _message(error: Exception) -> str:
+def _message(error: BaseException) -> str:
     return error.format_message() if isinstance(error, UsageError) else str(error)

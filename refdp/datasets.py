@@ -116,7 +116,7 @@ def load(name_or_csv: str | Path, *, target: str | None = None, bounds: Bounds |
     path, name = Path(name_or_csv), ALIASES.get(str(name_or_csv), str(name_or_csv))
     if path.suffix in (".csv", ".gz") or path.is_file():
         table = read_table(path)
-        return assembled(path.name, table, target or next(reversed(table.columns)), given)
+        return assembled(path.name, table, next(reversed(table.columns)) if target is None else target, given)
     manifest = _manifest()
     if name in manifest:
         dataset = _from_manifest(manifest[name], given)
@@ -132,15 +132,41 @@ def load(name_or_csv: str | Path, *, target: str | None = None, bounds: Bounds |
 
 
 def train_test(dataset: Dataset, test_size: float = 0.2, seed: int = 0) -> tuple[Dataset, Dataset]:
-    """A training and a test part; the same seed gives the same parts."""
-    if not 0 < test_size < 1:
-        raise InvalidParameter(f"test_size = {test_size!r}: a share above 0 and below 1 is allowed")
+    """A training and a test part; the same seed gives the same parts. See `train_test_by_record` for add-remove."""
+    _check_share(test_size)
     rows = len(dataset.y)
     if rows < 2:
         raise InvalidRecords(f"{dataset.name}: {rows} records cannot be split into two parts")
     held_out = min(max(round(rows * test_size), 1), rows - 1)
     order = np.random.default_rng(seed).permutation(rows)
     return dataset.take(np.sort(order[held_out:])), dataset.take(np.sort(order[:held_out]))
+
+
+def train_test_by_record(dataset: Dataset, test_size: float = 0.2) -> tuple[Dataset, Dataset]:
+    """A training and a test part of about these sizes, each record's part a function of that record alone.
+
+    A record that is added or removed then moves no other one from part to part, so that a guarantee about the training
+    part under add-remove is one about all records. After `train_test` it is not: its order follows from their number.
+    """
+    _check_share(test_size)
+    held_out = _fractions(np.column_stack([dataset.x, dataset.y])) < test_size
+    return dataset.take(np.flatnonzero(~held_out)), dataset.take(np.flatnonzero(held_out))
+
+
+def _check_share(test_size: float) -> None:
+    if not 0 < test_size < 1:
+        raise InvalidParameter(f"test_size = {test_size!r}: a share above 0 and below 1 is allowed")
+
+
+def _fractions(rows: Floats) -> Floats:
+    """A number in [0, 1) for each row, evenly spread: SplitMix64 (Steele, Lea, Flood 2014) over the row's bits."""
+    state = np.zeros(len(rows), dtype=np.uint64)
+    for column in np.where(np.isnan(rows), np.nan, rows + 0.0).T:  # one NaN, and no negative zero
+        state = (state ^ np.ascontiguousarray(column).view(np.uint64)) + np.uint64(0x9E3779B97F4A7C15)
+        state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        state ^= state >> np.uint64(31)
+    return np.asarray((state >> np.uint64(11)) * 2.0**-53)
 
 
 def folds(dataset: Dataset, count: int = 5, seed: int = 0) -> Iterator[tuple[Dataset, Dataset]]:

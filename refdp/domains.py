@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
@@ -33,8 +34,18 @@ def _given(name: str, values: Any) -> Feature:
     if not isinstance(values, list | tuple) or not values:
         raise InvalidRecords(f"bounds of {name!r}: [low, high] or a list of categories is needed, not {values!r}")
     if len(values) == 2 and all(isinstance(v, int | float) and not isinstance(v, bool) for v in values):
-        return Numeric(name, float(values[0]), float(values[1]))
+        return Numeric(name, _float(values[0]), _float(values[1]))
+    if not all(isinstance(value, str | int | float) for value in values):
+        raise InvalidRecords(f"bounds of {name!r}: categories are texts or numbers, not {values!r}")
     return Categorical(name, tuple(str(value) for value in values))
+
+
+def _float(bound: float) -> float:
+    """The bound as float64; infinite if it is a whole number beyond all floats."""
+    try:
+        return float(bound)
+    except OverflowError:
+        return math.inf if bound > 0 else -math.inf
 
 
 def package_domains(name: str) -> Domains:
@@ -82,5 +93,5 @@ def read_json(path: Path) -> Any:
     """The document in a JSON file, or InvalidRecords."""
     try:
         return json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise InvalidRecords(f"{path}: cannot be read as JSON: {error}") from error

@@ -40,12 +40,18 @@ class Table:
             return np.array([float(text) if text else math.nan for text in column])
         except ValueError:
             row, text = next((row, text) for row, text in enumerate(column, 1) if text and not is_number(text))
-        raise InvalidRecords(f"{self.source}: column {name!r}, record {row}: {text!r} is not a number")
+        raise InvalidRecords(
+            f"{self.source}: column {name!r}, record {row}: {text!r} is not a number (a missing value is empty or NaN)"
+        )
 
     def indices(self, name: str, categories: Sequence[str]) -> Floats:
-        """The index of each value in the list of categories, NaN where empty or not in the list."""
+        """The index of each value in the list of categories, NaN where empty or not in the list.
+
+        Blanks around a value do not count, unless a category has them too.
+        """
         index = {category: float(i) for i, category in enumerate(categories)}
-        return np.array([index.get(str(text), math.nan) for text in self.column(name)])
+        texts = map(str, self.column(name))
+        return np.array([index.get(text, index.get(text.strip(), math.nan)) for text in texts])
 
     def without(self, names: Sequence[str]) -> Table:
         """The table less some columns."""
@@ -69,7 +75,7 @@ def read_table(path: Path) -> Table:
     open_text: Callable[..., IO[str]] = gzip.open if path.suffix == ".gz" else open
     try:
         with open_text(path, "rt", encoding="utf-8-sig", newline="") as file:
-            lines = [line for line in csv.reader(file, skipinitialspace=True) if line]
+            lines = [line for line in csv.reader(file, skipinitialspace=True, strict=True) if line]
     except (OSError, EOFError, UnicodeDecodeError, csv.Error) as error:
         raise InvalidRecords(f"{path}: cannot be read as CSV: {error}") from error
     if len(lines) < 2:
@@ -78,7 +84,10 @@ def read_table(path: Path) -> Table:
 
 
 def _checked(source: str, lines: list[list[str]]) -> Table:
-    names = lines.pop(0)
+    names = [name.strip() for name in lines.pop(0)]
+    foreign = next((mark for mark in (";", "\t") if len(names) == 1 and mark in names[0]), None)
+    if foreign is not None:
+        raise InvalidRecords(f"{source}: fields are separated by commas, and the header has one field with {foreign!r}")
     if len(set(names)) != len(names):
         repeated = next(name for name in names if names.count(name) > 1)
         raise InvalidRecords(f"{source}: column {repeated!r} occurs more than once")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -15,17 +15,23 @@ from refdp.events import Relation
 Items = list[str] | None
 
 
+def _repeated(option: str, form: str, what: str) -> Any:
+    return typer.Option(option, metavar=form, help=f"{what}, COUNT times. May be given again.")
+
+
 def account(
-    gaussian: Annotated[Items, typer.Option("--gaussian", metavar="SDxCOUNT", help="Gaussian noise.")] = None,
-    laplace: Annotated[Items, typer.Option("--laplace", metavar="SCALExCOUNT", help="Laplace noise.")] = None,
+    gaussian: Annotated[Items, _repeated("--gaussian", "SDxCOUNT", "Gaussian noise of this deviation")] = None,
+    laplace: Annotated[Items, _repeated("--laplace", "SCALExCOUNT", "Laplace noise of this scale")] = None,
     exponential: Annotated[
-        Items, typer.Option("--exponential", metavar="EPSxCOUNT", help="Exponential mechanisms.")
+        Items, _repeated("--exponential", "EPSxCOUNT", "Exponential mechanism of this epsilon")
     ] = None,
-    poisson: Annotated[float | None, typer.Option("--poisson", metavar="RATE", help="Sampling rate of each.")] = None,
+    poisson: Annotated[
+        float | None, typer.Option("--poisson", metavar="RATE", help="All that is released is of Poisson samples.")
+    ] = None,
     relation: RelationOption = Relation.ADD_REMOVE,
     delta: Annotated[float | None, typer.Option("--delta", help="Find epsilon at this delta.")] = None,
     epsilon: Annotated[float | None, typer.Option("--epsilon", help="Find delta at this epsilon.")] = None,
-    plan: Annotated[Path | None, typer.Option("--plan", metavar="FILE", help="A plan of releases as JSON.")] = None,
+    plan: Annotated[Path | None, typer.Option("--plan", metavar="FILE", help="A plan of releases in TOML.")] = None,
     as_json: Json = False,
 ) -> None:
     """Epsilon and delta of mechanisms of unit sensitivity, with an enclosure of the exact figure."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from dataclasses import fields
 from pathlib import Path
+from textwrap import shorten
 from typing import Annotated, Any
 
 import typer
@@ -30,7 +31,7 @@ from refdp.commands.options import (
     public_records,
 )
 from refdp.commands.options import settings as read_settings
-from refdp.commands.output import bar, emit, figure
+from refdp.commands.output import bar, check_writable, emit, figure, write_text
 from refdp.errors import InvalidParameter
 from refdp.events import Relation
 from refdp.records import Records
@@ -39,13 +40,20 @@ from refdp.registry import Paper
 PAIRS = 36
 SAMPLES = 100_000
 
-AuditedPaper = Annotated[str | None, typer.Argument(metavar="[PAPER]", help=f"One of {', '.join(registry.PAPERS)}.")]
-Callable = Annotated[str | None, typer.Option("--callable", metavar="MODULE:FUNCTION", help="Audit this instead.")]
+AuditedPaper = Annotated[str | None, typer.Argument(metavar="PAPER", help=f"One of {', '.join(registry.PAPERS)}.")]
+Callable = Annotated[
+    str | None,
+    typer.Option(
+        "--callable",
+        metavar="MODULE:FUNCTION",
+        help="Audit this instead, for an event that one data set of --pair makes likelier than the budget allows.",
+    ),
+]
 PairFile = Annotated[
     Path | None, typer.Option("--pair", help='JSON file: {"first": [[...]], "second": [[...]]}, neighbours.')
 ]
 Confidence = Annotated[
-    float | None, typer.Option("--confidence", help=f"Of the lower bound, {CONFIDENCE} if not given.")
+    float | None, typer.Option("--confidence", help=f"Of the bound of --callable, {CONFIDENCE} if not given.")
 ]
 Samples = Annotated[int | None, typer.Option("--samples", help=f"Most runs a side, {SAMPLES} if not given.")]
 Jobs = Annotated[int, typer.Option("--jobs", help="Processes that run the function.")]
@@ -62,7 +70,12 @@ LowBits = Annotated[
 Html = Annotated[Path | None, typer.Option("--html", help="Write the report as one page.")]
 
 
+ABOUT_PAPERS = ("paper", "data", "target", "bounds", "as_published", "pairs", "set_")
+ABOUT_CALLABLES = ("pair", "confidence", "samples", "jobs", "resume", "structural", "outliers", "low_bits")
+
+
 def audit(
+    context: typer.Context,
     paper: AuditedPaper = None,
     data: Annotated[
         str | None, typer.Option("--data", metavar="NAME_OR_CSV", help="Take the records from here, not at random.")
@@ -90,20 +103,20 @@ def audit(
 ) -> None:
     """Look for privacy violations by exact replay of a PAPER, or by runs of --callable. Exit status 1 for a violation.
 
-    A function is run with different seeds on both data sets of --pair, and an event that one side makes too likely is
-    looked for: function(records, seed) has to return numbers.
+    A function(records, seed) returns numbers. It is run with many seeds on both data sets of --pair; see --callable.
     """
+    check_writable("--html", html)
+    _check_mode(context, name is not None)
     if name is not None:
-        _unused("PAPER, --data, --target, --bounds, --as-published and --set", [paper, data, target, bounds, set_])
         if pair is None:
             raise InvalidParameter("--callable: a file with neighbours is needed, --pair FILE")
+        check_writable("--resume", resume)
         options = Given(
             name, pair, epsilon, delta or 0.0, CONFIDENCE if confidence is None else confidence,
             SAMPLES if samples is None else samples, seed, jobs, resume, structural, outliers, low_bits,
             html, as_json,
         )  # fmt: skip
         raise typer.Exit(audit_callable(options))
-    _unused_without_callable(pair, confidence, samples, resume)
     if paper is None:
         raise InvalidParameter(f"PAPER or --callable is needed; papers are {', '.join(registry.PAPERS)}")
     chosen = registry.paper(paper)
@@ -121,7 +134,7 @@ def audit(
             page = replay_page(
                 chosen, params, report, records, seed, f"{command} --relation {relation.value}", progress
             )
-        html.write_text(page.html(), encoding="utf-8")
+        write_text("--html", html, page.html())
     emit(report.to_dict(), audit_page(f"{paper}, {relation.value} neighbours", report), as_json)
     raise typer.Exit(0 if report.ok else 1)
 
@@ -173,7 +186,7 @@ def witness_line(violation: Violation) -> str:
         if "old_x" in witness
         else f"{new} against without"
     )
-    detail = f"; {witness['detail'][:60]}" if "detail" in witness else ""
+    detail = f"; {shorten(witness['detail'], 60, placeholder=' ...')}" if "detail" in witness else ""
     return f"{moved}, beside {len(witness['base_y'])} other records{detail}"
 
 
@@ -194,14 +207,23 @@ def _command(paper: str, as_published: bool, set_: list[str] | None, options: di
     return shlex.join([*words, *(["--set", *set_] if set_ else [])])
 
 
-def _unused(names: str, values: list[Any]) -> None:
-    if any(value is not None for value in values):
-        raise InvalidParameter(f"--callable: {names} are about papers, and not allowed with it")
+def _check_mode(context: typer.Context, has_callable: bool) -> None:
+    """What is given on the command line and would be ignored is refused."""
+    others = ABOUT_PAPERS if has_callable else ABOUT_CALLABLES
+    source = context.get_parameter_source
+    written = [name for name in others if getattr(source(name), "name", "") == "COMMANDLINE"]
+    if written:
+        named = ", ".join("PAPER" if name == "paper" else _flag(name) for name in written)
+        why = (
+            "are about papers, and not allowed with --callable"
+            if has_callable
+            else "about --callable, which is not given"
+        )
+        raise InvalidParameter(f"{named}: {why}")
 
 
-def _unused_without_callable(*values: Any) -> None:
-    if any(value is not None for value in values):
-        raise InvalidParameter("--pair, --confidence, --samples and --resume are about --callable, which is not given")
+def _flag(name: str) -> str:
+    return "--" + name.rstrip("_").replace("_", "-")
 
 
 def _records(data: str | None, target: str | None, bounds: Any) -> Records | None:

@@ -9,6 +9,7 @@ import typer
 from refdp import claims as ledger
 from refdp.commands.options import Json
 from refdp.commands.output import emit
+from refdp.errors import InvalidParameter
 
 
 def claims(
@@ -18,5 +19,7 @@ def claims(
 ) -> None:
     """List the claims of the papers with their derived verdicts, or show one."""
     found = [ledger.get(show)] if show is not None else ledger.load(paper)
+    if paper is not None and found[0].paper != paper:
+        raise InvalidParameter(f"--show {show}: a claim of {found[0].paper}, and --paper {paper} is given")
     page = ledger.show(show) if show is not None else ledger.table(found)
     emit([claim.to_dict() for claim in found], page, as_json)

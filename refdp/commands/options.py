@@ -16,7 +16,9 @@ from refdp.registry import PAPERS
 
 PaperName = Annotated[str, typer.Argument(metavar="PAPER", help=f"One of {', '.join(PAPERS)}.")]
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")]
-RelationOption = Annotated[Relation, typer.Option("--relation", help="Neighbours that the guarantee is about.")]
+RelationOption = Annotated[
+    Relation, typer.Option("--relation", metavar="RELATION", help="Neighbours: add-remove or replace-one.")
+]
 Published = Annotated[bool, typer.Option("--as-published", help="The paper's own constants, refuted ones too.")]
 Target = Annotated[str | None, typer.Option("--target", help="Column to predict; a CSV file's last one by default.")]
 BoundsFile = Annotated[
@@ -25,7 +27,10 @@ BoundsFile = Annotated[
 ]
 Delta = Annotated[float | None, typer.Option("--delta", help="Privacy parameter delta, where the paper has one.")]
 Settings = Annotated[
-    list[str] | None, typer.Option("--set", metavar="KEY=VALUE ...", help="Other parameters of the paper.")
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="KEY=VALUE ...", help="Other parameters of the paper; an unknown KEY brings the list of them."
+    ),
 ]
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from rich.box import SIMPLE
@@ -18,14 +20,43 @@ from rich.text import Text
 from refdp.audit.freshness import release_kind
 from refdp.certificate import Certificate, ReleaseLine
 from refdp.claims import STYLES
+from refdp.errors import InvalidParameter
 
 
-def emit(document: Any, page: RenderableType, as_json: bool) -> None:
-    """Write the document as JSON, or show the page."""
+def emit(document: Any, page: RenderableType | str, as_json: bool) -> None:
+    """Write the document as JSON, or show the page; text as it is, whatever the width of the terminal."""
     if as_json:
         print(json.dumps(plain(document), allow_nan=False))
+    elif isinstance(page, str):
+        sys.stdout.write(page)
     else:
         Console().print(page)
+
+
+def check_writable(option: str, path: Path | None) -> None:
+    """Before work starts whose result goes into this file: InvalidParameter if it could not be written at the end.
+
+    The file is opened, since no look at permissions tells of read-only disks. What is in it stays.
+    """
+    if path is None or (path.exists() and not path.is_file() and not path.is_dir()):
+        return  # a pipe may be opened once only
+    if not path.parent.is_dir():
+        raise InvalidParameter(f"{option} {path}: there is no directory {path.parent}")
+    existed = path.exists()
+    try:
+        path.open("ab").close()
+    except OSError as error:
+        raise InvalidParameter(f"{option} {path}: cannot be written: {error.strerror}") from error
+    if not existed:
+        path.unlink()
+
+
+def write_text(option: str, path: Path, text: str) -> None:
+    """Write a file. Errors: InvalidParameter."""
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InvalidParameter(f"{option} {path}: cannot be written: {error.strerror}") from error
 
 
 def plain(value: Any) -> Any:

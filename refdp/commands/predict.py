@@ -9,7 +9,6 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
-from rich.text import Text
 
 from refdp import prediction
 from refdp.commands.options import Json
@@ -31,7 +30,7 @@ def predict(
     table = read_table(data)
     x = np.column_stack([values_of(table, feature) for feature in read.schema.features])
     document = _document(read, x)
-    emit(document, Text(_csv(document)), as_json)
+    emit(document, _csv(document), as_json)
 
 
 def load_model(path: Path) -> Model:
@@ -42,6 +41,8 @@ def load_model(path: Path) -> Model:
         raise ModelFileError(f"{path}: {error.strerror}") from error
     except (UnicodeDecodeError, ModelFileError) as error:
         raise ModelFileError(f"{path}: {error}") from error
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:  # intact, but of another form
+        raise ModelFileError(f"{path}: not a model file of this refdp ({type(error).__name__}: {error})") from error
 
 
 def _document(model: Model, x: Any) -> dict[str, Any]:
@@ -63,4 +64,4 @@ def _csv(document: dict[str, Any]) -> str:
     writer.writerow(["prediction", *(f"probability of {label}" for label in labels)])
     chances = document.get("probabilities", [[]] * len(document["predictions"]))
     writer.writerows([value, *chance] for value, chance in zip(document["predictions"], chances, strict=True))
-    return text.getvalue().rstrip("\n")
+    return text.getvalue()

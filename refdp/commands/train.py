@@ -24,7 +24,7 @@ from refdp.commands.options import (
     public_records,
 )
 from refdp.commands.options import settings as read_settings
-from refdp.commands.output import bar, certificate_page, emit, figure
+from refdp.commands.output import bar, certificate_page, check_writable, emit, figure, write_text
 from refdp.datasets import Dataset
 from refdp.errors import InvalidParameter
 from refdp.events import Relation
@@ -33,7 +33,8 @@ from refdp.training import Run, releases_planned, source_for
 from refdp.training import train as train_once
 
 SPLIT_SEED = 0
-"""The held-out records are the same in every run, so that runs can be compared."""
+"""The held-out records are the same in every run, so that runs can be compared. How many there are is public where it
+is used, under replace-one."""
 
 
 def train(
@@ -65,39 +66,38 @@ def train(
     params = chosen.params(given, as_published=as_published)
     source = source_for(params, seed)
     for option, path in (("--out", out), ("--xgboost", xgboost)):
-        _check_directory(option, path)
+        check_writable(option, path)
+    if out is not None and xgboost is not None and out.resolve() == xgboost.resolve():
+        raise InvalidParameter(f"--out {out} and --xgboost {xgboost}: two different files are needed")
     dataset = datasets.load(data, target=target, bounds=bounds)
-    training, held_out = (dataset, None) if test_size == 0 else datasets.train_test(dataset, test_size, SPLIT_SEED)
+    training, held_out = parts(dataset, test_size, relation)
     records = public_records(training)
     with bar("training") as progress:
         run = train_once(
             chosen, params, records, source, progress=_counted(progress, chosen.plan(params, records.schema))
         )
-    metrics = prediction.metrics(run.model, held_out) if held_out else {}
+    metrics = prediction.metrics(run.model, held_out) if held_out is not None and len(held_out.y) else {}
     if out is not None:
-        _write("--out", out, run.model.to_json())
+        write_text("--out", out, run.model.to_json())
     if xgboost is not None:
-        _write("--xgboost", xgboost, to_xgboost(run.model))
+        write_text("--xgboost", xgboost, to_xgboost(run.model))
     written = [path for path in (out, xgboost) if path is not None]
     emit(_document(paper, dataset, run, metrics), _page(paper, dataset, run, metrics, written), as_json)
+
+
+def parts(dataset: Dataset, test_size: float, relation: Relation) -> tuple[Dataset, Dataset | None]:
+    """Training and held-out records, such that neighbours' training records are neighbours too."""
+    if test_size == 0:
+        return dataset, None
+    if relation is Relation.ADD_REMOVE:
+        return datasets.train_test_by_record(dataset, test_size)
+    return datasets.train_test(dataset, test_size, SPLIT_SEED)
 
 
 def _counted(progress: Any, plan: Any) -> Any:
     total = releases_planned(plan)
     counted = iter(range(1, total + 1))
     return lambda: progress(next(counted), total)
-
-
-def _check_directory(option: str, path: Path | None) -> None:
-    if path is not None and not path.parent.is_dir():
-        raise InvalidParameter(f"{option} {path}: there is no directory {path.parent}")
-
-
-def _write(option: str, path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InvalidParameter(f"{option} {path}: cannot be written: {error}") from error
 
 
 def _document(paper: str, dataset: Dataset, run: Run, metrics: dict[str, float | None]) -> dict[str, Any]:

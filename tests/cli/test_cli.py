@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import hashlib
+import io
 import json
 import subprocess
 import sys
@@ -52,6 +55,26 @@ def test_help_shows_the_brackets_of_the_bounds_file(
     monkeypatch.setenv("COLUMNS", "200")
     assert cli.run(["train", "--help"]) == 0
     assert "[low, high]" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", ["train", "predict", "audit", "claims", "account"])
+def test_help_fits_a_terminal_of_80_columns(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    """No word of it is broken in two, and every option has an explanation."""
+    monkeypatch.setenv("COLUMNS", "80")
+    assert cli.run([command, "--help"]) == 0
+    shown = capsys.readouterr().out
+    assert max(map(len, shown.splitlines())) <= 80
+    options = [line.strip("│* ").split() for line in shown.splitlines() if line.startswith(("│ --", "│ *  --"))]
+    assert options and all(len(row) > 2 for row in options)
+    assert "add-remove" in shown or command in ("predict", "claims")
+    assert "e-one>" not in shown and "[[" not in shown.replace("[[...]]", "")
+
+
+def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.run(["--version"]) == 0
+    assert capsys.readouterr().out == "refdp 0.1.0\n"
 
 
 # --- train and predict ------------------------------------------------------------------------------------------------
@@ -108,9 +131,24 @@ def test_train_then_predict_a_csv_file(call: Call, people: dict[str, str]) -> No
 def test_predict_writes_csv_for_people(call: Call, people: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
     call(*TRAIN, "--data", people["data"], "--bounds", people["bounds"], "--out", people["model"])
     assert cli.run(["predict", people["model"], "--data", people["data"]]) == 0
-    lines = capsys.readouterr().out.split()
-    assert "".join(lines[:5]) == "prediction,probabilityofno,probabilityofyes"
-    assert len(lines) == 5 + 60
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "prediction,probability of no,probability of yes"
+    assert len(lines) == 1 + 60
+
+
+def test_predicted_lines_are_not_broken_at_the_width_of_a_terminal(
+    call: Call, people: dict[str, str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    labels = [f"an occupation with quite a long name, number {i}" for i in range(4)]
+    rows = [f'{age},shop,"{labels[age % 4]}"' for age in range(20, 60)]
+    Path(people["data"]).write_text("\n".join(["age,work,rich", *rows]))
+    Path(people["bounds"]).write_text(json.dumps({"age": [0, 120], "work": ["shop"], "rich": labels}))
+    call(*TRAIN, "--data", people["data"], "--bounds", people["bounds"], "--out", people["model"])
+    monkeypatch.setenv("COLUMNS", "40")
+    assert cli.run(["predict", people["model"], "--data", people["data"]]) == 0
+    read = list(csv.reader(io.StringIO(capsys.readouterr().out)))
+    assert len(read) == 41 and {len(row) for row in read} == {5}
+    assert read[0][1:] == [f"probability of {label}" for label in labels]
 
 
 def test_a_seed_repeats_a_run_and_no_seed_does_not(call: Call, people: dict[str, str]) -> None:
@@ -213,6 +251,17 @@ CANCER = ["train", "dpboost", "--data", "breast_cancer"]
         ([*CANCER, "--epsilon", "1", "--target", "height"], "target 'height' of breast_cancer"),
         (["train", "dpboost", "--data", "nothing", "--epsilon", "1"], "'nothing' is neither a file nor a known name"),
         (["train", "boost", "--data", "diabetes", "--epsilon", "1"], "paper 'boost': one of dpboost, inprivate"),
+        ([*CANCER, "--epsilon", "1", "--out", "/proc/refdp.json"], "--out /proc/refdp.json: cannot be written"),
+        ([*CANCER, "--epsilon", "1", "--out", "tests"], "--out tests: cannot be written: Is a directory"),
+        ([*CANCER, "--epsilon", "1", "--xgboost", "/nowhere/m.json"], "there is no directory /nowhere"),
+        ([*CANCER, "--epsilon", "1", "--out", "m.json", "--xgboost", "./m.json"], "two different files are needed"),
+        (["audit", "dpboost", "--html", "/nowhere/page.html"], "--html /nowhere/page.html: there is no directory"),
+        (
+            ["audit", "dpboost", "--jobs", "2", "--no-structural"],
+            "--jobs, --structural: about --callable, which is not",
+        ),
+        (["audit", "--callable", "a:b", "--pairs", "3"], "--pairs: are about papers, and not allowed with --callable"),
+        (["claims", "--show", "dpboost/lemma-1", "--paper", "sgbdt"], "a claim of dpboost, and --paper sgbdt is given"),
         (["audit", "dpboost", "--pairs", "0"], "pairs = 0: a whole number from 1"),
         (["audit", "dpboost", "--set", "scheme=np"], "promises no privacy"),
         (["audit", "dpboost", "--target", "x"], "--data, which is not given"),
@@ -253,6 +302,10 @@ def test_a_paper_that_is_not_available_yet_says_so(call: Call, monkeypatch: pyte
         ("age,rich\n30,yes\n31,\n", "record 2: '' is not one of no, yes"),
         ("age,rich\n30,yes\n31,NaN\n", "record 2: 'NaN' is not one of no, yes"),
         ("age,rich\n30,yes\n31,no,1\n", "record 2 has 3 fields, the header has 2"),
+        ("age;rich\n30;yes\n31;no\n", "fields are separated by commas, and the header has one field with ';'"),
+        ("age\trich\n30\tyes\n", "the header has one field with '\\t'"),
+        ('age,rich\n30,"yes\n31,no\n', "cannot be read as CSV: unexpected end of data"),
+        ("age,rich\n30,yes\nNA,no\n", "'NA' is not a number (a missing value is empty or NaN)"),
         ("years,rich\n30,yes\n31,no\n", "no column 'age'"),
     ],
 )
@@ -272,6 +325,9 @@ def test_bad_records_in_a_csv_file(call: Call, tmp_path: Path, content: str, mes
         (None, "no public bounds, categories or classes for age, work, rich; give them in a file with --bounds"),
         ('{"age": [0, 120]}', "no public bounds, categories or classes for work, rich"),
         ('{"age": [120, 0]}', "bounds of 'age': [120.0, 0.0] given, finite low <= high allowed"),
+        ('{"age": [0, 1' + "0" * 400 + "]}", "bounds of 'age': [0.0, inf] given"),
+        ('{"work": [null, "shop"]}', "categories are texts or numbers, not [None, 'shop']"),
+        ("[" * 100_000, "cannot be read as JSON"),
         ('{"age": 3}', "bounds of 'age': [low, high] or a list of categories is needed, not 3"),
         ('{"age": [0, 120], "work": ["shop"], "rich": ["yes"]}', "'no' is not one of yes"),
         ('{"size": [0, 1]}', "no column 'size'"),
@@ -324,6 +380,14 @@ def test_a_broken_model_file(call: Call, people: dict[str, str], change: Callabl
     assert people["model"] in document["error"]
 
 
+@pytest.mark.parametrize("body", [{}, "model", {"version": 1}, {"version": 1, "paper": "dpboost", "params": {}}])
+def test_an_intact_file_that_is_no_model(call: Call, people: dict[str, str], body: Any) -> None:
+    digest = hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
+    Path(people["model"]).write_text(json.dumps({"model": body, "sha256": digest}))
+    status, document, _ = call("predict", people["model"], "--data", people["data"])
+    assert (status, "not a model file of this refdp" in document["error"]) == (2, True), document
+
+
 def test_a_missing_or_binary_model_file(call: Call, people: dict[str, str]) -> None:
     assert call("predict", people["model"], "--data", people["data"])[:1] == (2,)
     Path(people["model"]).write_bytes(b"\xff\xfe\x00")
@@ -339,6 +403,32 @@ def test_wrong_columns_or_values_at_predict(call: Call, people: dict[str, str], 
     Path(people["data"]).write_text(content)
     status, document, _ = call("predict", people["model"], "--data", people["data"])
     assert (status, message in document["error"]) == (2, True), document
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: text.replace("\n", "\r\n"),
+        lambda text: "\ufeff" + text,
+        lambda text: text.replace(",", " , "),
+        lambda text: "\n".join(",".join(f'"{field}"' for field in line.split(",")) for line in text.splitlines()),
+    ],
+    ids=["carriage returns", "byte order mark", "blanks", "quotes"],
+)
+def test_dialects_of_csv_say_the_same(
+    call: Call, people: dict[str, str], tmp_path: Path, change: Callable[[str], str]
+) -> None:
+    call(*TRAIN, "--data", people["data"], "--bounds", people["bounds"], "--out", people["model"])
+    expected = call("predict", people["model"], "--data", people["data"])[1]
+    other = tmp_path / "other.csv"
+    other.write_bytes(change(Path(people["data"]).read_text()).encode())
+    assert call("predict", people["model"], "--data", str(other))[1] == expected
+
+
+def test_a_file_that_exists_is_kept_when_training_fails(call: Call, people: dict[str, str]) -> None:
+    Path(people["model"]).write_text("an earlier model")
+    assert call(*TRAIN, "--data", people["data"], "--out", people["model"])[0] == 2  # no bounds
+    assert Path(people["model"]).read_text() == "an earlier model"
 
 
 # --- The installed command -------------------------------------------------------------------------------------------
@@ -371,3 +461,24 @@ def test_the_command_line_and_the_demo_need_no_optional_package() -> None:
 def test_set_takes_several_values() -> None:
     expected = ["--set", "a=1", "--set", "b=2", "--json", "--set", "c=3", "d"]
     assert cli.expanded(["--set", "a=1", "b=2", "--json", "--set", "c=3", "d"]) == expected
+
+
+def test_an_interrupt_is_one_line_and_status_130(
+    call: Call, people: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("refdp.commands.train.train_once", interrupted)
+    status, document, shown = call(*TRAIN, "--data", "diabetes", "--out", people["model"])
+    assert (status, document, shown) == (130, {"error": "interrupted"}, "refdp: interrupted\n")
+    assert not Path(people["model"]).exists()
+
+
+@pytest.mark.parametrize("form", [[], ["--json"]])
+def test_a_full_disk_is_one_line(form: list[str]) -> None:
+    with Path("/dev/full").open("w") as full:
+        command = [sys.executable, "-m", "refdp", "claims", *form]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "No space left on device" in done.stderr

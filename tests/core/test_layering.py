@@ -10,6 +10,7 @@ ROOT = Path(__file__).parents[2]
 ABOVE = (
     "refdp.estimators",
     "refdp.cli",
+    "refdp.__main__",
     "refdp.commands",
     "refdp.demo",
     "refdp.audit",

@@ -1,0 +1,6 @@
+"""`python -m refdp` is the command `refdp`."""
+
+from refdp.cli import main
+
+if __name__ == "__main__":
+    main()
