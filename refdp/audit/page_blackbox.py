@@ -18,9 +18,12 @@ Floats = NDArray[np.float64]
 METHOD = (
     "Black box: an event was chosen on earlier runs and tested on later ones, by Clopper and Pearson's exact bounds "
     "and by bets on pairs of runs, at the stated confidence over all looks and events together. The curve comes from "
-    "the same runs: its statistic from the first half, its counts from the second."
+    "the same runs: its statistic from the first half, its counts from the second; the band errs with chance 0.01 at "
+    "most, after whichever look the audit stopped."
 )
 BINS = 41
+BAND_ERROR = 0.01
+"""Chance that the band around the curve misses the curve somewhere, whenever the audit stops."""
 
 
 def blackbox_page(
@@ -30,10 +33,17 @@ def blackbox_page(
     structural: Sequence[Mapping[str, Any]],
     runs: tuple[Floats, Floats],
     reproduce: str,
+    *,
+    stops: int = 1,
+    low_bits: bool = True,
 ) -> Page:
-    """The page of `refdp audit --callable`."""
+    """The page of `refdp audit --callable`.
+
+    stops: how many looks could have been the last one; each gets its share of the band's error. low_bits: whether the
+    audit looked at them, for the curve does the same.
+    """
     claimed = float("inf") if bound.claimed is None else bound.claimed
-    curve = curve_from(*runs, 0.99)
+    curve = curve_from(*runs, 1 - BAND_ERROR / stops, low_bits=low_bits)
     losses, shares = estimated_losses(curve)
     caption = "Log ratio of the counts of the curve's statistic in bins, weighted by the first side: an estimate."
     source = function_line(function)
@@ -75,6 +85,16 @@ def violations(structural: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any
     return [finding for finding in structural if finding["violation"]]
 
 
+def about_bits(bound: Bound) -> list[str]:
+    """What a refutation by last bits alone does not say."""
+    if not bound.refuted or "lowest set bit" not in bound.event:
+        return []
+    return [
+        "the event is about the last bits of floating-point noise, which give the true value away (Mironov 2012); with "
+        "--no-low-bits the mechanism is audited as if its noise were exact"
+    ]
+
+
 def estimated_losses(curve: Curve) -> tuple[Floats, Floats]:
     """Log ratios of bin counts with half a run added to each, and each bin's share on the first side."""
     first, second = (np.clip(np.nan_to_num(side, posinf=1e300, neginf=-1e300), -1e300, 1e300) for side in curve.scores)
@@ -87,9 +107,14 @@ def _lower_bound(bound: Bound, source: str) -> list[Shown]:
     if not bound.refuted:
         return []
     evidence = f"{bound.counts[0]} of {bound.tested} runs on the {bound.likelier} side, {bound.counts[1]} on the other"
+    evidence = "; ".join([evidence, *about_bits(bound)])
     return [Shown(f"epsilon >= {bound.lower:.4g}", bound.event, source, evidence)]
 
 
 def _structural(finding: Mapping[str, Any], source: str) -> Shown:
-    shown = ", ".join(f"{key} {value}" for key, value in finding["evidence"].items())
-    return Shown(str(finding["kind"]), str(finding["where"]), source, f"{finding['meaning']}; {shown[:300]}")
+    return Shown(str(finding["kind"]), str(finding["where"]), source, f"{finding['meaning']}; {evidence_of(finding)}")
+
+
+def evidence_of(finding: Mapping[str, Any]) -> str:
+    """The figures of a structural finding in one line."""
+    return ", ".join(f"{key} {value}" for key, value in finding["evidence"].items())[:300]

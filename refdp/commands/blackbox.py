@@ -21,9 +21,9 @@ from rich.table import Table
 from rich.text import Text
 
 from refdp.audit import structural
-from refdp.audit.blackbox import Bound, bound_from
+from refdp.audit.blackbox import Bound, bound_from, looks
 from refdp.audit.campaign import Campaign, Job, load
-from refdp.audit.page_blackbox import blackbox_page, verdict, violations
+from refdp.audit.page_blackbox import about_bits, blackbox_page, evidence_of, verdict, violations
 from refdp.audit.replay import finite_or_name
 from refdp.audit.runs import Pair
 from refdp.audit.structural_samples import needed
@@ -91,7 +91,10 @@ def audited(given: Given, pair: Pair) -> tuple[Bound, list[dict[str, Any]], int]
     calls = structural_calls(given)
     findings = structural_findings(function, pair, given, calls) if calls else []
     if given.html is not None:
-        page = blackbox_page(given.name, function, bound, findings, campaign.upto(bound.samples), given.command())
+        page = blackbox_page(
+            given.name, function, bound, findings, campaign.upto(bound.samples), given.command(),
+            stops=len(looks(given.samples, 1.0)), low_bits=given.low_bits,
+        )  # fmt: skip
         given.html.write_text(page.html(), encoding="utf-8")
     return bound, findings, calls
 
@@ -201,8 +204,10 @@ def shown(name: str, bound: Bound, findings: list[dict[str, Any]], calls: int) -
     grid.add_row("counts", f"{bound.counts[0]} : {bound.counts[1]} of {bound.tested} runs a side ({bound.test})")
     grid.add_row("assuming", bound.assumption)
     grid.add_row("structure", f"{len(findings)} findings in {calls} runs a side" if calls else "not checked")
-    lines = [
-        Text(f"{one['kind']} at {one['where'] or 'the output'}: {one['meaning']}", _style(one)) for one in findings
+    lines = [Text(line, "yellow") for line in about_bits(bound)]
+    lines += [
+        Text(f"{one['kind']} at {one['where'] or 'the output'}: {one['meaning']} ({evidence_of(one)})", _style(one))
+        for one in findings
     ]
     return Group(grid, *lines)
 

@@ -17,7 +17,9 @@ import pytest
 
 import refdp
 from refdp import cli, registry
+from refdp.audit import page_blackbox
 from refdp.audit.page_sources import function_line, release_line
+from refdp.audit.tradeoff import curve_from
 from tests.blackbox import foreign
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
@@ -221,16 +223,42 @@ def test_what_is_no_violation_by_itself_does_not_fail_the_audit(call: Call, tmp_
     assert status == 0 and document["ok"]
 
 
-def test_last_bits_can_be_left_out(call: Call, pair: str) -> None:
+def test_last_bits_can_be_left_out(call: Call, pair: str, tmp_path: Path) -> None:
     options = ["--callable", FOREIGN + "floating_sum", "--pair", pair, "--epsilon", "1.2", "--samples", "4000"]
     seen, left_out = call(*options), call(*options, "--no-low-bits")
     assert seen[0] == 1 and "lowest set bit" in seen[1]["event"]
     assert left_out[0] == 0 and left_out[1]["ok"] and left_out[1]["structural_calls"] >= 300
+    call(*options, "--no-low-bits", "--html", str(tmp_path / "report.html"))
+    assert "lowest set bit" not in (tmp_path / "report.html").read_text()
+
+
+def test_the_band_holds_at_every_look_at_which_an_audit_may_stop(
+    call: Call, pair: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With 3 looks (after 1000, 2000 and 4000 runs) each is given a third of the error."""
+    seen: list[float] = []
+
+    def noted(first: Any, second: Any, confidence: float, **more: Any) -> Any:
+        seen.append(confidence)
+        return curve_from(first, second, confidence, **more)
+
+    monkeypatch.setattr(page_blackbox, "curve_from", noted)
+    arguments = ["--callable", FOREIGN + "half_the_noise", "--pair", pair, "--epsilon", "1", "--samples", "4000"]
+    call(*arguments, "--html", str(tmp_path / "report.html"))
+    assert seen == [pytest.approx(1 - 0.01 / 3)]
 
 
 def test_checks_that_would_take_too_long_are_said_to_be_left_out(call: Call, pair: str) -> None:
     options = ["--callable", FOREIGN + "noisy_sum", "--pair", pair, "--epsilon", "9", "--samples", "200"]
     assert call(*options)[1]["structural_calls"] == 0
+
+
+def test_people_see_the_evidence(capsys: pytest.CaptureFixture[str], pair: str) -> None:
+    options = ["--pair", pair, "--epsilon", "1.2", "--samples", "4000"]
+    assert cli.run(["audit", "--callable", FOREIGN + "refusing", *options]) == 1
+    assert "first ValueError: too many records" in " ".join(capsys.readouterr().out.split())
+    assert cli.run(["audit", "--callable", FOREIGN + "floating_sum", *options]) == 1
+    assert "--no-low-bits" in capsys.readouterr().out
 
 
 def test_people_see_the_finding(capsys: pytest.CaptureFixture[str], pair: str) -> None:
