@@ -82,8 +82,11 @@ def class_labels(model: Model) -> tuple[str, ...]:
 def metrics(model: Model, held_out: Dataset) -> dict[str, float | None]:
     """auc and error for classes, rmse and mae for regression, on records that took no part in training.
 
-    They are computed from records without noise. auc is None where the records do not hold every class.
+    They are computed from records without noise. auc is None where the records do not hold every class, and all are
+    None where there are no records.
     """
+    if not len(held_out.y):
+        return dict.fromkeys(("rmse", "mae") if held_out.task == "regression" else ("auc", "error"))
     if held_out.task == "regression":
         residual = scores(model, held_out.x) - held_out.y
         return {"rmse": float(np.sqrt(np.mean(residual**2))), "mae": float(np.mean(np.abs(residual)))}

@@ -70,13 +70,14 @@ def train(
     if out is not None and xgboost is not None and out.resolve() == xgboost.resolve():
         raise InvalidParameter(f"--out {out} and --xgboost {xgboost}: two different files are needed")
     dataset = datasets.load(data, target=target, bounds=bounds)
+    public_records(dataset)  # whatever is wrong with any record is said before anything is trained
     training, held_out = parts(dataset, test_size, relation)
     records = public_records(training)
     with bar("training") as progress:
         run = train_once(
             chosen, params, records, source, progress=_counted(progress, chosen.plan(params, records.schema))
         )
-    metrics = prediction.metrics(run.model, held_out) if held_out is not None and len(held_out.y) else {}
+    metrics = prediction.metrics(run.model, held_out) if held_out is not None else {}
     if out is not None:
         write_text("--out", out, run.model.to_json())
     if xgboost is not None:

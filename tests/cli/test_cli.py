@@ -294,7 +294,6 @@ def test_a_paper_that_is_not_available_yet_says_so(call: Call, monkeypatch: pyte
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("age,rich\n30,yes\n", "1 records cannot be split into two parts"),
         ("age,rich\n", "a header and at least one record are needed"),
         ("", "a header and at least one record are needed"),
         ("age,rich\n30,yes\ninf,no\n40,no\n", "feature 'age' holds an infinite value"),
