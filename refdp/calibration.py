@@ -12,7 +12,7 @@ from refdp.accounting import conversion
 from refdp.accounting import gaussian as exact_gaussian
 from refdp.accounting.search import greatest
 from refdp.errors import InvalidParameter
-from refdp.events import Sensitivity
+from refdp.events import Charge, Sensitivity
 from refdp.mechanisms import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
 
 STEPS = 2**10
@@ -36,6 +36,16 @@ def laplace(
     step = 2.0 ** (math.floor(math.log2(declared.bound / epsilon)) - int(math.log2(STEPS)))
     on_grid = replace(declared, bound=step * math.floor(declared.bound / step + touched))
     return DiscreteLaplace.calibrated(epsilon, on_grid.bound, step), on_grid
+
+
+def laplace_charge(
+    epsilon: float, declared: Sensitivity, proved: Sensitivity, noise: Literal["floating", "discrete"], *, touched: int
+) -> Charge:
+    """`laplace` for the declared sensitivity; what the ledger proves, on the same grid if there is one."""
+    mechanism, charged = laplace(epsilon, declared, noise, touched=touched)
+    if isinstance(mechanism, DiscreteLaplace):
+        proved = replace(proved, bound=mechanism.step * math.floor(proved.bound / mechanism.step + touched))
+    return Charge(mechanism, charged, proved)
 
 
 def gaussian(

@@ -10,7 +10,7 @@ import numpy as np
 
 from refdp import candidates as grids
 from refdp.binned import Binned, Mask
-from refdp.calibration import laplace
+from refdp.calibration import laplace_charge
 from refdp.candidates import Candidates
 from refdp.certificate import Certificate, Guarantee, issue
 from refdp.checks import check_choices, check_count, check_number
@@ -234,8 +234,7 @@ def leaf_charge(params: Params, epsilon: float, clip: float) -> Charge:
     if params.constants == "published":
         printed = leaf_sensitivity_as_published(params.gradient_bound, params.regularisation, clip)
         declared = Sensitivity(float(printed), 1, COROLLARY_2[relation], relation)
-    mechanism, declared = laplace(leaf_epsilon, declared, params.noise, touched=records_changed(relation))
-    return Charge(mechanism, declared, proved if params.noise == "floating" else declared)
+    return laplace_charge(leaf_epsilon, declared, proved, params.noise, touched=records_changed(relation))
 
 
 def plan(params: Params, schema: Schema, *, proved: bool = False) -> Plan:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import replace
-
-from refdp.calibration import laplace
+from refdp.calibration import laplace_charge
 from refdp.events import Charge, Relation, Sensitivity
-from refdp.mechanisms import DiscreteLaplace, Exponential
+from refdp.mechanisms import Exponential
 from refdp.papers.dpxgboost_formulas import (
     child_count_sensitivity,
     gain_range,
@@ -150,8 +147,4 @@ def _additive(
     if printed is not None and params.constants == "published":
         declared = Sensitivity(float(printed[0]), 1, f"dpxgboost/{printed[1]}", relation)
     cells = touched * records_changed(relation)
-    mechanism, declared = laplace(epsilon, declared, params.noise, touched=cells)
-    if isinstance(mechanism, DiscreteLaplace):  # rounding to the grid can add a step to each of these cells
-        steps = math.floor(established.bound / mechanism.step + cells)
-        established = replace(established, bound=mechanism.step * steps)
-    return Charge(mechanism, declared, established)
+    return laplace_charge(epsilon, declared, established, params.noise, touched=cells)

@@ -7,14 +7,14 @@ its own door, with messages in between (inprivate_messages.py).
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Literal
 
 import numpy as np
 
 from refdp import candidates as grids
 from refdp.binned import Binned, Mask
-from refdp.calibration import laplace
+from refdp.calibration import laplace_charge
 from refdp.candidates import Candidates
 from refdp.certificate import Certificate, Guarantee, issue
 from refdp.checks import check_choices, check_count, check_number
@@ -186,11 +186,7 @@ def leaf_charge(params: Params, schema: Schema, epsilon: float) -> Charge:
     declared = proved
     if params.constants == "published":  # two queries of sensitivity 1, half of epsilon_2 each
         declared = Sensitivity(2.0, 1, PUBLISHED_LEAVES[task][which], relation)
-    cells = 2 * records_changed(relation)
-    mechanism, declared = laplace(share, declared, params.noise, touched=cells)
-    if isinstance(mechanism, DiscreteLaplace):  # rounding to the grid can add a step to each of these cells
-        proved = replace(proved, bound=mechanism.step * math.floor(proved.bound / mechanism.step + cells))
-    return Charge(mechanism, declared, proved)
+    return laplace_charge(share, declared, proved, params.noise, touched=2 * records_changed(relation))
 
 
 def tree_plan(params: Params, schema: Schema, *, proved: bool = False) -> Event:
