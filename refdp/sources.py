@@ -1,7 +1,8 @@
 """Where a curator's outputs come from: a generator (sample), a file of standard draws (tape), an earlier run (replay).
 
-Public and secret randomness come from two independent children of the one Generator that enters, so that published
-draws say nothing about the noise.
+Public and secret randomness come from two children of the one Generator that enters, or from two Generators. Children
+share a seed, and numpy's way from seed to state can be inverted: whoever finds the state behind published draws (PCG64:
+Bouillaguet, Martinez, Sauvage 2020) has the noise. Hence runs without a seed have two (refdp/training.py).
 """
 
 from __future__ import annotations
@@ -25,13 +26,20 @@ class SampleSource:
 
     exact: choose options by rational arithmetic (discrete.sample_exponential); with discrete noise no floating-point
       number decides anything. bits: where exact samplers get their bits, the generator unless given (the operating
-      system's entropy, say).
+      system's entropy, say). public: where published draws come from, a child of the generator unless given.
     """
 
     def __init__(
-        self, generator: np.random.Generator, *, exact: bool = False, bits: Bits | None = None, record: bool = False
+        self,
+        generator: np.random.Generator,
+        *,
+        exact: bool = False,
+        bits: Bits | None = None,
+        record: bool = False,
+        public: np.random.Generator | None = None,
     ) -> None:
-        self._public, self._secret = generator.spawn(2)
+        child, self._secret = generator.spawn(2)
+        self._public = child if public is None else public
         self._bits = bits or GeneratorBits(self._secret)
         self._exact = exact
         self._record = record

@@ -46,7 +46,8 @@ def train(paper: Paper, params: Any, records: AnyRecords, source: Source, *, pro
 
 
 def source_for(params: Any, seed: Seed) -> Source:
-    """Randomness of the kind that the parameters ask for; without a seed fresh entropy of the operating system.
+    """Randomness of the kind that the parameters ask for; without a seed fresh entropy of the operating system, one for
+    the noise and another for what is published.
 
     The baseline "np" adds no noise. Discrete noise is drawn by the exact samplers, from the operating system's own
     entropy unless there is a seed.
@@ -54,16 +55,21 @@ def source_for(params: Any, seed: Seed) -> Source:
     generator = generator_of(seed)
     if getattr(params, "scheme", "") == "np":
         return NoiselessSource(generator)
+    public = np.random.default_rng() if seed is None else None
     exact = getattr(params, "noise", "floating") == "discrete"
-    return SampleSource(generator, exact=exact, bits=SystemBits() if exact and seed is None else None)
+    return SampleSource(generator, exact=exact, bits=SystemBits() if exact and seed is None else None, public=public)
 
 
 def generator_of(seed: Seed) -> np.random.Generator:
-    """The one Generator of a run. Errors: InvalidParameter for a negative seed or an object of another kind."""
+    """The one Generator of a run; without a seed a Philox keyed by the operating system, whose state nobody is known to
+    find from its outputs. Errors: InvalidParameter for a negative seed or an object of another kind.
+    """
+    if seed is None:
+        return np.random.Generator(np.random.Philox())
     if isinstance(seed, np.random.RandomState):
         return np.random.default_rng(seed.randint(0, 2**32, size=4, dtype=np.uint32))
-    if seed is None or isinstance(seed, np.random.Generator):
-        return np.random.default_rng(seed)
+    if isinstance(seed, np.random.Generator):
+        return seed
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
         raise InvalidParameter(f"seed = {seed!r}: a whole number >= 0, a numpy generator or nothing is allowed")
     return np.random.default_rng(int(seed))
