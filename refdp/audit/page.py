@@ -22,7 +22,8 @@ Floats = NDArray[np.float64]
 
 STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; color: #1b1b1b; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
-h1 { font-size: 1.4rem; } h2 { font-size: 1.1rem; margin-top: 2rem; border-bottom: 1px solid #ccc; }
+h1 { font-size: 1.4rem; overflow-wrap: anywhere; }
+h2 { font-size: 1.1rem; margin-top: 2rem; border-bottom: 1px solid #ccc; }
 .verdict { padding: .8rem 1rem; font-size: 1.15rem; font-weight: 600; border-left: .4rem solid; }
 .ok { background: #e9f6ec; border-color: #2e7d32; } .bad { background: #fdecea; border-color: #b3261e; }
 table { border-collapse: collapse; width: 100%; }
@@ -30,6 +31,14 @@ th, td { text-align: left; padding: .3rem .6rem; vertical-align: top; }
 tr { border-bottom: 1px solid #e4e4e4; } td { overflow-wrap: anywhere; } th { font-weight: 600; white-space: nowrap; }
 figure { margin: 1rem 0; } svg { max-width: 100%; height: auto; } figcaption { color: #555; font-size: .9rem; }
 code, pre { font: .85rem/1.4 ui-monospace, monospace; background: #f5f5f5; } pre { padding: .6rem; overflow-x: auto; }
+@media (max-width: 40rem) {
+th { white-space: normal; } #findings tr, #findings th, #findings td { display: block; padding: .1rem 0; }
+#findings tr { padding: .5rem 0; } #findings tr:first-child { display: none; }
+}
+@media print {
+body { max-width: none; margin: 0; } figure, tr { break-inside: avoid; } h2 { break-after: avoid; }
+pre { white-space: pre-wrap; overflow-wrap: anywhere; } .verdict, rect, path { print-color-adjust: exact; }
+}
 """
 
 

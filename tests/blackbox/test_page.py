@@ -104,14 +104,31 @@ def test_a_page_that_loads_something_is_noticed() -> None:
         check(page, "fine")
 
 
-def browsed(path: Path) -> str | None:
+def browsed(path: Path, *more: str) -> str | None:
     """The page as a headless browser sees it; None without a browser."""
     browser = next(filter(None, map(shutil.which, BROWSERS)), None)
     if browser is None:
         return None
     flags = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--virtual-time-budget=2000"]
-    flags += [f"--user-data-dir={path.parent / 'profile'}", "--dump-dom", path.as_uri()]
+    flags += [f"--user-data-dir={path.parent / 'profile'}", *more, "--dump-dom", path.as_uri()]
     return subprocess.run([browser, *flags], capture_output=True, text=True, check=True, timeout=120).stdout
+
+
+REACH = """<script>document.documentElement.style.width = "400px";
+const parts = [...document.querySelectorAll("h1, h2, p, th, td, li, svg, pre, figcaption")];
+document.body.dataset.reach = Math.max(...parts.map(part => part.getBoundingClientRect().right));</script></body>"""
+
+
+def test_a_narrow_screen_shows_all_of_the_page(call: Call, pair: str, tmp_path: Path) -> None:
+    """At 400 pixels nothing lies beyond the right edge."""
+    path = tmp_path / "report.html"
+    arguments = ["--pair", pair, "--epsilon", "1", "--samples", "400", "--html", str(path)]
+    call("--callable", FOREIGN + "reused", *arguments)
+    path.write_text(path.read_text().replace("</body>", REACH))
+    seen = browsed(path, "--window-size=400,900")
+    if seen is not None:
+        reach = re.search(r'data-reach="([0-9.]+)"', seen)
+        assert reach is not None and 300 < float(reach[1]) <= 400
 
 
 def test_the_report_of_a_function(call: Call, pair: str, tmp_path: Path) -> None:
