@@ -123,7 +123,7 @@ def _page(
     for name, value in metrics.items():
         table.add_row(name, figure(value))
     table.add_row("seconds", f"{run.seconds:.2f}")
-    parts: list[RenderableType] = [table, certificate_page(run.certificate)]
-    if metrics:
-        parts.append(Text("Metrics are computed on held-out records without noise: for the owner's eyes.", style="dim"))
+    exact = "Metrics, number of records and" if metrics else "Number of records and"
+    private = Text(f"{exact} seconds are exact, without noise: for the owner's eyes.", style="dim")
+    parts: list[RenderableType] = [table, certificate_page(run.certificate), private]
     return Group(*parts, *(Text(f"model written to {path}") for path in written))

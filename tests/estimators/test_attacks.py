@@ -17,6 +17,7 @@ from refdp import estimators, estimators_owners, estimators_stream
 from refdp.audit import structural_state
 from refdp.curator import Array, Request
 from refdp.errors import InvalidRecords
+from refdp.papers.inprivate_quality import Control
 from refdp.sources import asked
 from refdp.training import source_for
 
@@ -248,3 +249,12 @@ def test_without_public_classes_scikit_learn_may_warn() -> None:
     x, _ = records(40)
     model = estimator(estimators.DPBoostClassifier, classes=None, trees=1)
     assert any("number of unique classes" in line for line in said(lambda: model.fit(x, np.arange(40))))
+
+
+@pytest.mark.parametrize("kind", [estimators.InPrivateClassifier, estimators.InPrivateRegressor])
+@pytest.mark.parametrize("control", [None, Control(threshold=-0.5)])
+def test_so_do_models_and_messages_of_several_owners(kind: Any, control: Control | None, tmp_path: Path) -> None:
+    def among_owners(model: Any, x: Any, y: Any) -> Any:
+        return model.fit(x, y, groups=np.minimum(np.arange(len(x)) // 4, 2), control=control)
+
+    assert differing(kind, {"rounds": 2}, among_owners, tmp_path) == []
