@@ -21,7 +21,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from refdp import export_xgboost, frames, prediction, registry
 from refdp.errors import InvalidParameter, InvalidRecords, PrivacyWarning
@@ -134,7 +134,7 @@ class _PrivateEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
             raise InvalidRecords("fit requires y to be passed, but the target y is None")
         frame = self._validated(X, reset=True)
         features, observed = self._described(frame)
-        target, label, unknown = self._target(column_or_1d(y, warn=True))
+        target, label, unknown = self._target(frames.labels(y))
         breaches = _breaches(observed, unknown, self._target_parameter)
         records = self._records(frame, Schema(features, target), label)
         run = train(paper, params, records, source)
@@ -253,7 +253,7 @@ class _PrivateRegressor(RegressorMixin, _PrivateEstimator):  # type: ignore[misc
     def _target(self, y: Any) -> tuple[Target, Floats, bool]:
         try:
             label = np.asarray(y, dtype=np.float64)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise InvalidRecords("a label is no number; every record needs a finite label") from None
         if not np.isfinite(label).all():
             raise InvalidRecords("a label is NaN or infinite; every record needs a finite label")

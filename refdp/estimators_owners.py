@@ -44,7 +44,7 @@ class Owned:
         params = replace(paper.params(me._settings(paper), as_published=me.as_published), owners=len(names))
         frame = me._validated(X, reset=True)
         features, observed = frames.describe(frame, me.bounds or {})
-        target, label, unknown = me._target(column_or_1d(y, warn=True))
+        target, label, unknown = me._target(frames.labels(y))
         breaches = me._breaches(observed, unknown, me._target_parameter)
         records = make_records(Schema(features, target), frames.encode(frame, features), label)
         parts = [records.take(np.flatnonzero(member == owner)) for owner in range(len(names))]

@@ -15,6 +15,7 @@ from scipy.sparse import csc_matrix, issparse
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
+from refdp.frames import unquoted
 from refdp.records import Feature, Floats, Schema
 from refdp.sparse import AnyRecords, check_absent, make_sparse_records
 
@@ -47,7 +48,8 @@ class SparseInput:
     def _validated(self, X: Any, *, reset: bool) -> Any:
         if not issparse(X):
             return super()._validated(X, reset=reset)  # type: ignore[misc]
-        matrix = check_array(X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=False, ensure_min_samples=0)
+        how = {"accept_sparse": "csr", "dtype": np.float64, "ensure_all_finite": False, "ensure_min_samples": 0}
+        matrix = unquoted(check_array, X, **how)
         validate_data(self, X=matrix, reset=reset, skip_check_array=True)
         return matrix
 

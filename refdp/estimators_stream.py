@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
 from refdp import frames, registry
 from refdp.certificate import Certificate
@@ -118,7 +118,7 @@ class Streaming:
             raise InvalidParameter(
                 f"a further batch needs extra_trees >= 1 (given: {params.extra_trees}) and {me._target_parameter}"
             )
-        kind, label, unknown = me._target(column_or_1d(y, warn=True))
+        kind, label, unknown = me._target(frames.labels(y))
         if first:
             features, observed = frames.describe(frame, me.bounds or {})
             found = me._breaches(observed, unknown, me._target_parameter)

@@ -5,12 +5,13 @@ A category becomes its index in the public list; whatever is missing or not in t
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_array
+from sklearn.utils.validation import column_or_1d
 
 from refdp.domains import given_domains, observed_domain
 from refdp.errors import InvalidParameter, InvalidRecords
@@ -81,14 +82,24 @@ def text_of(value: Any) -> str:
 
 
 def _array(table: Any, kind: Any) -> NDArray[Any]:
-    """The table as a 2-d array. Errors: InvalidRecords; what scikit-learn says of values would quote them."""
+    """The table as a 2-d array. Errors: as `unquoted`."""
+    return np.asarray(unquoted(check_array, table, dtype=kind, ensure_all_finite=False, ensure_min_samples=0))
+
+
+def unquoted(check: Callable[..., Any], *given: Any, **options: Any) -> Any:
+    """What scikit-learn's check gives. Errors: InvalidRecords; what scikit-learn says would quote values."""
     try:
-        return np.asarray(check_array(table, dtype=kind, ensure_all_finite=False, ensure_min_samples=0))
+        return check(*given, **options)
     except (ValueError, OverflowError) as error:
         lines = str(error).splitlines()
-    if lines[0].startswith(("Complex", "Expected", "Found")):  # about the kind or the shape; lines between show values
+    if lines[0].startswith(("Complex", "Expected", "Found", "y should")):  # of kind or shape; later lines show values
         raise InvalidRecords(" ".join(dict.fromkeys((lines[0], lines[-1] if "Reshape" in lines[-1] else lines[0]))))
     raise InvalidRecords("a numeric column holds what is no number; bounds list categories")
+
+
+def labels(y: Any) -> NDArray[Any]:
+    """One label a record. Errors: InvalidRecords for another shape."""
+    return np.asarray(unquoted(column_or_1d, y, warn=True))
 
 
 def _texts(column: Any) -> list[str]:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_matrix
 
 from refdp import estimators, estimators_owners, estimators_stream
 from refdp.audit import structural_state
@@ -234,6 +235,9 @@ SECRET = "4711-secret"
         lambda: estimator(estimators.DPBoostRegressor).fit(pd.DataFrame({"x0": [0, SECRET], "x1": [0, 1]}), [0, 1]),
         lambda: estimator(estimators.DPBoostRegressor).fit(np.array([47.11, 1.0]), [0, 1]),
         lambda: estimator(estimators.DPBoostRegressor).fit(np.array([[47.11j, 1.0]]), [0]),
+        lambda: estimator(estimators.DPBoostRegressor).fit(records(2)[0], np.array([47.11j, 1.0])),
+        lambda: estimator(estimators.DPBoostRegressor).fit(records(2)[0], [10**400, 1.0]),
+        lambda: estimator(estimators.DPXGBoostRegressor).fit(csr_matrix([[47.11j, 1.0]]), [0]),
     ],
 )
 def test_errors_quote_no_record(fit: Callable[[], Any]) -> None:
