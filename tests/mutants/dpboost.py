@@ -72,8 +72,8 @@ MUTANTS = (
     ),
     _mutant(
         "fixed seed noise",
-        "self._public, self._secret = generator.spawn(2)",
-        "self._public, self._secret = generator, np.random.default_rng(0)",
+        "child, self._secret = generator.spawn(2)",
+        "child, self._secret = generator, np.random.default_rng(0)",
         "leaves",
         module=SOURCES,
     ),

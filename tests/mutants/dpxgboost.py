@@ -20,7 +20,7 @@ CHAIN = {
 """The paper's modules in the order of their imports; those after a changed one are run again as they are."""
 
 _STANDARD = "standard = standard_draws(mechanism.draws(value), self._secret, self._bits)"
-_SECRET = "self._public, self._secret = generator.spawn(2)"
+_SECRET = "child, self._secret = generator.spawn(2)"
 _GAIN = "utility = gain(left[0], left[1], right[0], right[1], self.params.regularisation)  # after Eq. 3"
 _KEPT = "kept = np.abs(gradient) <= params.gradient_bound  # section 4: gradient-based data filtering"
 _LEAVES = 'return self.curator.release("leaves", charge.mechanism, value, sensitivity=charge.declared)'
@@ -56,7 +56,7 @@ MUTANTS = (
         "leaves",
         (
             _SECRET,
-            "self._public, self._secret = generator, np.random.default_rng(int(__import__('time').time()) // 10**6)",
+            "child, self._secret = generator, np.random.default_rng(int(__import__('time').time()) // 10**6)",
         ),
         module=SOURCES,
     ),
