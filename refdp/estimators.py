@@ -78,6 +78,11 @@ def _initialiser(module: Any, target_parameter: str, further: Mapping[str, Any])
     return __init__
 
 
+def _unwrapped(value: Any) -> Any:
+    """A number of numpy as the one of Python: np.arange is what grids are made of."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
 def _range(bounds: Any) -> Interval:
     """The public label range. Errors: InvalidParameter unless it is two numbers."""
     try:
@@ -164,7 +169,7 @@ class _PrivateEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
 
     def _settings(self, paper: Paper) -> dict[str, Any]:
         named = {field.name: getattr(self, field.name) for field in fields(paper.module.Params)}
-        given = {name: value for name, value in named.items() if value is not None}
+        given = {name: _unwrapped(value) for name, value in named.items() if value is not None}
         if "relation" not in given:
             text = "relation not given: the guarantee is about add-remove neighbours; say so with relation='add-remove'"
             warnings.warn(text, PrivacyWarning, stacklevel=3)

@@ -50,7 +50,7 @@ def describe(frame: Any, bounds: Bounds) -> tuple[tuple[Feature, ...], list[str]
     Errors: InvalidParameter for bounds of a column that is not there, or bounds that are no bounds.
     """
     names = column_names(frame)
-    given = {_name(key): values for key, values in bounds.items()}
+    given = {_name(key, frame): values for key, values in bounds.items()}
     stranger = next((name for name in given if name not in names), None)
     if stranger is not None:
         raise InvalidParameter(f"bounds of {stranger!r}: there is no such column; there are {', '.join(names)}")
@@ -90,7 +90,7 @@ def unquoted(check: Callable[..., Any], *given: Any, **options: Any) -> Any:
     """What scikit-learn's check gives. Errors: InvalidRecords; what scikit-learn says would quote values."""
     try:
         return check(*given, **options)
-    except (ValueError, OverflowError) as error:
+    except (ValueError, OverflowError, np.exceptions.DTypePromotionError) as error:
         lines = str(error).splitlines()
     if lines[0].startswith(("Complex", "Expected", "Found", "y should")):  # of kind or shape; later lines show values
         raise InvalidRecords(" ".join(dict.fromkeys((lines[0], lines[-1] if "Reshape" in lines[-1] else lines[0]))))
@@ -110,8 +110,10 @@ def _numbered(count: int) -> list[str]:
     return [f"x{i}" for i in range(count)]
 
 
-def _name(key: Any) -> str:
-    return f"x{key}" if isinstance(key, int | np.integer) else str(key)
+def _name(key: Any, frame: Any) -> str:
+    """A data frame's columns may be called by numbers; an array's have positions."""
+    position = isinstance(key, int | np.integer) and not hasattr(frame, "columns")
+    return f"x{key}" if position else str(key)
 
 
 def _column(frame: Any, position: int) -> NDArray[Any]:
