@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -108,7 +109,9 @@ def _downloaded(name: str, data_id: int) -> Any:
 
     cache = Path(os.environ.get("REFDP_CACHE") or Path.home() / ".cache" / "refdp")
     try:
-        return fetch_openml(data_id=data_id, as_frame=False, parser="liac-arff", data_home=cache)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # about each try that failed; the error below says it once
+            return fetch_openml(data_id=data_id, as_frame=False, parser="liac-arff", data_home=cache)
     except (OSError, ValueError) as error:  # no network, or an answer that is not what the server promised
         hint = "REFDP_DATA can name a directory that has it"
         raise InvalidRecords(f"{name}: cannot be fetched from OpenML (id {data_id}): {error}; {hint}") from error
