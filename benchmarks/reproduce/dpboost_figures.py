@@ -32,7 +32,7 @@ def budget_figure(cells: Cells, name: str, docs: Path) -> Path:
             constant = factor * cells.sample("constant", "budget", data=name, method="np").mean
             axes.axhline(constant, color="0.5", linestyle=":", label="best constant (not private)")
             axes.set(title=f"{TASKS[name].title}, {title}", xlabel="epsilon", xticks=EPSILONS)
-            axes.legend(fontsize=7, ncol=2, loc="upper center", bbox_to_anchor=(0.5, -0.16))
+            axes.legend(fontsize=6.5, ncol=2, columnspacing=1, loc="upper center", bbox_to_anchor=(0.5, -0.16))
         panels[0].set(ylabel=label, ylim=(0, None))
         return save(figure, docs / "figures" / f"dpboost-{name}.png")
 

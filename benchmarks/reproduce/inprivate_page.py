@@ -147,6 +147,9 @@ SECTIONS: list[tuple[str, str, str, Points]] = [
 ]  # fmt: skip
 
 
+AXES = {"participants": "owners", "size": "records of each owner", "rounds": "rounds", "budget": "epsilon"}
+
+
 def _shown(values: Any) -> str:
     return f"{np.mean(values):.4f} ± {np.std(values, ddof=1):.4f}" if len(values) > 1 else "not run"
 
@@ -170,6 +173,9 @@ def _figure(curves: Curves, experiment: str, points: Points, docs: Path) -> None
                                   color=colour, label=variant, marker="o", ms=3, capsize=2)  # fmt: skip
             axis.set_xticks(range(len(points)), [heading for heading, _ in points])
             axis.set_yscale("log")
+            axis.yaxis.set_major_formatter("{x:g}")
+            axis.yaxis.set_minor_formatter("{x:g}" if data == "adult" else "")  # less than a decade has no other ticks
+            axis.set_xlabel(AXES[experiment])
             axis.set_title(study.DATA[data], fontsize=9)
         axes[0].legend(fontsize=6)
         save(figure, docs / "figures" / f"inprivate_{experiment}.png")

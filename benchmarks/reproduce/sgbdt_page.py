@@ -204,6 +204,8 @@ def _figure(cells: Cells, data: str, docs: Path) -> None:
                     axis.plot(EPSILONS[data], PUBLISHED[data, variant], "--", color=colour,
                               label=f"{TITLES[variant]}, published")  # fmt: skip
             axis.set_xscale("log")
+            axis.minorticks_off()
+            axis.set_xticks(EPSILONS[data], [f"{epsilon:g}" for epsilon in EPSILONS[data]])
             axis.set_xlabel("epsilon")
             axis.legend(fontsize=6)
         axes[0].set_ylabel(METRIC[data].upper())
