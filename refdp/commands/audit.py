@@ -78,7 +78,7 @@ def audit(
     context: typer.Context,
     paper: AuditedPaper = None,
     data: Annotated[
-        str | None, typer.Option("--data", metavar="NAME_OR_CSV", help="Take the records from here, not at random.")
+        str | None, typer.Option("--data", metavar="NAME_OR_CSV", help="Take the records from here, not at random. Witnesses show them.")
     ] = None,
     target: Target = None,
     bounds: BoundsFile = None,
