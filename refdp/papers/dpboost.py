@@ -110,7 +110,7 @@ class Params:
     """All parameters of a run. They are public.
 
     epsilon: total privacy budget. relation: the neighbouring relation of the guarantee.
-    trees, trees_per_ensemble, depth: T, T_e, Depth_max. regularisation: lambda > 0. shrinkage: eta in (0, 1).
+    trees, trees_per_ensemble, depth: T, T_e, Depth_max. regularisation: lambda > 0. shrinkage: eta in [0.001, 1).
     gradient_bound: g_l*, 1 for square loss on labels in [-1, 1].
     scheme: "dpboost", or a baseline of section 4: "np" (no privacy), "para" (parallel), "seq" (sequential).
     candidates: "uniform" or "log" public grids with `bins` thresholds a feature, or "data": every value in the records.
@@ -152,7 +152,7 @@ class Params:
         check_count("depth", self.depth, most=16)
         check_count("bins", self.bins, most=60_000)
         check_number("regularisation", self.regularisation, least=GRID)
-        check_number("shrinkage", self.shrinkage, above=0, below=1)
+        check_number("shrinkage", self.shrinkage, least=0.001, below=1)  # below, shares of records lose their digits
         check_number("gradient_bound", self.gradient_bound, above=GRID, most=LARGEST)
 
 

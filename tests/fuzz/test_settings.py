@@ -142,6 +142,7 @@ def test_worst_outputs_of_random_settings_keep_it_too(name: str, seed: int) -> N
     ("module", "changes", "message"),
     [
         ("dpboost", {"gradient_bound": 1e12}, "gradient_bound = .* <= 1024"),
+        ("dpboost", {"shrinkage": 1e-17}, "shrinkage = 1e-17: a finite number >= 0.001"),
         ("dpboost", {"regularisation": 1e-300}, "regularisation = 1e-300: a finite number >= 5.96"),
         ("dpxgboost", {"gradient_bound": 1e12}, "<= 1024"),
         ("dpxgboost", {"regularisation": 1e-300}, ">= 5.96"),
