@@ -129,9 +129,11 @@ def one_run_lower_bound(
     coins, training = np.random.SeedSequence(seed).spawn(2)
     included = np.random.default_rng(coins).random(canaries) < 0.5
     model = train(records(included), int(training.generate_state(1)[0]))
-    scores = np.asarray(score(model), dtype=np.float64)
-    if scores.shape != (canaries,) or bool(np.isnan(scores).any()):
-        raise InvalidParameter(f"scores of shape {scores.shape}: {canaries} numbers are needed, one a canary")
+    scores = np.asarray(score(model))
+    numbers = scores.dtype.kind in "fiub"
+    if scores.shape != (canaries,) or not numbers or bool(np.isnan(scores).any()):
+        shown = f"{int(np.isnan(scores).sum())} of them NaN" if numbers else f"of type {scores.dtype}"
+        raise InvalidParameter(f"scores of shape {scores.shape}, {shown}: {canaries} numbers are needed, one a canary")
     guesses = guesses_of(scores, share)
     right = int(np.count_nonzero((guesses == 1) & included) + np.count_nonzero((guesses == -1) & ~included))
     return bound(right, int(np.count_nonzero(guesses)), canaries, delta, confidence)

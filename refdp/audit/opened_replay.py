@@ -11,6 +11,7 @@ What is checked, each named with its place in the source:
   control flow, mechanism, sensitivity differs, shape, options, declared cost   the two runs part: infinite loss
   budget           the releases of the run together lose more than the claim allows
   result           something in the result differs although every output was the same: it was never released
+What is not: whether noise is fresh in every call. `refdp.audit.structural` looks for noise that comes twice.
 """
 
 from __future__ import annotations

@@ -44,7 +44,10 @@ class Vectorised:
 
     def batch(self, records: Any, count: int, generator: np.random.Generator) -> Floats:
         """Outputs of many runs."""
-        return rows_of(np.asarray(self.function(records, count, generator), dtype=np.float64))
+        rows = rows_of(self.function(records, count, generator))
+        if len(rows) != count:
+            raise InvalidParameter(f"outputs of {len(rows)} runs came back: {count} were asked for, one row a run")
+        return rows
 
     def __call__(self, records: Any, seed: int) -> Floats:
         """One run."""
@@ -70,9 +73,13 @@ def as_pair(pair: Any) -> Pair:
     raise InvalidParameter(f"pair = {type(pair).__name__}: two neighbouring data sets (first, second) are needed")
 
 
-def rows_of(outputs: Floats) -> Floats:
-    """Outputs with one row a run: a vector is one output a run."""
-    return np.asarray(outputs, dtype=np.float64).reshape(len(outputs), -1)
+def rows_of(outputs: ArrayLike) -> Floats:
+    """Outputs with one row a run: a vector is one output a run. Errors: InvalidParameter for no or other numbers."""
+    array = np.asarray(outputs)
+    if array.dtype.kind not in "fiub" or not array.ndim or not array.size:
+        shown = f"{array.dtype} of shape {array.shape}"
+        raise InvalidParameter(f"outputs are {shown}: real numbers are needed, one row a run")
+    return array.astype(np.float64).reshape(len(array), -1)
 
 
 def one_row(output: Any) -> Floats:
@@ -185,7 +192,9 @@ class InProcess:
 def table(first: list[Floats], second: list[Floats], count: int) -> tuple[Floats, Floats]:
     """Two tables with the same columns from vectors or partial tables."""
     if first[0].ndim == 2:
-        return np.concatenate(first)[:count], np.concatenate(second)[:count]
+        if len({part.shape[1] for part in (*first, *second)}) == 1:
+            return np.concatenate(first)[:count], np.concatenate(second)[:count]
+        first, second = ([row for part in side for row in part] for side in (first, second))
     widths = {len(output) for output in (*first, *second)}
     width = max(widths) if len(widths) > 1 else None
     return stacked(first[:count], width), stacked(second[:count], width)

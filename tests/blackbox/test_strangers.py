@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from refdp.audit import epsilon_lower_bound
+from refdp.audit import Vectorised, epsilon_lower_bound, one_run_lower_bound
 from refdp.audit.adapters.plain import mechanism
 from refdp.audit.runs import Pair, chunk, one_row
 from refdp.errors import InvalidParameter
@@ -109,3 +109,28 @@ def test_functions_with_a_generator_are_mechanisms_too() -> None:
 
     bound = epsilon_lower_bound(mechanism(noisy), ([[0.0]], [[0.0], [1.0]]), claimed=5.0, samples=1_000)
     assert not bound.refuted
+
+
+@pytest.mark.parametrize(
+    ("output", "message"),
+    [
+        (lambda records, runs, generator: np.zeros((runs // 2, 1)), "were asked for"),
+        (lambda records, runs, generator: 1.0, "one row a run"),
+        (lambda records, runs, generator: ["a"] * runs, "real numbers"),
+        (lambda records, runs, generator: np.zeros((runs, 0)), "one row a run"),
+    ],
+)
+def test_batches_of_another_shape_are_refused(output: Any, message: str) -> None:
+    with pytest.raises(InvalidParameter, match=message):
+        epsilon_lower_bound(Vectorised(output), ONE, samples=400)
+
+
+def test_batches_of_more_outputs_on_one_side_give_it_away() -> None:
+    wider = Vectorised(lambda records, runs, generator: np.zeros((runs, 1 + int(records[0][0]))))
+    assert "number of outputs" in epsilon_lower_bound(wider, ONE, claimed=1.0, samples=400).event
+
+
+@pytest.mark.parametrize("scores", [np.full(20, np.nan), "text", np.zeros(3)])
+def test_scores_that_are_no_numbers_are_refused(scores: Any) -> None:
+    with pytest.raises(InvalidParameter, match="20 numbers are needed"):
+        one_run_lower_bound(lambda records, seed: None, lambda included: None, lambda model: scores, 20)
