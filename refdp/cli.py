@@ -6,6 +6,7 @@ and exit status 2; an audit that finds a violation exits with 1, a command that 
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import sys
@@ -53,6 +54,9 @@ def _top(
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with its status."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a terminal without Greek letters is no error
     try:
         status = run(sys.argv[1:] if arguments is None else arguments)
         sys.stdout.flush()

@@ -126,6 +126,8 @@ def _one(kind: str, row: dict[str, Any], relation: Relation) -> Event:
     if kind == "parallel":
         return Parallel(inner)
     if kind == "weights":
+        if not isinstance(row[kind], list):
+            raise InvalidParameter(f"weights {row[kind]!r}: allowed is a list of numbers")
         return Partition(tuple(_number("weights", weight) for weight in row["weights"]), inner)
     method = "poisson" if kind == "poisson" else "without-replacement"
     return Subsample(_number(kind, row[kind]), inner[0] if len(inner) == 1 else Sequential(inner), method)  # type: ignore[arg-type]

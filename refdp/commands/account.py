@@ -8,8 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from refdp.accounting.report import account_command, render
-from refdp.commands.options import Json, RelationOption
+from refdp.commands.options import Json, RelationOption, written
 from refdp.commands.output import emit
+from refdp.errors import InvalidParameter
 from refdp.events import Relation
 
 Items = list[str] | None
@@ -20,6 +21,7 @@ def _repeated(option: str, form: str, what: str) -> Any:
 
 
 def account(
+    context: typer.Context,
     gaussian: Annotated[Items, _repeated("--gaussian", "SDxCOUNT", "Gaussian noise of this deviation")] = None,
     laplace: Annotated[Items, _repeated("--laplace", "SCALExCOUNT", "Laplace noise of this scale")] = None,
     exponential: Annotated[
@@ -34,7 +36,12 @@ def account(
     plan: Annotated[Path | None, typer.Option("--plan", metavar="FILE", help="A plan of releases in TOML.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Epsilon and delta of mechanisms of unit sensitivity, with an enclosure of the exact figure."""
+    """Epsilon and delta of mechanisms of unit sensitivity, with an enclosure of the exact figure.
+
+    With both --delta and --epsilon the least noise of one item is found that is given without, such as --gaussian x100.
+    """
+    if plan is not None and written(context, ["relation"]):
+        raise InvalidParameter(f"--relation {relation.value}: not allowed with --plan {plan}, which says its relation")
     fields = account_command(
         gaussian=gaussian or (),
         laplace=laplace or (),

@@ -29,6 +29,7 @@ from refdp.commands.options import (
     Settings,
     Target,
     public_records,
+    written,
 )
 from refdp.commands.options import settings as read_settings
 from refdp.commands.output import bar, check_writable, emit, figure, write_text
@@ -78,7 +79,10 @@ def audit(
     context: typer.Context,
     paper: AuditedPaper = None,
     data: Annotated[
-        str | None, typer.Option("--data", metavar="NAME_OR_CSV", help="Take the records from here, not at random. Witnesses show them.")
+        str | None,
+        typer.Option(
+            "--data", metavar="NAME_OR_CSV", help="Take the records from here, not at random. Witnesses show them."
+        ),
     ] = None,
     target: Target = None,
     bounds: BoundsFile = None,
@@ -209,11 +213,9 @@ def _command(paper: str, as_published: bool, set_: list[str] | None, options: di
 
 def _check_mode(context: typer.Context, has_callable: bool) -> None:
     """What is given on the command line and would be ignored is refused."""
-    others = ABOUT_PAPERS if has_callable else ABOUT_CALLABLES
-    source = context.get_parameter_source
-    written = [name for name in others if getattr(source(name), "name", "") == "COMMANDLINE"]
-    if written:
-        named = ", ".join("PAPER" if name == "paper" else _flag(name) for name in written)
+    ignored = written(context, ABOUT_PAPERS if has_callable else ABOUT_CALLABLES)
+    if ignored:
+        named = ", ".join("PAPER" if name == "paper" else _flag(name) for name in ignored)
         why = (
             "are about papers, and not allowed with --callable"
             if has_callable

@@ -34,6 +34,11 @@ Settings = Annotated[
 ]
 
 
+def written(context: typer.Context, names: Sequence[str]) -> list[str]:
+    """Those of a command's parameters that stand on the command line, not at their defaults."""
+    return [name for name in names if getattr(context.get_parameter_source(name), "name", "") == "COMMANDLINE"]
+
+
 def settings(given: Sequence[str] | None, **options: Any) -> dict[str, Any]:
     """Options that are not None, and key=value pairs.
 

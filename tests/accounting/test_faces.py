@@ -69,6 +69,10 @@ def test_plan_file(tmp_path: Path) -> None:
         ("relation = 'add-remove'\n[[event]]\ngaussian = 'one'", "gaussian 'one'"),
         ("relation = 'add-remove'\n[[event]]\ngaussian = 1\ncount = -1", "count -1"),
         ("relation = 'add-remove'\n[[event]]\ngaussian = 1\nnorm = 3", "norm 3"),
+        (
+            "relation = 'add-remove'\n[[event]]\nweights = 3\n[[event.event]]\nlaplace = 1",
+            "weights 3: allowed is a list",
+        ),
         ("relation = ", "plan file"),
     ],
 )

@@ -6,6 +6,7 @@ import csv
 import hashlib
 import io
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -265,6 +266,10 @@ CANCER = ["train", "dpboost", "--data", "breast_cancer"]
         (["audit", "dpboost", "--pairs", "0"], "pairs = 0: a whole number from 1"),
         (["audit", "dpboost", "--set", "scheme=np"], "promises no privacy"),
         (["audit", "dpboost", "--target", "x"], "--data, which is not given"),
+        (
+            ["account", "--plan", "p.toml", "--relation", "replace-one", "--delta", "0"],
+            "not allowed with --plan p.toml",
+        ),
         (["claims", "--show", "dpboost/nothing"], "no claim 'dpboost/nothing'"),
         (["claims", "--paper", "nobody"], "no claims for paper 'nobody'"),
         (["account", "--gaussian", "two", "--delta", "0.1"], "release 'two'"),
@@ -472,6 +477,21 @@ def test_an_interrupt_is_one_line_and_status_130(
     status, document, shown = call(*TRAIN, "--data", "diabetes", "--out", people["model"])
     assert (status, document, shown) == (130, {"error": "interrupted"}, "refdp: interrupted\n")
     assert not Path(people["model"]).exists()
+
+
+def test_least_noise_as_the_help_says(call: Call) -> None:
+    status, document, _ = call("account", "--gaussian", "x100", "--epsilon", "1", "--delta", "1e-5")
+    noise = f"{document['noise']!r}x100"
+    assert status == 0
+    assert call("account", "--gaussian", noise, "--delta", "1e-5")[1]["epsilon"] == pytest.approx(1, abs=1e-6)
+
+
+def test_a_terminal_that_knows_no_greek() -> None:
+    command = [sys.executable, "-m", "refdp", "claims"]
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(command, env=environment, capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"dpboost/lemma-1" in done.stdout
 
 
 @pytest.mark.parametrize("form", [[], ["--json"]])

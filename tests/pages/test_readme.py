@@ -72,7 +72,8 @@ def test_the_commands_of_the_shell_run_and_end_as_said(
     assert len(found) == 9
     for line, expected in found:
         arguments = shlex.split(line, comments=True)[1:]
-        fewer = ["--pairs", "1"] if arguments[0] == "audit" and arguments[1] in registry.PAPERS else []
+        fewer = ["--pairs", "1"] if arguments[1] in registry.PAPERS else ["--samples", "2000"]
+        fewer = fewer if arguments[0] == "audit" else []
         status, shown = cli.run([*arguments, *fewer]), capsys.readouterr()
         assert status == expected, (line, shown.err)
         assert shown.out
@@ -124,6 +125,13 @@ def _there(name: str, page: Path) -> bool:
     if name in files() or name in ("model.json", "report.html"):
         return True
     return any(next(iter(base.glob(name)), None) for base in (ROOT, page.parent, ROOT / "refdp", ROOT / "refdp/audit"))
+
+
+def test_every_module_has_its_place_in_the_architecture() -> None:
+    page = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    patterns = [re.escape(name).replace(r"\*", ".*") for name in re.findall(r"`([\w*]+\.py)`", page)]
+    modules = [path.name for path in (ROOT / "refdp").glob("*.py") if not path.name.startswith("__")]
+    assert [name for name in modules if not any(re.fullmatch(pattern, name) for pattern in patterns)] == []
 
 
 def test_the_versions_and_counts_that_prose_states_are_those_of_the_package() -> None:
