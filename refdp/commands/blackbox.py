@@ -7,6 +7,7 @@ import math
 import os
 import shlex
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
@@ -28,7 +29,7 @@ from refdp.audit.replay import finite_or_name
 from refdp.audit.runs import Pair
 from refdp.audit.structural_samples import needed
 from refdp.checks import check_count, check_number
-from refdp.commands.output import emit, figure
+from refdp.commands.output import emit, figure, write_text
 from refdp.errors import InvalidParameter
 
 CALLS = 300
@@ -95,7 +96,7 @@ def audited(given: Given, pair: Pair) -> tuple[Bound, list[dict[str, Any]], int]
             given.name, function, bound, findings, campaign.upto(bound.samples), given.command(),
             stops=len(looks(given.samples, 1.0)), low_bits=given.low_bits,
         )  # fmt: skip
-        given.html.write_text(page.html(), encoding="utf-8")
+        write_text("--html", given.html, page.html())
     return bound, findings, calls
 
 
@@ -160,15 +161,23 @@ def read_pair(path: Path) -> Pair:
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
         first, second = (_array(data[side]) for side in ("first", "second"))
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise InvalidParameter(
             f'--pair {path}: {{"first": [[...]], "second": [[...]]}} with numbers is needed ({error})'
         ) from error
-    if abs(len(first) - len(second)) > 1:
+    mine, theirs = Counter(_names(first)), Counter(_names(second))
+    apart = max((mine - theirs).total(), (theirs - mine).total())
+    if apart > 1:
         raise InvalidParameter(
-            f"--pair {path}: {len(first)} and {len(second)} records; neighbours differ in one record at most"
+            f"--pair {path}: {apart} of {len(first)} and {len(second)} records are not in the other data set; "
+            "neighbours differ in one record at most"
         )
     return Pair(first, second)
+
+
+def _names(rows: NDArray[np.float64]) -> list[bytes]:
+    """Equal for equal records, whatever their order; 0.0 makes negative zeros positive."""
+    return [np.ascontiguousarray(row).tobytes() for row in rows + 0.0]
 
 
 def _array(rows: Any) -> NDArray[np.float64]:

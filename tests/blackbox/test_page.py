@@ -296,6 +296,8 @@ def test_people_see_the_finding(capsys: pytest.CaptureFixture[str], pair: str) -
         (["dpboost", "--samples", "10"], "--callable, which is not given"),
         (["--callable", FOREIGN + "noisy_sum", "--pair", "BAD"], '"second"'),
         (["--callable", FOREIGN + "noisy_sum", "--pair", "FAR"], "neighbours differ in one record"),
+        (["--callable", FOREIGN + "noisy_sum", "--pair", "TWO"], "2 of 2 and 2 records are not in the other data set"),
+        (["--callable", FOREIGN + "noisy_sum", "--pair", "DEEP"], "with numbers is needed"),
         (["--callable", FOREIGN + "noisy_sum", "--pair", "PAIR", "--confidence", "1"], "confidence = 1"),
         (["--callable", FOREIGN + "noisy_sum", "--pair", "PAIR", "--samples", "5"], "samples = 5"),
         (["--callable", FOREIGN + "noisy_sum", "--pair", "PAIR", "--epsilon", "-1"], "epsilon = -1"),
@@ -304,7 +306,9 @@ def test_people_see_the_finding(capsys: pytest.CaptureFixture[str], pair: str) -
 def test_bad_input(call: Call, pair: str, tmp_path: Path, arguments: list[str], message: str) -> None:
     (tmp_path / "bad.json").write_text('{"first": [[1.0]]}')
     (tmp_path / "far.json").write_text('{"first": [[1.0], [2.0], [3.0]], "second": [[1.0]]}')
-    files = {"PAIR": pair, "BAD": str(tmp_path / "bad.json"), "FAR": str(tmp_path / "far.json")}
+    (tmp_path / "two.json").write_text('{"first": [[1.0], [2.0]], "second": [[3.0], [4.0]]}')
+    (tmp_path / "deep.json").write_text("[" * 100_000)
+    files = {"PAIR": pair} | {name: str(tmp_path / f"{name.lower()}.json") for name in ("BAD", "FAR", "TWO", "DEEP")}
     status, document, errors = call(*(files.get(argument, argument) for argument in arguments))
     assert status == 2
     assert message in document["error"] and errors.startswith("refdp: ") and errors.count("\n") == 1
