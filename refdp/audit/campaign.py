@@ -12,6 +12,7 @@ import importlib
 import json
 import multiprocessing
 import os
+import signal
 import sys
 import threading
 import time
@@ -200,7 +201,8 @@ def _pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
 
 
 def _end_with_parent() -> None:
-    """A worker whose parent was killed would wait for work for ever."""
+    """A worker whose parent was killed would wait for work for ever; one that is interrupted has nothing to say."""
+    signal.signal(signal.SIGINT, lambda *_: os._exit(1))
     parent = multiprocessing.parent_process()
 
     def watch() -> None:
