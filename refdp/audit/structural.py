@@ -76,7 +76,8 @@ def inspect_samples(
         raise InvalidParameter(f"calls = {calls}: at epsilon {epsilon:g} at least {(least + 1) // 2} show something")
     found = list(_constants(samples, first, second))
     if [finding.kind for finding in found] != ["identical outputs"]:
-        found += [*_sums(samples), *_reused(samples), *_one_sided(samples, least), *_precision(samples, least)]
+        with np.errstate(over="ignore", invalid="ignore"):  # of infinite outputs
+            found += [*_sums(samples), *_reused(samples), *_one_sided(samples, least), *_precision(samples, least)]
         if not any(finding.kind != "support" or finding.evidence.get("value") is None for finding in found):
             found += _repeated(samples, least)  # what is exact repeats, and is no repeated draw
     return _merged(found)

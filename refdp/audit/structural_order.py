@@ -17,6 +17,7 @@ from refdp.audit.structural_samples import (
     sample,
     sampled,
     size,
+    table_of,
     take,
     unbounded,
 )
@@ -97,8 +98,8 @@ def _outliers(data: Data) -> Iterator[tuple[str, Data, Data]]:
     """The data with one value of one record far away, and a thousand times as far."""
     parts = data if isinstance(data, tuple) else (data,)
     for place, part in enumerate(parts):
-        table = np.asarray(part)
-        if not np.issubdtype(table.dtype, np.floating):
+        table = table_of(part)
+        if not table.size or not np.issubdtype(table.dtype, np.floating):
             continue
         for column in range(table.reshape(len(table), -1).shape[1]):
             moved = [_with_outlier(table, column, far) for far in FAR]

@@ -135,12 +135,20 @@ def columns(data: Data) -> list[tuple[str, Floats]]:
     parts = data if isinstance(data, tuple) else (data,)
     found = []
     for place, part in enumerate(parts):
-        table = np.asarray(part)
-        if not np.issubdtype(table.dtype, np.number) and table.dtype != np.bool_:
+        table = table_of(part)
+        if not table.size or (not np.issubdtype(table.dtype, np.number) and table.dtype != np.bool_):
             continue
         table = table.reshape(len(table), -1).astype(np.float64)
         found += [(f"column {j} of part {place}", table[:, j]) for j in range(table.shape[1])]
     return found
+
+
+def table_of(part: Any) -> NDArray[Any]:
+    """Records as an array; an empty one if they have different lengths."""
+    try:
+        return np.asarray(part)
+    except ValueError:
+        return np.empty(0)
 
 
 def statistics(data: Data) -> dict[str, float]:

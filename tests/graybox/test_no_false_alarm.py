@@ -91,3 +91,23 @@ def test_ranges_are_certain_or_said_not_to_be() -> None:
         (found,) = [f for f in inspect(cuts, (ROWS, ROWS), seed=1, epsilon=epsilon, calls=3_000) if "range" in f.kind]
         assert found.violation is certain
         assert found.to_dict()["violation"] is certain
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        lambda generator: [float("inf") if generator.random() < 0.5 else -1.0, 1.0],
+        lambda generator: [1e308 * generator.normal(), 1e308 * generator.normal()],
+        lambda generator: [float("nan"), round(generator.normal(), 3)],
+    ],
+)
+def test_outputs_beyond_all_numbers(output: Any) -> None:
+    assert inspect(lambda rows, generator: output(generator), PAIR, seed=1) == []
+
+
+@pytest.mark.parametrize("pair", [([[1.0], [1.0, 2.0]], [[1.0]]), (np.zeros((0, 2)), np.zeros((1, 2))), (["a"], [])])
+def test_records_of_any_kind(pair: Any) -> None:
+    def exact(rows: Any, generator: np.random.Generator) -> Any:
+        return {"count": len(rows) + geometric(generator), "n": len(rows)}
+
+    assert [finding.kind for finding in inspect(exact, pair, seed=1)] == ["exact statistic"]
