@@ -71,8 +71,11 @@ def audit_callable(given: Given) -> int:
     """Audit, tell, and return the exit status: 1 for a violation."""
     _check(given)
     pair = read_pair(given.pair)
-    with prints_on_standard_error():
-        bound, findings, calls = audited(given, pair)
+    try:
+        with prints_on_standard_error():
+            bound, findings, calls = audited(given, pair)
+    except SystemExit as error:  # its status would pass for a finding
+        raise InvalidParameter(f"--callable {given.name!r}: it ended the program with status {error.code}") from error
     emit(document(bound, findings, calls), shown(given.name, bound, findings, calls), given.as_json)
     return 1 if bound.refuted or violations(findings) else 0
 

@@ -47,3 +47,8 @@ def refusing(records: Any, seed: int) -> float:
 def by_position(records: Any, seed: int) -> list[float]:
     """Both halves by position, with noise for one record in one of them."""
     return [noisy_sum(half, seed + 7 * place) for place, half in enumerate(np.array_split(np.asarray(records), 2))]
+
+
+def leaving(records: Any, seed: int) -> float:
+    """A script that ends when it is done."""
+    raise SystemExit(1)

@@ -298,6 +298,7 @@ def test_people_see_the_finding(capsys: pytest.CaptureFixture[str], pair: str) -
         (["--callable", FOREIGN + "noisy_sum", "--pair", "FAR"], "neighbours differ in one record"),
         (["--callable", FOREIGN + "noisy_sum", "--pair", "TWO"], "2 of 2 and 2 records are not in the other data set"),
         (["--callable", FOREIGN + "noisy_sum", "--pair", "DEEP"], "with numbers is needed"),
+        (["--callable", FOREIGN + "leaving", "--pair", "PAIR"], "it ended the program with status 1"),
         (["--callable", FOREIGN + "noisy_sum", "--pair", "PAIR", "--confidence", "1"], "confidence = 1"),
         (["--callable", FOREIGN + "noisy_sum", "--pair", "PAIR", "--samples", "5"], "samples = 5"),
         (["--callable", FOREIGN + "noisy_sum", "--pair", "PAIR", "--epsilon", "-1"], "epsilon = -1"),
