@@ -5,6 +5,7 @@ Each states its false-alarm rate and its cost, and neither depends on how the co
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -87,7 +88,7 @@ def assert_sensitivity(
 
 
 def _change(function: Callable[[Any], Any], pair: Any, number: int, norm: Literal[1, 2, "max"]) -> float:
-    first, second = (_numbers(function(side)) for side in (pair.first, pair.second))
+    first, second = (_numbers(function(copy.deepcopy(side))) for side in (pair.first, pair.second))
     if first.shape != second.shape:
         raise AssertionError(f"pair {number}: shapes {first.shape} and {second.shape} differ, which gives a side away")
     if not bool(np.isfinite(first).all() and np.isfinite(second).all()):
@@ -142,7 +143,7 @@ class _Raised:
 
 def _built(build: Callable[[Any, Any], Any], records: Any, values: Any) -> Any:
     try:
-        return build(records, values)
+        return build(copy.deepcopy(records), values)
     except RAISED as error:
         return _Raised(error)
 

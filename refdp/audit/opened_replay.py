@@ -16,6 +16,7 @@ What is not: whether noise is fresh in every call. `refdp.audit.structural` look
 
 from __future__ import annotations
 
+import copy
 import math
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -160,7 +161,7 @@ def _one(
     np.random.seed(seed)  # noqa: NPY002
     random.seed(seed)
     with opened(*doors, replay=replay, relation=relation) as curator:
-        result = train(data)
+        result = train(copy.deepcopy(data))
     return _Run(curator.recording(), leaves(published(result)))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import traceback
 from collections.abc import Callable, Sequence
@@ -134,7 +135,10 @@ def chunk(mechanism: Any, pair: Pair, seed: int, start: int, stop: int) -> list[
     records = pair.first, pair.second
     if hasattr(mechanism, "batch"):
         generators = (np.random.default_rng([seed, side, start]) for side in (0, 1))
-        return [[mechanism.batch(one, stop - start, generator)] for one, generator in zip(records, generators)]
+        return [
+            [mechanism.batch(copy.deepcopy(one), stop - start, generator)]
+            for one, generator in zip(records, generators)
+        ]
     sides: list[list[Floats]] = [[], []]
     errors: list[Exception] = []
     for run in range(start, stop):
@@ -148,7 +152,7 @@ def chunk(mechanism: Any, pair: Pair, seed: int, start: int, stop: int) -> list[
 
 def _one(mechanism: Mechanism, records: Any, seed: int, errors: list[Exception]) -> Floats:
     try:
-        output = mechanism(records, seed)
+        output = mechanism(copy.deepcopy(records), seed)  # it may change what it is given
     except RAISED as error:
         errors.append(error)
         return np.empty(0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import random
 from collections import Counter
@@ -113,7 +114,7 @@ def _one(function: Function, data: Data, seed: int) -> State:
     random.seed(seed)
     np.random.seed(seed % 2**32)  # noqa: NPY002
     try:
-        return leaves(function(data, np.random.default_rng(seed)))
+        return leaves(function(copy.deepcopy(data), np.random.default_rng(seed)))
     except RAISED as error:
         return {"raises": f"{type(error).__name__}: {error}"}
 

@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from refdp.audit import Vectorised, epsilon_lower_bound, one_run_lower_bound
+from refdp.audit import Vectorised, audit_opened, epsilon_lower_bound, one_run_lower_bound
 from refdp.audit.adapters.plain import mechanism
 from refdp.audit.runs import Pair, chunk, one_row
+from refdp.audit.structural import inspect
 from refdp.errors import InvalidParameter
+from refdp.testing import assert_noninterference, assert_sensitivity
 
 ONE = ([[0.0]], [[1.0]])
 LEAVES = {"trees": [1, 2.5], "name": "m"}
@@ -134,3 +136,24 @@ def test_batches_of_more_outputs_on_one_side_give_it_away() -> None:
 def test_scores_that_are_no_numbers_are_refused(scores: Any) -> None:
     with pytest.raises(InvalidParameter, match="20 numbers are needed"):
         one_run_lower_bound(lambda records, seed: None, lambda included: None, lambda model: scores, 20)
+
+
+def spoiling(records: Any, seed: int) -> float:
+    """Exact, but for what it does to the records that it was given."""
+    shown = float(np.sum(records))
+    records[0][0] = 0.0
+    return shown
+
+
+def test_every_run_gets_records_that_no_other_run_has_changed() -> None:
+    assert epsilon_lower_bound(spoiling, ([[0.0]], [[1.0]]), claimed=1.0, samples=1_000).refuted
+    batch = Vectorised(lambda records, runs, generator: np.full((runs, 1), spoiling(records, 0)))
+    assert epsilon_lower_bound(batch, ([[0.0]], [[1.0]]), claimed=1.0, samples=1_000).refuted
+    pair = (np.array([[0.0], [2.0]]), np.array([[1.0], [2.0]]))
+    found = inspect(lambda rows, generator: spoiling(rows, 0), pair, seed=1, order=False)
+    assert [finding.kind for finding in found] == ["identical outputs"]
+    assert audit_opened(lambda rows: spoiling(rows, 0), [pair], epsilon=1.0).kinds() == ["result"]
+    assert assert_sensitivity(lambda rows: spoiling(rows, 0), [pair, pair], 1.0) == 1.0
+    with pytest.raises(AssertionError, match="depends on the records"):
+        assert_noninterference(lambda rows, value: spoiling(rows, 0), pair, [1.0])
+    assert pair[1][0, 0] == 1.0
