@@ -82,10 +82,11 @@ def audit_callable(given: Given) -> int:
 
 def audited(given: Given, pair: Pair) -> tuple[Bound, list[dict[str, Any]], int]:
     """The bound, what structural checks found, in how many runs a side; the page is written if one is asked for."""
+    html, resume = (path and path.absolute() for path in (given.html, given.resume))  # the function may change folder
     function = load(given.name)
     with bound_bar() as progress:
         campaign = Campaign(
-            Job(given.name, pair, given.seed), given.resume, given.jobs,
+            Job(given.name, pair, given.seed), resume, given.jobs,
             watch=lambda done: progress(min(done, given.samples), given.samples, None),
         )  # fmt: skip
         bound = bound_from(
@@ -94,12 +95,12 @@ def audited(given: Given, pair: Pair) -> tuple[Bound, list[dict[str, Any]], int]
         )  # fmt: skip
     calls = structural_calls(given)
     findings = structural_findings(function, pair, given, calls) if calls else []
-    if given.html is not None:
+    if html is not None:
         page = blackbox_page(
             given.name, function, bound, findings, campaign.upto(bound.samples), given.command(),
             stops=len(looks(given.samples, 1.0)), low_bits=given.low_bits,
         )  # fmt: skip
-        write_text("--html", given.html, page.html())
+        write_text("--html", html, page.html())
     return bound, findings, calls
 
 

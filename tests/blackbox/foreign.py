@@ -52,3 +52,9 @@ def by_position(records: Any, seed: int) -> list[float]:
 def leaving(records: Any, seed: int) -> float:
     """A script that ends when it is done."""
     raise SystemExit(1)
+
+
+def wandering(records: Any, seed: int) -> float:
+    """Works in a folder of its own."""
+    os.chdir(os.path.expanduser("~"))
+    return noisy_sum(records, seed)

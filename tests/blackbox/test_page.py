@@ -221,6 +221,17 @@ def test_what_the_function_prints_is_no_part_of_the_report(
     assert json.loads(done.stdout)["ok"] and "training on" in done.stderr and "raw" in done.stderr
 
 
+def test_a_function_that_leaves_its_folder(
+    call: Call, pair: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    (tmp_path / "home").mkdir()
+    arguments = ["--pair", pair, "--epsilon", "1", "--samples", "200", "--html", "page.html", "--resume", "runs.jsonl"]
+    assert call("--callable", FOREIGN + "wandering", *arguments)[0] == 0
+    assert (tmp_path / "page.html").is_file() and (tmp_path / "runs.jsonl").is_file()
+
+
 def test_errors_on_one_side_are_told_not_raised(call: Call, pair: str) -> None:
     status, document, _ = call(
         "--callable", FOREIGN + "refusing", "--pair", pair, "--epsilon", "1", "--samples", "2000"
