@@ -25,6 +25,7 @@ from refdp.commands.train import train
 from refdp.errors import PrivacyWarning, RefdpError
 
 INTERRUPTED = 130  # as shells have it
+UNREAD = 141  # a pipe that nobody reads any more; typer's own answer, 1, would pass for a violation
 UsageError: Any = typer.BadParameter.__mro__[1]  # every fault of the command line; typer exports only this subclass
 
 app = typer.Typer(
@@ -62,8 +63,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.stdout.flush()
     except OSError as error:  # standard output is a full disk, or a pipe that nobody reads any more
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # so that the interpreter can close it
-        status = 2
-        if not isinstance(error, BrokenPipeError):
+        status = UNREAD if isinstance(error, BrokenPipeError) else 2
+        if status == 2:
             print(f"refdp: {error}", file=sys.stderr)
     sys.exit(status)
 
@@ -78,6 +79,8 @@ def run(arguments: Sequence[str]) -> int:
         return _failed(error, "--json" in arguments)
     except typer.Abort:
         status = INTERRUPTED
+    except SystemExit:  # raised by typer for a broken pipe alone
+        status = UNREAD
     if status == INTERRUPTED:
         return _failed(KeyboardInterrupt("interrupted"), "--json" in arguments, INTERRUPTED)
     return status if isinstance(status, int) else 0

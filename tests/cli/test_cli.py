@@ -494,6 +494,19 @@ def test_a_terminal_that_knows_no_greek() -> None:
     assert b"dpboost/lemma-1" in done.stdout
 
 
+@pytest.mark.parametrize(
+    "arguments", [["claims"], ["claims", "--json"], ["account", "--laplace", "2x3", "--delta", "0"]]
+)
+def test_a_pipe_that_nobody_reads_is_no_finding(arguments: list[str]) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "refdp", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as running:
+        assert running.stdout is not None
+        running.stdout.close()
+        assert running.stderr is not None and running.stderr.read() == b""
+    assert running.returncode == 141
+
+
 @pytest.mark.parametrize("form", [[], ["--json"]])
 def test_a_full_disk_is_one_line(form: list[str]) -> None:
     with Path("/dev/full").open("w") as full:
