@@ -42,7 +42,7 @@ class Certificate:
     """Claimed and established guarantee of one run, under one neighbouring relation.
 
     claims: id and verdict of every statement that the declared sensitivities rest on.
-    notes: plain sentences about what does not hold.
+    notes: plain sentences about what does not hold. assumptions: what is taken for granted and was not checked.
     """
 
     paper: str
@@ -52,6 +52,7 @@ class Certificate:
     claims: tuple[tuple[str, str], ...]
     releases: tuple[ReleaseLine, ...]
     notes: tuple[str, ...] = ()
+    assumptions: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """As plain data; an infinite figure is the string "inf"."""
@@ -63,6 +64,7 @@ class Certificate:
             "claims": [{"id": name, "verdict": verdict} for name, verdict in self.claims],
             "releases": [{**vars(line), "charge": number(line.charge)} for line in self.releases],
             "notes": list(self.notes),
+            "assumptions": list(self.assumptions),
         }
 
 
@@ -117,11 +119,19 @@ def issue(
         verdicts,
         tuple(_lines(declared)),
         (*notes, *remarks, *breaches),
+        _assumptions(proved),
     )
 
 
 def _complaint(name: str, verdict: str) -> str:
     return f"{name} is {verdict}: the sensitivity that this run declares under that name is not established"
+
+
+def _assumptions(plan: Plan) -> tuple[str, ...]:
+    """Noise is ideal in every proof; floating-point draws are not, and rounding them does not hide all of that."""
+    kinds = {type(one.mechanism).__name__: one.mechanism.STANDARD for one in releases(plan.event)}
+    floating = sorted(name for name, standard in kinds.items() if not standard.startswith("discrete-"))
+    return (f"ideal noise: that of {' and '.join(floating)} is drawn in floating point",) if floating else ()
 
 
 def _lines(plan: Plan) -> list[ReleaseLine]:

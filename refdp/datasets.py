@@ -225,10 +225,8 @@ def assembled(name: str, table: Table, target: str, domains: Domains) -> Dataset
 def _labels(table: Table, label: Feature) -> Floats:
     y = values_of(table, label)
     if not np.isfinite(y).all():
-        row = int(np.argmin(np.isfinite(y)))
         allowed = "a finite number" if isinstance(label, Numeric) else f"one of {', '.join(label.categories)}"
-        where = f"{table.source}: target {label.name!r}, record {row + 1}"
-        raise InvalidRecords(f"{where}: {table.column(label.name)[row]!r} is not {allowed}")
+        raise InvalidRecords(f"{table.source}: a value of target {label.name!r} is missing or not {allowed}")
     return y
 
 

@@ -36,13 +36,12 @@ class Table:
         column = self.column(name)
         if isinstance(column, np.ndarray):
             return column
-        try:
-            return np.array([float(text) if text else math.nan for text in column])
-        except ValueError:
-            row, text = next((row, text) for row, text in enumerate(column, 1) if text and not is_number(text))
-        raise InvalidRecords(
-            f"{self.source}: column {name!r}, record {row}: {text!r} is not a number (a missing value is empty or NaN)"
-        )
+        if not all(is_number(text) for text in column if text):
+            raise InvalidRecords(
+                f"{self.source}: column {name!r} holds text that is no number; a missing value is empty or NaN, "
+                "categories are listed in the bounds"
+            )
+        return np.array([float(text) if text else math.nan for text in column])
 
     def indices(self, name: str, categories: Sequence[str]) -> Floats:
         """The index of each value in the list of categories, NaN where empty or not in the list.

@@ -84,7 +84,8 @@ def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
 def test_train_on_named_data(call: Call) -> None:
     status, document, progress = call(*TRAIN, "--data", "breast_cancer", "--seed", "1")
     assert status == 0
-    assert set(document) == {"paper", "dataset", "task", "metrics", "seconds", "certificate"}
+    assert set(document) == {"paper", "dataset", "task", "metrics", "seconds", "certificate", "not_covered"}
+    assert document["not_covered"] == ["metrics", "seconds"]
     assert (document["paper"], document["dataset"], document["task"]) == ("dpboost", "breast_cancer", "binary")
     assert set(document["metrics"]) == {"auc", "error"}
     certificate = document["certificate"]
@@ -302,14 +303,14 @@ def test_a_paper_that_is_not_available_yet_says_so(call: Call, monkeypatch: pyte
         ("age,rich\n", "a header and at least one record are needed"),
         ("", "a header and at least one record are needed"),
         ("age,rich\n30,yes\ninf,no\n40,no\n", "feature 'age' holds an infinite value"),
-        ("age,rich\n30,yes\nmany,no\n", "column 'age', record 2: 'many' is not a number"),
-        ("age,rich\n30,yes\n31,\n", "record 2: '' is not one of no, yes"),
-        ("age,rich\n30,yes\n31,NaN\n", "record 2: 'NaN' is not one of no, yes"),
+        ("age,rich\n30,yes\nmany,no\n", "column 'age' holds text that is no number"),
+        ("age,rich\n30,yes\n31,\n", "a value of target 'rich' is missing or not one of no, yes"),
+        ("age,rich\n30,yes\n31,NaN\n", "a value of target 'rich' is missing or not one of no, yes"),
         ("age,rich\n30,yes\n31,no,1\n", "record 2 has 3 fields, the header has 2"),
         ("age;rich\n30;yes\n31;no\n", "fields are separated by commas, and the header has one field with ';'"),
         ("age\trich\n30\tyes\n", "the header has one field with '\\t'"),
         ('age,rich\n30,"yes\n31,no\n', "cannot be read as CSV: unexpected end of data"),
-        ("age,rich\n30,yes\nNA,no\n", "'NA' is not a number (a missing value is empty or NaN)"),
+        ("age,rich\n30,yes\nNA,no\n", "holds text that is no number; a missing value is empty or NaN"),
         ("years,rich\n30,yes\n31,no\n", "no column 'age'"),
     ],
 )
@@ -333,7 +334,7 @@ def test_bad_records_in_a_csv_file(call: Call, tmp_path: Path, content: str, mes
         ('{"work": [null, "shop"]}', "categories are texts or numbers, not [None, 'shop']"),
         ("[" * 100_000, "cannot be read as JSON"),
         ('{"age": 3}', "bounds of 'age': [low, high] or a list of categories is needed, not 3"),
-        ('{"age": [0, 120], "work": ["shop"], "rich": ["yes"]}', "'no' is not one of yes"),
+        ('{"age": [0, 120], "work": ["shop"], "rich": ["yes"]}', "is missing or not one of yes"),
         ('{"size": [0, 1]}', "no column 'size'"),
         ('{"age": [0', "cannot be read as JSON"),
         ("[1, 2]", "is needed, not [1, 2]"),
