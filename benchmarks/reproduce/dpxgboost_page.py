@@ -66,8 +66,7 @@ def write(outcomes: Mapping[Run, Outcome], docs: Path) -> Path:
     cells = Cells.of(outcomes)
     planned = len(study.runs(1 + max((run.repeat for run in outcomes), default=0)))
     settings = ", ".join(f"{name} = {value}" for name, value in chosen().items())
-    stale = sum(outcome.program != study.program(run) for run, outcome in outcomes.items())
-    head = HEAD.format(planned=planned, done=len(outcomes), stale=stale, fewer=study.FEWER_FOLDS, chosen=settings)
+    head = HEAD.format(planned=planned, done=len(outcomes), fewer=study.FEWER_FOLDS, chosen=settings)
     path = docs / "dpxgboost.md"
     path.write_text("\n".join([head, *sections(cells, docs)]), encoding="utf-8")
     return path
