@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from refdp.audit import betting
 from refdp.audit.binomial import Counts, clopper_pearson
 from refdp.audit.events_choice import Choice, choose
-from refdp.audit.runs import InProcess, Runs, as_pair
+from refdp.audit.runs import InProcess, Runs, as_pairs
 from refdp.checks import check_count, check_number
 from refdp.errors import InvalidParameter
 
@@ -165,7 +165,7 @@ def epsilon_lower_bound(
 
     mechanism: a function of (records, seed) that returns numbers, or an object with a method
         batch(records, count, generator) that returns the outputs of many runs (see `Vectorised`).
-    pair: neighbouring data sets (first, second), or a list of such pairs.
+    pair: neighbouring data sets as a tuple (first, second), or a list of such tuples.
     claimed: stop as soon as the bound exceeds it.
     samples: the most runs a side, for each pair. The event is chosen on the first half of the runs made so far and
         tested on the second half, after every doubling.
@@ -179,7 +179,7 @@ def epsilon_lower_bound(
     Errors: InvalidParameter for a confidence outside (0, 1), delta outside [0, 1), fewer than 100 samples, outputs that
     are not numbers.
     """
-    pairs = [as_pair(one) for one in (pair if isinstance(pair, list) else [pair])]
+    pairs = as_pairs(pair)
     check_count("seed", seed, least=0, most=2**63)
     sources = [InProcess(mechanism, one, seed + number) for number, one in enumerate(pairs)]
     return bound_from(

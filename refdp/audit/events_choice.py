@@ -35,6 +35,8 @@ class Event:
     @property
     def words(self) -> str:
         """The event in words."""
+        if math.isinf(self.threshold) and self.comparison != "<=":  # statistics count not-a-number as infinity
+            return f"{self.statistic.words} is infinite or not a number"
         return f"{self.statistic.words} {self.comparison} {self.threshold:.9g}" + self._cells()
 
     def happens(self, rows: Floats) -> Mask:

@@ -157,3 +157,32 @@ def test_every_run_gets_records_that_no_other_run_has_changed() -> None:
     with pytest.raises(AssertionError, match="depends on the records"):
         assert_noninterference(lambda rows, value: spoiling(rows, 0), pair, [1.0])
     assert pair[1][0, 0] == 1.0
+
+
+def test_a_list_of_lists_is_one_pair_or_several_and_is_refused() -> None:
+    records = [[0.0], [1.0]], [[0.0], [0.5]]
+    for pair in (list(records), [np.array(records[0]), np.array(records[1])]):
+        with pytest.raises(InvalidParameter, match=r"one pair is a tuple \(first, second\)"):
+            epsilon_lower_bound(count, pair, samples=1_000)
+    assert epsilon_lower_bound(count, [records], samples=1_000).pair == 0
+
+
+class Unusual(Exception):
+    """An error that is of none of Python's kinds."""
+
+
+def unusual(records: Any, seed: int) -> int:
+    if records[0][0] > 0.5:
+        raise Unusual
+    return count(records, seed)
+
+
+def test_errors_of_any_kind_are_outputs() -> None:
+    assert epsilon_lower_bound(unusual, ONE, claimed=1.0, samples=1_000).refuted
+
+
+def test_infinite_outputs_are_named() -> None:
+    bound = epsilon_lower_bound(
+        lambda records, seed: float("nan") if records[0][0] > 0.5 else float(count(records, seed)), ONE, samples=1_000
+    )
+    assert bound.event == "output 0 is infinite or not a number"
