@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from refdp.audit.runs import CHUNK, RAISED, Pair, chunk, table
+from refdp.audit.structural_samples import State
 from refdp.errors import InvalidParameter
 
 Floats = NDArray[np.float64]
@@ -86,8 +87,9 @@ def _text_of(name: str) -> str:
 class Campaign:
     """Runs of a job, from a file as far as they are there, else made by `jobs` processes.
 
+    It is also the memory of other runs of the same function, those of structural checks.
     path: the file, or None to keep nothing. seconds: aim for the time of one chunk. watch: told how many runs a side
-    there are whenever a chunk is finished.
+    there are whenever a chunk is finished. watch_calls: told how many other runs there are whenever one is finished.
     """
 
     job: Job
@@ -95,9 +97,11 @@ class Campaign:
     jobs: int = 1
     seconds: float = SECONDS
     watch: Callable[[int], None] = lambda done: None
+    watch_calls: Callable[[int], None] = lambda done: None
     made: int = field(default=0, init=False)
     _size: int = field(default=0, init=False)
     _chunks: dict[int, Sides] = field(default_factory=dict, init=False)
+    _states: dict[str, State] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
         lines = _lines(self.path) if self.path is not None else []
@@ -119,6 +123,16 @@ class Campaign:
         first, second = ([row for n in needed for row in self._chunks[n][side]] for side in (0, 1))
         return table(first, second, count)
 
+    def recall(self, data: Any, seed: int) -> State | None:
+        """The flat state of a run with these records and this seed, if it was made before."""
+        return self._states.get(_call(data, seed))
+
+    def keep(self, data: Any, seed: int, state: State) -> None:
+        """Keep the flat state of a run."""
+        self._states[_call(data, seed)] = state
+        self._write({"call": _call(data, seed), "state": state})
+        self.watch_calls(len(self._states))
+
     def _sized(self) -> int:
         """Runs a chunk: as many as fit into `seconds`, by the clock; a vectorised function has chunks of its own."""
         mechanism = load(self.job.name)
@@ -136,8 +150,10 @@ class Campaign:
                 "campaign at all; give the same function, pair and seed, or another file"
             )
         self._size = int(head["size"])
+        self._states = {line["call"]: line["state"] for line in lines[1:] if "call" in line}
         for line in lines[1:]:
-            self._chunks[int(line["chunk"])] = (_rows(line["first"]), _rows(line["second"]))
+            if "chunk" in line:
+                self._chunks[int(line["chunk"])] = (_rows(line["first"]), _rows(line["second"]))
 
     def _write(self, line: dict[str, Any]) -> None:
         if self.path is None:
@@ -146,6 +162,12 @@ class Campaign:
             file.write(json.dumps(line) + "\n")
             file.flush()
             os.fsync(file.fileno())
+
+
+def _call(data: Any, seed: int) -> str:
+    """A name for records and seed that changes with either."""
+    table = np.ascontiguousarray(data, dtype=np.float64)
+    return hashlib.sha256(f"{table.shape} {seed} ".encode() + table.tobytes()).hexdigest()[:32]
 
 
 def _lines(path: Path) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,28 @@ Data = Any
 
 Function = Callable[[Data, np.random.Generator], Any]
 State = dict[str, Leaf]
+
+
+class Memory(Protocol):
+    """Where the flat states of finished runs are kept, by records and seed."""
+
+    def recall(self, data: Data, seed: int) -> State | None:
+        """The state of a run that was made before, or None."""
+
+    def keep(self, data: Data, seed: int, state: State) -> None:
+        """Keep the state of a run that has ended."""
+
+
+@dataclass(frozen=True)
+class Remembered:
+    """A function whose runs are kept: what was run once is not run again, nor after a kill if the memory is a file."""
+
+    function: Callable[[Data, np.random.Generator], Any]
+    memory: Memory
+
+    def __call__(self, data: Data, generator: np.random.Generator) -> Any:
+        """One run."""
+        return self.function(data, generator)
 
 
 @dataclass(frozen=True)
@@ -111,6 +133,16 @@ def sampled(function: Function, sides: Sequence[tuple[Data, Sequence[int]]]) -> 
 
 
 def _one(function: Function, data: Data, seed: int) -> State:
+    memory = function.memory if isinstance(function, Remembered) else None
+    if memory is not None and (kept := memory.recall(data, seed)) is not None:
+        return kept
+    state = _run(function, data, seed)
+    if memory is not None:
+        memory.keep(data, seed, state)
+    return state
+
+
+def _run(function: Function, data: Data, seed: int) -> State:
     random.seed(seed)
     np.random.seed(seed % 2**32)  # noqa: NPY002
     try:

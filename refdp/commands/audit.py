@@ -107,7 +107,7 @@ def audit(
 ) -> None:
     """Look for privacy violations by exact replay of a PAPER, or by runs of --callable. Exit status 1 for a violation.
 
-    A function(records, seed) returns what holds numbers. It is run with many seeds on both data sets of --pair; see --callable.
+    A function(records, seed) returns whatever holds numbers; it is run with many seeds on both data sets of --pair.
     """
     check_writable("--html", html)
     _check_mode(context, name is not None)

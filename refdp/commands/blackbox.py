@@ -27,9 +27,9 @@ from refdp.audit.campaign import Campaign, Job, load
 from refdp.audit.page_blackbox import about_bits, blackbox_page, evidence_of, verdict, violations
 from refdp.audit.replay import finite_or_name
 from refdp.audit.runs import Pair
-from refdp.audit.structural_samples import needed
+from refdp.audit.structural_samples import Remembered, needed
 from refdp.checks import check_count, check_number
-from refdp.commands.output import emit, figure, write_text
+from refdp.commands.output import bar, emit, figure, write_text
 from refdp.errors import InvalidParameter
 
 CALLS = 300
@@ -94,7 +94,9 @@ def audited(given: Given, pair: Pair) -> tuple[Bound, list[dict[str, Any]], int]
             low_bits=given.low_bits, progress=progress,
         )  # fmt: skip
     calls = structural_calls(given)
-    findings = structural_findings(function, pair, given, calls) if calls else []
+    with bar("structural checks, runs") as progressed:
+        campaign.watch_calls = lambda done: progressed(done, None)
+        findings = structural_findings(Remembered(_by_seed(function), campaign), pair, given, calls) if calls else []
     if html is not None:
         page = blackbox_page(
             given.name, function, bound, findings, campaign.upto(bound.samples), given.command(),
@@ -141,14 +143,14 @@ def structural_calls(given: Given) -> int:
     return calls if given.structural and calls <= MOST_CALLS else 0
 
 
-def structural_findings(function: Any, pair: Pair, given: Given, calls: int) -> list[dict[str, Any]]:
+def _by_seed(function: Any) -> Callable[[Any, np.random.Generator], Any]:
+    return lambda records, generator: function(records, int(generator.integers(2**32)))
+
+
+def structural_findings(function: Remembered, pair: Pair, given: Given, calls: int) -> list[dict[str, Any]]:
     """Checks without statistics."""
-
-    def run(records: Any, generator: np.random.Generator) -> Any:
-        return function(records, int(generator.integers(2**32)))
-
     found = structural.inspect(
-        run,
+        function,
         (pair.first, pair.second),
         given.seed,
         epsilon=given.epsilon,

@@ -74,13 +74,13 @@ def figure(value: float | None) -> str:
 
 
 @contextmanager
-def bar(what: str) -> Iterator[Callable[[int, int], None]]:
-    """A progress bar on standard error; call it with how much is done, of how much. It shows from the first call on."""
+def bar(what: str) -> Iterator[Callable[[int, int | None], None]]:
+    """A bar on standard error; call it with how much is done, of how much if known. It shows from the first call."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     shown = Progress(*columns, console=Console(stderr=True))
     task = shown.add_task(what, total=None)
 
-    def progress(done: int, total: int) -> None:
+    def progress(done: int, total: int | None) -> None:
         shown.start()
         shown.update(task, completed=done, total=total)
 

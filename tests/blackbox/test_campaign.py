@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,6 +17,8 @@ import pytest
 from refdp.audit import campaign as module
 from refdp.audit.campaign import Campaign, Job, load
 from refdp.audit.runs import Pair
+from refdp.audit.structural import inspect
+from refdp.audit.structural_samples import Remembered
 from refdp.errors import InvalidParameter
 from tests.blackbox.slow import JOB, SAMPLES
 
@@ -129,3 +132,64 @@ def test_modules_that_cannot_be_read_are_named(tmp_path: Path, monkeypatch: pyte
         (tmp_path / f"unreadable{number}.py").write_text(text)
         with pytest.raises(InvalidParameter, match=r"SyntaxError|KeyError"):
             load(f"unreadable{number}:f")
+
+
+def structural_kinds(campaign: Campaign) -> list[dict[str, object]]:
+    """Structural findings about a job's function, its runs kept by the campaign."""
+
+    def run(records: Any, generator: np.random.Generator) -> Any:
+        return load(campaign.job.name)(records, int(generator.integers(2**32)))
+
+    pair = campaign.job.pair.first, campaign.job.pair.second
+    return [found.to_dict() for found in inspect(Remembered(run, campaign), pair, 5, calls=60)]
+
+
+@pytest.mark.parametrize("stop", [1, 70, 119])
+def test_structural_runs_are_kept_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop: int) -> None:
+    """Interrupted after so many runs, an audit makes only the others, and finds the same."""
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "interrupted.py").write_text(INTERRUPTED)
+    job, seen = Job("interrupted:f", Pair(np.zeros((3, 1)), np.ones((2, 1))), 3), list[int]()
+    function = load("interrupted:f")
+    whole = structural_kinds(Campaign(job))
+    assert [finding["kind"] for finding in whole] == ["exact statistic"]
+    total = len(function.calls) - 4  # of which two a side measure the time
+    campaign = Campaign(job, tmp_path / "runs.jsonl", watch_calls=seen.append)
+    function.calls.clear()
+    function.stop = stop
+    with pytest.raises(KeyboardInterrupt):
+        structural_kinds(campaign)
+    assert seen == list(range(1, stop + 1))
+    function.stop = None
+    function.calls.clear()
+    assert structural_kinds(Campaign(job, tmp_path / "runs.jsonl")) == whole
+    assert len(function.calls) == total - stop
+    function.calls.clear()
+    assert structural_kinds(Campaign(job, tmp_path / "runs.jsonl")) == whole
+    assert not function.calls
+
+
+INTERRUPTED = """
+import numpy as np
+
+class Function:
+    def __init__(self):
+        self.calls, self.stop = [], None
+
+    def __call__(self, records, seed):
+        if len(self.calls) == self.stop:
+            raise KeyboardInterrupt
+        self.calls.append(seed)
+        noisy = int(np.random.default_rng(seed).integers(1000))
+        return {"exact": len(records), "noisy": noisy, "text": "ü", "inf": np.inf}
+
+f = Function()
+"""
+
+
+def test_kept_runs_are_told_apart_by_records_and_seed() -> None:
+    campaign = Campaign(Job("operator:mul", Pair(np.zeros(2), np.ones(2)), 0))
+    campaign.keep(np.zeros((2, 1)), 1, {"a": 1.0})
+    assert campaign.recall(np.zeros((2, 1)), 1) == {"a": 1.0}
+    for records, seed in ((np.zeros((2, 1)), 2), (np.zeros((1, 2)), 1), (np.array([[0.0], [1e-300]]), 1)):
+        assert campaign.recall(records, seed) is None
