@@ -38,7 +38,7 @@ def poisson_gaussian(rate: float, sigma: float, orders: Array) -> Array:
     counts = np.ceil((orders + 2 * _REACH * sigma) / step).astype(np.int64) + 1
     starts = np.concatenate(([0], np.cumsum(counts)[:-1]))
     owner = np.repeat(np.arange(len(orders)), counts)
-    x = (np.arange(counts.sum()) - starts[owner]) * step - _REACH * sigma
+    x = (np.arange(counts.sum(), dtype=np.float64) - starts[owner]) * step - _REACH * sigma
     log_f = _log_integrand(x, orders[owner], rate, sigma)
     peak = np.maximum.reduceat(log_f, starts)
     mass = np.add.reduceat(np.exp(log_f - peak[owner]), starts) * step
