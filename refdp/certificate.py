@@ -128,10 +128,14 @@ def _complaint(name: str, verdict: str) -> str:
 
 
 def _assumptions(plan: Plan) -> tuple[str, ...]:
-    """Noise is ideal in every proof; floating-point draws are not, and rounding them does not hide all of that."""
+    """Noise is ideal in every proof; floating-point draws are not, and rounding them does not hide all of that.
+
+    A run with discrete noise chooses exactly too, see `refdp.training.source_for`.
+    """
     kinds = {type(one.mechanism).__name__: one.mechanism.STANDARD for one in releases(plan.event)}
-    floating = sorted(name for name, standard in kinds.items() if not standard.startswith("discrete-"))
-    return (f"ideal noise: that of {' and '.join(floating)} is drawn in floating point",) if floating else ()
+    if not kinds or any(standard.startswith("discrete-") for standard in kinds.values()):
+        return ()
+    return (f"ideal noise: that of {' and '.join(sorted(kinds))} is drawn in floating point",)
 
 
 def _lines(plan: Plan) -> list[ReleaseLine]:
