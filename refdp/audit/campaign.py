@@ -69,7 +69,7 @@ def load(name: str) -> Any:
         found = importlib.import_module(module)
         for part in function.split("."):
             found = getattr(found, part)
-    except (*RAISED, SyntaxError) as error:
+    except RAISED as error:
         raise InvalidParameter(f"--callable {name!r}: {type(error).__name__}: {error}") from error
     if not callable(found):
         raise InvalidParameter(f"--callable {name!r}: {type(found).__name__} is not a function")

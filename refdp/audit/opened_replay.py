@@ -143,26 +143,14 @@ def _outcome(
     published: Callable[[Any], Any],
 ) -> _Run | Exception:
     """A run, or the error that it ended with."""
-    try:
-        return _one(train, data, doors, relation, seed, replay, published)
-    except (ImpossibleReplay, *RAISED) as error:
-        return error
-
-
-def _one(
-    train: Callable[[Data], Any],
-    data: Data,
-    doors: Doors,
-    relation: Relation,
-    seed: int,
-    replay: Recording | None,
-    published: Callable[[Any], Any],
-) -> _Run:
     np.random.seed(seed)  # noqa: NPY002
     random.seed(seed)
-    with opened(*doors, replay=replay, relation=relation) as curator:
-        result = train(copy.deepcopy(data))
-    return _Run(curator.recording(), leaves(published(result)))
+    try:
+        with opened(*doors, replay=replay, relation=relation) as curator:
+            result = train(copy.deepcopy(data))
+        return _Run(curator.recording(), leaves(published(result)))
+    except RAISED as error:
+        return error
 
 
 def _changes(recorded: Recording, replayed: Recording) -> Iterator[tuple[Seen, tuple[Any, ...]]]:

@@ -22,7 +22,7 @@ CHUNK = 50_000
 """Runs of a vectorised mechanism that are made at a time."""
 TRIED = 5
 """A function all of whose first runs raise, so many on each side, is taken to be called in the wrong way."""
-RAISED = (Exception,)
+RAISED = Exception
 """Errors of the code under audit that count as one of its outputs. It is foreign, and may raise whatever it likes."""
 
 

@@ -16,8 +16,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from rich.console import Console, Group, RenderableType
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -193,19 +192,8 @@ def _array(rows: Any) -> NDArray[np.float64]:
 @contextmanager
 def bound_bar() -> Iterator[Callable[[int, int, float | None], None]]:
     """A progress bar on standard error that shows the bound so far, also while it stays the same (None)."""
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    bar = Progress(*columns, console=Console(stderr=True))
-    task = bar.add_task("epsilon >= 0", total=None)
-
-    def progress(done: int, total: int, lower: float | None) -> None:
-        bar.start()
-        bar.update(task, completed=done, total=total, description=None if lower is None else f"epsilon >= {lower:.4g}")
-
-    try:
-        yield progress
-    finally:
-        if bar.live.is_started:
-            bar.stop()
+    with bar("epsilon >= 0") as shown:
+        yield lambda done, total, lower: shown(done, total, None if lower is None else f"epsilon >= {lower:.4g}")
 
 
 def shown(name: str, bound: Bound, findings: list[dict[str, Any]], calls: int) -> RenderableType:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from rich.box import SIMPLE
 from rich.console import Console, Group, RenderableType
@@ -73,16 +73,23 @@ def figure(value: float | None) -> str:
     return "-" if value is None else f"{value:.6g}"
 
 
+class Bar(Protocol):
+    """Called with how much is done, of how much if that is known, and with another text if there is one."""
+
+    def __call__(self, done: int, total: int | None, what: str | None = None) -> None:
+        """Show it."""
+
+
 @contextmanager
-def bar(what: str) -> Iterator[Callable[[int, int | None], None]]:
-    """A bar on standard error; call it with how much is done, of how much if known. It shows from the first call."""
+def bar(what: str) -> Iterator[Bar]:
+    """A progress bar on standard error, which shows from the first call on."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     shown = Progress(*columns, console=Console(stderr=True))
     task = shown.add_task(what, total=None)
 
-    def progress(done: int, total: int | None) -> None:
+    def progress(done: int, total: int | None, what: str | None = None) -> None:
         shown.start()
-        shown.update(task, completed=done, total=total)
+        shown.update(task, completed=done, total=total, description=what)
 
     try:
         yield progress
