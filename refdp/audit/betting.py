@@ -46,7 +46,7 @@ def tally(gained: Sequence[Mask], paid: Sequence[Mask]) -> Floats:
 
 
 @dataclass(frozen=True)
-class Side:
+class Chances:
     """Chances on one side: of the event that is likelier there, of the one that is not, and of both."""
 
     gain: float
@@ -54,17 +54,17 @@ class Side:
     both: float = 0.0
 
     @property
-    def chances(self) -> Floats:
+    def joint(self) -> Floats:
         """Shape (2, 2), indexed by gained and paid."""
         both = min(max(self.both, self.gain + self.pay - 1), self.gain, self.pay)
         return np.array([[1 - self.gain - self.pay + both, self.pay - both], [self.gain - both, both]])
 
 
-def expected(first: Side, second: Side, pairs: int) -> Floats:
+def expected(first: Chances, second: Chances, pairs: int) -> Floats:
     """The table that pairs of runs would give if these were the chances."""
     table = np.zeros(_PAID.shape)
     for gained, paid in np.ndindex(2, 2):
-        table[gained : gained + 2, paid : paid + 2] += first.chances[gained, paid] * second.chances
+        table[gained : gained + 2, paid : paid + 2] += first.joint[gained, paid] * second.joint
     return pairs * table
 
 

@@ -136,10 +136,10 @@ class Side:
         best, reverse = choices
         happens = [[choice.event.happens(side) for choice in choices] for side in (first, second)]
         both = [float(np.mean(one & other)) for one, other in happens[:: -1 if best.swapped else 1]]
-        alone = betting.expected(betting.Side(best.likelier, 0.0), betting.Side(0.0, best.rarer), pairs)
+        alone = betting.expected(betting.Chances(best.likelier, 0.0), betting.Chances(0.0, best.rarer), pairs)
         together = betting.expected(
-            betting.Side(best.likelier, reverse.rarer, both[0]),
-            betting.Side(reverse.likelier, best.rarer, both[1]),
+            betting.Chances(best.likelier, reverse.rarer, both[0]),
+            betting.Chances(reverse.likelier, best.rarer, both[1]),
             pairs,
         )
         stakes = [

@@ -12,15 +12,15 @@ import pytest
 from scipy import special
 
 from refdp.audit import betting
-from refdp.audit.betting import Block, Side, expected, tally, wealth
+from refdp.audit.betting import Block, Chances, expected, tally, wealth
 
 EPSILON = 1.0
 
 
-def edge(p: float, delta: float, ways: int) -> tuple[Side, Side]:
+def edge(p: float, delta: float, ways: int) -> tuple[Chances, Chances]:
     """Chances at which the claim just holds: one event at its limit, or two that exclude each other."""
     q = (p - delta) / math.exp(EPSILON)
-    return (Side(p, 0.0), Side(0.0, q)) if ways == 1 else (Side(p, q), Side(p, q))
+    return (Chances(p, 0.0), Chances(0.0, q)) if ways == 1 else (Chances(p, q), Chances(p, q))
 
 
 def tables(pairs: int, cells: int) -> list[tuple[int, ...]]:
@@ -122,8 +122,8 @@ def test_a_tally_counts_events_on_both_sides() -> None:
 def test_events_of_both_directions_tell_more_of_laplace_noise() -> None:
     """Scale .9 of 1/epsilon: an upper tail on one side, a lower tail on the other, each e^(1/.9) times rarer there."""
     rarer = 0.5 * math.exp(-1 / 0.9)
-    alone = expected(Side(0.5, 0.0), Side(0.0, rarer), 10_000)
-    together = expected(Side(0.5, rarer), Side(0.5, rarer), 10_000)
+    alone = expected(Chances(0.5, 0.0), Chances(0.0, rarer), 10_000)
+    together = expected(Chances(0.5, rarer), Chances(0.5, rarer), 10_000)
     gains = [
         betting.promise(betting.stake(table, ways, 0.0, 1e-6, 1.0), 0.0, 1e-6, 1.0)
         for table, ways in ((alone, 1), (together, 2))
