@@ -1,6 +1,8 @@
 """`python -m proofs verify` re-derives every claim and compares with the ledger; `python -m proofs write` writes it.
 
-`python -m proofs page` writes docs/claims.md from the committed ledger, for changed citations; it derives nothing.
+`python -m proofs write PREFIX` derives these claims and what they rest on, writes their rows and keeps the others;
+rows of claims that no module states any more go. `python -m proofs page` writes docs/claims.md from the committed
+ledger with the quotes of proofs/quotes and the citations as they are now; it derives nothing.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from proofs.ledger import LEDGER, check_all, differences, propositions, to_json, verdicts, with_premises
 from proofs.page import PAGE, page, page_differences
+from proofs.proposition import attributed
 from refdp.claims import Claim, committed, table
 
 CONSOLE = Console(stderr=True)
@@ -37,22 +40,32 @@ def main(arguments: list[str]) -> int:
     """0 if all is as committed, 1 if anything differs."""
     parser = argparse.ArgumentParser(prog="python -m proofs", description=__doc__)
     parser.add_argument("command", choices=["verify", "write", "page", "table"])
-    parser.add_argument("prefix", nargs="?", default="", help="only ids that start with this (verify, table)")
+    parser.add_argument("prefix", nargs="?", default="", help="only ids that start with this (verify, table, write)")
     parser.add_argument("--verbose", action="store_true", help="name each claim with the seconds that it took")
     options = parser.parse_args(arguments)
     if options.command == "page":
-        PAGE.write_text(page({claim.id: claim for claim in committed()}), encoding="utf-8")
+        _write(_kept())
         return 0
-    claims = derive_all("" if options.command == "write" else options.prefix, options.verbose)
+    claims = derive_all(options.prefix, options.verbose)
     if options.command == "write":
-        LEDGER.write_text(to_json(claims), encoding="utf-8")
-        PAGE.write_text(page(claims), encoding="utf-8")
+        _write({**_kept(), **claims} if options.prefix else claims)
         CONSOLE.print(table(list(claims.values())))
         return 0
     if options.command == "table":
         CONSOLE.print(table(list(claims.values())))
         return 0
     return _compare(claims, partial=bool(options.prefix))
+
+
+def _kept() -> dict[str, Claim]:
+    """The committed claims that a module still states, with the quotes as they are now."""
+    stated = propositions()
+    return {c.id: attributed(c, stated[c.id].attribution) for c in committed() if c.id in stated}
+
+
+def _write(claims: dict[str, Claim]) -> None:
+    LEDGER.write_text(to_json(claims), encoding="utf-8")
+    PAGE.write_text(page(claims), encoding="utf-8")
 
 
 def _compare(claims: dict[str, Claim], partial: bool) -> int:

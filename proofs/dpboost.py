@@ -108,7 +108,7 @@ PROPOSITIONS = (
     ),
     Proposition(
         "dpboost/lemma-1",
-        "Lemma 1",
+        "Lemma 1, Corollary 1",
         "Adding or removing a record changes the gain by at most (3 lambda + 2)/((lambda + 1)(lambda + 2)) g*^2.",
         ADD_REMOVE,
         about=(child_gain, dpboost.gain_sensitivity_as_published),
@@ -124,7 +124,8 @@ PROPOSITIONS = (
             ),
         ),
         argument="Eq. 10 takes the largest |h| at G = n g*; at G = -n g* it is three times as large. And at n = 0 "
-        "the term lambda^2/((n+lambda)(n+lambda+1)) is largest, not smallest.",
+        "the term lambda^2/((n+lambda)(n+lambda+1)) is largest, not smallest. Corollary 1 repeats the bound with g_l*: "
+        "filtering looks at one record's gradient, so that neighbours stay neighbours.",
         repaired_by="dpboost/gain-sensitivity",
     ),
     Proposition(
@@ -247,7 +248,7 @@ PROPOSITIONS = (
     ),
     Proposition(
         "dpboost/lemma-1-replace-one",
-        "Lemma 1",
+        "Lemma 1, Corollary 1",
         "Replacing a record changes the gain by at most (3 lambda + 2)/((lambda + 1)(lambda + 2)) g*^2.",
         REPLACE_ONE,
         about=(gain, dpboost.gain_sensitivity_as_published),

@@ -10,7 +10,7 @@ import sympy
 
 from proofs.dpboost import LAMBDA
 from proofs.evidence import Counterexample, Finite, Identity, Proved
-from proofs.proposition import ADD_REMOVE, REPLACE_ONE, Proposition
+from proofs.proposition import Proposition
 from proofs.statements import AtMost, Count, ForAll, Real, both
 from proofs.tightness import Tight
 from refdp.generic import absolute
@@ -89,40 +89,6 @@ PROPOSITIONS = (
         ),
     ),
     Proposition(
-        "dpboost/definition-1",
-        "Definition 1, Equation 5",
-        "Epsilon-DP may be checked on single outputs and kept by any function of the output.",
-        restates="composition/events",
-    ),
-    Proposition(
-        "dpboost/theorem-1", "Theorem 1", "The Laplace mechanism is epsilon-DP.", restates="composition/laplace"
-    ),
-    Proposition(
-        "dpboost/theorem-2",
-        "Theorem 2",
-        "The exponential mechanism with exponent epsilon u / (2 Delta u) is epsilon-DP, Delta u in absolute value.",
-        restates="composition/exponential",
-    ),
-    Proposition(
-        "dpboost/theorem-3", "Theorem 3", "Sequential composition adds epsilons.", restates="composition/sequential"
-    ),
-    Proposition(
-        "dpboost/theorem-4",
-        "Theorem 4",
-        "Releases on disjoint subsets cost the largest epsilon.",
-        ADD_REMOVE,
-        restates="composition/parallel-add-remove",
-        argument="For subsets that follow from each record; subsets of given sizes are theorem-8-partition.",
-    ),
-    Proposition(
-        "dpboost/theorem-4-replace-one",
-        "Theorem 4",
-        "Releases on disjoint subsets cost the largest epsilon.",
-        REPLACE_ONE,
-        restates="composition/parallel-replace-one",
-        repaired_by="composition/parallel-moved",
-    ),
-    Proposition(
         "dpboost/gradient-bound",
         "section 3.1, gradient-based data filtering",
         "g_l* = 1 bounds the first gradient of the square loss on labels in [-1, 1], whatever the data.",
@@ -141,9 +107,9 @@ PROPOSITIONS = (
         assumes=("the square loss carries the factor 1/2",),
     ),
     Proposition(
-        "dpboost/gradient-bound-without-half",
-        "section 3.1, gradient-based data filtering",
-        "g_l* = 1 bounds the first gradient of (y - s)^2 on labels in [-1, 1].",
+        "dpboost/gradient-bound-doubled",
+        "section 3.1, gradient-based data filtering, repaired",
+        "For (y - s)^2 on labels in [-1, 1], g_l* = 2.",
         about=(square_gradient,),
         evidence=(
             Identity(
@@ -152,24 +118,6 @@ PROPOSITIONS = (
                 right=lambda s, y: 2 * square_gradient(s, y),
                 label="derivative of (y - s)^2",
             ),
-            Counterexample(
-                AtMost(
-                    (Real("y"),),
-                    given=lambda y: (y >= -1, y <= 1),
-                    quantity=lambda y: both(2 * square_gradient(0, y)),
-                    bound=lambda y: 1 + 0 * y,
-                ),
-                at={"y": 1},
-            ),
-        ),
-        repaired_by="dpboost/gradient-bound-doubled",
-    ),
-    Proposition(
-        "dpboost/gradient-bound-doubled",
-        "section 3.1, gradient-based data filtering, repaired",
-        "For (y - s)^2 on labels in [-1, 1], g_l* = 2.",
-        about=(square_gradient,),
-        evidence=(
             Proved(
                 AtMost(
                     (Real("y"),),

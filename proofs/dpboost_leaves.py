@@ -88,7 +88,7 @@ PAIR = AtMost(TWO_CLIPPED, quantity=moved_clipped, bound=repaired_twice, given=t
 PROPOSITIONS = (
     Proposition(
         "dpboost/lemma-2",
-        "Lemma 2, Appendix A",
+        "Lemma 2, Corollary 1, Appendix A",
         "Adding or removing a record changes a leaf value by at most g*/(1 + lambda).",
         ADD_REMOVE,
         about=(leaf_value,),
@@ -115,7 +115,7 @@ PROPOSITIONS = (
     ),
     Proposition(
         "dpboost/lemma-2-replace-one",
-        "Lemma 2, Definition 2",
+        "Lemma 2, Corollary 1, Definition 2",
         "Replacing a record changes the leaf values of a tree by at most g*/(1 + lambda) in sum.",
         REPLACE_ONE,
         about=(leaf_value,),
@@ -156,26 +156,6 @@ PROPOSITIONS = (
             ),
         ),
         uses=("dpboost/lemma-2", "composition/two-records"),
-    ),
-    Proposition(
-        "dpboost/corollary-1",
-        "Corollary 1",
-        "With gradient-based data filtering, the gain changes by at most (3 lambda + 2)/((lambda + 1)(lambda + 2)) "
-        "g_l*^2 and a leaf value by at most g_l*/(1 + lambda).",
-        ADD_REMOVE,
-        restates="dpboost/lemma-1",
-        argument="The filter looks at one record's gradient, so that neighbours stay neighbours; then Lemmas 1 and 2 "
-        "with g* = g_l*. The part about leaf values is Lemma 2 and holds.",
-        repaired_by="dpboost/gain-sensitivity",
-    ),
-    Proposition(
-        "dpboost/corollary-1-replace-one",
-        "Corollary 1",
-        "The same bounds when a record is replaced.",
-        REPLACE_ONE,
-        restates="dpboost/lemma-1-replace-one",
-        argument="Filtering may drop one of the two records, which leaves neighbours by adding or removing a record.",
-        repaired_by="dpboost/gain-sensitivity-replace-one",
     ),
     Proposition(
         "dpboost/corollary-2",

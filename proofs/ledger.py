@@ -8,13 +8,14 @@ import multiprocessing
 import pkgutil
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
 
 import proofs
+from proofs.attribution import attributions
 from proofs.evidence import Outcome
 from proofs.proposition import Proposition, derive
 from refdp.claims import Claim
@@ -30,14 +31,17 @@ Outcomes = tuple[Outcome, ...]
 def propositions() -> dict[str, Proposition]:
     """Every proposition by id, from the PROPOSITIONS of all modules of this package.
 
-    Errors: ValueError for an id used twice, or one that uses an unknown id.
+    Errors: ValueError for an id used twice, one that uses an unknown id, or a quote for an unknown id.
     """
     found: dict[str, Proposition] = {}
     for module in sorted(m.name for m in pkgutil.iter_modules(proofs.__path__) if m.name != "__main__"):
         for proposition in getattr(importlib.import_module(f"proofs.{module}"), "PROPOSITIONS", ()):
             if proposition.id in found:
                 raise ValueError(f"two propositions with the id {proposition.id}")
-            found[proposition.id] = proposition
+            found[proposition.id] = replace(proposition, attribution=attributions().get(proposition.id))
+    for name in attributions():
+        if name not in found:
+            raise ValueError(f"proofs/quotes has {name}, which no module states")
     for proposition in found.values():
         named = (*proposition.premises, *((proposition.repaired_by,) if proposition.repaired_by else ()))
         unknown = [name for name in named if name not in found]

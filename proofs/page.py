@@ -80,6 +80,12 @@ def _claim(claim: Claim, claims: dict[str, Claim]) -> Iterator[str]:
 
 
 def _lines(claim: Claim, claims: dict[str, Claim]) -> Iterator[str]:
+    if claim.quote:
+        yield f"- printed ({claim.place}): “{claim.quote}”"
+    if claim.reading:
+        yield f"- our reading: {claim.reading}"
+    if claim.kind:
+        yield f"- kind: {claim.kind}"
     if claim.reason:
         yield f"- why: {claim.reason}"
     if claim.tight:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from proofs.attribution import Attribution
 from proofs.evidence import Evidence, Outcome
 from refdp.claims import Claim, Verdict
 from refdp.events import Relation
@@ -25,6 +26,7 @@ class Proposition:
     assumes: conditions that the paper does not state; with any, the best verdict is CONDITIONAL.
     argument: the step from what is checked to the statement, in words. repaired_by: the true sibling of a refuted one.
     restates: the id of a claim that says the same; the verdict is its verdict. reason: why an OPEN claim is open.
+    attribution: the paper's sentence and how it is read, from proofs/quotes; None for facts of no paper.
     """
 
     id: str
@@ -39,6 +41,7 @@ class Proposition:
     repaired_by: str | None = None
     restates: str | None = None
     reason: str = ""
+    attribution: Attribution | None = None
 
     @property
     def paper(self) -> str:
@@ -57,7 +60,7 @@ def derive(proposition: Proposition, outcomes: Iterable[Outcome], premises: Mapp
     verdict, reason = _verdict(proposition, found, premises)
     restated = premises[proposition.restates] if proposition.restates else None
     failing = next((o for o in found if o.result == "fails"), None)
-    return Claim(
+    claim = Claim(
         id=proposition.id,
         paper=proposition.paper,
         locus=proposition.locus,
@@ -75,6 +78,12 @@ def derive(proposition: Proposition, outcomes: Iterable[Outcome], premises: Mapp
         argument=proposition.argument,
         reason=reason,
     )
+    return attributed(claim, proposition.attribution)
+
+
+def attributed(claim: Claim, attribution: Attribution | None) -> Claim:
+    """The claim with the paper's sentence, its place, the reading and the kind of error."""
+    return claim if attribution is None else replace(claim, **vars(attribution))
 
 
 def _verdict(

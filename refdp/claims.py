@@ -22,6 +22,10 @@ from refdp.errors import InvalidParameter
 from refdp.fingerprint import current
 
 Verdict = Literal["PROVED", "CONDITIONAL", "REFUTED", "OPEN"]
+Kind = Literal["no-guarantee", "too-little-noise", "false-only-for-replacement", "bookkeeping"]
+"""What is wrong with a refuted statement: no epsilon bounds what a record reveals; the noise is too small for the
+epsilon stated; true where a record is added or removed, false where one is replaced; a total, size or side remark
+printed wrongly, with which no guarantee falls as the rest of the paper has it."""
 VERDICTS: tuple[Verdict, ...] = ("PROVED", "CONDITIONAL", "REFUTED", "OPEN")
 STYLES: Mapping[str, str] = {"PROVED": "green", "CONDITIONAL": "yellow", "REFUTED": "red", "OPEN": "magenta"}
 
@@ -34,6 +38,8 @@ class Claim:
     witness: values (rational numbers as text) at which a refuted statement fails, and `shows`, what happens there.
     checked_by: the checkers that agree. about: fingerprints of the functions that the evidence runs.
     argument: the step from what was checked to the statement. reason: why a claim is not PROVED.
+    quote: the paper's sentence as printed, at most twenty words, found at `place`. reading: empty if the statement is
+    what is printed, else how it is refdp's. kind: what is wrong with a refuted statement of a paper.
     """
 
     id: str
@@ -52,6 +58,10 @@ class Claim:
     repaired_by: str | None = None
     argument: str = ""
     reason: str | None = None
+    quote: str = ""
+    place: str = ""
+    reading: str = ""
+    kind: Kind | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """As plain data for JSON."""
@@ -171,6 +181,9 @@ def _details(claim: Claim) -> list[tuple[str, str]]:
     lines = [
         ("where", f"{claim.paper}, {claim.locus}"),
         ("statement", claim.statement),
+        ("printed", f"{claim.quote} ({claim.place})" if claim.quote else ""),
+        ("our reading", claim.reading),
+        ("kind", claim.kind or ""),
         ("neighbours", claim.relation),
         ("constant", claim.tight or ""),
         ("why", claim.reason or ""),

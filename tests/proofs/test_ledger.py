@@ -47,7 +47,6 @@ REQUIRED = [
     "sgbdt/filter",
     "dpboost/lemma-1",
     "dpboost/lemma-2",
-    "dpboost/corollary-1",
     "dpboost/corollary-2",
     "dpboost/theorem-5",
     "dpboost/theorem-6",
