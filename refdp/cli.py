@@ -31,7 +31,6 @@ UsageError: Any = typer.BadParameter.__mro__[1]  # every fault of the command li
 app = typer.Typer(
     help="Differentially private gradient boosted trees, with machine-checked claims.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
 )
 for command in (train, predict, audit, claims, account):
@@ -74,13 +73,13 @@ def run(arguments: Sequence[str]) -> int:
     try:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", category=PrivacyWarning)
-            status = app(args=expanded(arguments), standalone_mode=False)
+            status = app(args=expanded(arguments), prog_name="refdp", standalone_mode=False)
     except (RefdpError, UsageError) as error:
         return _failed(error, "--json" in arguments)
     except typer.Abort:
         status = INTERRUPTED
-    except SystemExit:  # raised by typer for a broken pipe alone
-        status = UNREAD
+    except SystemExit as end:  # typer's own: 1 for a broken pipe, otherwise after completions
+        return UNREAD if end.code == 1 else int(end.code or 0)
     if status == INTERRUPTED:
         return _failed(KeyboardInterrupt("interrupted"), "--json" in arguments, INTERRUPTED)
     return status if isinstance(status, int) else 0

@@ -14,8 +14,9 @@ from rich.text import Text
 from refdp import datasets, prediction, registry
 from refdp.audit.report import SMALL, Report, audit_paper
 from refdp.certificate import Certificate
-from refdp.commands.audit import audit_page
-from refdp.commands.output import bar, certificate_page, figure
+from refdp.commands.audit_run import audit_page
+from refdp.commands.certificates import certificate_page
+from refdp.commands.output import bar, figure
 from refdp.datasets import Dataset
 from refdp.events import Relation
 from refdp.records import Interval

@@ -15,7 +15,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.special import exprel, logsumexp
 
 from refdp.draws import FloatArray
 
@@ -35,6 +34,8 @@ def phi(x: FloatArray) -> FloatArray:
 
 def log_mean_exp(log_weights: FloatArray, x: FloatArray) -> FloatArray:
     """log Σ_j w_j e^(x_j) along the last axis, for weights that sum to 1 and x >= 0."""
+    from scipy.special import logsumexp  # loaded on first use: it takes longer than the rest of a command's start
+
     moderate = x.max(axis=-1, initial=0.0) <= 500.0
     small = np.log1p((np.exp(log_weights) * np.expm1(np.minimum(x, 500.0))).sum(axis=-1))
     return np.asarray(np.where(moderate, small, logsumexp(log_weights + x, axis=-1)))
@@ -45,6 +46,8 @@ def table_divergence(log_p: FloatArray, log_q: FloatArray, loss: FloatArray, ord
 
     log_p, log_q, loss: shape (rows, options); log masses may be -inf, loss may be +inf. Returns shape (rows,).
     """
+    from scipy.special import logsumexp
+
     possible = log_p > -np.inf
     loss = np.where(possible, loss, 0.0)
     if order == math.inf:
@@ -130,6 +133,8 @@ def _signed_gap(a: float, unit: float) -> float:
 
 def _between(alpha: float, distance: FloatArray, unit: float) -> FloatArray:
     """The share of the moment strictly between the two centres, divided by e^((α-1)T)."""
+    from scipy.special import exprel
+
     c = 2.0 * alpha - 1.0
     if unit == 0:
         return np.asarray(0.5 * distance * exprel(-c * distance))
@@ -208,4 +213,6 @@ def _worst_top(order: float, e: float) -> float:
 
 def _log_exprel(x: float) -> float:
     """log((e^x - 1) / x) for any x, from exprel(x) = e^x exprel(-x)."""
+    from scipy.special import exprel
+
     return max(x, 0.0) + math.log(exprel(-abs(x)))

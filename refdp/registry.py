@@ -6,15 +6,17 @@ import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from types import ModuleType
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
-from refdp.certificate import Certificate
-from refdp.curator import Curator
 from refdp.errors import InvalidParameter
 from refdp.events import Plan, Relation
-from refdp.records import Floats, Schema
-from refdp.sparse import AnyRecords
-from refdp.trees import Model
+
+if TYPE_CHECKING:
+    from refdp.certificate import Certificate
+    from refdp.curator import Curator
+    from refdp.records import Floats, Schema
+    from refdp.sparse import AnyRecords
+    from refdp.trees import Model
 
 PAPERS = ("dpboost", "inprivate", "dpxgboost", "fedgbdt", "sgbdt")
 AVAILABLE = ("dpboost", "inprivate", "dpxgboost", "fedgbdt", "sgbdt")

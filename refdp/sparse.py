@@ -14,7 +14,6 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csc_matrix
 
 from refdp import kernels
 from refdp.binned import Binned, Mask, Nodes
@@ -78,6 +77,8 @@ def make_sparse_records(schema: Schema, x: Any, y: Floats, absent: Absent) -> Sp
         raise InvalidRecords(f"{x.shape[1]} feature columns given, the schema has {len(schema.features)}")
     bare = Schema((Numeric("features", 0.0, 0.0),), schema.target)
     label = make_records(bare, np.zeros((x.shape[0], 1)), y).y
+    from scipy.sparse import csc_matrix
+
     return SparseRecords(schema, _clamped(schema, csc_matrix(x, dtype=np.float64), absent), label)
 
 

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from refdp.audit.runs import Pair, Vectorised
     from refdp.audit.tradeoff import gaussian_lower_bound
 
+CONFIDENCE = 0.999999
+"""Of a lower bound, unless told otherwise."""
+
 _HOME = {
     "Bound": "blackbox",
     "Pair": "runs",
@@ -32,6 +35,7 @@ _HOME = {
 }
 
 __all__ = [
+    "CONFIDENCE",
     "Bound",
     "Pair",
     "Vectorised",

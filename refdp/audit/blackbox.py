@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from refdp.audit import betting
+from refdp.audit import CONFIDENCE, betting
 from refdp.audit.binomial import Counts, clopper_pearson
 from refdp.audit.events_choice import Choice, choose
 from refdp.audit.runs import InProcess, Runs, as_pairs
@@ -24,7 +24,6 @@ from refdp.errors import InvalidParameter
 
 FIRST = 1_000
 """The first bound is computed after at least this many runs a side, and fewer than twice as many."""
-CONFIDENCE = 0.999999
 """One audit in a million may give a bound above the true epsilon."""
 
 Floats = NDArray[np.float64]

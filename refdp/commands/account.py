@@ -7,9 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from refdp.accounting.report import account_command, render
 from refdp.commands.options import Json, RelationOption, written
-from refdp.commands.output import emit
 from refdp.errors import InvalidParameter
 from refdp.events import Relation
 
@@ -40,6 +38,9 @@ def account(
 
     With both --delta and --epsilon the least noise of one item is found that is given without, such as --gaussian x100.
     """
+    from refdp.accounting.report import account_command, render
+    from refdp.commands.output import emit
+
     if plan is not None and written(context, ["relation"]):
         raise InvalidParameter(f"--relation {relation.value}: not allowed with --plan {plan}, which says its relation")
     fields = account_command(

@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-import shlex
-from dataclasses import fields
 from pathlib import Path
-from textwrap import shorten
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from rich.console import Group, RenderableType
-from rich.table import Table
-from rich.text import Text
 
-from refdp import datasets, registry
-from refdp.audit.blackbox import CONFIDENCE
-from refdp.audit.page_replay import replay_page
-from refdp.audit.replay import Violation
-from refdp.audit.report import SMALL, SMALL_MINIMUM, SMALL_OWNERS, Report, audit_paper
+from refdp import registry
+from refdp.audit import CONFIDENCE
 from refdp.checks import check_count
-from refdp.commands.blackbox import Given, audit_callable
 from refdp.commands.options import (
     BoundsFile,
     Delta,
@@ -28,20 +18,21 @@ from refdp.commands.options import (
     RelationOption,
     Settings,
     Target,
-    public_records,
+    papers_like,
     written,
 )
 from refdp.commands.options import settings as read_settings
-from refdp.commands.output import bar, check_writable, emit, figure, write_text
+from refdp.commands.output import bar, check_writable, emit, write_text
 from refdp.errors import InvalidParameter
 from refdp.events import Relation
-from refdp.records import Records
-from refdp.registry import Paper
 
 PAIRS = 36
 SAMPLES = 100_000
 
-AuditedPaper = Annotated[str | None, typer.Argument(metavar="PAPER", help=f"One of {', '.join(registry.PAPERS)}.")]
+AuditedPaper = Annotated[
+    str | None,
+    typer.Argument(metavar="PAPER", help=f"One of {', '.join(registry.PAPERS)}.", autocompletion=papers_like),
+]
 Callable = Annotated[
     str | None,
     typer.Option(
@@ -115,6 +106,8 @@ def audit(
         if pair is None:
             raise InvalidParameter("--callable: a file with neighbours is needed, --pair FILE")
         check_writable("--resume", resume)
+        from refdp.commands.blackbox import Given, audit_callable
+
         options = Given(
             name, pair, epsilon, delta or 0.0, CONFIDENCE if confidence is None else confidence,
             SAMPLES if samples is None else samples, seed, jobs, resume, structural, outliers, low_bits,
@@ -123,17 +116,22 @@ def audit(
         raise typer.Exit(audit_callable(options))
     if paper is None:
         raise InvalidParameter(f"PAPER or --callable is needed; papers are {', '.join(registry.PAPERS)}")
+    from refdp.audit.report import audit_paper
+    from refdp.commands.audit_run import audit_page, command_of, records_of, small
+
     chosen = registry.paper(paper)
     given = read_settings(set_, epsilon=epsilon, delta=delta, relation=relation)
     params = chosen.params(small(chosen) | given, as_published=as_published)
     check_count("pairs", pairs)
     check_count("seed", seed, least=0)
-    records = _records(data, target, bounds)
+    records = records_of(data, target, bounds)
     with bar("replaying") as progress:
         report = audit_paper(chosen, params, pairs, seed, records=records, progress=progress)
     if html is not None:
+        from refdp.audit.page_replay import replay_page
+
         shown = {"data": data, "target": target, "bounds": bounds, "delta": delta}
-        command = _command(paper, as_published, set_, shown | {"epsilon": epsilon, "pairs": pairs, "seed": seed})
+        command = command_of(paper, as_published, set_, shown | {"epsilon": epsilon, "pairs": pairs, "seed": seed})
         with bar("replaying for the figures") as progress:
             page = replay_page(
                 chosen, params, report, records, seed, f"{command} --relation {relation.value}", progress
@@ -141,74 +139,6 @@ def audit(
         write_text("--html", html, page.html())
     emit(report.to_dict(), audit_page(f"{paper}, {relation.value} neighbours", report), as_json)
     raise typer.Exit(0 if report.ok else 1)
-
-
-def small(paper: Paper) -> dict[str, Any]:
-    """The settings of an audit that the paper's parameters know."""
-    known = {field.name for field in fields(paper.module.Params)}
-    return {
-        name: value
-        for name, value in {**SMALL, "owners": SMALL_OWNERS, "child_minimum": SMALL_MINIMUM}.items()
-        if name in known
-    }
-
-
-def audit_page(title: str, report: Report) -> RenderableType:
-    """The figures, and a few lines for each violation with the pair that shows it."""
-    verdict = Text("no violation", "bold green") if report.ok else Text(_count(report), "bold red")
-    grid = Table.grid(padding=(0, 2))
-    grid.add_row("audit", title)
-    grid.add_row("pairs replayed", str(report.pairs))
-    grid.add_row("claimed epsilon", figure(report.claimed.epsilon))
-    grid.add_row("greatest loss", figure(report.max_loss))
-    grid.add_row("finding", verdict)
-    if report.ok:
-        return grid
-    return Group(
-        grid,
-        *map(_described, report.violations),
-        Text("\n`refdp audit --json` gives every witness in full.", style="dim"),
-    )
-
-
-def _described(violation: Violation) -> Text:
-    text = Text("\n").append(violation.kind, style="bold red").append(f" at {violation.release}", style="bold")
-    text.append(f"  {violation.claim}\n")
-    numbers = [f"{name} {figure(getattr(violation, name))}" for name in ("declared", "observed", "loss")]
-    text.append(f"  {', '.join(numbers)}\n")
-    return text.append(f"  {witness_line(violation)}", style="dim")
-
-
-def witness_line(violation: Violation) -> str:
-    """The witness in a few words."""
-    witness = violation.witness
-    if "base_y" not in witness:
-        return f"the same as at {witness['releases'][0]}"
-    new = f"with {_numbers(witness['new_x'])} -> {witness['new_y']:g}"
-    moved = (
-        f"{new} against {_numbers(witness['old_x'])} -> {witness['old_y']:g}"
-        if "old_x" in witness
-        else f"{new} against without"
-    )
-    detail = f"; {shorten(witness['detail'], 60, placeholder=' ...')}" if "detail" in witness else ""
-    return f"{moved}, beside {len(witness['base_y'])} other records{detail}"
-
-
-def _numbers(values: list[float]) -> str:
-    shown = ", ".join(f"{value:.4g}" for value in values[:3])
-    return f"({shown}{', ...' if len(values) > 3 else ''})"
-
-
-def _count(report: Report) -> str:
-    count = len(report.violations)
-    return f"{count} violation{'s' if count > 1 else ''}"
-
-
-def _command(paper: str, as_published: bool, set_: list[str] | None, options: dict[str, Any]) -> str:
-    """The command that gives the same finding."""
-    words = ["refdp", "audit", paper, *["--as-published"] * as_published]
-    words += [word for name, value in options.items() if value is not None for word in (f"--{name}", str(value))]
-    return shlex.join([*words, *(["--set", *set_] if set_ else [])])
 
 
 def _check_mode(context: typer.Context, has_callable: bool) -> None:
@@ -226,11 +156,3 @@ def _check_mode(context: typer.Context, has_callable: bool) -> None:
 
 def _flag(name: str) -> str:
     return "--" + name.rstrip("_").replace("_", "-")
-
-
-def _records(data: str | None, target: str | None, bounds: Any) -> Records | None:
-    if data is None:
-        if target is not None or bounds is not None:
-            raise InvalidParameter("--target and --bounds are about --data, which is not given")
-        return None
-    return public_records(datasets.load(data, target=target, bounds=bounds))

@@ -6,18 +6,21 @@ from typing import Annotated
 
 import typer
 
-from refdp import claims as ledger
-from refdp.commands.options import Json
-from refdp.commands.output import emit
+from refdp.commands.options import Json, papers_like
 from refdp.errors import InvalidParameter
 
 
 def claims(
-    paper: Annotated[str | None, typer.Option("--paper", metavar="P", help="Only this paper's claims.")] = None,
+    paper: Annotated[
+        str | None, typer.Option("--paper", metavar="P", help="Only this paper's claims.", autocompletion=papers_like)
+    ] = None,
     show: Annotated[str | None, typer.Option("--show", metavar="ID", help="One claim in full.")] = None,
     as_json: Json = False,
 ) -> None:
     """List the claims of the papers with their derived verdicts, or show one."""
+    from refdp import claims as ledger
+    from refdp.commands.output import emit
+
     found = [ledger.get(show)] if show is not None else ledger.load(paper)
     if paper is not None and found[0].paper != paper:
         raise InvalidParameter(f"--show {show}: a claim of {found[0].paper}, and --paper {paper} is given")

@@ -4,17 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from refdp.datasets import Dataset
 from refdp.errors import InvalidParameter, InvalidRecords
 from refdp.events import Relation
-from refdp.records import Records
 from refdp.registry import PAPERS
 
-PaperName = Annotated[str, typer.Argument(metavar="PAPER", help=f"One of {', '.join(PAPERS)}.")]
+if TYPE_CHECKING:
+    from refdp.datasets import Dataset
+    from refdp.records import Records
+
+
+def papers_like(incomplete: str) -> list[str]:
+    """For a shell's completion: the papers that begin so."""
+    return [name for name in PAPERS if name.startswith(incomplete)]
+
+
+PaperName = Annotated[
+    str, typer.Argument(metavar="PAPER", help=f"One of {', '.join(PAPERS)}.", autocompletion=papers_like)
+]
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")]
 RelationOption = Annotated[
     Relation, typer.Option("--relation", metavar="RELATION", help="Neighbours: add-remove or replace-one.")

@@ -5,19 +5,16 @@ from __future__ import annotations
 import csv
 import io
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 
-from refdp import prediction
 from refdp.commands.options import Json
 from refdp.commands.output import emit
-from refdp.domains import values_of
 from refdp.errors import ModelFileError
-from refdp.records import Classes
-from refdp.tables import read_table
-from refdp.trees import Model, from_json
+
+if TYPE_CHECKING:
+    from refdp.trees import Model
 
 
 def predict(
@@ -26,6 +23,11 @@ def predict(
     as_json: Json = False,
 ) -> None:
     """Predict for every record of a CSV file; columns that the model does not know are ignored."""
+    import numpy as np
+
+    from refdp.domains import values_of
+    from refdp.tables import read_table
+
     read = load_model(model)
     table = read_table(data)
     x = np.column_stack([values_of(table, feature) for feature in read.schema.features])
@@ -35,6 +37,8 @@ def predict(
 
 def load_model(path: Path) -> Model:
     """The model in a file. Errors: ModelFileError, with the file's name."""
+    from refdp.trees import from_json
+
     try:
         return from_json(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -46,6 +50,9 @@ def load_model(path: Path) -> Model:
 
 
 def _document(model: Model, x: Any) -> dict[str, Any]:
+    from refdp import prediction
+    from refdp.records import Classes
+
     if not isinstance(model.schema.target, Classes):
         return {"paper": model.paper, "predictions": prediction.scores(model, x).tolist()}
     labels = model.schema.target.values

@@ -474,7 +474,7 @@ def test_an_interrupt_is_one_line_and_status_130(
     def interrupted(*_: Any, **__: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("refdp.commands.train.train_once", interrupted)
+    monkeypatch.setattr("refdp.training.train", interrupted)
     status, document, shown = call(*TRAIN, "--data", "diabetes", "--out", people["model"])
     assert (status, document, shown) == (130, {"error": "interrupted"}, "refdp: interrupted\n")
     assert not Path(people["model"]).exists()

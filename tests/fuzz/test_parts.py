@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from refdp import datasets
-from refdp.commands.train import parts
+from refdp.commands.train_run import parts
 from refdp.datasets import Dataset
 from refdp.events import Relation
 
