@@ -27,6 +27,7 @@ from rich.table import Table
 
 from refdp.curator import Curator
 from refdp.events import Relation
+from refdp.journal import MemoryJournal
 from refdp.papers import inprivate
 from refdp.papers.inprivate_formulas import baseline_time, broadcast_time
 from refdp.papers.inprivate_messages import MINER, Turn
@@ -83,7 +84,8 @@ def sent(owners: int, depth: int, *, broadcast: bool) -> tuple[int, int]:
     with ExitStack() as doors:
         members = [
             Owner.behind(doors, rules, params, owner, made_up(OWNER, owner),
-                         Curator(SampleSource(np.random.default_rng(owner)), params.relation), broadcast=broadcast)
+                         Curator(SampleSource(np.random.default_rng(owner)), params.relation), MemoryJournal(),
+                         broadcast=broadcast)
             for owner in range(owners)
         ]  # fmt: skip
         outcome = conduct(params, rules, members, broadcast=broadcast)

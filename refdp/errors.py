@@ -40,5 +40,9 @@ class MessageError(RefdpError, ValueError):
     """A message between owners is damaged, malformed, repeated or out of order. Nothing was done with it."""
 
 
+class JournalError(RefdpError, ValueError):
+    """The file of what an owner began is damaged, of another run, or in use. Nothing was begun and nothing released."""
+
+
 class PrivacyWarning(UserWarning):
     """Something was taken from the data (bounds, categories, label range), so that no privacy guarantee holds."""

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 from refdp import frames, registry
 from refdp.curator import Curator
 from refdp.errors import InvalidParameter, InvalidRecords
+from refdp.journal import MemoryJournal
 from refdp.papers import inprivate
 from refdp.papers.inprivate_owners import Owner, certificate, rules_of
 from refdp.papers.inprivate_quality import Control
@@ -76,7 +77,7 @@ def among(
     rules = rules_of(params, schema)
     with ExitStack() as doors:
         owners = [
-            Owner.behind(doors, rules, params, position, part, curator, control=control)
+            Owner.behind(doors, rules, params, position, part, curator, MemoryJournal(), control=control)
             for position, (part, curator) in enumerate(zip(parts, curators, strict=True))
         ]
         with np.errstate(all="ignore"):  # no warning may depend on a private value

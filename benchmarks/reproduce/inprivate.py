@@ -19,6 +19,7 @@ from refdp import datasets
 from refdp.curator import Curator
 from refdp.datasets import Dataset
 from refdp.events import Relation
+from refdp.journal import MemoryJournal
 from refdp.papers import inprivate
 from refdp.papers.inprivate_messages import Turn
 from refdp.papers.inprivate_owners import Owner, rules_of
@@ -87,7 +88,7 @@ def execute(run: Run) -> Metrics:
     with ExitStack() as doors:
         owners = [
             Owner.behind(doors, rules, params, position, part, Curator(source_for(params, seed), params.relation),
-                         broadcast=True)
+                         MemoryJournal(), broadcast=True)
             for position, (part, seed) in enumerate(zip(records, seeds, strict=True))
         ]  # fmt: skip
         outcome = conduct(params, rules, owners, broadcast=True)

@@ -2,11 +2,12 @@
 
     rules = rules_of(params, schema)
     with ExitStack() as doors:
-        owners = [Owner.behind(doors, rules, params, position, records, Curator(...)) for ...]
+        owners = [Owner.behind(doors, rules, params, position, records, Curator(...), journal) for ...]
         outcome = conduct(params, rules, owners)     # inprivate_rounds.py
 
 A step of an owner is a function of the trees so far, its own records and its curator. Owners that fail are skipped and
-may come back; what an owner has begun in a round it never begins again, so that nothing is spent twice.
+may come back; what an owner has begun in a round it never begins again, so that nothing is spent twice. Owners that can
+come back in another process keep a `FileJournal` (refdp/journal.py).
 """
 
 from __future__ import annotations
@@ -22,8 +23,9 @@ import numpy as np
 from refdp.binned import Binned, Mask
 from refdp.certificate import Certificate, Guarantee, issue
 from refdp.curator import Blocks, Curator
-from refdp.errors import InvalidParameter, MessageError
+from refdp.errors import InvalidParameter
 from refdp.events import Event, Partition, Plan, Relation, Sequential
+from refdp.journal import Journal
 from refdp.papers.inprivate import (
     Params,
     breaches,
@@ -92,7 +94,7 @@ def rules_of(params: Params, schema: Schema, session: str = "") -> Rules:
 class Owner:
     """One owner's side of a run. Private: nothing but what `Participant` lists may leave.
 
-    begun: the rounds and measurements whose budget is spent, finished or not.
+    journal: the rounds and measurements whose budget is spent, finished or not.
     """
 
     params: Params
@@ -101,21 +103,25 @@ class Owner:
     curator: Curator
     blocks: Blocks
     board: Board
+    journal: Journal
     broadcast: bool = False
     control: Control | None = None
-    begun: set[tuple[int, str]] = field(default_factory=set)
     _refused: list[Turn] = field(default_factory=list)
 
     @classmethod
     def behind(cls, doors: ExitStack, rules: Rules, params: Params, position: int, records: Records, curator: Curator,
-               *, broadcast: bool = False, control: Control | None = None) -> Owner:  # fmt: skip
-        """An owner whose records are divided, secretly, between the rounds. doors: closed when the run is over."""
+               journal: Journal, *, broadcast: bool = False, control: Control | None = None) -> Owner:  # fmt: skip
+        """An owner whose records are divided, secretly, between the rounds. doors: closed when the run is over.
+
+        Errors: JournalError if the journal is of another run or owner, or the curator's source is not guarded by it.
+        """
         weights = shares(params, control)
         sizes = None
         if params.halves == "sizes" and len(weights) > 1:
             sizes = [len(rows) for rows in halves_by_index(records.size, len(weights))]
         blocks = doors.enter_context(curator.partition("round", weights, records.size, sizes))
-        return cls(params, position, records, curator, blocks, Board(rules), broadcast, control)
+        journal.check(rules.run, position)
+        return cls(params, position, records, curator, blocks, Board(rules), journal, broadcast, control)
 
     def hear(self, data: bytes) -> None:
         """As `Board.hear`."""
@@ -123,7 +129,7 @@ class Owner:
 
     def answer(self, number: int) -> bytes:
         """Alg. 2, l. 5 to 10. Errors: MessageError if this round was begun before, even if it was never finished."""
-        self._begin(number, "trees")
+        self.journal.begin(number, "trees")
         self._check_last(number)
         with self.blocks.block(number) as rows:
             trees = step(self.params, self.records, self.board.turns, rows, self.curator)
@@ -142,12 +148,6 @@ class Owner:
             raise InvalidParameter("an owner measures advances under private control only")
         before = [turn for turn in self.board.turns if turn.round < number]
         return self._measured("advance", number, before, self.board.turns, self.control.threshold)
-
-    def _begin(self, number: int, what: str) -> None:
-        """Written down before anything is released, so that a crash can lose budget but not spend it twice."""
-        if (number, what) in self.begun:
-            raise MessageError(f"owner {self.position} began {what} of round {number} before: its budget is spent")
-        self.begun.add((number, what))
 
     def _check_last(self, number: int) -> None:
         """Refuse the last tree that another owner added in this round, if it makes things worse."""
@@ -170,7 +170,7 @@ class Owner:
 
     def _measured(self, name: Name, number: int, before: list[Turn], after: list[Turn], tolerance: float) -> float:
         assert self.control is not None
-        self._begin(number, name)
+        self.journal.begin(number, name)
         release = self.control.release(name, self.params)
         with self.blocks.block(self.params.rounds) as rows:
             part = self.records.take(np.flatnonzero(rows))

@@ -10,6 +10,7 @@ import numpy as np
 
 from refdp.curator import Curator, Source
 from refdp.events import Relation
+from refdp.journal import MemoryJournal
 from refdp.papers.inprivate import Params
 from refdp.papers.inprivate_owners import Owner, rules_of
 from refdp.papers.inprivate_quality import Control
@@ -67,7 +68,7 @@ def run(
     with ExitStack() as doors:
         owners = [
             wrap(Owner.behind(doors, rules, p, position, records[position], curators[position],
-                              broadcast=broadcast, control=control))
+                              MemoryJournal(), broadcast=broadcast, control=control))
             for position in range(p.owners)
         ]  # fmt: skip
         outcome = conduct(p, rules, owners, control=control, broadcast=broadcast, **others)

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from refdp.audit.replay import compare
 from refdp.curator import Curator, Transcript
 from refdp.errors import MessageError
+from refdp.journal import MemoryJournal
 from refdp.papers.inprivate_messages import Board
 from refdp.papers.inprivate_owners import Owner, rules_of
 from refdp.records import Records, Schema
@@ -174,7 +175,7 @@ def replayed(schema: Schema, mine: Records, target: Target, transcript: Transcri
     """Owner 1's messages in both rounds, from these records, these messages and an earlier run's outputs."""
     curator = Curator(ReplaySource(transcript, target), p.relation, audit=True)
     with ExitStack() as doors:
-        owner = kind.behind(doors, rules_of(p, schema), p, 1, mine, curator)
+        owner = kind.behind(doors, rules_of(p, schema), p, 1, mine, curator, MemoryJournal())
         sent = []
         for number, data in enumerate(heard):
             owner.hear(data)

@@ -16,6 +16,7 @@ from refdp.audit.replay import changes
 from refdp.curator import Curator, Transcript
 from refdp.errors import InvalidParameter, MessageError
 from refdp.events import Plan, Relation, Sequential, expand, releases
+from refdp.journal import MemoryJournal
 from refdp.papers import inprivate
 from refdp.papers.inprivate_messages import MINER
 from refdp.papers.inprivate_owners import Owner, certificate, plan, rules_of
@@ -96,7 +97,7 @@ class Crashing(Owner):
 
     def answer(self, number: int) -> bytes:
         if number == 0 and self.position == 1:
-            self._begin(number, "trees")
+            self.journal.begin(number, "trees")
             return b""
         return super().answer(number)
 
@@ -252,7 +253,7 @@ def sides_of(victim: int, p: Any, broadcast: bool) -> tuple[Outcome, list[Transc
 
 def _answers(victim: int, mine: Any, curator: Curator, outcome: Outcome, p: Any, broadcast: bool) -> list[bytes]:
     with ExitStack() as doors:
-        owner = Owner.behind(doors, rules_of(p, BINARY), p, victim, mine, curator, broadcast=broadcast)
+        owner = Owner.behind(doors, rules_of(p, BINARY), p, victim, mine, curator, MemoryJournal(), broadcast=broadcast)
         sent = []
         for number in range(p.rounds):
             before = [s for s in outcome.log if s.receiver == victim and (s.round, s.sender) < (number, victim)]
@@ -288,7 +289,9 @@ def test_an_answer_follows_from_messages_own_records_and_own_randomness_alone() 
     p, data = params(), parts(BINARY, 4)
     outcome, _ = run(p, data)
     with ExitStack() as doors:
-        alone = Owner.behind(doors, rules_of(p, BINARY), p, 2, data[2], Curator(sampled(2), p.relation))
+        alone = Owner.behind(
+            doors, rules_of(p, BINARY), p, 2, data[2], Curator(sampled(2), p.relation), MemoryJournal()
+        )
         for number in range(p.rounds):
             alone.hear(next(s.data for s in outcome.log if (s.round, s.receiver) == (number, 2)))
             assert alone.answer(number) == next(s.data for s in outcome.log if (s.round, s.sender) == (number, 2))
