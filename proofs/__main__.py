@@ -1,6 +1,6 @@
 """`python -m proofs verify` re-derives every claim and compares with the ledger; `python -m proofs write` writes it.
 
-`python -m proofs write PREFIX` derives these claims and what they rest on, writes their rows and keeps the others;
+`python -m proofs write PREFIX...` derives these claims and what they rest on, writes their rows and keeps the others;
 rows of claims that no module states any more go. `python -m proofs page` writes docs/claims.md from the committed
 ledger with the quotes of proofs/quotes and the citations as they are now; it derives nothing.
 """
@@ -21,9 +21,9 @@ from refdp.claims import Claim, committed, table
 CONSOLE = Console(stderr=True)
 
 
-def derive_all(prefix: str, verbose: bool) -> dict[str, Claim]:
-    """Every claim whose id starts with the prefix, and what it rests on, behind a progress bar."""
-    names = with_premises([name for name in propositions() if name.startswith(prefix)])
+def derive_all(prefixes: tuple[str, ...], verbose: bool) -> dict[str, Claim]:
+    """Every claim whose id starts with one of the prefixes, and what it rests on, behind a progress bar."""
+    names = with_premises([name for name in propositions() if name.startswith(prefixes)])
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=CONSOLE) as progress:
         task = progress.add_task("checking", total=len(names))
@@ -40,21 +40,21 @@ def main(arguments: list[str]) -> int:
     """0 if all is as committed, 1 if anything differs."""
     parser = argparse.ArgumentParser(prog="python -m proofs", description=__doc__)
     parser.add_argument("command", choices=["verify", "write", "page", "table"])
-    parser.add_argument("prefix", nargs="?", default="", help="only ids that start with this (verify, table, write)")
+    parser.add_argument("prefixes", nargs="*", metavar="prefix", help="only ids that start so")
     parser.add_argument("--verbose", action="store_true", help="name each claim with the seconds that it took")
     options = parser.parse_args(arguments)
     if options.command == "page":
         _write(_kept())
         return 0
-    claims = derive_all(options.prefix, options.verbose)
+    claims = derive_all(tuple(options.prefixes) or ("",), options.verbose)
     if options.command == "write":
-        _write({**_kept(), **claims} if options.prefix else claims)
+        _write({**_kept(), **claims} if options.prefixes else claims)
         CONSOLE.print(table(list(claims.values())))
         return 0
     if options.command == "table":
         CONSOLE.print(table(list(claims.values())))
         return 0
-    return _compare(claims, partial=bool(options.prefix))
+    return _compare(claims, partial=bool(options.prefixes))
 
 
 def _kept() -> dict[str, Claim]:
@@ -64,8 +64,9 @@ def _kept() -> dict[str, Claim]:
 
 
 def _write(claims: dict[str, Claim]) -> None:
-    LEDGER.write_text(to_json(claims), encoding="utf-8")
-    PAGE.write_text(page(claims), encoding="utf-8")
+    ledger_text, page_text = to_json(claims), page(claims)
+    LEDGER.write_text(ledger_text, encoding="utf-8")
+    PAGE.write_text(page_text, encoding="utf-8")
 
 
 def _compare(claims: dict[str, Claim], partial: bool) -> int:

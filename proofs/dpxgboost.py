@@ -166,29 +166,6 @@ EXPONENTIAL = (
         argument="t = e^(epsilon/2). The options not chosen count by their total weight only, so two are enough.",
     ),
     Proposition(
-        "dpxgboost/exponential-range",
-        "section 4.2, range form",
-        "If all utilities change by amounts within an interval of length R, then exp(epsilon u / R) is epsilon-DP.",
-        about=(paper.split_exponent,),
-        evidence=(
-            Identity(
-                "e R", lambda e, R: paper.split_exponent(R, e, R / 2), lambda e: e, label="exponent over the range"
-            ),
-            Proved(
-                AtMost(
-                    (Real("t"), Real("a"), Real("w"), Real("W"), Real("r"), Real("s")),
-                    quantity=lambda w, W, r, s: selection_odds(w, W, w * r, W * s),
-                    bound=lambda t: t,
-                    given=lambda t, a, w, W, r, s: (
-                        *(t >= 1, a > 0, w > 0, W > 0),
-                        *(a <= r, r <= a * t, a <= s, s <= a * t),
-                    ),
-                ),
-            ),
-        ),
-        argument="t = e^epsilon, weights change by factors within [a, a t].",
-    ),
-    Proposition(
         "dpxgboost/racing-sampler",
         "section 4.2",
         "The candidate with the smallest log(-log U) - log w wins with probability w / sum w; so does Gumbel's.",

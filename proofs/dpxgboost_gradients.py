@@ -99,24 +99,6 @@ PROPOSITIONS = (
             ),
         ),
     ),
-    Proposition(
-        "dpxgboost/gradient-bound-later",
-        "section 5",
-        "With square loss and labels in [-1, 1] gradients at later trees are within g* = 1 without the filter.",
-        about=(paper.square_gradient,),
-        evidence=(
-            Counterexample(
-                AtMost(
-                    (Real("s"), Real("y")),
-                    lambda s, y: absolute(paper.square_gradient(s, y)),
-                    lambda: 1,
-                    lambda s, y: (*within(s, 1), *within(y, 1)),
-                ),
-                {"s": -1, "y": 1},
-            ),
-        ),
-        argument="So the filter is what bounds them.",
-    ),
     gradient_filter("", ADD_REMOVE, AR),
     gradient_filter("-replace-one", REPLACE_ONE, RO),
     Proposition(

@@ -225,6 +225,8 @@ PROPOSITIONS = (
         ADD_REMOVE,
         about=(paper.large_enough,),
         evidence=(Exhibit(lambda: kept_and_dropped((50, 60), (49, 60), 50), "a split that exists on one side only"),),
+        argument="Section 4 composes the mechanisms to a tree, and section 4.4 charges nothing for this decision: with "
+        "a minimum child weight that tree has no epsilon.",
         repaired_by="dpxgboost/padded-leaf",
     ),
     Proposition(
@@ -234,6 +236,8 @@ PROPOSITIONS = (
         REPLACE_ONE,
         about=(paper.large_enough,),
         evidence=(Exhibit(lambda: kept_and_dropped((50, 60), (49, 61), 50), "a split that exists on one side only"),),
+        argument="Section 4 composes the mechanisms to a tree, and section 4.4 charges nothing for this decision: with "
+        "a minimum child weight that tree has no epsilon.",
         repaired_by="dpxgboost/padded-leaf-replace-one",
     ),
     Proposition(

@@ -54,11 +54,11 @@ def median_range(suffix: str, relation: str, records: int, kind: Any) -> Proposi
             ),
         ),
         argument=(
-            "The exponential mechanism pays for the sum of the ranges (dpxgboost/exponential-range); a record is in "
+            "The exponential mechanism pays for the sum of the ranges (composition/exponential-range); a record is in "
             "one interval of each feature, none where it is missing, and a replaced one in at most two, with a range "
             "of h* each."
         ),
-        uses=("dpxgboost/exponential-range",),
+        uses=("composition/exponential-range",),
     )
 
 

@@ -98,7 +98,7 @@ def repaired_selection(suffix: str, relation: str, kind: Relation, constant: str
         relation,
         about=(paper.split_exponent, paper.gain_range),
         evidence=(exponent_costs(lambda u, e, s: paper.split_exponent(u, e, s), lambda B: paper.gain_range(B, kind)),),
-        uses=(f"dpxgboost/gain-range{suffix}", "dpxgboost/exponential-range"),
+        uses=(f"dpxgboost/gain-range{suffix}", "composition/exponential-range"),
     )
 
 
@@ -305,7 +305,7 @@ PROPOSITIONS = (
                 label="exponent over the range",
             ),
         ),
-        uses=("dpxgboost/gain-range", "dpxgboost/exponential-range"),
+        uses=("dpxgboost/gain-range", "composition/exponential-range"),
         argument="Two thirds of epsilon suffice: the exponent epsilon G / (4 g*^2) costs epsilon.",
     ),
     Proposition(

@@ -46,27 +46,11 @@ BUDGET = (
                 "dpxgboost/gradient-filter",
                 "dpxgboost/leaf-sensitivity",
                 "dpxgboost/budget",
-                "dpxgboost/parallel",
-                "dpxgboost/sequential",
+                "composition/parallel-add-remove",
+                "composition/sequential",
             ),
-            "dpxgboost/laplace",
+            "composition/laplace",
         ),
-    ),
-    Proposition(
-        "dpxgboost/tree-published",
-        "section 4",
-        "The mechanisms compose to an epsilon-DP tree, with a minimum child weight or Algorithm 1.",
-        ADD_REMOVE,
-        restates="dpxgboost/min-child-weight",
-        repaired_by="dpxgboost/tree-repaired",
-    ),
-    Proposition(
-        "dpxgboost/tree-published-replace-one",
-        "section 4",
-        "The mechanisms compose to an epsilon-DP tree, with a minimum child weight or Algorithm 1.",
-        REPLACE_ONE,
-        restates="dpxgboost/min-child-weight-replace-one",
-        repaired_by="dpxgboost/tree-repaired-replace-one",
     ),
     *(
         Proposition(
@@ -81,8 +65,8 @@ BUDGET = (
                     f"dpxgboost/gradient-filter{suffix}",
                     f"dpxgboost/padded-leaf{suffix}",
                     "dpxgboost/budget",
-                    "dpxgboost/sequential",
-                    "dpxgboost/laplace",
+                    "composition/sequential",
+                    "composition/laplace",
                 ),
             ),
         )
@@ -90,33 +74,6 @@ BUDGET = (
             ("", ADD_REMOVE, "dpxgboost/sketch"),
             ("-replace-one", REPLACE_ONE, "dpxgboost/sketch-repaired-replace-one"),
         )
-    ),
-    Proposition(
-        "dpxgboost/laplace",
-        "section 2",
-        "f + Lap(Delta f / epsilon) is epsilon-DP.",
-        restates="inprivate/theorem-3",
-    ),
-    Proposition(
-        "dpxgboost/sequential",
-        "section 2",
-        "Queries of epsilon_1, ..., epsilon_n in sequence are (epsilon_1 + ... + epsilon_n)-DP.",
-        restates="inprivate/definition-5",
-    ),
-    Proposition(
-        "dpxgboost/parallel",
-        "section 2",
-        "Queries on disjoint subsets are max(epsilon_1, ..., epsilon_n)-DP.",
-        ADD_REMOVE,
-        restates="inprivate/definition-6",
-    ),
-    Proposition(
-        "dpxgboost/parallel-replace-one",
-        "section 2",
-        "Queries on disjoint subsets are max(epsilon_1, ..., epsilon_n)-DP.",
-        REPLACE_ONE,
-        restates="inprivate/definition-6-replace-one",
-        repaired_by="inprivate/definition-6-repaired-replace-one",
     ),
 )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
 
 import sympy
 
@@ -138,23 +137,7 @@ CLASSIFICATION = (
                 label="which is not negative, u = exp(2 y f)",
             ),
         ),
-    ),
-    Proposition(
-        "inprivate/eq-7-existence",
-        "Eq. 7",
-        "Every leaf has an optimal coefficient.",
-        about=(paper.residual_at_odds,),
-        evidence=(
-            Exhibit(
-                lambda: _one_class((Fraction(1, 4), Fraction(1), Fraction(4))),
-                "a leaf with label 1 only: the derivative is negative everywhere",
-            ),
-            Proved(
-                ForAll((ODDS,), lambda u: -paper.residual_at_odds(1, u) < 0, lambda u: u > 0),
-                label="derivative of each term at every coefficient",
-            ),
-        ),
-        argument="With one class the objective falls for ever; Eq. 8 takes one step of it instead.",
+        argument="A leaf whose records have one label has no minimum; Eq. 8 takes one step instead.",
     ),
     Proposition(
         "inprivate/eq-8",
@@ -174,23 +157,6 @@ CLASSIFICATION = (
             ),
         ),
         uses=("inprivate/eq-6", "inprivate/eq-7"),
-    ),
-    Proposition(
-        "inprivate/eq-8-label-range",
-        "Eq. 8 with Eq. 5",
-        "For labels in [-1, 1], as Eq. 5 has them, Eq. 8 is the Newton step of Eq. 7's objective.",
-        about=(paper.residual_at_odds, paper.curvature),
-        evidence=(
-            Counterexample(
-                ForAll(
-                    (Real("y"), ODDS),
-                    lambda y, u: paper.curvature(paper.residual_at_odds(y, u)) == 4 * y * y * u / ((1 + u) * (1 + u)),
-                    lambda y, u: (u > 0, *within(y, 1)),
-                ),
-                {"y": Fraction(1, 2), "u": 1},
-            ),
-        ),
-        repaired_by="inprivate/eq-8",
     ),
     Proposition(
         "inprivate/eq-9",
@@ -272,12 +238,6 @@ REGRESSION = (
         ),
     ),
 )
-
-
-def _one_class(odds: tuple[Fraction, ...]) -> dict[str, Any] | None:
-    """The derivatives of Eq. 7's objective for a record of label 1, at coefficients of these odds."""
-    derivatives = [-paper.residual_at_odds(1, u) for u in odds]
-    return {"derivatives": ", ".join(map(str, derivatives))} if max(derivatives) < 0 else None
 
 
 PROPOSITIONS = CLASSIFICATION + REGRESSION

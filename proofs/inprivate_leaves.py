@@ -318,7 +318,7 @@ MECHANISMS = (
                 ),
             ),
         ),
-        uses=("inprivate/residual-bound-first-tree", "inprivate/theorem-3"),
+        uses=("inprivate/residual-bound-first-tree", "composition/laplace"),
     ),
     *(
         Proposition(
@@ -328,7 +328,7 @@ MECHANISMS = (
             relation,
             about=(bound,),
             evidence=(Identity("e D", lambda e, D: D / (D / e), lambda e: e, positive=True, label="cost"),),
-            uses=(f"inprivate/{used}{suffix}", "inprivate/theorem-3", *premises),
+            uses=(f"inprivate/{used}{suffix}", "composition/laplace", *premises),
             argument="The ratio is post-processing.",
         )
         for slug, locus, used, bound, premises, constants in (

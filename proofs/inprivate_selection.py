@@ -63,7 +63,7 @@ def selection(suffix: str, relation: str, kind: Relation, words: str) -> Proposi
         relation,
         about=(paper.split_exponent, paper.gain_range),
         evidence=(exponent_costs(lambda u, e, s: paper.split_exponent(u, e, s), lambda B: paper.gain_range(B, kind)),),
-        uses=(f"inprivate/gain-range{suffix}", "dpxgboost/exponential-range"),
+        uses=(f"inprivate/gain-range{suffix}", "composition/exponential-range"),
     )
 
 
@@ -98,7 +98,7 @@ PROPOSITIONS = (
             relation,
             about=(paper.split_exponent, paper.gain_range, paper.gain_sensitivity_as_published),
             evidence=(_published,),
-            uses=(f"inprivate/gain-range{suffix}", "dpxgboost/exponential-range"),
+            uses=(f"inprivate/gain-range{suffix}", "composition/exponential-range"),
         )
         for suffix, relation, _published in (
             (
@@ -154,22 +154,26 @@ PROPOSITIONS = (
         ),
     ),
     Proposition(
-        "inprivate/down-sampling",
-        "section V-A",
-        "Means of triples of the values may serve as split candidates.",
+        "inprivate/theorem-7",
+        "Theorem 7; Alg. 1, l. 3",
+        "Algorithm 1, with down-sampled values as split candidates, is epsilon-DP.",
         ADD_REMOVE,
         about=(paper.down_sample,),
         evidence=(Exhibit(lambda: revealed((0, 0, 3), (0, 3)), "neighbours with different candidates"),),
-        repaired_by="inprivate/public-candidates",
+        argument="Of the means themselves the paper says that they 'can reduce the risk of privacy leakage', no more. "
+        "Theorem 7 is refuted again by Eq. 10 and 11 (or 15) after the first tree.",
+        repaired_by="inprivate/theorem-7-repaired",
     ),
     Proposition(
-        "inprivate/down-sampling-replace-one",
-        "section V-A",
-        "Means of triples of the values may serve as split candidates.",
+        "inprivate/theorem-7-replace-one",
+        "Theorem 7; Alg. 1, l. 3",
+        "Algorithm 1, with down-sampled values as split candidates, is epsilon-DP.",
         REPLACE_ONE,
         about=(paper.down_sample,),
         evidence=(Exhibit(lambda: revealed((0, 0, 3), (0, 0, 6)), "neighbours with different candidates"),),
-        repaired_by="inprivate/public-candidates",
+        argument="Of the means themselves the paper says that they 'can reduce the risk of privacy leakage', no more. "
+        "Theorem 7 is refuted again by Eq. 11 (or 15) at any tree and by Eq. 10 after the first.",
+        repaired_by="inprivate/theorem-7-repaired-replace-one",
     ),
     Proposition(
         "inprivate/public-candidates",

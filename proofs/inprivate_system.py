@@ -96,24 +96,6 @@ BUDGET = (
         ),
     ),
     Proposition(
-        "inprivate/theorem-7",
-        "Theorem 7",
-        "Algorithm 1 is epsilon-DP.",
-        ADD_REMOVE,
-        restates="inprivate/down-sampling",
-        argument="Also refuted by Eq. 10 and 11 (or 15) after the first tree, and by line 10 of Algorithm 1.",
-        repaired_by="inprivate/theorem-7-repaired",
-    ),
-    Proposition(
-        "inprivate/theorem-7-replace-one",
-        "Theorem 7 with Definition 1",
-        "Algorithm 1 is epsilon-DP.",
-        REPLACE_ONE,
-        restates="inprivate/down-sampling-replace-one",
-        argument="Also refuted by Eq. 11 (or 15) at any tree and by Eq. 10 after the first.",
-        repaired_by="inprivate/theorem-7-repaired-replace-one",
-    ),
-    Proposition(
         "inprivate/theorem-7-first-tree",
         "Theorem 7, first tree of log loss",
         "With public candidates, f = 0 and epsilon_1/(d - 1) at every level, Algorithm 1 is epsilon-DP as published.",
@@ -121,7 +103,7 @@ BUDGET = (
         evidence=(Follows("d - 1 levels of disjoint nodes and two queries on disjoint leaves, in sequence"),),
         uses=(
             *("inprivate/eq-10-unit-residuals", "inprivate/eq-11-first-tree", "inprivate/budget"),
-            *("inprivate/public-candidates", "inprivate/definition-5", "inprivate/definition-6"),
+            *("inprivate/public-candidates", "composition/sequential", "composition/parallel-add-remove"),
         ),
     ),
     *(
@@ -134,7 +116,7 @@ BUDGET = (
             uses=(
                 *(f"inprivate/eq-10-repaired{suffix}", f"inprivate/eq-11-repaired{suffix}"),
                 *(f"inprivate/eq-15-repaired{suffix}", "inprivate/residual-bound-clipped"),
-                *("inprivate/public-candidates", "inprivate/definition-5"),
+                *("inprivate/public-candidates", "composition/sequential"),
             ),
         )
         for suffix, relation in (("", ADD_REMOVE), ("-replace-one", REPLACE_ONE))
@@ -183,7 +165,7 @@ OWNERS_AND_ROUNDS = (
                 label="a mixture over the record's round keeps the bound of each round",
             ),
         ),
-        uses=("inprivate/definition-6",),
+        uses=("composition/parallel-add-remove",),
         argument="The other records' rounds are the same on both data sets.",
     ),
     Proposition(

@@ -20,7 +20,6 @@ EXCHANGED: dict[str, Callable[..., Any]] = {
     "leaf-sensitivity-published-replace-one": lambda lam, B: paper.leaf_sensitivity(B, lam, Relation.REPLACE_ONE),
     "sketch-replace-one": lambda e: paper.sketch_sensitivity(1, Relation.REPLACE_ONE) * e,
     "exponential-section-2": lambda t: t * t,
-    "gradient-bound-later": lambda: 2,
     "eq-7-replace-one": lambda N, lam: 2 / (N + lam),
 }
 

@@ -23,7 +23,6 @@ EXCHANGED: dict[str, Callable[..., Any]] = {
     "residual-bound-regression": lambda: 2,
     "eq-11": lambda e: paper.classification_leaf_sensitivity(Relation.ADD_REMOVE) / 2 * e,
     "eq-15-replace-one": lambda e: paper.regression_leaf_sensitivity(1, Relation.REPLACE_ONE) * e / 2,
-    "definition-6-replace-one": lambda e: 2 * e,
 }
 
 

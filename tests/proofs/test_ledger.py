@@ -29,7 +29,7 @@ REQUIRED = [
     "inprivate/gain-sensitivity",
     "inprivate/leaf-sum-sensitivity",
     "inprivate/leaf-hessian-sensitivity",
-    "inprivate/down-sampling",
+    "inprivate/theorem-7",
     "dpxgboost/exponential-section-2",
     "dpxgboost/noisy-average",
     "dpxgboost/min-child-weight",
