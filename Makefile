@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-EXTRAS := test,proofs,oracles,plots,data
+EXTRAS := test,proofs,oracles,plots,data,notebooks
 
 .PHONY: audits demo test check format verify ledger statistics bench reproduce mutants clean
 

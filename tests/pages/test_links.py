@@ -9,7 +9,8 @@ from urllib.parse import unquote
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGES = sorted(path for pattern in ("*.md", "docs/*.md", "proofs/*.md") for path in ROOT.glob(pattern))
+FOLDERS = ("", "docs/", "proofs/", "notebooks/")
+PAGES = sorted(path for folder in FOLDERS for path in ROOT.glob(f"{folder}*.md"))
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 CODE = re.compile(r"`[^`\n]*`")
 
