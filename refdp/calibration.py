@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from fractions import Fraction
 from typing import Literal
 
 import numpy as np
 
+from refdp import portable
 from refdp.accounting import conversion
 from refdp.accounting import gaussian as exact_gaussian
 from refdp.accounting.search import greatest
@@ -19,6 +21,8 @@ STEPS = 2**10
 """Discrete noise has a scale of 1 to 2 times this many grid steps."""
 ORDERS = np.concatenate([np.arange(1.25, 63.25, 0.25), [128.0, 256.0, 512.0]])
 """Renyi orders 1.25, 1.5, ..., 63, 128, 256, 512: those of Maddock et al. (2022)."""
+BITS = 32
+"""Significant bits of what searches find: 20 more than those in which machines differ, and at most 2^-31 more noise."""
 LARGE_ORDERS = 2.0 ** np.arange(10, 41)
 """Further orders for an epsilon so small that no order up to 512 reaches it."""
 
@@ -33,7 +37,7 @@ def laplace(
     """
     if noise == "floating":
         return Laplace.calibrated(epsilon, declared.bound), declared
-    step = 2.0 ** (math.floor(math.log2(declared.bound / epsilon)) - int(math.log2(STEPS)))
+    step = _step(declared.bound / epsilon)
     on_grid = replace(declared, bound=step * math.floor(declared.bound / step + touched))
     return DiscreteLaplace.calibrated(epsilon, on_grid.bound, step), on_grid
 
@@ -58,19 +62,26 @@ def gaussian(
     """
     if noise == "floating":
         return Gaussian.calibrated(mu, declared.bound), declared
-    step = 2.0 ** (math.floor(math.log2(declared.bound / mu)) - int(math.log2(STEPS)))
-    on_grid = replace(declared, bound=declared.bound + step * math.sqrt(touched))
+    step = _step(declared.bound / mu)
+    moved = Fraction(step) * Fraction(portable.root(touched))
+    on_grid = replace(declared, bound=portable.at_least(Fraction(declared.bound) + moved))
     return DiscreteGaussian.calibrated(mu, on_grid.bound, step), on_grid
+
+
+def _step(scale: float) -> float:
+    """The power of two with `STEPS` to twice as many steps in a scale: from the bits of the float, exact everywhere."""
+    return math.ldexp(1.0, math.frexp(scale)[1] - 1) / STEPS
 
 
 def total_mu(epsilon: float, delta: float, accounting: Literal["renyi", "exact"]) -> float:
     """The mu of Gaussian differential privacy that (epsilon, delta) allows, all Gaussian releases together.
 
+    Rounded down to a public grid, so that the noise is the same on every machine.
     exact: from the profile of the Gaussian. renyi: from the curve alpha mu^2 / 2 at ORDERS (Maddock et al. 2022), by
     the conversion of Canonne, Kamath, Steinke (2020, Proposition 12); never larger.
     """
     if accounting == "exact":
-        return exact_gaussian.mu_for(epsilon, delta)
+        return portable.coarser(exact_gaussian.mu_for(epsilon, delta), BITS)
 
     reach = conversion.canonne(ORDERS, np.zeros_like(ORDERS), delta).min()
     orders = ORDERS if reach < epsilon / 2 else np.concatenate([ORDERS, LARGE_ORDERS])
@@ -81,4 +92,4 @@ def total_mu(epsilon: float, delta: float, accounting: Literal["renyi", "exact"]
     found = greatest(within, 0.0, 1e4, relative=1e-12)
     if found == 0:
         raise InvalidParameter(f"epsilon {epsilon!r} at delta {delta!r}: out of reach of Renyi orders up to 2^40")
-    return found
+    return portable.coarser(found, BITS)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from refdp import kernels
+from refdp import kernels, portable
 from refdp.errors import InvalidParameter
 from refdp.records import Categorical, Floats, Numeric, Records, Schema
 
@@ -114,7 +114,7 @@ def uniform(schema: Schema, count: int) -> Candidates:
 def logarithmic(schema: Schema, count: int) -> Candidates:
     """`count` thresholds whose distances from the lower bound grow geometrically, in units of 1/1000 of the range."""
     _check_count(count)
-    inner = np.expm1(np.arange(1, count + 1) / (count + 1) * np.log1p(1000.0)) / 1000.0
+    inner = portable.expm1(np.arange(1, count + 1) / (count + 1) * portable.log(1001.0)) / 1000.0
     return on_bounds(schema, lambda feature: feature.low + inner * (feature.high - feature.low))
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -169,8 +170,10 @@ class Curator:
         independent, and sizes that follow from the number of records differ between add-remove neighbours.
         """
         law = tuple(float(weight) for weight in weights)
-        if min(law) < 0 or sum(law) > 1 + 1e-12:
-            raise InvalidParameter(f"{name}: block weights {law} given, numbers >= 0 of sum at most 1 are allowed")
+        if not min(law) >= 0 or not max(law) <= 1 or sum(map(Fraction, law)) > 1:
+            raise InvalidParameter(
+                f"{name}: block weights {law} given, numbers >= 0 are allowed whose exact rational sum is at most 1"
+            )
         member = self._assign(name, ("partition", law) if sizes is None else ("shares", tuple(sizes)), size)
         with self._scope(name, "partition", law, member) as blocks:
             yield blocks

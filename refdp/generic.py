@@ -7,12 +7,13 @@ kinds of numbers join by `minimum.register(TheirType, function)` (the proofs do)
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
+
+from refdp import portable
 
 Number = Any
 
@@ -40,8 +41,8 @@ class Generic:
 minimum = Generic("minimum", np.minimum)
 maximum = Generic("maximum", np.maximum)
 absolute = Generic("absolute", np.abs)
-exp = Generic("exp", np.exp)
-log = Generic("log", np.log)
+exp = Generic("exp", portable.exp)
+log = Generic("log", portable.log)
 sqrt = Generic("sqrt", np.sqrt)
 
 
@@ -57,5 +58,6 @@ def _exact(function: Callable[..., Number]) -> Callable[..., Number]:
 minimum.register(Fraction, _exact(min))
 maximum.register(Fraction, _exact(max))
 absolute.register(Fraction, _exact(abs))
-for _generic, _scalar in ((exp, math.exp), (log, math.log), (sqrt, math.sqrt)):
-    _generic.register(Fraction, _scalar)
+exp.register(Fraction, lambda number: portable.exp(float(number)))
+log.register(Fraction, lambda number: portable.log(float(number)))
+sqrt.register(Fraction, lambda number: np.sqrt(float(number)))

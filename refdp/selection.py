@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from refdp import portable
 from refdp.divergences import bounded_range_divergence, log_mean_exp, table_divergence
 from refdp.draws import (
     Draws,
@@ -78,8 +79,7 @@ class Exponential:
             return np.asarray(np.argmax(log_weights + draws, axis=1), dtype=np.int64)
         if (draws < 0).any():
             raise InvalidParameter("a negative exponential draw: allowed are finite numbers >= 0")
-        with np.errstate(divide="ignore"):
-            log_draws = np.log(draws)
+        log_draws = portable.log(draws)
         times = np.subtract(log_draws, log_weights, out=np.full(table.shape, np.inf), where=log_weights > -np.inf)
         return np.asarray(np.argmin(times, axis=1), dtype=np.int64)
 

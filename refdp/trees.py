@@ -13,6 +13,7 @@ from refdp.errors import InvalidRecords, ModelFileError
 from refdp.records import Categorical, Classes, Feature, Floats, Interval, Numeric, Schema, Target
 
 SCHEMA_VERSION = 1
+_WHOLE = 2**53  # up to here every whole number is a float
 
 
 @dataclass(frozen=True)
@@ -87,14 +88,15 @@ class Model:
         return np.column_stack([ensemble.score(x, categorical) for ensemble in self.outputs])
 
     def to_json(self) -> str:
-        """Canonical text: sorted keys, shortest round-trip numbers, a checksum. Equal models give equal bytes."""
-        body = {
+        """Canonical text: sorted keys, a checksum, and for equal numbers one way to write them, whatever their types
+        (`epsilon=4` and `4.0`, numpy's scalars, -0.0) and for equal sequences too. Equal models give equal bytes."""
+        body: dict[str, Any] = canonical({
             "version": SCHEMA_VERSION,
             "paper": self.paper,
             "params": self.params,
             "schema": _schema_out(self.schema),
-        }
-        body["outputs"] = [_ensemble_out(ensemble) for ensemble in self.outputs]
+            "outputs": [_ensemble_out(ensemble) for ensemble in self.outputs],
+        })  # fmt: skip
         return json.dumps({"model": body, "sha256": _digest(body)}, sort_keys=True) + "\n"
 
 
@@ -113,6 +115,30 @@ def from_json(text: str) -> Model:
     return Model(body["paper"], body["params"], _schema_in(body["schema"]), outputs)
 
 
+def canonical(data: Any) -> Any:
+    """Plain data whose JSON is the same for equal values: whole numbers up to 2^53 as integers, sequences as lists."""
+    match data:
+        case bool() | None:
+            return data
+        case str():
+            return str(data)
+        case dict():
+            return {str(key): canonical(value) for key, value in data.items()}
+        case list() | tuple():
+            return [canonical(value) for value in data]
+        case np.ndarray() | np.generic():
+            return canonical(data.tolist())
+        case int() | float():
+            return _canonical_number(data)
+    raise TypeError(f"{data!r} of type {type(data).__name__} has no place in a model file")
+
+
+def _canonical_number(number: int | float) -> int | float:
+    if number != number or abs(number) > _WHOLE:
+        return float(number) if float(number) == number else number
+    return int(number) if number == int(number) else float(number)
+
+
 def _digest(body: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
 
@@ -123,8 +149,8 @@ def _ensemble_out(ensemble: Ensemble) -> dict[str, Any]:
 
 
 def _ensemble_in(body: dict[str, Any]) -> Ensemble:
-    trees = tuple(Tree(_splits_in(t["splits"]), np.array(t["leaves"])) for t in body["trees"])
-    return Ensemble(body["initial"], trees, tuple(body["weights"]))
+    trees = tuple(Tree(_splits_in(t["splits"]), np.array(t["leaves"], dtype=np.float64)) for t in body["trees"])
+    return Ensemble(float(body["initial"]), trees, tuple(map(float, body["weights"])))
 
 
 def _splits_in(rows: list[list[float]]) -> Floats:
@@ -138,9 +164,13 @@ def _schema_out(schema: Schema) -> dict[str, Any]:
 
 def _schema_in(body: dict[str, Any]) -> Schema:
     features: list[Feature] = [
-        Categorical(f["name"], tuple(f["categories"])) if "categories" in f else Numeric(**f) for f in body["features"]
+        Categorical(f["name"], tuple(f["categories"]))
+        if "categories" in f
+        else Numeric(f["name"], float(f["low"]), float(f["high"]))
+        for f in body["features"]
     ]
+    given = body["target"]
     target: Target = (
-        Classes(tuple(body["target"]["values"])) if "values" in body["target"] else Interval(**body["target"])
+        Classes(tuple(given["values"])) if "values" in given else Interval(float(given["low"]), float(given["high"]))
     )
     return Schema(tuple(features), target)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass
+from decimal import Decimal, localcontext
+from fractions import Fraction
 from typing import Literal
 
 import numpy as np
 
 from refdp import candidates as grids
+from refdp import portable
 from refdp.binned import Binned, Mask
 from refdp.calibration import laplace_charge
 from refdp.candidates import Candidates
@@ -19,6 +22,7 @@ from refdp.events import Charge, Event, Partition, Plan, Relation, Repeat, Sensi
 from refdp.generic import Number, minimum
 from refdp.losses import GRID, LARGEST, grid_floor, on_grid, square_gradient
 from refdp.mechanisms import Exponential
+from refdp.portable import rounded_up
 from refdp.records import Floats, Interval, Records, Schema
 from refdp.trees import Ensemble, Model, Tree
 
@@ -182,7 +186,8 @@ COROLLARY_2 = {Relation.ADD_REMOVE: "dpboost/corollary-2", Relation.REPLACE_ONE:
 
 @dataclass(frozen=True)
 class Block:
-    """One tree of an ensemble: its share of the records and the threshold of its leaf clipping."""
+    """One tree of an ensemble: its share of the records, rounded down so that shares sum to at most 1, and the
+    threshold of its leaf clipping."""
 
     share: float
     clip: float
@@ -193,7 +198,7 @@ def ensembles(params: Params) -> list[list[Block]]:
     if params.scheme in ("np", "seq"):  # every tree on all records
         return [[Block(1.0, params.gradient_bound)] for _ in range(params.trees)]
     if params.scheme == "para":  # each tree takes half of the unused records
-        return [[Block(0.5 ** (t + 1), params.gradient_bound) for t in range(params.trees)]]
+        return [[Block(portable.share(Fraction(1, 2 ** (t + 1))), params.gradient_bound) for t in range(params.trees)]]
     starts = range(0, params.trees, params.trees_per_ensemble)
     sizes = [min(params.trees_per_ensemble, params.trees - start) for start in starts]
     return [[_block(params, start, position, size) for position in range(size)] for start, size in zip(starts, sizes)]
@@ -202,8 +207,10 @@ def ensembles(params: Params) -> list[list[Block]]:
 def _block(params: Params, start: int, position: int, size: int) -> Block:
     printed = (position + 1) % size if params.blocks == "sizes" else position  # Alg. 2, l. 5: t_e = t mod T_e
     decay = position + (start if params.clip_position == "global" else 0)  # Alg. 2, l. 14: exponent t - 1
-    clip = leaf_clip(params.gradient_bound, params.shrinkage, decay)
-    return Block(min(share(params.shrinkage, printed, size), 1.0), clip)  # one tree: 1, up to rounding
+    with localcontext(prec=100):  # powers of floats differ between machines; these digits do not
+        shrinkage = Decimal(params.shrinkage)
+        clip = leaf_clip(Decimal(params.gradient_bound), shrinkage, decay)
+        return Block(portable.share(Fraction(share(shrinkage, printed, size))), float(clip))
 
 
 def tree_epsilon(params: Params, schema: Schema) -> float:
@@ -215,12 +222,12 @@ def split_charge(params: Params, epsilon: float) -> Charge:
     """The choice of all splits of one level, for a tree's budget epsilon (Alg. 1, lines 2, 8 and 9)."""
     level_epsilon = epsilon / (2 * params.depth)  # Alg. 1, l. 2: eps_nleaf
     relation = params.relation
-    bound = gain_range(params.gradient_bound, relation)
-    proved = Sensitivity(float(bound), "range", GAIN_RANGE[relation], relation)
+    bound = rounded_up(gain_range, params.gradient_bound, relation)
+    proved = Sensitivity(bound, "range", GAIN_RANGE[relation], relation)
     declared = proved
     if params.constants == "published":  # Theorem 2: the exponent is eps G / (2 Delta G)
-        twice = 2 * gain_sensitivity_as_published(params.gradient_bound, params.regularisation)
-        declared = Sensitivity(float(twice), "range", LEMMA_1[relation], relation)
+        twice = 2 * rounded_up(gain_sensitivity_as_published, params.gradient_bound, params.regularisation)
+        declared = Sensitivity(twice, "range", LEMMA_1[relation], relation)
     return Charge(Exponential.calibrated(level_epsilon, declared.bound), declared, proved)
 
 
@@ -228,12 +235,12 @@ def leaf_charge(params: Params, epsilon: float, clip: float) -> Charge:
     """The release of all leaf values of one tree, for a tree's budget epsilon (Alg. 1, lines 1 and 14)."""
     leaf_epsilon = epsilon / 2 if params.leaf_budget == "half" else epsilon / (2 * params.depth)  # l. 1 against l. 14
     relation = params.relation
-    bound = leaf_sensitivity(params.gradient_bound, params.regularisation, clip, relation)
-    proved = Sensitivity(float(bound), 1, LEAF_CLIPPED[relation], relation)
+    bound = rounded_up(leaf_sensitivity, params.gradient_bound, params.regularisation, clip, relation)
+    proved = Sensitivity(bound, 1, LEAF_CLIPPED[relation], relation)
     declared = proved
     if params.constants == "published":
-        printed = leaf_sensitivity_as_published(params.gradient_bound, params.regularisation, clip)
-        declared = Sensitivity(float(printed), 1, COROLLARY_2[relation], relation)
+        printed = rounded_up(leaf_sensitivity_as_published, params.gradient_bound, params.regularisation, clip)
+        declared = Sensitivity(printed, 1, COROLLARY_2[relation], relation)
     return laplace_charge(leaf_epsilon, declared, proved, params.noise, touched=records_changed(relation))
 
 

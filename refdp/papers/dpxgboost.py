@@ -14,6 +14,7 @@ from typing import Literal
 import numpy as np
 
 from refdp import candidates as grids
+from refdp import portable
 from refdp.accounting import calibrate
 from refdp.binned import Mask
 from refdp.candidates import Candidates
@@ -58,7 +59,8 @@ def total_epsilon(params: Params, schema: Schema) -> float:
         return params.epsilon
     cost = lru_cache(lambda total: plan_at(params, schema, total))
     high = 1000 * params.epsilon
-    return calibrate(cost, params.epsilon, params.delta, low=params.epsilon, high=high, increasing=True, relative=1e-3)
+    found = calibrate(cost, params.epsilon, params.delta, low=params.epsilon, high=high, increasing=True, relative=1e-3)
+    return max(portable.coarser(found, 16), params.epsilon)
 
 
 def plan_at(params: Params, schema: Schema, total: float, *, proved: bool = False) -> Plan:

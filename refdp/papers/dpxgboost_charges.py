@@ -22,6 +22,7 @@ from refdp.papers.dpxgboost_formulas import (
     sketch_sensitivity,
 )
 from refdp.papers.dpxgboost_settings import Params, sketch_size
+from refdp.portable import rounded_up
 from refdp.records import Schema
 
 
@@ -65,15 +66,16 @@ def sketch_charge(params: Params, schema: Schema, epsilon: float) -> Charge:
     """The noisy histograms of all features of one sketch (section 4.1 and 4.4), as one release."""
     relation, m = params.relation, sketch_size(params, schema)
     claim = "sketch-weights" if relation is Relation.ADD_REMOVE else "sketch-repaired-replace-one"
-    proved = m * sketch_sensitivity(hessian_bound(params), relation)
-    printed = epsilon * sketch_scale_as_published(epsilon, m), f"sketch{suffix(relation)}"
-    return _additive(params, epsilon, (proved, claim), printed, touched=m)
+    proved = rounded_up(lambda bound: m * sketch_sensitivity(bound, relation), hessian_bound(params))
+    printed = rounded_up(lambda given: given * sketch_scale_as_published(given, m), epsilon)
+    return _additive(params, epsilon, (proved, claim), (printed, f"sketch{suffix(relation)}"), touched=m)
 
 
 def quantile_charge(params: Params, schema: Schema, epsilon: float) -> Charge:
     """One choice of the medians of all intervals of all features."""
-    bound = sketch_size(params, schema) * median_range(hessian_bound(params), params.relation)
-    declared = Sensitivity(float(bound), "range", f"dpxgboost/median-range{suffix(params.relation)}", params.relation)
+    m, relation = sketch_size(params, schema), params.relation
+    bound = rounded_up(lambda bound: m * median_range(bound, relation), hessian_bound(params))
+    declared = Sensitivity(bound, "range", f"dpxgboost/median-range{suffix(params.relation)}", params.relation)
     return Charge(Exponential.calibrated(epsilon, declared.bound, params.sampler), declared, declared)
 
 
@@ -84,26 +86,26 @@ def split_charge(params: Params, schema: Schema, epsilon: float) -> Charge:
     """The choice of all splits of one level (section 4.2)."""
     relation = params.relation
     end, bound = suffix(relation), gradient_bound(params)
-    proved = Sensitivity(float(gain_range(bound, relation)), "range", f"dpxgboost/gain-range{end}", relation)
+    proved = Sensitivity(rounded_up(gain_range, bound, relation), "range", f"dpxgboost/gain-range{end}", relation)
     if newton(params):
-        ranged = newton_gain_range(params.ratio_bound, hessian_bound(params), relation)
-        proved = Sensitivity(float(ranged), "range", f"dpxgboost/newton-gain-range{end}", relation)
+        ranged = rounded_up(newton_gain_range, params.ratio_bound, hessian_bound(params), relation)
+        proved = Sensitivity(ranged, "range", f"dpxgboost/newton-gain-range{end}", relation)
     declared = proved
     if params.constants == "published":
-        eq_5 = gain_sensitivity_as_published(min(params.gradient_bound, 1.0) if newton(params) else bound)
+        eq_5 = rounded_up(gain_sensitivity_as_published, min(params.gradient_bound, 1.0) if newton(params) else bound)
         whole = params.exponent == "whole"  # section 2: e^(eps u / Delta u); section 4.2: e^(eps u / (2 Delta u))
         claim = "dpxgboost/exponential-section-2" if whole else f"dpxgboost/split-selection{end}"
         if not whole and relation is Relation.ADD_REMOVE and exact_counts(params):
             claim = "dpxgboost/min-child-weight"  # Eq. 5 holds, but splits that exact counts leave out have no bound
         elif not whole and relation is Relation.ADD_REMOVE and newton(params):
             claim = "dpxgboost/newton-gain-sensitivity"
-        declared = Sensitivity(float(eq_5 if whole else 2 * eq_5), "range", claim, relation)
+        declared = Sensitivity(eq_5 if whole else 2 * eq_5, "range", claim, relation)
     return Charge(Exponential.calibrated(epsilon, declared.bound, params.sampler), declared, proved)
 
 
 def count_charge(params: Params, epsilon: float) -> Charge:
     """The noisy counts of all children of one level."""
-    bound = float(child_count_sensitivity(params.relation))
+    bound = rounded_up(child_count_sensitivity, params.relation)
     return _additive(params, epsilon, (bound, f"child-counts{suffix(params.relation)}"), None, touched=1)
 
 
@@ -116,25 +118,26 @@ def leaf_charge(params: Params, schema: Schema, epsilon: float) -> Charge:
         return _average_charge(params, epsilon)
     bound, relation = gradient_bound(params), params.relation
     end, shrunk = suffix(relation), params.regularisation
-    plain = leaf_sensitivity(bound, shrunk, relation), f"leaf-sensitivity{end}"
+    plain = rounded_up(leaf_sensitivity, bound, shrunk, relation), f"leaf-sensitivity{end}"
     if params.leaf == "laplace":
         claim = "leaf-sensitivity" if not end else "leaf-sensitivity-published-replace-one"
-        printed = leaf_sensitivity(bound, shrunk, Relation.ADD_REMOVE), claim
+        printed = rounded_up(leaf_sensitivity, bound, shrunk, Relation.ADD_REMOVE), claim
         return _additive(params, epsilon, plain, printed, touched=1)
-    padded = padded_leaf_sensitivity(bound, params.child_minimum, shrunk, relation), f"padded-leaf{end}"
-    eq_7 = leaf_sensitivity_as_published(bound, params.child_minimum, shrunk), f"min-child-weight{end}"
+    padded = rounded_up(padded_leaf_sensitivity, bound, params.child_minimum, shrunk, relation), f"padded-leaf{end}"
+    eq_7 = rounded_up(leaf_sensitivity_as_published, bound, params.child_minimum, shrunk), f"min-child-weight{end}"
     return _additive(params, epsilon, plain if params.constants == "published" else padded, eq_7, touched=1)
 
 
 def _average_charge(params: Params, epsilon: float) -> Charge:
     bound, relation = gradient_bound(params), params.relation
-    printed = epsilon * noisy_average_scale(bound, epsilon), f"noisy-average{suffix(relation)}"
+    end, weight = suffix(relation), count_weight(params)
+    printed = rounded_up(lambda *given: given[1] * noisy_average_scale(*given), bound, epsilon)
     if params.loss == "square":
-        found = noisy_ratio_sensitivity(bound, count_weight(params), relation), f"noisy-ratio{suffix(relation)}"
+        changed, claim = rounded_up(noisy_ratio_sensitivity, bound, weight, relation), f"noisy-ratio{end}"
     else:
-        changed = noisy_newton_sensitivity(bound, hessian_bound(params), count_weight(params), relation)
-        found = changed, f"noisy-newton-ratio{suffix(relation)}"
-    return _additive(params, epsilon, found, printed, touched=2)
+        changed = rounded_up(noisy_newton_sensitivity, bound, hessian_bound(params), weight, relation)
+        claim = f"noisy-newton-ratio{end}"
+    return _additive(params, epsilon, (changed, claim), (printed, f"noisy-average{end}"), touched=2)
 
 
 def _additive(
@@ -142,9 +145,9 @@ def _additive(
 ) -> Charge:
     """Laplace noise for an L1 sensitivity. proved, printed: bound and claim; touched: coordinates a record is in."""
     relation = params.relation
-    established = Sensitivity(float(proved[0]), 1, f"dpxgboost/{proved[1]}", relation)
+    established = Sensitivity(proved[0], 1, f"dpxgboost/{proved[1]}", relation)
     declared = established
     if printed is not None and params.constants == "published":
-        declared = Sensitivity(float(printed[0]), 1, f"dpxgboost/{printed[1]}", relation)
+        declared = Sensitivity(printed[0], 1, f"dpxgboost/{printed[1]}", relation)
     cells = touched * records_changed(relation)
     return laplace_charge(epsilon, declared, established, params.noise, touched=cells)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import accumulate, repeat
+from operator import mul
 from typing import Any, Literal
 
+from refdp import portable
 from refdp.checks import check_choices, check_count, check_number
 from refdp.errors import InvalidParameter
 from refdp.events import Relation
@@ -172,7 +174,9 @@ def budget_of(params: Params, schema: Schema, total: float) -> Budget:
 
 def before_sampling(epsilon: float, rate: float) -> float:
     """log(1 + (e^epsilon - 1)/rate): the logarithm of `unamplified_odds`, without cancellation or overflow."""
-    return math.log1p(math.expm1(epsilon) / rate) if epsilon < 500 else epsilon - math.log(rate)
+    if epsilon >= 500:
+        return float(epsilon - portable.log(rate))
+    return float(portable.log1p(portable.expm1(epsilon) / rate))
 
 
 def _parts(params: Params, schema: Schema) -> dict[str, float]:
@@ -195,5 +199,6 @@ def _tree_budget(params: Params, parts: Mapping[str, float], epsilon: float) -> 
 
 def _geometric(growth: float, count: int) -> list[float]:
     """Shares of sum 1, each `growth` times the one before."""
-    weights = [growth**k for k in range(count)]
-    return [weight / sum(weights) for weight in weights]
+    weights = list(accumulate(repeat(growth, count - 1), mul, initial=1.0))  # products are the same on every machine
+    whole = sum(weights)
+    return [weight / whole for weight in weights]

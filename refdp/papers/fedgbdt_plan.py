@@ -8,6 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import groupby
 
+from refdp import portable
 from refdp.accounting import account
 from refdp.calibration import gaussian, total_mu
 from refdp.certificate import Certificate, Guarantee, issue
@@ -70,10 +71,11 @@ def hessian_charge(params: Params, schema: Schema, mu: float) -> Charge:
 def charge(params: Params, mu: float, kind: str, bound: float = 1.0) -> Charge:
     """kind: "averaging", "gradient", "newton" or "hessian"; bound: of |g|; mu: the cost in Gaussian privacy."""
     relation = params.relation
-    proved = Sensitivity(root(proved_square(kind, relation, bound)), 2, CLAIMS[kind, "proved", relation], relation)
-    printed = Sensitivity(root(published_square(kind, bound)), 2, CLAIMS[kind, "published", relation], relation)
+    squares = proved_square(kind, relation, Fraction(bound)), published_square(kind, Fraction(bound))
+    proved = Sensitivity(portable.root(squares[0]), 2, CLAIMS[kind, "proved", relation], relation)
+    printed = Sensitivity(portable.root(squares[1]), 2, CLAIMS[kind, "published", relation], relation)
     if params.sensitivities == "by-round":  # rounding to the grid keeps |g| <= 1 (fedgbdt/rounding), not |g| <= b < 1
-        proved = replace(proved, bound=proved.bound + 2 * GRID)
+        proved = replace(proved, bound=portable.at_least(Fraction(proved.bound) + 2 * Fraction(GRID)))
         if kind == "newton" and relation is Relation.ADD_REMOVE:
             proved = replace(proved, claim="fedgbdt/newton-sensitivity-by-round")
     declared = printed if params.sensitivities == "published" else proved
@@ -82,13 +84,19 @@ def charge(params: Params, mu: float, kind: str, bound: float = 1.0) -> Charge:
         proved, declared = replace(proved, claim="fedgbdt/ldp-vector"), replace(declared, claim=claim)
     touched = (1 if kind == "hessian" else 2) * (1 if relation is Relation.ADD_REMOVE else 2) * params.records_each
     if params.records_each > 1:  # r times the sensitivity of one record (Section 4, fedgbdt/several-records)
-        proved = replace(proved, bound=params.records_each * proved.bound, claim="fedgbdt/several-records")
-        declared = replace(declared, bound=params.records_each * declared.bound, claim="fedgbdt/several-records")
+        proved = replace(proved, bound=_times(params.records_each, proved.bound), claim="fedgbdt/several-records")
+        declared = replace(declared, bound=_times(params.records_each, declared.bound), claim="fedgbdt/several-records")
     mechanism, rounded = gaussian(mu, declared, params.noise, touched=touched)
-    return Charge(mechanism, rounded, replace(proved, bound=proved.bound + (rounded.bound - declared.bound)))
+    added = Fraction(rounded.bound) - Fraction(declared.bound)
+    return Charge(mechanism, rounded, replace(proved, bound=portable.at_least(Fraction(proved.bound) + added)))
 
 
-def proved_square(kind: str, relation: Relation, bound: float) -> Number:
+def _times(records: int, bound: float) -> float:
+    """So many times a bound, rounded up."""
+    return portable.at_least(records * Fraction(bound))
+
+
+def proved_square(kind: str, relation: Relation, bound: Number) -> Number:
     """The squared sensitivity that the ledger proves."""
     if kind == "newton":
         return newton_squared_sensitivity(relation, bound)
@@ -97,7 +105,7 @@ def proved_square(kind: str, relation: Relation, bound: float) -> Number:
     return averaging_squared_sensitivity(relation) if kind == "averaging" else hessian_squared_sensitivity(relation)
 
 
-def published_square(kind: str, bound: float) -> Number:
+def published_square(kind: str, bound: Number) -> Number:
     """The squared sensitivity that the paper gives, whatever the neighbours."""
     if kind == "newton":
         return newton_squared_sensitivity_as_published()
@@ -108,12 +116,6 @@ def published_square(kind: str, bound: float) -> Number:
         if kind == "hessian"
         else (counting_squared_sensitivity_as_published())
     )
-
-
-def root(square: Number) -> float:
-    """The square root of an exact or floating number, never below the true one."""
-    found = math.sqrt(square)
-    return found if Fraction(found) ** 2 >= Fraction(square) else math.nextafter(found, math.inf)
 
 
 def queries(params: Params, schema: Schema) -> int:

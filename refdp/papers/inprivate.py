@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass
+from fractions import Fraction
 from typing import Literal
 
 import numpy as np
 
 from refdp import candidates as grids
+from refdp import portable
 from refdp.binned import Binned, Mask
 from refdp.calibration import laplace_charge
 from refdp.candidates import Candidates
@@ -39,6 +41,7 @@ from refdp.papers.inprivate_formulas import (
     round_share,
     square_residual,
 )
+from refdp.portable import rounded_up
 from refdp.records import Floats, Interval, Numeric, Records, Schema
 from refdp.trees import Ensemble, Model, Tree
 
@@ -145,7 +148,7 @@ def round_shares(params: Params) -> tuple[float, ...]:
     """Share of an owner's records in each round: all of them in a single one, else 2^-t   (section VI-B)."""
     if params.rounds == 1:
         return (1.0,)
-    return tuple(float(round_share(number)) for number in range(1, params.rounds + 1))
+    return tuple(portable.share(round_share(number)) for number in range(1, params.rounds + 1))
 
 
 def turns(params: Params) -> list[tuple[int, int]]:
@@ -165,7 +168,7 @@ def split_charge(params: Params, schema: Schema, epsilon: float) -> Charge:
     if params.level_budget == "share":
         share = level_epsilon(share, params.depth)
     relation = params.relation
-    bound = float(gain_range(proved_bound(params, schema), relation))
+    bound = rounded_up(gain_range, proved_bound(params, schema), relation)
     proved = Sensitivity(bound, "range", GAIN_RANGE[relation], relation)
     declared = proved
     if params.constants == "published":  # Eq. 10: the exponent is epsilon_1 gain / (2 Delta)
@@ -179,10 +182,10 @@ def leaf_charge(params: Params, schema: Schema, epsilon: float) -> Charge:
     share = (1 - params.split_share) * epsilon  # Alg. 1, l. 2: epsilon_2
     relation, which = params.relation, params.relation is Relation.REPLACE_ONE
     task = "regression" if isinstance(schema.target, Interval) else "classes"
-    bound = classification_leaf_sensitivity(relation)
+    bound = rounded_up(classification_leaf_sensitivity, relation)
     if task == "regression":
-        bound = regression_leaf_sensitivity(params.residual_bound, relation)
-    proved = Sensitivity(float(bound), 1, LEAVES[task][which], relation)
+        bound = rounded_up(regression_leaf_sensitivity, params.residual_bound, relation)
+    proved = Sensitivity(bound, 1, LEAVES[task][which], relation)
     declared = proved
     if params.constants == "published":  # two queries of sensitivity 1, half of epsilon_2 each
         declared = Sensitivity(2.0, 1, PUBLISHED_LEAVES[task][which], relation)
@@ -208,9 +211,9 @@ def plan(params: Params, schema: Schema, *, proved: bool = False) -> Plan:
 
 
 def dealt(params: Params) -> tuple[float, ...]:
-    """Probability that a record is used in each turn."""
-    shares = round_shares(params)
-    return tuple(shares[t] / params.owners for t, _ in turns(params))
+    """Probability that a record is used in each turn, rounded down so that they sum to at most 1."""
+    shares = [portable.share(Fraction(share) / params.owners) for share in round_shares(params)]
+    return tuple(shares[t] for t, _ in turns(params))
 
 
 def by_size(params: Params) -> bool:

@@ -20,6 +20,7 @@ from refdp.mechanisms import DiscreteLaplace, Laplace
 from refdp.papers.inprivate import Params, labels_of
 from refdp.papers.inprivate_formulas import advance_sensitivity, error_change, margin, records_changed
 from refdp.papers.inprivate_messages import Turn
+from refdp.portable import rounded_up
 from refdp.records import Categorical, Floats, Interval, Records
 
 ADVANCE = {Relation.ADD_REMOVE: "inprivate/advance-sum", Relation.REPLACE_ONE: "inprivate/advance-sum-replace-one"}
@@ -54,7 +55,7 @@ class Control:
     def release(self, name: Name, params: Params) -> Release:
         """One private measurement."""
         relation = params.relation
-        declared = Sensitivity(advance_sensitivity(self.bound, relation), 1, ADVANCE[relation], relation)
+        declared = Sensitivity(rounded_up(advance_sensitivity, self.bound, relation), 1, ADVANCE[relation], relation)
         share = params.epsilon / (2 * params.rounds)
         mechanism, declared = laplace(share, declared, params.noise, touched=records_changed(relation))
         return Release(name, mechanism, declared)

@@ -10,11 +10,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from fractions import Fraction
 from functools import lru_cache
 from typing import Literal
 
 import numpy as np
 
+from refdp import portable
 from refdp.accounting.conversion import epsilons
 from refdp.certificate import Certificate, Guarantee, issue
 from refdp.checks import check_choices, check_count, check_number
@@ -179,11 +181,14 @@ def noise_of(params: Params, schema: Schema) -> Noise:
     if params.weights == "printed":
         v_g, v_h = gradient_variance_printed(r1, squared), support_variance_printed(r1, squared)
     relation = Relation.ADD_REMOVE
-    proved = Sensitivity(math.sqrt(whitened_squared(g, h, v_g, v_h)) * (1 + 2**-40), "whitened", WHITENED, relation)
+    deviations = math.sqrt(v_g), math.sqrt(v_h)
+    exact = Fraction(g), Fraction(h), Fraction(deviations[0]) ** 2, Fraction(deviations[1]) ** 2
+    proved = Sensitivity(portable.root(whitened_squared(*exact)), "whitened", WHITENED, relation)
     declared = proved
     if params.weights == "printed":
-        declared = Sensitivity(math.sqrt(joint_sensitivity_squared(sigma**2)), "whitened", PRINTED, relation)
-    return Noise(params, g, h, squared, Gaussian((math.sqrt(v_g), math.sqrt(v_h))), declared, proved)
+        printed = portable.root(joint_sensitivity_squared(Fraction(sigma) ** 2))
+        declared = Sensitivity(printed, "whitened", PRINTED, relation)
+    return Noise(params, g, h, squared, Gaussian(deviations), declared, proved)
 
 
 def rules_of(params: Params, schema: Schema) -> Rules:
@@ -354,7 +359,7 @@ def initial_score(params: Params, schema: Schema, held: Held, curator: Curator) 
     if not classes:
         return float(clipped(mean, -bound.bound, bound.bound))
     inside = float(clipped(mean, NEAR_0, 1 - NEAR_0))
-    return math.log(inside / (1 - inside))
+    return float(portable.log(inside / (1 - inside)))
 
 
 # --- Labels and predictions -------------------------------------------------------------------------------------------
