@@ -110,6 +110,8 @@ def load(name_or_csv: str | Path, *, target: str | None = None, bounds: Bounds |
     those bundled with scikit-learn (breast_cancer, diabetes), then at OpenML (cached in REFDP_CACHE or ~/.cache/refdp).
     target: its column; a CSV file's last one by default. bounds: {column: [low, high] or [category, ...]}, the
     target's too, or a JSON file of that; a column without bounds takes them from the data (see `Dataset.schema`).
+    Empty fields, blanks and NaN are missing values, and so is what the manifest's `missing_token` says; its
+    `category_missing_code` is a category of features. A record with a missing label is refused, never left out.
     Errors: InvalidRecords for an unknown name or column, an unreadable or empty file, a missing label.
     """
     given = given_domains(bounds)
@@ -190,12 +192,14 @@ def _manifest() -> dict[str, Any]:
 def _from_manifest(entry: Any, given: Domains) -> Dataset:
     name, target = entry["name"], entry["target"]
     dropped = [column["name"] for column in entry["columns"] if column["role"] not in ("feature", "target")]
+    code = entry.get("category_missing_code")
     domains: Domains = {}
     for column in entry["columns"]:
-        if column["name"] not in dropped and (known := manifest_domain(column, entry.get("positive_label"))):
+        if column["name"] not in dropped and (known := manifest_domain(column, entry.get("positive_label"), code)):
             domains[column["name"]] = known
     domains |= package_domains(name) | given
-    return assembled(name, read_table(entry["path"]).without(dropped), target, domains)
+    table = read_table(entry["path"]).without(dropped).with_missing(entry.get("missing_token", ""))
+    return assembled(name, table, target, domains)
 
 
 def assembled(name: str, table: Table, target: str, domains: Domains) -> Dataset:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any, Literal
@@ -13,7 +13,7 @@ import numpy as np
 
 from refdp.errors import InvalidRecords
 from refdp.records import Categorical, Feature, Floats, Numeric
-from refdp.tables import Table, is_number
+from refdp.tables import MISSING_CODES, Table, is_missing, is_number
 
 Source = Literal["definition", "documented", "chosen", "given", "observed"]
 Bounds = Mapping[str, Sequence[Any]]
@@ -37,7 +37,15 @@ def _given(name: str, values: Any) -> Feature:
         return Numeric(name, _float(values[0]), _float(values[1]))
     if not all(isinstance(value, str | int | float) for value in values):
         raise InvalidRecords(f"bounds of {name!r}: categories are texts or numbers, not {values!r}")
-    return Categorical(name, tuple(str(value) for value in values))
+    return _listed(name, (str(value) for value in values))
+
+
+def _listed(name: str, categories: Iterable[str]) -> Categorical:
+    """A list of categories or classes, none of which is a missing value."""
+    listed = tuple(categories)
+    if any(map(is_missing, listed)):
+        raise InvalidRecords(f"categories of {name!r}: an empty text, blanks and NaN are missing values, no categories")
+    return Categorical(name, listed)
 
 
 def _float(bound: float) -> float:
@@ -57,24 +65,37 @@ def package_domains(name: str) -> Domains:
     }
 
 
-def manifest_domain(column: Any, positive_label: str | None) -> tuple[Feature, Source] | None:
-    """The domain of a column of a manifest, as public as its weaker bound; None where the manifest has none."""
+def manifest_domain(
+    column: Any, positive_label: str | None, missing_code: str | None = None
+) -> tuple[Feature, Source] | None:
+    """The domain of a column of a manifest, as public as its weaker bound; None where the manifest has none.
+
+    missing_code: what stands for an unknown value in the columns of categories: a category of features, but no class.
+    """
     name, bounds = column["name"], column.get("bounds")
     if bounds:
         source = next(s for s in _WEAKEST_FIRST if s in (bounds["min_source"], bounds["max_source"]))
         return Numeric(name, float(bounds["min"]), float(bounds["max"])), source
     if "categories" not in column:
         return None
-    positive_last = sorted(
-        column["categories"], key=lambda label: column["role"] == "target" and label == positive_label
-    )
-    return Categorical(name, tuple(positive_last)), "documented"
+    if column["role"] != "target":
+        return _listed(name, column["categories"]), "documented"
+    classes = (label for label in column["categories"] if label != missing_code)
+    return _listed(name, sorted(classes, key=lambda label: label == positive_label)), "documented"
 
 
 def observed_domain(table: Table, name: str, is_target: bool) -> tuple[Feature, Source]:
-    """The domain read off the records: the range of numbers, else the values; a target of two values is a class."""
-    present = [value for value in table.column(name) if value != "" and value == value]
-    texts = sorted({str(value) for value in present})
+    """The domain read off the records: the range of numbers, else the values; a target of two values is a class.
+
+    Errors: InvalidRecords for a target with labels that files write for missing ones: whether they are classes is the
+    caller's to say.
+    """
+    texts = sorted({str(value).strip() for value in table.column(name) if not is_missing(value)})
+    if is_target and any(text.lower() in MISSING_CODES for text in texts):
+        raise InvalidRecords(
+            f"{table.source}: target {name!r} holds a text that stands for a missing label, one of "
+            f"{', '.join(MISSING_CODES)}; leave such records out, or list all classes in the bounds"
+        )
     if not all(is_number(text) for text in texts) or (is_target and len(texts) == 2):
         return Categorical(name, tuple(texts)), "observed"
     numbers = np.array([float(text) for text in texts])

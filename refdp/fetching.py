@@ -98,7 +98,7 @@ def _openml(name: str, known: OpenML) -> Fetched:
             columns[ours] = _texts(columns[ours], declared, known.unknown)
             extra = {known.unknown} - {"", *declared}
             domains[ours] = Categorical(ours, (*declared, *extra)), "documented"
-    columns[target] = [str(label) for label in bunch.target]
+    columns[target] = ["" if label is None else str(label) for label in bunch.target]
     if known.classes:
         domains[target] = Categorical(target, known.classes), "documented"
     return Table(name, columns), target, domains

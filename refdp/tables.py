@@ -16,6 +16,8 @@ from refdp.errors import InvalidRecords
 from refdp.records import Floats
 
 Column = Sequence[str] | Floats
+MISSING_CODES = ("?", "na", "n/a", "none", "null", "<na>", "#n/a", "missing")
+"""What files write for a value that is not there. As a label that nobody listed as a class they are refused."""
 
 
 @dataclass(frozen=True)
@@ -36,12 +38,12 @@ class Table:
         column = self.column(name)
         if isinstance(column, np.ndarray):
             return column
-        if not all(is_number(text) for text in column if text):
+        if not all(is_number(text) for text in column if text.strip()):
             raise InvalidRecords(
                 f"{self.source}: column {name!r} holds text that is no number; a missing value is empty or NaN, "
                 "categories are listed in the bounds"
             )
-        return np.array([float(text) if text else math.nan for text in column])
+        return np.array([float(text) if text.strip() else math.nan for text in column])
 
     def indices(self, name: str, categories: Sequence[str]) -> Floats:
         """The index of each value in the list of categories, NaN where empty or not in the list.
@@ -52,9 +54,26 @@ class Table:
         texts = map(str, self.column(name))
         return np.array([index.get(text, index.get(text.strip(), math.nan)) for text in texts])
 
+    def with_missing(self, token: str) -> Table:
+        """The table with empty texts where this token stands for a missing value."""
+        if not token:
+            return self
+        return Table(
+            self.source,
+            {
+                name: column if isinstance(column, np.ndarray) else ["" if text == token else text for text in column]
+                for name, column in self.columns.items()
+            },
+        )
+
     def without(self, names: Sequence[str]) -> Table:
         """The table less some columns."""
         return Table(self.source, {name: column for name, column in self.columns.items() if name not in names})
+
+
+def is_missing(value: object) -> bool:
+    """Whether a value is an empty text, blanks or NaN in any spelling: never a category or a class of its own."""
+    return str(value).strip().lower() in ("", "nan", "+nan", "-nan")
 
 
 def is_number(text: str) -> bool:

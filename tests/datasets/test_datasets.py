@@ -106,6 +106,56 @@ def test_bad_files_have_one_clear_error(tmp_path: Path, text: str, options: dict
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("missing", ["", " ", "nan", "NaN", "NA", "?", "None", "null"])
+@pytest.mark.parametrize("labels", [("yes", "no"), ("yes", "yes"), ("0", "1"), ("1", "1")])
+@pytest.mark.parametrize("listed", [False, True])
+def test_a_missing_label_is_refused_and_never_a_class(
+    tmp_path: Path, missing: str, labels: tuple[str, str], listed: bool
+) -> None:
+    """Also where it would be the second of two values, and make two classes of one."""
+    path = written(tmp_path, f'a,b\n1,{labels[0]}\n2,{labels[1]}\n3,"{missing}"\n')
+    bounds = {"b": ["no", "yes", "0", "1"]} if listed else None
+    with pytest.raises(InvalidRecords, match=r"target 'b'.* missing"):
+        load(path, bounds=bounds)
+
+
+@pytest.mark.parametrize("missing", ["", " ", "nan"])
+def test_what_is_missing_is_no_category_of_a_feature_and_cannot_be_listed_as_one(tmp_path: Path, missing: str) -> None:
+    path = written(tmp_path, f'a,b\nred,0\n"{missing}",1\nblue ,1\n')
+    assert load(path).features == (Categorical("a", ("blue", "red")),)
+    np.testing.assert_array_equal(load(path).x[:, 0], [1, np.nan, 0])
+    for column in "ab":
+        with pytest.raises(
+            InvalidRecords, match=f"categories of '{column}': an empty text, blanks and NaN are missing"
+        ):
+            load(path, bounds={column: ["red", "blue", "0", "1", missing]})
+
+
+def test_a_code_that_is_listed_is_a_class(tmp_path: Path) -> None:
+    assert load(written(tmp_path, "a,b\n1,NA\n2,US\n"), bounds={"b": ["NA", "US"]}).y.tolist() == [0, 1]
+
+
+def test_a_manifest_says_what_stands_for_a_missing_value(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its missing_token everywhere, its category_missing_code in labels; of features that is a category."""
+    columns = [
+        {"name": "kind", "kind": "categorical", "role": "feature", "categories": ["a", "?"]},
+        {"name": "age", "kind": "numeric", "role": "feature"},
+        {"name": "back", "kind": "categorical", "role": "target", "categories": ["yes", "?", "no"]},
+    ]
+    entry = {"name": "shop", "file": "shop.csv", "target": "back", "positive_label": "yes", "columns": columns}
+    entry |= {"missing_token": "-", "category_missing_code": "?"}
+    (tmp_path / "MANIFEST.json").write_text(json.dumps({"datasets": [entry]}))
+    monkeypatch.setenv("REFDP_DATA", str(tmp_path))
+    written(tmp_path, "kind,age,back\na,-,yes\n?,3,no\n-,4,no\n", "shop.csv")
+    shop = load("shop")
+    assert shop.target == Classes(("no", "yes"))
+    np.testing.assert_array_equal(shop.x, [[0, np.nan], [1, 3], [np.nan, 4]])
+    for label in ("?", "-", ""):
+        written(tmp_path, f"kind,age,back\na,1,yes\na,2,no\na,3,{label}\n", "shop.csv")
+        with pytest.raises(InvalidRecords, match="target 'back' is missing or not one of no, yes"):
+            load("shop")
+
+
 def test_unreadable_files(tmp_path: Path) -> None:
     (tmp_path / "cut.csv.gz").write_bytes(gzip.compress(PEOPLE.encode())[:-12])
     (tmp_path / "plain.csv.gz").write_bytes(PEOPLE.encode())
@@ -194,7 +244,7 @@ def test_the_package_states_where_each_bound_comes_from() -> None:
     assert package_domains("people.csv") == {}
 
 
-def fake_openml(known: fetching.OpenML, categorical: dict[str, list[str]], row: list[float], label: str) -> Any:
+def fake_openml(known: fetching.OpenML, categorical: dict[str, list[str]], row: list[float], label: Any) -> Any:
     names = [f"V{i}" for i in range(1, len(known.columns))]
     return lambda **_: SimpleNamespace(
         feature_names=names, data=np.array([row, row]), categories=categorical, target=np.array([label, label])
@@ -217,6 +267,13 @@ def test_openml_answers_are_renamed_and_decoded(monkeypatch: pytest.MonkeyPatch)
     answer = fake_openml(fetching.OPENML["abalone"], {"V1": ["M", "F", "I"]}, [0.0, *[0.5] * 7], "9")
     monkeypatch.setattr(sklearn.datasets, "fetch_openml", answer)
     assert (load("abalone").target, load("abalone").y.tolist()) == (Interval(1, 29), [9, 9])
+    for missing in (None, np.nan):
+        answer = fake_openml(fetching.OPENML["adult"], {"V2": ["Private"], "V7": ["Sales", "Tech"]}, row, missing)
+        monkeypatch.setattr(sklearn.datasets, "fetch_openml", answer)
+        with pytest.raises(InvalidRecords, match="target 'income' is missing"):
+            load("adult")
+    answer = fake_openml(fetching.OPENML["abalone"], {"V1": ["M", "F", "I"]}, [0.0, *[0.5] * 7], "9")
+    monkeypatch.setattr(sklearn.datasets, "fetch_openml", answer)
     with pytest.raises(InvalidRecords, match="OpenML gave 8 features, 54 are known"):
         load("covtype")
 
