@@ -18,6 +18,7 @@ from refdp import datasets
 from refdp.certificate import Certificate
 from refdp.curator import Curator, Request
 from refdp.datasets import Dataset
+from refdp.errors import InvalidRecords
 from refdp.events import Relation
 from refdp.mechanisms import Exponential
 from refdp.papers import dpboost
@@ -75,7 +76,7 @@ def parts(name: str, repeat: int) -> list[tuple[Dataset, Dataset]]:
     dataset = dataset if task.take is None else dataset.take(np.arange(task.take))
     dataset = dataset if task.positive is None else dataset.one_against_rest(task.positive)
     if len(dataset.y) != task.rows:
-        raise SystemExit(f"{name}: {len(dataset.y)} records found, {task.rows} are expected")
+        raise InvalidRecords(f"{name}: {len(dataset.y)} records found, {task.rows} are expected")
     return list(datasets.folds(dataset, FOLDS, seed=repeat))
 
 
@@ -112,7 +113,7 @@ class Method:
     def params(self, task: Task, epsilon: float, **more: Any) -> dpboost.Params:
         """The parameters of a run; PARA stops where it runs out of records unless all_trees."""
         settings = {"trees": 50, "trees_per_ensemble": 50, "depth": 6, "regularisation": 0.1, "shrinkage": 0.1,
-                    "bins": 32, **self.settings, **more}  # fmt: skip
+                    "bins": 32, "noise": "floating", **self.settings, **more}  # fmt: skip
         if settings.get("scheme") == "para" and not self.all_trees:
             settings["trees"] = min(task.trees_of_para, settings["trees"])
         return dpboost.Params(epsilon=self.budget * epsilon, relation=self.relation, **settings)
@@ -146,10 +147,10 @@ def runs(repeats: int) -> list[Run]:
     cells = [("budget", name, cell) for name in TASKS for cell in _budget_cells(METHODS)]
     cells += [("noise", name, {"epsilon": e, "noise": part}) for name in TASKS for e in EPSILONS for part in PARTS]
     cells += [("one-seed", name, {"epsilon": e, "method": "dpboost-text"}) for name in TASKS for e in EPSILONS]
-    many = [Run.of("dpboost", experiment, fold, repeat, data=name, **cell)
+    many = [Run.of("dpboost", experiment, fold, repeat, dataset=name, **cell)
             for repeat in range(repeats) for experiment, name, cell in cells for fold in range(FOLDS)]  # fmt: skip
-    slow = [("candidates", {"data": name, **cell}) for name in TASKS for cell in _budget_cells(CANDIDATES)]
-    slow += [("curves", {"data": name, "method": method}) for name in CURVE_TASKS for method in CURVES]
+    slow = [("candidates", {"dataset": name, **cell}) for name in TASKS for cell in _budget_cells(CANDIDATES)]
+    slow += [("curves", {"dataset": name, "method": method}) for name in CURVE_TASKS for method in CURVES]
     once = [Run.of("dpboost", experiment, fold, 0, **cell) for experiment, cell in slow for fold in range(FOLDS)]
     return many + once
 
@@ -176,9 +177,14 @@ class PartlyNoisy(SampleSource):
         return super().release(request) if kind == self._noisy else self._quiet.release(request)
 
 
+def look(name: str) -> None:
+    """Look whether a data set is at hand and is the one that is expected. Errors: InvalidRecords."""
+    parts(name, 0)
+
+
 def execute(run: Run) -> Metrics:
     """Train on the fold's training part, measure on its test part."""
-    train, test = parts(run["data"], run.repeat)[run.fold]
+    train, test = parts(run["dataset"], run.repeat)[run.fold]
     params = params_of(run)
     model = dpboost.train(params, train.records(), Curator(_source(run, params), params.relation))
     return curve(model, test) if run.experiment == "curves" else scored(model, train, test)
@@ -190,7 +196,7 @@ def params_of(run: Run) -> dpboost.Params:
     more: dict[str, Any] = {"candidates": "data"} if run.experiment == "candidates" else {}
     if run.experiment == "curves":
         more |= {"trees": CURVE_TREES}
-    return METHODS[settings["method"]].params(TASKS[run["data"]], settings["epsilon"], **more)
+    return METHODS[settings["method"]].params(TASKS[run["dataset"]], settings["epsilon"], **more)
 
 
 def program(run: Run) -> str:

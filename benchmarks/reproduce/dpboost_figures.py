@@ -29,7 +29,7 @@ def budget_figure(cells: Cells, name: str, docs: Path) -> Path:
         for axes, (title, methods) in zip(panels, PANELS.items()):
             for method in methods:
                 _budget_line(axes, cells, name, method, factor)
-            constant = factor * cells.sample("constant", "budget", data=name, method="np").mean
+            constant = factor * cells.sample("constant", "budget", dataset=name, method="np").mean
             axes.axhline(constant, color="0.5", linestyle=":", label="best constant (not private)")
             axes.set(title=f"{TASKS[name].title}, {title}", xlabel="epsilon", xticks=EPSILONS)
             axes.legend(fontsize=6.5, ncol=2, columnspacing=1, loc="upper center", bbox_to_anchor=(0.5, -0.16))
@@ -39,10 +39,10 @@ def budget_figure(cells: Cells, name: str, docs: Path) -> Path:
 
 def _budget_line(axes: Any, cells: Cells, name: str, method: str, factor: float) -> None:
     if method == "np":
-        mean = factor * cells.sample("loss", "budget", data=name, method="np").mean
+        mean = factor * cells.sample("loss", "budget", dataset=name, method="np").mean
         axes.axhline(mean, color=COLOUR["np"], label="NP")
         return
-    found = {e: cells.sample("loss", "budget", data=name, method=method, epsilon=e) for e in EPSILONS}
+    found = {e: cells.sample("loss", "budget", dataset=name, method=method, epsilon=e) for e in EPSILONS}
     done = {e: cell for e, cell in found.items() if len(cell.values) > 1}
     heights, bars = [factor * cell.mean for cell in done.values()], [factor * cell.deviation for cell in done.values()]
     axes.errorbar(list(done), heights, bars, color=COLOUR[method], label=METHODS[method].title, marker="o",
@@ -55,7 +55,7 @@ def curve_figure(cells: Cells, docs: Path) -> Path:
         figure, panels = pyplot.subplots(1, len(CURVE_TASKS), figsize=(9, 3.6))
         for axes, name in zip(panels, CURVE_TASKS):
             for method in CURVES:
-                values = 100 * cells.curves("loss", "curves", data=name, method=method)
+                values = 100 * cells.curves("loss", "curves", dataset=name, method=method)
                 if len(values):
                     dashed = METHODS[method].group == "repaired"
                     axes.plot(STEPS, values.mean(axis=0), "--" if dashed else "-", color=COLOUR[method], linewidth=1.2,

@@ -47,7 +47,7 @@ def write(outcomes: Mapping[Run, Outcome], docs: Path) -> Path:
     """Write the page and its figures."""
     cells = Cells.of(outcomes)
     for name in TASKS:
-        if cells.sample("loss", "budget", data=name, method="np").values:
+        if cells.sample("loss", "budget", dataset=name, method="np").values:
             budget_figure(cells, name, docs)
     curve_figure(cells, docs)
     path = docs / "dpboost.md"
@@ -83,7 +83,7 @@ def sections(cells: Cells) -> Iterator[str]:
 
 def cell(cells: Cells, experiment: str, name: str, **more: str | float) -> Sample:
     """The losses of one cell."""
-    return cells.sample("loss", experiment, data=name, **more)
+    return cells.sample("loss", experiment, dataset=name, **more)
 
 
 def shown(name: str, value: Sample) -> str:
@@ -108,7 +108,7 @@ def summary(cells: Cells) -> str:
 
 
 def _useful(cells: Cells, name: str, method: str) -> str:
-    constant = cells.sample("constant", "budget", data=name, method="np").mean
+    constant = cells.sample("constant", "budget", dataset=name, method="np").mean
     better = [cell(cells, "budget", name, method=method, epsilon=e).mean < constant for e in EPSILONS]
     last = max((i for i, useful in enumerate(better) if not useful), default=-1)
     return f"ε = {EPSILONS[last + 1]:g}" if last + 1 < len(EPSILONS) else "none up to 10"
@@ -136,7 +136,7 @@ def _number(value: float) -> str:
 def budget_table(cells: Cells, name: str) -> str:
     """Figure and table of one data set."""
     factor, label, digits = unit(name)
-    constant = cells.sample("constant", "budget", data=name, method="np").text(factor, digits)
+    constant = cells.sample("constant", "budget", dataset=name, method="np").text(factor, digits)
     rows = [[method.title, *line(cells, "budget", name, method=key)] for key, method in METHODS.items()]
     head = f"### {TASKS[name].title}: {label}\n\n![{name}](figures/dpboost-{name}.png)\n"
     note = f"The best constant prediction, which is not private either, has {constant}.\n"
@@ -228,7 +228,7 @@ def trees(cells: Cells) -> str:
     rows = []
     for name in CURVE_TASKS:
         for method in CURVES:
-            values = 100 * cells.curves("loss", "curves", data=name, method=method)
+            values = 100 * cells.curves("loss", "curves", dataset=name, method=method)
             if len(values):
                 found = [Sample(tuple(values[:, count // 10 - 1])).text() for count in counts]
                 rows.append([f"{TASKS[name].title}, {METHODS[method].title}", *found])

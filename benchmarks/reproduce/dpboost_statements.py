@@ -82,7 +82,7 @@ class Statements:
             100
             * (
                 self._loss(name, variant.ours, e).mean
-                - self._cells.sample("loss", "budget", data=name, method="np").mean
+                - self._cells.sample("loss", "budget", dataset=name, method="np").mean
             )
             for name in CLASSES
             for e in EPSILONS
@@ -94,7 +94,7 @@ class Statements:
         return Finding(near >= len(excess) / 2, figures)
 
     def _loss(self, name: str, method: str, epsilon: float) -> Sample:
-        return self._cells.sample("loss", "budget", data=name, method=method, epsilon=epsilon)
+        return self._cells.sample("loss", "budget", dataset=name, method=method, epsilon=epsilon)
 
     def _lower(self, name: str, variant: Variant, epsilon: float) -> float:
         return self._loss(name, variant.para, epsilon).mean - self._loss(name, variant.ours, epsilon).mean

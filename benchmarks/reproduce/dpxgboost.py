@@ -67,7 +67,8 @@ class Method:
 
     def params(self, name: str, epsilon: float, **more: Any) -> dpxgboost.Params:
         """The parameters of a run on a data set."""
-        settings = {"trees": TREES, "subsample": RATE, "child_minimum": TASKS[name].minimum, **self.settings, **more}
+        settings = {"trees": TREES, "subsample": RATE, "child_minimum": TASKS[name].minimum, "noise": "floating",
+                    **self.settings, **more}  # fmt: skip
         if self.halves and not name.endswith(("reg", "reg-40")) and name != "abalone":
             settings["gradient_bound"] = 2.0
         return dpxgboost.Params(first_order(epsilon) if self.first_order else epsilon, self.relation, **settings)
@@ -163,26 +164,26 @@ def _table() -> list[Planned]:
             continue
         budgets = ENDS if data not in EXPLAINED or name in BESIDE else EPSILONS
         found = [{}] if one.group == "none" else [{"epsilon": e} for e in budgets]
-        cells += [("table", {"data": data, "method": name, **cell}) for cell in found]
+        cells += [("table", {"dataset": data, "method": name, **cell}) for cell in found]
     return cells
 
 
 def _explanations() -> list[Planned]:
-    cells = [("ladder", {"data": name, "step": step}) for name in EXPLAINED for step in LADDER]
-    cells += [("noise", {"data": name, "epsilon": e, "noise": noisy, "method": "published"})
+    cells = [("ladder", {"dataset": name, "step": step}) for name in EXPLAINED for step in LADDER]
+    cells += [("noise", {"dataset": name, "epsilon": e, "noise": noisy, "method": "published"})
               for name in EXPLAINED for e in ENDS for noisy in NOISES]  # fmt: skip
-    cells += [("floor", {"data": name, "depth": depth, "noise": noisy})
+    cells += [("floor", {"dataset": name, "depth": depth, "noise": noisy})
               for name in EXPLAINED for depth in FLOOR_DEPTHS for noisy in ("none", "all")]  # fmt: skip
-    cells += [("benchmark", {"data": "covtype", "depth": depth, "rate": rate})
+    cells += [("benchmark", {"dataset": "covtype", "depth": depth, "rate": rate})
               for depth in BENCHMARK_DEPTHS for rate in (RATE, 1.0)]  # fmt: skip
-    cells += [("leaves", {"data": name, "epsilon": e, "leaf": leaf, "constants": constants})
+    cells += [("leaves", {"dataset": name, "epsilon": e, "leaf": leaf, "constants": constants})
               for name in OPTION_TASKS for e in ENDS for leaf in LEAVES for constants in ("published", "proved")
               if not (constants == "published" and "stopping" in LEAVES[leaf])]  # fmt: skip
-    cells += [("options", {"data": name, "epsilon": 4.0, "option": option})
+    cells += [("options", {"dataset": name, "epsilon": 4.0, "option": option})
               for name in OPTION_TASKS for option in OPTIONS]  # fmt: skip
-    cells += [("bins", {"data": name, "bins": bins, "noise": noisy})
+    cells += [("bins", {"dataset": name, "bins": bins, "noise": noisy})
               for name in FIGURE_1 for bins in BINS for noisy in ("all", "all but sketch")]  # fmt: skip
-    return cells + [("minima", {"data": "covtype", "epsilon": e, "leaf": leaf, "constants": "published"})
+    return cells + [("minima", {"dataset": "covtype", "epsilon": e, "leaf": leaf, "constants": "published"})
                     for e in SOME for leaf in MINIMA]  # fmt: skip
 
 
@@ -204,7 +205,7 @@ class PartlyNoisy(SampleSource):
 def params_of(run: Run) -> dpxgboost.Params:
     """The parameters of a run."""
     cell = dict(run.cell)
-    data, epsilon = cell["data"], cell.get("epsilon", 1.0)
+    data, epsilon = cell["dataset"], cell.get("epsilon", 1.0)
     match run.experiment:
         case "table" | "noise":
             return method(cell["method"]).params(data, epsilon)
@@ -220,9 +221,14 @@ def params_of(run: Run) -> dpxgboost.Params:
     return METHODS["published" if cell["constants"] == "published" else "minimum"].params(data, epsilon, **settings)
 
 
+def look(name: str) -> None:
+    """Look whether a data set is at hand and is the one that is expected. Errors: InvalidRecords."""
+    parts(name, 0)
+
+
 def execute(run: Run) -> Metrics:
     """Train on the trial's training part, measure on its test part."""
-    train, test = parts(run["data"], run.repeat)[run.fold]
+    train, test = parts(run["dataset"], run.repeat)[run.fold]
     if not _ours(run):
         cell = {"depth": 6, "rate": RATE, **dict(run.cell)}
         return {"loss": benchmark(train, test, run.seed, cell["depth"], cell["rate"])}

@@ -12,6 +12,7 @@ from sklearn.datasets import make_classification, make_friedman1, make_regressio
 
 from refdp import datasets
 from refdp.datasets import Dataset
+from refdp.errors import InvalidRecords
 from refdp.records import Classes, Interval, Numeric, Target
 
 FOLDS = 5
@@ -64,7 +65,7 @@ def parts(name: str, repeat: int) -> list[tuple[Dataset, Dataset]]:
     """Training and test parts of all trials; every repeat shuffles anew."""
     dataset = TASKS[name].load()
     if len(dataset.y) != TASKS[name].rows:
-        raise SystemExit(f"{name}: {len(dataset.y)} records found, {TASKS[name].rows} are expected")
+        raise InvalidRecords(f"{name}: {len(dataset.y)} records found, {TASKS[name].rows} are expected")
     return list(datasets.folds(dataset, FOLDS, seed=repeat))
 
 

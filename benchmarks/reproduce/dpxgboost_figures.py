@@ -38,7 +38,7 @@ def budget_figure(cells: Cells, data: str, docs: Path) -> Path:
         axis.plot(study.EPSILONS, PRINTED[data], "k--", label="printed")
         axis.axhline(PRINTED_BENCHMARK[data], color="0.6", linestyle=":", label="printed, no privacy")
         for name, colour in LINES.items():
-            points = {e: cells.sample("loss", "table", data=data, method=name, epsilon=e) for e in study.EPSILONS}
+            points = {e: cells.sample("loss", "table", dataset=data, method=name, epsilon=e) for e in study.EPSILONS}
             _line(axis, points, unit, color=colour, label=study.METHODS[name].title)
         axis.set(title=TASKS[data].title, xlabel="epsilon", ylabel="RMSE" if unit == 1 else "test error, %",
                  ylim=(0, None))  # fmt: skip
@@ -53,7 +53,7 @@ def bins_figure(cells: Cells, docs: Path) -> str:
         figure, axes = pyplot.subplots(1, len(study.FIGURE_1), figsize=(8, 3))
         for axis, data in zip(axes, study.FIGURE_1):
             for noise, colour in (("all", COLOURS[1]), ("all but sketch", COLOURS[0])):
-                points = {float(bins): cells.sample("loss", "bins", data=data, bins=bins, noise=noise)
+                points = {float(bins): cells.sample("loss", "bins", dataset=data, bins=bins, noise=noise)
                           for bins in study.BINS}  # fmt: skip
                 label = "private sketch" if noise == "all" else "sketch without noise"
                 _line(axis, points, 100, color=colour, label=label)
@@ -70,7 +70,7 @@ def minimum_figure(cells: Cells, docs: Path) -> str:
     with pyplot.rc_context(STYLE):
         figure, axis = pyplot.subplots(figsize=(6, 3.2))
         for number, leaf in enumerate(study.MINIMA):
-            points = {e: cells.sample("loss", "minima", data="covtype", epsilon=e, leaf=leaf, constants="published")
+            points = {e: cells.sample("loss", "minima", dataset="covtype", epsilon=e, leaf=leaf, constants="published")
                       for e in study.SOME}  # fmt: skip
             _line(axis, points, 100, color=COLOURS[number], label=leaf)
             rows.append([leaf, *(one.text(100) for one in points.values())])

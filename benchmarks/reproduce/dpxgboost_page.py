@@ -131,7 +131,7 @@ def sparse_records() -> str:
 def sample(cells: Cells, data: str, name: str, epsilon: float | None = None) -> Sample:
     """The losses of a method."""
     budget = {} if epsilon is None else {"epsilon": epsilon}
-    return cells.sample("loss", "table", data=data, method=name, **budget)
+    return cells.sample("loss", "table", dataset=data, method=name, **budget)
 
 
 def results(cells: Cells, data: str) -> str:
@@ -142,7 +142,7 @@ def results(cells: Cells, data: str) -> str:
     rows = [row for row in rows if any(text != "not run" for text in row[1:])]
     free = [f"{study.METHODS[name].title}: {shown(data, sample(cells, data, name))}" for name in ("xgboost", "none")]
     printed = [f"printed benchmark: {PRINTED_BENCHMARK[data]:g}"] if data in PRINTED else []
-    constant = [f"best constant: {shown(data, cells.sample('constant', 'table', data=data, method='none'))}"]
+    constant = [f"best constant: {shown(data, cells.sample('constant', 'table', dataset=data, method='none'))}"]
     head = table(["", *(f"ε = {e:g}" for e in study.EPSILONS)], rows)
     return f"{head}\nWithout privacy: {'; '.join(printed + free + constant)}.\n"
 
@@ -195,11 +195,11 @@ def exceptions(cells: Cells) -> Iterator[str]:
     yield COVTYPE
     yield table(["covtype, xgboost without privacy", *(f"depth {d}" for d in study.BENCHMARK_DEPTHS)], [
         [f"share of records a tree {rate:g}", *(shown("covtype", cells.sample(
-            "loss", "benchmark", data="covtype", depth=depth, rate=rate)) for depth in study.BENCHMARK_DEPTHS)]
+            "loss", "benchmark", dataset="covtype", depth=depth, rate=rate)) for depth in study.BENCHMARK_DEPTHS)]
         for rate in (study.RATE, 1.0)])  # fmt: skip
     yield "Without noise, each row adding one thing of a private run as published:\n"
     yield table(["", *(TASKS[data].title for data in PRINTED)], [
-        [step, *(shown(data, cells.sample("loss", "ladder", data=data, step=step)) for data in PRINTED)]
+        [step, *(shown(data, cells.sample("loss", "ladder", dataset=data, step=step)) for data in PRINTED)]
         for step in study.LADDER])  # fmt: skip
     yield FILTER
     yield "As published, with noise on one part only (such a model is not private):\n"
@@ -207,7 +207,7 @@ def exceptions(cells: Cells) -> Iterator[str]:
     yield "Chosen on made-up data, at ε = 10, by depth: what its noise adds to what its settings cost.\n"
     yield table(["", *(TASKS[data].title for data in PRINTED)], [
         [f"depth {depth}, {'without noise' if noise == 'none' else 'private'}", *(shown(data, cells.sample(
-            "loss", "floor", data=data, depth=depth, noise=noise)) for data in PRINTED)]
+            "loss", "floor", dataset=data, depth=depth, noise=noise)) for data in PRINTED)]
         for depth in study.FLOOR_DEPTHS for noise in ("none", "all")])  # fmt: skip
     yield reasons(cells)
 
@@ -220,7 +220,7 @@ def _far(cells: Cells, data: str, name: str) -> str:
 def _noises(cells: Cells) -> Iterator[list[str]]:
     for epsilon in study.ENDS:
         for noise in study.NOISES:
-            found = [cells.sample("loss", "noise", data=data, epsilon=epsilon, noise=noise, method="published")
+            found = [cells.sample("loss", "noise", dataset=data, epsilon=epsilon, noise=noise, method="published")
                      for data in PRINTED]  # fmt: skip
             label = "nothing" if noise == "none" else f"{noise} only"
             yield [f"ε = {epsilon:g}, {label}", *map(shown, PRINTED, found)]
@@ -240,7 +240,7 @@ def reasons(cells: Cells) -> str:
 
 def _floor(cells: Cells, data: str) -> str:
     def loss(depth: int, noise: str) -> float:
-        return factor(data) * cells.sample("loss", "floor", data=data, depth=depth, noise=noise).mean
+        return factor(data) * cells.sample("loss", "floor", dataset=data, depth=depth, noise=noise).mean
 
     parts = []
     for depth in (chosen()["depth"], 6):
@@ -251,9 +251,9 @@ def _floor(cells: Cells, data: str) -> str:
 
 def _reason(cells: Cells, data: str) -> str:
     unit = factor(data)
-    free = unit * cells.sample("loss", "ladder", data=data, step="all records").mean
+    free = unit * cells.sample("loss", "ladder", dataset=data, step="all records").mean
     quiet, *parts = (
-        unit * cells.sample("loss", "noise", data=data, epsilon=10.0, noise=noise, method="published").mean
+        unit * cells.sample("loss", "noise", dataset=data, epsilon=10.0, noise=noise, method="published").mean
         for noise in ("none", "sketch", "splits", "leaves")
     )
     whole = unit * sample(cells, data, "published", 10.0).mean
@@ -274,7 +274,7 @@ def repairs(cells: Cells) -> Iterator[str]:
         for leaf in study.LEAVES:
             row = [leaf]
             for epsilon in study.ENDS:
-                pair = [cells.sample("loss", "leaves", data=data, epsilon=epsilon, leaf=leaf, constants=constants)
+                pair = [cells.sample("loss", "leaves", dataset=data, epsilon=epsilon, leaf=leaf, constants=constants)
                         for constants in ("published", "proved")]  # fmt: skip
                 row.append(" / ".join(shown(data, one) if one.values else "-" for one in pair))
             rows.append(row)
@@ -302,7 +302,7 @@ def options(cells: Cells) -> Iterator[str]:
     """One change at a time of the repaired noisy average."""
     yield "One change at a time of the repaired noisy average, ε = 4:\n"
     yield table(["", *(TASKS[data].title for data in study.OPTION_TASKS)], [
-        [option, *(shown(data, cells.sample("loss", "options", data=data, epsilon=4.0, option=option))
+        [option, *(shown(data, cells.sample("loss", "options", dataset=data, epsilon=4.0, option=option))
                    for data in study.OPTION_TASKS)] for option in study.OPTIONS])  # fmt: skip
     yield accounting()
 

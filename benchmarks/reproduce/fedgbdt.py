@@ -20,6 +20,7 @@ from benchmarks.reproduce.fedgbdt_scripts import as_in_scripts
 from benchmarks.reproduce.runs import Metrics, Outcome, Run
 from refdp import datasets
 from refdp.curator import Curator
+from refdp.errors import InvalidRecords
 from refdp.events import Relation
 from refdp.papers import fedgbdt
 from refdp.records import Categorical, Classes, Floats, Numeric, Records, Schema, make_records
@@ -82,7 +83,7 @@ def table(name: str) -> Table:
     dataset = replace(dataset, x=dataset.x[:, kept])
     dataset = dataset.take(np.flatnonzero(~np.isnan(dataset.x).any(axis=1)))
     if len(dataset.y) != task.rows:
-        raise SystemExit(f"{name}: {len(dataset.y)} complete records found, {task.rows} are expected")
+        raise InvalidRecords(f"{name}: {len(dataset.y)} complete records found, {task.rows} are expected")
     bounds = [(0, len(f.categories) - 1) if isinstance(f, Categorical) else (f.low, f.high) for f in features]
     low, high = np.array(bounds, dtype=np.float64).T
     names = tuple(f.name for f in features)
@@ -168,14 +169,14 @@ def settings(run: Run) -> dict[str, Any]:
             single = method.get("features_per_tree") == 1 and method["candidates"] == "iterative-hessian"
             trees = 100 if run.experiment == "table-7" else run["trees"]
             return {**method, "trees": trees, "rounds_per_feature": single}  # s m rounds, as in Section 5.3.3
-    raise SystemExit(f"no experiment {run.experiment!r}")
+    raise ValueError(f"no experiment {run.experiment!r}")
 
 
 def cells(variant: str) -> Iterator[tuple[str, dict[str, Any]]]:
     """Every cell: the experiment and its settings."""
     if variant == "scripts":
         yield from (
-            ("table-7", {"data": data, "method": method, "epsilon": epsilon})
+            ("table-7", {"dataset": data, "method": method, "epsilon": epsilon})
             for epsilon in EPSILONS[1:]
             for data in TASKS
             for method in RANDOM_RANKED
@@ -184,22 +185,22 @@ def cells(variant: str) -> Iterator[tuple[str, dict[str, Any]]]:
     public = [name for name in TASKS if name != "higgs" or variant == "printed"]
     five = [name for name in FIVE if name in public]
     for data in public:
-        yield from (("table-5", {"data": data, "candidates": c, "epsilon": 1.0}) for c in CANDIDATES)
+        yield from (("table-5", {"dataset": data, "candidates": c, "epsilon": 1.0}) for c in CANDIDATES)
     for data in five:
-        yield from (("table-6", {"data": data, "batch": b, "epsilon": 0.1}) for b in BATCHED)
+        yield from (("table-6", {"dataset": data, "batch": b, "epsilon": 0.1}) for b in BATCHED)
     for epsilon in (0.5, 1.0) if variant == "printed" else (0.5,):
         for data in five:
             for split in SPLIT_METHODS:
                 for trees in (300, 200) if split == "totally-random" else (25,):
-                    cell = {"data": data, "splits": split, "trees": trees, "epsilon": epsilon}
+                    cell = {"dataset": data, "splits": split, "trees": trees, "epsilon": epsilon}
                     yield from (("table-4", {**cell, "update": update}) for update in UPDATES)
     for data in public:
         for epsilon in EPSILONS:
-            yield from (("table-7", {"data": data, "method": method, "epsilon": epsilon}) for method in RANKED)
+            yield from (("table-7", {"dataset": data, "method": method, "epsilon": epsilon}) for method in RANKED)
     if variant == "printed":
         for method in (*RANKED, "DP-TR Newton", "LDP"):
             for trees in FIGURE_TREES:
-                yield "figure-5", {"data": "give_me_some_credit", "method": method, "trees": trees, "epsilon": 1.0}
+                yield "figure-5", {"dataset": "give_me_some_credit", "method": method, "trees": trees, "epsilon": 1.0}
 
 
 def runs(repeats: int) -> list[Run]:
@@ -222,14 +223,23 @@ def params_of(run: Run, rows: int) -> fedgbdt.Params:
     local = method.get("noise_by") == "record"
     relation = Relation.REPLACE_ONE if local else Relation.ADD_REMOVE
     return fedgbdt.Params(
-        epsilon=run["epsilon"], relation=relation, delta=1 / rows, **{**VARIANTS[run["variant"]][1], **method}
+        epsilon=run["epsilon"],
+        relation=relation,
+        delta=1 / rows,
+        noise="floating",
+        **{**VARIANTS[run["variant"]][1], **method},
     )
+
+
+def look(name: str) -> None:
+    """Look whether a data set is at hand and is the one that is expected. Errors: InvalidRecords."""
+    table(name)
 
 
 def execute(run: Run) -> Metrics:
     """Train on the split's training part; AUC on its test part."""
-    data = as_in(table(run["data"]), run["data"], run["variant"])
-    train, test = splits(run["data"])[run.fold]
+    data = as_in(table(run["dataset"]), run["dataset"], run["variant"])
+    train, test = splits(run["dataset"])[run.fold]
     schema = schema_of(data, train, VARIANTS[run["variant"]][0])
     params = params_of(run, len(train))
     model = model_of(run["variant"] == "scripts", params, make_records(schema, data.x[train], data.y[train]), run.seed)

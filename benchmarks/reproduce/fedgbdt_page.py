@@ -119,17 +119,17 @@ Settings = Callable[[str], tuple[str, dict[str, Any]]]
 
 
 def _five(name: str) -> Settings:
-    return lambda data: ("table-5", {"data": data, "candidates": name, "epsilon": 1.0})
+    return lambda data: ("table-5", {"dataset": data, "candidates": name, "epsilon": 1.0})
 
 
 def _six(name: str) -> Settings:
-    return lambda data: ("table-6", {"data": data, "batch": name, "epsilon": 0.1})
+    return lambda data: ("table-6", {"dataset": data, "batch": name, "epsilon": 0.1})
 
 
 def _four(splits: str, update: str, epsilon: float, trees: int) -> Settings:
     return lambda data: (
         "table-4",
-        {"data": data, "splits": splits, "update": update, "epsilon": epsilon, "trees": trees},
+        {"dataset": data, "splits": splits, "update": update, "epsilon": epsilon, "trees": trees},
     )
 
 
@@ -233,7 +233,7 @@ def figure_5(cells: Cells, docs: Path) -> str:
 
 
 def _figure_sample(cells: Cells, method: str, trees: int) -> Sample:
-    where = {"data": "give_me_some_credit", "method": method, "trees": trees, "epsilon": 1.0, "variant": "printed"}
+    where = {"dataset": "give_me_some_credit", "method": method, "trees": trees, "epsilon": 1.0, "variant": "printed"}
     return cells.sample("auc", "figure-5", **where)
 
 
@@ -243,10 +243,10 @@ def variants(cells: Cells) -> str:
     for data in COMPARABLE:
         rows = []
         for method in RANKED:
-            where: dict[str, Any] = {"data": data, "method": method, "epsilon": 0.5}
+            where: dict[str, Any] = {"dataset": data, "method": method, "epsilon": 0.5}
             rows.append([method, *(_variant(cells, "table-7", variant, where) for variant in SHOWN)])
         for name in CANDIDATES:
-            where = {"data": data, "candidates": name, "epsilon": 1.0}
+            where = {"dataset": data, "candidates": name, "epsilon": 1.0}
             label = f"DP-TR Newton, {name}, epsilon 1"
             rows.append([label, *(_variant(cells, "table-5", variant, where) for variant in SHOWN)])
         parts.append(f"### {TASKS[data].title}, T = 100, epsilon 0.5 unless it says otherwise\n")

@@ -139,4 +139,4 @@ def _samples(cells: Cells, epsilon: float, variant: str) -> list[list[Sample]] |
 
 def _cell(cells: Cells, data: str, epsilon: float, method: str, variant: str) -> Sample:
     used = variant if method in RANDOM_RANKED else "printed"
-    return cells.sample("auc", "table-7", data=data, epsilon=epsilon, method=method, variant=used)
+    return cells.sample("auc", "table-7", dataset=data, epsilon=epsilon, method=method, variant=used)

@@ -60,7 +60,7 @@ def runs(repeats: int) -> list[Run]:
         if "no privacy" not in variant:
             cells += [("budget", {"variant": variant, "owners": OWNERS, "each": EACH, "epsilon": e}) for e in EPSILONS]
     return [
-        Run.of("inprivate", experiment, fold, repeat, data=name, **cell)
+        Run.of("inprivate", experiment, fold, repeat, dataset=name, **cell)
         for repeat in range(repeats) for experiment, cell in cells for name in DATA for fold in range(FOLDS)
     ]  # fmt: skip
 
@@ -68,16 +68,23 @@ def runs(repeats: int) -> list[Run]:
 def params_for(run: Run) -> inprivate.Params:
     """The parameters of a run."""
     settings = {**VARIANTS[run["variant"]], "rounds": dict(run.cell).get("rounds", 1)}
-    return inprivate.Params(run["epsilon"], Relation.ADD_REMOVE, owners=run["owners"], **settings)
+    return inprivate.Params(
+        run["epsilon"], Relation.ADD_REMOVE, owners=run["owners"], **({"noise": "floating"} | settings)
+    )
 
 
 def dealt(run: Run) -> tuple[list[Records], Records]:
     """Each owner's records, run["each"] of them or as many as there are, and those to test on."""
-    training, test = parts(run["data"], run.repeat)[run.fold]
+    training, test = parts(run["dataset"], run.repeat)[run.fold]
     each = min(run["each"], len(training.y) // run["owners"])
     order = np.random.default_rng(run.seed).permutation(len(training.y))
     slices = (order[i * each : (i + 1) * each] for i in range(run["owners"]))
     return [training.take(rows).records() for rows in slices], test.records()
+
+
+def look(name: str) -> None:
+    """Look whether a data set is at hand and is the one that is expected. Errors: InvalidRecords."""
+    parts(name, 0)
 
 
 def execute(run: Run) -> Metrics:

@@ -53,7 +53,7 @@ def curves_of(outcomes: Mapping[Run, Outcome]) -> Curves:
     """Look up the curves of a cell."""
     found: dict[tuple[Any, ...], list[list[float]]] = {}
     for run, outcome in outcomes.items():
-        key = (run.experiment, run["data"], run["variant"], run["each"], run["epsilon"])
+        key = (run.experiment, run["dataset"], run["variant"], run["each"], run["epsilon"])
         found.setdefault(key, []).append(outcome.metrics["curve"])
 
     def curves(experiment: str, data: str, variant: str, each: int = study.EACH, epsilon: float = 1.0) -> Any:
@@ -91,7 +91,7 @@ def _head(outcomes: Mapping[Run, Outcome]) -> str:
     rows = [(name, text.format(depth=default.depth, bins=default.bins, shrinkage=default.shrinkage))
             for name, text in VARIANTS.items()]  # fmt: skip
     king = {o.metrics["each"] for run, o in outcomes.items()
-            if run["data"] != "adult" and run["owners"] == study.OWNERS}  # fmt: skip
+            if run["dataset"] != "adult" and run["owners"] == study.OWNERS}  # fmt: skip
     return HEAD.format(
         done=f"{study.FOLDS} folds, {len({run.repeat for run in outcomes})} times ({len(outcomes):,} runs)",
         variants=table(("variant", "what it is"), rows).replace("---:", "---"),

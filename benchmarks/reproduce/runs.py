@@ -35,8 +35,9 @@ class Run:
 
     @property
     def key(self) -> str:
-        """Canonical text of all fields: the identity of the run in the results file."""
-        return json.dumps([self.paper, self.experiment, list(self.cell), self.fold, self.repeat])
+        """Canonical text of all fields, from which the seed follows; the data set stands as `data` in it."""
+        cell = [("data" if name == "dataset" else name, value) for name, value in self.cell]
+        return json.dumps([self.paper, self.experiment, cell, self.fold, self.repeat])
 
     @property
     def seed(self) -> int:
@@ -111,7 +112,6 @@ class Results:
             return file.read() == b"\n"
 
 
-def pending(runs: Iterable[Run], results: Results, program: Callable[[Run], str] | None = None) -> list[Run]:
+def pending(runs: Iterable[Run], done: Mapping[Run, Outcome], program: Callable[[Run], str] | None = None) -> list[Run]:
     """The runs without a result, in order. program: a result of another program counts as none."""
-    done = results.read()
     return [run for run in runs if run not in done or (program and program(run) != done[run].program)]

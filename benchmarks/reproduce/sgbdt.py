@@ -17,6 +17,7 @@ from benchmarks.reproduce.sgbdt_tuning import chosen
 from benchmarks.reproduce.sgbdt_variants import EPSILONS, auc, params_of, rmse, settings_of, train
 from refdp import datasets
 from refdp.datasets import Dataset
+from refdp.errors import InvalidRecords
 from refdp.papers import sgbdt
 
 MODULES = ("refdp.papers.sgbdt", "refdp.papers.sgbdt_budget", "refdp.papers.sgbdt_splits",
@@ -43,7 +44,7 @@ def parts(name: str, repeat: int) -> list[tuple[Dataset, Dataset]]:
         known = np.all([dataset.x[:, f] != code for f, code in unknown], axis=0)
         dataset = dataset.take(np.flatnonzero(known & ~np.isnan(dataset.x).any(axis=1)))
     if len(dataset.y) != ROWS[name]:
-        raise SystemExit(f"{name}: {len(dataset.y)} records found, {ROWS[name]} are expected")
+        raise InvalidRecords(f"{name}: {len(dataset.y)} records found, {ROWS[name]} are expected")
     return list(datasets.folds(dataset, FOLDS, seed=repeat))
 
 
@@ -54,7 +55,7 @@ def runs(repeats: int) -> list[Run]:
     """
     known = chosen()
     cells = [
-        (experiment, {"data": name, "variant": variant, "epsilon": epsilon})
+        (experiment, {"dataset": name, "variant": variant, "epsilon": epsilon})
         for experiment, variants in (("main", VARIANTS), ("stream", STREAMS))
         for variant in variants for name in EPSILONS for epsilon in EPSILONS[name]
         if f"{name}/{variant}/{epsilon:g}" in known
@@ -63,7 +64,7 @@ def runs(repeats: int) -> list[Run]:
         Run.of("sgbdt", experiment, fold, repeat, **cell)
         for repeat in range(repeats) for experiment, cell in cells for fold in range(FOLDS)
     ] + [
-        Run.of("sgbdt", LIMITS, fold, repeat, data="adult", variant=row, epsilon=epsilon)
+        Run.of("sgbdt", LIMITS, fold, repeat, dataset="adult", variant=row, epsilon=epsilon)
         for repeat in range(2 * repeats) for row in (limits.CHANGES if repeat < repeats else OFTEN)
         for epsilon in EPSILONS["adult"] for fold in range(FOLDS)
     ]  # fmt: skip
@@ -73,18 +74,23 @@ def params_for(run: Run) -> sgbdt.Params:
     """The parameters of a run."""
     if run.experiment == LIMITS:
         return limits.params_for(run["variant"], run["epsilon"])
-    point = chosen()[f"{run['data']}/{run['variant']}/{run['epsilon']:g}"]
+    point = chosen()[f"{run['dataset']}/{run['variant']}/{run['epsilon']:g}"]
     return params_of(run["epsilon"], settings_of(run["variant"], point))
+
+
+def look(name: str) -> None:
+    """Look whether a data set is at hand and is the one that is expected. Errors: InvalidRecords."""
+    parts(name, 0)
 
 
 def execute(run: Run) -> Metrics:
     """Train on the fold's training part, measure on its test part."""
-    records, test = parts(run["data"], run.repeat)[run.fold]
+    records, test = parts(run["dataset"], run.repeat)[run.fold]
     if run.experiment == LIMITS:
         return {"auc": limits.auc(run["variant"], run["epsilon"], records.records(), test.records(), run.seed)}
     model = train(run["variant"], params_for(run), records.records(), np.random.default_rng(run.seed))
     held_out = test.records()
-    if run["data"] == "abalone":
+    if run["dataset"] == "abalone":
         return {"rmse": rmse(model, held_out.x, held_out.y)}
     return {"auc": auc(model, held_out.x, held_out.y)}
 

@@ -67,7 +67,7 @@ def understated(r1: float) -> float:
 
 def sample(cells: Cells, row: str, epsilon: float) -> Sample:
     """The AUCs of a row."""
-    return cells.sample("auc", study.LIMITS, data="adult", variant=row, epsilon=epsilon)
+    return cells.sample("auc", study.LIMITS, dataset="adult", variant=row, epsilon=epsilon)
 
 
 def difference(cells: Cells, row: str, epsilon: float) -> tuple[float, float]:

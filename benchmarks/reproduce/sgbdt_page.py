@@ -78,7 +78,7 @@ def write(outcomes: Mapping[Run, Outcome], docs: Path) -> Path:
     cells = Cells.of(outcomes)
     tables = [run for run in outcomes if run.experiment != study.LIMITS]
     repeats = ", ".join(
-        f"{data.capitalize()} {1 + max((run.repeat for run in tables if run['data'] == data), default=-1)} times"
+        f"{data.capitalize()} {1 + max((run.repeat for run in tables if run['dataset'] == data), default=-1)} times"
         for data in EPSILONS
     )
     text = [
@@ -114,7 +114,7 @@ STREAM = {
 
 def _missing(outcomes: Mapping[Run, Outcome]) -> str:
     """Which cells have no or too few results."""
-    done = {(run["data"], run["variant"], run["epsilon"], run.fold) for run in outcomes}
+    done = {(run["dataset"], run["variant"], run["epsilon"], run.fold) for run in outcomes}
     lines = []
     for data in EPSILONS:
         for variant in (*study.VARIANTS, *study.STREAMS):
@@ -131,7 +131,7 @@ def _comparison(cells: Cells, data: str, experiment: str, variants: tuple[str, .
     rows = []
     for variant in variants:
         for epsilon, published in zip(EPSILONS[data], PUBLISHED[data, variant], strict=True):
-            sample = cells.sample(METRIC[data], experiment, data=data, variant=variant, epsilon=epsilon)
+            sample = cells.sample(METRIC[data], experiment, dataset=data, variant=variant, epsilon=epsilon)
             rows.append((TITLES[variant], f"{epsilon:g}", f"{published:.3f}", sample.text(1, 3),
                          or_not_run(lambda s=sample, p=published: compared(data, s.mean, p))))  # fmt: skip
     return table(("variant", "epsilon", "published", "refdp", "refdp against published"), rows)
@@ -148,7 +148,7 @@ def compared(data: str, ours: float, published: float) -> str:
 def _ablation(cells: Cells, data: str) -> str:
     rows = []
     for variant in ABLATION:
-        samples = [cells.sample(METRIC[data], "main", data=data, variant=variant, epsilon=e) for e in EPSILONS[data]]
+        samples = [cells.sample(METRIC[data], "main", dataset=data, variant=variant, epsilon=e) for e in EPSILONS[data]]
         rows.append((TITLES[variant] if variant != "r1" else "+ r1", *(sample.text(1, 3) for sample in samples)))
     return table(("variant", *(f"epsilon {e:g}" for e in EPSILONS[data])), rows)
 
@@ -168,7 +168,7 @@ def _filter_wins(cells: Cells, data: str) -> str:
     metric, wins, losses = METRIC[data], [], []
     for epsilon in EPSILONS[data]:
         with_filter, naive = (
-            cells.sample(metric, "stream", data=data, variant=variant, epsilon=epsilon) for variant in study.STREAMS
+            cells.sample(metric, "stream", dataset=data, variant=variant, epsilon=epsilon) for variant in study.STREAMS
         )
         if with_filter.values and naive.values:
             better = (with_filter.mean < naive.mean) == (data == "abalone")
@@ -198,7 +198,7 @@ def _figure(cells: Cells, data: str, docs: Path) -> None:
             (axes[1], "stream", study.STREAMS),
         ):
             for colour, variant in zip(COLOURS, variants, strict=False):
-                found = [(e, cells.sample(METRIC[data], experiment, data=data, variant=variant, epsilon=e))
+                found = [(e, cells.sample(METRIC[data], experiment, dataset=data, variant=variant, epsilon=e))
                          for e in EPSILONS[data]]  # fmt: skip
                 found = [(epsilon, sample) for epsilon, sample in found if len(sample.values) > 1]
                 axis.errorbar([e for e, _ in found], [s.mean for _, s in found], [s.deviation for _, s in found],

@@ -19,11 +19,18 @@ STUDIES = {
 """The module of each paper. It offers what `Study` lists."""
 
 
+SECONDS: Mapping[str, float] = {"dpboost": 0.96, "dpxgboost": 0.80, "fedgbdt": 0.85, "inprivate": 0.64, "sgbdt": 0.52}
+"""Processor time of a run on average, as measured on a sample of the runs of each data set."""
+
+
 class Study(Protocol):
     """The reproduction of one paper."""
 
     def runs(self, repeats: int) -> list[Run]:
         """Every run, `repeats` times each."""
+
+    def look(self, name: str) -> None:
+        """Look whether a data set is at hand and is the one that is expected. Errors: InvalidRecords."""
 
     def program(self, run: Run) -> str:
         """Digest of the code and the parameters that decide the run's result."""

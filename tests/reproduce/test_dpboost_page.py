@@ -48,7 +48,7 @@ def as_claimed(run: Run) -> float:
 @pytest.mark.usefixtures("bundled")
 @pytest.mark.parametrize("method", ["para-code", "dpboost-text", "dpboost-replace-one"])
 def test_a_run_gives_the_same_figures_again_and_they_are_errors(method: str) -> None:
-    run = Run.of("dpboost", "budget", 1, 0, data="breast_cancer", method=method, epsilon=4.0)
+    run = Run.of("dpboost", "budget", 1, 0, dataset="breast_cancer", method=method, epsilon=4.0)
     metrics = execute(run)
     assert metrics == execute(run)
     assert 0 <= metrics["loss"] <= 1
@@ -57,7 +57,7 @@ def test_a_run_gives_the_same_figures_again_and_they_are_errors(method: str) -> 
 
 @pytest.mark.usefixtures("bundled")
 def test_without_noise_the_model_is_good_and_folds_share_no_test_record() -> None:
-    run = Run.of("dpboost", "budget", 0, 0, data="breast_cancer", method="np")
+    run = Run.of("dpboost", "budget", 0, 0, dataset="breast_cancer", method="np")
     assert execute(run)["loss"] < 0.1
     assert sum(len(test.y) for _, test in parts("breast_cancer", 0)) == 569
 
@@ -65,7 +65,7 @@ def test_without_noise_the_model_is_good_and_folds_share_no_test_record() -> Non
 @pytest.mark.usefixtures("bundled")
 def test_parts_of_the_noise_are_switched_off() -> None:
     def loss(noise: str) -> float:
-        run = Run.of("dpboost", "noise", 0, 0, data="breast_cancer", noise=noise, epsilon=0.01)
+        run = Run.of("dpboost", "noise", 0, 0, dataset="breast_cancer", noise=noise, epsilon=0.01)
         return float(execute(run)["loss"])
 
     assert loss("none") < 0.15
@@ -112,11 +112,11 @@ def test_a_statement_holds_where_the_losses_say_so(statement: Callable[..., obje
 
 
 BROKEN: dict[str, Callable[[Run, float], float]] = {
-    "seq_is_near_half": lambda run, loss: 0.35 if run["method"] == "seq" and run["data"] == "covtype" else loss,
+    "seq_is_near_half": lambda run, loss: 0.35 if run["method"] == "seq" and run["dataset"] == "covtype" else loss,
     "beats_seq": lambda run, loss: 0.6 if run["method"] == "dpboost" and dict(run.cell).get("epsilon") == 2 else loss,
-    "beats_para": lambda run, loss: 0.05 if run["method"] == "para" and run["data"] == "cod_rna" else loss,
+    "beats_para": lambda run, loss: 0.05 if run["method"] == "para" and run["dataset"] == "cod_rna" else loss,
     "ten_points_at_one": lambda run, loss: 0.15 if run["method"] == "para" else loss,
-    "rmse_at_one": lambda run, loss: 0.11 if run["method"] == "para" and run["data"] == "abalone" else loss,
+    "rmse_at_one": lambda run, loss: 0.11 if run["method"] == "para" and run["dataset"] == "abalone" else loss,
     "hardly_varies": lambda run, loss: 0.1 * run.fold if run["method"] == "dpboost" else loss,
     "close_to_np": lambda run, loss: 0.05 if run["method"] == "np" else loss,
 }
@@ -147,7 +147,7 @@ def test_the_page_is_written_from_the_results(tmp_path: Path) -> None:
 
 
 def test_a_partial_page_says_what_was_not_run(tmp_path: Path) -> None:
-    some = {run: outcome for run, outcome in made_up(as_claimed).items() if run["data"] == "adult"}
+    some = {run: outcome for run, outcome in made_up(as_claimed).items() if run["dataset"] == "adult"}
     page = dpboost_page.write(some, tmp_path).read_text(encoding="utf-8")
     assert "not run" in page and "nan" not in page
     assert f"{len(EPSILONS)}" in page

@@ -28,7 +28,7 @@ def results(loss: Callable[[Run], float]) -> Mapping[Run, Outcome]:
 
 def as_printed(run: Run) -> float:
     """The printed figure, or the printed benchmark, in the unit of the results."""
-    data, cell = run["data"], dict(run.cell)
+    data, cell = run["dataset"], dict(run.cell)
     if data not in PRINTED:
         return 0.3
     printed = PRINTED[data][study.EPSILONS.index(cell["epsilon"])] if cell.get("epsilon") in study.EPSILONS else None
@@ -69,7 +69,7 @@ def test_the_page_counts_what_is_near_and_what_is_comparable(tmp_path: Path) -> 
     exact = Cells.of(results(as_printed))
     assert all(page.comparable(exact, data) for data in PRINTED)
     assert "| as published | 30 of 30 | 30 of 30 |" in page.in_short(exact)
-    worse = Cells.of(results(lambda run: as_printed(run) * (1.2 if run["data"] == "adult" else 1.14)))
+    worse = Cells.of(results(lambda run: as_printed(run) * (1.2 if run["dataset"] == "adult" else 1.14)))
     assert not page.comparable(worse, "adult")
     assert "| as published | 24 of 24 | 24 of 30 |" in page.in_short(worse)
     text = page.write(results(as_printed), tmp_path).read_text(encoding="utf-8")

@@ -18,7 +18,7 @@ from benchmarks.reproduce.execution import perform
 from benchmarks.reproduce.program import digest
 from benchmarks.reproduce.runs import Outcome, Results, Run, pending
 
-RUN = Run.of("dpboost", "budget", 0, 0, data="adult", method="dpboost", epsilon=1.0)
+RUN = Run.of("dpboost", "budget", 0, 0, dataset="adult", method="dpboost", epsilon=1.0)
 
 
 def outcome(run: Run, loss: float = 0.25, program: str = "p") -> Outcome:
@@ -28,7 +28,7 @@ def outcome(run: Run, loss: float = 0.25, program: str = "p") -> Outcome:
 def test_the_seed_of_a_run_is_the_same_on_every_machine_and_other_runs_have_others() -> None:
     assert RUN.seed == 297879314178835192605513713584181539564
     others = [
-        Run.of("dpboost", "budget", fold, repeat, data=data)
+        Run.of("dpboost", "budget", fold, repeat, dataset=data)
         for fold in range(5)
         for repeat in range(3)
         for data in "ab"
@@ -37,7 +37,7 @@ def test_the_seed_of_a_run_is_the_same_on_every_machine_and_other_runs_have_othe
 
 
 def test_the_order_of_settings_does_not_matter() -> None:
-    assert Run.of("dpboost", "budget", 0, 0, epsilon=1.0, method="dpboost", data="adult").seed == RUN.seed
+    assert Run.of("dpboost", "budget", 0, 0, epsilon=1.0, method="dpboost", dataset="adult").seed == RUN.seed
 
 
 def test_a_result_is_read_as_it_was_written(tmp_path: Path) -> None:
@@ -50,12 +50,12 @@ def test_a_result_is_read_as_it_was_written(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kept", range(1, 40, 7))
 def test_a_line_cut_short_by_a_kill_is_done_again_and_spoils_no_other(tmp_path: Path, kept: int) -> None:
     results = Results(tmp_path / "dpboost.jsonl")
-    second = Run.of("dpboost", "budget", 1, 0, data="adult")
-    third = Run.of("dpboost", "budget", 2, 0, data="adult")
+    second = Run.of("dpboost", "budget", 1, 0, dataset="adult")
+    third = Run.of("dpboost", "budget", 2, 0, dataset="adult")
     results.append(outcome(RUN))
     with results.path.open("a") as file:
         file.write(outcome(second).line()[:kept])
-    assert pending([RUN, second, third], results) == [second, third]
+    assert pending([RUN, second, third], results.read()) == [second, third]
     results.append(outcome(third))
     assert set(results.read()) == {RUN, third}
 
@@ -63,10 +63,10 @@ def test_a_line_cut_short_by_a_kill_is_done_again_and_spoils_no_other(tmp_path: 
 def test_the_later_of_two_results_counts_and_other_programs_are_stale_only_when_asked(tmp_path: Path) -> None:
     results = Results(tmp_path / "dpboost.jsonl")
     results.append(outcome(RUN, 0.5, "old"))
-    assert pending([RUN], results) == []
-    assert pending([RUN], results, lambda run: "new") == [RUN]
+    assert pending([RUN], results.read()) == []
+    assert pending([RUN], results.read(), lambda run: "new") == [RUN]
     results.append(outcome(RUN, 0.25, "new"))
-    assert pending([RUN], results, lambda run: "new") == []
+    assert pending([RUN], results.read(), lambda run: "new") == []
     assert results.read()[RUN].metrics == {"loss": 0.25}
 
 
@@ -121,20 +121,20 @@ class Counting:
 
 def test_an_interrupted_command_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     results = Results(tmp_path / "dpboost.jsonl")
-    runs = [Run.of("dpboost", "budget", fold, 0, data="adult") for fold in range(5)]
+    runs = [Run.of("dpboost", "budget", fold, 0, dataset="adult") for fold in range(5)]
     first, second = Counting(failing=runs[2]), Counting()
     monkeypatch.setattr(execution, "study", lambda paper: first)
     with pytest.raises(RuntimeError, match="stopped in the middle"):
-        perform(pending(runs, results), results, 1, Console(quiet=True))
+        perform(pending(runs, results.read()), results, 1, Console(quiet=True))
     monkeypatch.setattr(execution, "study", lambda paper: second)
-    perform(pending(runs, results), results, 1, Console(quiet=True))
+    perform(pending(runs, results.read()), results, 1, Console(quiet=True))
     assert first.executed == runs[:3]
     assert second.executed == runs[2:]
     assert {run: o.metrics["loss"] for run, o in results.read().items()} == {run: float(run.fold) for run in runs}
 
 
 def test_a_sample_is_done_again_and_other_figures_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    runs = [Run.of("dpboost", "budget", fold, 0, data="adult") for fold in range(9)]
+    runs = [Run.of("dpboost", "budget", fold, 0, dataset="adult") for fold in range(9)]
     done = {run: outcome(run, run.fold / 3) for run in runs}
     chosen = sample(runs, 5, 0)
     assert len(set(chosen)) == 5 and set(chosen) <= set(runs) and sample(runs, 20, 0) != runs
