@@ -1,6 +1,7 @@
 """Speed of InPrivate Digging: one tree on many records, and both schedules at an owner's size.
 
-    python -m benchmarks.inprivate [--repeats 7] [--rows 100000] [--save results/inprivate_schedule.json]
+    python -m benchmarks.inprivate [--repeats 7] [--rows 100000]
+        [--save benchmarks/reproduce/kept/inprivate_schedule.json]
 
 Every time is the best of the repeats, of the wall clock; the first table has processor time beside it, which other
 programs on the machine do not lengthen. The first table has one tree of depth 6 (five levels of splits) on made-up

@@ -109,6 +109,7 @@ def written(paper: str, done: Mapping[Run, Outcome], options: argparse.Namespace
     stale = sum(outcome.program != current.program(run) for run, outcome in chosen.items())
     if stale:
         console.print(f"{paper}: {stale} of {len(chosen)} results are of an earlier program; --fresh does them again")
+    options.docs.mkdir(parents=True, exist_ok=True)
     console.print(f"{paper}: wrote {current.write(chosen, options.docs)}")
     if not elsewhere:
         keep(chosen.values(), kept_file(paper, options.kept))

@@ -15,7 +15,7 @@ from benchmarks.reproduce.inprivate_trends import statements
 from benchmarks.reproduce.pages import COLOURS, STYLE, pyplot, save, table
 from benchmarks.reproduce.runs import Outcome, Run
 
-SCHEDULE = Path(__file__).parents[2] / "results" / "inprivate_schedule.json"
+SCHEDULE = Path(__file__).with_name("kept") / "inprivate_schedule.json"
 METRIC = {"adult": "error rate", "king_county_house_sales": "MAE"}
 Curves = Callable[..., Any]
 """Results of a cell, shape (run, position), by experiment, data, variant and settings."""
@@ -184,8 +184,8 @@ def _figure(curves: Curves, experiment: str, points: Points, docs: Path) -> None
 # --- Schedules --------------------------------------------------------------------------------------------------------
 
 SCHEDULE_NOTE = """One round of owners with 1,000 made-up records of 15 features each, from
-`python -m benchmarks.inprivate --save results/inprivate_schedule.json`: c1 and c2 as measured, time by Eq. 18 and 19
-and by simulated events, messages and bytes between owners as counted in a real round.
+`python -m benchmarks.inprivate --save benchmarks/reproduce/kept/inprivate_schedule.json`: c1 and c2 as measured, time
+by Eq. 18 and 19 and by simulated events, messages and bytes between owners as counted in a real round.
 """
 SAVED = """Depth {depth}: c1 = {c1:.3f} ms, c2 = {c2:.2f} ms, so that the speed-up saves {saved:.1f} % of the time of
 {owners} owners. It sends {more:.1f} % more bytes: every tree goes to every later owner in both schedules, and what is
