@@ -10,17 +10,17 @@ the fourth reading, account, is the plan, which must equal the events recorded h
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Never, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from refdp.errors import InvalidParameter, RelationMismatch
-from refdp.events import Event, Parallel, Partition, Relation, Release, Sensitivity, Sequential, Subsample, expand
+from refdp.events import Event, Partition, Relation, Release, Sensitivity, Sequential, Subsample, expand
 from refdp.mechanisms import Mechanism
 
 Array = NDArray[Any]
@@ -34,7 +34,7 @@ class ScopeRef:
 
     serial: int
     name: str
-    kind: Literal["partition", "subsample", "parallel"]
+    kind: Literal["partition", "subsample"]
     weights: tuple[float, ...]
     block: int
     method: Literal["poisson", "without-replacement"] = "poisson"
@@ -42,7 +42,7 @@ class ScopeRef:
 
 @dataclass(frozen=True)
 class Request:
-    """What the program asks of its source at one point."""
+    """What the program asks of its source at one point. scopes: those around it, outermost first."""
 
     kind: Literal["release", "draw", "assign"]
     path: tuple[str, ...]
@@ -53,6 +53,7 @@ class Request:
     law: tuple[Any, ...] = ()
     size: int | tuple[int, ...] = 0
     serial: int = 0  # of the scope that an assignment is for
+    scopes: tuple[ScopeRef, ...] = ()
 
     @property
     def name(self) -> str:
@@ -62,16 +63,21 @@ class Request:
 
 @dataclass(frozen=True)
 class Entry:
-    """One line of a transcript. `index` is the chosen option of an exponential mechanism, `output` the released value.
+    """One line of a transcript. output: what was released, drawn or assigned, the entry's own copy of it.
 
-    `value` is the true value; it and the secret output of an `assign` entry are kept only when auditing.
+    A curator's transcript has neither `index`, the chosen options of an exponential mechanism, nor `value`, the true
+    value, nor any entry of kind "assign"; a recorder's (refdp/sources.py) has them all, and is private.
     """
 
     request: Request
     output: Array
-    index: Array | None
-    scopes: tuple[ScopeRef, ...]
+    index: Array | None = None
     value: Array | None = None
+
+    @property
+    def scopes(self) -> tuple[ScopeRef, ...]:
+        """The scopes around the request, outermost first."""
+        return self.request.scopes
 
 
 class Source(Protocol):
@@ -89,7 +95,7 @@ class Source(Protocol):
 
 @dataclass
 class Transcript:
-    """Everything that happened at the door, in order."""
+    """What happened at the door, in order."""
 
     relation: Relation
     entries: list[Entry] = field(default_factory=list)
@@ -102,21 +108,35 @@ class Transcript:
         ]
 
 
+def own(values: Array) -> Array:
+    """A copy that shares no memory and cannot be written to: what a transcript says stays what happened."""
+    copied = np.array(values)
+    copied.flags.writeable = False
+    return copied
+
+
 class Curator:
     """Holds the door for one training run.
 
     source: where outputs come from. relation: the neighbouring relation that every declared sensitivity must be about.
-    audit: keep true values in the transcript (for replay audits; such a transcript is private).
+
+    Interruptions. A release is charged before its source is asked, in the scope that is open, and stays charged
+    whatever is raised: `event` can hold a charge without an output, never miss the charge of an output. Scopes are part
+    of `event` from when they open, and are left with whatever was raised inside.
+
+    Audits. A run is audited by its source, behind the door: attributes, transcript and behaviour of a curator are of
+    the same kind in an audited run and in any other, and the transcript never holds true values. What is not hidden is
+    what Python shows to whoever inspects the interpreter itself (closures, frames, the garbage collector, the clock),
+    nor the records: few made-up ones are in an audit. A replay moreover puts the audited record into every block, which
+    masks of two blocks show; replays with the record in one block are held against those.
     """
 
-    def __init__(self, source: Source, relation: Relation, *, audit: bool = False) -> None:
+    def __init__(self, source: Source, relation: Relation) -> None:
         self.relation = relation
         self.transcript = Transcript(relation)
-        self._source = source
-        self._audit = audit
-        self._path: list[str] = []
-        self._scopes: list[ScopeRef] = []
-        self._events: list[list[Event]] = [[]]
+        self._ask: Callable[[Request], Array] = lambda request: getattr(source, request.kind)(request)
+        self._open: list[_Place] = []
+        self._filed: list[Event | Blocks] = []
         self._serial = 0
 
     def release(
@@ -138,27 +158,25 @@ class Curator:
             raise RelationMismatch(
                 f"{name}: sensitivity for {sensitivity.relation.value}, run for {self.relation.value} neighbours"
             )
-        path = (*self._path, name)
-        request = Request("release", path, value, mechanism, sensitivity, options)
-        raw = self._source.release(request)
+        path, scopes = self._path(name), self._scopes()
+        self._filing().append(Release(name, mechanism, sensitivity))
+        raw = self._ask(Request("release", path, value, mechanism, sensitivity, options, scopes=scopes))
         output = raw if options is None else options[raw]
-        self._keep(request, output, None if options is None else raw)
-        self._events[-1].append(Release(name, mechanism, sensitivity))
+        self._keep(Request("release", path, None, mechanism, sensitivity, scopes=scopes), output)
         return output
 
     def draw(self, name: str, law: tuple[Any, ...], size: int | tuple[int, ...]) -> Array:
         """Public randomness. law: ("uniform",), ("integers", high) or ("choice", weights)."""
-        request = Request("draw", (*self._path, name), law=law, size=size)
-        output = self._source.draw(request)
-        self._keep(request, output, None)
+        request = Request("draw", self._path(name), law=law, size=size, scopes=self._scopes())
+        output = self._ask(request)
+        self._keep(request, output)
         return output
 
     @contextmanager
     def step(self, name: str) -> Iterator[None]:
         """Name a part of the run; it prefixes the path of every release inside."""
-        self._path.append(name)
-        yield
-        self._path.pop()
+        with self._inside(_Place(name, None, self._filing())):
+            yield
 
     @contextmanager
     def partition(
@@ -170,14 +188,13 @@ class Curator:
         independent, and sizes that follow from the number of records differ between add-remove neighbours.
         """
         law = tuple(float(weight) for weight in weights)
-        if not min(law) >= 0 or not max(law) <= 1 or sum(map(Fraction, law)) > 1:
+        if not law or not all(0 <= weight <= 1 for weight in law) or sum(map(Fraction, law)) > 1:
             raise InvalidParameter(
                 f"{name}: block weights {law} given, numbers >= 0 are allowed whose exact rational sum is at most 1"
             )
-        member = self._assign(name, ("partition", law) if sizes is None else ("shares", tuple(sizes)), size)
-        with self._scope(name, "partition", law, member) as blocks:
+        asked = ("partition", law) if sizes is None else ("shares", tuple(sizes))
+        with self._scope(name, "partition", law, asked, size) as blocks:
             yield blocks
-        self._close(Partition(law, blocks.events))
 
     @contextmanager
     def subsample(
@@ -186,49 +203,67 @@ class Curator:
         """A secret random subset of the record slots, as a mask of shape (size,)."""
         if not 0 <= rate <= 1:
             raise InvalidParameter(f"{name}: sampling rate {rate} given, a number in [0, 1] is allowed")
-        member = self._assign(name, (method, rate), size)
-        with self._scope(name, "subsample", (rate,), member, method) as blocks, blocks.block(0) as mask:
+        with (
+            self._scope(name, "subsample", (rate,), (method, rate), size, method) as blocks,
+            blocks.block(0) as mask,
+        ):
             yield mask
-        self._close(Subsample(rate, blocks.events[0], method))
-
-    @contextmanager
-    def parallel(self, name: str, member: NDArray[np.int64], blocks: int) -> Iterator[Blocks]:
-        """Disjoint blocks; member[i] is a function of record i alone (a region of the feature space, an owner)."""
-        with self._scope(name, "parallel", (1.0,) * blocks, member) as scope:
-            yield scope
-        self._close(Parallel(scope.events))
 
     def event(self) -> Event:
         """Everything released so far, as one event for the accountants."""
-        return expand(Sequential(tuple(self._events[0])))
+        return expand(_sequence(self._filed))
 
-    def _assign(self, name: str, law: tuple[Any, ...], size: int) -> NDArray[np.int64]:
-        request = Request("assign", (*self._path, name), law=law, size=size, serial=self._serial + 1)
-        member = self._source.assign(request)
-        self._keep(request, member, None)
-        return member
+    def __reduce_ex__(self, protocol: object) -> Never:
+        """Refused: what a copy releases would be charged to nobody, and a file of it would hold the noise to come."""
+        raise TypeError("a curator cannot be copied or pickled: it guards one run")
 
     @contextmanager
     def _scope(
         self,
         name: str,
-        kind: Literal["partition", "subsample", "parallel"],
+        kind: Literal["partition", "subsample"],
         weights: tuple[float, ...],
-        member: NDArray[np.int64],
+        law: tuple[Any, ...],
+        size: int,
         method: Literal["poisson", "without-replacement"] = "poisson",
     ) -> Iterator[Blocks]:
         self._serial += 1
-        yield Blocks(self, ScopeRef(self._serial, name, kind, weights, -1, method), member)
+        scope = ScopeRef(self._serial, name, kind, weights, -1, method)
+        member = self._ask(
+            Request("assign", self._path(name), law=law, size=size, serial=scope.serial, scopes=self._scopes())
+        )
+        blocks = Blocks(self, scope, member)
+        self._filing().append(blocks)
+        try:
+            yield blocks
+        finally:
+            blocks._open = False
+            self._leave(lambda place: place.scope is not None and place.scope.serial == scope.serial)
 
-    def _close(self, event: Event) -> None:
-        self._events[-1].append(event)
+    @contextmanager
+    def _inside(self, place: _Place) -> Iterator[None]:
+        try:
+            self._open.append(place)
+            yield
+        finally:
+            self._leave(lambda other: other is place)
 
-    def _keep(self, request: Request, output: Array, index: Array | None) -> None:
-        value = request.value if self._audit else None
-        if request.kind == "assign" and not self._audit:
-            output = output[:0]  # secret and as long as the data: only replays need it
-        kept = replace(request, value=None)
-        self.transcript.entries.append(Entry(kept, output, index, tuple(self._scopes), value))
+    def _leave(self, ends: Callable[[_Place], bool]) -> None:
+        """Leave a place and, where somebody kept one open, those inside it."""
+        self._open = self._open[: next((n for n, place in enumerate(self._open) if ends(place)), None)]
+
+    def _path(self, name: str) -> tuple[str, ...]:
+        return (*(place.part for place in self._open), name)
+
+    def _scopes(self) -> tuple[ScopeRef, ...]:
+        return tuple(place.scope for place in self._open if place.scope is not None)
+
+    def _filing(self) -> list[Event | Blocks]:
+        """Where events are recorded now."""
+        return self._open[-1].filed if self._open else self._filed
+
+    def _keep(self, request: Request, output: Array) -> None:
+        self.transcript.entries.append(Entry(request, own(output)))
 
 
 class Blocks:
@@ -236,22 +271,45 @@ class Blocks:
 
     def __init__(self, curator: Curator, scope: ScopeRef, member: NDArray[np.int64]) -> None:
         self._curator, self._scope, self._member = curator, scope, member
-        self._events: list[list[Event]] = [[] for _ in scope.weights]
+        self._around = curator._scopes()
+        self._filed: list[list[Event | Blocks]] = [[] for _ in scope.weights]
+        self._open = True
 
     @contextmanager
     def block(self, number: int) -> Iterator[NDArray[np.bool_]]:
-        """Everything released inside sees only the records of this block."""
-        scope, curator = self._scope, self._curator
-        inside = ScopeRef(scope.serial, scope.name, scope.kind, scope.weights, number, scope.method)
-        curator._scopes.append(inside)
-        curator._path.append(f"{scope.name} {number}" if len(scope.weights) > 1 else scope.name)
-        curator._events.append(self._events[number])
-        yield (self._member == number) | (self._member == EVERYWHERE)
-        curator._events.pop()
-        curator._path.pop()
-        curator._scopes.pop()
+        """Everything released inside sees only the records of this block.
 
-    @property
-    def events(self) -> tuple[Event, ...]:
-        """What each block released, in block order."""
-        return tuple(expand(Sequential(tuple(events))) for events in self._events)
+        Errors: InvalidParameter if there is no such block, and unless the scope is the innermost one that is open: what
+        is released in one of its blocks would not be charged where it happens.
+        """
+        scope, curator = self._scope, self._curator
+        if not 0 <= number < len(self._filed):
+            raise InvalidParameter(f"{scope.name}: block {number} given, 0 to {len(self._filed) - 1} are allowed")
+        if not self._open or curator._scopes() != self._around:
+            raise InvalidParameter(
+                f"{scope.name}: block {number} is entered after the scope was left, or inside a block opened since"
+            )
+        inside = ScopeRef(scope.serial, scope.name, scope.kind, scope.weights, number, scope.method)
+        part = f"{scope.name} {number}" if len(scope.weights) > 1 else scope.name
+        with curator._inside(_Place(part, inside, self._filed[number])):
+            yield (self._member == number) | (self._member == EVERYWHERE)
+
+    def event(self) -> Event:
+        """What the scope's blocks released so far."""
+        scope, events = self._scope, tuple(expand(_sequence(filed)) for filed in self._filed)
+        if scope.kind == "subsample":
+            return Subsample(scope.weights[0], events[0], scope.method)
+        return Partition(scope.weights, events)
+
+
+@dataclass(frozen=True, eq=False)
+class _Place:
+    """A step or block that is open: its part of the path, its scope, and where events inside it are recorded."""
+
+    part: str
+    scope: ScopeRef | None
+    filed: list[Event | Blocks]
+
+
+def _sequence(filed: list[Event | Blocks]) -> Event:
+    return Sequential(tuple(each.event() if isinstance(each, Blocks) else each for each in filed))

@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from refdp.curator import EVERYWHERE, Array, Entry, Request, Transcript
+from refdp.curator import EVERYWHERE, Array, Entry, Request, Source, Transcript, own
 from refdp.discrete import Bits, GeneratorBits, sample_exponential, standard_draws
 from refdp.errors import ImpossibleReplay, InvalidParameter
+from refdp.events import Relation
 from refdp.mechanisms import Exponential, Mechanism
 
 
@@ -145,6 +147,46 @@ class TapeSource:
             ) from None
 
 
+class Recorder:
+    """A source that writes down what it is asked and answers, for audits: curator = Curator(recorder, relation).
+
+    transcript: with true values, chosen options and secret assignments, hence private. Copies are taken before anything
+    is answered, so that what a program writes into its arrays later changes nothing in it.
+    """
+
+    def __init__(self, source: Source, relation: Relation) -> None:
+        self._source = source
+        self._options: Array | None = None
+        self.transcript = Transcript(relation)
+
+    def release(self, request: Request) -> Array:
+        """The source's output."""
+        value = None if request.value is None else own(request.value)
+        options = None if request.options is None else self._kept(request.options)
+        raw = self._source.release(request)
+        index, output = (None, own(raw)) if options is None else (own(raw), own(options[raw]))
+        self._add(replace(request, value=None, options=options), output, index, value)
+        return raw
+
+    def draw(self, request: Request) -> Array:
+        """The source's draws."""
+        return self._add(request, self._source.draw(request))
+
+    def assign(self, request: Request) -> NDArray[np.int64]:
+        """The source's assignment."""
+        return self._add(request, self._source.assign(request))
+
+    def _kept(self, options: Array) -> Array:
+        """A copy, one for all requests in a row with the same options."""
+        if self._options is None or not np.array_equal(self._options, options):
+            self._options = own(options)
+        return self._options
+
+    def _add(self, request: Request, output: Array, index: Array | None = None, value: Array | None = None) -> Array:
+        self.transcript.entries.append(Entry(request, own(output), index, value))
+        return output
+
+
 @dataclass(frozen=True)
 class Target:
     """How the replayed data set differs from the recorded one in its rows.
@@ -172,56 +214,73 @@ class Target:
 
 @dataclass
 class ReplaySource:
-    """The outputs of an earlier run. Any difference in what is asked is an infinite privacy loss, and is named."""
+    """The outputs of an earlier run, from its recorder. A difference in what is asked is named (ImpossibleReplay).
+
+    Once the runs part every further request fails in the same way, and so does `finish`: a program that goes on after
+    the error, which may be any program's way with errors, hides nothing.
+    """
 
     transcript: Transcript
     target: Target = Target(None, None)
     _entries: Iterator[Entry] = field(init=False)
+    parted: ImpossibleReplay | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         self._entries = iter(self.transcript.entries)
 
     def release(self, request: Request) -> Array:
         """The recorded output, if the recorded run asked the same."""
-        entry = self._next(request)
-        same_request(entry.request, request)
-        recorded = entry.output if entry.index is None else entry.index
-        _, value = asked(request)
-        expected = value.shape if entry.index is None else value.shape[:1]
-        _same(request, "shape", recorded.shape, expected)
-        return recorded
+        with self._following(request) as entry:
+            same_request(entry.request, request)
+            recorded = entry.output if entry.index is None else entry.index
+            _, value = asked(request)
+            expected = value.shape if entry.index is None else value.shape[:1]
+            _same(request, "shape", recorded.shape, expected)
+            return recorded.copy()
 
     def draw(self, request: Request) -> Array:
         """The recorded public draws."""
-        entry = self._next(request)
-        _same(request, "draw", (entry.request.law, entry.request.size), (request.law, request.size))
-        return entry.output
+        with self._following(request) as entry:
+            _same(request, "draw", (entry.request.law, entry.request.size), (request.law, request.size))
+            return entry.output.copy()
 
     def assign(self, request: Request) -> NDArray[np.int64]:
         """The recorded secret assignment of all other records; the audited record is present everywhere."""
-        entry = self._next(request)
-        if self.target.neighbour:
-            _same(request, "assignment", entry.request.law, request.law)
-        member = entry.output
-        if self.target.removed is not None:
-            member = np.delete(member, self.target.removed)
-        if self.target.inserted is not None:
-            member = np.insert(member, self.target.inserted, self.target.block(request.law))
-        _same(request, "shape", (len(member),), (request.size,))
-        return member
+        with self._following(request) as entry:
+            if self.target.neighbour:
+                _same(request, "assignment", entry.request.law, request.law)
+            member = entry.output.copy()
+            if self.target.removed is not None:
+                member = np.delete(member, self.target.removed)
+            if self.target.inserted is not None:
+                member = np.insert(member, self.target.inserted, self.target.block(request.law))
+            _same(request, "shape", (len(member),), (request.size,))
+            return member
 
     def finish(self) -> None:
-        """Check that the replayed run asked for everything that was recorded."""
+        """Raise what parted the runs, and check that the replayed run asked for everything that was recorded."""
+        if self.parted is not None:
+            raise self.parted
         rest = next(self._entries, None)
         if rest is not None:
             raise ImpossibleReplay(rest.request.name, "control flow", "the neighbour's run ended before it")
 
-    def _next(self, request: Request) -> Entry:
-        entry = next(self._entries, None)
-        if entry is None:
-            raise ImpossibleReplay(request.name, "control flow", "the neighbour's run goes on after the recorded end")
-        _same(request, "control flow", (entry.request.kind, entry.request.name), (request.kind, request.name))
-        return entry
+    @contextmanager
+    def _following(self, request: Request) -> Iterator[Entry]:
+        """The next entry; what is raised meanwhile is kept."""
+        if self.parted is not None:
+            raise self.parted
+        try:
+            entry = next(self._entries, None)
+            if entry is None:
+                raise ImpossibleReplay(
+                    request.name, "control flow", "the neighbour's run goes on after the recorded end"
+                )
+            _same(request, "control flow", (entry.request.kind, entry.request.name), (request.kind, request.name))
+            yield entry
+        except ImpossibleReplay as error:
+            self.parted = error
+            raise
 
 
 def same_request(recorded: Request, replayed: Request) -> None:

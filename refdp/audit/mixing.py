@@ -79,12 +79,10 @@ def _scope_at(term: Term, level: int) -> tuple[Literal["scope"], int] | None:
 
 
 def _may_be_out(scope: ScopeRef) -> bool:
-    return scope.kind != "parallel" and sum(scope.weights) < 1 - 1e-12
+    return sum(scope.weights) < 1 - 1e-12
 
 
 def _mixture(scope: ScopeRef, losses: dict[int, float]) -> float:
-    if scope.kind == "parallel":  # the record's own features put it into a block: only that block's loss differs from 0
-        return sum(losses.values())
     outside = 1.0 - sum(scope.weights[block] for block in losses)
     weights = np.array([max(outside, 0.0), *(scope.weights[block] for block in losses)])
     exponents = np.array([0.0, *losses.values()])

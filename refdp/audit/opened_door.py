@@ -109,7 +109,7 @@ class ForeignCurator:
             returned = self._again(place, request, call)
         answer = call.answer(returned)
         index = answer if call.norm == "range" else None
-        self.entries.append(Entry(replace(request, value=None), answer, index, (), call.value))
+        self.entries.append(Entry(replace(request, value=None), answer, index, call.value))
         self.calls.append(call)
         self.returned.append(returned)
         return returned

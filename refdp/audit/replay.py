@@ -21,7 +21,7 @@ from refdp.errors import ImpossibleReplay
 from refdp.events import Relation, Sensitivity
 from refdp.mechanisms import DiscreteLaplace, Exponential, Laplace, Mechanism
 from refdp.records import Records
-from refdp.sources import ReplaySource, SampleSource, Target
+from refdp.sources import Recorder, ReplaySource, SampleSource, Target
 
 Mask = NDArray[np.bool_]
 
@@ -113,12 +113,21 @@ def finite_or_name(number: float) -> float | str:
 
 
 def run(train: Trainer, records: Records, source: Source, relation: Relation) -> tuple[Transcript, str]:
-    """Train once with an auditing curator: the transcript with true values, and the model's text."""
-    curator = Curator(source, relation, audit=True)
-    model = train(records, curator)
+    """Train once before a recorder: the transcript with true values, and the model's text.
+
+    Errors: ImpossibleReplay where a replay parts from its transcript, whatever the trainer makes of the error.
+    """
+    recorder = Recorder(source, relation)
+    try:
+        with np.errstate(all="ignore"):  # as in training.train: a trainer sees no other state of numpy
+            text = train(records, Curator(recorder, relation)).to_json()
+    except Exception:
+        if isinstance(source, ReplaySource) and source.parted is not None:
+            raise source.parted from None
+        raise
     if isinstance(source, ReplaySource):
         source.finish()
-    return curator.transcript, model.to_json()
+    return recorder.transcript, text
 
 
 def audit_pair(
@@ -299,10 +308,9 @@ def _leaks(one_block: Transcript, everywhere: Transcript, absent: Transcript, pa
     block_of = {e.request.serial: int(e.output[pair.position]) for e in one_block.entries if e.request.kind == "assign"}
     found = []
     for entry, inside, outside in zip(one_block.entries, everywhere.entries, absent.entries, strict=True):
-        secret = [scope for scope in entry.scopes if scope.kind != "parallel"]
-        if entry.value is None or not secret:
+        if entry.value is None or not entry.scopes:
             continue
-        member = all(block_of[scope.serial] == scope.block for scope in secret)
+        member = all(block_of[scope.serial] == scope.block for scope in entry.scopes)
         expected = (inside if member else outside).value
         if expected is None or not np.array_equal(entry.value, expected):
             found.append(Violation("block", entry.request.name, 0.0, np.inf, np.inf, "", pair.witness()))

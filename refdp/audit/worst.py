@@ -5,13 +5,13 @@ The two runs are advanced release by release. The result is an attainable transc
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from refdp.audit.replay import Finding, Pair, Trainer, compare, has_secrets, impossible, run
-from refdp.curator import EVERYWHERE, Array, Curator, Request
+from refdp.curator import EVERYWHERE, Array, Curator, Request, own
 from refdp.errors import ImpossibleReplay
 from refdp.events import Relation
 from refdp.mechanisms import Mechanism
@@ -22,24 +22,26 @@ from refdp.sources import asked, same_request
 class _Reached(Exception):
     """The run asked for a release beyond the outputs chosen so far."""
 
-    def __init__(self, request: Request) -> None:
-        super().__init__(request.name)
-        self.request = request
-
 
 @dataclass
 class Chosen:
-    """A source that gives listed outputs, then stops the run. Every record is in every block, draws are zero."""
+    """A source that gives listed outputs, then stops the run. Every record is in every block, draws are zero.
+
+    reached: the first request beyond the outputs.
+    """
 
     outputs: list[Array]
+    reached: Request | None = field(default=None, init=False)
     _next: int = field(default=0, init=False)
 
     def release(self, request: Request) -> Array:
         """The next listed output."""
         if self._next == len(self.outputs):
-            raise _Reached(request)
+            value = None if request.value is None else own(request.value)
+            self.reached = self.reached or replace(request, value=value)
+            raise _Reached(request.name)
         self._next += 1
-        return self.outputs[self._next - 1]
+        return self.outputs[self._next - 1].copy()
 
     def draw(self, request: Request) -> Array:
         """Zeros: the first of every public choice."""
@@ -52,11 +54,13 @@ class Chosen:
 
 def next_request(train: Trainer, records: Records, outputs: list[Array], relation: Relation) -> Request | None:
     """What a run asks for after these outputs, or None if it is complete."""
+    source = Chosen(outputs)
     try:
-        train(records, Curator(Chosen(outputs), relation))
-    except _Reached as reached:
-        return reached.request
-    return None
+        train(records, Curator(source, relation))
+    except Exception:  # a trainer may turn the error into another one, or swallow it
+        if source.reached is None:
+            raise
+    return source.reached
 
 
 def worst_transcript(train: Trainer, pair: Pair, *, reverse: bool = False) -> list[Array]:

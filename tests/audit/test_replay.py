@@ -19,6 +19,7 @@ from refdp.papers import dpboost
 from refdp.records import Categorical, Interval, Numeric, Records, Schema, make_records
 from refdp.sources import ReplaySource, SampleSource
 from refdp.trees import Model
+from tests.recorded import Recorded
 
 SCHEMA = Schema(
     (Numeric("a", 0.0, 1.0), Categorical("b", ("x", "y", "z")), Numeric("c", 0.0, 1.0)), Interval(-1.0, 1.0)
@@ -97,9 +98,9 @@ def test_data_candidates_are_an_impossible_replay_that_names_the_split() -> None
 def test_a_replay_that_ends_early_is_impossible() -> None:
     params = dpboost.Params(1.0, Relation.ADD_REMOVE, **SMALL)
     pair = next(pairs(SCHEMA, Relation.ADD_REMOVE, 3))
-    curator = Curator(SampleSource(np.random.default_rng(0)), Relation.ADD_REMOVE, audit=True)
+    curator = Recorded(SampleSource(np.random.default_rng(0)), Relation.ADD_REMOVE)
     dpboost.train(params, pair.base, curator)
-    replay = ReplaySource(curator.transcript)
+    replay = ReplaySource(curator.recorded)
     shorter = dpboost.Params(1.0, Relation.ADD_REMOVE, **{**SMALL, "trees": 5})
     with pytest.raises(ImpossibleReplay):
         dpboost.train(shorter, pair.base, Curator(replay, Relation.ADD_REMOVE))

@@ -18,6 +18,7 @@ from refdp.mechanisms import Laplace
 from refdp.papers import dpboost
 from refdp.records import Categorical, Classes, Interval, Numeric, Records, Schema, make_records
 from refdp.sources import ReplaySource, SampleSource, TapeSource
+from tests.recorded import Recorded
 
 FEATURES = (Numeric("a", 0.0, 1.0), Categorical("b", ("x", "y", "z")), Numeric("c", -5.0, 5.0))
 
@@ -74,9 +75,9 @@ def test_a_tape_gives_the_same_bytes(noise: Any) -> None:
 
 def test_a_replay_on_the_same_records_gives_the_same_bytes() -> None:
     params, records = small(), some_records(TARGETS[0])
-    curator = Curator(SampleSource(np.random.default_rng(1)), params.relation, audit=True)
+    curator = Recorded(SampleSource(np.random.default_rng(1)), params.relation)
     model = dpboost.train(params, records, curator).to_json()
-    replay = ReplaySource(curator.transcript)
+    replay = ReplaySource(curator.recorded)
     assert dpboost.train(params, records, Curator(replay, params.relation)).to_json() == model
     replay.finish()
 
@@ -102,7 +103,7 @@ def test_exact_samplers_draw_from_the_operating_system() -> None:
 
 def test_public_transcript_shows_no_assignment_and_no_true_value() -> None:
     params, records = small(), some_records(TARGETS[0])
-    curator = Curator(SampleSource(np.random.default_rng(1)), params.relation, audit=True)
+    curator = Recorded(SampleSource(np.random.default_rng(1)), params.relation)
     dpboost.train(params, records, curator)
     shown = curator.transcript.public()
     assert {line["kind"] for line in shown} == {"release"}

@@ -18,6 +18,7 @@ from refdp.papers import fedgbdt
 from refdp.papers import fedgbdt_formulas as formulas
 from refdp.sources import SampleSource, TapeSource
 from tests.fedgbdt.cases import CANDIDATES, SPLITS, TARGETS, UPDATES, params, records
+from tests.recorded import Recorded
 
 SIZES = (1, 7, 20, 2, 10)
 
@@ -66,13 +67,13 @@ def test_a_participant_that_misses_rounds_loses_only_its_contribution() -> None:
     def attendance(number: int) -> Any:
         return np.array([number not in (1, 2), True, True, True, True])
 
-    curators = [Curator(SampleSource(np.random.default_rng(3)), given.relation, audit=True) for _ in range(3)]
+    curators = [Recorded(SampleSource(np.random.default_rng(3)), given.relation) for _ in range(3)]
     schema, parts = records(TARGETS[1]).schema, dealt(records(TARGETS[1]), SIZES)
     fedgbdt.train_on(given, schema, Federation.of(parts), curators[0])
     fedgbdt.train_on(given, schema, Federation.of(parts, attendance=attendance), curators[1])
     fedgbdt.train_on(given, schema, Federation.of(parts[1:]), curators[2])
     whole, missing, without = (
-        [entry.value for entry in curator.transcript.entries if entry.value is not None] for curator in curators
+        [entry.value for entry in curator.recorded.entries if entry.value is not None] for curator in curators
     )
     np.testing.assert_array_equal(whole[0], missing[0])  # the first round: everybody is there
     assert missing[1][1].sum() < whole[1][1].sum()  # the Hessian of one record is missing

@@ -10,11 +10,11 @@ import pytest
 
 from benchmarks.reproduce.fedgbdt_scripts import ScriptReach, as_in_scripts
 from refdp.calibration import total_mu
-from refdp.curator import Curator
 from refdp.events import Relation
 from refdp.papers import fedgbdt, fedgbdt_growing
 from refdp.reach import Reach
 from tests.fedgbdt.cases import BINARY, params, records
+from tests.recorded import Recorded
 
 
 def candidates() -> Any:
@@ -42,11 +42,11 @@ def test_a_path_without_candidates_stays_whole(uniform: float) -> None:
 def test_noise_apart_has_the_deviations_of_single_queries_and_everything_is_put_back() -> None:
     given = params(candidates="iterative-hessian", features_per_tree=1, trees=30, rounds=3, epsilon=2.0)
     with as_in_scripts(given, BINARY, np.random.default_rng(0)) as source:
-        door = Curator(source, Relation.ADD_REMOVE, audit=True)
+        door = Recorded(source, Relation.ADD_REMOVE)
         fedgbdt.train(given, records(BINARY.target), door)
         assert fedgbdt_growing.Reach is ScriptReach
     assert fedgbdt_growing.Reach is Reach
-    noise = [np.asarray(e.output - e.value) for e in door.transcript.entries if e.request.path[-1] == "leaves"]
+    noise = [np.asarray(e.output - e.value) for e in door.recorded.entries if e.request.path[-1] == "leaves"]
     spread = np.std(noise, axis=(0, 2))
     mu = total_mu(2.0, given.delta, given.accounting) / math.sqrt(2 * 30 + 3)
     np.testing.assert_allclose(spread * mu, [1.0, 0.25], rtol=0.35)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from refdp.curator import Curator, Source
+from refdp.curator import Source
 from refdp.events import Relation
 from refdp.journal import MemoryJournal
 from refdp.papers.inprivate import Params
@@ -17,6 +17,7 @@ from refdp.papers.inprivate_quality import Control
 from refdp.papers.inprivate_rounds import Outcome, conduct
 from refdp.records import Categorical, Classes, Interval, Numeric, Records, Schema, make_records
 from refdp.sources import SampleSource
+from tests.recorded import Recorded
 
 FEATURES = (Numeric("a", 0.0, 1.0), Categorical("b", ("x", "y", "z")), Numeric("c", -5.0, 5.0))
 REGRESSION = Schema(FEATURES, Interval(-1.0, 1.0))
@@ -61,10 +62,10 @@ def run(
     broadcast: bool = False,
     wrap: Callable[[Owner], Any] = lambda owner: owner,
     **others: Any,
-) -> tuple[Outcome, list[Curator]]:
-    """A run, and every owner's curator, auditing."""
+) -> tuple[Outcome, list[Recorded]]:
+    """A run, and every owner's curator, recorded."""
     rules = rules_of(p, records[0].schema)
-    curators = [Curator(source(owner), p.relation, audit=True) for owner in range(p.owners)]
+    curators = [Recorded(source(owner), p.relation) for owner in range(p.owners)]
     with ExitStack() as doors:
         owners = [
             wrap(Owner.behind(doors, rules, p, position, records[position], curators[position],

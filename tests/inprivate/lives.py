@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from refdp.curator import Array, Curator, Request
+from refdp.curator import Array, Request
 from refdp.errors import JournalError, MessageError
 from refdp.journal import Disk, FileJournal, MemoryJournal
 from refdp.papers.inprivate_messages import MINER, Message
@@ -26,6 +26,7 @@ from refdp.papers.inprivate_owners import Owner, rules_of
 from refdp.papers.inprivate_quality import Control
 from refdp.sources import SampleSource
 from tests.inprivate.cases import BINARY, made_up, params
+from tests.recorded import Recorded
 
 P = params(owners=1, rounds=3, depth=2)
 CONTROL = Control(threshold=-5.0)
@@ -165,11 +166,11 @@ def live(folder: Path, life: int, last: int, power: bool, mutant: str) -> int:
     kind = Redivided if mutant == "redivided" else FileJournal
     journal = kind(folder / "journal", RULES.run, 0, RECORDS, disk=disk)
     source = FatalSource(fate, folder / "outside", life)
-    curator = Curator(journal.guard(source), P.relation, audit=True)
+    curator = Recorded(journal.guard(source), P.relation)
     with ExitStack() as doors:
         used: Any = {"forgetful": Forgetful, "late": Late}.get(mutant, lambda inner: inner)(journal)
         owner = Owner.behind(doors, RULES, P, 0, RECORDS, curator, used, control=CONTROL)
-        division = curator.transcript.entries[0].output
+        division = curator.recorded.entries[0].output
         source.see({"division": division.tolist()})
         for number in range(P.rounds):
             owner.hear(Message(RULES.run, number, MINER, "request", (), ()).to_bytes())

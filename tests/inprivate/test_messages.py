@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refdp.audit.replay import compare
-from refdp.curator import Curator, Transcript
+from refdp.curator import Transcript
 from refdp.errors import MessageError
 from refdp.journal import MemoryJournal
 from refdp.papers.inprivate_messages import Board
@@ -22,6 +22,7 @@ from refdp.papers.inprivate_owners import Owner, rules_of
 from refdp.records import Records, Schema
 from refdp.sources import ReplaySource, SampleSource, Target
 from tests.inprivate.cases import BINARY, REGRESSION, THREE, made_up, params, parts, run
+from tests.recorded import Recorded
 
 P = params(owners=3, rounds=2)
 RULES = rules_of(P, BINARY)
@@ -173,14 +174,14 @@ def test_a_message_survives_reading() -> None:
 def replayed(schema: Schema, mine: Records, target: Target, transcript: Transcript, heard: list[bytes], p: Any,
              kind: type[Owner] = Owner) -> tuple[list[bytes], Transcript]:  # fmt: skip
     """Owner 1's messages in both rounds, from these records, these messages and an earlier run's outputs."""
-    curator = Curator(ReplaySource(transcript, target), p.relation, audit=True)
+    curator = Recorded(ReplaySource(transcript, target), p.relation)
     with ExitStack() as doors:
         owner = kind.behind(doors, rules_of(p, schema), p, 1, mine, curator, MemoryJournal())
         sent = []
         for number, data in enumerate(heard):
             owner.hear(data)
             sent.append(owner.answer(number))
-    return sent, curator.transcript
+    return sent, curator.recorded
 
 
 def both_sides(schema: Schema, p: Any, kind: type[Owner] = Owner) -> tuple[list[list[bytes]], list[Transcript]]:
@@ -192,7 +193,7 @@ def both_sides(schema: Schema, p: Any, kind: type[Owner] = Owner) -> tuple[list[
     smaller, larger = data[1], data[1].insert(5, new)
     messages, transcripts = [], []
     for mine, target in ((larger, Target(None, 5)), (smaller, Target(None, None))):
-        sent, transcript = replayed(schema, mine, target, curators[1].transcript, heard, p, kind)
+        sent, transcript = replayed(schema, mine, target, curators[1].recorded, heard, p, kind)
         messages.append(sent)
         transcripts.append(transcript)
     return messages, transcripts

@@ -26,6 +26,7 @@ from refdp.records import Schema
 from refdp.sources import ReplaySource, SampleSource, Target
 from tests.inprivate.cases import BINARY, REGRESSION, THREE, made_up, params, parts, run, sampled
 from tests.inprivate.test_messages import sealed
+from tests.recorded import Recorded
 
 SCHEMAS = pytest.mark.parametrize("schema", [REGRESSION, BINARY, THREE], ids=["regression", "binary", "three"])
 ALWAYS_ON = -5.0
@@ -155,7 +156,7 @@ def test_one_record_of_one_owner_changes_no_byte_of_the_whole_run(schema: Schema
         runs = []
         for place in (3, None):
             mine = data[1] if place is None else data[1].insert(place, made_up(schema, 1, 66))
-            source = replaying(curators[1].transcript, Target(None, place))
+            source = replaying(curators[1].recorded, Target(None, place))
             runs.append(run(p, [data[0], mine, *data[2:]], source=source, control=control, broadcast=broadcast,
                             wrap=as_kind(kind))[0])  # fmt: skip
         first, second = runs
@@ -245,9 +246,9 @@ def sides_of(victim: int, p: Any, broadcast: bool) -> tuple[Outcome, list[Transc
     outcome, curators = run(p, data, broadcast=broadcast)
     new, transcripts, messages = made_up(BINARY, 1, 55), [], []
     for mine, target in ((data[victim].insert(3, new), Target(None, 3)), (data[victim], Target(None, None))):
-        curator = Curator(ReplaySource(curators[victim].transcript, target), p.relation, audit=True)
+        curator = Recorded(ReplaySource(curators[victim].recorded, target), p.relation)
         messages.append(_answers(victim, mine, curator, outcome, p, broadcast))
-        transcripts.append(curator.transcript)
+        transcripts.append(curator.recorded)
     return outcome, transcripts, messages
 
 

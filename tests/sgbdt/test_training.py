@@ -17,6 +17,7 @@ from refdp.papers.sgbdt_splits import Domain, draw_splits, grid_index, leaf_of
 from refdp.records import Categorical, Classes, Interval, Numeric, Records, Schema, make_records
 from refdp.sources import NoiselessSource, ReplaySource, SampleSource, TapeSource
 from refdp.trees import Tree
+from tests.recorded import Recorded
 
 FEATURES = (Numeric("a", 0.0, 1.0), Categorical("b", ("x", "y", "z")), Numeric("c", -5.0, 5.0))
 TARGETS = [Interval(-1.0, 1.0), Classes(("no", "yes")), Classes(("p", "q", "r"))]
@@ -65,10 +66,10 @@ def test_recorded_events_equal_the_plan_on_a_stream() -> None:
 def test_tape_and_replay_give_the_same_bytes() -> None:
     params, records = small(), some_records(TARGETS[1])
     source = SampleSource(np.random.default_rng(1), record=True)
-    curator = Curator(source, params.relation, audit=True)
+    curator = Recorded(source, params.relation)
     first = sgbdt.train(params, records, curator).to_json()
     assert sgbdt.train(params, records, Curator(TapeSource(source.tape), params.relation)).to_json() == first
-    replay = ReplaySource(curator.transcript)
+    replay = ReplaySource(curator.recorded)
     assert sgbdt.train(params, records, Curator(replay, params.relation)).to_json() == first
     replay.finish()
 
