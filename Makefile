@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 EXTRAS := test,proofs,oracles,plots,data,notebooks
 
-.PHONY: audits demo test check format verify ledger statistics bench reproduce mutants clean
+.PHONY: audits demo test check format verify ledger statistics bench reproduce mutants mutate clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -44,6 +44,10 @@ ledger: $(VENV)/test.stamp  ## derive every verdict and write the ledger and its
 
 mutants: $(VENV)/test.stamp  ## print the kill matrix of the privacy mutants
 	$(BIN)/python -m tests.mutants
+
+N ?= 200
+mutate: $(VENV)/test.stamp  ## N random mutants that no author chose, resumable; hours for 200, it says what survived
+	$(BIN)/python -m tests.mutants.drawn --number $(N) --jobs 2
 
 statistics: $(VENV)/test.stamp  ## the long statistical and large-scale replay runs
 	$(BIN)/python -m pytest -n 2 -m statistics

@@ -1,0 +1,84 @@
+"""The random mutator: what it changes, that it tells killed from alive, and that it goes on where it stopped."""
+
+from __future__ import annotations
+
+import ast
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.mutants import drawn
+from tests.mutants.sites import Site, parses, sites
+
+SOURCE = '''
+def area(width: float, height: float, limits: dict[str, int] | None = None) -> float:
+    """Never below 0."""
+    if width <= 0 or limits is None:
+        raise ValueError(f"{width + 1} given")
+    sides = [max(0.0, width), -height]
+    größe = sides[0] * scaled(sides, height, axis=0)
+    return größe
+'''
+
+
+def made(kind: str) -> set[tuple[str, str]]:
+    return {(site.old, site.new) for site in sites(SOURCE) if site.kind == kind}
+
+
+def test_what_is_changed() -> None:
+    assert made("boundary") == {("width <= 0", "(width < 0)")}
+    assert made("comparison") == {("width <= 0", "(width >= 0)"), ("limits is None", "(limits is not None)")}
+    assert made("condition") == {("width <= 0 or limits is None", "(width <= 0 and limits is None)")}
+    assert made("limit removed") == {("max(0.0, width)", "0.0")}
+    assert made("other limit") == {("max(0.0, width)", "min(0.0, width)")}
+    assert made("sign") == {("-height", "height")}
+    assert made("arithmetic") == {("sides[0] * scaled(sides, height, axis=0)",
+                                   "(sides[0] / scaled(sides, height, axis=0))")}  # fmt: skip
+    assert made("arguments") == {("scaled(sides, height, axis=0)", "scaled(height, sides, axis=0)")}
+    assert made("axis") == {("scaled(sides, height, axis=0)", "scaled(sides, height, axis=1)")}
+    assert {("return größe", f"return {name}") for name in ("width", "height", "limits", "sides")} == made(
+        "returned name"
+    )
+    assert ("0", "1") in made("constant") and ("0.0", "-1.0") in made("constant")
+    assert not any("given" in site.old for site in sites(SOURCE))
+
+
+def test_a_mutant_differs_in_its_place_only() -> None:
+    before = ast.dump(ast.parse(SOURCE))
+    for site in sites(SOURCE):
+        text = site.applied(SOURCE)
+        assert parses(text) and ast.dump(ast.parse(text)) != before
+        assert text.startswith(SOURCE[: site.start]) and text.endswith(SOURCE[site.end :])
+
+
+def test_one_seed_draws_the_same_mutants_and_another_seed_others() -> None:
+    first = drawn.drawn(20, 1, "refdp/ev")
+    assert first == drawn.drawn(20, 1, "refdp/ev") != drawn.drawn(20, 2, "refdp/ev")
+    assert len(set(first)) == 20 and {path for path, _ in first} == {"refdp/events.py"}
+
+
+def test_tests_that_import_a_module_come_first_and_all_come() -> None:
+    layers = drawn.ordered_tests("refdp/journal.py")
+    assert "tests/inprivate/test_journal.py" in layers[0] and "tests/kernels/test_kernels.py" in layers[-1]
+    every = {path.relative_to(drawn.ROOT).as_posix() for path in (drawn.ROOT / "tests").rglob("test_*.py")}
+    assert sorted(path for layer in layers for path in layer) == sorted(every)
+
+
+def test_killed_and_survived_are_told_apart_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A mistake dies of its test; a pair of brackets does not."""
+    source = (drawn.ROOT / "refdp/events.py").read_text(encoding="utf-8")
+    text = "self.proved if proved else self.declared"
+    start = source.index(text)
+    line = source[:start].count("\n") + 1
+    wrong = Site("condition", line, start, start + len(text), text, "self.declared")
+    same = Site("none", line, start, start + len(text), text, f"({text})")
+    monkeypatch.setattr(drawn, "ordered_tests", lambda path: [["tests/core/test_events.py"]])
+    mutants, file = [("refdp/events.py", wrong), ("refdp/events.py", same)], tmp_path / "found" / "results.jsonl"
+    found = list(drawn.results(mutants, file, 120.0, 1, 0))
+    assert [line["verdict"] for line in found] == ["killed", "survived"]
+    assert "test_events" in found[0]["by"]
+    monkeypatch.setattr(drawn, "outcome", lambda *_: pytest.fail("it was run before"))
+    assert list(drawn.results(mutants, file, 120.0, 1, 0)) == found
+    assert [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()] == found
+    assert (drawn.ROOT / "refdp/events.py").read_text(encoding="utf-8") == source
