@@ -170,6 +170,9 @@ class BinSums:
         """As `bin_sums`."""
         if parents is None:
             return self._summed(np.ones(nodes, dtype=bool), 0, node, stats)
+        above = len(stats), nodes // 2, self.total_bins
+        if nodes % 2 or parents.shape != above:  # of a level that is not the one above, it would be stretched to fit
+            raise ValueError(f"parents: a table of shape {parents.shape} given, {above} of the level above is allowed")
         counts = leaf_sums(node[:: 1 + len(node) // _SAMPLE], nodes, [None])[0]  # a guess costs time, never a bit
         smaller = np.arange(0, nodes, 2) + (counts[1::2] < counts[0::2])
         total = np.empty((len(stats), nodes, self.total_bins))

@@ -85,6 +85,7 @@ class Holding:
     _sums: dict[tuple[int, ...], kernels.BinSums] = field(init=False, default_factory=dict)
     _features: tuple[int, ...] = field(init=False, default=())
     _node: NDArray[Any] = field(init=False)
+    _table: Floats | None = field(init=False, default=None)
     _parents: Floats | None = field(init=False, default=None)
     _batch: list[Leaves] = field(init=False, default_factory=list)
 
@@ -106,21 +107,25 @@ class Holding:
                     self._codes[f] = candidates.encode_feature(f, self.records.x[:, f])
         if before is not candidates:
             self._sums = {}
+            self._forget()
 
     def refresh(self) -> None:
         """As `Population.refresh`."""
         with np.errstate(over="ignore"):  # exp(-s) = inf gives the limit, and a warning would tell of a record's score
             self._g, self._h = self._statistics(self._score, self._label)
+        self._forget()
 
     def root(self, features: Sequence[int]) -> None:
         """As `Population.root`."""
-        self._features, self._parents = tuple(features), None
+        self._features = tuple(features)
+        self._forget()
         self._node = np.zeros(self.records.size, dtype=np.int16)  # at most 2**12 nodes (Params.depth)
 
     def descend(self, chosen: Positions) -> None:
         """As `Population.descend`."""
         feature, code, categorical = self._public().coded(chosen)
         self._node = kernels.route(self._codes, self._node, feature, code, categorical)
+        self._table, self._parents = None, self._table  # None where the level above was not asked
 
     def place(self, levels: Sequence[Positions]) -> None:
         """As `Population.place`."""
@@ -130,10 +135,11 @@ class Holding:
 
     def bin_sums(self, nodes: int) -> list[Floats]:
         """As `Population.bin_sums`; with the level above at hand only the smaller of two siblings is summed."""
-        sums = self._prepared(self._features).sums(self._node, nodes, (self._g, self._h), self._parents)
-        self._parents = sums
+        if self._table is None:
+            self._table = self._prepared(self._features).sums(self._node, nodes, (self._g, self._h), self._parents)
+            self._table.flags.writeable = False  # the level below is taken from it
         edges = np.cumsum([self._public().bins[f] for f in self._features])[:-1]
-        return np.split(sums, edges, axis=-1)
+        return np.split(self._table, edges, axis=-1)
 
     def side_sums(self, chosen: Sequence[Positions]) -> list[Floats]:
         """As `Population.side_sums`."""
@@ -172,6 +178,10 @@ class Holding:
         for leaf, value in zip(self._batch, values, strict=True):
             self._score += (weight * value).take(leaf)
         self._batch = []
+
+    def _forget(self) -> None:
+        """Tables of bins are of one tree, one level, one (g, h) and one set of candidates."""
+        self._table = self._parents = None
 
     def _public(self) -> Candidates:
         assert self._candidates is not None, "encode comes first"
