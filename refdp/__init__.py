@@ -1,3 +1,56 @@
-"""refdp: a reference for differentially private gradient boosted trees."""
+"""refdp: a reference for differentially private gradient boosted trees.
+
+    from refdp import DPBoostClassifier
+
+What is named here is imported when it is asked for: `import refdp` alone loads nothing else.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "DPBoostClassifier",
+    "DPBoostRegressor",
+    "DPXGBoostClassifier",
+    "DPXGBoostRegressor",
+    "FedGBDTClassifier",
+    "FedGBDTRegressor",
+    "InPrivateClassifier",
+    "InPrivateRegressor",
+    "PrivacyWarning",
+    "ReproducibleSeed",
+    "SGBDTClassifier",
+    "SGBDTRegressor",
+]
+
+if TYPE_CHECKING:
+    from refdp.errors import PrivacyWarning
+    from refdp.estimators import (
+        DPBoostClassifier,
+        DPBoostRegressor,
+        DPXGBoostClassifier,
+        DPXGBoostRegressor,
+        FedGBDTClassifier,
+        FedGBDTRegressor,
+        InPrivateClassifier,
+        InPrivateRegressor,
+        SGBDTClassifier,
+        SGBDTRegressor,
+    )
+    from refdp.seeds import ReproducibleSeed
+else:
+
+    def __getattr__(name: str) -> object:
+        """PEP 562. Errors: AttributeError for a name that is not in `__all__`."""
+        if name not in __all__:
+            raise AttributeError(f"module 'refdp' has no attribute {name!r}")
+        from importlib import import_module
+
+        home = {"PrivacyWarning": "errors", "ReproducibleSeed": "seeds"}.get(name, "estimators")
+        return getattr(import_module(f"refdp.{home}"), name)
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__})

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from refdp import claims
+from refdp import claims, shown
 from refdp.accounting import account
 from refdp.events import Plan, Relation, Release, expand, releases
 
@@ -37,7 +37,7 @@ class ReleaseLine:
     charge: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Certificate:
     """Claimed and established guarantee of one run, under one neighbouring relation.
 
@@ -53,6 +53,13 @@ class Certificate:
     releases: tuple[ReleaseLine, ...]
     notes: tuple[str, ...] = ()
     assumptions: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        """One line; `to_dict` has everything."""
+        return shown.certificate_line(self)
+
+    def _repr_html_(self) -> str:
+        return shown.certificate_html(self)
 
     def to_dict(self) -> dict[str, Any]:
         """As plain data; an infinite figure is the string "inf"."""

@@ -45,4 +45,5 @@ class JournalError(RefdpError, ValueError):
 
 
 class PrivacyWarning(UserWarning):
-    """Something was taken from the data (bounds, categories, label range), so that no privacy guarantee holds."""
+    """The guarantee does not hold as it stands: something was taken from the data (bounds, categories, label range,
+    owners), or it rests on what only the caller can keep (a seed that stays secret, a relation that was not given)."""

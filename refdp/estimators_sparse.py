@@ -7,7 +7,7 @@ values, as xgboost takes them. Entries that are there keep their value, an expli
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +25,7 @@ _CHUNK = 4096
 class SparseInput:
     """Mixed in before an estimator's base."""
 
-    bounds: Any
-    absent: Any
+    absent: Literal["zero", "missing"]
 
     def fit(self, X: Any, y: Any) -> Any:
         """As the base; X may be a scipy sparse matrix or array, whose features are then all numeric.

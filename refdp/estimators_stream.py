@@ -14,11 +14,16 @@ from refdp import frames, registry
 from refdp.certificate import Certificate
 from refdp.curator import Curator, Source
 from refdp.errors import InvalidParameter, InvalidRecords
+from refdp.identities import canonical
 from refdp.papers import sgbdt
 from refdp.papers.sgbdt_holder import Holder
-from refdp.records import Records, Schema, make_records
-from refdp.training import source_for, without_guarantee
+from refdp.records import Records, Schema, Target, make_records
+from refdp.seeds import generator_for, seeded
+from refdp.training import assuming, source_for, without_guarantee
 from refdp.trees import Model
+
+STRANGERS = "records that came without an id belong to people who are nowhere else in the stream"
+"""What a certificate assumes of batches without ids."""
 
 
 class Stream:
@@ -27,6 +32,10 @@ class Stream:
     The first batch gives the initial score and T_regular trees, each further one T_extra trees on all records with
     budget left. An id that comes again replaces its record and keeps what it has spent, so that the guarantee is about
     everything that one id ever contributed. Records whose budget is spent are passed over; nothing tells which.
+
+    Who is one person: an id is compared by its text as refdp/identities.py writes it, so that 1, 1.0 and "1" are one.
+    A batch that is left in its middle, by an interrupt say, ends the stream: what it released cannot be taken back, and
+    scores and accounts may be out of step. The last whole batch's model stays good.
     """
 
     def __init__(self, params: sgbdt.Params, schema: Schema, source: Source, certificate: Certificate) -> None:
@@ -34,28 +43,47 @@ class Stream:
         self._curator = Curator(source, params.relation)
         self._holders = [Holder(sgbdt.rules_of(params, schema)) for _ in range(schema.scores)]
         self._trainings = [sgbdt.Training(params, schema, holder) for holder in self._holders]
-        self._row: dict[Any, int] = {}
+        self._row: dict[str | tuple[int, int], int] = {}
+        self._whole = True
         self.batches = 0
 
-    def add(self, records: Records, ids: Sequence[Any] | None) -> Model:
+    def add(self, records: Records, ids: Any = None) -> Model:
         """Train on with one more batch; without ids every record is somebody new.
 
-        Errors: InvalidRecords for ids that are not one distinct id a record.
+        Errors: InvalidRecords for ids that are not one distinct id a record; InvalidParameter as `check_whole`.
         """
-        if ids is None:
-            ids = [(self.batches, position) for position in range(records.size)]
-        if len(ids) != records.size or len(set(ids)) != len(ids):
-            raise InvalidRecords("ids: one id a record is needed, each at most once in a batch")
-        known = np.array([name in self._row for name in ids], dtype=bool)
-        rows = np.array([self._row[name] for name in ids if name in self._row], dtype=np.intp)
-        for name in ids:
+        self.check_whole()
+        names = self.names(records, ids)
+        known = np.array([name in self._row for name in names], dtype=bool)
+        rows = np.array([self._row[name] for name in names if name in self._row], dtype=np.intp)
+        self._whole = False  # before anything changes; only a batch that came to its end sets it again
+        for name in names:
             self._row.setdefault(name, len(self._row))
-        first, self.batches = not self.batches, self.batches + 1  # a batch that is interrupted has begun all the same
         for output in range(self.schema.scores):
             with self._curator.step(f"score {output}"), np.errstate(all="ignore"):  # no warning tells of a record
-                self._add(output, records, known, rows, first)
+                self._add(output, records, known, rows, not self.batches)
         ensembles = tuple(training.ensemble() for training in self._trainings)
+        self.batches += 1
+        self._whole = True
         return Model("sgbdt", asdict(self._params), self.schema, ensembles)
+
+    def check_whole(self) -> None:
+        """Errors: InvalidParameter after a batch that was left in its middle."""
+        if not self._whole:
+            raise InvalidParameter(
+                "a batch of this stream was left in its middle: scores and accounts may be out of step, so it takes no "
+                "further batch. The model of the last whole batch stays. A new stream (fit, or a clone) gives every id "
+                "a fresh budget: who was in both has the sum of both guarantees"
+            )
+
+    def names(self, records: Records, ids: Any) -> Sequence[str | tuple[int, int]]:
+        """Who the records of the next batch belong to. Errors: as `add`."""
+        if ids is None:
+            return [(self.batches, position) for position in range(records.size)]
+        names = canonical(ids, "ids")
+        if len(names) != records.size or len(set(names)) != len(names):
+            raise InvalidRecords("ids: one id a record is needed, each at most once in a batch")
+        return names
 
     def _add(
         self, output: int, records: Records, known: NDArray[np.bool_], rows: NDArray[np.intp], first: bool
@@ -72,8 +100,13 @@ class Stream:
         """Released outputs and public draws of all batches."""
         return self._curator.transcript.public()
 
-    def spent(self) -> dict[Any, float]:
-        """Share of its budget that each id has spent, the largest over the scores. PRIVATE: for the data owner only."""
+    def spent(self) -> dict[str | tuple[int, int], float]:
+        """Share of its budget that each id has spent, the largest over the scores. PRIVATE: for the data owner only.
+
+        Ids as text; a record that came without one has the number of its batch and its place in it.
+        Errors: as `check_whole`.
+        """
+        self.check_whole()
         shares = np.max([holder.accounts.shares() for holder in self._holders], axis=0)
         return {name: float(shares[row]) for name, row in self._row.items()}
 
@@ -92,45 +125,56 @@ class Streaming:
             vars(self).pop(name, None)
         return fitted
 
-    def partial_fit(self, X: Any, y: Any, ids: Sequence[Any] | None = None, classes: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: Any, ids: Any = None, classes: Any = None) -> Self:
         """Train on with a batch of new records; ids: who each record belongs to, by default somebody new each.
 
+        ids: whole numbers or texts, none missing; 1, 1.0 and "1" are one person (refdp/identities.py).
         classes: scikit-learn's convention; they have to be those of the parameter `classes` if that is given.
         Records and accounts stay in `private_stream_`, which is the data owner's and is left out of pickles.
-        Parameters and certificate are those of the first batch.
-        Errors: InvalidParameter for a further batch without public classes or label range, or without extra trees; and
-        in a copy, as accounts that are not here cannot be charged, and fresh ones would let ids spend their budget
-        again.
+        Parameters and certificate are those of the first batch; a batch without ids adds to what is assumed.
+        Errors: InvalidParameter for a further batch without public classes or label range, or without extra trees;
+        after a batch that was interrupted, since a stream is whole or goes on no more; and in a copy, as accounts that
+        are not here cannot be charged, and fresh ones would let ids spend their budget again.
         """
         me: Any = self
         paper = registry.paper("sgbdt")
         params = paper.params(me._settings(paper), as_published=me.as_published)
-        first = not hasattr(self, "private_stream_")
-        if first and hasattr(self, "stream_elsewhere_"):
+        begun: Stream | None = vars(self).get("private_stream_")
+        if begun is None and hasattr(self, "stream_elsewhere_"):
             raise InvalidParameter(
                 "partial_fit on a copy of an estimator: its stream stays with the original, and what each id has spent "
                 "is not known here; sklearn.base.clone gives an estimator that begins anew"
             )
-        frame = me._validated(X, reset=first)
+        if begun is not None:
+            begun.check_whole()
+            begun = begun if begun.batches else None  # interrupted before it touched a record
+        frame = me._validated(X, reset=begun is None)
         if classes is not None and me.classes is not None and sorted(classes) != sorted(me.classes):
             raise InvalidParameter(f"classes = {classes!r}: the parameter of that name has {me.classes!r}")
-        if not first and (not params.extra_trees or getattr(me, me._target_parameter) is None):
+        if begun is not None and (not params.extra_trees or getattr(me, me._target_parameter) is None):
             raise InvalidParameter(
                 f"a further batch needs extra_trees >= 1 (given: {params.extra_trees}) and {me._target_parameter}"
             )
         kind, label, unknown = me._target(frames.labels(y))
-        if first:
-            features, observed = frames.describe(frame, me.bounds or {})
-            found = me._breaches(observed, unknown, me._target_parameter)
-            schema = Schema(features, kind)
-            certificate = without_guarantee(paper.certificate(params, schema), found)
-            self.private_stream_ = Stream(params, schema, source_for(params, me.random_state), certificate)
-        schema = self.private_stream_.schema
-        records = make_records(schema, frames.encode(frame, schema.features), label)
-        me.model_ = self.private_stream_.add(records, ids)
-        me.certificate_ = self.private_stream_.certificate
-        me.transcript_ = self.private_stream_.transcript()
+        stream = begun or self._begun(paper, params, frame, kind, unknown)
+        records = make_records(stream.schema, frames.encode(frame, stream.schema.features), label)
+        stream.names(records, ids)  # a batch that is refused begins no stream
+        self.private_stream_ = stream
+        if ids is None and STRANGERS not in stream.certificate.assumptions:
+            stream.certificate = assuming(stream.certificate, STRANGERS)
+        me.model_ = stream.add(records, ids)
+        me.certificate_ = stream.certificate
+        me.transcript_ = stream.transcript()
         return self
+
+    def _begun(self, paper: registry.Paper, params: sgbdt.Params, frame: Any, kind: Target, unknown: bool) -> Stream:
+        me: Any = self
+        generator = generator_for(me.insecure_seed)
+        features, observed = frames.describe(frame, me.bounds or {})
+        found = me._breaches(observed, unknown, me._target_parameter)
+        schema = Schema(features, kind)
+        certificate = without_guarantee(assuming(paper.certificate(params, schema), *seeded(generator)), found)
+        return Stream(params, schema, source_for(params, generator), certificate)
 
     def budget_report(self) -> dict[str, Any]:
         """What every record may spend, from parameters alone: safe to publish."""
@@ -151,7 +195,7 @@ class Streaming:
             "further rounds": params.extra_trees,
         }
 
-    def private_budget_report(self) -> dict[Any, float]:
+    def private_budget_report(self) -> dict[str | tuple[int, int], float]:
         """Share of its budget that each id has spent after `partial_fit`. PRIVATE: for the data owner only."""
         check_is_fitted(self, "private_stream_")
         return self.private_stream_.spent()

@@ -53,7 +53,8 @@ def describe(frame: Any, bounds: Bounds) -> tuple[tuple[Feature, ...], list[str]
     given = {_name(key, frame): values for key, values in bounds.items()}
     stranger = next((name for name in given if name not in names), None)
     if stranger is not None:
-        raise InvalidParameter(f"bounds of {stranger!r}: there is no such column; there are {', '.join(names)}")
+        there = f"there is no such column; there are {', '.join(names)}"
+        raise InvalidParameter(f"bounds of {stranger!r}: {there}{_lost(stranger, frame, names)}")
     known = given_domains({name: _plain(name, values) for name, values in given.items()})
     observed = [name for name in names if name not in known]
     features = [known[name][0] if name in known else _observed(frame, i, name) for i, name in enumerate(names)]
@@ -114,6 +115,18 @@ def _name(key: Any, frame: Any) -> str:
     """A data frame's columns may be called by numbers; an array's have positions."""
     position = isinstance(key, int | np.integer) and not hasattr(frame, "columns")
     return f"x{key}" if position else str(key)
+
+
+def _lost(stranger: str, frame: Any, names: Sequence[str]) -> str:
+    """Advice where a transformer in between has dropped or changed the names of the columns."""
+    if not hasattr(frame, "columns"):
+        return (
+            ". An array has no names: after a ColumnTransformer or another transformer keep those of the data frame by "
+            "its .set_output(transform='pandas'), or give bounds by position"
+        )
+    if any(name.endswith(f"__{stranger}") for name in names):
+        return ". A ColumnTransformer with verbose_feature_names_out=False keeps the names as they were"
+    return ""
 
 
 def _column(frame: Any, position: int) -> NDArray[Any]:

@@ -106,6 +106,11 @@ def _count(event: Event) -> int:
     return 1 if isinstance(event, Release) else sum(_count(child) for child in children(event))
 
 
+def assuming(certificate: Certificate, *assumptions: str) -> Certificate:
+    """The certificate with what it takes for granted besides."""
+    return replace(certificate, assumptions=(*certificate.assumptions, *assumptions))
+
+
 def without_guarantee(certificate: Certificate, breaches: Sequence[str]) -> Certificate:
     """The certificate of a run whose public description was not public: nothing is established."""
     if not breaches:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from refdp import shown
 from refdp.errors import InvalidRecords, ModelFileError
 from refdp.records import Categorical, Classes, Feature, Floats, Interval, Numeric, Schema, Target
 
@@ -66,7 +67,7 @@ class Ensemble:
         return total
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Model:
     """What a training run publishes: released values, parameters and the public schema.
 
@@ -77,6 +78,13 @@ class Model:
     params: dict[str, Any]
     schema: Schema
     outputs: tuple[Ensemble, ...]
+
+    def __repr__(self) -> str:
+        """One line; `to_json` has everything."""
+        return shown.model_line(self)
+
+    def _repr_html_(self) -> str:
+        return shown.model_html(self)
 
     def scores(self, x: Floats) -> Floats:
         """Raw scores, shape (rows, outputs). x must have the schema's columns, categories as indices."""

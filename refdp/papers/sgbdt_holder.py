@@ -69,9 +69,9 @@ class Rules:
             return gradient, clipped(on_grid(self.loss.hessian(score, label)), 0.0, self.hessian_bound)
 
 
-@dataclass
+@dataclass(repr=False)
 class Holder:
-    """Records in one place: their labels, scores and accounts. Never part of a model."""
+    """Records in one place: their labels, scores and accounts. Never part of a model, and never printed."""
 
     rules: Rules
     x: Floats = field(init=False)

@@ -162,6 +162,14 @@ def test_a_seed_repeats_a_run_and_no_seed_does_not(call: Call, people: dict[str,
     assert model() != model()
 
 
+def test_a_seed_is_said_to_stay_secret(call: Call) -> None:
+    said = "the seed stays secret and is used once"
+    for seed in ((), ("--seed", "815")):
+        _, document, progress = call(*TRAIN, "--data", "breast_cancer", *seed)
+        assert (said in progress) == any(said in line for line in document["certificate"]["assumptions"]) == bool(seed)
+        assert "815" not in progress and "815" not in json.dumps(document["certificate"])
+
+
 # --- audit ------------------------------------------------------------------------------------------------------------
 
 AUDIT = ["audit", "dpboost", "--pairs", "6", "--set", "trees=3", "depth=2"]

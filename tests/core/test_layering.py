@@ -44,7 +44,8 @@ def breaches(module: str, source: str) -> list[str]:
         below_paper = module.startswith("refdp.papers.") and (
             (name.startswith("refdp.papers.") and not name.startswith(family(module))) or name.startswith(ABOVE)
         )
-        noun = not module.startswith((*ABOVE, "refdp.papers")) and name.startswith((*ABOVE, "refdp.papers"))
+        face = module == "refdp" or module.startswith((*ABOVE, "refdp.papers"))
+        noun = not face and name.startswith((*ABOVE, "refdp.papers"))
         kernel = module == "refdp.kernels" and name.startswith("refdp")
         if name.split(".")[0] in ("proofs", "tests", "benchmarks") or below_paper or noun or kernel:
             found.append(f"{module} imports {name}")

@@ -19,6 +19,7 @@ from refdp.estimators import DPXGBoostClassifier
 from refdp.events import Relation
 from refdp.papers import dpboost, dpxgboost, fedgbdt, inprivate, sgbdt
 from refdp.records import Categorical, Classes, Floats, Interval, Numeric, Schema, Target, clamp_features, make_records
+from refdp.seeds import ReproducibleSeed
 from refdp.sources import SampleSource
 from refdp.trees import Ensemble, Model, Tree
 
@@ -215,13 +216,14 @@ def test_absent_entries_can_stand_for_zero(tmp_path: Path) -> None:
         export_xgboost.to_xgboost(whole, absent="zero")
 
 
+@pytest.mark.filterwarnings("ignore:insecure_seed:refdp.errors.PrivacyWarning")
 def test_xgboosts_own_classifier_reads_the_file_of_an_estimator(tmp_path: Path) -> None:
     generator = np.random.default_rng(3)
     x = np.float32(generator.uniform(-1, 1, (400, 2)))
     y = np.where(x[:, 0] > 0.1, "yes", "no")
     model = DPXGBoostClassifier(
         epsilon=50.0, relation="add-remove", bounds={0: (-1, 1), 1: (-1, 1)}, classes=["no", "yes"], child_minimum=5,
-        random_state=0,
+        insecure_seed=ReproducibleSeed(0),
     ).fit(x, y)  # fmt: skip
     model.to_xgboost(tmp_path / "model.json")
     theirs = xgboost.XGBClassifier()

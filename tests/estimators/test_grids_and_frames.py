@@ -9,6 +9,9 @@ from sklearn.model_selection import GridSearchCV
 
 from refdp.errors import InvalidRecords
 from refdp.estimators import DPBoostClassifier, DPBoostRegressor
+from refdp.seeds import ReproducibleSeed
+
+pytestmark = pytest.mark.filterwarnings("ignore:insecure_seed:refdp.errors.PrivacyWarning")
 
 GENERATOR = np.random.default_rng(0)
 X = GENERATOR.random((60, 2))
@@ -18,7 +21,7 @@ Y = X[:, 0]
 def regressor(**settings: object) -> DPBoostRegressor:
     """Everything public is given, so that no warning is due."""
     given = {"epsilon": 5.0, "relation": "add-remove", "bounds": {0: (0, 1), 1: (0, 1)}, "label_bounds": (0, 1)}
-    return DPBoostRegressor(**(given | {"trees": 2, "depth": 2, "random_state": 0} | settings))
+    return DPBoostRegressor(**(given | {"trees": 2, "depth": 2, "insecure_seed": ReproducibleSeed(0)} | settings))
 
 
 def test_a_grid_of_numpy_numbers() -> None:

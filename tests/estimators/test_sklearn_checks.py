@@ -1,16 +1,57 @@
-"""scikit-learn's own checks of what an estimator is. They give no bounds, hence the filtered PrivacyWarning."""
+"""scikit-learn's own checks of what an estimator is. They give no bounds, hence the filtered PrivacyWarning.
+
+They make fits repeatable by setting `random_state`, which no estimator here has; so the source is given a generator
+from outside, and every fit of a check draws the same noise.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.base import clone
+from sklearn.utils import get_tags
+from sklearn.utils.estimator_checks import (
+    check_fit_idempotent,
+    check_methods_sample_order_invariance,
+    check_methods_subset_invariance,
+    parametrize_with_checks,
+)
 
-from refdp.estimators import DPBoostClassifier, DPBoostRegressor
+from refdp import estimators, estimators_base
+from refdp.training import source_for
+
+ALL = [
+    *(kind(trees=5, depth=3) for kind in (estimators.DPBoostClassifier, estimators.DPBoostRegressor)),
+    *(kind(depth=3) for kind in (estimators.InPrivateClassifier, estimators.InPrivateRegressor)),
+    *(kind(trees=5, depth=3) for kind in (estimators.DPXGBoostClassifier, estimators.DPXGBoostRegressor)),
+    *(kind(trees=5, depth=3) for kind in (estimators.FedGBDTClassifier, estimators.FedGBDTRegressor)),
+    *(kind(trees=5, depth=2) for kind in (estimators.SGBDTClassifier, estimators.SGBDTRegressor)),
+]
+pytestmark = pytest.mark.filterwarnings("ignore::refdp.errors.PrivacyWarning")
 
 
-@pytest.mark.filterwarnings("ignore::refdp.errors.PrivacyWarning")
-@parametrize_with_checks([DPBoostClassifier(trees=5, depth=3), DPBoostRegressor(trees=5, depth=3)])
+@pytest.fixture
+def repeated(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(estimators_base, "source_for", lambda params, _: source_for(params, 0))
+
+
+@pytest.mark.usefixtures("repeated")
+@parametrize_with_checks(ALL)
 def test_is_an_estimator(estimator: Any, check: Any) -> None:
     check(estimator)
+
+
+@pytest.mark.usefixtures("repeated")
+@pytest.mark.parametrize("estimator", ALL, ids=lambda one: type(one).__name__)
+@pytest.mark.parametrize("check", [check_methods_sample_order_invariance, check_methods_subset_invariance])
+def test_answers_do_not_depend_on_the_other_rows(estimator: Any, check: Any) -> None:
+    """scikit-learn leaves these out where the tag says that fits differ."""
+    assert get_tags(estimator).non_deterministic
+    check(type(estimator).__name__, clone(estimator))
+
+
+def test_two_fits_differ_as_the_tag_says() -> None:
+    with pytest.raises(AssertionError, match="Idempotency"):
+        check_fit_idempotent("DPBoostRegressor", ALL[1])
+    assert "random_state" not in ALL[1].get_params()

@@ -1,4 +1,4 @@
-"""InPrivateClassifier and InPrivateRegressor: scikit-learn's checks, and owners given as groups."""
+"""InPrivateClassifier and InPrivateRegressor: owners given as groups."""
 
 from __future__ import annotations
 
@@ -8,33 +8,31 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.model_selection import GroupKFold, cross_val_score
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from refdp.errors import InvalidParameter, InvalidRecords
+from refdp.errors import InvalidParameter, InvalidRecords, PrivacyWarning
 from refdp.estimators import InPrivateClassifier, InPrivateRegressor
 from refdp.papers.inprivate_quality import Control
+from refdp.seeds import ReproducibleSeed
 
-
-@pytest.mark.filterwarnings("ignore::refdp.errors.PrivacyWarning")
-@parametrize_with_checks([InPrivateClassifier(depth=3), InPrivateRegressor(depth=3)])
-def test_is_an_estimator(estimator: Any, check: Any) -> None:
-    check(estimator)
-
+pytestmark = pytest.mark.filterwarnings("ignore:insecure_seed:refdp.errors.PrivacyWarning")
 
 GENERATOR = np.random.default_rng(0)
 X = GENERATOR.random((2000, 3))
 Y = np.where(X[:, 0] + 0.2 * GENERATOR.standard_normal(2000) > 0.5, "yes", "no")
-GROUPS = np.array(["ann", "bob", "cyd", "dan"])[np.arange(2000) % 4]
-PUBLIC = {"relation": "add-remove", "bounds": {f"x{i}": (0, 1) for i in range(3)}, "random_state": 0}
+OWNERS = ["ann", "bob", "cyd", "dan"]
+GROUPS_AS_NUMBERS = np.arange(2000) % 4
+GROUPS = np.array(OWNERS)[GROUPS_AS_NUMBERS]
+PUBLIC = {"relation": "add-remove", "bounds": {f"x{i}": (0, 1) for i in range(3)}}
 
 
 def classifier(**changes: Any) -> InPrivateClassifier:
-    return InPrivateClassifier(**{**PUBLIC, "classes": ["no", "yes"], **changes})
+    given = {**PUBLIC, "insecure_seed": ReproducibleSeed(0), "classes": ["no", "yes"], **changes}
+    return InPrivateClassifier(**given)
 
 
 @pytest.mark.parametrize("rounds", [1, 2])
 def test_owners_given_as_groups_train_in_turn(rounds: int) -> None:
-    model = classifier(rounds=rounds).fit(X, Y, groups=GROUPS)
+    model = classifier(rounds=rounds, owners=OWNERS).fit(X, Y, groups=GROUPS)
     assert model.score(X, Y) > 0.75
     assert (
         len(model.model_.outputs[0].trees)
@@ -51,7 +49,7 @@ def test_an_owner_s_trees_do_not_depend_on_the_records_after_it() -> None:
     """The first owner's tree is the same whatever the other owners hold."""
     other = np.where(GROUPS == "ann", X[:, 0], 1 - X[:, 0])
     changed = np.column_stack([other, X[:, 1:]])
-    first, second = (classifier().fit(x, Y, groups=GROUPS).model_.outputs[0].trees for x in (X, changed))
+    first, second = (classifier(owners=OWNERS).fit(x, Y, groups=GROUPS).model_.outputs[0].trees for x in (X, changed))
     assert np.array_equal(first[0].leaves, second[0].leaves) and not np.array_equal(first[1].leaves, second[1].leaves)
 
 
@@ -64,7 +62,7 @@ def test_dealt_owners_and_groups_are_both_one_epsilon() -> None:
 def test_owners_check_each_other() -> None:
     """With 2,000 records some trees are refused by chance; what is kept is not worse than nothing."""
     control = Control(threshold=-1.0, tolerance=0.05)
-    model = classifier(rounds=2, epsilon=4.0).fit(X, Y, groups=GROUPS, control=control)
+    model = classifier(rounds=2, epsilon=4.0, owners=OWNERS).fit(X, Y, groups=GROUPS, control=control)
     assert model.score(X, Y) > 0.7 and 3.5 < model.certificate_.established.epsilon <= 4 + 1e-9
     assert any(name == "inprivate/advance-sum" for name, _ in model.certificate_.claims)
     with pytest.raises(InvalidParameter, match="control without groups"):
@@ -72,13 +70,13 @@ def test_owners_check_each_other() -> None:
 
 
 def test_regression_by_groups() -> None:
-    model = InPrivateRegressor(**{**PUBLIC, "relation": "replace-one"}, label_bounds=(0, 1), epsilon=4.0)
+    model = InPrivateRegressor(**{**PUBLIC, "relation": "replace-one"}, label_bounds=(0, 1), epsilon=4.0, owners=OWNERS)
     assert model.fit(X, X[:, 0], groups=GROUPS).score(X, X[:, 0]) > 0.4
     assert model.certificate_.established.epsilon == pytest.approx(4.0)
 
 
 def test_published_constants_by_groups_say_what_does_not_hold() -> None:
-    model = classifier(as_published=True, depth=3).fit(X, Y, groups=GROUPS)
+    model = classifier(as_published=True, depth=3, owners=OWNERS).fit(X, Y, groups=GROUPS)
     assert model.certificate_.established.epsilon == np.inf and model.certificate_.notes
 
 
@@ -89,9 +87,75 @@ def test_without_noise_more_owners_learn() -> None:
 @pytest.mark.parametrize("groups", [GROUPS[:-1], 3, np.zeros((2000, 2))])
 def test_bad_groups_are_refused(groups: Any) -> None:
     with pytest.raises((InvalidRecords, ValueError), match=r"groups|1d array"):
-        classifier().fit(X, Y, groups=groups)
+        classifier(owners=OWNERS).fit(X, Y, groups=groups)
 
 
 def test_bad_parameters_are_refused_before_any_record() -> None:
     with pytest.raises(InvalidParameter, match="depth = 0"):
-        classifier(depth=0).fit(X, Y, groups=GROUPS)
+        classifier(depth=0, owners=OWNERS).fit(X, Y, groups=GROUPS)
+
+
+# --- Who the owners are is said, not read off the records -------------------------------------------------------------
+
+
+def seen(model: InPrivateClassifier) -> tuple[int, int, list[int]]:
+    """What the control flow shows: trees, messages, releases of each owner."""
+    return len(model.model_.outputs[0].trees), len(model.messages_), [len(entries) for entries in model.transcript_]
+
+
+@pytest.mark.parametrize("rounds", [1, 2])
+@pytest.mark.parametrize("control", [None, Control(threshold=-0.5)])
+def test_an_owner_takes_part_whether_or_not_it_has_records(rounds: int, control: Control | None) -> None:
+    """One more record, of an owner that had none, changes neither the trees' nor the messages' number."""
+    without = classifier(rounds=rounds, owners=[*OWNERS, "eve"]).fit(X, Y, groups=GROUPS, control=control)
+    groups = np.append(GROUPS, "eve")
+    one_more = classifier(rounds=rounds, owners=[*OWNERS, "eve"])
+    one_more.fit(np.vstack([X, X[:1]]), np.append(Y, "no"), groups=groups, control=control)
+    assert seen(without)[1:] == seen(one_more)[1:] and len(without.transcript_) == 5
+    if control is None:
+        assert seen(without) == seen(one_more) and seen(without)[0] == 5 * rounds
+    assert np.isfinite(without.certificate_.established.epsilon)
+
+
+def test_owners_that_are_not_stated_end_the_guarantee() -> None:
+    text = "the owners were taken from groups"
+    with pytest.warns(PrivacyWarning, match=text):
+        model = classifier().fit(X, Y, groups=GROUPS)
+    assert np.isinf(model.certificate_.established.epsilon)
+    assert any(text in note for note in model.certificate_.notes)
+
+
+def test_a_record_of_nobody_that_was_stated_is_refused_before_training() -> None:
+    with pytest.raises(InvalidRecords, match="not among the stated owners") as caught:
+        classifier(owners=OWNERS).fit(X, Y, groups=np.where(GROUPS == "ann", "secret-4711", GROUPS))
+    assert "4711" not in str(caught.value)
+
+
+def test_the_stated_order_is_the_order_of_turns() -> None:
+    one, other = (classifier(owners=names).fit(X, Y, groups=GROUPS) for names in (OWNERS, OWNERS[::-1]))
+    assert one.model_.to_json() != other.model_.to_json()
+
+
+@pytest.mark.parametrize("groups", [GROUPS_AS_NUMBERS, GROUPS_AS_NUMBERS.astype(float), GROUPS_AS_NUMBERS.astype(str)])
+def test_owners_are_compared_by_their_text(groups: Any) -> None:
+    plain = classifier(owners=[0, 1, 2, 3]).fit(X, Y, groups=GROUPS_AS_NUMBERS)
+    assert classifier(owners=["0", 1.0, np.int64(2), 3]).fit(X, Y, groups=groups).messages_ == plain.messages_
+
+
+@pytest.mark.parametrize("owners", [[], ["ann", "ann"], [1, "1"], [None, "ann"], ["", "ann"], [np.nan]])
+def test_bad_lists_of_owners_are_refused(owners: Any) -> None:
+    with pytest.raises(InvalidParameter, match="owners"):
+        classifier(owners=owners).fit(X, Y, groups=GROUPS)
+
+
+def test_names_of_owners_need_groups() -> None:
+    with pytest.raises(InvalidParameter, match="names in owners without groups"):
+        classifier(owners=OWNERS).fit(X, Y)
+
+
+@pytest.mark.parametrize("missing", [None, np.nan, "", " "])
+def test_a_record_without_an_owner_is_refused(missing: Any) -> None:
+    groups = GROUPS.astype(object)
+    groups[3] = missing
+    with pytest.raises(InvalidRecords, match="groups: a name is missing"):
+        classifier(owners=OWNERS).fit(X, Y, groups=groups)
