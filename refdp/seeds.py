@@ -28,10 +28,10 @@ class ReproducibleSeed:
 
     number: a whole number >= 0.
 
-    Each fit takes the next generator of the seed's sequence, first `numpy.random.default_rng(number)`, so that the same script gives the same models and no two
-    fits share their noise: ten refits are ten draws. Copies and clones in this process are the seed itself. Pickles,
-    other processes and forks get it without its number; fits there draw fresh entropy and warn that they cannot be
-    repeated. Neither printing nor comparing tells the number.
+    Each fit takes the next generator of the seed's sequence, first `numpy.random.default_rng(number)`, so that the same
+    script gives the same models and no two fits share their noise: ten refits are ten draws. Copies and clones in this
+    process are the seed itself. Pickles, other processes and forks get it without its number; fits there draw fresh
+    entropy and warn that they cannot be repeated. Neither printing nor comparing tells the number.
     """
 
     __slots__ = ("_number", "_process", "_uses")
