@@ -1,0 +1,191 @@
+"""Runs a setting through the papers' public functions, wherever in a paper's modules they are, and digests it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from contextlib import ExitStack
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from refdp.curator import Curator
+from refdp.events import Relation, expand
+from refdp.federation import Federation, LocalSource, ShareSource, dealt
+from refdp.journal import MemoryJournal
+from refdp.records import Categorical, Classes, Interval, Numeric, Records, Schema, make_records
+from refdp.sources import NoiselessSource, SampleSource
+from refdp.sparse import make_sparse_records
+from refdp.trees import Model
+from tests.identity.settings import settings
+
+PARTS = {"inprivate": ("owners", "quality", "rounds"), "sgbdt": ("distributed",)}
+
+
+def public(paper: str, name: str) -> Any:
+    """A paper's function or class of this name: of its module, or of one beside it."""
+    for module in (f"refdp.papers.{paper}", *(f"refdp.papers.{paper}_{part}" for part in PARTS.get(paper, ()))):
+        if find_spec(module) is not None and hasattr(import_module(module), name):
+            return getattr(import_module(module), name)
+    raise LookupError(f"no {name} in the modules of {paper}")
+
+
+def digest(text: str) -> str:
+    """Its SHA-256, shortened to 96 bits."""
+    return hashlib.sha256(text.encode()).hexdigest()[:24]
+
+
+def outcome(paper: str, number: int) -> dict[str, str]:
+    """Digests of the model, of the plans with declared and with proved charges, and of messages if there are any."""
+    given = settings(paper, number)
+    params = public(paper, "Params")(**{**given["params"], "relation": Relation(given["params"]["relation"])})
+    data = records(given["data"])
+    model, extra = RUNNERS[paper](given, params, data)
+    plans = [repr(expand(plan.event)) for plan in plans_of(paper, given, params, data)]
+    return {"model": digest(model.to_json()), "plan": digest("\n".join(plans)), **extra}
+
+
+def records(data: dict[str, Any], seed: int = 0) -> Records:
+    """Numeric and categorical features, missing values, labels that depend on them; of exact arithmetic alone."""
+    generator = np.random.default_rng([data["seed"], seed])
+    rows, numeric = data["rows"], data["numeric"]
+    bounds = ((0.0, 1.0), (-7.0, 30.0), (1e-3, 2e-3))[:numeric]
+    columns = [low + (high - low) * generator.random(rows) ** 2 for low, high in bounds]
+    columns += [generator.integers(0, count, rows).astype(np.float64) for count in data["categories"]]
+    signal = 2 * (columns[0] - bounds[0][0]) / (bounds[0][1] - bounds[0][0]) - 1 + generator.random(rows) / 2
+    signal += 0.3 * (columns[-1] >= np.median(columns[-1]))
+    x = np.column_stack(columns)
+    x[generator.random(x.shape) < data["missing"]] = np.nan
+    features = [Numeric(f"x{i}", low, high) for i, (low, high) in enumerate(bounds)]
+    features += [Categorical(f"c{i}", tuple(map(str, range(count)))) for i, count in enumerate(data["categories"])]
+    if data["target"] == "regression":
+        return make_records(Schema(tuple(features), Interval(-1.0, 1.5)), x, signal)
+    count = 2 if data["target"] == "binary" else 3
+    y = np.clip(np.floor((signal + 1) / 2 * count), 0, count - 1)
+    return make_records(Schema(tuple(features), Classes(tuple("abc"[:count]))), x, y)
+
+
+def source(given: dict[str, Any], position: int = 0) -> SampleSource:
+    kind = NoiselessSource if given["params"].get("scheme") == "np" else SampleSource
+    return kind(np.random.default_rng([given["seed"], position]), exact=given["exact"])
+
+
+def plans_of(paper: str, given: dict[str, Any], params: Any, data: Records) -> list[Any]:
+    plan: Callable[..., Any] = public(paper, "plan")
+    more: dict[str, Any] = {"batches": given["parts"]} if given["form"] == "stream" else {}
+    found = [plan(params, data.schema, proved=proved, **more) for proved in (False, True)]
+    if given["form"] in ("owners", "broadcast"):
+        of_owner = owner_plan()
+        found += [of_owner(params, data.schema, control(given), proved=proved) for proved in (False, True)]
+    return found
+
+
+# --- The papers -------------------------------------------------------------------------------------------------------
+
+
+def plainly(paper: str) -> Callable[..., tuple[Model, dict[str, str]]]:
+    def run(given: dict[str, Any], params: Any, data: Records) -> tuple[Model, dict[str, str]]:
+        taken: Any = data
+        if given["form"].startswith("sparse"):
+            taken = sparsely(data, given["form"].split()[1])
+        return public(paper, "train")(params, taken, Curator(source(given), params.relation)), {}
+
+    return run
+
+
+def sparsely(data: Records, absent: str) -> Any:
+    """The same records with a quarter of the entries left out."""
+    generator = np.random.default_rng([1, data.size])
+    kept = generator.random(data.x.shape) < 0.75
+    rows, columns = np.nonzero(kept)
+    x = sparse.csr_array((data.x[kept], (rows, columns)), shape=data.x.shape)
+    return make_sparse_records(data.schema, x, data.y, absent)  # type: ignore[arg-type]
+
+
+def fedgbdt(given: dict[str, Any], params: Any, data: Records) -> tuple[Model, dict[str, str]]:
+    form, seeds = given["form"], [given["seed"], 1]
+    if form == "central":
+        return plainly("fedgbdt")(given, params, data)
+    if "records_each" in given:
+        data = data.take(np.arange(min(data.size, 3 * (data.size // 3))))
+    sizes = [3] * (data.size // 3) if "records_each" in given else [1, 5, 9, data.size - 15]
+    count = len(sizes)
+
+    def attendance(number: int) -> Any:
+        return np.array([(number + position) % 5 != 3 or position == 0 for position in range(count)])
+
+    many = Federation.of(dealt(data, sizes), **({"attendance": attendance} if form == "absent" else {}))
+    own = [np.random.default_rng([*seeds, position]) for position in range(count + 2)]
+    where: Any = source(given)
+    if form == "shares":
+        where = ShareSource(many, max(1, count // 2), own[-1], own[:count])
+    if form == "local":
+        where = LocalSource(many, own[-1], own[-2])
+    model = public("fedgbdt", "train_on")(params, data.schema, many, Curator(where, params.relation))
+    return model, {"traffic": digest(repr(many.traffic))}
+
+
+def control(given: dict[str, Any]) -> Any:
+    make = public("inprivate", "Control")
+    if given["control"] == "none":
+        return None
+    measured = records(given["data"], seed=99) if given["control"] == "public" else None
+    return make(threshold=given["threshold"], public=measured)
+
+
+def owner_plan() -> Any:
+    beside = "refdp.papers.inprivate_owners"
+    return import_module(beside).plan if find_spec(beside) is not None else public("inprivate", "owner_plan")
+
+
+def inprivate(given: dict[str, Any], params: Any, data: Records) -> tuple[Model, dict[str, str]]:
+    if given["form"] == "central":
+        return plainly("inprivate")(given, params, data)
+    schema, broadcast = data.schema, given["form"] == "broadcast"
+    faults = {(t, owner): kind for t, owner, kind in given["faults"]}
+    rules = public("inprivate", "rules_of")(params, schema, "identity")
+    with ExitStack() as doors:
+        owners = [
+            public("inprivate", "Owner").behind(
+                doors, rules, params, position, records(given["data"], position),
+                Curator(source(given, position), params.relation), MemoryJournal(),
+                broadcast=broadcast, control=control(given),
+            )
+            for position in range(params.owners)
+        ]  # fmt: skip
+        conduct = public("inprivate", "conduct")
+        found = conduct(
+            params, rules, owners, control=control(given), broadcast=broadcast,
+            faults=lambda number, owner: faults.get((number, owner), ""),
+        )  # fmt: skip
+    log = [(sent.round, sent.sender, sent.receiver, sent.data) for sent in found.log]
+    said = repr((found.finished, found.skipped, found.refused, found.advances))
+    return found.model, {"messages": digest(repr(log)), "outcome": digest(said)}
+
+
+def sgbdt(given: dict[str, Any], params: Any, data: Records) -> tuple[Model, dict[str, str]]:
+    form, parts = given["form"], given["parts"]
+    if form == "central":
+        return plainly("sgbdt")(given, params, data)
+    if form == "stream":
+        batches = [records(given["data"], position) for position in range(parts)]
+        curator = Curator(source(given), params.relation)
+        return public("sgbdt", "train_stream")(params, batches, curator), {}
+    split = [3, *([1] * (parts - 2)), data.size - 1 - parts]
+    network = public("sgbdt", "Network")(parts)
+    own = [np.random.default_rng([given["seed"], 1, position]) for position in range(parts + 1)]
+    where: Any = source(given)
+    if form == "shares":
+        where = public("sgbdt", "Shares")(network, 1, own[-1], own[:parts], split)
+    curator = Curator(where, params.relation)
+    model = public("sgbdt", "train_distributed")(params, dealt(data, split), network, curator)
+    return model, {"traffic": digest(repr(network.traffic))}
+
+
+RUNNERS: dict[str, Callable[..., tuple[Model, dict[str, str]]]] = {
+    "dpboost": plainly("dpboost"), "dpxgboost": plainly("dpxgboost"), "fedgbdt": fedgbdt, "inprivate": inprivate,
+    "sgbdt": sgbdt,
+}  # fmt: skip
