@@ -76,10 +76,10 @@ def words(quote: str) -> int:
 
 
 def normalised(text: str) -> str:
-    """The text without what type-setting adds: ligatures, hyphenation, emphasis, quotation marks, white space."""
+    """The text without what type-setting adds: ligatures, hyphens, emphasis, dollars, quotation marks, white space."""
     plain = unicodedata.normalize("NFKC", text).translate(str.maketrans("‘’“”–—", "''\"\"--"))
     plain = re.sub(r"(?<=[a-z])-\s*\n\s*(?=[a-z])", "", plain)
-    return re.sub(r"\s+", "", plain.replace("*", "").replace("\\_", "_"))
+    return re.sub(r"[\s*$]+", "", plain.replace("\\_", "_"))
 
 
 def printed(quote: str, text: str) -> bool:

@@ -30,9 +30,6 @@ EQ_3 = optimal_against(
 EQ_4 = optimal_against(
     lambda G, H, r, w: paper.second_order_objective(w, G, H, r), newton_objective, lambda H, r: (H + r > 0,)
 )
-EQ_4_NOISY = optimal_against(
-    lambda G, H, r, w: paper.second_order_objective(w, G, H, r), newton_objective, lambda r: (r > 0,)
-)
 
 
 def split_score_identity(G: Any, H: Any, M: Any, K: Any, r: Any, c: Any) -> Any:
@@ -88,16 +85,8 @@ PROPOSITIONS = (
         assumes=("H + lambda > 0, which holds for sums over records with lambda > 0 but not for released noisy sums",),
     ),
     Proposition(
-        "fedgbdt/eq-4-noisy",
-        "Eq. 4, applied to released sums",
-        "-G/(H + lambda) minimises the second-order approximation for released H of any sign, lambda > 0.",
-        about=(paper.second_order_objective, paper.leaf_weight),
-        evidence=(Counterexample(EQ_4_NOISY, at={"G": 1, "H": -2, "r": 1, "w": -1}),),
-        repaired_by="fedgbdt/eq-4-released",
-    ),
-    Proposition(
         "fedgbdt/eq-4-released",
-        "Eq. 4, repaired for released sums",
+        "Eq. 4, made precise",
         "The released leaf weight never points along the released gradient and is at most |G|/lambda.",
         about=(paper.released_leaf_weight,),
         evidence=(
@@ -202,21 +191,8 @@ PROPOSITIONS = (
         ),
     ),
     Proposition(
-        "fedgbdt/averaging-weight",
-        "Section 4.4.1",
-        "The released proportion G/H of positive records lies in [0, 1].",
-        about=(paper.leaf_weight,),
-        evidence=(
-            Counterexample(
-                ForAll(reals("G H"), lambda G, H: (G / H >= 0, G / H <= 1), lambda H: H != 0), {"G": -1, "H": 2}
-            ),
-        ),
-        argument="Exact counts give a proportion, noisy ones need not, and the noisy count can be 0.",
-        repaired_by="fedgbdt/averaging-weight-released",
-    ),
-    Proposition(
         "fedgbdt/averaging-weight-released",
-        "Section 4.4.1, repaired",
+        "Section 4.4.1, made precise",
         "The released averaging weight lies in [0, 1] whatever the noise.",
         about=(paper.averaging_weight,),
         evidence=(

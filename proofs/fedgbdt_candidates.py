@@ -8,7 +8,7 @@ from fractions import Fraction
 from types import CodeType
 from typing import Any
 
-from proofs.evidence import Counterexample, Exhibit, Finite, Identity, Proved, SmallScope
+from proofs.evidence import Finite, Identity, Proved, SmallScope
 from proofs.proposition import ADD_REMOVE, Proposition
 from proofs.statements import Count, ForAll, reals
 from refdp.papers import fedgbdt_formulas as paper
@@ -27,26 +27,6 @@ def names(code: CodeType) -> Iterator[str]:
             yield from names(constant)
 
 
-def published_refinement(edges: Sequence[Fraction], hessians: Sequence[Fraction], count: int) -> list[Fraction]:
-    """Section 4.5.2 read literally: bins above total/Q are split in two, the others merged until they exceed it."""
-    share, mass, found = sum(hessians) / count, Fraction(0), []
-    for left, right, value in zip(edges, edges[1:], hessians, strict=False):
-        mass += value
-        if value > share:
-            found.append((left + right) / 2)
-        if mass > share:
-            found.append(right)
-            mass = Fraction(0)
-    return sorted(set(found))
-
-
-def too_many_bins() -> Mapping[str, Any] | None:
-    """Four bins, three of them with a third of the Hessian each."""
-    edges, hessians = [Fraction(q) for q in range(5)], [Fraction(v) for v in (1, 1, 1, 0)]
-    found = published_refinement(edges, hessians, 4)
-    return {"Q": 4, "Hessians": "1, 1, 1, 0", "bin edges found": len(found)} if len(found) > 4 else None
-
-
 def small_histograms() -> Mapping[str, Any] | None:
     """A histogram for which the repaired refinement leaves its bounds, is unordered or too long."""
     for bins, count in itertools.product(range(1, 5), range(1, 5)):
@@ -59,17 +39,6 @@ def small_histograms() -> Mapping[str, Any] | None:
     return None
 
 
-def bins_holding(value: Fraction, thresholds: Sequence[Fraction]) -> int:
-    """How many of the printed bins s_(q-1) < x <= s_q hold the value."""
-    return sum(low < value <= high for low, high in itertools.pairwise(thresholds))
-
-
-def outside_all_bins() -> Mapping[str, Any] | None:
-    """A value above the last candidate."""
-    held = bins_holding(Fraction(1), [Fraction(0), Fraction(1, 4), Fraction(1, 2)])
-    return {"candidates": "0, 1/4, 1/2", "value": 1, "bins that hold it": held} if held != 1 else None
-
-
 def median(values: Sequence[Fraction]) -> Fraction:
     """The lower median, a quantile candidate."""
     return sorted(values)[(len(values) - 1) // 2]
@@ -80,55 +49,10 @@ def quantile_pair() -> tuple[Fraction, Fraction]:
     return median([Fraction(0), Fraction(1)]), median([Fraction(0), Fraction(1), Fraction(1)])
 
 
-def quantiles_differ() -> Mapping[str, Any] | None:
-    """The released threshold differs for certain: infinite loss."""
-    before, after = quantile_pair()
-    return (
-        None
-        if before == after
-        else {"records": "0, 1", "added": 1, "candidates": f"{before} -> {after}", "loss": "inf"}
-    )
-
-
-def observed_range() -> Mapping[str, Any] | None:
-    """Uniform candidates between the records' own minimum and maximum."""
-    sets = ([Fraction(0), Fraction(1)], [Fraction(0), Fraction(1), Fraction(2)])
-    before, after = (paper.uniform_candidate(2, 3, min(values), max(values)) for values in sets)
-    return None if before == after else {"records": "0, 1", "added": 2, "s_2": f"{before} -> {after}", "loss": "inf"}
-
-
-def single_candidate() -> Mapping[str, Any] | None:
-    """Q = 1."""
-    try:
-        paper.uniform_candidate(Fraction(1), Fraction(1), Fraction(0), Fraction(1))
-    except ZeroDivisionError:
-        return {"Q": 1, "s_1": "0/0"}
-    return None
-
-
 PROPOSITIONS = (
     Proposition(
-        "fedgbdt/uniform-candidates",
-        "Section 4.5.1, s_q = a + (q-1)(b-a)/(Q-1)",
-        "Every uniform candidate can separate records: some record of [a, b] lies above it.",
-        about=(paper.uniform_candidate,),
-        evidence=(
-            Counterexample(
-                ForAll(
-                    (Count("q", start=1), Count("Q", start=2), *reals("a b")),
-                    lambda q, Q, a, b: paper.uniform_candidate(q, Q, a, b) < b,
-                    lambda q, Q, a, b: (q <= Q, a < b),
-                ),
-                at={"q": 32, "Q": 32, "a": 0, "b": 1},
-            ),
-            Exhibit(single_candidate, "undefined for Q = 1"),
-        ),
-        argument="s_Q = b sends every record left, s_1 = a all but those at a.",
-        repaired_by="fedgbdt/uniform-candidates-inner",
-    ),
-    Proposition(
         "fedgbdt/uniform-candidates-inner",
-        "Section 4.5.1, repaired",
+        "Section 4.5.1, made precise",
         "a + q (b-a)/(Q+1), q = 1..Q, lies strictly between a and b and increases in q, for every Q >= 1.",
         about=(paper.inner_uniform_candidate,),
         evidence=(
@@ -188,25 +112,8 @@ PROPOSITIONS = (
         argument="Functions of parameters alone. The bounds, and which features are skewed, must be known beforehand.",
     ),
     Proposition(
-        "fedgbdt/observed-range",
-        "Section 4.5.1, with each feature's range taken from the records as in the authors' scripts",
-        "Uniform candidates between the observed minimum and maximum cost nothing.",
-        ADD_REMOVE,
-        about=(paper.uniform_candidate,),
-        evidence=(Exhibit(observed_range, "exact counterexample"),),
-        repaired_by="fedgbdt/table-1-uniform",
-    ),
-    Proposition(
-        "fedgbdt/histogram-bins",
-        "Section 4.3.1, exactly one histogram bin",
-        "Every record falls into exactly one of the bins s_(q-1) < x <= s_q, q = 1..Q.",
-        evidence=(Exhibit(outside_all_bins, "exact counterexample"),),
-        argument="Privacy needs at most one; the sums of the nodes, and leaf weights from them, need exactly one.",
-        repaired_by="fedgbdt/histogram-bins-repaired",
-    ),
-    Proposition(
         "fedgbdt/histogram-bins-repaired",
-        "Section 4.3.1, repaired",
+        "Section 4.3.1, made precise",
         "With s_0 = -infinity and one more bin up to +infinity every record falls into exactly one bin.",
         evidence=(
             Proved(
@@ -236,15 +143,8 @@ PROPOSITIONS = (
         argument="Its arguments are public bounds, earlier candidates, released sums and Q.",
     ),
     Proposition(
-        "fedgbdt/iterative-hessian-count",
-        "Section 4.5.2",
-        "Splitting every bin above total/Q and merging the others gives at most Q bin edges.",
-        evidence=(Exhibit(too_many_bins, "exact counterexample"),),
-        repaired_by="fedgbdt/iterative-hessian-count-repaired",
-    ),
-    Proposition(
         "fedgbdt/iterative-hessian-count-repaired",
-        "Section 4.5.2, repaired",
+        "Section 4.5.2, made precise",
         "Merging keeps fewer than Q edges, so that halving the largest bins first fits into Q candidates.",
         about=(paper.iterative_hessian,),
         evidence=(

@@ -99,26 +99,6 @@ PROPOSITIONS = (
         argument="c = 1 is the log loss; c = gradient_bound_after(u, ...) tightens the first trees.",
     ),
     Proposition(
-        "fedgbdt/gradient-clipping",
-        "Section 4.2, unbounded gradient information",
-        "Clipping g to [-c, c] bounds the change of the sums of (g, h) by sqrt(c^2 + 1), whatever the loss.",
-        ADD_REMOVE,
-        about=(paper.clip_gradient, paper.gradient_squared_sensitivity, squared_norm),
-        evidence=(
-            Counterexample(
-                AtMost(
-                    reals("g h c"),
-                    quantity=lambda g, h, c: squared_norm(paper.clip_gradient(g, c), h),
-                    bound=lambda c: paper.gradient_squared_sensitivity(AR, c),
-                    given=lambda h, c: (h >= 0, c > 0),
-                ),
-                at={"g": 0, "h": 2, "c": 1},
-            ),
-        ),
-        argument="A loss such as exp(s) - y s has an unbounded Hessian, which gradient clipping does not touch.",
-        repaired_by="fedgbdt/gradient-sensitivity-clipped",
-    ),
-    Proposition(
         "fedgbdt/gradient-sensitivity-replace-one",
         "Section 4.4.2, Delta(q) = sqrt(2)",
         "Replacing a record changes the sums of (g, 1) by at most sqrt(2) in Euclidean norm (log loss).",

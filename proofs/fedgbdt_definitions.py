@@ -57,29 +57,6 @@ def approximate_is_not_probabilistic() -> Mapping[str, Any] | None:
     return {"mechanism": "randomised response, p = 3/4", "exp(epsilon)": 2, "delta": delta, "P(L >= eps)": probability}
 
 
-def conversion_is_not_probabilistic() -> Mapping[str, Any] | None:
-    """The conversion of order 2, delta = exp(t - eps)/4, against P(L >= eps), both ways round."""
-    odds = Fraction(5, 2)
-    delta = max(moment(*QUARTERS, 2), moment(QUARTERS[1], QUARTERS[0], 2)) / odds / 4
-    probability = tail(*QUARTERS, odds)
-    if probability <= delta:
-        return None
-    return {
-        "mechanism": "randomised response, p = 3/4",
-        "exp(eps)": odds,
-        "converted delta": delta,
-        "P(L>=eps)": probability,
-    }
-
-
-def merging_raises_the_tail() -> Mapping[str, Any] | None:
-    """Definition 2.2 at exp(eps) = 2 holds with delta = 1/10 before merging two outcomes, and fails after."""
-    odds = Fraction(2)
-    before = max(tail(*THREE, odds), tail(THREE[1], THREE[0], odds))
-    after = tail(merged(THREE[0]), merged(THREE[1]), odds)
-    return None if after <= before else {"exp(eps)": odds, "delta before": before, "P(L >= eps) after": after}
-
-
 def printed_definition_is_weaker() -> Mapping[str, Any] | None:
     """P = (1/2, 1/2), Q = (1/100, 99/100), order 2, t = 1/2: E[L] <= exp(t) but E[exp(L)] > exp(t)."""
     first, second = {"1": HALF, "0": HALF}, {"1": Fraction(1, 100), "0": Fraction(99, 100)}
@@ -139,20 +116,6 @@ PROPOSITIONS = (
         evidence=(Exhibit(approximate_is_not_probabilistic, "exact counterexample"),),
         argument="Definition 2.2 is probabilistic DP; the cited [5] subtracts exp(epsilon) P(L' <= -epsilon).",
         repaired_by="fedgbdt/definition-2-2",
-    ),
-    Proposition(
-        "fedgbdt/definition-2-2-post-processing",
-        "Definition 2.2 with Fact 2.4",
-        "Definition 2.2 survives post-processing.",
-        evidence=(Exhibit(merging_raises_the_tail, "exact counterexample: two outcomes merged"),),
-        repaired_by="fedgbdt/fact-2-4",
-    ),
-    Proposition(
-        "fedgbdt/definition-2-2-conversion",
-        "Section 2.2, conversion by [13] to the meaning of Definition 2.2",
-        "The (epsilon, delta) converted from RDP satisfies Definition 2.2.",
-        evidence=(Exhibit(conversion_is_not_probabilistic, "exact counterexample at order 2"),),
-        repaired_by="fedgbdt/conversion",
     ),
     Proposition(
         "fedgbdt/conversion",

@@ -7,29 +7,13 @@ exp((a - 1) t). Statements about moments are made for one or two outcomes and su
 from __future__ import annotations
 
 from collections.abc import Mapping
-from fractions import Fraction
 from typing import Any
 
-from proofs.evidence import Counterexample, Exhibit, Follows, Proved
+from proofs.evidence import Exhibit, Follows, Proved
 from proofs.proposition import ADD_REMOVE, REPLACE_ONE, Proposition
 from proofs.statements import AtMost, Count, ForAll, reals
 from proofs.tightness import Tight
 from refdp.papers import fedgbdt_formulas as paper
-
-
-def sums_of_halves(values: list[Fraction]) -> tuple[Fraction, Fraction]:
-    """Sums of the values up to the lower median and above it: a partition that depends on all records."""
-    median = sorted(values)[(len(values) - 1) // 2]
-    return sum((v for v in values if v <= median), Fraction(0)), sum((v for v in values if v > median), Fraction(0))
-
-
-def median_partition() -> Mapping[str, Any] | None:
-    """Values in [0, 1], unit sensitivity and unit variance: one more record moves others across the median."""
-    before, after = [Fraction(0), Fraction(1)], [Fraction(0), Fraction(1), Fraction(1)]
-    change = sum((a - b) ** 2 for a, b in zip(sums_of_halves(after), sums_of_halves(before), strict=True))
-    if change <= 1:
-        return None
-    return {"values": "0, 1", "added": 1, "cost of one block": "a/2", "cost of both": f"{change} a/2"}
 
 
 def moved_record() -> Mapping[str, Any] | None:
@@ -44,11 +28,6 @@ def moved_record() -> Mapping[str, Any] | None:
 def gaussian_exponent(a: Any, v: Any, c: Any, x: Any) -> Any:
     """-log of N(x; c, v)^a N(x; 0, v)^(1-a), up to the constant that both densities share."""
     return (a * (x - c) ** 2 + (1 - a) * x * x) / (2 * v)
-
-
-def two_bounded(m: Any, n: Any, E: Any, F: Any) -> tuple[Any, ...]:
-    """Moments 0 <= m <= E and 0 <= n <= F."""
-    return m >= 0, n >= 0, m <= E, n <= F
 
 
 def composed_cost(s: Any, w: Any, c: Any, t: Any, v: Any, x: Any) -> Any:
@@ -94,17 +73,8 @@ PROPOSITIONS = (
         "There is no restriction of epsilon here. Where D = 0 nothing changes. The maximum has to be a supremum.",
     ),
     Proposition(
-        "fedgbdt/fact-2-2",
-        "Fact 2.2",
-        "A mechanism of cost t on the parts of any disjoint partition of the records costs t.",
-        ADD_REMOVE,
-        evidence=(Exhibit(median_partition, "exact counterexample: parts split at the records' median"),),
-        argument="A part may only take records by their own content, with public or released thresholds.",
-        repaired_by="fedgbdt/fact-2-2-by-record",
-    ),
-    Proposition(
         "fedgbdt/fact-2-2-by-record",
-        "Fact 2.2, repaired",
+        "Fact 2.2, made precise",
         "A mechanism of cost t on the parts of a partition costs t if a record's part follows from that record alone.",
         ADD_REMOVE,
         uses=("fedgbdt/definition-2-3-repaired",),
@@ -230,15 +200,6 @@ PROPOSITIONS = (
         evidence=(Follows("nodes and bins split the records by their own content and released thresholds"),),
     ),
     Proposition(
-        "fedgbdt/theorem-4-1-replace-one",
-        "Theorem 4.1 with the counts of Table 1",
-        "Sums over all nodes of a level, or bins of a feature, count as one query of the sensitivity of one sum.",
-        REPLACE_ONE,
-        evidence=(Exhibit(moved_record, "exact counterexample: two leaves' counts, one record moves"),),
-        argument="As Fact 2.2 under replace-one; with the sensitivity of the whole vector it holds.",
-        repaired_by="fedgbdt/theorem-4-1-vector-replace-one",
-    ),
-    Proposition(
         "fedgbdt/theorem-4-1-vector-replace-one",
         "Theorem 4.1, repaired",
         "Sums over all leaves count as one query with the vector sensitivities -replace-one of this ledger.",
@@ -288,21 +249,5 @@ PROPOSITIONS = (
         argument="Losses add; c z + d y is normal with variance (c^2 + d^2) v: again the loss of one Gaussian query. "
         "Adaptively: a change k c, k <= 1, is the change c scaled by k plus noise of variance (1 - k^2) v, so that "
         "by post-processing it loses no more, for every earlier output and every epsilon.",
-    ),
-    Proposition(
-        "fedgbdt/gdp-under-reports",
-        "Section 5.3.2, GDP is known to under-report epsilon",
-        "For DP-EBM's Gaussian queries without subsampling, GDP reports a smaller loss than the exact one.",
-        evidence=(
-            Counterexample(
-                ForAll(
-                    reals("c d"), lambda c, d: (c * c + d * d) / 2 < c * c / 2 + d * d / 2, lambda c, d: (c > 0, d > 0)
-                ),
-                at={"c": 1, "d": 1},
-            ),
-        ),
-        argument="Mean losses of GDP and of the composition, unit variance: equal. GDP is exact here; only its central "
-        "limit approximation for subsampled queries under-reports.",
-        repaired_by="fedgbdt/exact-composition",
     ),
 )

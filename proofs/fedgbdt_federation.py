@@ -7,27 +7,16 @@ from fractions import Fraction
 from typing import Any
 
 from proofs.enclosures import Enclosed
-from proofs.evidence import Counterexample, Exhibit, Follows, Proved
+from proofs.evidence import Exhibit, Follows, Proved
 from proofs.fedgbdt_loss import gradient, hessian
 from proofs.proposition import ADD_REMOVE, REPLACE_ONE, Proposition
 from proofs.statements import AtMost, Count, ForAll, reals
 from proofs.tightness import Tight
 from refdp import losses
 from refdp.generic import exp, log
-from refdp.papers import fedgbdt_formulas as paper
-from refdp.papers.fedgbdt_formulas import log_hessian_of, squared_norm
+from refdp.papers.fedgbdt_formulas import squared_norm
 
 HALF = Fraction(1, 2)
-
-
-def coarse_rounding() -> Mapping[str, Any] | None:
-    """Multiples of 3/5: a gradient of 99/100 is rounded to 6/5."""
-    step, value = Fraction(3, 5), Fraction(99, 100)
-    rounded = round(value / step) * step
-    norm = squared_norm(rounded, round(log_hessian_of(value) / step) * step)
-    if norm <= paper.newton_squared_sensitivity_as_published():
-        return None
-    return {"step": step, "g": value, "rounded g": rounded, "squared norm": norm, "published bound": Fraction(17, 16)}
 
 
 def shares_cost_more() -> Mapping[str, Any] | None:
@@ -58,19 +47,6 @@ def shares_cost_more() -> Mapping[str, Any] | None:
     }
 
 
-def two_classes() -> Mapping[str, Any] | None:
-    """Two mechanisms that each reveal everything with probability delta and nothing else: (0, delta)-DP each."""
-    delta = Fraction(1, 100)
-    both = 1 - (1 - delta) ** 2
-    return {"epsilon": 0, "delta of each": delta, "delta of both": both} if both > delta else None
-
-
-def label_mean() -> Mapping[str, Any] | None:
-    """Labels 0, 1 and one more 1: the initial score log(mean/(1 - mean)) moves."""
-    before, after = Fraction(1, 2), Fraction(2, 3)
-    return {"labels": "0, 1", "added": 1, "odds": f"{before / (1 - before)} -> {after / (1 - after)}", "loss": "inf"}
-
-
 def leaf_index() -> Mapping[str, Any] | None:
     """Two records with equal gradients in different leaves: the messages have disjoint supports."""
     first, second = (HALF, "leaf 1"), (HALF, "leaf 2")
@@ -79,18 +55,8 @@ def leaf_index() -> Mapping[str, Any] | None:
 
 ROUNDING = (
     Proposition(
-        "fedgbdt/footnote-2",
-        "Section 2.3, footnote 2",
-        "Rounding to fixed precision leaves the sensitivities as they are.",
-        ADD_REMOVE,
-        about=(squared_norm, log_hessian_of, paper.newton_squared_sensitivity_as_published),
-        evidence=(Exhibit(coarse_rounding, "exact counterexample"),),
-        argument="Noise does not make up for a larger change of the true value.",
-        repaired_by="fedgbdt/rounding",
-    ),
-    Proposition(
         "fedgbdt/rounding",
-        "Section 2.3, footnote 2, repaired",
+        "Section 2.3, footnote 2, made precise",
         "Rounding g and h to the nearest multiples of 1/N, N a positive integer, keeps g^2 + h^2 <= 1 (log loss).",
         ADD_REMOVE,
         uses=("fedgbdt/hessian-of-gradient", "fedgbdt/gradient-bound"),
@@ -117,7 +83,7 @@ ROUNDING = (
     ),
     Proposition(
         "fedgbdt/rounding-replace-one",
-        "Section 2.3, footnote 2, repaired",
+        "Section 2.3, footnote 2, made precise",
         "After that rounding, replacing a record changes the sums by at most 2, all leaves together (log loss).",
         REPLACE_ONE,
         uses=("fedgbdt/rounding",),
@@ -144,26 +110,8 @@ ROUNDING = (
 
 NOISE = (
     Proposition(
-        "fedgbdt/distributed-noise",
-        "Section 2.3, the total noise across clients adds up to the desired volume",
-        "With noise of variance v/n from each of n clients, a client sees the cost of variance v in the sum.",
-        evidence=(
-            Counterexample(
-                AtMost(
-                    (Count("n", start=2), *reals("a c v")),
-                    quantity=lambda n, a, c, v: a * c * c / (2 * (v * (n - 1) / n)),
-                    bound=lambda a, c, v: a * c * c / (2 * v),
-                    given=lambda a, v: (a > 1, v > 0),
-                ),
-                at={"n": 2, "a": 2, "c": 1, "v": 1},
-            ),
-        ),
-        argument="A client subtracts the noise that it added itself; colluding or missing clients take away more.",
-        repaired_by="fedgbdt/distributed-noise-honest",
-    ),
-    Proposition(
         "fedgbdt/distributed-noise-honest",
-        "Section 2.3, repaired",
+        "Section 2.3, made precise",
         "With Gaussian noise of variance v/h from each client, h honest clients that stay give variance v at least.",
         uses=("fedgbdt/fact-2-1", "fedgbdt/fact-2-4"),
         evidence=(
@@ -218,34 +166,6 @@ NOISE = (
         argument="(a, b): change so far, (c, d): of one more record, in the plane of both. tau grows with r^2.",
     ),
     Proposition(
-        "fedgbdt/several-records-as-one",
-        "Section 4, one data item a participant, easily removed",
-        "A participant with r records changes the sums by at most the sensitivity of one record (Newton).",
-        ADD_REMOVE,
-        about=(losses.log_gradient, losses.log_hessian, paper.newton_squared_sensitivity_as_published),
-        evidence=(
-            Counterexample(
-                AtMost(
-                    (Count("r", start=1), *reals("u y")),
-                    quantity=lambda r, u, y: squared_norm(r * gradient(u, y), r * hessian(u, y)),
-                    bound=paper.newton_squared_sensitivity_as_published,
-                    given=lambda u, y: (u > 0, y * (1 - y) == 0),
-                ),
-                at={"r": 2, "u": 1, "y": 0},
-            ),
-        ),
-        argument="Two equal records in the first round already.",
-        repaired_by="fedgbdt/several-records",
-    ),
-    Proposition(
-        "fedgbdt/ldp",
-        "Section 5.3.2, the LDP baseline",
-        "Local noise for the published sensitivity sqrt(17)/4 protects each user's (g, h) at the accounted level.",
-        REPLACE_ONE,
-        restates="fedgbdt/newton-sensitivity-replace-one",
-        repaired_by="fedgbdt/ldp-vector",
-    ),
-    Proposition(
         "fedgbdt/ldp-leaf-index",
         "Section 5.3.2, noised gradients at the root are enough to construct the tree",
         "A user who sends noisy (g, h) together with the leaf or bin it belongs to is protected.",
@@ -280,21 +200,6 @@ POLICY = (
             ),
         ),
         argument="The paper does not say what the initial prediction is; a constant costs nothing.",
-    ),
-    Proposition(
-        "fedgbdt/initial-score-from-labels",
-        "Algorithm 1, line 4, the score before the first tree",
-        "Starting from the log odds of the labels, as boosting libraries do, costs nothing.",
-        ADD_REMOVE,
-        evidence=(Exhibit(label_mean, "exact counterexample"),),
-        repaired_by="fedgbdt/initial-score",
-    ),
-    Proposition(
-        "fedgbdt/one-vs-rest",
-        "Section 4.2, beyond binary classification",
-        "K one-vs-rest models, each (epsilon/K, delta)-DP, are (epsilon, delta)-DP together.",
-        evidence=(Exhibit(two_classes, "exact counterexample"),),
-        repaired_by="fedgbdt/one-vs-rest-divided",
     ),
     Proposition(
         "fedgbdt/one-vs-rest-divided",

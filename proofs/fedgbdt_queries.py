@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from proofs.evidence import Exhibit, Follows, Proved, SmallScope
+from proofs.evidence import Follows, Proved, SmallScope
 from proofs.proposition import ADD_REMOVE, Proposition
 from proofs.statements import Count, ForAll, reals
 from refdp.papers import fedgbdt_formulas as paper
@@ -83,39 +83,15 @@ def prefix(sums: Sequence[Any], position: int) -> Any:
     return sum(sums[:position], 0 * sums[0])
 
 
-def node_undetermined() -> Mapping[str, Any] | None:
-    """Records at 1 and 2, or both at 2: the split at 5 shows the same sums, the split at 1 below it does not."""
-    first, second = [1, 2], [2, 2]
-    root = [(sum(v <= 5 for v in values), sum(v > 5 for v in values)) for values in (first, second)]
-    below = [(sum(v <= 1 for v in values), sum(1 < v <= 5 for v in values)) for values in (first, second)]
-    if root[0] != root[1] or below[0] == below[1]:
-        return None
-    return {"records": "1, 2 or 2, 2", "split at 5": root[0], "split at 1 below": f"{below[0]} or {below[1]}"}
-
-
 def levels(root: int, depth: int) -> int:
     """Rounds of `while depth of the current node <= d` along a path whose root has depth `root`."""
     return len(range(root, depth + 1))
 
 
-def one_level_more() -> Mapping[str, Any] | None:
-    """The loop as printed, the root having depth 0."""
-    found = levels(0, 4)
-    return {"d": 4, "levels split": found, "leaves": 2**found} if found > 4 else None
-
-
 PROPOSITIONS = (
     Proposition(
         "fedgbdt/algorithm-1-depth",
-        "Algorithm 1, line 6",
-        "With the root at depth 0 Algorithm 1 splits d levels and has 2^d leaves.",
-        evidence=(Exhibit(one_level_more, "exact counterexample"),),
-        argument="`while depth <= d` splits d + 1 levels, so that T m d would be too few queries.",
-        repaired_by="fedgbdt/algorithm-1-depth-repaired",
-    ),
-    Proposition(
-        "fedgbdt/algorithm-1-depth-repaired",
-        "Algorithm 1, line 6, repaired",
+        "Algorithm 1, line 6, made precise",
         "With the root at depth 1, or `<` instead of `<=`, Algorithm 1 splits d levels.",
         evidence=(
             Proved(ForAll((DEPTH,), lambda d: (d - 1 + 1 == d, (d - 1) - 0 + 1 == d)), label="levels 1..d, or 0..d-1"),
@@ -194,17 +170,8 @@ PROPOSITIONS = (
         argument="A node of a one-feature tree is a run of adjacent bins.",
     ),
     Proposition(
-        "fedgbdt/table-1-k-1-partially-random",
-        "Table 1 (A1), kappa_s = T for k = 1, without a histogram",
-        "With one feature a tree, the two sums of the root's random split give the sums of every node.",
-        ADD_REMOVE,
-        evidence=(Exhibit(node_undetermined, "exact counterexample"),),
-        argument="Without a histogram the deeper splits need queries of their own, T d in all.",
-        repaired_by="fedgbdt/table-1-k-1-partially-random-leaves",
-    ),
-    Proposition(
         "fedgbdt/table-1-k-1-partially-random-leaves",
-        "Table 1 (A1), repaired",
+        "Table 1 (A1), made precise",
         "With one feature a tree, partially random splitting has no choice to score: T queries, of the leaf sums, do.",
         ADD_REMOVE,
         about=(paper.split_queries, paper.weight_queries),

@@ -20,18 +20,6 @@ def batch_sum() -> Mapping[str, Any] | None:
     return {"t": 4, "B": 2, "k runs over": printed, "batch": meant} if printed != meant else None
 
 
-def feature_zero() -> Mapping[str, Any] | None:
-    """Tree t = m."""
-    feature = paper.cyclical_feature_as_published(3, 3)
-    return None if 1 <= feature <= 3 else {"t": 3, "m": 3, "feature": feature, "features": "1, 2, 3"}
-
-
-def cycle_of_two_in_three() -> Mapping[str, Any] | None:
-    """m = 3, k = 2: no number of trees below 3 repeats the features."""
-    first = [paper.cyclical_features(t, 3, 2) for t in (1, 2, 3, 4)]
-    return {"m": 3, "k": 2, "features": first, "m/k": "3/2"} if first[3] == first[0] not in first[1:3] else None
-
-
 def cycles() -> Iterator[tuple[int, int]]:
     """Small numbers of features and features a tree."""
     return ((m, k) for m in range(1, 9) for k in range(1, m + 1))
@@ -47,24 +35,8 @@ def repeats(case: tuple[int, int]) -> bool:
 
 PROPOSITIONS = (
     Proposition(
-        "fedgbdt/cyclical",
-        "Section 5.1, j = t mod m",
-        "Tree t = 1..T is trained on feature t mod m, one of 1..m.",
-        about=(paper.cyclical_feature_as_published,),
-        evidence=(Exhibit(feature_zero, "exact counterexample"),),
-        repaired_by="fedgbdt/cyclical-repaired",
-    ),
-    Proposition(
-        "fedgbdt/cyclical-period",
-        "Section 5.1, cycles every m/k trees",
-        "Cyclical k-way features repeat every m/k trees.",
-        about=(paper.cyclical_features,),
-        evidence=(Exhibit(cycle_of_two_in_three, "exact counterexample, k does not divide m"),),
-        repaired_by="fedgbdt/cyclical-repaired",
-    ),
-    Proposition(
         "fedgbdt/cyclical-repaired",
-        "Section 5.1, repaired",
+        "Section 5.1, made precise",
         "1 + ((t-1) k + i) mod m lies in 1..m and repeats every m/gcd(m, k) trees.",
         about=(paper.cyclical_features,),
         evidence=(
@@ -172,25 +144,8 @@ PROPOSITIONS = (
         argument="n = ceil(T/B), T = n B - r with 0 <= r < B. Other trees need a round a level.",
     ),
     Proposition(
-        "fedgbdt/batched-rounds-ih",
-        "Section 5.3.3, DP-TR Batch Newton IH EBM",
-        "With s rounds of iterative Hessian candidates, too, T/B rounds of communication are enough.",
-        evidence=(
-            Counterexample(
-                ForAll(
-                    (Count("s"), Count("T", start=1), Count("B", start=1)),
-                    lambda s, T, B: s <= T / B,
-                    lambda s, T, B: (s <= T, B <= T),
-                ),
-                at={"s": 5, "T": 100, "B": 100},
-            ),
-        ),
-        argument="Each of the s histograms is taken over candidates refined by the one before: s rounds at least.",
-        repaired_by="fedgbdt/batched-rounds-ih-repaired",
-    ),
-    Proposition(
         "fedgbdt/batched-rounds-ih-repaired",
-        "Section 5.3.3, repaired",
+        "Section 5.3.3, made precise",
         "With s rounds of iterative Hessian candidates, s + ceil(T/B) rounds of communication are enough.",
         uses=("fedgbdt/batched-rounds",),
         evidence=(Follows("one round for each Hessian histogram, then one for each batch's leaf sums"),),

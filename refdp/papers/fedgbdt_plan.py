@@ -47,7 +47,7 @@ CLAIMS: Mapping[tuple[str, str, Relation], str] = {
     ("hessian", "proved", Relation.ADD_REMOVE): "fedgbdt/hessian-histogram-sensitivity",
     ("hessian", "proved", Relation.REPLACE_ONE): "fedgbdt/hessian-histogram-sensitivity-replace-one",
     ("hessian", "published", Relation.ADD_REMOVE): "fedgbdt/hessian-histogram-sensitivity",
-    ("hessian", "published", Relation.REPLACE_ONE): "fedgbdt/table-1-replace-one",
+    ("hessian", "published", Relation.REPLACE_ONE): "fedgbdt/fact-2-2-replace-one",
 }
 
 
