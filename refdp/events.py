@@ -144,6 +144,8 @@ def children(event: Event) -> tuple[Event, ...]:
             return (inner,)
         case Sequential(events) | Parallel(events) | Partition(_, events):
             return events
+        case _:
+            raise InvalidParameter(f"event {event!r}: allowed are the events of refdp.events, such as Sequential(...)")
 
 
 def releases(event: Event) -> Iterator[Release]:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from refdp.accounting import gaussian, pure
 from refdp.accounting.bound import Bound
-from refdp.accounting.normal import NOTHING, Node, normalise, parts
+from refdp.accounting.normal import NOTHING, Node, normalise, one_sided, parts
 from refdp.accounting.releases import GaussianCost, PureCost
+from refdp.accounting.rounding import is_number
 from refdp.errors import InvalidParameter
 from refdp.events import Plan, Relation
+
+_MOST_OUTCOMES = 2**22  # of "kov", which adds up one term for each
 
 
 def account(plan: Plan, *, delta: float | None = None, epsilon: float | None = None, quick: bool = False) -> Bound:
@@ -23,14 +26,20 @@ def account(plan: Plan, *, delta: float | None = None, epsilon: float | None = N
     """
     if (delta is None) == (epsilon is None):
         raise InvalidParameter(f"delta {delta!r} and epsilon {epsilon!r}: exactly one of the two is to be given")
-    node = normalise(plan)
     if delta is not None:
-        return _at_delta(_Query(node, plan.relation, quick), _within("delta", delta, 1.0))
-    return _at_epsilon(_Query(node, plan.relation, quick), _within("epsilon", epsilon, math.inf))
+        answer, at = _at_delta, _within("delta", delta, 1.0)
+    else:
+        answer, at = _at_epsilon, _within("epsilon", epsilon, math.inf)
+    node = normalise(plan)
+    above, below = (one_sided(node, up) for up in (True, False))
+    bound = answer(_Query(above, plan.relation, quick), at)
+    if above == below:
+        return bound
+    return replace(bound, lower=min(bound.upper, answer(_Query(below, plan.relation, quick), at).lower))
 
 
 def _within(name: str, value: float | None, top: float) -> float:
-    if value is None or not 0 <= value <= top:
+    if not is_number(value) or value is None or not 0 <= value <= top:
         raise InvalidParameter(f"{name} {value!r}: allowed are numbers in [0, {top:g}]")
     return float(value)
 
@@ -92,7 +101,7 @@ def _distributions(query: _Query, delta: float) -> None:
     as_pure = pure.as_pure(query.node, query.relation)
     if as_pure is not None and (alike := _alike(as_pure)) is not None:
         query.found("kov", pure.kov_epsilon(delta, *alike))
-    elif as_pure is not None and not query.quick:
+    elif as_pure is not None and not query.quick and sum(count for _, count in parts(as_pure)) <= _MOST_OUTCOMES:
         query.found("kov", enclose_epsilon(as_pure, query.relation, delta).upper)
     if query.quick or "exact" in query.methods:
         return
@@ -104,10 +113,11 @@ def _distributions(query: _Query, delta: float) -> None:
 
 
 def _alike(node: Node) -> tuple[float, int] | None:
-    """(epsilon, count) if the node is one pure cost repeated."""
+    """(epsilon, count) if the node is one pure cost repeated, not too often."""
     items = parts(node)
     first, count = items[0]
-    return (first.epsilon, count) if len(items) == 1 and isinstance(first, PureCost) else None
+    alike = len(items) == 1 and isinstance(first, PureCost) and count <= _MOST_OUTCOMES
+    return (first.epsilon, count) if alike and isinstance(first, PureCost) else None
 
 
 def _at_epsilon(query: _Query, epsilon: float) -> Bound:

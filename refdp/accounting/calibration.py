@@ -10,6 +10,8 @@ from refdp.accounting.accountant import account
 from refdp.errors import InvalidParameter
 from refdp.events import Plan
 
+_EXACT = 2**20  # counts up to here are exact
+
 
 class Excess(Protocol):
     """log of the plan's ε over the target at x, <= 0 where it is met; with `quick`, as the quick methods see it."""
@@ -88,19 +90,37 @@ def _falsi(excess: Excess, good: float, bad: float, over: float, relative: float
 
 
 def calibrate_count(plan_of: Callable[[int], Plan], epsilon: float, delta: float, *, high: int = 2**40) -> int:
-    """The largest n in [0, high] for which plan_of(n) is (epsilon, delta)-DP; 0 if not even one repetition is."""
-    step = 1
-    while step <= high and _meets(plan_of(step), epsilon, delta):
-        step *= 2
-    low, top = step // 2, min(step, high + 1)
+    """The largest n in [0, high] for which plan_of(n) is (epsilon, delta)-DP; 0 if not even one repetition is.
+
+    Exact up to 2^20; above, n meets the target and is at most a millionth below a number that does not.
+    The quick methods bracket n, so that the costly ones are asked near the answer only.
+    """
+    low = _largest(lambda n: _excess(plan_of(n), epsilon, delta, True), 0, high, 1)
+    return _largest(lambda n: _both(plan_of(n), epsilon, delta), low, high, max(1, low // 8))
+
+
+def _largest(excess: Callable[[int], float], low: int, high: int, stride: int) -> int:
+    """Galloping from `low`, which meets by assumption; then false position where n is large, and bisection."""
+    while True:
+        if low == high:
+            return high
+        top = min(high, low + stride)
+        over = excess(top)
+        if over > 0:
+            break
+        low, stride = top, 2 * stride
+    if low > _EXACT:
+        return int(_falsi(lambda x, quick=False: excess(int(x)), float(low), float(top), over, 1 / _EXACT))
     while top - low > 1:
         middle = (low + top) // 2
-        low, top = (middle, top) if _meets(plan_of(middle), epsilon, delta) else (low, middle)
+        low, top = (middle, top) if excess(middle) <= 0 else (low, middle)
     return low
 
 
-def _meets(plan: Plan, epsilon: float, delta: float) -> bool:
-    return _excess(plan, epsilon, delta, True) <= 0 or _excess(plan, epsilon, delta, False) <= 0
+def _both(plan: Plan, epsilon: float, delta: float) -> float:
+    """The quick methods first: most plans that meet the target do so by them."""
+    quick = _excess(plan, epsilon, delta, True)
+    return quick if quick <= 0 else _excess(plan, epsilon, delta, False)
 
 
 def _excess(plan: Plan, epsilon: float, delta: float, quick: bool) -> float:

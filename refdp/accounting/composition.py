@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from refdp.accounting.arrays import Array
 from refdp.accounting.grid import Measure
+from refdp.accounting.rounding import TINY
 from refdp.accounting.search import greatest, least
 
 WINDOW = 34.0
@@ -92,7 +93,8 @@ class Composition:
         return min(
             1.0,
             math.exp(min(log_factor, 700.0)) * (total + error) * (1 + self.relative_error + self._exponents)
-            + self._outside,
+            + self._outside
+            + TINY,
         )
 
     def delta_below(self, epsilon: float) -> float:
@@ -101,7 +103,8 @@ class Composition:
         wrapped = 2 * math.exp(-WINDOW)
         return max(
             0.0,
-            math.exp(min(log_factor, 700.0)) * (total - error - wrapped) * (1 - self.relative_error - self._exponents),
+            math.exp(min(log_factor, 700.0)) * (total - error - wrapped) * (1 - self.relative_error - self._exponents)
+            - TINY,
         )
 
     def epsilon_above(self, delta: float) -> float:

@@ -28,6 +28,7 @@ from refdp.accounting.releases import (
 
 Direction = Literal["first", "second"]
 _INNER_CELLS = 4096
+_CONVOLVED_CELLS = 16384
 _LONGEST_ENUMERATED = 12.0
 
 
@@ -53,14 +54,13 @@ def measure_of(node: Node, view: View) -> Measure:
     """
     match node:
         case Composed(items):
-            return convolve([(measure_of(inner, view), count) for inner, count in items], view.above)
+            return _convolved(items, view)
         case Blocks():
             return _blocks(node, view)
-        case Mixture(slots) if view.above:
-            rest = max(0.0, 1 - math.fsum(weight for _, weight in slots))
-            return grid.weighted([(measure_of(inner, view), weight) for inner, weight in slots], rest)
-        case Mixture(slots):
-            inner, weight = max(slots, key=lambda slot: slot[1])
+        case Mixture(slots, _) if view.above:
+            return grid.weighted([(measure_of(inner, view), weight) for inner, weight in slots], node.rest)
+        case Mixture(_, alone):
+            inner, weight = max(alone, key=lambda slot: slot[1])
             return measure_of(Sampled(weight, inner, "poisson") if weight < 1 else inner, view)
         case DiscreteGaussianCost() if (shifts := _enumerated(node)) is not None and view.above:
             return grid.envelope([_discretised(pairs.DiscreteGaussianPair(node.sigma, s), view) for s in shifts])
@@ -100,6 +100,15 @@ def _sampled(rate: float, inner: pairs.Pair, method: str, view: View) -> pairs.P
     if method == "without-replacement" and view.above:
         return mixtures.FixedSize(rate, inner)
     return mixtures.MixtureFirst(rate, inner) if view.direction == "first" else mixtures.MixtureSecond(rate, inner)
+
+
+def _convolved(items: tuple[tuple[Node, int], ...], view: View) -> Measure:
+    """A composition inside another node: on every k-th point of the grid, so that direct convolution is affordable."""
+    low, high = _reach(Composed(items))
+    every = max(1, math.ceil((high - low) / (view.step * _CONVOLVED_CELLS)))
+    coarse = replace(view, step=every * view.step)
+    total = convolve([(measure_of(inner, coarse), count) for inner, count in items], view.above)
+    return grid.spread_out(total, every, view.step)
 
 
 def _discretised(pair: pairs.Pair, view: View) -> Measure:
@@ -171,6 +180,6 @@ def _reach(node: Node) -> tuple[float, float]:
         case Composed(items) | Blocks(items, _):
             each = [(_reach(inner), count) for inner, count in items]
             return sum(c * low for (low, _), c in each), sum(c * high for (_, high), c in each)
-        case Mixture(slots):
+        case Mixture(slots, _):
             ranges = [_reach(inner) for inner, _ in slots]
             return min(low for low, _ in ranges), max(high for _, high in ranges)

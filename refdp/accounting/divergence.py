@@ -16,7 +16,7 @@ import numpy as np
 
 from refdp.accounting import conversion, curves, sampling
 from refdp.accounting.arrays import Array, per_order
-from refdp.accounting.normal import Blocks, Composed, Mixture, Node, Sampled, normalise
+from refdp.accounting.normal import Blocks, Composed, Mixture, Node, Sampled, normalise, one_sided
 from refdp.accounting.pure import node_epsilon
 from refdp.accounting.releases import (
     DiscreteGaussianCost,
@@ -43,14 +43,14 @@ def renyi(plan: Plan, orders: Array) -> Array:
 
     Errors: InvalidParameter unless all orders are finite numbers above 1.
     """
-    return node_curve(normalise(plan), plan.relation, _checked(orders))
+    return node_curve(one_sided(normalise(plan), above=True), plan.relation, _checked(orders))
 
 
 def renyi_epsilon(plan: Plan, delta: float) -> float:
     """The least ε at δ that any order (infinity included) and any of the three conversions gives, rounded upwards."""
     if not 0 <= delta <= 1:
         raise InvalidParameter(f"delta {delta!r}: allowed are numbers in [0, 1]")
-    node = normalise(plan)
+    node = one_sided(normalise(plan), above=True)
     return min(node_renyi_epsilon(node, plan.relation, delta)[0], node_epsilon(node, plan.relation))
 
 
@@ -62,9 +62,9 @@ def node_renyi_epsilon(node: Node, relation: Relation, delta: float) -> tuple[fl
 
 
 def node_renyi_delta(node: Node, relation: Relation, epsilon: float) -> tuple[float, float]:
-    """(δ, the order that gave it) at ε for a node in normal form."""
+    """(δ, the order that gave it) at ε for a node in normal form; never 0, whatever underflows."""
     log_delta, order = _minimise(node, relation, lambda orders, rho: conversion.log_deltas(orders, rho, epsilon))
-    return upwards(math.exp(log_delta)), order
+    return min(1.0, upwards(math.exp(log_delta)) + 5e-324), order
 
 
 def _minimise(node: Node, relation: Relation, value: Callable[[Array, Array], Array]) -> tuple[float, float]:
@@ -115,8 +115,8 @@ def _curve(node: Node, relation: Relation, orders: Array, pair: bool) -> Array:
             rows = [_curve(inner, relation, orders, pair) for inner, count in blocks for _ in range(count)]
             total: Array = np.sort(np.stack(rows), axis=0)[-at_once:].sum(axis=0)
             return total
-        case Mixture(slots):
-            return _capped(node, relation, orders, _mixture(slots, relation, orders))
+        case Mixture():
+            return _capped(node, relation, orders, _mixture(node, relation, orders))
         case Sampled():
             return _capped(node, relation, orders, _sampled(node, relation, orders))
 
@@ -125,11 +125,10 @@ def _capped(node: Node, relation: Relation, orders: Array, rho: Array) -> Array:
     return np.minimum(rho, curves.randomised_response(node_epsilon(node, relation), orders))
 
 
-def _mixture(slots: tuple[tuple[Node, float], ...], relation: Relation, orders: Array) -> Array:
-    rest = max(0.0, 1 - math.fsum(weight for _, weight in slots))
-    log_rest = math.log(rest) if rest > 0 else -math.inf
+def _mixture(node: Mixture, relation: Relation, orders: Array) -> Array:
+    log_rest = math.log(node.rest) if node.rest > 0 else -math.inf
     total = np.full_like(orders, log_rest)
-    for inner, weight in slots:
+    for inner, weight in node.slots:
         total = np.logaddexp(total, math.log(weight) + (orders - 1) * _curve(inner, relation, orders, pair=False))
     return per_order(np.maximum(total + 2.0**-44, 0.0), orders)
 
@@ -172,7 +171,7 @@ def is_symmetric(node: Node) -> bool:
 def has_sampling(node: Node) -> bool:
     """Whether a sampled node is inside, whose curve is costly at large orders."""
     match node:
-        case Composed(items) | Blocks(items, _) | Mixture(items):
+        case Composed(items) | Blocks(items, _) | Mixture(items, _):
             return any(has_sampling(inner) for inner, _ in items)
         case Sampled():
             return True

@@ -112,7 +112,7 @@ def _asymmetric(node: Node) -> bool:
     match node:
         case Sampled(_, _, method):
             return method == "poisson"
-        case Composed(items) | Blocks(items, _) | Mixture(items):
+        case Composed(items) | Blocks(items, _) | Mixture(items, _):
             return any(_asymmetric(inner) for inner, _ in items)
         case _:
             return False

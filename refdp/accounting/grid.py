@@ -58,7 +58,7 @@ def pessimistic(pair: Pair, step: float, log_cut: float) -> Measure:
     edges: Array = np.arange(first, last + 1, dtype=float) * step
     tails = pair.tails(edges)
     mass, error, mass_q, error_q = _cells(tails, pair.rounding.slack)
-    scale = np.exp(edges[:-1])
+    scale = np.exp(np.minimum(edges[:-1], 700.0))  # a smaller scale moves mass upwards
     mass = mass + error
     kept = np.maximum(mass_q - error_q, 0.0) * scale * (1 - 2.0**-50)
     upper = np.clip((mass - kept) / -math.expm1(-step) * (1 + 2.0**-50), 0.0, mass)
@@ -140,6 +140,16 @@ def _bisect(holds: Callable[[float], bool], low: float, high: float) -> float:
         else:
             low = middle
     return high
+
+
+def spread_out(measure: Measure, every: int, step: float) -> Measure:
+    """A measure on every `every`-th point of a finer grid, as one on all of them."""
+    if every == 1:
+        return measure
+    mass = np.zeros((len(measure.mass) - 1) * every + 1)
+    mass[::every] = measure.mass
+    blur = measure.blur + _blur(measure.losses)  # the two ways to compute a grid point differ by rounding
+    return Measure(measure.start * every, step, mass, measure.infinity, blur)
 
 
 def envelope(measures: list[Measure]) -> Measure:

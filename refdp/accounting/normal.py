@@ -7,15 +7,17 @@ of them exact or in the safe direction:
 - blocks of a parallel composition under add-remove: the record sits in one block, equal blocks count once;
   under replace-one it can leave one block and enter another, so two blocks pay. The declared sensitivity of a release
   in a block is about replace-one neighbours of the whole data set and so covers leaving, entering and staying;
-- partition slots with equal events are one slot with the sum of their weights, since the bounds used for partitions
-  (joint convexity) see only weight and cost.
+  blocks of blocks are blocks, and a block that is left for good is left from one of its own inner blocks;
+- partition slots with equal events are one slot with the sum of their weights for bounds from above, since those
+  (joint convexity) see only weight and cost; bounds from below see one slot.
 """
 
 from __future__ import annotations
 
 import math
+import numbers
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -29,7 +31,7 @@ from refdp.accounting.releases import (
     RangeCost,
     cost,
 )
-from refdp.accounting.rounding import ceiling
+from refdp.accounting.rounding import ceiling, is_number
 from refdp.errors import InvalidParameter, RelationMismatch
 from refdp.events import Event, Parallel, Partition, Plan, Relation, Release, Repeat, Sequential, Subsample
 
@@ -51,9 +53,19 @@ class Blocks:
 
 @dataclass(frozen=True)
 class Mixture:
-    """Slots that the record falls into with the given probabilities; the rest of the probability releases nothing."""
+    """Slots that the record falls into with the given probabilities; the rest of the probability releases nothing.
+
+    slots: equal events together, weights added and rounded up, which is dearer than the slots apart: only for bounds
+      from above. alone: the largest weight of a single slot of that event, rounded down, for bounds from below.
+    """
 
     slots: tuple[tuple[Node, float], ...]
+    alone: tuple[tuple[Node, float], ...]
+
+    @property
+    def rest(self) -> float:
+        """The probability of falling into no slot, rounded upwards."""
+        return max(0.0, ceiling(1 - sum((Fraction(weight) for _, weight in self.slots), Fraction(0))))
 
 
 @dataclass(frozen=True)
@@ -68,6 +80,7 @@ class Sampled:
 Node = Cost | Composed | Blocks | Mixture | Sampled
 
 NOTHING = Composed(())
+_NEARLY_CERTAIN = 1 - 2.0**-20
 
 
 def normalise(plan: Plan) -> Node:
@@ -76,7 +89,7 @@ def normalise(plan: Plan) -> Node:
     Errors: InvalidParameter (count, rate, weights, noise out of their domains), RelationMismatch (sampling method
     against relation).
     """
-    return _node(plan.event, plan.relation)
+    return _node(plan.event, plan.relation, plan.relation is Relation.REPLACE_ONE)
 
 
 def parts(node: Node) -> tuple[tuple[Node, int], ...]:
@@ -84,20 +97,49 @@ def parts(node: Node) -> tuple[tuple[Node, int], ...]:
     return node.parts if isinstance(node, Composed) else ((node, 1),)
 
 
-def _node(event: Event, relation: Relation) -> Node:
+def _node(event: Event, relation: Relation, moves: bool) -> Node:
+    """moves: the differing record may leave one block and enter another; else it is in one block or in none."""
     match event:
         case Release():
             return _unless_free(cost(event))
         case Sequential(events):
-            return compose((_node(child, relation), 1) for child in events)
+            return compose((_node(child, relation, moves), 1) for child in events)
         case Repeat(inner, count):
-            return compose([(_node(inner, relation), _count(count))])
-        case Parallel(events):
-            return _blocks([_node(child, relation) for child in events], relation)
+            return compose([(_node(inner, relation, moves), _count(count))])
+        case Parallel():
+            return _parallel(event, relation, moves)
         case Partition(weights, events):
-            return _mixture(weights, [_node(child, relation) for child in events])
+            return _mixture(weights, [_node(child, relation, moves) for child in events])
         case Subsample(rate, inner, method):
-            return _sampled(_rate(rate, method, relation), _node(inner, relation), method)
+            return _sampled(_rate(rate, method, relation), _node(inner, relation, moves), method)
+        case _:
+            raise InvalidParameter(f"event {event!r}: allowed are the events of refdp.events, such as Sequential(...)")
+
+
+def _parallel(event: Parallel, relation: Relation, moves: bool) -> Node:
+    """One block, two blocks of which the record leaves one and enters the other, or a move inside one block.
+
+    A block that the record leaves for good sees it in one of its own inner blocks, not in two.
+    """
+    leaves = [leaf for child in event.events for leaf in _leaves(child)]
+    once = [_node(leaf, relation, False) for leaf in leaves]
+    if not moves:
+        return _blocks(once, 1)
+    inside = [node for leaf, one in zip(leaves, once, strict=True) if (node := _node(leaf, relation, True)) != one]
+    pairs = _blocks(once, 2)
+    return _blocks([pairs, *inside], 1) if inside else pairs
+
+
+def _leaves(event: Event) -> Iterator[Event]:
+    """Blocks of blocks are blocks."""
+    match event:
+        case Parallel(events):
+            for child in events:
+                yield from _leaves(child)
+        case Sequential((single,)) | Repeat(single, 1):
+            yield from _leaves(single)
+        case _:
+            yield event
 
 
 def compose(items: Iterable[tuple[Node, int]]) -> Node:
@@ -126,8 +168,7 @@ def _unless_free(price: Cost) -> Node:
     return NOTHING if free else price
 
 
-def _blocks(nodes: list[Node], relation: Relation) -> Node:
-    at_once = 1 if relation is Relation.ADD_REMOVE else 2
+def _blocks(nodes: list[Node], at_once: int) -> Node:
     found = Counter(node for node in nodes if node != NOTHING)
     kept = {node: min(count, at_once) for node, count in _undominated(found, at_once).items()}
     if sum(kept.values()) <= at_once:
@@ -161,20 +202,22 @@ def _mixture(weights: tuple[float, ...], nodes: list[Node]) -> Node:
             f"a partition has {len(weights)} weights and {len(nodes)} events: allowed is one for each"
         )
     for weight in weights:
-        if not 0 <= weight <= 1:
+        if not is_number(weight) or not 0 <= weight <= 1:
             raise InvalidParameter(f"weight {weight!r} of a partition: allowed are numbers in [0, 1]")
     if math.fsum(weights) > 1 + 1e-9:
         raise InvalidParameter(f"weights of a partition sum to {math.fsum(weights)!r}: allowed is at most 1")
     slots: dict[Node, Fraction] = {}
+    alone: dict[Node, float] = {}
     for node, weight in zip(nodes, weights, strict=True):
         if node != NOTHING and weight > 0:
             slots[node] = slots.get(node, Fraction(0)) + Fraction(weight)
+            alone[node] = max(alone.get(node, 0.0), float(weight))
     rounded = {node: min(1.0, ceiling(weight)) for node, weight in slots.items()}
     if not rounded:
         return NOTHING
-    if len(rounded) == 1 and next(iter(rounded.values())) >= 1 - 1e-12:
+    if len(rounded) == 1 and next(iter(alone.values())) == 1:
         return next(iter(rounded))
-    return Mixture(tuple(sorted(rounded.items(), key=repr)))
+    return Mixture(*(tuple(sorted(table.items(), key=repr)) for table in (rounded, alone)))
 
 
 def _sampled(rate: float, node: Node, method: str) -> Node:
@@ -187,14 +230,43 @@ def _sampled(rate: float, node: Node, method: str) -> Node:
     return Sampled(rate, node, method)
 
 
+def one_sided(node: Node, above: bool) -> Node:
+    """A node that costs at least as much (above) or at most as much (below), and is simpler to account for.
+
+    - Poisson rates above 1 - 2^-20 become 1 or 1 - 2^-20. The cost grows with the rate; so close to 1 the border
+      log(1 - q) of a sampled loss is lost in rounding, and the blur that accounts for it would cost more than the rest.
+    - A partition into equal events is that event (above), or one slot of it, with the other blocks silent (below).
+    """
+    match node:
+        case Sampled(rate, inner, method):
+            inner = one_sided(inner, above)
+            if rate > _NEARLY_CERTAIN:
+                return inner if above else _sampled(_NEARLY_CERTAIN, inner, method)
+            return _sampled(rate, inner, method)
+        case Composed(items):
+            return compose((one_sided(inner, above), count) for inner, count in items)
+        case Blocks(blocks, at_once):
+            return Blocks(tuple((one_sided(inner, above), count) for inner, count in blocks), at_once)
+        case Mixture(((inner, weight),), _) if above and weight >= 1 - 1e-12:
+            return one_sided(inner, above)
+        case Mixture(slots, alone) if above:
+            return Mixture(tuple((one_sided(inner, above), weight) for inner, weight in slots), alone)
+        case Mixture(_, alone):
+            inner, weight = max(alone, key=lambda slot: slot[1])
+            return _sampled(min(weight, _NEARLY_CERTAIN), one_sided(inner, above), "poisson")
+        case _:
+            return node
+
+
 def _count(count: int) -> int:
-    if isinstance(count, bool) or int(count) != count or count < 0:
+    whole = isinstance(count, numbers.Integral) or (isinstance(count, float) and count.is_integer())
+    if isinstance(count, bool) or not whole or count < 0:
         raise InvalidParameter(f"repetition count {count!r}: allowed are whole numbers >= 0")
     return int(count)
 
 
 def _rate(rate: float, method: str, relation: Relation) -> float:
-    if not 0 <= rate <= 1:
+    if not is_number(rate) or not 0 <= rate <= 1:
         raise InvalidParameter(f"sampling rate {rate!r}: allowed are numbers in [0, 1]")
     needed = {"poisson": Relation.ADD_REMOVE, "without-replacement": Relation.REPLACE_ONE}
     if method not in needed:

@@ -12,9 +12,8 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
-from refdp.accounting.normal import Blocks, Composed, Mixture, Node, Sampled, compose, normalise, parts
+from refdp.accounting.normal import Blocks, Composed, Mixture, Node, Sampled, compose, normalise, one_sided, parts
 from refdp.accounting.releases import (
     DiscreteGaussianCost,
     DiscreteLaplaceCost,
@@ -23,16 +22,13 @@ from refdp.accounting.releases import (
     PureCost,
     RangeCost,
 )
-from refdp.accounting.rounding import ceiling, upwards
+from refdp.accounting.rounding import TINY, ceiling, upwards
 from refdp.events import Plan, Relation
-
-if TYPE_CHECKING:
-    from refdp.accounting.arrays import Array
 
 
 def pure_epsilon(plan: Plan) -> float:
     """The ε of pure differential privacy that the plan satisfies, rounded upwards; inf if a Gaussian is inside."""
-    return node_epsilon(normalise(plan), plan.relation)
+    return node_epsilon(one_sided(normalise(plan), above=True), plan.relation)
 
 
 def node_epsilon(node: Node, relation: Relation) -> float:
@@ -55,7 +51,7 @@ def _exact(node: Node, relation: Relation) -> Fraction | None:
             if None in repeated:
                 return None
             return _total([(one, 1) for one in sorted(one for one in repeated if one is not None)[-at_once:]])
-        case Mixture(slots):
+        case Mixture(slots, _):
             return _mixture([(_exact(inner, relation), weight) for inner, weight in slots], relation)
         case Sampled(rate, inner, _):
             exact = _exact(inner, relation)
@@ -92,14 +88,18 @@ def kov_delta(epsilon: float, each: float, count: int) -> float:
     """δ(ε) of `count` adaptive mechanisms of pure epsilon `each`, the best possible, rounded upwards.
 
     δ = sum_i C(k, i) max(0, exp((k - i) e) - exp(ε + i e)) / (1 + exp(e))^k, i the number of unfavourable outcomes
-    (Kairouz, Oh, Viswanathan 2015, Theorem 3.3, for every ε instead of a lattice).
+    (Kairouz, Oh, Viswanathan 2015, Theorem 3.3, for every ε instead of a lattice). Time and memory grow with count.
     """
     import numpy as np
 
-    index = np.arange(count + 1, dtype=float)
-    loss = (count - 2 * index) * each
-    gain = np.maximum(0.0, -np.expm1(np.minimum(0.0, epsilon - loss)))
-    return upwards(float(np.exp(_log_outcomes(each, count)) @ gain)) * (1 + 1e-15 * count)
+    from refdp.accounting.binomial import log_masses_above
+
+    last = min(count, max(0, math.ceil((count - epsilon / each) / 2) + 1))
+    index = np.arange(last + 1, dtype=float)
+    gap = (count - 2 * index) * each
+    gain = np.maximum(0.0, -np.expm1(np.minimum(0.0, epsilon - gap - 2.0**-51 * (np.abs(gap) + epsilon))))
+    total = float(np.exp(log_masses_above(count - index, count, each)) @ gain)
+    return min(1.0, upwards(total) * (1 + 2.0**-52 * count) + TINY)
 
 
 def kov_epsilon(delta: float, each: float, count: int) -> float:
@@ -108,17 +108,6 @@ def kov_epsilon(delta: float, each: float, count: int) -> float:
 
     top = ceiling(Fraction(each) * count)
     return least(lambda epsilon: kov_delta(epsilon, each, count) <= delta, 0.0, top)
-
-
-def _log_outcomes(each: float, count: int) -> Array:
-    """Log probability of i unfavourable outcomes among `count` randomised responses."""
-    import numpy as np
-    from scipy import special
-
-    index = np.arange(count + 1, dtype=float)
-    ways = special.gammaln(count + 1.0) - special.gammaln(index + 1) - special.gammaln(count - index + 1)
-    probability: Array = ways - index * each - count * math.log1p(math.exp(-each))
-    return probability
 
 
 def as_pure(node: Node, relation: Relation) -> Node | None:

@@ -11,9 +11,18 @@ Three means, from the tightest to the loosest:
 from __future__ import annotations
 
 import math
+import numbers
 from fractions import Fraction
 
 SLACK = 2.0**-44
+
+TINY = 1e-300
+"""Added to every δ that floats computed: more than all that underflow can lose. Below it only logarithms count."""
+
+
+def is_number(value: object) -> bool:
+    """Whether `value` is a real number, of Python or of numpy; neither bool nor text."""
+    return isinstance(value, numbers.Real) and not isinstance(value, bool)
 
 
 def ceiling(value: Fraction) -> float:

@@ -18,7 +18,7 @@ from refdp.accounting.releases import (
     PureCost,
     RangeCost,
 )
-from refdp.accounting.rounding import SLACK
+from refdp.accounting.rounding import SLACK, TINY
 from refdp.accounting.search import greatest, least
 
 Profile = Callable[[float], tuple[float, float]]
@@ -57,7 +57,7 @@ def epsilon_bounds(profile: Profile, delta: float, top: float) -> tuple[float, f
 
 
 def _around(value: float) -> tuple[float, float]:
-    return value * (1 - 16 * SLACK), value * (1 + SLACK)
+    return max(0.0, value * (1 - 16 * SLACK) - TINY), value * (1 + SLACK) + TINY
 
 
 def _range(size: float, epsilon: float) -> tuple[float, float]:
@@ -90,7 +90,7 @@ def _by_tails(pair: pairs.Pair) -> Profile:
 
 def _difference(first: float, second: float) -> tuple[float, float]:
     slack = SLACK * (first + second)
-    return max(0.0, (first - second) * (1 - 16 * SLACK) - slack), max(0.0, first - second + slack)
+    return max(0.0, (first - second) * (1 - 16 * SLACK) - slack - TINY), max(0.0, first - second + slack) + TINY
 
 
 def _sampled(rate: float, base: Profile) -> Profile:
@@ -103,7 +103,7 @@ def _sampled(rate: float, base: Profile) -> Profile:
     def profile(epsilon: float) -> tuple[float, float]:
         inner = float(unmixed_loss(np.array([epsilon]), rate)[0])
         low, high = _shaken(base, inner)
-        return rate * low * (1 - 16 * SLACK), rate * high * (1 + SLACK)
+        return max(0.0, rate * low * (1 - 16 * SLACK) - TINY), min(rate * high * (1 + SLACK) + TINY, base(epsilon)[1])
 
     return profile
 

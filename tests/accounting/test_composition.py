@@ -200,3 +200,18 @@ def test_blocks_cost_as_much_as_the_worst_block_and_less_than_all() -> None:
     all_of_them = account(plan(Repeat(Sequential((release(Gaussian(4.0)), release(Laplace(9.0)))), 20)), delta=1e-6)
     blocks = account(PLANS["blocks"], delta=1e-6)
     assert worst.upper <= blocks.upper <= all_of_them.lower
+
+
+@pytest.mark.parametrize("above", [True, False])
+def test_direct_convolution_is_rounded_to_its_side(above: bool) -> None:
+    """Against the exact product of the same floats: every entry on its side, and close."""
+    generator = np.random.default_rng(11)
+    one, other = (Measure(0, 0.1, generator.dirichlet(np.full(n, 0.3)) + 1e-9, 0.0, 0.0) for n in (40, 64))
+    found = convolve([(one, 1), (other, 1)], above)
+    exact = [Fraction(0)] * 103
+    for i, a in enumerate(one.mass):
+        for j, b in enumerate(other.mass):
+            exact[i + j] += Fraction(float(a)) * Fraction(float(b))
+    for value, truth in zip(found.mass, exact, strict=True):
+        assert Fraction(float(value)) >= truth if above else Fraction(float(value)) <= truth
+        assert float(value) == pytest.approx(float(truth), rel=1e-12)

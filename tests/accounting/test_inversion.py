@@ -156,3 +156,21 @@ def test_loss_samples_at_the_borders() -> None:
 def test_confidence_domain(confidence: float) -> None:
     with pytest.raises(InvalidParameter, match="confidence"):
         estimate_delta(np.zeros(3), 1.0, confidence)
+
+
+@pytest.mark.parametrize("orders", [(1.25,), (1.5,), (2.0,), (1.1, 1.5, 2.0, 16.0)])
+def test_filters_at_orders_between_one_and_two(orders: tuple[float, ...]) -> None:
+    """What a filter promises at low orders is what the conversions of its budgets give, and its records stay inside."""
+    table = np.array(orders)
+    costs = 0.01 * table
+    for rule in ("every", "any"):
+        one = IndividualFilter(1, table, 0.555 * table, rule)
+        taken = sum(int(one.charge(costs[None, :])[0]) for _ in range(100))
+        assert taken == 55
+        share = 1e-6 / (len(orders) if rule == "any" else 1)
+        each = [float(conversion.mironov(table, 0.555 * table, share)[i]) for i in range(len(orders))]
+        assert one.guarantee(1e-6) <= (min(each) if rule == "every" else max(each))
+    target = IndividualFilter.for_target(1, 60.0, 1e-3, table)
+    assert np.all(target.budgets >= 0)
+    assert np.any(target.budgets > 0)
+    assert target.guarantee(1e-3) <= 60.0 * (1 + 1e-12)

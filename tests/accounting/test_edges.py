@@ -1,0 +1,156 @@
+"""Where accountants go wrong quietly: many releases, tiny figures, nested blocks, rates close to 1, bad input."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from account_plans import ADD_REMOVE, REPLACE_ONE, gaussian, laplace, plan, release, sampled_gaussian
+from flint import arb, ctx
+
+from refdp.accounting import account, calibrate_count
+from refdp.accounting.binomial import log_masses_above
+from refdp.accounting.normal import normalise
+from refdp.accounting.pure import kov_delta
+from refdp.errors import InvalidParameter
+from refdp.events import Event, Parallel, Plan, Release, Repeat, Sequential, Subsample
+from refdp.mechanisms import Exponential, Gaussian, Laplace
+
+
+@pytest.fixture(autouse=True)
+def digits() -> object:
+    """Two hundred bits in balls, for the length of a test."""
+    before, ctx.prec = ctx.prec, 200
+    yield
+    ctx.prec = before
+
+
+def optimal_composition(epsilon: float, each: float, count: int) -> arb:
+    """Theorem 3.3 of Kairouz, Oh, Viswanathan 2015 in ball arithmetic, term after term."""
+    size = arb(each)
+    mass, total = (1 / (1 + (-size).exp())) ** count, arb(0)
+    shrink = (-size).exp()
+    for against in range(count + 1):
+        if (count - 2 * against) * each <= epsilon:
+            break
+        total += mass * (1 - (arb(epsilon) - (count - 2 * against) * size).exp())
+        mass = mass * shrink * (count - against) / (against + 1)
+    return total
+
+
+@pytest.mark.parametrize(
+    ("count", "each", "epsilon"),
+    [(100_000, 0.003, 3.0), (200_000, 0.001, 1.0), (10, 0.3, 1.0), (500, 0.05, 2.0), (3, 1.5, 0.0), (1, 0.2, 0.1)],
+)
+def test_optimal_composition_is_never_below_the_truth(count: int, each: float, epsilon: float) -> None:
+    truth, found = optimal_composition(epsilon, each, count), kov_delta(epsilon, each, count)
+    assert arb(found) > truth
+    assert arb(found) < truth * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(("trials", "odds"), [(7, 0.4), (40, 3.0), (5000, 0.01), (100_000, 0.003)])
+def test_binomial_masses_are_above_and_close(trials: int, odds: float) -> None:
+    successes = np.unique(np.linspace(0, trials, 41).round())
+    for x, found in zip(successes, log_masses_above(successes, trials, odds), strict=True):
+        x = int(x)
+        ways = arb(trials + 1).lgamma() - arb(x + 1).lgamma() - arb(trials - x + 1).lgamma()
+        truth = ways - (trials - x) * arb(odds) - trials * (1 + (-arb(odds)).exp()).log()
+        assert arb(float(found)) > truth
+        assert arb(float(found)) < truth + 1e-13 * (1 + abs(truth) + abs(x - trials / (1 + math.exp(-odds))))
+
+
+@pytest.mark.parametrize(
+    ("whole", "epsilon"),
+    [
+        (gaussian(1.0), 39.0),
+        (sampled_gaussian(0.01, 1.0), 200.0),
+        (sampled_gaussian(0.01, 1.0, 3), 250.0),
+        (gaussian(1.0, 2), 1e4),
+        (laplace(0.001, 2), 1999.999),
+        (plan(Repeat(release(Laplace(0.5)), 600), Subsample(0.5, release(Laplace(1.0)))), 1199.5),
+    ],
+)
+def test_nothing_rounds_to_a_pure_guarantee(whole: Plan, epsilon: float) -> None:
+    bound = account(whole, epsilon=epsilon)
+    assert bound.upper > 0
+    assert all(value > 0 for value in bound.methods.values())
+
+
+@pytest.mark.parametrize("delta", [5e-324, 1e-310, 1e-301])
+def test_deltas_at_the_end_of_floats(delta: float) -> None:
+    """Subnormal numbers have no relative accuracy: whatever is returned must hold at 1e-300 all the more."""
+    for whole in (gaussian(1.0), sampled_gaussian(0.1, 1.0), laplace(2.0, 5)):
+        assert account(whole, delta=delta).upper >= account(whole, delta=1e-290).lower
+
+
+def blocks(*events: Event) -> Parallel:
+    return Parallel(events)
+
+
+def moved(scale: float) -> Release:
+    return release(Laplace(scale), relation=REPLACE_ONE)
+
+
+def test_blocks_of_blocks_are_blocks() -> None:
+    a, b, c, d = (moved(scale) for scale in (2.0, 3.0, 4.0, 5.0))
+    flat = Plan(REPLACE_ONE, blocks(a, b, c, d))
+    for nested in (
+        blocks(blocks(a, b), blocks(c, d)),
+        blocks(Sequential((blocks(a, b),)), c, d),
+        blocks(Repeat(blocks(a, b, c), 1), blocks(blocks(d))),
+    ):
+        assert normalise(Plan(REPLACE_ONE, nested)) == normalise(flat)
+    assert account(flat, delta=0.0).upper == pytest.approx(1 / 2 + 1 / 3, rel=1e-15)
+
+
+def test_a_block_left_for_good_is_left_from_one_inner_block() -> None:
+    """Enumerated: block 1 holds (a | b) then e, block 2 holds d. Every move of one record, with what it pays."""
+    a, b, d, e = 0.5, 0.25, 0.3, 0.1
+    inner = Sequential((blocks(moved(1 / a), moved(1 / b)), moved(1 / e)))
+    places = {"a": {"a": a, "e": e}, "b": {"b": b, "e": e}, "d": {"d": d}}
+    worst = max(
+        sum(max(places[x].get(key, 0), places[y].get(key, 0)) for key in places[x].keys() | places[y].keys())
+        for x, y in itertools.product(places, repeat=2)
+    )
+    bound = account(Plan(REPLACE_ONE, blocks(inner, moved(1 / d))), delta=0.0)
+    assert worst == pytest.approx(0.9)
+    assert bound.upper == pytest.approx(worst, rel=1e-14)
+    assert account(Plan(REPLACE_ONE, blocks(inner, moved(1 / d))), delta=1e-5).lower <= worst
+
+
+def test_certain_sampling_costs_most() -> None:
+    for mechanism in (Laplace(2.0), Gaussian(3.0), Exponential(0.3)):
+        for count in (1, 20):
+            certain = account(plan(Repeat(release(mechanism), count)), delta=1e-6)
+            nearly = account(plan(Repeat(Subsample(1 - 1e-12, release(mechanism)), count)), delta=1e-6)
+            assert nearly.upper <= certain.upper
+            assert certain.lower * (1 - 2e-3) <= nearly.lower <= certain.upper
+
+
+def test_heavy_counts_are_answered() -> None:
+    heavy = laplace(1e6, 10**11)
+    quick = account(heavy, delta=1e-6, quick=True)
+    assert quick.upper == pytest.approx(1.4716, rel=1e-3)
+    few = calibrate_count(lambda n: laplace(300.0, n), epsilon=1.0, delta=1e-6)
+    assert account(laplace(300.0, few), delta=1e-6).upper <= 1 < account(laplace(300.0, few + 1), delta=1e-6).upper
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: account(gaussian(1.0), delta="1e-6"), "delta '1e-6'"),  # type: ignore[arg-type]
+        (lambda: account(gaussian(1.0), epsilon=[1.0]), r"epsilon \[1.0\]"),  # type: ignore[arg-type]
+        (lambda: account(gaussian(1.0), delta=True), "delta True"),
+        (lambda: account(gaussian(1.0), delta=math.nan), "delta nan"),
+        (lambda: account(plan(Subsample(".1", release(Gaussian(1.0)))), delta=1e-6), "rate '.1'"),  # type: ignore
+        (lambda: account(Plan(ADD_REMOVE, [release(Gaussian(1.0))]), delta=1e-6), "event"),  # type: ignore[arg-type]
+        (lambda: account(plan(Repeat(release(Gaussian(1.0)), math.nan)), delta=1e-6), "count nan"),  # type: ignore
+        (lambda: account(plan(Repeat(release(Gaussian(1.0)), math.inf)), delta=1e-6), "count inf"),  # type: ignore
+        (lambda: account(plan(Repeat(release(Gaussian(1.0)), "2")), delta=1e-6), "count '2'"),  # type: ignore
+    ],
+)
+def test_bad_input_gives_one_clear_error(make, message: str) -> None:
+    with pytest.raises(InvalidParameter, match=message):
+        make()
