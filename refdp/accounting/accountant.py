@@ -26,16 +26,17 @@ def account(plan: Plan, *, delta: float | None = None, epsilon: float | None = N
     """
     if (delta is None) == (epsilon is None):
         raise InvalidParameter(f"delta {delta!r} and epsilon {epsilon!r}: exactly one of the two is to be given")
-    if delta is not None:
-        answer, at = _at_delta, _within("delta", delta, 1.0)
-    else:
-        answer, at = _at_epsilon, _within("epsilon", epsilon, math.inf)
+    at = _within("epsilon", epsilon, math.inf) if delta is None else _within("delta", delta, 1.0)
+
+    def answer(query: _Query) -> Bound:
+        return _at_epsilon(query, at) if delta is None else _at_delta(query, at)
+
     node = normalise(plan)
     above, below = (one_sided(node, up) for up in (True, False))
-    bound = answer(_Query(above, plan.relation, quick), at)
+    bound = answer(_Query(above, plan.relation, quick))
     if above == below:
         return bound
-    return replace(bound, lower=min(bound.upper, answer(_Query(below, plan.relation, quick), at).lower))
+    return replace(bound, lower=min(bound.upper, answer(_Query(below, plan.relation, quick)).lower))
 
 
 def _within(name: str, value: float | None, top: float) -> float:

@@ -15,7 +15,6 @@ of them exact or in the safe direction:
 from __future__ import annotations
 
 import math
-import numbers
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -259,8 +258,7 @@ def one_sided(node: Node, above: bool) -> Node:
 
 
 def _count(count: int) -> int:
-    whole = isinstance(count, numbers.Integral) or (isinstance(count, float) and count.is_integer())
-    if isinstance(count, bool) or not whole or count < 0:
+    if not is_number(count) or not (math.isfinite(count) and int(count) == count >= 0):
         raise InvalidParameter(f"repetition count {count!r}: allowed are whole numbers >= 0")
     return int(count)
 
