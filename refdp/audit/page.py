@@ -8,7 +8,7 @@ from __future__ import annotations
 import html
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,10 +31,11 @@ th, td { text-align: left; padding: .3rem .6rem; vertical-align: top; }
 tr { border-bottom: 1px solid #e4e4e4; } td { overflow-wrap: anywhere; } th { font-weight: 600; white-space: nowrap; }
 figure { margin: 1rem 0; } svg { max-width: 100%; height: auto; } figcaption { color: #555; font-size: .9rem; }
 code, pre { font: .85rem/1.4 ui-monospace, monospace; background: #f5f5f5; } pre { padding: .6rem; overflow-x: auto; }
-@media (max-width: 40rem) {
-th { white-space: normal; } #findings tr, #findings th, #findings td { display: block; padding: .1rem 0; }
-#findings tr { padding: .5rem 0; } #findings tr:first-child { display: none; }
-}
+article { border-left: .2rem solid #b3261e; padding: 0 0 0 1rem; margin: 1.5rem 0; break-inside: avoid; }
+h3 { font-size: 1rem; margin: 0 0 .3rem; overflow-wrap: anywhere; } article p { margin: .3rem 0; }
+.claim { color: #444; } .witness { overflow-x: auto; } .witness th, .witness td { font-size: .85rem; }
+.witness caption { text-align: left; font-size: .9rem; padding: .3rem 0; } .changed { background: #fdecea; }
+@media (max-width: 40rem) { th { white-space: normal; } }
 @media print {
 body { max-width: none; margin: 0; } figure, tr { break-inside: avoid; } h2 { break-after: avoid; }
 pre { white-space: pre-wrap; overflow-wrap: anywhere; } .verdict, rect, path { print-color-adjust: exact; }
@@ -43,13 +44,48 @@ pre { white-space: pre-wrap; overflow-wrap: anywhere; } .verdict, rect, path { p
 
 
 @dataclass(frozen=True)
+class Witness:
+    """The data that show a finding. names: of the columns. rows: which record it is, its values, whether it differs."""
+
+    caption: str
+    names: Sequence[str]
+    rows: Sequence[tuple[str, Sequence[str], bool]]
+
+    def html(self) -> str:
+        """A table."""
+        say = html.escape
+        head = "".join(f"<th>{say(name)}</th>" for name in ("", *self.names))
+        rows = "".join(
+            f"<tr{' class=changed' * differs}><th>{say(which)}</th>{''.join(f'<td>{say(v)}</td>' for v in values)}</tr>"
+            for which, values, differs in self.rows
+        )
+        return f'<div class="witness"><table><caption>{say(self.caption)}</caption><tr>{head}</tr>{rows}</table></div>'
+
+
+@dataclass(frozen=True)
 class Shown:
-    """One finding: what it is, the offending release or output, its source line where known, and the evidence."""
+    """One finding: what it is, the offending release or output, its source line where known, and the evidence.
+
+    words: what happened and what is released there, in plain words. claim: the statement that the declaration rests on.
+    """
 
     kind: str
     where: str
     source: str
     evidence: str
+    words: str = ""
+    claim: str = ""
+    witness: Witness | None = None
+
+    def html(self) -> str:
+        """What it is, then why, then the data."""
+        say = html.escape
+        lines = [f"<h3>{say(self.kind)} at {say(self.where or 'the output')}</h3>"]
+        lines += [f"<p>{say(self.words)}</p>"] * bool(self.words)
+        lines.append(f'<p class="evidence">{say(self.evidence)}</p>')
+        lines += [f'<p class="claim">{say(self.claim)}</p>'] * bool(self.claim)
+        lines += [f"<p>Source: <code>{say(self.source)}</code></p>"] * bool(self.source)
+        return f"<article>{''.join(lines)}{self.witness.html() if self.witness else ''}</article>"
 
 
 @dataclass(frozen=True)
@@ -63,7 +99,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Page:
-    """What the page says. facts: rows of name, claim, finding."""
+    """What the page says. facts: rows of name, claim, finding. undrawn: why there are no figures, if there are none."""
 
     title: str
     ok: bool
@@ -74,6 +110,7 @@ class Page:
     method: str
     limits: Sequence[str]
     reproduce: str
+    undrawn: str = ""
 
     def html(self) -> str:
         """The whole document."""
@@ -83,6 +120,8 @@ class Page:
             f"<figure><h2>{say(f.title)}</h2>{f.svg}<figcaption>{say(f.caption)}</figcaption></figure>"
             for f in self.figures
         )
+        if self.undrawn:
+            figures += f'<p id="undrawn">There are no figures: {say(self.undrawn)}</p>'
         limits = "".join(f"<li>{say(limit)}</li>" for limit in self.limits)
         return (
             f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{say(self.title)}</title>'
@@ -98,13 +137,7 @@ class Page:
     def _findings(self) -> str:
         if not self.findings:
             return ""
-        rows = "".join(
-            f"<tr><th>{html.escape(one.kind)}</th><td>{html.escape(one.where)}</td>"
-            f"<td><code>{html.escape(one.source)}</code></td><td>{html.escape(one.evidence)}</td></tr>"
-            for one in self.findings
-        )
-        head = "<tr><th>finding</th><th>where</th><th>source</th><th>evidence</th></tr>"
-        return f'<h2>Findings</h2><table id="findings">{head}{rows}</table>'
+        return f'<h2>Findings</h2><div id="findings">{"".join(one.html() for one in self.findings)}</div>'
 
 
 def curve_figure(curve: Curve, epsilon: float, delta: float) -> Figure:
@@ -145,6 +178,47 @@ def loss_figure(losses: Floats, weights: Floats | None, epsilon: float, caption:
     infinite = int(np.count_nonzero(~finite))
     note = f" {infinite} of {len(losses)} losses are infinite and not drawn." if infinite else ""
     return Figure("Privacy loss", finish(), f"{caption} Red: the claimed epsilon.{note}")
+
+
+def ratio_figure(findings: Sequence[tuple[str, float, float]]) -> Figure:
+    """Bars of observed over declared for findings of name, declared, observed; infinite ones reach the edge."""
+    axes, finish = _axes("ratio")
+    ratios = np.array([seen / declared if declared > 0 else np.inf for _, declared, seen in findings])
+    edge = 1.15 * max(1.0, float(ratios[np.isfinite(ratios)].max(initial=1.0)))
+    places = np.arange(len(findings))[::-1]
+    axes.barh(places, np.minimum(ratios, edge), color="#1f6feb", alpha=0.7)
+    for place, ratio in zip(places, ratios, strict=True):
+        axes.text(
+            min(ratio, edge), place, " without bound" if np.isinf(ratio) else f" {ratio:.3g}", va="center", fontsize=8
+        )
+    axes.axvline(1.0, color="#b3261e", lw=1)
+    axes.set_yticks(places, [name for name, _, _ in findings], fontsize=8)
+    axes.set(xlabel="observed, as a multiple of what is declared", xlim=(0, 1.25 * edge))
+    return Figure(
+        "Observed against declared", finish(), "One bar a finding. Red: what is declared; all beyond is not paid for."
+    )
+
+
+def check_drawing() -> None:
+    """Before the work: whether figures can be drawn at all. Errors: InvalidParameter."""
+    try:
+        axes, finish = _axes("check")
+        axes.plot([0, 1], [0, 1])
+        finish()
+    except InvalidParameter:
+        raise
+    except Exception as error:  # a drawing library that is there and broken fails in ways of its own
+        raise InvalidParameter(f"--html: figures cannot be drawn: {type(error).__name__}: {error}") from error
+
+
+def drawn(figures: Callable[[], Sequence[Figure]]) -> tuple[Sequence[Figure], str]:
+    """The figures, or none and the reason: whatever happens while drawing, no finding is lost."""
+    try:
+        return figures(), ""
+    except KeyboardInterrupt:
+        return (), "drawing them was interrupted"
+    except Exception as error:  # see above
+        return (), f"{type(error).__name__}: {' '.join(str(error).split())}"
 
 
 def _axes(name: str) -> tuple[Any, Any]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from refdp.audit.blackbox import Bound
-from refdp.audit.page import Page, Shown, curve_figure, loss_figure
+from refdp.audit.page import Figure, Page, Shown, curve_figure, drawn, loss_figure
 from refdp.audit.page_sources import function_line
 from refdp.audit.tradeoff import Curve, curve_from
 
@@ -43,9 +43,14 @@ def blackbox_page(
     audit looked at them, for the curve does the same.
     """
     claimed = float("inf") if bound.claimed is None else bound.claimed
-    curve = curve_from(*runs, 1 - BAND_ERROR / stops, low_bits=low_bits)
-    losses, shares = estimated_losses(curve)
-    caption = "Log ratio of the counts of the curve's statistic in bins, weighted by the first side: an estimate."
+
+    def figures() -> list[Figure]:
+        curve = curve_from(*runs, 1 - BAND_ERROR / stops, low_bits=low_bits)
+        losses, shares = estimated_losses(curve)
+        caption = "Log ratio of the counts of the curve's statistic in bins, weighted by the first side: an estimate."
+        return [curve_figure(curve, claimed, bound.delta), loss_figure(losses, shares, claimed, caption)]
+
+    found, undrawn = drawn(figures)
     source = function_line(function)
     return Page(
         title=f"Black-box audit of {name}",
@@ -59,14 +64,15 @@ def blackbox_page(
             ("counts", "", f"{bound.counts[0]:,} : {bound.counts[1]:,} of {bound.tested:,} ({bound.test})"),
         ],
         findings=[*_lower_bound(bound, source), *(_structural(one, source) for one in structural)],
-        figures=[curve_figure(curve, claimed, bound.delta), loss_figure(losses, shares, claimed, caption)],
+        figures=found,
         method=METHOD,
         limits=[
             "A bound below the claim proves nothing: other pairs, events or more runs could show more.",
             f"The confidence assumes that {bound.assumption}.",
         ],
         reproduce=reproduce,
-    )  # fmt: skip
+        undrawn=undrawn,
+    )
 
 
 def verdict(name: str, bound: Bound, structural: Sequence[Mapping[str, Any]]) -> str:

@@ -1,8 +1,10 @@
-"""The page of a replay audit: exact losses of runs on the pair that showed the most."""
+"""The page of a replay audit: every finding with its witness, and exact losses of runs on the pair that shows one."""
 
 from __future__ import annotations
 
-from itertools import islice
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 import refdp
-from refdp.audit.page import Page, Shown, curve_figure, loss_figure
+from refdp.audit.page import Figure, Page, Shown, Witness, curve_figure, drawn, loss_figure, ratio_figure
 from refdp.audit.page_sources import release_line
+from refdp.audit.page_words import claim_in_words, finding_in_words
 from refdp.audit.replay import Pair, Violation, audit_pair
-from refdp.audit.report import Progress, Report, neighbours, trainer
+from refdp.audit.report import WORST_PAIRS, Progress, Report, neighbours, trainer
 from refdp.audit.tradeoff import Curve, curve_of
-from refdp.records import Records
+from refdp.records import Categorical, Classes, Records
 from refdp.registry import Paper
 from refdp.training import source_for
 
@@ -46,9 +49,8 @@ def replay_page(
 ) -> Page:
     """The page of an audit of a paper's algorithm. progress: of the runs for the figures."""
     claimed = report.claimed
-    losses = losses_on(paper, params, worst_pair(paper, params, records, seed), seed, progress)
-    curve = loss_curve(*losses, claimed.epsilon)
-    caption = f"Exact privacy loss of {len(losses[0])} whole runs on the first side, from replay."
+    pairs = replayed_pairs(params, report.pairs, records, seed)
+    figures, undrawn = drawn(lambda: _figures(paper, params, report, pairs, seed, progress))
     return Page(
         title=f"Audit of {paper.name}, {params.relation.value} neighbours",
         ok=report.ok,
@@ -58,15 +60,106 @@ def replay_page(
             ("delta", f"{claimed.delta:g}", ""),
             ("pairs replayed", "", str(report.pairs)),
         ],
-        findings=[shown(paper, violation) for violation in report.violations],
-        figures=[
-            curve_figure(curve, claimed.epsilon, claimed.delta),
-            loss_figure(losses[0], None, claimed.epsilon, caption),
-        ],
+        findings=[shown(paper, violation, pairs) for violation in report.violations],
+        figures=figures,
         method=METHOD,
         limits=LIMITS,
         reproduce=reproduce,
-    )  # fmt: skip
+        undrawn=undrawn,
+    )
+
+
+Pairs = Mapping[str, Pair]
+
+
+def replayed_pairs(params: Any, count: int, records: Records | None, seed: int) -> Pairs:
+    """The pairs that the audit replays, as `audit_paper` makes them, by their witness."""
+
+    def some(number: int, most: int, **size: int) -> Iterator[Pair]:
+        return islice(neighbours(records, params.relation, seed + number, **size), most)
+
+    streams = (some(0, max(count, PAIRS)), some(1, WORST_PAIRS, size=4), some(2, 1), some(3, 1))
+    return {_key(pair.witness()): pair for pair in chain.from_iterable(streams)}
+
+
+def _key(witness: Mapping[str, Any]) -> str:
+    return repr([witness.get(name) for name in ("base_x", "base_y", "position", "new_x", "new_y", "old_x", "old_y")])
+
+
+def drawn_violation(violations: Sequence[Violation], pairs: Pairs) -> Violation | None:
+    """The violation whose pair the curves are of: the greatest finite loss, else the first one that has a pair.
+
+    Not one about secret assignments: that a replay cannot follow them states no loss.
+    """
+    found = [v for v in violations if _key(v.witness) in pairs and v.kind != "assignment"]
+    finite = [violation for violation in found if np.isfinite(violation.loss)]
+    return max(finite, key=lambda violation: violation.loss, default=found[0] if found else None)
+
+
+def _figures(
+    paper: Paper, params: Any, report: Report, pairs: Pairs, seed: int, progress: Progress
+) -> Sequence[Figure]:
+    """Observed against declared; then curve and losses of the pair that shows a violation, or of the worst pair."""
+    violation, claimed = drawn_violation(report.violations, pairs), report.claimed
+    stated = [v for v in report.violations if v.kind != "assignment" and not np.isnan(v.observed)]
+    bars = [ratio_figure([(f"{v.kind}, {v.release}", v.declared, v.observed) for v in stated])] if stated else []
+    if violation is not None:
+        pair = pairs[_key(violation.witness)]
+        params = replace(params, **violation.witness.get("params", {}))
+        which = f'the pair of the finding "{violation.kind} at {violation.release}"'
+    elif report.violations:
+        return bars
+    else:
+        pair, which = worst_pair(paper, params, list(pairs.values())[:PAIRS], seed), "the pair of the greatest loss"
+    first, second = losses_on(paper, params, pair, seed, progress)
+    greatest = float(np.abs(np.concatenate([first, second])).max())
+    note = f"Runs on {which}. Whole runs with ordinary noise lost {greatest:.4g} at most."
+    if violation is not None and greatest <= claimed.epsilon:
+        note += " That is below the claim: the finding is about one release and its worst output, not about these runs."
+    curve = curve_figure(loss_curve(first, second, claimed.epsilon), claimed.epsilon, claimed.delta)
+    caption = f"Exact privacy loss of {len(first)} whole runs on the first side, from replay, on {which}."
+    return [
+        *bars,
+        replace(curve, caption=f"{note} {curve.caption}"),
+        loss_figure(first, None, claimed.epsilon, caption),
+    ]
+
+
+def witness_of(witness: Mapping[str, Any], pairs: Pairs) -> Witness | None:
+    """The two data sets of a finding; None where a finding is about runs, not about records."""
+    if "base_y" not in witness:
+        return None
+    pair = pairs.get(_key(witness))
+    names = pair.base.schema.names if pair else [f"feature {i}" for i in range(len(witness["new_x"]))]
+
+    def values(x: Sequence[float], y: float) -> list[str]:
+        return [_value(pair, i, value) for i, value in enumerate([*x, y])]
+
+    rows = [("both", values(x, y), False) for x, y in zip(witness["base_x"], witness["base_y"], strict=True)]
+    place = witness["position"]
+    other = "second only" if "old_x" in witness else ""
+    rows[place:place] = [("first only", values(witness["new_x"], witness["new_y"]), True)]
+    if other:
+        rows[place + 1 : place + 1] = [(other, values(witness["old_x"], witness["old_y"]), True)]
+    differ = "one record replaced" if other else "one record added"
+    settings = ", ".join(f"{name} {value}" for name, value in witness.get("params", {}).items())
+    return Witness(
+        f"Witness: two data sets, {differ}. {settings and f'Settings: {settings}.'}", [*names, "label"], rows
+    )
+
+
+def _value(pair: Pair | None, column: int, value: float) -> str:
+    """A value for people: the category or class where the schema is known."""
+    if np.isnan(value):
+        return "missing"
+    if pair is not None:
+        schema = pair.base.schema
+        if column == len(schema.features):
+            return str(schema.target.values[int(value)]) if isinstance(schema.target, Classes) else f"{value:.17g}"
+        feature = schema.features[column]
+        if isinstance(feature, Categorical):
+            return str(feature.categories[int(value)])
+    return f"{value:.17g}"
 
 
 def verdict(name: str, report: Report) -> str:
@@ -79,17 +172,20 @@ def verdict(name: str, report: Report) -> str:
     return f"{name} is not {claim} private as run: {counted}, first {worst.kind} at {worst.release}."
 
 
-def shown(paper: Paper, violation: Violation) -> Shown:
-    """A violation with the line of its release."""
+def shown(paper: Paper, violation: Violation, pairs: Pairs) -> Shown:
+    """A violation in words, with its claim, the line of its release, and the data that show it."""
     evidence = f"declared {violation.declared:.6g}, observed {violation.observed:.6g}, loss {violation.loss:.6g}"
-    claim = f"; {violation.claim}" if violation.claim else ""
+    detail = str(violation.witness.get("detail", ""))
     source = release_line(Path(str(refdp.__file__)).parent, paper.name, violation.release)
-    return Shown(violation.kind, violation.release, source, evidence + claim)
+    return Shown(
+        violation.kind, violation.release, source, f"{evidence}; {detail}" if detail else evidence,
+        finding_in_words(violation.kind, violation.release), claim_in_words(violation.claim),
+        witness_of(violation.witness, pairs),
+    )  # fmt: skip
 
 
-def worst_pair(paper: Paper, params: Any, records: Records | None, seed: int) -> Pair:
-    """Of a few pairs, the one with the greatest loss over all outputs of one run."""
-    pairs = list(islice(neighbours(records, params.relation, seed), PAIRS))
+def worst_pair(paper: Paper, params: Any, pairs: Sequence[Pair], seed: int) -> Pair:
+    """Of these pairs, the one with the greatest loss over all outputs of one run."""
     train = trainer(paper, params)
 
     def worst(pair: Pair) -> float:

@@ -22,7 +22,7 @@ from refdp.commands.options import (
     written,
 )
 from refdp.commands.options import settings as read_settings
-from refdp.commands.output import bar, check_writable, emit, write_text
+from refdp.commands.output import bar, check_writable, emit, write_page
 from refdp.errors import InvalidParameter
 from refdp.events import Relation
 
@@ -100,8 +100,12 @@ def audit(
 
     A function(records, seed) returns whatever holds numbers; it is run with many seeds on both data sets of --pair.
     """
-    check_writable("--html", html)
     _check_mode(context, name is not None)
+    check_writable("--html", html)
+    if html is not None:
+        from refdp.audit.page import check_drawing
+
+        check_drawing()
     if name is not None:
         if pair is None:
             raise InvalidParameter("--callable: a file with neighbours is needed, --pair FILE")
@@ -127,6 +131,8 @@ def audit(
     records = records_of(data, target, bounds)
     with bar("replaying") as progress:
         report = audit_paper(chosen, params, pairs, seed, records=records, progress=progress)
+    emit(report.to_dict(), audit_page(f"{paper}, {relation.value} neighbours", report), as_json)
+    wrote = True
     if html is not None:
         from refdp.audit.page_replay import replay_page
 
@@ -136,9 +142,8 @@ def audit(
             page = replay_page(
                 chosen, params, report, records, seed, f"{command} --relation {relation.value}", progress
             )
-        write_text("--html", html, page.html())
-    emit(report.to_dict(), audit_page(f"{paper}, {relation.value} neighbours", report), as_json)
-    raise typer.Exit(0 if report.ok else 1)
+        wrote = write_page("--html", html, page.html())
+    raise typer.Exit(1 if not report.ok else 0 if wrote else 2)
 
 
 def _check_mode(context: typer.Context, has_callable: bool) -> None:

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +24,13 @@ from rich.text import Text
 from refdp.audit import structural
 from refdp.audit.blackbox import Bound, bound_from, looks
 from refdp.audit.campaign import Campaign, Job, load
+from refdp.audit.page import Page
 from refdp.audit.page_blackbox import about_bits, blackbox_page, evidence_of, verdict, violations
 from refdp.audit.replay import finite_or_name
 from refdp.audit.runs import Pair
 from refdp.audit.structural_samples import Remembered, needed
 from refdp.checks import check_count, check_number
-from refdp.commands.output import bar, emit, figure, write_text
+from refdp.commands.output import bar, emit, figure, write_page
 from refdp.errors import InvalidParameter
 
 CALLS = 300
@@ -70,18 +72,23 @@ def audit_callable(given: Given) -> int:
     """Audit, tell, and return the exit status: 1 for a violation."""
     _check(given)
     pair = read_pair(given.pair)
+    html = given.html and given.html.absolute()  # the function may change folder
     try:
         with prints_on_standard_error():
-            bound, findings, calls = audited(given, pair)
+            bound, findings, calls, page = audited(given, pair)
     except SystemExit as error:  # its status would pass for a finding
         raise InvalidParameter(f"--callable {given.name!r}: it ended the program with status {error.code}") from error
     emit(document(bound, findings, calls), shown(given.name, bound, findings, calls), given.as_json)
-    return 1 if bound.refuted or violations(findings) else 0
+    wrote = page is None or html is None or write_page("--html", html, page().html())
+    return 1 if bound.refuted or violations(findings) else 0 if wrote else 2
 
 
-def audited(given: Given, pair: Pair) -> tuple[Bound, list[dict[str, Any]], int]:
-    """The bound, what structural checks found, in how many runs a side; the page is written if one is asked for."""
-    html, resume = (path and path.absolute() for path in (given.html, given.resume))  # the function may change folder
+Audited = tuple[Bound, list[dict[str, Any]], int, Callable[[], Page] | None]
+
+
+def audited(given: Given, pair: Pair) -> Audited:
+    """The bound, what structural checks found, in how many runs a side, and the page if one is asked for."""
+    resume = given.resume and given.resume.absolute()
     function = load(given.name)
     with bound_bar() as progress:
         campaign = Campaign(
@@ -96,13 +103,14 @@ def audited(given: Given, pair: Pair) -> tuple[Bound, list[dict[str, Any]], int]
     with bar("structural checks, runs") as progressed:
         campaign.watch_calls = lambda done: progressed(done, None)
         findings = structural_findings(Remembered(_by_seed(function), campaign), pair, given, calls) if calls else []
-    if html is not None:
-        page = blackbox_page(
-            given.name, function, bound, findings, campaign.upto(bound.samples), given.command(),
-            stops=len(looks(given.samples, 1.0)), low_bits=given.low_bits,
-        )  # fmt: skip
-        write_text("--html", html, page.html())
-    return bound, findings, calls
+    if given.html is None:
+        return bound, findings, calls, None
+    runs = campaign.upto(bound.samples)
+    page = partial(
+        blackbox_page, given.name, function, bound, findings, runs, given.command(),
+        stops=len(looks(given.samples, 1.0)), low_bits=given.low_bits,
+    )  # fmt: skip
+    return bound, findings, calls, page
 
 
 @contextmanager

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def emit(document: Any, page: RenderableType | str, as_json: bool) -> None:
     """Write the document as JSON, or show the page; text as it is, whatever the width of the terminal."""
     if as_json:
-        print(json.dumps(plain(document), allow_nan=False))
+        print(json.dumps(plain(document), allow_nan=False), flush=True)
     elif isinstance(page, str):
         sys.stdout.write(page)
     else:
@@ -44,6 +44,16 @@ def check_writable(option: str, path: Path | None) -> None:
         raise InvalidParameter(f"{option} {path}: cannot be written: {error.strerror}") from error
     if not existed:
         path.unlink()
+
+
+def write_page(option: str, path: Path, text: str) -> bool:
+    """Write a page whose findings are shown already: a failure is a line on standard error, and False."""
+    try:
+        write_text(option, path, text)
+    except InvalidParameter as error:
+        print(f"refdp: {error}", file=sys.stderr)
+        return False
+    return True
 
 
 def write_text(option: str, path: Path, text: str) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import asdict, replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -16,10 +18,13 @@ import numpy as np
 import pytest
 
 import refdp
-from refdp import cli, registry
-from refdp.audit import page_blackbox
+from refdp import claims, cli, registry
+from refdp.audit import page_blackbox, page_replay, page_words
 from refdp.audit.page_sources import function_line, release_line
+from refdp.audit.replay import Violation
+from refdp.audit.report import SCHEMAS
 from refdp.audit.tradeoff import curve_from
+from refdp.events import releases
 from tests.blackbox import foreign
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
@@ -83,11 +88,11 @@ def outline(document: str) -> Outline:
     return found
 
 
-def check(document: str, verdict: str) -> Outline:
+def check(document: str, verdict: str, drawings: int = 2) -> Outline:
     """What every report has to have."""
     found = outline(document)
     assert verdict in found.texts["verdict"] and "\n" not in found.texts["verdict"].strip()
-    assert found.drawings == 2 and found.paths > 40
+    assert found.drawings == drawings and found.paths > 40
     assert found.loaded == []
     assert not re.search(r"url\((?!#)|@import", document)
     for heading in ("Claim against finding", "Trade-off curve", "Privacy loss", "Method", "Limits", "How to reproduce"):
@@ -153,7 +158,7 @@ def test_the_report_of_a_paper(call: Call, tmp_path: Path) -> None:
     status, document, _ = call("dpboost", "--as-published", *quick, "--html", str(path))
     assert status == 1
     text = path.read_text()
-    found = check(text, "dpboost is not (1, 0) private")
+    found = check(text, "dpboost is not (1, 0) private", drawings=3)
     assert all(violation["release"] in found.texts["findings"] for violation in document["violations"])
     assert "refdp/papers/dpboost" in found.texts["findings"]
     again = found.texts["reproduce"].split()
@@ -164,6 +169,135 @@ def test_the_report_of_a_paper(call: Call, tmp_path: Path) -> None:
     seen = browsed(path)
     if seen is not None:
         check(seen, "No violation of (1, 0) privacy of dpboost")
+
+
+# --- The findings of a paper, in full ---------------------------------------------------------------------------------
+
+SMALL = ("--pairs", "3", "--set", "trees=2", "depth=1", "bins=4")
+PUBLISHED = ("dpboost", "--as-published", *SMALL)
+
+
+def test_a_finding_is_told_in_words_with_its_claims_statement_and_its_witness(call: Call, tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    _, document, _ = call(*PUBLISHED, "--html", str(path))
+    text = html.unescape(path.read_text())
+    assert "the candidate that splits each node of level 0" in text and "ensemble 0" in text
+    for violation in document["violations"]:
+        if violation["claim"]:
+            assert claims.get(violation["claim"]).statement in text
+        assert page_words.KINDS[violation["kind"]] in text
+        witness = violation["witness"]
+        assert all(f"{value:.17g}" in text for value in witness["new_x"][:2])
+    assert text.count("first only") == len(document["violations"])
+
+
+def test_every_release_and_kind_of_the_five_papers_has_words() -> None:
+    for name in registry.PAPERS:
+        paper = registry.paper(name)
+        for published in (False, True):
+            params = paper.params({"epsilon": 1.0, "relation": "add-remove"}, as_published=published)
+            for release in releases(paper.plan(params, SCHEMAS[1]).event):
+                assert "the release" not in page_words.release_in_words(release.name), (name, release.name)
+    words = "the candidate that splits each node of level 2 (the root is level 0); output 1, tree 3 of ensemble 0"
+    assert page_words.release_in_words("score 1/ensemble 0 3/splits of level 2") == words
+    assert page_words.release_in_words("tree 3/odd") == "the release 'odd'; tree 3"
+
+
+@pytest.mark.parametrize("paper", ["dpboost", "sgbdt", "inprivate"])
+def test_the_curve_is_that_of_a_pair_that_violates(
+    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, paper: str
+) -> None:
+    drawn: list[tuple[Any, Any]] = []
+
+    def noted(paper: Any, params: Any, pair: Any, seed: int, progress: Any) -> Any:
+        drawn.append((params, pair.witness()))
+        return np.zeros(9), np.zeros(9)
+
+    monkeypatch.setattr(page_replay, "losses_on", noted)
+    _, document, _ = call(paper, "--as-published", "--pairs", "3", "--html", str(tmp_path / "report.html"))
+    ((params, witness),) = drawn
+    shown = [violation for violation in document["violations"] if witness.items() <= violation["witness"].items()]
+    assert shown and json.loads(json.dumps(asdict(params))) in [violation["witness"]["params"] for violation in shown]
+    assert f"the pair of the finding &quot;{shown[0]['kind']} at" in (tmp_path / "report.html").read_text()
+
+
+def test_without_a_violation_the_curve_is_that_of_the_worst_pair(call: Call, tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    assert call("dpboost", *SMALL, "--html", str(path))[0] == 0
+    assert "the pair of the greatest loss" in path.read_text()
+
+
+def test_a_secret_assignment_states_no_loss_and_is_not_drawn() -> None:
+    pair = next(iter(page_replay.replayed_pairs(registry_params(), 1, None, 0).values()))
+    secret = Violation("assignment", "ensemble 0", 0.0, np.inf, np.inf, "", pair.witness())
+    pairs = page_replay.replayed_pairs(registry_params(), 1, None, 0)
+    assert page_replay.drawn_violation([secret], pairs) is None
+    cost = replace(secret, kind="cost", loss=0.25)
+    assert page_replay.drawn_violation([secret, replace(cost, kind="options", loss=np.inf), cost], pairs) == cost
+
+
+def registry_params() -> Any:
+    return registry.paper("dpboost").params({"epsilon": 1.0, "relation": "add-remove"}, as_published=False)
+
+
+# --- Nothing is lost to a picture -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("arguments", [PUBLISHED, ("--callable", FOREIGN + "half_the_noise", "--pair", "PAIR")])
+def test_what_figures_need_is_looked_for_before_the_work(
+    call: Call, pair: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
+) -> None:
+    def worked(*_: Any, **__: Any) -> Any:
+        raise AssertionError("the work has begun")
+
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.setattr("refdp.audit.report.audit_paper", worked)
+    monkeypatch.setattr("refdp.commands.blackbox.bound_from", worked)
+    path = tmp_path / "report.html"
+    given = (pair if argument == "PAIR" else argument for argument in arguments)
+    status, document, errors = call(*given, "--html", str(path))
+    assert (status, document) == (2, {"error": "--html: figures need matplotlib; install refdp[plots]"})
+    assert errors.count("\n") == 1 and not path.exists()
+
+
+@pytest.mark.parametrize("failure", [ValueError("a broken\nfont"), KeyboardInterrupt()])
+@pytest.mark.parametrize("arguments", [PUBLISHED, ("--callable", FOREIGN + "half_the_noise", "--pair", "PAIR")])
+def test_findings_are_not_lost_to_a_picture(
+    call: Call, pair: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], failure: Any
+) -> None:
+    """The page has all but the figures, and the reason; so has standard output, and the status."""
+
+    def broken(*_: Any) -> Any:
+        raise failure
+
+    monkeypatch.setattr("refdp.audit.page_replay.losses_on", broken)
+    monkeypatch.setattr("refdp.audit.page_blackbox.estimated_losses", broken)
+    path = tmp_path / "report.html"
+    given = (pair if argument == "PAIR" else argument for argument in arguments)
+    more = () if "PAIR" not in arguments else ("--epsilon", "1", "--samples", "2000")
+    status, document, _ = call(*given, *more, "--html", str(path))
+    assert status == 1 and not document["ok"]
+    found = outline(path.read_text())
+    assert found.drawings == 0 and found.texts["findings"]
+    reason = "ValueError: a broken font" if isinstance(failure, ValueError) else "drawing them was interrupted"
+    assert found.texts["undrawn"].strip() == f"There are no figures: {reason}"
+
+
+@pytest.mark.parametrize(("published", "status"), [(True, 1), (False, 2)])
+def test_findings_are_not_lost_to_a_full_disk(
+    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, published: bool, status: int
+) -> None:
+    """The one document is that of the findings; a page that was asked for and is not there is no success."""
+
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("refdp.audit.page_replay.losses_on", lambda *_: (np.zeros(9), np.zeros(9)))
+    monkeypatch.setattr(Path, "write_text", full)
+    arguments = ["dpboost", *["--as-published"] * published, *SMALL, "--html", str(tmp_path / "report.html")]
+    found, document, errors = call(*arguments)
+    assert (found, document["ok"]) == (status, not published)
+    assert "cannot be written: No space left on device" in errors
 
 
 def test_releases_are_found_in_the_source() -> None:
@@ -336,13 +470,13 @@ def test_infinite_losses_are_counted_and_not_drawn() -> None:
 
 def test_impossible_replays_are_told_apart_by_side() -> None:
     """As published, DPBoost's ensembles make every replay impossible: certain on either side, so no test errs."""
-    from refdp.audit.page_replay import loss_curve, losses_on, worst_pair
+    from refdp.audit.page_replay import loss_curve, losses_on, replayed_pairs
 
     paper = registry.paper("dpboost")
     params = paper.params(
         {"epsilon": "1", "trees": "2", "depth": "1", "bins": "4", "relation": "add-remove"}, as_published=True
     )
-    first, second = losses_on(paper, params, worst_pair(paper, params, None, 0), 0)
+    first, second = losses_on(paper, params, next(iter(replayed_pairs(params, 1, None, 0).values())), 0)
     assert (first == np.inf).all() and (second == -np.inf).all()
     curve = loss_curve(first, second, 1.0)
     assert (curve.false_alarm == 0).all() and (curve.missed == 0).all()
