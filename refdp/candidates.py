@@ -89,6 +89,16 @@ class Candidates:
         ordered = suffix[..., self.position] - suffix[..., end]
         return np.where(self.categorical[self.feature], table[..., self.position], ordered)
 
+    def sides(self, table: Floats) -> tuple[Floats, Floats]:
+        """Sums to the left and right of every candidate, (..., candidates) each, from bin sums of shape (..., bins)."""
+        right = self.right_sums(table)
+        return table[..., : int(self.bins[0])].sum(axis=-1, keepdims=True) - right, right
+
+    @property
+    def features(self) -> tuple[int, ...]:
+        """All features, in order."""
+        return tuple(range(len(self.thresholds)))
+
     def coded(self, chosen: NDArray[np.intp]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
         """Feature, code and kind of chosen candidates, given by their position: what `kernels.route` needs."""
         feature = self.feature[chosen]

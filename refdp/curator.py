@@ -4,8 +4,8 @@
 
 `release` is the only way out for anything computed from records. `draw` is public randomness and costs nothing.
 `partition` and `subsample` attach secret randomness to record slots; it is never released. Scopes say how costs
-combine. The same program text is read in four ways by exchanging the source (refdp/sources.py): sample, tape, replay;
-the fourth reading, account, is the plan, which must equal the events recorded here.
+combine. The same program text is read in four ways by exchanging the source (refdp/sources.py) and the population
+(refdp/data/population.py): sample, tape, replay, and, on no records at all, account, whose events are the plan.
 """
 
 from __future__ import annotations
@@ -14,14 +14,18 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Literal, Never, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Never, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from refdp.errors import InvalidParameter, RelationMismatch
-from refdp.events import Event, Partition, Relation, Release, Sensitivity, Sequential, Subsample, expand
+from refdp.events import Charge, Event, Partition, Relation, Release, Sensitivity, Sequential, Subsample, expand
+from refdp.kernels import GRID
 from refdp.mechanisms import Mechanism
+
+if TYPE_CHECKING:
+    from refdp.data.population import Population, Query
 
 Array = NDArray[Any]
 EVERYWHERE = -2
@@ -142,28 +146,50 @@ class Curator:
     def release(
         self,
         name: str,
-        mechanism: Mechanism,
+        mechanism: Mechanism | Charge,
         value: Array,
         *,
-        sensitivity: Sensitivity,
+        sensitivity: Sensitivity | None = None,
         options: Array | None = None,
     ) -> Array:
-        """Release `value` through `mechanism`.
+        """Release `value` through `mechanism`, or through that of a charge, which brings its sensitivity along.
 
         value: any float array; for an exponential mechanism utilities of shape (rows, options).
         options: what may be chosen, shape (options, k); the chosen rows, never their positions, are returned.
-        Errors: RelationMismatch if the sensitivity is about another neighbouring relation.
+        Errors: RelationMismatch if the sensitivity is about another relation, InvalidParameter without one.
         """
+        proved: Sensitivity | None = None
+        if isinstance(mechanism, Charge):
+            charge = mechanism
+            mechanism, sensitivity, proved = charge.mechanism, charge.declared, charge.proved
+        if sensitivity is None:
+            raise InvalidParameter(f"{name}: a release declares its sensitivity")
         if sensitivity.relation is not self.relation:
             raise RelationMismatch(
                 f"{name}: sensitivity for {sensitivity.relation.value}, run for {self.relation.value} neighbours"
             )
         path, scopes = self._path(name), self._scopes()
-        self._filing().append(Release(name, mechanism, sensitivity))
+        self._filing().append(Release(name, mechanism, sensitivity, proved))
         raw = self._ask(Request("release", path, value, mechanism, sensitivity, options, scopes=scopes))
         output = raw if options is None else options[raw]
         self._keep(Request("release", path, None, mechanism, sensitivity, scopes=scopes), output)
         return output
+
+    def release_sum(
+        self,
+        name: str,
+        charge: Charge,
+        population: Population,
+        query: Query,
+        shape: Callable[[Array], Array] | None = None,
+    ) -> Array:
+        """Release the sums that answer a query, in their own unit: sum and release as one request.
+
+        Nobody but the curator sees the exact sum, so that engines can add noise in shares before summing.
+        shape: rearranges what comes back, before noise is added: a view, no arithmetic.
+        """
+        exact: Array = population.ask(query) * GRID
+        return self.release(name, charge, exact if shape is None else shape(exact))
 
     def draw(self, name: str, law: tuple[Any, ...], size: int | tuple[int, ...]) -> Array:
         """Public randomness. law: ("uniform",), ("integers", high) or ("choice", weights)."""
@@ -180,27 +206,36 @@ class Curator:
 
     @contextmanager
     def partition(
-        self, name: str, weights: Sequence[float], size: int, sizes: Sequence[int] | None = None
+        self, name: str, weights: Sequence[float], size: int | Population, sizes: Sequence[int] | bool | None = None
     ) -> Iterator[Blocks]:
         """Secretly put every record slot into block j with probability weights[j], independently (-1: no block).
 
-        sizes: draw blocks of exactly these sizes without replacement instead, as DPBoost prints it. Slots are then not
-        independent, and sizes that follow from the number of records differ between add-remove neighbours.
+        size: how many slots, or the population that has them; then blocks give no mask, but what is asked of the
+        population inside a block is about its records. sizes: draw blocks of exactly these sizes without replacement
+        instead, True for weight times the number of slots, as DPBoost prints it. Slots are then not independent, and
+        sizes that follow from the number of records differ between add-remove neighbours.
         """
         law = tuple(float(weight) for weight in weights)
         if not law or not all(0 <= weight <= 1 for weight in law) or sum(map(Fraction, law)) > 1:
             raise InvalidParameter(
                 f"{name}: block weights {law} given, numbers >= 0 are allowed whose exact rational sum is at most 1"
             )
-        asked = ("partition", law) if sizes is None else ("shares", tuple(sizes))
+        asked: tuple[Any, ...] = ("partition", law)
+        if sizes:
+            slots = size if isinstance(size, int) else size.size
+            asked = ("shares", tuple(int(share * slots) for share in law) if sizes is True else tuple(sizes))
         with self._scope(name, "partition", law, asked, size) as blocks:
             yield blocks
 
     @contextmanager
     def subsample(
-        self, name: str, rate: float, size: int, method: Literal["poisson", "without-replacement"] = "poisson"
+        self,
+        name: str,
+        rate: float,
+        size: int | Population,
+        method: Literal["poisson", "without-replacement"] = "poisson",
     ) -> Iterator[NDArray[np.bool_]]:
-        """A secret random subset of the record slots, as a mask of shape (size,)."""
+        """A secret random subset of the record slots, as a mask of shape (size,); of a population: see `partition`."""
         if not 0 <= rate <= 1:
             raise InvalidParameter(f"{name}: sampling rate {rate} given, a number in [0, 1] is allowed")
         with (
@@ -224,15 +259,22 @@ class Curator:
         kind: Literal["partition", "subsample"],
         weights: tuple[float, ...],
         law: tuple[Any, ...],
-        size: int,
+        size: int | Population,
         method: Literal["poisson", "without-replacement"] = "poisson",
     ) -> Iterator[Blocks]:
         self._serial += 1
         scope = ScopeRef(self._serial, name, kind, weights, -1, method)
-        member = self._ask(
-            Request("assign", self._path(name), law=law, size=size, serial=scope.serial, scopes=self._scopes())
-        )
-        blocks = Blocks(self, scope, member)
+        path, around = self._path(name), self._scopes()
+
+        def drawn(slots: int) -> NDArray[np.int64]:
+            return self._ask(Request("assign", path, law=law, size=slots, serial=scope.serial, scopes=around))
+
+        independent = law[0] != "shares"
+        if isinstance(size, int):
+            blocks = Blocks(self, scope, drawn(size), None, independent)
+        else:
+            size.select(scope.serial, drawn)
+            blocks = Blocks(self, scope, None, size, independent)
         self._filing().append(blocks)
         try:
             yield blocks
@@ -269,8 +311,16 @@ class Curator:
 class Blocks:
     """The blocks of one scope. `with blocks.block(j) as rows:` gives the mask of records in block j."""
 
-    def __init__(self, curator: Curator, scope: ScopeRef, member: NDArray[np.int64]) -> None:
-        self._curator, self._scope, self._member = curator, scope, member
+    def __init__(
+        self,
+        curator: Curator,
+        scope: ScopeRef,
+        member: NDArray[np.int64] | None,
+        population: Population | None,
+        independent: bool,
+    ) -> None:
+        self._curator, self._scope, self._member, self._population = curator, scope, member, population
+        self._independent = independent
         self._around = curator._scopes()
         self._filed: list[list[Event | Blocks]] = [[] for _ in scope.weights]
         self._open = True
@@ -292,14 +342,22 @@ class Blocks:
         inside = ScopeRef(scope.serial, scope.name, scope.kind, scope.weights, number, scope.method)
         part = f"{scope.name} {number}" if len(scope.weights) > 1 else scope.name
         with curator._inside(_Place(part, inside, self._filed[number])):
-            yield (self._member == number) | (self._member == EVERYWHERE)
+            if self._population is None:
+                mask: NDArray[np.bool_] = (self._member == number) | (self._member == EVERYWHERE)
+                yield mask
+                return
+            self._population.enter(scope.serial, number)
+            try:
+                yield np.empty(0, dtype=np.bool_)
+            finally:
+                self._population.leave()
 
     def event(self) -> Event:
         """What the scope's blocks released so far."""
         scope, events = self._scope, tuple(expand(_sequence(filed)) for filed in self._filed)
         if scope.kind == "subsample":
             return Subsample(scope.weights[0], events[0], scope.method)
-        return Partition(scope.weights, events)
+        return Partition(scope.weights, events, self._independent)
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,8 +7,9 @@ training. The two must be equal (after `expand`), and a test says so for every a
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from itertools import groupby
 from typing import TYPE_CHECKING, Literal
 
 from refdp.errors import InvalidParameter, RelationMismatch
@@ -50,11 +51,15 @@ class Sensitivity:
 
 @dataclass(frozen=True)
 class Release:
-    """One release: a mechanism applied to a value of declared sensitivity."""
+    """One release: a mechanism applied to a value of declared sensitivity.
+
+    proved: the sensitivity that the ledger proves, where it is not the declared one; it is no part of what happened.
+    """
 
     name: str
     mechanism: Mechanism
     sensitivity: Sensitivity
+    proved: Sensitivity | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)
@@ -97,10 +102,13 @@ class Partition:
     """Every record's slot falls, secretly and independently, into block j with probability weights[j] (sum <= 1).
 
     The block does not depend on the record's content, so a replaced record stays in its block.
+    independent: False where blocks have fixed sizes that follow from the number of records, so that one more record can
+      change every block: no partition then under add-remove, whatever is claimed (`proved`).
     """
 
     weights: tuple[float, ...]
     events: tuple[Event, ...]
+    independent: bool = field(default=True, compare=False)
 
 
 @dataclass(frozen=True)
@@ -135,6 +143,35 @@ class Plan:
                 )
 
 
+def proved(event: Event, relation: Relation) -> Event:
+    """The event with the ledger's sensitivities instead of the declared ones."""
+    match event:
+        case Release(name, mechanism, sensitivity, better):
+            return Release(name, mechanism, better or sensitivity)
+        case Partition(weights, events, independent):
+            inner = tuple(proved(e, relation) for e in events)
+            sequential = not independent and relation is Relation.ADD_REMOVE
+            return Sequential(inner) if sequential else Partition(weights, inner)
+        case Sequential(events) | Parallel(events):
+            return replace(event, events=tuple(proved(e, relation) for e in events))
+        case Repeat(inner, _) | Subsample(_, inner, _):
+            return replace(event, event=proved(inner, relation))
+
+
+def folded(event: Event) -> Event:
+    """The event with runs of equal neighbours as `Repeat`s: the inverse of `expand`, for accountants and readers."""
+    match event:
+        case Sequential(events):
+            runs = [(one, len(list(same))) for one, same in groupby(folded(e) for e in events)]
+            parts = tuple(one if count == 1 else Repeat(one, count) for one, count in runs)
+            return parts[0] if len(parts) == 1 else Sequential(parts)
+        case Parallel(events) | Partition(_, events, _):
+            return replace(event, events=tuple(folded(e) for e in events))
+        case Repeat(inner, _) | Subsample(_, inner, _):
+            return replace(event, event=folded(inner))
+    return event
+
+
 def children(event: Event) -> tuple[Event, ...]:
     """The events directly inside a container, none for a release."""
     match event:
@@ -142,7 +179,7 @@ def children(event: Event) -> tuple[Event, ...]:
             return ()
         case Repeat(inner, _) | Subsample(_, inner, _):
             return (inner,)
-        case Sequential(events) | Parallel(events) | Partition(_, events):
+        case Sequential(events) | Parallel(events) | Partition(_, events, _):
             return events
         case _:
             raise InvalidParameter(f"event {event!r}: allowed are the events of refdp.events, such as Sequential(...)")
@@ -165,7 +202,7 @@ def expand(event: Event) -> Event:
             return _sequence([expand(inner)] * count)
         case Sequential(events):
             return _sequence([expand(e) for e in events])
-        case Parallel(events) | Partition(_, events):
+        case Parallel(events) | Partition(_, events, _):
             return replace(event, events=tuple(expand(e) for e in events))
         case Subsample(_, inner, _):
             return replace(event, event=expand(inner))

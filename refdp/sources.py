@@ -78,6 +78,23 @@ class NoiselessSource(SampleSource):
         return np.argmax(value, axis=1) if isinstance(mechanism, Exponential) else value
 
 
+class AccountSource:
+    """No randomness and no records: zeros, first options, lower ends. A program run on it tells its plan."""
+
+    def release(self, request: Request) -> Array:
+        """Zeros, or the first option of every row."""
+        mechanism, value = asked(request)
+        return np.zeros(value.shape[:1], dtype=np.intp) if isinstance(mechanism, Exponential) else np.zeros(value.shape)
+
+    def draw(self, request: Request) -> Array:
+        """Zeros."""
+        return np.zeros(request.size, dtype=np.float64 if request.law[0] == "uniform" else np.int64)
+
+    def assign(self, request: Request) -> NDArray[np.int64]:
+        """Nobody is assigned."""
+        return np.zeros(request.size, dtype=np.int64)
+
+
 def asked(request: Request) -> tuple[Mechanism, Array]:
     """Mechanism and true value of a release."""
     if request.mechanism is None or request.value is None:

@@ -102,7 +102,7 @@ class Model:
             "version": SCHEMA_VERSION,
             "paper": self.paper,
             "params": self.params,
-            "schema": _schema_out(self.schema),
+            "schema": schema_out(self.schema),
             "outputs": [_ensemble_out(ensemble) for ensemble in self.outputs],
         })  # fmt: skip
         return json.dumps({"model": body, "sha256": _digest(body)}, sort_keys=True) + "\n"
@@ -120,7 +120,7 @@ def from_json(text: str) -> Model:
     if body["version"] != SCHEMA_VERSION:
         raise ModelFileError(f"model file of schema version {body['version']}, this refdp reads {SCHEMA_VERSION}")
     outputs = tuple(_ensemble_in(ensemble) for ensemble in body["outputs"])
-    return Model(body["paper"], body["params"], _schema_in(body["schema"]), outputs)
+    return Model(body["paper"], body["params"], schema_in(body["schema"]), outputs)
 
 
 def canonical(data: Any) -> Any:
@@ -165,12 +165,14 @@ def _splits_in(rows: list[list[float]]) -> Floats:
     return np.array(rows, dtype=np.float64).reshape(len(rows), len(rows[0]) if rows else 2)
 
 
-def _schema_out(schema: Schema) -> dict[str, Any]:
+def schema_out(schema: Schema) -> dict[str, Any]:
+    """A schema as plain data."""
     features = [asdict(feature) for feature in schema.features]
     return {"features": features, "target": asdict(schema.target)}
 
 
-def _schema_in(body: dict[str, Any]) -> Schema:
+def schema_in(body: dict[str, Any]) -> Schema:
+    """The schema that `schema_out` wrote."""
     features: list[Feature] = [
         Categorical(f["name"], tuple(f["categories"]))
         if "categories" in f

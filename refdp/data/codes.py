@@ -1,0 +1,215 @@
+"""Records under split candidates, as codes: what hosts route and sum. Dense and sparse records answer alike.
+
+Codes are those of kernels.py: 0 missing, else 1 + number of thresholds <= x, or 1 + category.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from refdp import kernels
+from refdp.candidates import Candidates
+from refdp.records import Floats
+from refdp.sparse import AnyRecords, Entries, SparseRecords, SparseSums
+
+Index = NDArray[np.intp]
+Nodes = NDArray[Any]
+Table = Sequence[Floats | None]
+
+
+class Codes(Protocol):
+    """Coded records."""
+
+    candidates: Candidates
+
+    @property
+    def size(self) -> int:
+        """Number of rows."""
+
+    def take(self, rows: Index) -> Codes:
+        """These rows."""
+
+    def bin_sums(
+        self, features: tuple[int, ...], node: Nodes, nodes: int, stats: Table, parents: Floats | None
+    ) -> Floats:
+        """Sums of the statistics (None: count) of every node and bin, shape (statistic, node, bins side by side)."""
+
+    def column(self, feature: int) -> Nodes:
+        """The codes of one feature, shape (rows,)."""
+
+    def route(self, node: Nodes, splits: Floats) -> Nodes:
+        """One level down; splits: (feature, value[, missing right]) of every node."""
+
+    def leaf_index(self, splits: Floats) -> Nodes:
+        """The leaf of every row in a full tree, splits level by level."""
+
+
+@dataclass
+class Dense:
+    """Codes of shape (features, rows)."""
+
+    candidates: Candidates
+    codes: NDArray[Any]
+    _sums: tuple[tuple[int, ...], kernels.BinSums] | None = field(default=None, repr=False)
+
+    @classmethod
+    def of(cls, x: Floats, candidates: Candidates) -> Dense:
+        """Encode clamped features, shape (rows, features)."""
+        return cls(candidates, candidates.encode(x))
+
+    def again(self, x: Floats, candidates: Candidates) -> Dense:
+        """The same records under other candidates; features whose thresholds stay are not encoded again."""
+        if candidates is self.candidates:
+            return self
+        if (int(candidates.bins.max()) <= 256) != (self.codes.dtype == np.uint8):
+            return Dense.of(x, candidates)
+        for f, (old, new) in enumerate(zip(self.candidates.thresholds, candidates.thresholds, strict=True)):
+            if old is not new:
+                self.codes[f] = candidates.encode_feature(f, x[:, f])
+        return Dense(candidates, self.codes)
+
+    @property
+    def size(self) -> int:
+        """Number of rows."""
+        return int(self.codes.shape[1])
+
+    def column(self, feature: int) -> Nodes:
+        """The codes of one feature."""
+        column: Nodes = self.codes[feature]
+        return column
+
+    def take(self, rows: Index) -> Dense:
+        """These rows."""
+        return Dense(self.candidates, self.codes.take(rows, axis=1))
+
+    def bin_sums(
+        self, features: tuple[int, ...], node: Nodes, nodes: int, stats: Table, parents: Floats | None
+    ) -> Floats:
+        """With the level above at hand only the smaller of two siblings is summed."""
+        if self._sums is None or self._sums[0] != features:  # of the latest features only
+            whole = features == tuple(range(len(self.codes)))
+            codes = self.codes if whole else self.codes[list(features)]
+            offsets = kernels.bin_offsets([int(self.candidates.bins[f]) for f in features])
+            self._sums = features, kernels.BinSums.prepare(codes, offsets)
+        return self._sums[1].sums(node, nodes, stats, parents)
+
+    def route(self, node: Nodes, splits: Floats) -> Nodes:
+        """One level down."""
+        feature, code = self.candidates.split_codes(splits)
+        child = kernels.route(self.codes, node, feature, code, self.candidates.categorical[feature])
+        for k in np.flatnonzero(missing_right(splits)):
+            child[(self.codes[feature[k]] == 0) & (node == k)] = 2 * k + 1
+        return child
+
+    def leaf_index(self, splits: Floats) -> Nodes:
+        """Level by level where missing values may go right, else all levels at once."""
+        depth = (len(splits) + 1).bit_length() - 1
+        right = missing_right(splits)
+        if right.any() and not (self.codes[np.unique(splits[right, 0].astype(np.intp))] > 0).all():
+            return level_by_level(self, splits)
+        feature, code = self.candidates.split_codes(splits)
+        return kernels.leaf_index(self.codes, feature, code, self.candidates.categorical[feature], depth)
+
+
+@dataclass
+class Sparse:
+    """Entries that differ from their feature's default code."""
+
+    candidates: Candidates
+    entries: Entries
+    size: int
+    _sums: SparseSums | None = field(default=None, repr=False)
+
+    def column(self, feature: int) -> Nodes:
+        """The codes of one feature."""
+        codes = np.full(self.size, self.entries.default[feature])
+        own = slice(int(self.entries.starts[feature]), int(self.entries.starts[feature + 1]))
+        codes[self.entries.row[own]] = self.entries.code[own]
+        return codes
+
+    def take(self, rows: Index) -> Sparse:
+        """These rows, which have to be in increasing order."""
+        mask = np.zeros(self.size, dtype=np.bool_)
+        mask[rows] = True
+        return Sparse(self.candidates, self.entries.take(mask), len(rows))
+
+    def bin_sums(
+        self, features: tuple[int, ...], node: Nodes, nodes: int, stats: Table, parents: Floats | None
+    ) -> Floats:
+        """The bin of absent values is the total less the rest, which exact sums license."""
+        if self._sums is None:
+            self._sums = SparseSums.prepare(self.entries, self.candidates.offsets)
+        table = self._sums.sums(node, nodes, stats, parents)
+        if features == tuple(range(len(self.candidates.bins))):
+            return table
+        offsets = self.candidates.offsets
+        return np.concatenate([table[..., offsets[f] : offsets[f + 1]] for f in features], axis=-1)
+
+    def route(self, node: Nodes, splits: Floats) -> Nodes:
+        """One level down."""
+        feature, bound = self.candidates.split_codes(splits)
+        missing = splits[:, 2] > 0 if splits.shape[1] > 2 else np.zeros(len(splits), dtype=np.bool_)
+        default = self.entries.default[feature]
+        child = np.asarray(2 * node + np.where(default == 0, missing, default > bound)[node])
+        for k, f in enumerate(feature):
+            own = slice(int(self.entries.starts[f]), int(self.entries.starts[f + 1]))
+            here = np.flatnonzero(node[self.entries.row[own]] == k)
+            code = self.entries.code[own][here]
+            child[self.entries.row[own][here]] = 2 * k + np.where(code == 0, missing[k], code > bound[k])
+        return child
+
+    def leaf_index(self, splits: Floats) -> Nodes:
+        """Level by level."""
+        return level_by_level(self, splits)
+
+
+def coded(records: AnyRecords, candidates: Candidates, before: Codes | None = None) -> Codes:
+    """The records under candidates; before: their codes under others."""
+    if isinstance(records, SparseRecords):
+        return Sparse(candidates, Entries.of(records.x, candidates), records.size)
+    if isinstance(before, Dense) and before.size == records.size:
+        return before.again(records.x, candidates)
+    return Dense.of(records.x, candidates)
+
+
+def missing_right(splits: Floats) -> NDArray[np.bool_]:
+    """Which splits send missing values right."""
+    return np.asarray(splits[:, 2] > 0) if splits.shape[1] > 2 else np.zeros(len(splits), dtype=np.bool_)
+
+
+def level_by_level(codes: Codes, splits: Floats) -> Nodes:
+    """The leaf of every row by one `route` a level."""
+    node: Nodes = np.zeros(codes.size, dtype=np.int64)
+    for level in range((len(splits) + 1).bit_length() - 1):
+        node = codes.route(node, splits[2**level - 1 : 2 ** (level + 1) - 1])
+    return node
+
+
+def leaf_of(x: Floats, splits: Floats, categorical: Sequence[bool]) -> Nodes:
+    """The leaf of every row of x, shape (rows, features), by values, as `trees.Tree.leaf_index` has it."""
+    right = [
+        _answer(x[:, int(f)], value, categorical[int(f)], bool(missing))
+        for (f, value), missing in zip(splits[:, :2], missing_right(splits), strict=True)
+    ]
+    leaf = np.zeros(len(x), dtype=np.min_scalar_type(len(splits)))
+    turns: list[NDArray[np.bool_]] = []
+    start = 0
+    while start < len(right):  # all nodes were asked about all rows: keep the answers on each row's path
+        here = right[start : 2 * start + 1]
+        for turn in reversed(turns):  # pairs of siblings first: their parent's turn decides between them
+            here = [left ^ (turn & (left ^ other)) for left, other in zip(here[::2], here[1::2], strict=True)]
+        turns.append(here[0])
+        leaf += leaf + here[0]
+        start = 2 * start + 1
+    return leaf
+
+
+def _answer(column: Floats, value: float, categorical: bool, missing: bool) -> NDArray[np.bool_]:
+    """Whether each value goes right; a missing one (NaN) goes left unless `missing`."""
+    right = column == value if categorical else column >= value
+    return right | np.isnan(column) if missing else right

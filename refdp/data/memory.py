@@ -1,0 +1,325 @@
+"""Records in this process, dense or sparse, as a `Population`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from refdp import kernels
+from refdp.candidates import Candidates
+from refdp.curator import EVERYWHERE
+from refdp.data.codes import Codes, Index, coded, leaf_of
+from refdp.data.population import (
+    COUNT,
+    Accounts,
+    Advance,
+    Begin,
+    Bins,
+    Charge,
+    Contribution,
+    Descend,
+    Encode,
+    Histogram,
+    Labels,
+    Leaves,
+    Members,
+    Metered,
+    Nodes,
+    Place,
+    Query,
+    Refresh,
+    Root,
+    Sides,
+    Start,
+    Statistics,
+    Step,
+    Sums,
+    Turn,
+    units,
+)
+from refdp.errors import InvalidParameter
+from refdp.losses import on_grid
+from refdp.records import Categorical, Floats, Records, Schema
+from refdp.sparse import AnyRecords, SparseRecords
+from refdp.trees import Ensemble
+
+Mask = NDArray[np.bool_]
+_WIDE = 14
+"""Below this level node numbers fit 16 bits."""
+
+
+class Memory:
+    """One place's records with their scores, accounts and secret coins. Private: never part of a model.
+
+    Errors of `tell` and `ask` come from the order of steps, never from a record.
+    """
+
+    def __init__(self, records: AnyRecords) -> None:
+        self._records = records
+        self._contribution: Contribution
+        self._output = 0
+        self._named: tuple[str, ...] = ()
+        self._node: NDArray[Any]
+        self._label: dict[int, Floats] = {}
+        self._score: dict[int, Floats] = {}
+        self._accounts: dict[int, Accounts] = {}
+        self._codes: Codes | None = None
+        self._members: dict[int, Members] = {}
+        self._within: list[tuple[int, int]] = []
+        self._batch: list[NDArray[Any]] = []
+        self._tree = 0
+        self._forget()
+
+    @property
+    def size(self) -> int:
+        """Number of records. Private under add-remove."""
+        return self._records.size
+
+    def exposed(self) -> Records:
+        """The records themselves: for printed readings that take candidates from them, and nothing else."""
+        return self._dense()
+
+    # --- Streams ---
+
+    def admit(self, batch: Records, released: Sequence[Ensemble]) -> None:
+        """New records after those that are there, each with fresh accounts and the scores of what was released so far.
+
+        released: one ensemble for each output that was begun. Errors: InvalidParameter for sparse records.
+        """
+        records = self._dense()
+        categorical = _categorical(records.schema)
+        x = np.asfortranarray(np.concatenate([records.x, batch.x]))
+        self._records = Records(records.schema, x, np.concatenate([records.y, batch.y]))
+        for (output, label), ensemble in zip(self._label.items(), released, strict=True):
+            self._label[output] = np.concatenate([label, self._contribution.label(output, batch.y)])
+            self._score[output] = np.concatenate([self._score[output], ensemble.score(batch.x, categorical)])
+            if self._accounts:
+                self._accounts[output].open(batch.size)
+        self._codes = None
+        self._forget()
+
+    def replace(self, rows: Index, batch: Records, released: Sequence[Ensemble]) -> None:
+        """New content for the records at these positions: same accounts, scores of what was released so far."""
+        records = self._dense()
+        x, y = np.array(records.x, order="F"), records.y.copy()
+        x[rows], y[rows] = batch.x, batch.y
+        self._records = Records(records.schema, x, y)
+        for output, ensemble in zip(self._label, released, strict=True):
+            self._label[output][rows] = self._contribution.label(output, batch.y)
+            self._score[output][rows] = ensemble.score(batch.x, _categorical(records.schema))
+        self._codes = None
+        self._forget()
+
+    def _dense(self) -> Records:
+        if isinstance(self._records, SparseRecords):
+            raise InvalidParameter("sparse records: only dense ones can be read or replaced row by row")
+        return self._records
+
+    # --- Secret coins ---
+
+    def select(self, scope: int, draw: Callable[[int], Members]) -> None:
+        """As `Population.select`."""
+        self._members[scope] = draw(self.size)
+
+    def enter(self, scope: int, block: int) -> None:
+        """As `Population.enter`."""
+        self._within.append((scope, block))
+
+    def leave(self) -> None:
+        """As `Population.leave`."""
+        self._within.pop()
+
+    def _selected(self) -> Mask | None:
+        """Mask of the records that every open scope selects; None for all."""
+        mask: Mask | None = None
+        for scope, block in self._within:
+            member = self._members[scope]
+            own = (member == block) | (member == EVERYWHERE)
+            mask = own if mask is None else mask & own
+        return None if mask is None or mask.all() else mask
+
+    # --- Steps ---
+
+    def tell(self, step: Step) -> None:
+        """As `Population.tell`."""
+        match step:
+            case Begin(contribution, outputs):
+                self._begin(contribution, outputs)
+            case Turn(output):
+                self._output, self._named = output, ()
+                self._forget()
+            case Start(initial):
+                self._score[self._output] += initial
+            case Encode(candidates):
+                self._codes = coded(self._records, candidates, self._codes)
+            case Refresh(of):
+                self._named = of
+                self._forget()
+            case Charge():
+                self._charge()
+            case Root(features):
+                self._root(features)
+            case Descend(splits):
+                self._node = self._mine.route(self._wide(len(splits)), splits)
+                self._level += 1
+            case Place(splits):
+                self._batch.append(self._leaf(splits).astype(np.min_scalar_type(len(splits)), copy=False))
+                self._leaves = len(splits) + 1
+            case Advance(values, weight):
+                for leaf, value in zip(self._batch, values, strict=True):
+                    self._score[self._output] += (weight * value).take(leaf)
+                self._batch = []
+
+    def _begin(self, contribution: Contribution, outputs: tuple[int, ...]) -> None:
+        self._contribution, self._output, self._named = contribution, outputs[0], ()
+        self._label = {output: contribution.label(output, self._records.y) for output in outputs}
+        self._score = {output: np.zeros(self.size) for output in outputs}
+        self._accounts, self._batch = {}, []
+        if isinstance(contribution, Metered):
+            self._accounts = {output: contribution.accounts() for output in outputs}
+            for accounts in self._accounts.values():
+                accounts.open(self.size)
+        self._forget()
+
+    def _forget(self) -> None:
+        """What is at hand is of earlier scores."""
+        self._everyone: Mapping[str, Floats | None] | None = None
+        self._paid: Mask | None = None
+        self._known: _Known | None = None
+        self._table: tuple[tuple[int, int, tuple[str, ...]], Floats] | None = None
+
+    def _charge(self) -> None:
+        contribution = self._contribution
+        assert isinstance(contribution, Metered), "Charge is for contributions with accounts"
+        output = self._output
+        self._everyone = contribution.statistics(self._score[output], self._label[output], self._named).values
+        self._paid = self._accounts[output].charge(contribution.cost(self._everyone))
+        self._known = None
+
+    def _root(self, features: tuple[int, ...]) -> None:
+        assert self._codes is not None, "Encode comes before Root"
+        rows = self._current().rows
+        self._features, self._level, self._tree = features, 0, self._tree + 1
+        self._mine = self._codes if rows is None else self._codes.take(rows)
+        self._node = np.zeros(self._mine.size, dtype=np.int16)
+
+    def _wide(self, nodes: int) -> NDArray[Any]:
+        """Node numbers in a type that holds those of the next level."""
+        return self._node.astype(np.int32) if nodes == 1 << _WIDE else self._node
+
+    def _leaf(self, splits: Floats) -> NDArray[Any]:
+        """The leaf of every record: by codes where the splits are among the candidates, else by values."""
+        records = self._records
+        if self._codes is not None and among(self._codes.candidates, records.schema, splits):
+            return self._codes.leaf_index(splits)
+        if isinstance(records, SparseRecords):
+            raise InvalidParameter("splits of sparse records have to be among the encoded candidates")
+        return leaf_of(records.x, splits, _categorical(records.schema).tolist())
+
+    # --- Queries ---
+
+    def ask(self, query: Query) -> Sums:
+        """As `Population.ask`."""
+        match query:
+            case Bins(of):
+                return units(self._bins(of))
+            case Sides(of, splits):
+                child = self._mine.route(self._wide(len(splits)), splits)
+                sums = kernels.leaf_sums(child, 2 * len(splits), self._current().columns(of))
+                return units(sums).reshape(len(of), len(splits), 2)
+            case Nodes(of):
+                return units(kernels.leaf_sums(self._node, 2**self._level, self._current().columns(of)))
+            case Leaves(of):
+                known = self._current()
+                own = (leaf if known.rows is None else leaf[known.rows] for leaf in self._batch)
+                return units(np.stack([kernels.leaf_sums(leaf, self._leaves, known.columns(of)) for leaf in own]))
+            case Histogram(of, features):
+                return units(self._histogram(of, features))
+            case Labels(low, high):
+                label = on_grid(np.clip(self._label[self._output], low, high))
+                return units(np.array([float(len(label)), label.sum()]))
+
+    def _bins(self, of: tuple[str, ...]) -> Floats:
+        """Bin sums of the present level, from those one level up where they were asked of the same tree."""
+        here, above = (self._tree, self._level, of), (self._tree, self._level - 1, of)
+        if self._table is None or self._table[0] != here:
+            parents = self._table[1] if self._table is not None and self._table[0] == above else None
+            stats = self._current().columns(of)
+            self._table = here, self._mine.bin_sums(self._features, self._node, 2**self._level, stats, parents)
+        return self._table[1]
+
+    def _histogram(self, of: tuple[str, ...], features: tuple[int, ...]) -> Floats:
+        assert self._codes is not None, "Encode comes before Histogram"
+        known, bins = self._current(), self._codes.candidates.bins
+        codes = self._codes if known.rows is None else self._codes.take(known.rows)
+        parts = [kernels.leaf_sums(codes.column(f), int(bins[f]), known.columns(of)) for f in features]
+        return np.concatenate(parts, axis=-1)
+
+    def _current(self) -> _Known:
+        """The records that are in sums now, selected, with room in their budget and used, with their statistics."""
+        scope = tuple(self._within)
+        if self._known is None or self._known.scope != scope:
+            mask = self._selected()
+            if self._everyone is not None:
+                self._known = _charged(scope, self._everyone, self._paid, mask)
+            else:
+                rows = None if mask is None else np.flatnonzero(mask)
+                score, label = self._score[self._output], self._label[self._output]
+                if rows is not None:
+                    score, label = score[rows], label[rows]
+                self._known = _used(scope, rows, self._contribution.statistics(score, label, self._named))
+        return self._known
+
+
+class _Known(NamedTuple):
+    """rows: positions, None for all; values: statistics of these rows; scope: where they are the selected ones."""
+
+    scope: tuple[tuple[int, int], ...]
+    rows: Index | None
+    values: Mapping[str, Floats | None]
+
+    def columns(self, of: tuple[str, ...]) -> list[Floats | None]:
+        """The statistics of these names; None counts."""
+        return [None if name == COUNT else self.values[name] for name in of]
+
+
+def _used(scope: tuple[tuple[int, int], ...], rows: Index | None, found: Statistics) -> _Known:
+    """Without the records that take no part."""
+    if found.used is None or found.used.all():
+        return _Known(scope, rows, found.values)
+    index = np.flatnonzero(found.used)
+    return _Known(scope, index if rows is None else rows[index], _taken(found.values, index))
+
+
+def _charged(
+    scope: tuple[tuple[int, int], ...], values: Mapping[str, Floats | None], paid: Mask | None, mask: Mask | None
+) -> _Known:
+    """Those that paid, of everyone's statistics."""
+    both = paid if mask is None or paid is None else paid & mask
+    if both is None or both.all():
+        return _Known(scope, None, values)
+    index = np.flatnonzero(both)
+    return _Known(scope, index, _taken(values, index))
+
+
+def _taken(values: Mapping[str, Floats | None], rows: Index) -> dict[str, Floats | None]:
+    return {name: None if column is None else column[rows] for name, column in values.items()}
+
+
+def _categorical(schema: Schema) -> Mask:
+    return np.array([isinstance(feature, Categorical) for feature in schema.features])
+
+
+def among(candidates: Candidates, schema: Schema, splits: Floats) -> bool:
+    """Whether codes answer every split as values do: it is a candidate, or lies above all that its feature can be."""
+    for f in np.unique(splits[:, 0]).astype(np.intp):
+        value, known, feature = splits[splits[:, 0] == f, 1], candidates.thresholds[f], schema.features[f]
+        highest = len(known) - 1 if isinstance(feature, Categorical) else feature.high
+        place = np.searchsorted(known, value)
+        inside = place < len(known)
+        if not ((known[place[inside]] == value[inside]).all() and (value[~inside] > highest).all()):
+            return False
+    return True

@@ -1,0 +1,87 @@
+"""No records at all: every sum is zero, of the shape that it would have. A training program on it tells its plan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from refdp.candidates import Candidates
+from refdp.data.population import (
+    Advance,
+    Bins,
+    Descend,
+    Encode,
+    Histogram,
+    Labels,
+    Leaves,
+    Members,
+    Nodes,
+    Place,
+    Query,
+    Root,
+    Sides,
+    Step,
+    Sums,
+)
+
+_ZERO = np.int64(0)
+
+
+class Nothing:
+    """A `Population` without records."""
+
+    size = 0
+
+    def __init__(self) -> None:
+        self._candidates: Candidates | None = None
+        self._features: tuple[int, ...] = ()
+        self._nodes = 1
+        self._placed: list[int] = []
+
+    def tell(self, step: Step) -> None:
+        """As `Population.tell`: only what decides shapes is kept."""
+        match step:
+            case Encode(candidates):
+                self._candidates = candidates
+            case Root(features):
+                self._features, self._nodes = features, 1
+            case Descend():
+                self._nodes *= 2
+            case Place(splits):
+                self._placed.append(len(splits) + 1)
+            case Advance():
+                self._placed = []
+
+    def ask(self, query: Query) -> Sums:
+        """Zeros, read-only."""
+        return np.broadcast_to(_ZERO, self._shape(query))
+
+    def select(self, scope: int, draw: Callable[[int], Members]) -> None:
+        """Nobody to draw for; the request is recorded all the same."""
+        draw(0)
+
+    def enter(self, scope: int, block: int) -> None:
+        """Nobody is selected."""
+
+    def leave(self) -> None:
+        """As `Population.leave`."""
+
+    def _shape(self, query: Query) -> tuple[int, ...]:
+        match query:
+            case Bins(of):
+                return len(of), self._nodes, self._bins(self._features)
+            case Sides(of, splits):
+                return len(of), len(splits), 2
+            case Nodes(of):
+                return len(of), self._nodes
+            case Leaves(of):
+                return len(self._placed), len(of), self._placed[0]
+            case Histogram(of, features):
+                return len(of), self._bins(features)
+            case Labels():
+                return (2,)
+
+    def _bins(self, features: tuple[int, ...]) -> int:
+        assert self._candidates is not None, "Encode comes before sums in bins"
+        return int(sum(self._candidates.bins[f] for f in features))

@@ -1,0 +1,185 @@
+"""Several populations behind one: shards of a table, or participants whose records stay where they are.
+
+    network = Network(len(parts), least=3)
+    population = Shards([Memory(part) for part in parts], network)
+
+Only sums travel, as int64 in units of the public grid, so that they equal those of one host bit by bit. `Network` says
+who answers in each round and counts rounds and bytes; without one everybody answers always. Whoever misses a round is
+left out of its sums, pays nothing for it, and follows the later ones from what was published meanwhile. What a record
+has spent never travels.
+
+Where the noise comes from is the source's affair (sources.py, shares.py): a trusted aggregator's generator, or a share
+of each participant, so that nobody sees a sum with less noise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from refdp.candidates import Candidates
+from refdp.data.population import (
+    Advance,
+    Charge,
+    Descend,
+    Encode,
+    Members,
+    Place,
+    Population,
+    Query,
+    Root,
+    Step,
+    Sums,
+)
+from refdp.errors import InvalidParameter, InvalidRecords
+from refdp.records import Records
+
+INTEGER = 8
+"""Bytes of an integer on the wire; so is every released number that is sent back."""
+
+Attendance = Callable[[int], NDArray[np.bool_]]
+"""Who answers in a round, counted from 0: a mask over the participants. It is public."""
+
+
+@dataclass
+class Communication:
+    """Rounds of secure summation, and bytes of one participant: sent up, and received from the server."""
+
+    rounds: int = 0
+    sent: int = 0
+    received: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        return {"rounds": self.rounds, "bytes_sent": self.sent, "bytes_received": self.received}
+
+
+@dataclass
+class Network:
+    """Who takes part, and who answers in each round: public.
+
+    attendance: who answers, all by default. least: how many must answer, or the round is not summed.
+    """
+
+    participants: int
+    attendance: Attendance | None = None
+    least: int = 1
+    traffic: Communication = field(default_factory=Communication)
+    present: NDArray[np.bool_] = field(init=False)
+
+    def __post_init__(self) -> None:
+        if self.participants < 1:
+            raise InvalidRecords("0 participants given, at least 1 is needed")
+        if not 1 <= self.least <= self.participants:
+            raise InvalidParameter(f"least = {self.least}: 1 to {self.participants}, the participants, is allowed")
+        self.present = np.ones(self.participants, dtype=np.bool_)
+
+    def begin_round(self) -> None:
+        """Who answers in the round that begins. Errors: InvalidRecords if fewer than `least`; attendance is public."""
+        number = self.traffic.rounds
+        if self.attendance is not None:
+            self.present = np.asarray(self.attendance(number), dtype=np.bool_)
+        if int(self.present.sum()) < self.least:
+            raise InvalidRecords(
+                f"round {number}: {int(self.present.sum())} of {self.participants} participants answered, "
+                f"{self.least} are needed for enough noise"
+            )
+        self.traffic.rounds += 1
+
+
+class Shards:
+    """A `Population` made of populations. Errors: InvalidParameter unless there is one for each participant."""
+
+    def __init__(self, hosts: Sequence[Population], network: Network | None = None) -> None:
+        self.hosts = tuple(hosts)
+        self.network = Network(len(hosts)) if network is None else network
+        if self.network.participants != len(self.hosts):
+            raise InvalidParameter(
+                f"{len(self.hosts)} hosts for {self.network.participants} participants: one each is needed"
+            )
+        self._candidates: Candidates | None = None
+        self._charged = False
+
+    @property
+    def size(self) -> int:
+        """As `Population.size`: slots for secret coins, host after host."""
+        return sum(host.size for host in self.hosts)
+
+    def tell(self, step: Step) -> None:
+        """Every host follows what is published; only those that answer charge their records."""
+        if isinstance(step, Charge):
+            self.network.begin_round()
+            self._charged = True
+            for host in self._answering():
+                host.tell(step)
+            return
+        self.network.traffic.received += INTEGER * self._published(step)
+        for host in self.hosts:
+            host.tell(step)
+
+    def ask(self, query: Query) -> Sums:
+        """One round: what a secure sum (Bonawitz et al. 2017) tells of the answers, their sum and nothing else."""
+        if not self._charged:
+            self.network.begin_round()
+        self._charged = False
+        sums = secure_sum([host.ask(query) for host in self._answering()])
+        self.network.traffic.sent += INTEGER * sums.size
+        return sums
+
+    def select(self, scope: int, draw: Callable[[int], Members]) -> None:
+        """As `Population.select`; every host gets the coins of its own records."""
+        members = draw(self.size)
+        edges = np.cumsum([0, *(host.size for host in self.hosts)])
+        for host, (low, high) in zip(self.hosts, pairwise(edges), strict=True):
+            host.select(scope, lambda count, own=members[low:high]: own)  # type: ignore[misc]
+
+    def enter(self, scope: int, block: int) -> None:
+        """As `Population.enter`."""
+        for host in self.hosts:
+            host.enter(scope, block)
+
+    def leave(self) -> None:
+        """As `Population.leave`."""
+        for host in self.hosts:
+            host.leave()
+
+    def _answering(self) -> list[Population]:
+        """Who answers in this round."""
+        return [host for host, here in zip(self.hosts, self.network.present, strict=True) if here]
+
+    def _published(self, step: Step) -> int:
+        """How many numbers a step brings to each participant. The first thresholds follow from public bounds."""
+        match step:
+            case Encode(candidates):
+                before, self._candidates = self._candidates or candidates, candidates
+                pairs = zip(before.thresholds, candidates.thresholds, strict=True)
+                return sum(len(new) for old, new in pairs if not np.array_equal(old, new))
+            case Root(features):
+                return len(features)
+            case Descend(splits) | Place(splits):
+                return 2 * len(splits)
+            case Advance(values, _):
+                return int(values.size)
+        return 0
+
+
+def secure_sum(vectors: Sequence[Sums]) -> Sums:
+    """What secure aggregation reveals: the sum, and nothing else. Here: the ideal function."""
+    return np.asarray(np.sum(vectors, axis=0), dtype=np.int64)
+
+
+def dealt(records: Records, sizes: Sequence[int]) -> list[Records]:
+    """Records dealt out in order, sizes[i] of them to participant i.
+
+    Errors: InvalidParameter unless the sizes are positive and add up to the number of records.
+    """
+    if min(sizes, default=0) < 1 or sum(sizes) != records.size:
+        raise InvalidParameter(f"{len(sizes)} participants with {sum(sizes)} records for {records.size}: at least one "
+                               "record each, and all of them, is needed")  # fmt: skip
+    edges = np.cumsum([0, *sizes])
+    return [records.take(np.arange(low, high)) for low, high in pairwise(edges)]
