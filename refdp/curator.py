@@ -343,8 +343,8 @@ class Blocks:
         part = f"{scope.name} {number}" if len(scope.weights) > 1 else scope.name
         with curator._inside(_Place(part, inside, self._filed[number])):
             if self._population is None:
-                mask: NDArray[np.bool_] = (self._member == number) | (self._member == EVERYWHERE)
-                yield mask
+                assert self._member is not None
+                yield (self._member == number) | (self._member == EVERYWHERE)
                 return
             self._population.enter(scope.serial, number)
             try:

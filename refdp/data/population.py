@@ -57,8 +57,8 @@ class Statistics(NamedTuple):
 class Contribution(Protocol):
     """What a paper's records contribute to sums: pure functions of one record each, written for arrays of records.
 
-    A paper's is a frozen dataclass `Contribution(params, schema)` of public values, so that a host elsewhere can be told
-    of it.
+    A paper's is a frozen dataclass `Contribution(params, schema)` of public values, so that a host elsewhere can be
+    told of it.
     """
 
     def label(self, output: int, y: Floats) -> Floats:
