@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any, Self
@@ -45,6 +46,7 @@ class Stream:
         self._trainings = [sgbdt.Training(params, schema, holder) for holder in self._holders]
         self._row: dict[str | tuple[int, int], int] = {}
         self._whole = True
+        self._process = os.getpid()
         self.batches = 0
 
     def add(self, records: Records, ids: Any = None) -> Model:
@@ -68,7 +70,12 @@ class Stream:
         return Model("sgbdt", asdict(self._params), self.schema, ensembles)
 
     def check_whole(self) -> None:
-        """Errors: InvalidParameter after a batch that was left in its middle."""
+        """Errors: InvalidParameter after a batch that was left in its middle, and in a fork of the process."""
+        if self._process != os.getpid():
+            raise InvalidParameter(
+                "this stream goes on in the process that began it: a fork has the same noise to come, and accounts of "
+                "its own that would let every id spend its budget again"
+            )
         if not self._whole:
             raise InvalidParameter(
                 "a batch of this stream was left in its middle: scores and accounts may be out of step, so it takes no "
@@ -109,6 +116,12 @@ class Stream:
         self.check_whole()
         shares = np.max([holder.accounts.shares() for holder in self._holders], axis=0)
         return {name: float(shares[row]) for name, row in self._row.items()}
+
+    def __reduce_ex__(self, _: Any) -> Any:
+        """Errors: TypeError. Two continuations of one stream draw the same noise, and each spends what is left."""
+        raise TypeError(
+            "a stream cannot be copied or pickled: a copy would draw the same noise and spend budgets again"
+        )
 
     def __repr__(self) -> str:
         """Public figures only: neither records nor accounts."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -83,29 +83,6 @@ def test_constructors_are_typed(tmp_path: Path) -> None:
     assert sorted(told) == list(range(2, 2 + len(WRONG))), found
     for number, message in enumerate(WRONG.values(), 2):
         assert message in told[number], told[number]
-
-
-@pytest.mark.parametrize("kind", ALL)
-def test_constructors_and_papers_agree(kind: Any) -> None:
-    """Names, defaults and types are those of the paper's Params; readings are open until `as_published` is known."""
-    module = registry.paper(kind._paper).module
-    ours, theirs = get_type_hints(kind), get_type_hints(module.Params)
-    own = {"bounds", "as_published", "insecure_seed", "classes", "label_bounds", "absent"}
-    assert {one.name for one in fields(kind)} - own == {one.name for one in fields(module.Params)}
-    for one in fields(module.Params):
-        if one.name in ("epsilon", "relation", "owners"):
-            continue
-        reading = one.name in module.AS_PUBLISHED
-        assert getattr(kind(), one.name) == (None if reading else one.default), one.name
-        assert members(ours[one.name]) - {type(None)} == members(theirs[one.name]) - {type(None)}, one.name
-        assert not reading or type(None) in members(ours[one.name])
-
-
-def members(hint: Any) -> set[Any]:
-    """What a union of types and literals is made of."""
-    if get_origin(hint) is Literal or not get_args(hint):
-        return set(get_args(hint)) or {hint}
-    return set().union(*(members(one) for one in get_args(hint)))
 
 
 THEIRS = {

@@ -235,6 +235,7 @@ def test_copies_share_the_sequence_and_not_the_noise(copied: Callable[[Any], Any
 
 @quiet
 @pytest.mark.filterwarnings("ignore:insecure_seed came without its number")
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 @pytest.mark.parametrize(("jobs", "backend"), [(1, "loky"), (2, "loky"), (2, "threading"), (2, "multiprocessing")])
 def test_fits_on_the_same_records_differ_wherever_they_run(jobs: int, backend: str) -> None:
     """Threads share the sequence, in whatever order; other processes get no number and draw fresh entropy."""

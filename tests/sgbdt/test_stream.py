@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import itertools
+import multiprocessing
 import pickle
 from collections.abc import Callable
 from typing import Any
@@ -112,6 +113,36 @@ def test_a_stream_never_goes_on_with_fresh_accounts() -> None:
             fitted.partial_fit(x, y, ids=range(40))
     assert clone(stream).partial_fit(x, y).model_ is not None
     assert len(stream.fit(x, y).partial_fit(x, y).private_budget_report()) == 40
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_a_stream_itself_is_not_copied(copied: Callable[[Any], Any]) -> None:
+    """Two continuations would draw the same noise on different records."""
+    x, y = data(10, 0)
+    stream = regressor().partial_fit(x, y).private_stream_
+    with pytest.raises(TypeError, match="cannot be copied or pickled"):
+        copied(stream)
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # of Python 3.12, where threads run
+def test_a_stream_does_not_go_on_in_a_fork() -> None:
+    x, y = data(10, 0)
+    model = regressor().partial_fit(x, y, ids=range(10))
+
+    def forked(answers: Any) -> None:
+        try:
+            model.partial_fit(x, y, ids=range(10))
+            answers.put("went on")
+        except InvalidParameter as error:
+            answers.put(str(error))
+
+    context = multiprocessing.get_context("fork")
+    answers = context.Queue()
+    child = context.Process(target=forked, args=(answers,))
+    child.start()
+    assert "in the process that began it" in answers.get(timeout=60)
+    child.join()
+    assert len(model.partial_fit(x, y, ids=range(10)).model_.outputs[0].trees) == 10
 
 
 # --- Interrupts -------------------------------------------------------------------------------------------------------
