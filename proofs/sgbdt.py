@@ -190,25 +190,6 @@ PROPOSITIONS = (
         ),
     ),
     Proposition(
-        "sgbdt/joint-sensitivity-replace-one",
-        "slide Dynamic leaf noise scaling",
-        "The pairs (sum of clipped gradients, count) of all leaves change by at most Delta = sqrt(1 + g*^2) (squared).",
-        REPLACE_ONE,
-        evidence=(
-            Counterexample(
-                AtMost(
-                    reals("g e b"),
-                    given=lambda g, e, b: (g - b <= 0, g + b >= 0, e - b <= 0, e + b >= 0),
-                    quantity=lambda g, e: ((g - e) * (g - e), g * g + e * e + 2),
-                    bound=lambda b: 1 + b * b,
-                ),
-                at={"g": 1, "e": 1, "b": 1},
-            ),
-        ),
-        argument="In one leaf the count stays and the gradients differ by up to 2 g*; in two leaves both pairs change.",
-        repaired_by="sgbdt/joint-sensitivity-replaced",
-    ),
-    Proposition(
         "sgbdt/joint-sensitivity-replaced",
         "slide Dynamic leaf noise scaling, repaired",
         "The pairs change by at most max(4 g*^2, 2 (1 + g*^2)) (squared).",

@@ -103,13 +103,6 @@ PROPOSITIONS = (
         repaired_by="sgbdt/subsampled-cost",
     ),
     Proposition(
-        "sgbdt/composition",
-        "slide Tailoring individual Renyi filters: upper bound for m trees",
-        "m trees of cost rho(alpha) each cost at most m rho(alpha).",
-        ADD_REMOVE,
-        restates="composition/renyi-sequential",
-    ),
-    Proposition(
         "sgbdt/subsampled-moment",
         "full text; slides: Subsampled tree learning",
         "With Poisson sampling at rate gamma, E[(P/Q)^alpha] of the mixture P against the base Q is refdp's sum.",

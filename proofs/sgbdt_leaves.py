@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from proofs.dpboost import child
-from proofs.evidence import Counterexample, Proved
+from proofs.evidence import Proved
 from proofs.proposition import ADD_REMOVE, REPLACE_ONE, Proposition
 from proofs.sgbdt import whitened
 from proofs.statements import AtMost, Count, ForAll, Real, both, reals
@@ -110,25 +110,6 @@ PROPOSITIONS = (
                 ),
             ),
         ),
-    ),
-    Proposition(
-        "sgbdt/prior-leaf-sensitivity-replace-one",
-        "slide Differentially private leaf computation",
-        "The leaf value of prior work has sensitivity g* also when a record is replaced.",
-        REPLACE_ONE,
-        about=(mean_leaf, sgbdt.mean_leaf_sensitivity_as_published),
-        evidence=(
-            Counterexample(
-                AtMost(
-                    MEAN_REPLACED,
-                    given=lambda n, G, g, e, lam: (*child(n, G, g, lam), e >= -1, e <= 1),
-                    quantity=same_leaf,
-                    bound=lambda lam: sgbdt.mean_leaf_sensitivity_as_published(1) + 0 * lam,
-                ),
-                at={"n": 0, "G": 0, "g": 1, "e": -1, "lam": 1},
-            ),
-        ),
-        repaired_by="sgbdt/prior-leaf-sensitivity-replaced",
     ),
     Proposition(
         "sgbdt/prior-leaf-sensitivity-replaced",

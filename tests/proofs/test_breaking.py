@@ -94,8 +94,6 @@ def repaired_bounds(name: str, evidence: Counterexample) -> Iterator[Callable[..
 
 PUBLISHED = {
     "dpboost/lemma-1": lambda lam: -dpboost.gain_change_lower(1) + 0 * lam,
-    "sgbdt/joint-sensitivity-replace-one": lambda b: 4 * b * b + 2,
-    "sgbdt/prior-leaf-sensitivity-replace-one": lambda lam: 2 + 0 * lam,
 }
 
 

@@ -18,8 +18,7 @@ from refdp.claims import Claim
 
 PAPERS = os.environ.get("REFDP_PAPERS")
 ALL = claims.committed()
-DONE = {name.partition("/")[0] for name in attributions()} - {"composition"}
-OF_PAPERS = [claim for claim in ALL if claim.paper in DONE]
+OF_PAPERS = [claim for claim in ALL if claim.paper in TEXTS]
 REPLACEMENT = "false-only-for-replacement"
 QUOTED = [claim for claim in ALL if claim.quote]
 
