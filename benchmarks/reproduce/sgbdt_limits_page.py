@@ -47,7 +47,7 @@ published rows of gamma = 1. At epsilon .5 those also refine their splits privat
 LIMIT = """### What limits Adult
 
 Each row changes one thing of the authors' settings (support bounded below): mean AUC, and its difference to the first
-row with two standard errors (rough: folds share records). A diagnosis on the real records, as above: `RUNS=4 python -m
+row with two standard errors (rough: folds share records). A diagnosis on the real records, as above: `python -m
 benchmarks.reproduce sgbdt --only experiment=limits`, which goes on where it was stopped.
 """
 
