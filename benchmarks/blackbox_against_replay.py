@@ -114,9 +114,9 @@ def by_replay(one: Paper, params: Any) -> tuple[dict[str, Any], Pair | None]:
 def _loss(finding: Finding, epsilon: float) -> float:
     """Largest loss along the run (of the recorded outputs where a delta lets single outputs lose without bound).
 
-    A model that differs although every output was the same loses everything.
+    Where no loss is stated, as for a model that differs although every output was the same, the pair counts as worst.
     """
-    if any(violation.kind == "model" for violation in finding.violations):
+    if finding.loss is None or finding.worst is None:
         return math.inf
     return (
         abs(finding.loss)

@@ -88,7 +88,7 @@ def crowds_lose_more(relation: Relation) -> Mapping[str, Any] | None:
     def train(data: Records, curator: Curator) -> Model:
         return dpboost.train(params, data, curator)
 
-    replayed = abs(worst_case(train, crowds(relation), 1.0, reverse=True).loss)
+    replayed = abs(worst_case(train, crowds(relation), 1.0, reverse=True).loss or 0.0)
     if split <= 1 or replayed < float(split) - TOLERANCE:
         return None
     return {

@@ -149,4 +149,4 @@ def _repeated(kind: str, pairs: Pairs, joint: Pairs, least: float) -> list[Viola
 
 def _violation(kind: str, a: Pattern, b: Pattern) -> Violation:
     witness = {"releases": [a.name, b.name], "noise": b.values[:8].tolist()}
-    return Violation(kind, b.name, 0.0, float(len(b.values)), math.inf, b.claim, witness)
+    return Violation(kind, b.name, 0.0, float(len(b.values)), None, b.claim, witness)

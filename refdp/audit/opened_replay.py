@@ -124,13 +124,13 @@ def _both(
     outcome = _outcome(train, second, doors, relation, seed, recorded.recording, published)
     if isinstance(outcome, ImpossibleReplay):
         witness = {"detail": outcome.detail[:300]}
-        return Violation(outcome.kind, outcome.release, 0.0, math.inf, math.inf, "", witness)
+        return Violation(outcome.kind, outcome.release, None, None, None, "", witness)
     return (recorded, outcome) if isinstance(outcome, _Run) else _raised(outcome)
 
 
 def _raised(error: Exception) -> Violation:
     witness = {"detail": f"{type(error).__name__}: {error}"[:300]}
-    return Violation("error", "on one side only", 0.0, math.inf, math.inf, "", witness)
+    return Violation("error", "on one side only", None, None, None, "", witness)
 
 
 def _outcome(

@@ -92,6 +92,6 @@ def once(found: list[Violation]) -> list[Violation]:
     kept: dict[tuple[str, str], Violation] = {}
     for violation in found:
         before = kept.get((violation.kind, violation.release))
-        if before is None or violation.observed > before.observed:
+        if before is None or (violation.observed or 0.0) > (before.observed or 0.0):
             kept[(violation.kind, violation.release)] = violation
     return list(kept.values())

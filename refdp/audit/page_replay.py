@@ -15,7 +15,7 @@ import refdp
 from refdp.audit.page import Figure, Page, Shown, Witness, curve_figure, drawn, loss_figure, ratio_figure
 from refdp.audit.page_sources import release_line
 from refdp.audit.page_words import claim_in_words, finding_in_words
-from refdp.audit.replay import Pair, Violation, audit_pair
+from refdp.audit.replay import Pair, Violation, audit_pair, loss_in_words
 from refdp.audit.report import WORST_PAIRS, Progress, Report, neighbours, trainer
 from refdp.audit.tradeoff import Curve, curve_of
 from refdp.records import Categorical, Classes, Records
@@ -56,7 +56,7 @@ def replay_page(
         ok=report.ok,
         verdict=verdict(paper.name, report),
         facts=[
-            ("epsilon", f"{claimed.epsilon:g}", f"greatest loss {report.max_loss:.6g}"),
+            ("epsilon", f"{claimed.epsilon:g}", f"greatest {loss_in_words(report.max_loss)}"),
             ("delta", f"{claimed.delta:g}", ""),
             ("pairs replayed", "", str(report.pairs)),
         ],
@@ -92,8 +92,8 @@ def drawn_violation(violations: Sequence[Violation], pairs: Pairs) -> Violation 
     Not one about secret assignments: that a replay cannot follow them states no loss.
     """
     found = [v for v in violations if _key(v.witness) in pairs and v.kind != "assignment"]
-    finite = [violation for violation in found if np.isfinite(violation.loss)]
-    return max(finite, key=lambda violation: violation.loss, default=found[0] if found else None)
+    finite = [(v.loss, -place, v) for place, v in enumerate(found) if v.loss is not None and np.isfinite(v.loss)]
+    return max(finite)[2] if finite else found[0] if found else None
 
 
 def _figures(
@@ -101,8 +101,12 @@ def _figures(
 ) -> Sequence[Figure]:
     """Observed against declared; then curve and losses of the pair that shows a violation, or of the worst pair."""
     violation, claimed = drawn_violation(report.violations, pairs), report.claimed
-    stated = [v for v in report.violations if v.kind != "assignment" and not np.isnan(v.observed)]
-    bars = [ratio_figure([(f"{v.kind}, {v.release}", v.declared, v.observed) for v in stated])] if stated else []
+    compared = [
+        (f"{v.kind}, {v.release}", v.declared, v.observed)
+        for v in report.violations
+        if v.declared is not None and v.observed is not None
+    ]
+    bars = [ratio_figure(compared)] if compared else []
     if violation is not None:
         pair = pairs[_key(violation.witness)]
         params = replace(params, **violation.witness.get("params", {}))
@@ -112,6 +116,8 @@ def _figures(
     else:
         pair, which = worst_pair(paper, params, list(pairs.values())[:PAIRS], seed), "the pair of the greatest loss"
     first, second = losses_on(paper, params, pair, seed, progress)
+    if np.isnan([first, second]).any():  # a curve without some of the runs would show another law
+        return bars
     greatest = float(np.abs(np.concatenate([first, second])).max())
     note = f"Runs on {which}. Whole runs with ordinary noise lost {greatest:.4g} at most."
     if violation is not None and greatest <= claimed.epsilon:
@@ -189,7 +195,7 @@ def worst_pair(paper: Paper, params: Any, pairs: Sequence[Pair], seed: int) -> P
     train = trainer(paper, params)
 
     def worst(pair: Pair) -> float:
-        return audit_pair(train, pair, source_for(params, np.random.default_rng([seed, 7])), np.inf).worst
+        return audit_pair(train, pair, source_for(params, np.random.default_rng([seed, 7])), np.inf).worst or 0.0
 
     return max(pairs, key=worst)
 
@@ -197,13 +203,18 @@ def worst_pair(paper: Paper, params: Any, pairs: Sequence[Pair], seed: int) -> P
 def losses_on(
     paper: Paper, params: Any, pair: Pair, seed: int, progress: Progress = lambda done, total: None
 ) -> tuple[Floats, Floats]:
-    """Exact losses of runs with fresh noise, on the first side and on the second: log p(first) - log p(second)."""
+    """Exact losses of runs with fresh noise, on the first side and on the second: log p(first) - log p(second).
+
+    NaN where none is stated.
+    """
     train = trainer(paper, params)
 
     def one(side: int, run: int) -> float:
         source = source_for(params, np.random.default_rng([seed, 11, side, run]))
         loss = audit_pair(train, pair, source, np.inf, on_first=side == 0).loss
         progress(side * RUNS + run + 1, 2 * RUNS)
+        if loss is None:
+            return np.nan
         seen_here_only = side == 1 and loss == np.inf  # outputs of the second side that the first cannot have
         return -loss if seen_here_only else loss
 

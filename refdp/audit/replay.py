@@ -78,18 +78,20 @@ class Violation:
     """One way in which a run breaks its promise, located at a release.
 
     kind: "sensitivity", "cost", "loss", "model", "options", "assignment", "control flow", "shape", "mechanism", ...
+    declared, observed: the figures compared, None where it is not figures that differ. loss: of this release, over all
+    outputs; None where none is stated.
     """
 
     kind: str
     release: str
-    declared: float
-    observed: float
-    loss: float
+    declared: float | None
+    observed: float | None
+    loss: float | None
     claim: str
     witness: dict[str, Any]
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data, infinite figures as the string "inf"."""
+        """As plain data, infinite figures as the string "inf", and None where nothing is stated."""
         numbers = {name: finite_or_name(getattr(self, name)) for name in ("declared", "observed", "loss")}
         return {"kind": self.kind, "release": self.release, **numbers, "claim": self.claim, "witness": self.witness}
 
@@ -100,16 +102,23 @@ class Finding:
 
     loss: log p(first) - log p(second) of the recorded outputs, exact.
     worst: upper bound of |loss| over all outputs of every release along the recorded path, in closed form.
+    Both are None where no loss is stated: the replay was impossible, or the model depends on more than the releases, or
+    a record changed releases outside its blocks, which the mixture over its blocks does not know of.
     """
 
-    loss: float
-    worst: float
+    loss: float | None
+    worst: float | None
     violations: tuple[Violation, ...]
 
 
-def finite_or_name(number: float) -> float | str:
-    """A finite number as it is, others as "inf", "-inf" or "nan": JSON has no such numbers."""
-    return number if np.isfinite(number) else str(float(number))
+def finite_or_name(number: float | None) -> float | str | None:
+    """A finite number as it is, others as "inf", "-inf" or "nan": JSON has no such numbers. None stays None."""
+    return number if number is None or np.isfinite(number) else str(float(number))
+
+
+def loss_in_words(loss: float | None) -> str:
+    """A loss, for people."""
+    return "no loss stated" if loss is None else f"loss {loss:.6g}"
 
 
 def run(train: Trainer, records: Records, source: Source, relation: Relation) -> tuple[Transcript, str]:
@@ -152,13 +161,20 @@ def audit_pair(
         replays = [run(train, *arguments, pair.relation) for arguments in _sides(pair, transcript, removed)]
     except ImpossibleReplay as error:
         return impossible(error, pair, _claim_at(error.release, transcript))
-    found = _differing_models(model, [text for _, text in replays], pair)
+    models = _differing_models(model, [text for _, text in replays], pair)
     everywhere, absent = replays[0][0], replays[1][0]
+    leaks: list[Violation] = []
     if blocks is not None:
         target = Target(removed, pair.position, blocks=blocks)
-        one_block = run(train, pair.first(), ReplaySource(transcript, target), pair.relation)[0]
-        found += _leaks(one_block, everywhere, absent, pair)
-    return compare([replayed for replayed, _ in replays], pair, epsilon, found)
+        try:
+            one_block = run(train, pair.first(), ReplaySource(transcript, target), pair.relation)[0]
+        except ImpossibleReplay as error:
+            return impossible(error, pair, _claim_at(error.release, transcript))
+        leaks = _leaks(one_block, everywhere, absent, pair)
+    finding = compare([replayed for replayed, _ in replays], pair, epsilon, models + leaks)
+    if not models and not leaks:
+        return finding
+    return Finding(None, None, tuple(v for v in finding.violations if v.kind != "loss" or not leaks))
 
 
 def _sides(pair: Pair, transcript: Transcript, removed: int | None) -> list[tuple[Records, ReplaySource]]:
@@ -300,7 +316,7 @@ def _differing(mechanism: Mechanism, value: Array, other: Array) -> Mask:
 def _differing_models(model: str, replayed: list[str], pair: Pair) -> list[Violation]:
     if all(text == model for text in replayed):
         return []
-    return [Violation("model", "published model", 0.0, np.inf, np.inf, "", pair.witness())]
+    return [Violation("model", "published model", None, None, None, "", pair.witness())]
 
 
 def _leaks(one_block: Transcript, everywhere: Transcript, absent: Transcript, pair: Pair) -> list[Violation]:
@@ -313,14 +329,14 @@ def _leaks(one_block: Transcript, everywhere: Transcript, absent: Transcript, pa
         member = all(block_of[scope.serial] == scope.block for scope in entry.scopes)
         expected = (inside if member else outside).value
         if expected is None or not np.array_equal(entry.value, expected):
-            found.append(Violation("block", entry.request.name, 0.0, np.inf, np.inf, "", pair.witness()))
+            found.append(Violation("block", entry.request.name, None, None, None, "", pair.witness()))
     return found[:1]
 
 
 def impossible(error: ImpossibleReplay, pair: Pair, claim: str) -> Finding:
-    """The finding of two runs that part: infinite loss."""
+    """The finding of two runs that part. No loss is stated: what parts them may be secret or have other causes."""
     witness = {"detail": error.detail[:500], **pair.witness()}
-    return Finding(np.inf, np.inf, (Violation(error.kind, error.release, 0.0, np.inf, np.inf, claim, witness),))
+    return Finding(None, None, (Violation(error.kind, error.release, None, None, None, claim, witness),))
 
 
 def _claim_at(name: str, transcript: Transcript) -> str:

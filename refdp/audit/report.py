@@ -60,13 +60,14 @@ class Report:
     """What the audit of one algorithm found.
 
     pairs: neighbouring pairs replayed. max_loss: greatest privacy loss seen, over all outputs along each replayed run
-    (of the recorded outputs if the claim has a delta).
+    (of the recorded outputs if the claim has a delta); None if no run has one. without_loss: how many runs have none.
     """
 
     pairs: int
     claimed: Guarantee
-    max_loss: float
+    max_loss: float | None
     violations: tuple[Violation, ...]
+    without_loss: int = 0
 
     @property
     def ok(self) -> bool:
@@ -74,12 +75,13 @@ class Report:
         return not self.violations
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data; an infinite figure is the string "inf"."""
+        """As plain data; an infinite figure is the string "inf", one that is not stated None."""
         return {
             "ok": self.ok,
             "pairs": self.pairs,
             "claimed_epsilon": finite_or_name(self.claimed.epsilon),
             "max_loss": finite_or_name(self.max_loss),
+            "without_loss": self.without_loss,
             "violations": [violation.to_dict() for violation in self.violations],
         }
 
@@ -108,12 +110,16 @@ def audit_paper(
     total = len(runs) * (count + 2 * len(TINY) * WORST_PAIRS + 2)
     findings = chain.from_iterable(_findings(paper, p, epsilon, count, seed, records) for p in runs)
     found = list(_watched(findings, total, progress))
-    greatest = max(_seen(finding, epsilon) for finding in found)
-    return Report(count, claimed, greatest, merged(violation for f in found for violation in f.violations))
+    seen = [_seen(finding, epsilon) for finding in found]
+    stated = [loss for loss in seen if loss is not None]
+    violations = merged(violation for finding in found for violation in finding.violations)
+    return Report(count, claimed, max(stated, default=None), violations, len(seen) - len(stated))
 
 
-def _seen(finding: Finding, epsilon: float) -> float:
+def _seen(finding: Finding, epsilon: float) -> float | None:
     """The loss over all outputs; of the outputs alone where a delta lets single outputs lose without bound."""
+    if finding.loss is None or finding.worst is None:
+        return None
     return abs(finding.loss) if np.isinf(epsilon) else max(abs(finding.loss), finding.worst)
 
 
@@ -143,7 +149,7 @@ def _findings(
         for pair in islice(neighbours(records, params.relation, seed + 1, size=4), WORST_PAIRS):
             for reverse in (False, True):
                 finding = worst_case(trainer(paper, tiny), pair, epsilon, reverse=reverse)
-                if np.isinf(epsilon) and np.isfinite(finding.loss):
+                if np.isinf(epsilon) and finding.loss is not None and np.isfinite(finding.loss):
                     finding = replace(finding, loss=0.0)  # of outputs that a delta leaves out of account
                 yield _told(tiny, finding)
     yield _told(params, _freshness(paper, params, records, seed))
@@ -196,9 +202,9 @@ def _budget(paper: Paper, params: Any, records: Records | None, seed: int) -> Fi
     cost = account(Plan(params.relation, event), delta=claimed.delta).epsilon
     found = []
     if cost > claimed.epsilon * (1 + SLACK):
-        found.append(Violation("budget", "whole run", claimed.epsilon, cost, cost, "", pair.witness()))
+        found.append(Violation("budget", "whole run", claimed.epsilon, cost, None, "", pair.witness()))
     if event != expand(paper.plan(params, schema).event):
-        found.append(Violation("plan", "whole run", 0.0, math.inf, math.inf, "", pair.witness()))
+        found.append(Violation("plan", "whole run", None, None, None, "", pair.witness()))
     return Finding(0.0, 0.0, tuple(found))
 
 
@@ -218,16 +224,21 @@ def _watched(findings: Iterable[Finding], total: int, progress: Progress) -> Ite
 
 
 def merged(violations: Iterable[Violation]) -> tuple[Violation, ...]:
-    """The worst violation of each kind at each kind of release, impossible replays first."""
+    """The worst violation of each kind at each kind of release, those that no figure tells first."""
     worst: dict[tuple[str, str], Violation] = {}
     for violation in violations:
         key = violation.kind, release_kind(violation.release)
         if key not in worst or _badness(violation) > _badness(worst[key]):
             worst[key] = violation
-    return tuple(sorted(worst.values(), key=lambda v: (-v.loss, v.kind, v.release)))
+    return tuple(sorted(worst.values(), key=lambda v: (-_or_infinite(v.loss), v.kind, v.release)))
 
 
 def _badness(violation: Violation) -> tuple[float, float, int]:
     """How far the declared figure is exceeded, then the loss, then the smaller witness."""
-    excess = violation.observed / violation.declared if violation.declared > 0 else violation.observed
-    return excess, violation.loss, -len(violation.witness.get("base_y", ()))
+    observed = _or_infinite(violation.observed)
+    excess = observed / violation.declared if violation.declared else observed
+    return excess, _or_infinite(violation.loss), -len(violation.witness.get("base_y", ()))
+
+
+def _or_infinite(figure: float | None) -> float:
+    return math.inf if figure is None else figure

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from refdp import datasets
-from refdp.audit.replay import Violation
+from refdp.audit.replay import Violation, loss_in_words
 from refdp.audit.report import SMALL, SMALL_MINIMUM, SMALL_OWNERS, Report
 from refdp.commands.options import public_records
 from refdp.commands.output import figure
@@ -38,7 +38,7 @@ def audit_page(title: str, report: Report) -> RenderableType:
     grid.add_row("audit", title)
     grid.add_row("pairs replayed", str(report.pairs))
     grid.add_row("claimed epsilon", figure(report.claimed.epsilon))
-    grid.add_row("greatest loss", figure(report.max_loss))
+    grid.add_row("greatest loss", "none stated" if report.max_loss is None else figure(report.max_loss))
     grid.add_row("finding", verdict)
     if report.ok:
         return grid
@@ -52,8 +52,9 @@ def audit_page(title: str, report: Report) -> RenderableType:
 def _described(violation: Violation) -> Text:
     text = Text("\n").append(violation.kind, style="bold red").append(f" at {violation.release}", style="bold")
     text.append(f"  {violation.claim}\n")
-    numbers = [f"{name} {figure(getattr(violation, name))}" for name in ("declared", "observed", "loss")]
-    text.append(f"  {', '.join(numbers)}\n")
+    compared = {"declared": violation.declared, "observed": violation.observed}
+    numbers = [f"{name} {figure(number)}" for name, number in compared.items() if number is not None]
+    text.append(f"  {', '.join([*numbers, loss_in_words(violation.loss)])}\n")
     return text.append(f"  {witness_line(violation)}", style="dim")
 
 

@@ -184,7 +184,8 @@ def test_the_audit_of_the_repaired_algorithm_finds_nothing(call: Call, relation:
 
 def test_the_audit_of_the_published_algorithm_names_the_violations(call: Call) -> None:
     status, document, _ = call(*AUDIT, "--as-published", "--relation", "replace-one")
-    assert (status, document["ok"], document["max_loss"]) == (1, False, "inf")
+    assert (status, document["ok"]) == (1, False)
+    assert document["max_loss"] > 1.0 and document["without_loss"] > 0
     assert set(document["violations"][0]) == {"kind", "release", "declared", "observed", "loss", "claim", "witness"}
     found = {
         (v["kind"], v["release"].rsplit("/", 1)[-1].rstrip("0123456789 "), v["claim"]) for v in document["violations"]
