@@ -180,7 +180,9 @@ def verdict(name: str, report: Report) -> str:
 
 def shown(paper: Paper, violation: Violation, pairs: Pairs) -> Shown:
     """A violation in words, with its claim, the line of its release, and the data that show it."""
-    evidence = f"declared {violation.declared:.6g}, observed {violation.observed:.6g}, loss {violation.loss:.6g}"
+    evidence = loss_in_words(violation.loss)
+    if violation.declared is not None and violation.observed is not None:
+        evidence = f"declared {violation.declared:.6g}, observed {violation.observed:.6g}, {evidence}"
     detail = str(violation.witness.get("detail", ""))
     source = release_line(Path(str(refdp.__file__)).parent, paper.name, violation.release)
     return Shown(
