@@ -79,6 +79,14 @@ class Federation:
         """One participant for each of these records."""
         return cls([Holding(part) for part in parts], attendance, least)
 
+    def check_records_each(self, most: int) -> None:
+        """Errors: InvalidRecords if a participant has more records, where neighbours differ in all of one's."""
+        largest = max(participant.records.size for participant in self.participants)
+        if most > 1 and largest > most:
+            raise InvalidRecords(
+                f"a participant with {largest} records given, records_each = {most} at most are allowed"
+            )
+
     def begin(self, label: Callable[[Floats], Floats], statistics: Statistics, hessian: Statistics) -> None:
         """As `Population.begin`: part of the program, nothing travels."""
         for participant in self.participants:

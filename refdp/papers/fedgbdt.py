@@ -17,6 +17,7 @@ from refdp import candidates as grids
 from refdp.candidates import Candidates
 from refdp.curator import Curator
 from refdp.events import Charge
+from refdp.federation import Federation
 from refdp.generic import exp
 from refdp.losses import grid_floor, log_gradient, on_grid, square_gradient
 from refdp.papers.fedgbdt_formulas import (
@@ -64,6 +65,8 @@ def train_on(
     params: Params, schema: Schema, population: Population, curator: Curator, candidates: Candidates | None = None
 ) -> Model:
     """Algorithm 1 on records that are only seen through sums. candidates: others than the parameters say."""
+    if isinstance(population, Federation):
+        population.check_records_each(params.records_each)
     start = public_candidates(params, schema) if candidates is None else candidates  # Alg. 1, l. 1
     results = []
     for output in range(schema.scores):

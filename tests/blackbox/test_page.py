@@ -469,7 +469,7 @@ def test_infinite_losses_are_counted_and_not_drawn() -> None:
 
 
 def test_impossible_replays_state_no_losses() -> None:
-    """As published, DPBoost's ensembles make every replay impossible: what differs is secret, and no figure is drawn."""
+    """As published, DPBoost's ensembles make every replay impossible, and what differs is secret."""
     from refdp.audit.page_replay import losses_on, replayed_pairs
 
     paper = registry.paper("dpboost")

@@ -11,7 +11,7 @@ import pytest
 
 from refdp.curator import Curator, Request
 from refdp.errors import InvalidParameter, InvalidRecords
-from refdp.events import Relation, Sensitivity
+from refdp.events import Relation, Sensitivity, Sequential
 from refdp.federation import Federation, LocalSource, ShareSource, dealt, excess
 from refdp.mechanisms import DiscreteGaussian, Gaussian
 from refdp.papers import fedgbdt
@@ -150,6 +150,14 @@ def test_several_records_of_a_participant_multiply_the_sensitivity() -> None:
     one, three = (fedgbdt.sums_charge(params(records_each=r), schema, 1.0, 0).declared for r in (1, 3))
     assert three.bound == 3 * one.bound
     assert three.claim == "fedgbdt/several-records"
+
+
+def test_participants_with_too_many_records_are_refused() -> None:
+    given = params(records_each=19)
+    curator = Curator(SampleSource(np.random.default_rng(0)), given.relation)
+    with pytest.raises(InvalidRecords, match="20 records given, records_each = 19 at most"):
+        fedgbdt.train_on(given, records(TARGETS[1]).schema, federation(), curator)
+    assert curator.event() == Sequential(())
 
 
 def test_participants_need_records() -> None:
