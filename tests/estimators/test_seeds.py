@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import io
+import multiprocessing
 import pickle
 import warnings
 from collections.abc import Callable, Iterator
@@ -261,6 +262,25 @@ def test_a_pickle_draws_fresh_entropy_and_says_so() -> None:
         first, second = models([one.fit(*data()) for one in again])
     assert first != second and not any(issubclass(one.category, PrivacyWarning) for one in caught)
     assert SEED_ASSUMPTION not in again[0].certificate_.assumptions
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_fork_does_not_know_the_seed() -> None:
+    """It has the memory of its parent, and would draw the parent's next noise."""
+    seed = ReproducibleSeed(SEED)
+
+    def forked(answers: Any) -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            answers.put(seed.generator() is None)
+
+    context = multiprocessing.get_context("fork")
+    answers = context.Queue()
+    child = context.Process(target=forked, args=(answers,))
+    child.start()
+    assert answers.get(timeout=60)
+    child.join()
+    assert seed.generator() is not None
 
 
 # --- The object -------------------------------------------------------------------------------------------------------
