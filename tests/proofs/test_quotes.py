@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import os
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from proofs.attribution import MOST_WORDS, TEXTS, Attribution, attributions, printed, words
 from proofs.ledger import propositions
@@ -128,3 +130,8 @@ def test_the_page_and_the_terminal_show_quote_reading_and_kind() -> None:
     )
     whole = page({c.id: claim if c.id == claim.id else c for c in ALL})
     assert "- printed (Lemma 1): “we have it”\n- our reading: Ours.\n- kind: bookkeeping\n" in whole
+    console = Console(width=200, record=True, file=io.StringIO())
+    console.print(claims.show("dpboost/lemma-1-replace-one"))
+    shown = console.export_text()
+    assert "(section 3.1, Lemma 1; again in Corollary 1 with g_l*)" in shown
+    assert "our reading" in shown and "too-little-noise" in shown
