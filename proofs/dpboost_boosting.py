@@ -9,6 +9,7 @@ from typing import Any
 import sympy
 
 from proofs.dpboost import LAMBDA
+from proofs.conditions import HALF
 from proofs.evidence import Counterexample, Finite, Identity, Proved
 from proofs.proposition import Proposition
 from proofs.statements import AtMost, Count, ForAll, Real, both
@@ -49,7 +50,7 @@ PROPOSITIONS = (
                 )
             ),
         ),
-        assumes=("the loss is the square loss with factor 1/2, whose second derivative is 1",),
+        assumes=(HALF,),
     ),
     Proposition(
         "dpboost/eq-3",
@@ -104,7 +105,7 @@ PROPOSITIONS = (
                 tight=Tight("1", "at y = 1 and y = -1", at=lambda: {"y": 1}, near={"y": 1}),
             ),
         ),
-        assumes=("the square loss carries the factor 1/2",),
+        assumes=(HALF,),
     ),
     Proposition(
         "dpboost/gradient-bound-doubled",
@@ -205,6 +206,6 @@ PROPOSITIONS = (
                 label="one tree multiplies the gradient by 1 - eta/(1 + lambda)",
             ),
         ),
-        assumes=("the square loss with factor 1/2",),
+        assumes=(HALF,),
     ),
 )

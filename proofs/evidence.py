@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any, Literal, Protocol
 
 from proofs.enclosures import ARITHMETICS, Enclosed, enclose
+from proofs.formulas import code_text, enclosed_text, expression_text, statement_text, tight_text
 from proofs.statements import AtMost, ForAll, Rational, call, fails_at, is_inhabited, prove
 from proofs.symbols import symbols, vanishes
 from proofs.tightness import Tight, is_reached, is_tight
@@ -21,7 +22,8 @@ POLYNOMIALS = "polynomial arithmetic"
 class Outcome:
     """What a piece of evidence shows.
 
-    decisive: False for evidence that can refute but never prove (small scopes). witness: for "fails".
+    decisive: False for evidence that can refute but never prove (small scopes, prose). witness: for "fails".
+    prose: True for a step in words. formula: what was checked, normalised.
     """
 
     result: Result
@@ -30,6 +32,8 @@ class Outcome:
     witness: Mapping[str, str] | None = None
     tight: str | None = None
     decisive: bool = True
+    prose: bool = False
+    formula: str = ""
 
 
 class Evidence(Protocol):
@@ -37,6 +41,9 @@ class Evidence(Protocol):
 
     def check(self) -> Outcome:
         """Derive the outcome."""
+
+    def formula(self) -> str:
+        """What is checked, normalised: another statement, domain or computation is another text. Empty for prose."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +70,12 @@ class Proved:
         note = f"{label}: {proof.questions} questions, {' and '.join(proof.solvers)}: unsat{alone}"
         return self._with_tightness(Outcome("holds", proof.solvers, note))
 
+    def formula(self) -> str:
+        text = statement_text(self.statement)
+        if self.tight is not None and isinstance(self.statement, AtMost):
+            return f"{text} {tight_text(self.statement, self.tight)}"
+        return text
+
     def _with_tightness(self, outcome: Outcome) -> Outcome:
         if self.tight is None or not isinstance(self.statement, AtMost):
             return outcome
@@ -84,6 +97,9 @@ class Reached:
         note = f"reached {self.tight.where}: place and limit checked, a bound lower by 1/1000 fails"
         return Outcome("holds", (EXACT, "sympy") if self.tight.limit else (EXACT,), note, tight=self.tight.words())
 
+    def formula(self) -> str:
+        return f"{statement_text(self.statement)} {tight_text(self.statement, self.tight)}"
+
 
 @dataclass(frozen=True)
 class Counterexample:
@@ -97,6 +113,9 @@ class Counterexample:
             return Outcome("unknown", (), "the proposed counterexample does not refute the statement")
         return Outcome("fails", (EXACT,), "exact counterexample, re-executed", _shown(self.statement, self.at))
 
+    def formula(self) -> str:
+        return statement_text(self.statement)
+
 
 @dataclass(frozen=True)
 class Identity:
@@ -109,9 +128,15 @@ class Identity:
     integer: str = ""
     label: str = "identity"
 
-    def check(self) -> Outcome:
+    def _values(self) -> dict[str, Any]:
         values = symbols(self.names, positive=True) if self.positive else symbols(self.names)
-        values |= symbols(self.integer, integer=True, nonnegative=True) if self.integer else {}
+        return values | (symbols(self.integer, integer=True, nonnegative=True) if self.integer else {})
+
+    def formula(self) -> str:
+        return expression_text(self._values(), self.left, self.right)
+
+    def check(self) -> Outcome:
+        values = self._values()
         if vanishes(call(self.left, values) - call(self.right, values)):
             return Outcome("holds", ("sympy",), f"{self.label}: left - right simplifies to 0")
         return Outcome("unknown", (), f"{self.label}: left - right does not simplify to 0")
@@ -132,6 +157,9 @@ class Bounded:
         counted = ", ".join(f"{library} {count} boxes" for library, count in boxes.items())
         return Outcome("holds", tuple(boxes), f"{self.label}: on {domain}: {counted}")
 
+    def formula(self) -> str:
+        return enclosed_text(self.statement.box, self.statement.quantity, self.statement.bound)
+
 
 @dataclass(frozen=True)
 class BoundedCounterexample:
@@ -145,6 +173,9 @@ class BoundedCounterexample:
             return Outcome("unknown", (), "the proposed counterexample does not refute the statement")
         libraries = tuple(a.library for a in ARITHMETICS)
         return Outcome("fails", libraries, "counterexample in rigorous enclosures", _text(self.at))
+
+    def formula(self) -> str:
+        return enclosed_text(self.statement.box, self.statement.quantity, self.statement.bound)
 
 
 @dataclass(frozen=True)
@@ -165,7 +196,12 @@ class Finite:
             count += 1
             if not self.holds(case):
                 return Outcome("fails", (EXACT,), f"{self.label}: fails", {"case": str(case)})
+        if not count:
+            return Outcome("unknown", (), f"{self.label}: no case")
         return Outcome("holds", (EXACT,), f"{self.label}: all {count} cases", decisive=not self.supports)
+
+    def formula(self) -> str:
+        return code_text(self.cases, self.holds)
 
 
 @dataclass(frozen=True)
@@ -185,6 +221,9 @@ class Exhibit:
             return Outcome("unknown", (), f"{self.label}: no counterexample")
         return Outcome("fails", self.checked_by, self.label, _text(found))
 
+    def formula(self) -> str:
+        return code_text(self.run)
+
 
 @dataclass(frozen=True)
 class SmallScope:
@@ -203,15 +242,21 @@ class SmallScope:
             return Outcome("holds", self.checked_by, f"no counterexample among {self.scope}", decisive=False)
         return Outcome("fails", self.checked_by, f"counterexample among {self.scope}", _text(found))
 
+    def formula(self) -> str:
+        return code_text(self.run)
+
 
 @dataclass(frozen=True)
 class Follows:
-    """The statement follows from the claims that it uses, by the argument in words. Its verdict is theirs."""
+    """The statement follows from the claims that it uses, by the argument in words: ARGUED at best."""
 
     argument: str
 
     def check(self) -> Outcome:
-        return Outcome("holds", (), f"follows: {self.argument}")
+        return Outcome("holds", (), f"argued: {self.argument}", decisive=False, prose=True)
+
+    def formula(self) -> str:
+        return ""
 
 
 def _shown(statement: AtMost | ForAll, values: Mapping[str, Rational]) -> dict[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
+from proofs.conditions import POSITIVE_HESSIAN
 from proofs.evidence import Counterexample, Proved
 from proofs.proposition import Proposition
 from proofs.statements import AtMost, Count, ForAll, reals
@@ -82,7 +83,7 @@ PROPOSITIONS = (
         "-G/(H + lambda) minimises the second-order approximation.",
         about=(paper.second_order_objective, paper.leaf_weight),
         evidence=(Proved(EQ_4),),
-        assumes=("H + lambda > 0, which holds for sums over records with lambda > 0 but not for released noisy sums",),
+        assumes=(POSITIVE_HESSIAN,),
     ),
     Proposition(
         "fedgbdt/eq-4-released",

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
+from proofs.conditions import ONE_OWNER
 from proofs.evidence import EXACT, Counterexample, Exhibit, Finite, Follows, Identity, Proved, SmallScope
 from proofs.inprivate_splits import AR, RO
 from proofs.proposition import ADD_REMOVE, REPLACE_ONE, Proposition
@@ -196,7 +197,7 @@ OWNERS_AND_ROUNDS = (
             ),
         ),
         argument="Each owner's tree depends on the trees before it and on that owner's records alone.",
-        assumes=("no record is held by two owners",),
+        assumes=(ONE_OWNER,),
     ),
     Proposition(
         "inprivate/model",

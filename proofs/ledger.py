@@ -52,7 +52,7 @@ def propositions() -> dict[str, Proposition]:
 
 def check(proposition: Proposition) -> Outcomes:
     """The outcomes of all evidence, in this process."""
-    return tuple(evidence.check() for evidence in proposition.evidence)
+    return tuple(replace(evidence.check(), formula=evidence.formula()) for evidence in proposition.evidence)
 
 
 def verdicts(outcomes: dict[str, Outcomes]) -> dict[str, Claim]:

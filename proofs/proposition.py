@@ -8,7 +8,8 @@ from typing import Any
 
 from proofs.attribution import Attribution
 from proofs.evidence import Evidence, Outcome
-from refdp.claims import Claim, Verdict
+from proofs.formulas import digest
+from refdp.claims import Claim, Condition, Verdict
 from refdp.events import Relation
 from refdp.fingerprint import fingerprint, name_of
 
@@ -23,9 +24,11 @@ class Proposition:
 
     id: `<paper>/<slug>`. locus: the place in the paper. about: the refdp functions that the evidence runs.
     evidence: each must hold for PROVED; one that fails makes REFUTED. uses: claims that the statement rests on.
-    assumes: conditions that the paper does not state; with any, the best verdict is CONDITIONAL.
-    argument: the step from what is checked to the statement, in words. repaired_by: the true sibling of a refuted one.
-    restates: the id of a claim that says the same; the verdict is its verdict. reason: why an OPEN claim is open.
+    assumes: premises that no evidence checks; with any, here or in a premise, the best verdict is CONDITIONAL.
+    argument: the step from what is checked to the statement, in words; with one, the best verdict is ARGUED.
+    gloss: what the formula's symbols mean, and remarks that the statement does not need.
+    repaired_by: the true sibling of a refuted one. restates: the id of a claim that says the same; the verdict is its
+    verdict. reason: why an OPEN claim is open.
     attribution: the paper's sentence and how it is read, from proofs/quotes; None for facts of no paper.
     """
 
@@ -36,8 +39,9 @@ class Proposition:
     about: tuple[Callable[..., Any], ...] = ()
     evidence: tuple[Evidence, ...] = ()
     uses: tuple[str, ...] = ()
-    assumes: tuple[str, ...] = ()
+    assumes: tuple[Condition, ...] = ()
     argument: str = ""
+    gloss: str = ""
     repaired_by: str | None = None
     restates: str | None = None
     reason: str = ""
@@ -59,6 +63,7 @@ def derive(proposition: Proposition, outcomes: Iterable[Outcome], premises: Mapp
     found = tuple(outcomes)
     verdict, reason = _verdict(proposition, found, premises)
     restated = premises[proposition.restates] if proposition.restates else None
+    formulas = tuple(o.formula for o in found if o.formula)
     failing = next((o for o in found if o.result == "fails"), None)
     claim = Claim(
         id=proposition.id,
@@ -72,10 +77,13 @@ def derive(proposition: Proposition, outcomes: Iterable[Outcome], premises: Mapp
         checked_by=_checkers(found, failing) or (restated.checked_by if restated else ()),
         evidence=tuple(o.note for o in found) + ((f"restates {restated.id}",) if restated else ()),
         uses=proposition.premises,
-        assumes=_assumptions(proposition, premises) if verdict == "CONDITIONAL" else proposition.assumes,
+        assumes=_assumptions(proposition, premises),
         about={name_of(f): fingerprint(name_of(f)) for f in proposition.about},
         repaired_by=proposition.repaired_by,
         argument=proposition.argument,
+        gloss=proposition.gloss,
+        formulas=formulas,
+        digest=digest(formulas),
         reason=reason,
     )
     return attributed(claim, proposition.attribution)
@@ -95,18 +103,31 @@ def _verdict(
         return "REFUTED", f"says the same as {proposition.restates}, which is refuted"
     if any(o.result == "unknown" for o in outcomes):
         return "OPEN", proposition.reason or next(o.note for o in outcomes if o.result == "unknown")
-    if not proposition.restates and not any(o.decisive for o in outcomes):
-        return "OPEN", proposition.reason or None
+    if not proposition.restates and not any(o.decisive or o.prose for o in outcomes):
+        return "OPEN", proposition.reason or "nothing decides it"
     lost = [name for name in proposition.premises if premises[name].verdict in ("REFUTED", "OPEN")]
     if lost:
         failing = ", ".join(f"{name} ({premises[name].verdict})" for name in lost)
         return "OPEN", f"{proposition.reason + '; ' if proposition.reason else ''}a premise fails: {failing}"
     assumed = _assumptions(proposition, premises)
-    return ("CONDITIONAL", f"only if: {'; '.join(assumed)}") if assumed else ("PROVED", None)
+    if assumed:
+        return "CONDITIONAL", f"only if: {'; '.join(condition.text for condition in assumed)}"
+    prose = _prose(proposition, outcomes, premises)
+    return ("ARGUED", prose) if prose else ("PROVED", None)
 
 
-def _assumptions(proposition: Proposition, premises: Mapping[str, Claim]) -> tuple[str, ...]:
-    """Its own assumptions and those of all premises, each once."""
+def _prose(proposition: Proposition, outcomes: tuple[Outcome, ...], premises: Mapping[str, Claim]) -> str | None:
+    """Why a machine did not decide the statement, None if it did."""
+    if any(o.prose for o in outcomes):
+        return "no formula is decided: it follows from its premises in words"
+    if proposition.argument:
+        return "the step from the formula to the statement is the argument"
+    argued = [name for name in proposition.premises if premises[name].verdict == "ARGUED"]
+    return f"rests on what is argued: {', '.join(argued)}" if argued else None
+
+
+def _assumptions(proposition: Proposition, premises: Mapping[str, Claim]) -> tuple[Condition, ...]:
+    """Its own conditions and those of all premises, each once."""
     inherited = [a for name in proposition.premises for a in premises[name].assumes]
     return tuple(dict.fromkeys([*proposition.assumes, *inherited]))
 

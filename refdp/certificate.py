@@ -6,14 +6,36 @@ sensitivities that the ledger proves. For a repaired run they agree; for a publi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from refdp import claims, shown
 from refdp.accounting import account
-from refdp.events import Plan, Relation, Release, expand, releases
+from refdp.events import (
+    Event,
+    Parallel,
+    Partition,
+    Plan,
+    Relation,
+    Release,
+    Subsample,
+    children,
+    expand,
+    releases,
+)
+from refdp.records import Categorical, Classes, Schema
+
+MECHANISMS = {
+    "Laplace": "composition/laplace",
+    "DiscreteLaplace": "composition/discrete-laplace",
+    "Gaussian": "composition/gaussian",
+    "DiscreteGaussian": "composition/discrete-gaussian",
+    "Exponential": "composition/exponential-range",
+}
+"""The claim about the cost of each mechanism."""
 
 
 @dataclass(frozen=True)
@@ -41,8 +63,10 @@ class ReleaseLine:
 class Certificate:
     """Claimed and established guarantee of one run, under one neighbouring relation.
 
-    claims: id and verdict of every statement that the declared sensitivities rest on.
-    notes: plain sentences about what does not hold. assumptions: what is taken for granted and was not checked.
+    claims: id and verdict of every statement that the run declares or names. rests_on: the same of everything that the
+    established guarantee rests on, premises of premises included: no figure is established unless all of it stands.
+    notes: plain sentences about what does not hold. assumptions: what is taken for granted and was not checked; it
+    names what is argued in prose, and every condition.
     """
 
     paper: str
@@ -53,6 +77,11 @@ class Certificate:
     releases: tuple[ReleaseLine, ...]
     notes: tuple[str, ...] = ()
     assumptions: tuple[str, ...] = ()
+    rests_on: tuple[tuple[str, str], ...] = ()
+
+    def assuming(self, *more: str) -> Certificate:
+        """With further assumptions, each once."""
+        return replace(self, assumptions=tuple(dict.fromkeys((*self.assumptions, *more))))
 
     def __repr__(self) -> str:
         """One line; `to_dict` has everything."""
@@ -69,6 +98,7 @@ class Certificate:
             "claimed": _guarantee(self.claimed),
             "established": _guarantee(self.established),
             "claims": [{"id": name, "verdict": verdict} for name, verdict in self.claims],
+            "rests_on": [{"id": name, "verdict": verdict} for name, verdict in self.rests_on],
             "releases": [{**vars(line), "charge": number(line.charge)} for line in self.releases],
             "notes": list(self.notes),
             "assumptions": list(self.assumptions),
@@ -91,29 +121,32 @@ def issue(
     proved: Plan,
     breaches: tuple[str, ...] = (),
     *,
+    schema: Schema | None = None,
     established: float | None = None,
     rests_on: tuple[str, ...] = (),
+    grants: tuple[str, ...] = (),
     remarks: tuple[str, ...] = (),
 ) -> Certificate:
     """The certificate of a run.
 
     declared: the plan as the algorithm declares it. proved: the same mechanisms with the ledger's sensitivities.
     breaches: reasons, known from parameters alone, why no guarantee holds at all; established is then infinite.
-    established: the epsilon where something else than the plan bounds it, an individual filter say. rests_on: claims
-    that the guarantee needs besides those of the declared sensitivities. remarks: sentences that explain it.
+    schema: the public description of the records. established: the epsilon where something else than the plan bounds
+    it, an individual filter say. rests_on: claims that the guarantee needs besides those of the declared sensitivities
+    and of composition. grants: keys of conditions that the caller takes for granted, and which are then assumptions; a
+    claim under any other condition establishes nothing. remarks: sentences that explain it.
     """
-    sensitivities = {release.sensitivity.claim for plan in (declared, proved) for release in releases(plan.event)}
-    cited = sorted(sensitivities | set(rests_on))
-    verdicts = tuple((name, claims.verdict(name)) for name in cited)
     own = {release.sensitivity.claim for release in releases(declared.event)}
-    notes = [_complaint(name, verdict) for name, verdict in verdicts if name in own and verdict != "PROVED"]
-    needed = {release.sensitivity.claim for release in releases(proved.event)} | set(rests_on)
-    unproved = [f"{name} is {verdict}, and the guarantee rests on it" for name, verdict in verdicts
-                if name in needed and verdict != "PROVED"]  # fmt: skip
+    named = {release.sensitivity.claim for release in releases(proved.event)} | set(rests_on)
+    verdicts = tuple((name, claims.verdict(name)) for name in sorted(own | named))
+    notes = [_complaint(name, verdict) for name, verdict in verdicts
+             if name in own and verdict not in claims.ESTABLISHED]  # fmt: skip
+    needed = tuple((name, claims.verdict(name)) for name in claims.closure({*named, *composition(proved)}))
+    lost = [line for name, verdict in needed if (line := _lost(name, verdict, grants))]
     if established is None:
         established = account(proved, delta=claimed.delta).epsilon
-    established = np.inf if breaches or unproved else established
-    notes += unproved
+    established = np.inf if breaches or lost else established
+    notes += lost
     if established > claimed.epsilon * (1 + 1e-9):
         notes.append(
             f"the claim of epsilon {claimed.epsilon:g} does not hold; established is epsilon {established:.6g}"
@@ -126,23 +159,88 @@ def issue(
         verdicts,
         tuple(_lines(declared)),
         (*notes, *remarks, *breaches),
-        _assumptions(proved),
+        assumed(proved, schema, needed, grants),
+        needed,
     )
+
+
+def composition(plan: Plan) -> set[str]:
+    """Claims about how the plan's events and mechanisms are accounted."""
+    place = plan.relation.value
+    found = {"composition/sequential", "composition/post-processing", "composition/renyi-to-dp"}
+    waiting = [plan.event]
+    while waiting:
+        event = waiting.pop()
+        waiting += children(event)
+        match event:
+            case Release():
+                found.add(MECHANISMS[type(event.mechanism).__name__])
+            case Parallel():
+                found.add(f"composition/parallel-{'moved' if plan.relation is Relation.REPLACE_ONE else place}")
+            case Partition():
+                found.add(f"composition/partition-{place}")
+            case Subsample(_, _, method):
+                found.add(f"composition/subsampling-{method}")
+    return found
 
 
 def _complaint(name: str, verdict: str) -> str:
     return f"{name} is {verdict}: the sensitivity that this run declares under that name is not established"
 
 
-def _assumptions(plan: Plan) -> tuple[str, ...]:
-    """Noise is ideal in every proof; floating-point draws are not, and rounding them does not hide all of that.
+def _lost(name: str, verdict: str, grants: tuple[str, ...]) -> str:
+    """Why a claim establishes nothing, empty if it stands."""
+    if verdict in claims.ESTABLISHED:
+        return ""
+    if verdict == "CONDITIONAL":
+        missing = [condition.text for condition in claims.get(name).assumes if condition.key not in grants]
+        return f"{name} holds only if {'; '.join(missing)}, and the guarantee rests on it" if missing else ""
+    return f"{name} is {verdict}, and the guarantee rests on it"
 
+
+ALWAYS = (
+    "malformed records are refused with an error, which tells such records from others",
+    "how long a run takes and how much memory it uses are not hidden",
+)
+
+
+def assumed(
+    plan: Plan, schema: Schema | None, needed: tuple[tuple[str, str], ...], grants: tuple[str, ...]
+) -> tuple[str, ...]:
+    """What a guarantee takes for granted: prose, conditions, arithmetic, randomness and what an observer sees.
+
+    Noise is ideal in every proof; floating-point draws are not, and rounding them does not hide all of that.
     A run with discrete noise chooses exactly too, see `refdp.training.source_for`.
     """
-    kinds = {type(one.mechanism).__name__: one.mechanism.STANDARD for one in releases(plan.event)}
-    if not kinds or any(standard.startswith("discrete-") for standard in kinds.values()):
+    mechanisms = {type(one.mechanism).__name__: one.mechanism.STANDARD for one in releases(plan.event)}
+    if not mechanisms:
         return ()
-    return (f"ideal noise: that of {' and '.join(sorted(kinds))} is drawn in floating point",)
+    found = []
+    argued = [name for name, verdict in needed if verdict == "ARGUED"]
+    if argued:
+        found.append(f"argued in prose, not machine-checked: {', '.join(argued)}")
+    known = {c.key: c.text for name, verdict in needed if verdict == "CONDITIONAL" for c in claims.get(name).assumes}
+    found += [known[key] for key in grants if key in known]
+    if not any(standard.startswith("discrete-") for standard in mechanisms.values()):
+        found.append(f"ideal noise: that of {' and '.join(sorted(mechanisms))} is drawn in floating point")
+    found.append("sums are exact, but what is computed from them, utilities and leaf values, is rounded to float64: "
+                 "composition/rounded-utilities bounds what that adds, the figure leaves it out")  # fmt: skip
+    if _has(plan.event, (Partition, Subsample)):
+        found.append("secret samples and partitions come from a generator of numpy (Philox without a seed), which is "
+                     "not cryptographic")  # fmt: skip
+    found += _categories(schema) if schema else ()
+    return (*found, *ALWAYS)
+
+
+def _categories(schema: Schema) -> Iterator[str]:
+    names = [feature.name for feature in schema.features if isinstance(feature, Categorical)]
+    names += ["the target"] if isinstance(schema.target, Classes) else []
+    if names:
+        yield f"the lists of categories of {', '.join(names)} are public: no source is documented"
+
+
+def _has(event: Event, kinds: tuple[type, ...]) -> bool:
+    return isinstance(event, kinds) or any(_has(child, kinds) for child in children(event))
 
 
 def _lines(plan: Plan) -> list[ReleaseLine]:

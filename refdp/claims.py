@@ -2,12 +2,15 @@
 
 Verdicts are derived by the checker in proofs/ and committed as refdp/ledger.json; reading them needs no solver. A claim
 about code that changed since it was checked is OPEN again.
+
+PROVED: a machine decided the formula printed with the claim, and every premise is PROVED. ARGUED: a step rests on prose,
+here or in a premise. CONDITIONAL: it holds under the conditions that are listed, its own and its premises'.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import lru_cache
 from importlib import resources
@@ -21,13 +24,28 @@ from rich.text import Text
 from refdp.errors import InvalidParameter
 from refdp.fingerprint import current
 
-Verdict = Literal["PROVED", "CONDITIONAL", "REFUTED", "OPEN"]
+Verdict = Literal["PROVED", "ARGUED", "CONDITIONAL", "REFUTED", "OPEN"]
 Kind = Literal["no-guarantee", "too-little-noise", "false-only-for-replacement", "bookkeeping"]
 """What is wrong with a refuted statement: no epsilon bounds what a record reveals; the noise is too small for the
 epsilon stated; true where a record is added or removed, false where one is replaced; a total, size or side remark
 printed wrongly, with which no guarantee falls as the rest of the paper has it."""
-VERDICTS: tuple[Verdict, ...] = ("PROVED", "CONDITIONAL", "REFUTED", "OPEN")
-STYLES: Mapping[str, str] = {"PROVED": "green", "CONDITIONAL": "yellow", "REFUTED": "red", "OPEN": "magenta"}
+VERDICTS: tuple[Verdict, ...] = ("PROVED", "ARGUED", "CONDITIONAL", "REFUTED", "OPEN")
+ESTABLISHED: frozenset[Verdict] = frozenset({"PROVED", "ARGUED"})
+STYLES: Mapping[str, str] = {
+    "PROVED": "green",
+    "ARGUED": "cyan",
+    "CONDITIONAL": "yellow",
+    "REFUTED": "red",
+    "OPEN": "magenta",
+}
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A premise that no machine checks: it goes with the claim into everything that uses it. key: its stable name."""
+
+    key: str
+    text: str
 
 
 @dataclass(frozen=True)
@@ -37,7 +55,9 @@ class Claim:
     tight: the supremum, whether and where it is attained; None where no constant is at stake.
     witness: values (rational numbers as text) at which a refuted statement fails, and `shows`, what happens there.
     checked_by: the checkers that agree. about: fingerprints of the functions that the evidence runs.
-    argument: the step from what was checked to the statement. reason: why a claim is not PROVED.
+    assumes: its own conditions and those of all premises. argument: the step in prose from what was checked to the
+    statement. gloss: what the formula's symbols mean, and remarks. formulas: what was checked, normalised, one for each
+    piece of evidence; digest: of all of them, so that a narrowed domain is another digest. reason: why not PROVED.
     quote: the paper's sentence as printed, at most twenty words, found at `place`. reading: empty if the statement is
     what is printed, else how it is refdp's. kind: what is wrong with a refuted statement of a paper.
     """
@@ -53,10 +73,13 @@ class Claim:
     checked_by: tuple[str, ...] = ()
     evidence: tuple[str, ...] = ()
     uses: tuple[str, ...] = ()
-    assumes: tuple[str, ...] = ()
+    assumes: tuple[Condition, ...] = ()
     about: Mapping[str, str] = field(default_factory=dict)
     repaired_by: str | None = None
     argument: str = ""
+    gloss: str = ""
+    formulas: tuple[str, ...] = ()
+    digest: str = ""
     reason: str | None = None
     quote: str = ""
     place: str = ""
@@ -70,9 +93,9 @@ class Claim:
 
 def from_dict(row: Mapping[str, Any]) -> Claim:
     """A claim from a row of the ledger."""
-    values: dict[str, Any] = {f.name: row[f.name] for f in fields(Claim)}
+    values: dict[str, Any] = {f.name: row[f.name] for f in fields(Claim) if f.name in row}
     lists: dict[str, Any] = {name: tuple(value) for name, value in values.items() if isinstance(value, list)}
-    return Claim(**{**values, **lists})
+    return Claim(**{**values, **lists, "assumes": tuple(Condition(**condition) for condition in row["assumes"])})
 
 
 @lru_cache(maxsize=1)
@@ -124,11 +147,24 @@ def _reopened_by_code(claim: Claim) -> Claim:
 
 
 def _reopened_by_premise(claim: Claim, found: Mapping[str, Claim]) -> Claim:
-    """A claim that rested on others which are open now; refutations rest on their own witness."""
-    lost = [name for name in claim.uses if found[name].verdict == "OPEN"]
-    if claim.verdict not in ("PROVED", "CONDITIONAL") or not lost:
+    """A claim that rested on others which are lost now; refutations rest on their own witness."""
+    lost = [name for name in claim.uses if name not in found or found[name].verdict in ("OPEN", "REFUTED")]
+    if claim.verdict in ("REFUTED", "OPEN") or not lost:
         return claim
-    return replace(claim, verdict="OPEN", reason=f"rests on open claims: {', '.join(lost)}")
+    return replace(claim, verdict="OPEN", reason=f"rests on lost claims: {', '.join(lost)}")
+
+
+def closure(names: Iterable[str]) -> tuple[str, ...]:
+    """The names and everything that they rest on, directly or not, sorted; ids that the ledger lacks included."""
+    found: set[str] = set()
+    waiting = list(names)
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            claim = everything().get(name)
+            waiting += claim.uses if claim else ()
+    return tuple(sorted(found))
 
 
 def citations(name: str) -> list[str]:
@@ -187,7 +223,9 @@ def _details(claim: Claim) -> list[tuple[str, str]]:
         ("neighbours", claim.relation),
         ("constant", claim.tight or ""),
         ("why", claim.reason or ""),
-        ("assumes", "\n".join(claim.assumes)),
+        ("only if", "\n".join(condition.text for condition in claim.assumes)),
+        ("formula", "\n".join(claim.formulas)),
+        ("symbols", claim.gloss),
         ("witness", "\n".join(f"{key} = {_readable(value)}" for key, value in (claim.witness or {}).items())),
         ("evidence", "\n".join(claim.evidence)),
         ("argument", claim.argument),

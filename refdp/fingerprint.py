@@ -1,7 +1,9 @@
-"""A fingerprint of what a function computes: its syntax tree and those of everything in refdp that it calls.
+"""A fingerprint of what a function computes: its syntax tree and those of everything in refdp that it can reach.
 
-Docstrings, comments, annotations and layout do not count, names and constants do. Claims store the fingerprints of the
-functions that they are about, so that a changed formula reopens its claims.
+Followed are functions, classes with all their methods and bases, the types that signatures name (so that methods of
+arguments count), module constants, dictionaries and what they hold, and imports inside functions. Docstrings, comments,
+annotations and layout do not count, names and constants do. Claims store the fingerprints of the code that they are
+about, so that a changed formula, or for a whole run anything that `train` reaches, reopens them.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ import ast
 import hashlib
 import importlib
 import inspect
+import sys
 import textwrap
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -17,6 +20,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 _IGNORED = frozenset({"annotation", "returns", "ctx", "type_comment", "kind", "type_params", "decorator_list"})
+_PLAIN = (bool, int, float, str, type(None))
 
 
 def name_of(function: Callable[..., Any]) -> str:
@@ -35,10 +39,10 @@ def resolve(name: str) -> Any:
 
 @cache
 def fingerprint(name: str) -> str:
-    """16 hexadecimal digits that change when the function, or a function or constant of refdp it uses, changes."""
+    """16 hexadecimal digits that change when the function, or anything of refdp that it reaches, changes."""
     digest = hashlib.sha256()
-    for callee, text in sorted(_reachable(resolve(name)).items()):
-        digest.update(f"{callee}\n{text}\n".encode())
+    for reached, text in sorted(reachable(resolve(name)).items()):
+        digest.update(f"{reached}\n{text}\n".encode())
     return digest.hexdigest()[:16]
 
 
@@ -55,43 +59,132 @@ def tree_text(source: str) -> str:
     return _text(ast.parse(textwrap.dedent(source)).body[0])
 
 
-def _reachable(start: Any) -> dict[str, str]:
-    texts: dict[str, str] = {}
-    waiting = [start]
+def reachable(start: Any) -> dict[str, str]:
+    """The definitions and constants of refdp that code reaches: a digest of the syntax tree of each, by name."""
+    found: dict[str, str] = {}
+    waiting: list[tuple[str, str, ast.AST]] = [_definition(start)]
     while waiting:
-        item = waiting.pop()
-        name = name_of(item)
-        if name in texts:
+        name, module, tree = waiting.pop()
+        if name in found:
             continue
-        source = inspect.getsource(item)
-        texts[name] = tree_text(source)
-        constants, callees = _used(item, source)
-        texts |= constants
-        waiting += callees
-    return texts
+        found[name] = tree_digest(tree)
+        for used, value in _used(module, tree):
+            found |= {f"{used} =": repr(value)} if _is_plain(value) else {}
+            waiting += _origin(used, value)
+    return found
 
 
-def _used(item: Any, source: str) -> tuple[dict[str, str], list[Any]]:
-    """The module-level constants and the refdp functions and classes that a definition names."""
-    scope = vars(importlib.import_module(item.__module__))
-    constants: dict[str, str] = {}
-    callees: list[Any] = []
-    for node in ast.walk(ast.parse(textwrap.dedent(source)).body[0]):
-        used = _look_up(node, scope)
-        if isinstance(used, int | float | str | tuple) and isinstance(node, ast.Name):
-            constants[f"{item.__module__}:{node.id}"] = repr(used)
-        elif isinstance(used, FunctionType) and used.__module__.startswith("refdp"):
-            callees.append(inspect.unwrap(used))
-    return constants, callees
+def _definition(item: Any) -> tuple[str, str, ast.AST]:
+    """Name, module and syntax tree of a function or class. A property counts as its getter."""
+    item = inspect.unwrap(item.fget if isinstance(item, property) else item)
+    tree = _index(item.__module__).get(item.__qualname__)
+    if tree is None or not _same_place(item, tree):
+        tree = ast.parse(textwrap.dedent(inspect.getsource(item))).body[0]
+    return name_of(item), item.__module__, tree
 
 
-def _look_up(node: ast.AST, scope: dict[str, Any]) -> Any:
-    if isinstance(node, ast.Name):
-        return scope.get(node.id)
-    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-        module = scope.get(node.value.id)
-        return getattr(module, node.attr, None) if isinstance(module, ModuleType) else None
-    return None
+def _same_place(item: Any, tree: ast.AST) -> bool:
+    """Whether an object is what its module's source defines under its name, not something else put there."""
+    code = getattr(item, "__code__", None)
+    lines = {getattr(tree, "lineno", 0)} | {d.lineno for d in getattr(tree, "decorator_list", ())}
+    return code is None or code.co_firstlineno in lines
+
+
+@cache
+def _parsed(module: str) -> ast.Module:
+    return ast.parse(inspect.getsource(importlib.import_module(module)))
+
+
+@cache
+def _index(module: str) -> dict[str, ast.AST]:
+    """Definitions of a module by qualified name, and its constants by name."""
+    found: dict[str, ast.AST] = {}
+
+    def visit(body: list[ast.stmt], prefix: str) -> None:
+        for node in body:
+            if isinstance(node, ast.FunctionDef | ast.ClassDef):
+                found[prefix + node.name] = node
+                if isinstance(node, ast.ClassDef):
+                    visit(node.body, f"{prefix}{node.name}.")
+            elif isinstance(node, ast.Assign | ast.AnnAssign) and not prefix:
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                names = [n.id for target in targets for n in ast.walk(target) if isinstance(n, ast.Name)]
+                found.update(dict.fromkeys(names, node))
+            elif isinstance(node, ast.If | ast.For | ast.Try):
+                visit(node.body, prefix)
+
+    visit(_parsed(module).body, "")
+    return found
+
+
+@cache
+def _imported(module: str) -> dict[str, tuple[str, str]]:
+    """Names that a module imports from others, at its top, for types, or inside functions: module and name there."""
+    nodes = [node for node in ast.walk(_parsed(module)) if isinstance(node, ast.ImportFrom) and node.module]
+    return {alias.asname or alias.name: (node.module or "", alias.name) for node in nodes for alias in node.names}
+
+
+@cache
+def tree_digest(tree: ast.AST) -> str:
+    """A digest of `tree_text`, of a tree."""
+    return hashlib.sha256(_text(tree).encode()).hexdigest()
+
+
+@cache
+def _names(tree: ast.AST) -> tuple[tuple[str, str], ...]:
+    """Names that a definition reads: (name, "") or, for an attribute of a name, (name, attribute)."""
+    found: set[tuple[str, str]] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            found.add((node.id, ""))
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            found.add((node.value.id, node.attr))
+    return tuple(sorted(found))
+
+
+def _used(module: str, tree: ast.AST) -> Iterator[tuple[str, Any]]:
+    """Names that a definition reads, with what they stand for now."""
+    scope, imported = vars(importlib.import_module(module)), _imported(module)
+    for name, attribute in _names(tree):
+        value = scope.get(name)
+        if name not in scope and name in imported:
+            value = _import(*imported[name])
+        if isinstance(value, ModuleType):
+            if attribute and hasattr(value, attribute):
+                yield f"{value.__name__}:{attribute}", getattr(value, attribute)
+        elif not attribute and (name in scope or name in imported):
+            yield f"{module}:{name}", value
+
+
+def _import(module: str, name: str) -> Any:
+    """What a module gives under a name, None outside of refdp: other libraries are not looked at."""
+    if not module.startswith("refdp"):
+        return None
+    found = importlib.import_module(module)
+    return getattr(found, name) if hasattr(found, name) else importlib.import_module(f"{module}.{name}")
+
+
+def _origin(name: str, value: Any) -> list[tuple[str, str, ast.AST]]:
+    """The definition behind a name: of a function or class, or the assignment of a constant where it is made."""
+    if isinstance(value, FunctionType | type) or hasattr(value, "__wrapped__"):
+        ours = _inside(getattr(value, "__module__", "") or "") and "<locals>" not in value.__qualname__
+        return [_definition(value)] if ours else []
+    place, _, own = name.rpartition(":")
+    while _inside(place):
+        if own in _index(place):
+            return [(f"{place}:{own}", place, _index(place)[own])]
+        if own not in _imported(place):
+            return []
+        place, own = _imported(place)[own]
+    return []
+
+
+def _inside(module: str) -> bool:
+    return module.partition(".")[0] == "refdp" and module in sys.modules
+
+
+def _is_plain(value: Any) -> bool:
+    return isinstance(value, _PLAIN) or (isinstance(value, tuple) and all(_is_plain(item) for item in value))
 
 
 def _text(node: Any) -> str:
