@@ -131,12 +131,38 @@ PROPOSITIONS = (
         "Li et al. 2020, Theorem 4, repaired",
         "Releases on disjoint subsets, each epsilon_i-DP under adding or removing a record and under replacing one "
         "inside its subset: together epsilon-DP with epsilon the larger of the sum of the two largest and the "
-        "largest own one.",
+        "largest own one, which is at most twice the subset's cost of adding or removing.",
         REPLACE_ONE,
         evidence=(
             both_bounds(
                 "e^(sum of the two largest)",
                 "where the record leaves one subset for another, each at its worst output",
+            ),
+            Proved(
+                AtMost(
+                    reals("p q r s a b c"),
+                    given=lambda p, q, r, s, a, b, c: (
+                        *(p >= 0, q > 0, r >= 0, s > 0, a >= 1, b >= 1, p <= c * q, r == s),
+                    ),
+                    quantity=lambda p, q, r, s: p * r / (q * s),
+                    bound=lambda a, b, c: maximum(a * b, c),
+                ),
+                tight=Tight(
+                    "e^(the largest own one)",
+                    "where the record is replaced inside the subset that costs most for that",
+                    at=lambda q, s, c: {"p": c * q, "r": s},
+                    given=lambda q, s, a, b, c: (q > 0, s > 0, a >= 1, b >= 1, c >= a * b),
+                    near={"p": 5, "q": 1, "r": 1, "s": 1, "a": 2, "b": 1, "c": 5},
+                ),
+                label="the record is replaced inside its subset, at the cost c of that",
+            ),
+            Proved(
+                ForAll(
+                    reals("p q m a"),
+                    given=lambda p, q, m, a: (p >= 0, q > 0, m > 0, a >= 1, p <= a * m, m <= a * q),
+                    holds=lambda p, q, a: p <= a * a * q,
+                ),
+                label="which is at most a removal and an addition, density m between them",
             ),
         ),
         argument="A replaced record changes one subset by replacement, or two: it leaves one and joins another.",
@@ -241,7 +267,8 @@ PROPOSITIONS = (
                 )
             ),
         ),
-        argument="x, z on the neighbours, y on the data without the record; per coordinate, hence for sums of them.",
+        gloss="x, z on the neighbours, at most u and v from y on the data without "
+        "the record; per coordinate, hence for sums of them.",
     ),
     Proposition(
         "composition/clipping",
@@ -266,6 +293,7 @@ PROPOSITIONS = (
                 ),
             ),
         ),
+        gloss="x, y: a number on two neighbours; low, high: the interval's ends.",
     ),
     Proposition(
         "composition/post-processing",

@@ -38,8 +38,8 @@ PROPOSITIONS = (
     Proposition(
         "composition/discrete-gaussian",
         "Canonne, Kamath, Steinke 2020, Theorem 4 and Proposition 5",
-        "A discrete Gaussian of variance parameter sd^2 on values of its grid has Renyi divergence of order alpha at most "
-        "alpha (v - w)^2 / (2 sd^2), and coordinates add.",
+        "A discrete Gaussian of variance parameter sd^2 on values of its grid has Renyi divergence of order alpha at "
+        "most alpha (v - w)^2 / (2 sd^2), and coordinates add.",
         evidence=(
             Follows(
                 "completing the square as for composition/gaussian leaves the ratio of the masses' sums over the grid, "

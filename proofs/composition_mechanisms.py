@@ -102,6 +102,7 @@ PROPOSITIONS = (
             ),
         ),
         uses=("composition/exponential-range",),
+        gloss="most, least: the largest and smallest change of the utilities; delta: Delta u.",
     ),
     Proposition(
         "composition/gaussian",

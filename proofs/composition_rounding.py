@@ -62,6 +62,19 @@ def child(formula: Callable[..., Any], label: str) -> Proved:
     )
 
 
+def leaf(formula: Callable[..., Any], label: str) -> Proved:
+    """A leaf's value, with its two operations rounded."""
+    return Proved(
+        AtMost(
+            reals("G n lam a b"),
+            lambda G, n, lam, a, b: both(computed(formula, (a, b), G, n, lam) - formula(G, n, lam)),
+            lambda G, n, lam: 3 * UNIT * absolute(formula(G, n, lam)),
+            lambda n, lam, a, b: (n >= 0, lam > 0, *_small(a), *_small(b)),
+        ),
+        label=label,
+    )
+
+
 def _small(error: Any) -> tuple[Any, Any]:
     return error >= -UNIT, error <= UNIT
 
@@ -118,7 +131,8 @@ PROPOSITIONS = (
             ),
         ),
         gloss="u, v: an option's exact utility on two neighbours, c, d: as computed; s, t and a, b: another option's. "
-        "Nodes whose records are the same compute the same. By composition/exponential-range the loss grows by 4 k r.",
+        "R: the exact range. Nodes whose records are the same compute the same. "
+        "By composition/exponential-range the loss grows by 4 k r.",
     ),
     Proposition(
         "composition/rounded-values",
@@ -170,8 +184,8 @@ PROPOSITIONS = (
             SUM,
             PARENT,
         ),
-        gloss="G: a sum of gradients on the grid 2^-24, exact below 2^29 and so at least 2^-24 or 0; n: a count or a sum "
-        "of Hessians, also exact. A node of n records with |g| <= g* has G^2/(n + lambda) <= g*^2 n, so that the "
+        gloss="G: a sum of gradients on the grid 2^-24, exact below 2^29 and so at least 2^-24 or 0; n: a count or a "
+        "sum of Hessians, also exact. A node of n records with |g| <= g* has G^2/(n + lambda) <= g*^2 n, so that the "
         "loss of a choice grows by less than a factor 1 + 2^-50 n.",
     ),
     Proposition(
@@ -180,18 +194,7 @@ PROPOSITIONS = (
         "From exact sums a leaf value -G/(n + lambda) is computed within 3 2^-53 of itself.",
         NONE,
         about=(dpboost.leaf_value, dpxgboost_formulas.leaf_value),
-        evidence=tuple(
-            Proved(
-                AtMost(
-                    reals("G n lam a b"),
-                    lambda G, n, lam, a, b: both(computed(formula, (a, b), G, n, lam) - formula(G, n, lam)),
-                    lambda G, n, lam: 3 * UNIT * absolute(formula(G, n, lam)),
-                    lambda n, lam, a, b: (n >= 0, lam > 0, *_small(a), *_small(b)),
-                ),
-                label=label,
-            )
-            for formula, label in ((dpboost.leaf_value, "DPBoost"), (dpxgboost_formulas.leaf_value, "DP-XGBoost"))
-        ),
+        evidence=(leaf(dpboost.leaf_value, "DPBoost"), leaf(dpxgboost_formulas.leaf_value, "DP-XGBoost")),
         gloss="G, n as in composition/rounded-gain. Cutting to an interval rounds nothing.",
     ),
     Proposition(
@@ -205,7 +208,7 @@ PROPOSITIONS = (
                 ForAll(
                     reals("n g S"),
                     lambda S: (S <= 2**53, -S <= 2**53),
-                    lambda n, g, S: (n >= 0, g >= 0, S <= n * g, -S <= n * g, n * g <= 2**53),
+                    lambda n, g, S: (n >= 0, g >= 0, n * g >= S, n * g >= -S, n * g <= 2**53),
                 )
             ),
         ),

@@ -8,8 +8,8 @@ from typing import Any
 
 import sympy
 
-from proofs.dpboost import LAMBDA
 from proofs.conditions import HALF
+from proofs.dpboost import LAMBDA
 from proofs.evidence import Counterexample, Finite, Identity, Proved
 from proofs.proposition import Proposition
 from proofs.statements import AtMost, Count, ForAll, Real, both
@@ -165,7 +165,7 @@ PROPOSITIONS = (
                 ),
             ),
         ),
-        argument="k filtered records with gradient sum F, m kept ones with sum S, |S| <= m; p = k/(m + k), g_l* = 1.",
+        gloss="k filtered records with gradient sum F, m kept ones with sum S, |S| <= m; p = k/(m + k), g_l* = 1.",
     ),
     Proposition(
         "dpboost/theorem-6",

@@ -67,6 +67,7 @@ PROPOSITIONS = (
                 )
             ),
         ),
+        gloss="e: eps_t; d: Depth_max.",
     ),
     Proposition(
         "dpboost/theorem-7-sum",
@@ -103,6 +104,7 @@ PROPOSITIONS = (
             ),
         ),
         uses=("composition/laplace", "composition/sequential"),
+        gloss="e: eps_t; d: Depth_max.",
     ),
     Proposition(
         "dpboost/theorem-7",
@@ -175,7 +177,7 @@ PROPOSITIONS = (
                 label="each share is the step of (1 - r^t)/(1 - r^T), r = 1 - eta, which goes from 0 to 1",
             ),
         ),
-        argument="A last ensemble of fewer trees uses a part of the records.",
+        gloss="A last ensemble of fewer trees uses a part of the records.",
     ),
     Proposition(
         "dpboost/algorithm-2-line-8",
@@ -207,6 +209,7 @@ PROPOSITIONS = (
                 label="t - 1 = q T_e + r has remainder r, zero only at r = 0",
             ),
         ),
+        gloss="size: T_e; q, r: quotient and remainder of t - 1.",
     ),
     Proposition(
         "dpboost/algorithm-2-budget",
@@ -220,6 +223,7 @@ PROPOSITIONS = (
                 )
             ),
         ),
+        gloss="e: eps; ensembles: N_e.",
     ),
     Proposition(
         "dpboost/theorem-8",

@@ -110,7 +110,7 @@ PROPOSITIONS = (
             ),
         ),
         uses=("dpboost/scaling",),
-        argument="A record sits in one leaf, so that this is also the L1 change of all leaves. Counts are integers: "
+        gloss="A record sits in one leaf, so that this is also the L1 change of all leaves. Counts are integers: "
         "for 0 < n < 1 the last step of Eq. 14 fails.",
     ),
     Proposition(
@@ -210,7 +210,7 @@ PROPOSITIONS = (
             ),
         ),
         uses=("dpboost/scaling",),
-        argument="A record sits in one leaf, so that this is also the L1 change of all leaves.",
+        gloss="A record sits in one leaf, so that this is also the L1 change of all leaves.",
     ),
     Proposition(
         "dpboost/leaf-clipped-replace-one",

@@ -7,6 +7,7 @@ from typing import Any
 
 import sympy
 
+from proofs.conditions import NO_EMPTY_LEAF
 from proofs.dpxgboost_leaves import kept_and_dropped
 from proofs.dpxgboost_splits import AR, BOUND, COUNT, LAMBDA, OTHER, RECORD, RO, TENTH
 from proofs.enclosures import Enclosed
@@ -14,7 +15,7 @@ from proofs.evidence import BoundedCounterexample, Exhibit, Identity, Proved
 from proofs.proposition import ADD_REMOVE, REPLACE_ONE, Proposition
 from proofs.statements import AtMost, Count, ForAll, Real, within
 from proofs.tightness import Tight
-from refdp.generic import absolute
+from refdp.generic import absolute, log
 from refdp.papers import dpxgboost_formulas as paper
 
 SUM_S = Real("S")
@@ -36,6 +37,11 @@ def average_excess(S: Any, n: Any, v: Any, g: Any, lam: Any) -> Any:
 def average_domain(S: Any, n: Any, v: Any, g: Any, lam: Any) -> tuple[Any, ...]:
     """Gradients and outputs within [-1, 1], g* = 1 being the unit."""
     return lam >= 0, *within(g, 1), *within(S, n), *within(v, 1)
+
+
+def log_ratio(lam: Any) -> Any:
+    """log((2 + lambda)/(1 + lambda)), the logarithm of the counts at a leaf of one record."""
+    return log((2 + lam) / (1 + lam))
 
 
 def moved_average_loss(e: Any) -> Any:
@@ -131,6 +137,7 @@ PROPOSITIONS = (
         "Without empty leaves Algorithm 1 is max(epsilon, epsilon/2 + log((2+lambda)/(1+lambda)))-DP, and no better.",
         ADD_REMOVE,
         about=(paper.noisy_average_log_density, paper.noisy_average_scale, paper.noisy_average_loss_bound),
+        assumes=(NO_EMPTY_LEAF,),
         evidence=(
             Identity(
                 "S v g a b c",
@@ -193,7 +200,8 @@ PROPOSITIONS = (
     Proposition(
         "dpxgboost/noisy-average-condition",
         "Algorithm 1, repaired",
-        "Algorithm 1 is epsilon-DP whenever epsilon >= 2 log((2 + lambda)/(1 + lambda)), 1.2933 for lambda = 1/10.",
+        "Without empty leaves Algorithm 1 is epsilon-DP whenever epsilon >= 2 log((2 + lambda)/(1 + lambda)), 1.2933 "
+        "for lambda = 1/10.",
         ADD_REMOVE,
         about=(paper.noisy_average_loss_bound,),
         evidence=(
@@ -205,9 +213,16 @@ PROPOSITIONS = (
                 ),
                 label="epsilon is the larger of the two then",
             ),
+            Identity(
+                "e d",
+                lambda e, d: paper.noisy_average_loss_bound(2 * log_ratio(e) + d, e),
+                lambda e, d: 2 * log_ratio(e) + d,
+                positive=True,
+                label="the bound at epsilon = 2 c + d, for lambda = e and d > 0",
+            ),
         ),
         uses=("dpxgboost/noisy-average-cost",),
-        argument="c = log((2 + lambda)/(1 + lambda)). Below that, no scale of the noise helps.",
+        gloss="c = log((2 + lambda)/(1 + lambda)). Below that, no scale of the noise helps.",
     ),
     Proposition(
         "dpxgboost/noisy-average-same-leaf-replace-one",

@@ -195,7 +195,7 @@ PROPOSITIONS = (
             ),
         ),
         uses=("dpxgboost/eq-6",),
-        argument="The bound itself holds; that both data sets meet it does not follow, see min-child-weight.",
+        gloss="The bound itself holds; that both data sets meet it does not follow, see min-child-weight.",
     ),
     Proposition(
         "dpxgboost/eq-7-replace-one",
@@ -264,7 +264,7 @@ PROPOSITIONS = (
                 label="g* = 1 is a choice of unit, and the change is odd in the gradients (B = -1)",
             ),
         ),
-        argument="No decision depends on a count, and the bound is below Eq. 7's.",
+        gloss="No decision depends on a count, and the bound is below Eq. 7's.",
     ),
     Proposition(
         "dpxgboost/padded-leaf-replace-one",

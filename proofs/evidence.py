@@ -23,7 +23,8 @@ class Outcome:
     """What a piece of evidence shows.
 
     decisive: False for evidence that can refute but never prove (small scopes, prose). witness: for "fails".
-    prose: True for a step in words. formula: what was checked, normalised.
+    prose: True for a step in words. formula: what was checked, normalised. variables: the names in it, if it has any.
+    ran: the functions of refdp that were run on them.
     """
 
     result: Result
@@ -34,6 +35,8 @@ class Outcome:
     decisive: bool = True
     prose: bool = False
     formula: str = ""
+    variables: tuple[str, ...] = ()
+    ran: tuple[str, ...] = ()
 
 
 class Evidence(Protocol):

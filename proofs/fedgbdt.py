@@ -50,7 +50,7 @@ PROPOSITIONS = (
                 ForAll(reals("a b o p r"), lambda a, b, o, p, r: (a + o + r) - (b + p + r) - ((a + o) - (b + p)) == 0)
             ),
         ),
-        argument="a, b: loss with either tree; o, p: their penalties; r: the earlier trees' penalties, which cancel.",
+        gloss="a, b: loss with either tree; o, p: their penalties; r: the earlier trees' penalties, which cancel.",
     ),
     Proposition(
         "fedgbdt/eq-3",
@@ -115,7 +115,7 @@ PROPOSITIONS = (
                 )
             ),
         ),
-        argument="For H, K >= 0 and lambda > 0 the three denominators are positive; h = 1 gives the gradient score.",
+        gloss="For H, K >= 0 and lambda > 0 the three denominators are positive; h = 1 gives the gradient score.",
     ),
     Proposition(
         "fedgbdt/weight-clip",

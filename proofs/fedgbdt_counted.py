@@ -75,7 +75,7 @@ PROPOSITIONS = (
                 ),
             ),
         ),
-        argument="Squares of both sides.",
+        gloss="Squares of both sides.",
     ),
     Proposition(
         "fedgbdt/gradient-sensitivity-clipped",
@@ -96,7 +96,7 @@ PROPOSITIONS = (
                 ),
             ),
         ),
-        argument="c = 1 is the log loss; c = gradient_bound_after(u, ...) tightens the first trees.",
+        gloss="c = 1 is the log loss; c = gradient_bound_after(u, ...) tightens the first trees.",
     ),
     Proposition(
         "fedgbdt/gradient-sensitivity-replace-one",
@@ -245,7 +245,7 @@ PROPOSITIONS = (
                 tight=Tight("1/4", "at s = 0", at=lambda: {"u": 1, "y": 0}, near={"u": 1, "y": 0}),
             ),
         ),
-        argument="A quarter of what the (g, h) query may change: at equal noise, 1/16 of its cost.",
+        gloss="A quarter of what the (g, h) query may change: at equal noise, 1/16 of its cost.",
     ),
     Proposition(
         "fedgbdt/hessian-histogram-sensitivity-replace-one",

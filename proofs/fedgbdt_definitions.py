@@ -91,7 +91,7 @@ PROPOSITIONS = (
                 )
             ),
         ),
-        argument="Hence L is normal with mean c^2/(2v) and variance c^2/v. The definition needs densities, and leaves "
+        gloss="Hence L is normal with mean c^2/(2v) and variance c^2/v. The definition needs densities, and leaves "
         "open whether neighbours differ by adding or by replacing one individual: both are treated here.",
     ),
     Proposition(
@@ -159,6 +159,7 @@ PROPOSITIONS = (
                 label="one outcome's share of the moment, b = a - 1",
             ),
         ),
+        gloss="p, q: densities of an outcome.",
     ),
     Proposition(
         "fedgbdt/power-inequality",

@@ -227,6 +227,7 @@ PROPOSITIONS = (
                 )
             ),
         ),
+        gloss="a: the order; v: the variance; s: the multiplier.",
     ),
     Proposition(
         "fedgbdt/exact-composition",

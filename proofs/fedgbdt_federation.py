@@ -79,7 +79,7 @@ ROUNDING = (
                 tight=Tight("1", "at k = j = 0", at=lambda: {"k": 0, "j": 0}, near={"N": 1, "k": 0, "j": 0}),
             ),
         ),
-        argument="h = s (1 - s). However ties are rounded. The grid 2^-24 of refdp is of this kind.",
+        gloss="h = s (1 - s). However ties are rounded. The grid 2^-24 of refdp is of this kind.",
     ),
     Proposition(
         "fedgbdt/rounding-replace-one",
@@ -104,7 +104,7 @@ ROUNDING = (
                 label="same leaf",
             ),
         ),
-        argument="In different leaves the squares add up to at most 2.",
+        gloss="(g, h) and (q, r): the two records' rounded pairs. In different leaves the squares add up to at most 2.",
     ),
 )
 

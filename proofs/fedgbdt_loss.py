@@ -99,7 +99,7 @@ PROPOSITIONS = (
             derivative(1, 2, losses.log_hessian),
             derivative(-1, 2, losses.log_hessian),
         ),
-        argument="Both formulas are continuous at 0. y is any label: positive y is enough, the loss being linear in y.",
+        gloss="Both formulas are continuous at 0. y is any label: positive y is enough, the loss being linear in y.",
     ),
     Proposition(
         "fedgbdt/gradient-bound",

@@ -81,7 +81,7 @@ PROPOSITIONS = (
                 )
             ),
         ),
-        argument="Squares of both sides. Holds, but is not tight: see fedgbdt/newton-sensitivity-joint.",
+        gloss="Squares of both sides. Holds, but is not tight: see fedgbdt/newton-sensitivity-joint.",
     ),
     Proposition(
         "fedgbdt/newton-sensitivity-tight",
@@ -118,7 +118,7 @@ PROPOSITIONS = (
                 ),
             ),
         ),
-        argument="Squares of both sides. Every record is in one leaf, so the vector over all leaves has this norm too.",
+        gloss="Squares of both sides. Every record is in one leaf, so the vector over all leaves has this norm too.",
     ),
     Proposition(
         "fedgbdt/newton-sensitivity-by-round",
@@ -183,6 +183,6 @@ PROPOSITIONS = (
             ),
             Proved(MOVED_PAIR, label="another leaf"),
         ),
-        argument="Squares of both sides; the replaced record stays in its leaf or moves to another one.",
+        gloss="Squares of both sides; the replaced record stays in its leaf or moves to another one.",
     ),
 )

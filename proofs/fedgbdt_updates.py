@@ -141,7 +141,7 @@ PROPOSITIONS = (
                 ("exact arithmetic",),
             ),
         ),
-        argument="n = ceil(T/B), T = n B - r with 0 <= r < B. Other trees need a round a level.",
+        gloss="n = ceil(T/B), T = n B - r with 0 <= r < B. Other trees need a round a level.",
     ),
     Proposition(
         "fedgbdt/batched-rounds-ih-repaired",

@@ -195,9 +195,10 @@ def code_text(*functions: Callable[..., Any]) -> str:
                 cells = dict(zip(function.__code__.co_freevars, (c.cell_contents for c in function.__closure__ or ())))
                 found[key] = repr(sorted((n, repr(v)) for n, v in cells.items() if not callable(v)))
                 waiting += cells.values()
-                waiting += [function.__globals__.get(n) for n in sorted(_names(tree))]
-                found |= {f"{key}:{n}": repr(v) for n in sorted(_names(tree))
-                          if isinstance(v := function.__globals__.get(n), int | str | Fraction | tuple | range)}  # fmt: skip
+                named = {n: function.__globals__.get(n) for n in sorted(_names(tree))}
+                plain = int | str | Fraction | tuple | range
+                waiting += named.values()
+                found |= {f"{key}:{n}": repr(value) for n, value in named.items() if isinstance(value, plain)}
     text = "\n".join(f"{name} {value}" for name, value in sorted(found.items()))
     return f"(code {hashlib.sha256(text.encode()).hexdigest()[:16]})"
 
@@ -244,7 +245,9 @@ def _shown(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     number = Fraction(value)
-    size = str(abs(number.numerator)) if number.denominator == 1 else f"(/ {abs(number.numerator)} {number.denominator})"
+    size = (
+        str(abs(number.numerator)) if number.denominator == 1 else f"(/ {abs(number.numerator)} {number.denominator})"
+    )
     return f"(- {size})" if number < 0 else size
 
 

@@ -97,7 +97,7 @@ CLASSIFICATION = (
                 ),
             ),
         ),
-        argument="u = exp(2 y f) takes every positive value.",
+        gloss="u = exp(2 y f) takes every positive value.",
     ),
     Proposition(
         "inprivate/residual-bound-first-tree",

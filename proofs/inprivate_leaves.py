@@ -138,6 +138,7 @@ QUERIES = (
         "The number of records of a leaf has sensitivity 1.",
         ADD_REMOVE,
         evidence=(Identity("n", lambda n: (n + 1) - n, lambda n: 1 + 0 * n),),
+        gloss="n: the number of records.",
     ),
     Proposition(
         "inprivate/leaf-count-sensitivity-replace-one",
@@ -164,7 +165,7 @@ QUERIES = (
             ),
         ),
         uses=("inprivate/residual-bound-repaired",),
-        argument="The single bounds 2 and 1 are never met by one record.",
+        gloss="The single bounds 2 and 1 are never met by one record.",
     ),
     Proposition(
         "inprivate/leaf-joint-sensitivity-replace-one",

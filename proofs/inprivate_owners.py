@@ -108,7 +108,7 @@ PROPOSITIONS = (
                 label="the upper tail exp(-x/b)/2 of the Laplace law at the margin",
             ),
         ),
-        argument="A tree that worsens the total error on the checking owner's records by more than the margin passes "
+        gloss="A tree that worsens the total error on the checking owner's records by more than the margin passes "
         "with probability at most beta, one that improves it by more is refused with at most that.",
     ),
 )

@@ -64,7 +64,7 @@ BUDGET = (
         "A tree of depth d needs (d - 1) + 2 = d + 1 queries.",
         about=(paper.queries,),
         evidence=(Identity("d", lambda d: paper.queries(d), lambda d: d + 1),),
-        argument="One selection for all nodes of each of d - 1 levels, two queries for all leaves.",
+        gloss="One selection for all nodes of each of d - 1 levels, two queries for all leaves.",
     ),
     Proposition(
         "inprivate/algorithm-1-line-10",

@@ -6,17 +6,20 @@ import importlib
 import json
 import multiprocessing
 import pkgutil
+import re
+import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import proofs
 from proofs.attribution import attributions
-from proofs.evidence import Outcome
+from proofs.evidence import Evidence, Outcome
 from proofs.proposition import Proposition, derive
 from refdp.claims import Claim
 
@@ -52,7 +55,26 @@ def propositions() -> dict[str, Proposition]:
 
 def check(proposition: Proposition) -> Outcomes:
     """The outcomes of all evidence, in this process."""
-    return tuple(replace(evidence.check(), formula=evidence.formula()) for evidence in proposition.evidence)
+    return tuple(described(evidence, evidence.check()) for evidence in proposition.evidence)
+
+
+def described(evidence: Evidence, outcome: Outcome) -> Outcome:
+    """The outcome with the formula that was checked, the names in it, and the functions of refdp that it runs."""
+    ran: set[str] = set()
+
+    def note(frame: FrameType, event: str, _: Any) -> None:
+        module = frame.f_globals.get("__name__", "")
+        if event == "call" and module.partition(".")[0] == "refdp":
+            ran.add(f"{module}:{frame.f_code.co_qualname}")
+
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        formula = evidence.formula()
+    finally:
+        sys.setprofile(before)
+    names = tuple(sorted(set(re.findall(r"\((\w+) (?:Real|Int|real|> 0|>= 0)", formula))))
+    return replace(outcome, formula=formula, variables=names, ran=tuple(sorted(ran)))
 
 
 def verdicts(outcomes: dict[str, Outcomes]) -> dict[str, Claim]:

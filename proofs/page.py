@@ -12,7 +12,10 @@ from refdp.fingerprint import resolve
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "claims.md"
-CHECKER = ("terms", "solvers", "statements", "tightness", "enclosures", "symbols", "evidence", "proposition")
+CHECKER = (
+    *("terms", "solvers", "statements", "tightness", "enclosures", "symbols", "formulas", "evidence"),
+    "proposition",
+)
 """The modules that have to be right for a verdict to be right, beside z3, cvc5, arb, mpmath, sympy and Python."""
 
 
@@ -44,8 +47,15 @@ def _head(claims: dict[str, Claim]) -> Iterator[str]:
     yield (
         f"{len(claims)} claims, each with a verdict that a machine derived. The checker that has to be trusted is "
         f"{checker_lines()} lines ({', '.join(f'proofs/{name}.py' for name in CHECKER)}), together with z3, cvc5, "
-        "arb, mpmath, sympy and Python's rational arithmetic. What a claim's evidence shows and what the statement "
-        "says are joined by the argument printed with it; that step is for the reader to judge."
+        "arb, mpmath, sympy and Python's rational arithmetic."
+    )
+    yield ""
+    yield (
+        "PROVED says that a machine decided the formula that is printed, with code of refdp run on its variables, and "
+        "that all premises are PROVED. That the statement says in words what the formula says is for the reader to "
+        "judge. ARGUED: a step is prose, here (`argument`) or in a premise; all whole runs are. CONDITIONAL: it holds "
+        "under the conditions listed, which every claim that uses it inherits. A formula's digest is stored, so that "
+        "another domain or constant is a difference in `make verify`."
     )
     yield ""
     papers = sorted({claim.paper for claim in claims.values()})
@@ -91,11 +101,15 @@ def _lines(claim: Claim, claims: dict[str, Claim]) -> Iterator[str]:
     if claim.tight:
         yield f"- tight: {claim.tight}"
     if claim.assumes:
-        yield f"- assumes: {'; '.join(claim.assumes)}"
+        yield f"- only if: {'; '.join(condition.text for condition in claim.assumes)}"
     if claim.witness:
         yield f"- witness: {', '.join(f'{key} = {value}' for key, value in claim.witness.items())}"
     for note in claim.evidence:
         yield f"- evidence: {note}"
+    if claim.formulas:
+        yield f"- formula, digest {claim.digest}: {', '.join(f'`{formula}`' for formula in claim.formulas)}"
+    if claim.gloss:
+        yield f"- symbols: {claim.gloss}"
     if claim.argument:
         yield f"- argument: {claim.argument}"
     if claim.checked_by:

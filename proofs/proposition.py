@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -109,11 +110,26 @@ def _verdict(
     if lost:
         failing = ", ".join(f"{name} ({premises[name].verdict})" for name in lost)
         return "OPEN", f"{proposition.reason + '; ' if proposition.reason else ''}a premise fails: {failing}"
+    loose = _unexplained(proposition, outcomes)
+    if loose:
+        return "OPEN", f"nothing ties the formula to the statement: {', '.join(loose)} is not explained"
     assumed = _assumptions(proposition, premises)
     if assumed:
         return "CONDITIONAL", f"only if: {'; '.join(condition.text for condition in assumed)}"
     prose = _prose(proposition, outcomes, premises)
     return ("ARGUED", prose) if prose else ("PROVED", None)
+
+
+def _unexplained(proposition: Proposition, outcomes: tuple[Outcome, ...]) -> list[str]:
+    """Variables of formulas that neither run code that the claim is about nor are named in its words.
+
+    With an argument it is the reader who ties the two, and the claim is ARGUED.
+    """
+    about = {name_of(function) for function in proposition.about}
+    words = " ".join([proposition.locus, proposition.statement, proposition.gloss, *(o.note for o in outcomes)])
+    known = set(re.findall(r"\w+", words))
+    loose = {name for o in outcomes if not about & set(o.ran) for name in o.variables if name not in known}
+    return [] if about or proposition.argument or proposition.restates else sorted(loose)
 
 
 def _prose(proposition: Proposition, outcomes: tuple[Outcome, ...], premises: Mapping[str, Claim]) -> str | None:

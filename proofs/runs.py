@@ -1,7 +1,7 @@
 """Whole runs: from what single releases cost to what `train` as it stands costs. Argued, and checked on small scopes.
 
-Each is about the code that a run reaches, from `train`, `certificate` and `account` on, so that any change of it reopens
-the claim.
+Each is about the code that a run reaches, from `train`, `certificate` and `account` on, so that any change of it
+reopens the claim.
 """
 
 from __future__ import annotations
@@ -97,8 +97,8 @@ PROPOSITIONS = (
                 *(f"dpxgboost/tree-repaired{suffix}", "dpxgboost/budget", *COMPOSED, "composition/exponential-range"),
                 *(sampling, f"dpxgboost/gradient-filter{suffix}", "composition/grid-sums"),
             ),
-            "Trees follow each other and see released trees; the rows and columns of a tree are drawn without looking at "
-            "values; counts that stop a node are released first.",
+            "Trees follow each other and see released trees; the rows and columns of a tree are drawn without looking "
+            "at values; counts that stop a node are released first.",
         )
         for suffix, relation, kind, sampling in (
             (*BOTH[0], "dpxgboost/subsampling-poisson"),
@@ -125,8 +125,8 @@ PROPOSITIONS = (
         Proposition(
             f"inprivate/algorithm-2{suffix}",
             "Algorithm 2 and section VI-B, among owners",
-            "Algorithm 2 among owners costs a record what its own owner's plan costs, whatever the other owners and the "
-            "miner see and do, messages, verdicts and private measurements included.",
+            "Algorithm 2 among owners costs a record what its own owner's plan costs, whatever the other owners and "
+            "the miner see and do, messages, verdicts and private measurements included.",
             relation,
             (inprivate_owners.step, inprivate_owners.certificate, inprivate_rounds.conduct, account),
             (Follows("all that leaves an owner is computed from trees already sent and its own recorded releases"),),
@@ -172,8 +172,8 @@ PROPOSITIONS = (
     run(
         "sgbdt/distributed",
         "slide Extension for distributed learning",
-        "Distributed training releases what central training does: each participant samples and charges its own records, "
-        "the secure sums are equal bit by bit, and shares of the noise of `honest` participants suffice.",
+        "Distributed training releases what central training does: each participant samples and charges its own "
+        "records, the secure sums are equal bit by bit, and shares of the noise of `honest` participants suffice.",
         ADD_REMOVE,
         (train_distributed,),
         (

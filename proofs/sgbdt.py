@@ -188,6 +188,7 @@ PROPOSITIONS = (
                 ),
             ),
         ),
+        gloss="b: g*; g: a record's gradient.",
     ),
     Proposition(
         "sgbdt/joint-sensitivity-replaced",
@@ -211,6 +212,7 @@ PROPOSITIONS = (
                 ),
             ),
         ),
+        gloss="b: g*; g, e: the two records' gradients.",
     ),
     Proposition(
         "sgbdt/whitened-add-remove",

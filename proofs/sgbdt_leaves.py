@@ -85,7 +85,7 @@ PROPOSITIONS = (
                 ),
             ),
         ),
-        argument="g* = 1; G / max(lambda, n) scales with the gradients.",
+        gloss="g* = 1; G / max(lambda, n) scales with the gradients.",
     ),
     Proposition(
         "sgbdt/prior-leaf-sensitivity-tight",
@@ -186,7 +186,8 @@ PROPOSITIONS = (
             ),
         ),
         uses=("composition/laplace", "composition/sequential"),
-        argument="The count is released first; both releases are part of the cost.",
+        gloss="S: the sum, y (z): a record's label, b: m*, c: n~. The count is released first; "
+        "both releases are part of the cost.",
     ),
     Proposition(
         "sgbdt/initial-score-replace-one",
@@ -211,5 +212,6 @@ PROPOSITIONS = (
             ),
         ),
         uses=("composition/laplace", "composition/sequential"),
+        gloss="S: the sum without the record, y and z: its label before and after; m: m*, c: n~.",
     ),
 )

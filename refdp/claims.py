@@ -3,8 +3,8 @@
 Verdicts are derived by the checker in proofs/ and committed as refdp/ledger.json; reading them needs no solver. A claim
 about code that changed since it was checked is OPEN again.
 
-PROVED: a machine decided the formula printed with the claim, and every premise is PROVED. ARGUED: a step rests on prose,
-here or in a premise. CONDITIONAL: it holds under the conditions that are listed, its own and its premises'.
+PROVED: a machine decided the formula printed with the claim, and every premise is PROVED. ARGUED: a step rests on
+prose, here or in a premise. CONDITIONAL: it holds under the conditions listed, its own and its premises'.
 """
 
 from __future__ import annotations

@@ -75,8 +75,8 @@ def reachable(start: Any) -> dict[str, str]:
 
 
 def _definition(item: Any) -> tuple[str, str, ast.AST]:
-    """Name, module and syntax tree of a function or class. A property counts as its getter."""
-    item = inspect.unwrap(item.fget if isinstance(item, property) else item)
+    """Name, module and syntax tree of a function or class. A property is its getter."""
+    item = inspect.unwrap(getattr(item, "fget", item))
     tree = _index(item.__module__).get(item.__qualname__)
     if tree is None or not _same_place(item, tree):
         tree = ast.parse(textwrap.dedent(inspect.getsource(item))).body[0]

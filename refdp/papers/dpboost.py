@@ -180,6 +180,7 @@ LEAF_CLIPPED = {
     Relation.ADD_REMOVE: "dpboost/leaf-clipped-add-remove",
     Relation.REPLACE_ONE: "dpboost/leaf-clipped-replace-one",
 }
+RUN = {Relation.ADD_REMOVE: "dpboost/run", Relation.REPLACE_ONE: "dpboost/run-replace-one"}
 LEMMA_1 = {Relation.ADD_REMOVE: "dpboost/lemma-1", Relation.REPLACE_ONE: "dpboost/lemma-1-replace-one"}
 COROLLARY_2 = {Relation.ADD_REMOVE: "dpboost/corollary-2", Relation.REPLACE_ONE: "dpboost/corollary-2-replace-one"}
 
@@ -273,7 +274,8 @@ def certificate(params: Params, schema: Schema) -> Certificate:
         breaches.append("split candidates are values of the records (dpboost/candidates): outputs reveal them")
     claimed = Guarantee(params.epsilon if params.scheme != "np" else math.inf, 0.0)
     proved = plan(params, schema, proved=True)
-    return issue("dpboost", claimed, plan(params, schema), proved, tuple(breaches))
+    return issue("dpboost", claimed, plan(params, schema), proved, tuple(breaches),
+                 schema=schema, rests_on=(RUN[params.relation],))  # fmt: skip
 
 
 # --- Training ---------------------------------------------------------------------------------------------------------

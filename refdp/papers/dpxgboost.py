@@ -122,13 +122,13 @@ def certificate(params: Params, schema: Schema) -> Certificate:
         breaches.append("leaf values are divided by exact counts (dpxgboost/noisy-average)")
     claimed, declared = Guarantee(params.epsilon, params.delta), plan(params, schema)
     proved = plan(params, schema, proved=True)
-    return issue("dpxgboost", claimed, declared, proved, tuple(breaches), rests_on=rests_on(params))
+    return issue("dpxgboost", claimed, declared, proved, tuple(breaches), schema=schema, rests_on=rests_on(params))
 
 
 def rests_on(params: Params) -> tuple[str, ...]:
     """Claims that a guarantee needs besides those of its sensitivities."""
     end = suffix(params.relation)
-    needed = ["dpxgboost/budget"]
+    needed = ["dpxgboost/budget", f"dpxgboost/run{end}"]
     if params.gradients == "filter":
         needed.append(f"dpxgboost/gradient-filter{end}")
     if params.missing == "learned":

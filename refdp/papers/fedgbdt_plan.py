@@ -192,6 +192,7 @@ def certificate(params: Params, schema: Schema) -> Certificate:
         plan(params, schema),
         proved,
         tuple(breaches),
+        schema=schema,
         established=bound.epsilon,
         rests_on=WHOLE[params.relation],
         remarks=(remark,),
@@ -200,7 +201,7 @@ def certificate(params: Params, schema: Schema) -> Certificate:
 
 METHODS = {"exact": "exact Gaussian composition gives", "renyi": "Renyi composition"}
 WHOLE = {
-    Relation.ADD_REMOVE: ("fedgbdt/algorithm-1", "fedgbdt/rounding"),
-    Relation.REPLACE_ONE: ("fedgbdt/algorithm-1-vector-replace-one", "fedgbdt/rounding-replace-one"),
+    Relation.ADD_REMOVE: ("fedgbdt/run", "fedgbdt/rounding"),
+    Relation.REPLACE_ONE: ("fedgbdt/run-replace-one", "fedgbdt/rounding-replace-one"),
 }
 """Claims on the whole algorithm and on the grid of (g, h)."""

@@ -237,14 +237,16 @@ def certificate(params: Params, schema: Schema) -> Certificate:
     """Claimed: epsilon (Theorem 7, section VI-B). Established: the plan's cost with the ledger's sensitivities."""
     claimed = Guarantee(params.epsilon if params.scheme != "np" else math.inf, 0.0)
     declared, proved = plan(params, schema), plan(params, schema, proved=True)
-    return issue("inprivate", claimed, declared, proved, breaches(params, schema), rests_on=premises(params))
+    return issue("inprivate", claimed, declared, proved, breaches(params, schema),
+                 schema=schema, rests_on=premises(params))  # fmt: skip
 
 
 def premises(params: Params) -> tuple[str, ...]:
     """Claims that the guarantee of a repaired run needs besides those of its sensitivities."""
+    run = f"inprivate/run{SUFFIX[params.relation]}"
     if params.constants == "published":
-        return ()
-    return THEOREM_7[params.relation], "inprivate/public-candidates", PARTITION[params.relation]
+        return (run,)
+    return run, THEOREM_7[params.relation], "inprivate/public-candidates", PARTITION[params.relation]
 
 
 # --- Training ---------------------------------------------------------------------------------------------------------

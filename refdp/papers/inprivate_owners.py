@@ -42,7 +42,7 @@ from refdp.papers.inprivate_quality import Control, Name, falls, on_public, scor
 from refdp.records import Records, Schema
 from refdp.trees import Tree
 
-OWNERS = {Relation.ADD_REMOVE: "inprivate/owners", Relation.REPLACE_ONE: "inprivate/owners-replace-one"}
+OWNERS = {Relation.ADD_REMOVE: "inprivate/algorithm-2", Relation.REPLACE_ONE: "inprivate/algorithm-2-replace-one"}
 
 
 # --- Plan of one owner ------------------------------------------------------------------------------------------------
@@ -72,8 +72,8 @@ def certificate(params: Params, schema: Schema, control: Control | None = None) 
     """About neighbours that differ in one record of one owner. Who the owners are is public."""
     claimed = Guarantee(params.epsilon if params.scheme != "np" else math.inf, 0.0)
     declared, proved = plan(params, schema, control), plan(params, schema, control, proved=True)
-    rests_on = (*premises(params), OWNERS[params.relation]) if premises(params) else ()
-    return issue("inprivate", claimed, declared, proved, breaches(params, schema), rests_on=rests_on)
+    return issue("inprivate", claimed, declared, proved, breaches(params, schema), schema=schema,
+                 rests_on=(*premises(params), OWNERS[params.relation]), grants=("one-owner",))  # fmt: skip
 
 
 def rules_of(params: Params, schema: Schema, session: str = "") -> Rules:

@@ -128,6 +128,7 @@ AS_PUBLISHED = {"weights": "printed", "support": "max"}
 
 WHITENED, PRINTED, INITIAL = "sgbdt/whitened-add-remove", "sgbdt/nonspherical", "sgbdt/initial-score"
 REPAIRED, INDIVIDUAL, FILTER = "sgbdt/nonspherical-repaired", "sgbdt/individual", "sgbdt/filter"
+RUN = "sgbdt/run"
 
 
 def budget_of(params: Params, schema: Schema) -> Budget:
@@ -224,11 +225,12 @@ def certificate(params: Params, schema: Schema) -> Certificate:
     """Claimed: epsilon at delta. Established: the plan's cost; with extra rounds the cost that the filter enforces."""
     claimed, declared = Guarantee(params.epsilon, params.delta), plan(params, schema)
     if not params.extra_trees:
-        return issue("sgbdt", claimed, declared, plan(params, schema, proved=True), rests_on=(REPAIRED,))
+        return issue("sgbdt", claimed, declared, plan(params, schema, proved=True), schema=schema,
+                     rests_on=(REPAIRED, RUN))  # fmt: skip
     return issue(
         "sgbdt", claimed, declared, plan(params, schema, proved=True),
         established=filtered_epsilon(params, schema),
-        rests_on=(REPAIRED, INDIVIDUAL, FILTER), remarks=(_remark(params, schema),),
+        schema=schema, rests_on=(REPAIRED, INDIVIDUAL, FILTER, RUN), remarks=(_remark(params, schema),),
     )  # fmt: skip
 
 
