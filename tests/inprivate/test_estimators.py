@@ -40,7 +40,7 @@ def test_owners_given_as_groups_train_in_turn(rounds: int) -> None:
         == sum(entry["name"].endswith("leaves") for owner in model.transcript_ for entry in owner)
     )
     assert 0.8 < model.certificate_.established.epsilon <= 1 + 1e-9
-    assert ("inprivate/owners", "PROVED") in model.certificate_.claims
+    assert ("inprivate/algorithm-2", "CONDITIONAL") in model.certificate_.claims
     assert all(json.loads(data)["message"]["run"] for data in model.messages_)
     np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
 

@@ -21,9 +21,15 @@ def stated(paper: str) -> dict[str, Proposition]:
 
 
 def verdict(proposition: Proposition) -> str:
-    """The verdict that its own evidence allows, premises taken as proved."""
-    alone = replace(proposition, uses=(), restates=None, about=())
+    """The verdict that its own evidence allows, premises and the step to the statement taken as proved."""
+    alone = replace(proposition, uses=(), restates=None, about=(), argument="", gloss=words_of(proposition))
     return derive(alone, check(alone), {}).verdict
+
+
+def words_of(proposition: Proposition) -> str:
+    """Every variable's name, so that only the evidence decides."""
+    names = {name for outcome in check(proposition) for name in outcome.variables}
+    return " ".join([proposition.argument, proposition.gloss, *names])
 
 
 def repaired(proposition: Proposition, bound: Callable[..., Any]) -> Proposition:
@@ -36,7 +42,7 @@ def repaired(proposition: Proposition, bound: Callable[..., Any]) -> Proposition
 
 def verdict_with(proposition: Proposition, paper: ModuleType, function: str, mutant: Callable[..., Any]) -> str:
     """The verdict of an established claim once a formula that it is about is exchanged."""
-    assert verdict(proposition) in ("PROVED", "CONDITIONAL")
+    assert verdict(proposition) in ("PROVED", "ARGUED", "CONDITIONAL")
     assert function in {formula.__name__ for formula in proposition.about}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(paper, function, mutant)
