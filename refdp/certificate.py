@@ -36,6 +36,11 @@ MECHANISMS = {
     "Exponential": "composition/exponential-range",
 }
 """The claim about the cost of each mechanism."""
+SUBSAMPLING = {
+    "poisson": "dpxgboost/subsampling-poisson",
+    "without-replacement": "dpxgboost/subsampling-replace-one",
+}
+"""The claim about what each way of sampling saves."""
 
 
 @dataclass(frozen=True)
@@ -180,7 +185,7 @@ def composition(plan: Plan) -> set[str]:
             case Partition():
                 found.add(f"composition/partition-{place}")
             case Subsample(_, _, method):
-                found.add(f"composition/subsampling-{method}")
+                found.add(SUBSAMPLING[method])
     return found
 
 
@@ -195,7 +200,8 @@ def _lost(name: str, verdict: str, grants: tuple[str, ...]) -> str:
     if verdict == "CONDITIONAL":
         missing = [condition.text for condition in claims.get(name).assumes if condition.key not in grants]
         return f"{name} holds only if {'; '.join(missing)}, and the guarantee rests on it" if missing else ""
-    return f"{name} is {verdict}, and the guarantee rests on it"
+    why = claims.get(name).reason if name in claims.everything() else "the ledger does not have it"
+    return f"{name} is {verdict}, and the guarantee rests on it: {why}"
 
 
 ALWAYS = (

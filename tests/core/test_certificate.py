@@ -61,7 +61,7 @@ def test_discrete_noise_too_is_certified_under_assumptions(paper: str) -> None:
     text = "\n".join(certified(paper, "add-remove", **({} if paper == "sgbdt" else {"noise": "discrete"})).assumptions)
     assert "argued in prose, not machine-checked: " in text and f"{paper}/run" in text
     assert "rounded to float64" in text and "composition/rounded-utilities" in text
-    assert ("Philox" in text) == (paper in ("dpboost", "inprivate", "sgbdt"))
+    assert ("Philox" in text) == (paper != "fedgbdt")
     assert "malformed records" in text and "how long a run takes and how much memory" in text
     assert "the lists of categories of the target are public: no source is documented" in text
 
@@ -89,7 +89,7 @@ def test_every_claim_that_a_certificate_rests_on_can_take_its_figure_away(
         monkeypatch.setattr(claims, "everything", lambda changed=changed: changed)
         after = certified(paper, relation)
         assert after.established.epsilon == np.inf, name
-        assert f"{name} is {verdict}, and the guarantee rests on it" in after.notes
+        assert any(f"{name} is {verdict}, and the guarantee rests on it" in note for note in after.notes)
 
 
 def test_a_condition_that_nobody_grants_takes_the_figure_away(monkeypatch: pytest.MonkeyPatch) -> None:

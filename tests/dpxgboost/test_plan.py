@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from refdp.accounting import account, pure_epsilon
+from refdp.claims import ESTABLISHED
 from refdp.curator import Curator
 from refdp.errors import InvalidParameter
-from refdp.claims import ESTABLISHED
 from refdp.events import Relation, expand, releases
 from refdp.papers import dpxgboost
 from refdp.papers.dpxgboost_formulas import amplified, third, tree_cost, unamplified_odds

@@ -162,7 +162,7 @@ def test_formulas_are_stored_for_all_that_a_machine_checked() -> None:
 # --- fingerprints -----------------------------------------------------------------------------------------------------
 
 EDITS = {
-    "a method of the door": ("curator.py", "self._events[-1].append(Release(", "self._events[0].append(Release("),
+    "a method of the door": ("curator.py", "Release(name, mechanism, ", "Release(name + name, mechanism, "),
     "a kernel": ("kernels.py", "return ", "return  0 or "),
     "a method of the mechanism": ("mechanisms.py", "self.scale * checked_draws", "0 * checked_draws"),
     "a module constant": ("kernels.py", "GRID = 2.0**-24", "GRID = 2.0**-23"),
