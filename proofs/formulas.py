@@ -196,7 +196,7 @@ def code_text(*functions: Callable[..., Any]) -> str:
                 found[key] = repr(sorted((n, repr(v)) for n, v in cells.items() if not callable(v)))
                 waiting += cells.values()
                 named = {n: function.__globals__.get(n) for n in sorted(_names(tree))}
-                plain = int | str | Fraction | tuple | range
+                plain = (int, str, Fraction, tuple, range)
                 waiting += named.values()
                 found |= {f"{key}:{n}": repr(value) for n, value in named.items() if isinstance(value, plain)}
     text = "\n".join(f"{name} {value}" for name, value in sorted(found.items()))
