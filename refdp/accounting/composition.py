@@ -16,7 +16,6 @@ end:
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -26,7 +25,7 @@ from numpy.typing import NDArray
 from refdp.accounting.arrays import Array
 from refdp.accounting.grid import Measure
 from refdp.accounting.rounding import TINY
-from refdp.accounting.search import greatest, least
+from refdp.accounting.search import least
 
 WINDOW = 34.0
 _RANGE = 1200.0
@@ -48,24 +47,25 @@ def log_moment(measure: Measure, tilt: float) -> float:
     return top + math.log(float(np.sum(np.exp(exponent - top))))
 
 
-def convolve(parts: list[Part], above: bool) -> Measure:
+def convolve(parts: list[Part]) -> Measure:
     """Direct convolution (componentwise relative accuracy), for small measures that are composed inside other nodes."""
     total: Measure | None = None
     for measure, count in parts:
         for _ in range(count):
-            total = measure if total is None else _convolved(total, measure, above)
+            total = measure if total is None else _convolved(total, measure)
     assert total is not None
     return total
 
 
-def _convolved(one: Measure, other: Measure, above: bool) -> Measure:
+def _convolved(one: Measure, other: Measure) -> Measure:
+    """What is too small for floats counts as an infinite loss."""
     mass = np.convolve(one.mass, other.mass)
     rounding = (min(len(one.mass), len(other.mass)) + 4) * 2.0**-52
     keep = np.flatnonzero(mass > 1e-250)
     first, last = int(keep[0]), int(keep[-1]) + 1
-    infinity = (one.infinity + other.infinity) * (1 + rounding) + (1e-250 * len(mass) if above else 0.0)
-    kept = mass[first:last] * (1 + rounding if above else 1 - rounding)
-    return Measure(one.start + other.start + first, one.step, kept, infinity, one.blur + other.blur)
+    infinity = (one.infinity + other.infinity) * (1 + rounding) + 1e-250 * len(mass)
+    blur = one.blur + other.blur
+    return Measure(one.start + other.start + first, one.step, mass[first:last] * (1 + rounding), infinity, blur)
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,16 +97,6 @@ class Composition:
             + TINY,
         )
 
-    def delta_below(self, epsilon: float) -> float:
-        """A lower bound on δ(ε)."""
-        log_factor, total, error = self._terms(epsilon + self.blur)
-        wrapped = 2 * math.exp(-WINDOW)
-        return max(
-            0.0,
-            math.exp(min(log_factor, 700.0)) * (total - error - wrapped) * (1 - self.relative_error - self._exponents)
-            - TINY,
-        )
-
     def epsilon_above(self, delta: float) -> float:
         """An upper bound on ε(δ): the least ε found in the window, inf if there is none."""
         low, high = max(0.0, float(self.losses[0])), float(self.losses[-1])
@@ -114,24 +104,19 @@ class Composition:
             return low if high <= low and self._outside <= delta else math.inf
         return least(lambda epsilon: self.delta_above(epsilon) <= delta, low, high, 1e-11)
 
-    def epsilon_below(self, delta: float, hint: float) -> float:
-        """A lower bound on ε(δ): the greatest ε found below `hint` at which δ(ε) is certainly larger, else 0.
-
-        Far below the centre the error terms outgrow δ, hence the search in growing strides from the hint downwards.
-        """
-        stride = 2 * self.step
-        high = min(hint, float(self.losses[-1]))
-        for _ in range(40):
-            low = high - stride
-            if low <= 0:
-                return 0.0 if self.delta_below(0.0) <= delta else greatest(self._exceeds(delta), 0.0, high, 1e-11)
-            if self.delta_below(low) > delta:
-                return greatest(self._exceeds(delta), low, high, 1e-11)
-            stride *= 2
-        return 0.0
-
-    def _exceeds(self, delta: float) -> Callable[[float], bool]:
-        return lambda epsilon: self.delta_below(epsilon) > delta
+    def upper_tails(self, above: bool) -> Array:
+        """Bounds on the probability of losses[i] and everything beyond, from above or from below, for every i."""
+        log_factor = self.log_scale - self.tilt * self.losses
+        scaled = np.exp(self.tilt * (self.losses - self.centre)) * self._sums[0][:-1]
+        y = math.exp(-2 * self.tilt * self.step)
+        reach = math.sqrt(min(len(self.losses), 1 / (1 - y) if y < 1 else math.inf))
+        error = (2 * len(self.losses) * 2.0**-51 + self._exponents) * scaled + self.transform_error * reach
+        relative = self.relative_error + self._exponents
+        if above:
+            tails = np.exp(np.minimum(log_factor, 700.0)) * (scaled + error) * (1 + relative) + self._outside + TINY
+            return np.where(log_factor < 700, np.minimum(tails, 1.0), 1.0)
+        kept = np.maximum(scaled - error - 2 * math.exp(-WINDOW), 0.0)
+        return np.maximum(np.exp(np.minimum(log_factor, 700.0)) * kept * (1 - relative) - TINY, 0.0)
 
     @cached_property
     def _exponents(self) -> float:

@@ -1,7 +1,7 @@
-"""From nodes to loss measures, above or below, in the direction in which the record is first or second.
+"""From nodes to loss measures from above, in the direction in which the record is first or second.
 
-Above: a measure that dominates whatever the plan allows. Below: a measure of one thing that the plan does allow (for
-instance a scalar release of full sensitivity), so that composing the measures bounds the true worst case from below.
+A measure dominates whatever the plan allows. `pair_of` also gives pairs from below, of one thing that the plan does
+allow (for instance a scalar release of full sensitivity), see `statistic`.
 """
 
 from __future__ import annotations
@@ -57,12 +57,9 @@ def measure_of(node: Node, view: View) -> Measure:
             return _convolved(items, view)
         case Blocks():
             return _blocks(node, view)
-        case Mixture(slots, _) if view.above:
+        case Mixture(slots, _):
             return grid.weighted([(measure_of(inner, view), weight) for inner, weight in slots], node.rest)
-        case Mixture(_, alone):
-            inner, weight = max(alone, key=lambda slot: slot[1])
-            return measure_of(Sampled(weight, inner, "poisson") if weight < 1 else inner, view)
-        case DiscreteGaussianCost() if (shifts := _enumerated(node)) is not None and view.above:
+        case DiscreteGaussianCost() if (shifts := _enumerated(node)) is not None:
             return grid.envelope([_discretised(pairs.DiscreteGaussianPair(node.sigma, s), view) for s in shifts])
         case _:
             return _discretised(pair_of(node, view), view)
@@ -86,44 +83,42 @@ def pair_of(node: Node, view: View) -> pairs.Pair:
         case Sampled(rate, inner, method):
             return _sampled(rate, _inner_pair(inner, view), method, view)
         case _:
-            return mixtures.MeasuredPair(measure_of(node, view), view.above)
+            return mixtures.MeasuredPair(measure_of(node, view))
 
 
 def _inner_pair(node: Node, view: View) -> pairs.Pair:
     if isinstance(node, (Composed, Blocks, Mixture, DiscreteGaussianCost)):
-        low, high = _reach(node)
+        low, high = reach(node)
         view = replace(view, step=max((high - low) / _INNER_CELLS, 1e-9))
     return pair_of(node, view)
 
 
 def _sampled(rate: float, inner: pairs.Pair, method: str, view: View) -> pairs.Pair:
-    if method == "without-replacement" and view.above:
+    if method == "without-replacement":
         return mixtures.FixedSize(rate, inner)
     return mixtures.MixtureFirst(rate, inner) if view.direction == "first" else mixtures.MixtureSecond(rate, inner)
 
 
 def _convolved(items: tuple[tuple[Node, int], ...], view: View) -> Measure:
     """A composition inside another node: on every k-th point of the grid, so that direct convolution is affordable."""
-    low, high = _reach(Composed(items))
+    low, high = reach(Composed(items))
     every = max(1, math.ceil((high - low) / (view.step * _CONVOLVED_CELLS)))
     coarse = replace(view, step=every * view.step)
-    total = convolve([(measure_of(inner, coarse), count) for inner, count in items], view.above)
+    total = convolve([(measure_of(inner, coarse), count) for inner, count in items])
     return grid.spread_out(total, every, view.step)
 
 
 def _discretised(pair: pairs.Pair, view: View) -> Measure:
-    return (grid.pessimistic if view.above else grid.optimistic)(pair, view.step, view.log_cut)
+    return grid.pessimistic(pair, view.step, view.log_cut)
 
 
 def _blocks(node: Blocks, view: View) -> Measure:
     each = [(measure_of(inner, view), count) for inner, count in node.blocks]
-    if not view.above:
-        return max((measure for measure, _ in each), key=lambda m: float(m.mass @ np.maximum(m.losses, 0.0)))
     singles = [measure for measure, count in each for _ in range(count)]
     if node.at_once == 1:
         return grid.envelope(singles)
     twos = [(a, b) for i, a in enumerate(singles) for b in singles[i + 1 :]]
-    return grid.envelope([convolve([(a, 1), (b, 1)], above=True) for a, b in twos])
+    return grid.envelope([convolve([(a, 1), (b, 1)]) for a, b in twos])
 
 
 def _worst_two_point(epsilon: float, tilt: float) -> pairs.TwoPoint:
@@ -168,7 +163,7 @@ def _enumerated(node: DiscreteGaussianCost) -> list[tuple[int, ...]] | None:
     return [s for s in shifts if sum(abs(z) ** node.norm for z in s) <= budget]
 
 
-def _reach(node: Node) -> tuple[float, float]:
+def reach(node: Node) -> tuple[float, float]:
     """A rough range of the losses of a node, for the choice of a grid only."""
     match node:
         case GaussianCost() | DiscreteGaussianCost():
@@ -176,10 +171,10 @@ def _reach(node: Node) -> tuple[float, float]:
         case PureCost() | LaplaceCost() | RangeCost() | DiscreteLaplaceCost():
             return -float(node.exact), float(node.exact)
         case Sampled(_, inner, _):
-            return _reach(inner)
+            return reach(inner)
         case Composed(items) | Blocks(items, _):
-            each = [(_reach(inner), count) for inner, count in items]
+            each = [(reach(inner), count) for inner, count in items]
             return sum(c * low for (low, _), c in each), sum(c * high for (_, high), c in each)
         case Mixture(slots, _):
-            ranges = [_reach(inner) for inner, _ in slots]
+            ranges = [reach(inner) for inner, _ in slots]
             return min(low for low, _ in ranges), max(high for _, high in ranges)

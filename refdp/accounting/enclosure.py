@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from refdp.accounting import divergence
 from refdp.accounting.composition import Composition, WindowTooWide, compose
 from refdp.accounting.distributions import Direction, View, measure_of
-from refdp.accounting.normal import Blocks, Composed, Mixture, Node, Sampled, parts
+from refdp.accounting.normal import Blocks, Composed, Mixture, Node, Sampled, one_sided, parts
 from refdp.accounting.releases import DiscreteLaplaceCost, LaplaceCost, PureCost, RangeCost
+from refdp.accounting.statistic import Power, power
 from refdp.events import Relation
 
 _ACCURACY = 4e-6  # of epsilon, absolute where epsilon is above _ACCURACY / _RELATIVE
@@ -44,7 +45,7 @@ def enclose_epsilon(node: Node, relation: Relation, delta: float) -> Enclosure:
         return Enclosure(0.0, math.inf)
     upper = max(one.epsilon_above(delta) for one in found if one is not None)
     below = search.below(found[0])
-    return Enclosure(min(upper, below.epsilon_below(delta, upper) if below else 0.0), upper)
+    return Enclosure(min(upper, below.epsilon(delta) if below else 0.0), upper)
 
 
 def enclose_delta(node: Node, relation: Relation, epsilon: float) -> Enclosure:
@@ -63,7 +64,7 @@ def enclose_delta(node: Node, relation: Relation, epsilon: float) -> Enclosure:
         return Enclosure(0.0, 1.0)
     upper = max(one.delta_above(epsilon) for one in found if one is not None)
     below = search.below(found[0])
-    return Enclosure(min(upper, below.delta_below(epsilon) if below else 0.0), upper)
+    return Enclosure(min(upper, below.delta(epsilon) if below else 0.0), upper)
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ class _Search:
         low, high = 0.0, math.inf
         for _ in range(_ATTEMPTS):
             try:
-                found = self._grid(tilt).composition(True, direction)
+                found = self._grid(tilt).composition(direction)
                 turn = self.turn(found)
             except WindowTooWide as error:
                 high, tilt = tilt, min(tilt / 2, max(1000 / error.width - 1, 0.01))
@@ -92,10 +93,10 @@ class _Search:
             tilt = min(2 * tilt, 0.5 * (tilt + high)) if turn > 0 else max(tilt / 2, 0.5 * (tilt + low))
         return None
 
-    def below(self, like: Composition | None) -> Composition | None:
-        """The composition from below, of the first direction, at the tilt of the one from above."""
+    def below(self, like: Composition | None) -> Power | None:
+        """The tests from below, in the first direction, at the tilt of the composition from above."""
         try:
-            return None if like is None else self._grid(like.tilt).composition(False, directions(self.node)[0])
+            return None if like is None else self._grid(like.tilt).power()
         except WindowTooWide:
             return None
 
@@ -148,10 +149,16 @@ class _Grid:
         step = max(min(step, width / _SMALLEST), width / _LARGEST)
         return cls(node, _aligned(node, step), tilt, log_cut - math.log(count))
 
-    def composition(self, above: bool, direction: Direction) -> Composition:
-        """The composed parts of the node, seen from above or below."""
-        view = View(above, direction, self.step, self.log_cut, self.tilt)
-        return compose([(measure_of(inner, view), count) for inner, count in parts(self.node)], self.tilt)
+    def composition(self, direction: Direction) -> Composition:
+        """The composed parts of the node, seen from above."""
+        view = View(True, direction, self.step, self.log_cut, self.tilt)
+        node = one_sided(self.node, above=True)
+        return compose([(measure_of(inner, view), count) for inner, count in parts(node)], self.tilt)
+
+    def power(self) -> Power:
+        """Tests between what the parts of the node allow."""
+        view = View(False, "first", self.step, self.log_cut, self.tilt)
+        return power(one_sided(self.node, above=False), view)
 
 
 def _aligned(node: Node, step: float) -> float:

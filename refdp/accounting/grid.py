@@ -1,16 +1,12 @@
-"""Privacy losses on a grid of multiples of one step, from above (pessimistic) or from below (optimistic).
+"""Privacy losses on a grid of multiples of one step, from above. For what is below the truth see `statistic`.
 
 A `Measure` holds P-masses only: the profile of a distribution of losses is E_P[(1 - e^{ε-L})_+], which grows when mass
 moves to a larger loss. "Above" means: stochastically larger than the true loss, cell by cell, with the mass that is cut
-off at the top counted as an infinite loss, and with a total mass that may exceed 1 by rounding. "Below" is the reverse.
-Both orders survive sums of independent losses, hence composition.
+off at the top counted as an infinite loss, and with a total mass that may exceed 1 by rounding but is never less. This
+order survives sums of independent losses, hence composition.
 
-Pessimistic: connect-the-dots (Doroshenko, Ghazi, Kamath, Kumar, Manurangsi 2022): the mass of a cell goes to its two
-ends so that the masses under P and under Q are both kept; the profile is exact at the grid and its chord between.
-Optimistic: the outcomes of a cell around a grid point are merged, which is post-processing and leaves one loss, the log
-of the ratio of the masses, which is then rounded down to the grid. Cells are shifted upwards a little so that the
-merged loss is at the grid point, not below; a cell for which this fails (an atom with more mass below) begins at its
-grid point.
+Connect-the-dots (Doroshenko, Ghazi, Kamath, Kumar, Manurangsi 2022): the mass of a cell goes to its two ends so that
+the masses under P and under Q are both kept; the profile is exact at the grid and its chord between.
 """
 
 from __future__ import annotations
@@ -26,11 +22,14 @@ from refdp.accounting.arrays import Array
 from refdp.accounting.pairs import Pair, Tails
 from refdp.accounting.rounding import SLACK
 
+_UNIT = 2.0**-40  # of the sum of up to 2^20 masses that computes the total
+
 
 @dataclass(frozen=True, eq=False)
 class Measure:
     """mass[i] at loss (start + i) * step, `infinity` at an infinite loss.
 
+    above: whether the masses bound the true ones from above, so that they sum to at least 1, or from below.
     blur: every loss may be off by this much, from the rounding of cell borders; the composition adds it to ε.
     """
 
@@ -39,6 +38,17 @@ class Measure:
     mass: Array
     infinity: float
     blur: float
+    above: bool = True
+
+    def __post_init__(self) -> None:
+        """Whatever loses or gains probability on the wrong side is stopped here."""
+        total = float(np.sum(self.mass)) + self.infinity
+        wrong = total < 1 - _UNIT if self.above else total > 1 + _UNIT
+        if wrong or not total < math.inf or float(np.min(self.mass)) < 0:
+            raise ArithmeticError(
+                f"masses that sum to {total!r}, the least {float(np.min(self.mass))!r}: a bound from "
+                f"{'above needs at least' if self.above else 'below needs at most'} 1 in all"
+            )
 
     @cached_property
     def losses(self) -> Array:
@@ -54,10 +64,10 @@ class Measure:
 
 def pessimistic(pair: Pair, step: float, log_cut: float) -> Measure:
     """Above the pair's loss; mass beyond probability e^log_cut becomes infinite (top) or is moved up (bottom)."""
-    first, last = _reach(pair, step, log_cut)
+    first, last = extent(pair, step, log_cut)
     edges: Array = np.arange(first, last + 1, dtype=float) * step
     tails = pair.tails(edges)
-    mass, error, mass_q, error_q = _cells(tails, pair.rounding.slack)
+    mass, error, mass_q, error_q = cells(tails, pair.rounding.slack)
     scale = np.exp(np.minimum(edges[:-1], 700.0))  # a smaller scale moves mass upwards
     mass = mass + error
     kept = np.maximum(mass_q - error_q, 0.0) * scale * (1 - 2.0**-50)
@@ -70,36 +80,7 @@ def pessimistic(pair: Pair, step: float, log_cut: float) -> Measure:
     return Measure(first, step, total, infinity, _blur(edges) + pair.rounding.blur)
 
 
-def optimistic(pair: Pair, step: float, log_cut: float) -> Measure:
-    """Below the pair's loss; what lies under the reach of probability e^log_cut is dropped."""
-    first, last = _reach(pair, step, log_cut)
-    points: Array = np.arange(first, last + 1, dtype=float)
-    edges: Array = (np.arange(first, last + 2, dtype=float) - 0.5) * step
-    edges[-1] = np.inf
-    excess = _merged(pair, edges, points * step)[1]
-    lack = np.maximum(0.0, -np.nan_to_num(excess, nan=0.0, posinf=0.0, neginf=0.0))
-    edges += np.minimum(1.5 * np.maximum(np.append(lack, 0.0), np.append(0.0, lack)), step / 4)
-    blur = 2.0**-40 * (1 + float(np.max(np.abs(points))) * step)
-    late = np.flatnonzero(_merged(pair, edges, points * step)[1] < -blur)
-    edges[late] = points[late] * step - blur / 2
-    mass, excess = _merged(pair, edges, points * step)
-    total = np.zeros(len(points) + 1)
-    reaches = excess >= -blur
-    total[1:][reaches] += mass[reaches]
-    total[:-1][~reaches] += mass[~reaches]
-    return Measure(first - 1, step, total, 0.0, 2 * blur + pair.rounding.blur)
-
-
-def _merged(pair: Pair, edges: Array, losses: Array) -> tuple[Array, Array]:
-    """A lower bound on the mass of every cell and on its merged loss minus the grid point's."""
-    mass, error, mass_q, error_q = _cells(pair.tails(edges), pair.rounding.slack)
-    low = np.maximum(mass - error, 0.0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        excess: Array = np.log(low / (mass_q + error_q)) - losses - 4 * SLACK * 2.0**-4 * (1 + np.abs(losses))
-    return low, np.where(low > 0, excess, -np.inf)
-
-
-def _cells(tails: Tails, slack: float) -> tuple[Array, Array, Array, Array]:
+def cells(tails: Tails, slack: float) -> tuple[Array, Array, Array, Array]:
     """Masses between neighbouring edges under P and Q with bounds on their rounding errors, from the smaller tails."""
     mass, error = _differences(tails.above, tails.below, slack)
     mass_q, error_q = _differences(tails.above_q, tails.below_q, slack)
@@ -116,7 +97,7 @@ def _blur(losses: Array) -> float:
     return float(2.0**-48 * (1 + np.max(np.abs(losses))))
 
 
-def _reach(pair: Pair, step: float, log_cut: float) -> tuple[int, int]:
+def extent(pair: Pair, step: float, log_cut: float) -> tuple[int, int]:
     """The first and last grid index that matter: outside lies probability at most e^log_cut at each end, or nothing."""
     low, high = pair.bounds
     cut = math.exp(max(log_cut, -680.0))

@@ -123,14 +123,9 @@ def unmixed_loss(loss: Array, rate: float) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class MeasuredPair:
-    """A measure seen as a pair: Q-mass e^{-l} times P-mass, the rest of Q at loss minus infinity.
-
-    A measure from below can have Q-masses that sum to c > 1; all masses are then divided by c, which lowers its
-    profile.
-    """
+    """A measure seen as a pair: Q-mass e^{-l} times P-mass, the rest of Q at loss minus infinity."""
 
     measure: Measure
-    above: bool
 
     @property
     def rounding(self) -> Rounding:
@@ -147,8 +142,7 @@ class MeasuredPair:
     def _sums(self) -> tuple[Array, Array, Array, Array]:
         measure = self.measure
         mass_q = measure.mass * np.exp(-measure.losses)
-        excess = 1.0 if self.above else max(1.0, float(mass_q.sum()) * (1 + 2.0**-40))
-        mass, mass_q = measure.mass / excess, mass_q / excess
+        mass = measure.mass
         rest = max(0.0, 1 - float(mass_q.sum()))
         below, below_q = np.append(0.0, np.cumsum(mass)), rest + np.append(0.0, np.cumsum(mass_q))
         above = np.append(np.cumsum(mass[::-1])[::-1], 0.0) + measure.infinity

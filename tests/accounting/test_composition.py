@@ -17,12 +17,13 @@ from refdp.accounting.enclosure import enclose_delta, enclose_epsilon
 from refdp.accounting.grid import Measure, pessimistic
 from refdp.accounting.normal import normalise
 from refdp.accounting.pairs import GaussianPair, LaplacePair, TwoPoint
+from refdp.accounting.statistic import Statistic, added
 from refdp.events import Parallel, Partition, Plan, Repeat, Sequential, Subsample
 from refdp.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian, Laplace
 
 
-def rational_delta(measure: Measure, count: int, epsilon_index: int) -> float:
-    """δ at a grid point by exact convolution of the measure's own floats, e^{-x} rounded only at the end."""
+def rational_sum(measure: Measure, count: int) -> list[Fraction]:
+    """The exact law of `count` independent losses with the measure's own floats as masses."""
     total = [Fraction(1)]
     each = [Fraction(float(m)) for m in measure.mass]
     for _ in range(count):
@@ -31,37 +32,39 @@ def rational_delta(measure: Measure, count: int, epsilon_index: int) -> float:
             for j, b in enumerate(each):
                 longer[i + j] += a * b
         total = longer
-    finite = sum(each, Fraction(0))
-    result = 1 - (1 - Fraction(measure.infinity)) ** count if measure.infinity else Fraction(0)
-    del finite
-    start = measure.start * count
-    for i, mass in enumerate(total):
-        above = (start + i - epsilon_index) * measure.step
-        if above > 0:
-            result += mass * Fraction(-math.expm1(-above))
-    return float(result)
+    return total
 
 
 @pytest.mark.parametrize("tilt", [0.5, 3.0, 15.0])
 @pytest.mark.parametrize("count", [1, 2, 5])
 def test_tilted_transform_encloses_exact_sums(tilt: float, count: int) -> None:
+    """δ from above, e^{-x} rounded only at the end, and the tail probabilities on both sides."""
     measure = pessimistic(LaplacePair(0.5), 0.05, -60.0)
-    composed = compose([(measure, count)], tilt)
-    composed = replace(composed, blur=0.0)
+    composed = replace(compose([(measure, count)], tilt), blur=0.0)
+    law, start = rational_sum(measure, count), measure.start * count
     for index in (0, 3, 10 * count - 2):
-        truth = rational_delta(measure, count, index)
+        gains = ((i + start - index) * measure.step for i in range(len(law)))
+        delta = float(sum(m * Fraction(-math.expm1(-gain)) for m, gain in zip(law, gains, strict=True) if gain > 0))
         epsilon = index * measure.step
-        assert composed.delta_below(epsilon) <= truth * (1 + 1e-15)
-        assert composed.delta_above(epsilon) >= truth * (1 - 1e-15)
+        assert delta * (1 - 1e-15) <= composed.delta_above(epsilon)
         if tilt == 3:
-            assert composed.delta_above(epsilon) - composed.delta_below(epsilon) <= 1e-7 * truth + 1e-16
+            assert composed.delta_above(epsilon) - delta <= 1e-7 * delta + 1e-16
+    low, high = composed.upper_tails(above=False), composed.upper_tails(above=True)
+    for position, loss in enumerate(composed.losses):
+        index = round(loss / measure.step) - start
+        if 0 <= index < len(law):
+            tail = float(sum(law[index:]))
+            assert low[position] <= tail * (1 + 1e-15)
+            assert high[position] >= min(1.0, tail * (1 - 1e-15))
+            if tilt == 3 and loss >= 0:
+                assert high[position] - low[position] <= 1e-7 * tail + 1e-16
 
 
 def test_direct_convolution_agrees() -> None:
     measure = pessimistic(GaussianPair(0.3), 0.01, -60.0)
-    direct, tilted = convolve([(measure, 4)], above=True), compose([(measure, 4)], 5.0)
+    direct, tilted = convolve([(measure, 4)]), compose([(measure, 4)], 5.0)
     gain = -np.expm1(np.minimum(0.0, 1.0 - direct.losses)) @ direct.mass + direct.infinity
-    assert tilted.delta_below(1.0) <= gain <= tilted.delta_above(1.0) * (1 + 1e-9)
+    assert gain <= tilted.delta_above(1.0) * (1 + 1e-9) <= gain * (1 + 1e-6)
 
 
 def test_transform_error_is_within_its_bound() -> None:
@@ -86,26 +89,26 @@ def test_a_window_that_is_too_narrow_still_encloses(window: float, monkeypatch: 
     high = 1 / (1 + math.exp(-0.2))
     for tilt in (1.0, 4.0, 7.0):
         composed = compose([(pessimistic(TwoPoint(0.2, 0.4), 0.1, -60.0), 30)], tilt)
-        for epsilon in composed.losses[composed.losses > 0] - 0.05:
-            truth = sum(
-                math.comb(30, k)
-                * high**k
-                * (1 - high) ** (30 - k)
-                * max(0.0, -math.expm1(epsilon - (2 * k - 30) * 0.2))
-                for k in range(31)
-            )
-            assert composed.delta_below(epsilon) <= truth <= composed.delta_above(epsilon)
+        low, high_tails = composed.upper_tails(above=False), composed.upper_tails(above=True)
+        for position in np.flatnonzero(composed.losses > 0):
+            epsilon = composed.losses[position] - 0.05
+            terms = [(math.comb(30, k) * high**k * (1 - high) ** (30 - k), (2 * k - 30) * 0.2) for k in range(31)]
+            truth = sum(mass * max(0.0, -math.expm1(epsilon - loss)) for mass, loss in terms)
+            tail = sum(mass for mass, loss in terms if loss > epsilon)
+            assert truth <= composed.delta_above(epsilon)
+            assert low[position] <= tail <= high_tails[position] * (1 + 1e-14)
 
 
 def test_dropping_the_infinite_mass_is_rejected() -> None:
-    """The mutant: a top cut at probability 1e-4 that is not counted falls below the exact δ."""
+    """The mutant: a top cut at probability 1e-4 that is not counted would fall below the exact δ."""
     from refdp.accounting import gaussian
 
     exact = gaussian.delta(1.0, 4.0)
     measure = pessimistic(GaussianPair(1.0), 0.01, math.log(1e-4))
     assert compose([(measure, 1)], 4.0).delta_above(4.0) >= exact
-    mutant = replace(measure, infinity=0.0)
-    assert compose([(mutant, 1)], 4.0).delta_above(4.0) < exact
+    with pytest.raises(ArithmeticError, match="at least 1"):
+        replace(measure, infinity=0.0)
+    assert compose([(replace(measure, infinity=0.0, above=False), 1)], 4.0).delta_above(4.0) < exact
 
 
 def test_infinite_losses_add_up() -> None:
@@ -124,7 +127,7 @@ def test_two_point_sums_are_binomial() -> None:
         for k in range(31)
         if (2 * k - 30) * 0.2 > 1.0
     )
-    assert composed.delta_below(1.0) <= truth <= composed.delta_above(1.0) <= truth * (1 + 1e-6)
+    assert truth <= composed.delta_above(1.0) <= truth * (1 + 1e-6)
 
 
 @pytest.mark.parametrize("rate", [0.05, 0.6])
@@ -202,16 +205,19 @@ def test_blocks_cost_as_much_as_the_worst_block_and_less_than_all() -> None:
     assert worst.upper <= blocks.upper <= all_of_them.lower
 
 
-@pytest.mark.parametrize("above", [True, False])
-def test_direct_convolution_is_rounded_to_its_side(above: bool) -> None:
+def test_direct_convolution_is_rounded_outwards() -> None:
     """Against the exact product of the same floats: every entry on its side, and close."""
     generator = np.random.default_rng(11)
-    one, other = (Measure(0, 0.1, generator.dirichlet(np.full(n, 0.3)) + 1e-9, 0.0, 0.0) for n in (40, 64))
-    found = convolve([(one, 1), (other, 1)], above)
+    one, other = (generator.dirichlet(np.full(n, 0.3)) + 1e-9 for n in (40, 64))
     exact = [Fraction(0)] * 103
-    for i, a in enumerate(one.mass):
-        for j, b in enumerate(other.mass):
+    for i, a in enumerate(one):
+        for j, b in enumerate(other):
             exact[i + j] += Fraction(float(a)) * Fraction(float(b))
-    for value, truth in zip(found.mass, exact, strict=True):
-        assert Fraction(float(value)) >= truth if above else Fraction(float(value)) <= truth
-        assert float(value) == pytest.approx(float(truth), rel=1e-12)
+    measures = [(Measure(0, 0.1, mass, 0.0, 0.0), 1) for mass in (one, other)]
+    bounds = [Statistic(0, 0.1, np.stack((mass, mass, mass, mass))) for mass in (one, other)]
+    above, below = convolve(measures).mass, added(bounds).masses
+    for value, low, high, low_q, high_q, truth in zip(above, *below, exact, strict=True):
+        assert Fraction(float(value)) >= truth
+        assert max(Fraction(float(low)), Fraction(float(low_q))) <= truth
+        assert min(Fraction(float(high)), Fraction(float(high_q))) >= truth
+        assert float(value) == pytest.approx(float(low), rel=1e-12)
