@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -15,6 +16,7 @@ from refdp.candidates import Candidates, uniform
 from refdp.curator import Curator
 from refdp.errors import InvalidParameter
 from refdp.events import Relation, Sensitivity
+from refdp.federation import excess
 from refdp.mechanisms import Exponential
 from refdp.papers import fedgbdt
 from refdp.papers.sgbdt_splits import grid_index
@@ -158,6 +160,18 @@ def test_what_a_participant_receives_is_trees_and_leaves(batch: int) -> None:
     assert drawn.received == NUMBER * model
     summed = trained(params(trees=trees, batch=batch, splits="histogram"), federation()).traffic
     assert summed.received == NUMBER * (model + trees * (features + 2))  # its features, and the root's split beforehand
+
+
+def added_up(excess: Callable[..., float]) -> bool:
+    """By hand: 3 shares of 1/2 grid step on 9 coordinates, and of 3/2 of a step on 1."""
+    q, r = math.exp(-(math.pi**2) / 4), math.exp(-(math.pi**2) / 3)
+    wide = 10 * math.exp(-9 * math.pi**2 / 4)
+    return math.isclose(excess(0.5, 3, 9), 75 * (q + r)) and math.isclose(excess(1.5, 2, 1), 1.5 * wide)
+
+
+def test_what_sums_of_discrete_gaussians_cost_more_is_the_papers() -> None:
+    assert added_up(excess)
+    assert alive(excess, added_up) == []
 
 
 # --- The ledger's table -----------------------------------------------------------------------------------------------
