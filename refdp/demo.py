@@ -31,8 +31,9 @@ Row = tuple[str, Certificate | None, list[dict[str, float | None]]]
 
 
 def main() -> None:
-    """Train, certify and audit; about a minute."""
+    """Train, certify and audit."""
     console, start = Console(), time.perf_counter()
+    console.print("Trains, certifies and audits: one minute on an idle machine, three on a busy one; Ctrl-C ends it.")
     console.print(Rule("DPBoost (Li et al., AAAI 2020): as published and repaired"))
     certificates: dict[str, Certificate] = {}
     for name in DATA:
