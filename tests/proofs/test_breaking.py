@@ -49,7 +49,7 @@ REFUTED = [
 def test_there_is_something_to_break() -> None:
     tight = Counter(name.partition("/")[0] for name, _, _ in TIGHT)
     assert {paper for paper, number in tight.items() if number >= 18} >= {"dpxgboost", "inprivate", "fedgbdt"}
-    assert sum(tight[paper] for paper in ("dpboost", "sgbdt", "composition")) >= 28 and len(REFUTED) >= 10
+    assert sum(tight[paper] for paper in ("dpboost", "sgbdt", "composition")) >= 28 and len(REFUTED) >= 8
 
 
 @pytest.mark.parametrize(("statement", "tight"), [row[1:] for row in TIGHT], ids=[row[0] for row in TIGHT])
