@@ -29,6 +29,7 @@ from proofs.solvers import Polynomial, Reply
 from proofs.statements import AtMost, Count, ForAll, Real, both, fails_at, is_inhabited, prove
 from proofs.terms import Condition, Term, paths, variables
 from proofs.tightness import Tight, is_tight, lowered
+from refdp.claims import Condition
 from refdp.generic import exp, log, maximum, minimum
 from refdp.papers.dpboost import leaf_value
 
@@ -269,7 +270,7 @@ def verdict(outcomes: list[Outcome], premises: dict[str, str] | None = None, **f
     """The derived verdict of a proposition with these outcomes; premises by id and verdict."""
     given_premises = {
         name: derive(
-            Proposition(name, "", "", assumes=("something",) if value == "CONDITIONAL" else ()),
+            Proposition(name, "", "", assumes=(SOMETHING,) if value == "CONDITIONAL" else ()),
             {"PROVED": [HOLDS], "CONDITIONAL": [HOLDS], "REFUTED": [FAILS], "OPEN": [UNKNOWN]}[value],
             {},
         )
@@ -277,6 +278,9 @@ def verdict(outcomes: list[Outcome], premises: dict[str, str] | None = None, **f
     }
     uses = tuple(name for name in given_premises if name != fields.get("restates"))
     return derive(Proposition("a/b", "", "", uses=uses, **fields), outcomes, given_premises).verdict
+
+
+SOMETHING = Condition("something", "something holds")
 
 
 @pytest.mark.parametrize(
@@ -289,8 +293,8 @@ def verdict(outcomes: list[Outcome], premises: dict[str, str] | None = None, **f
         ([HOLDS, UNKNOWN], {}, {}, "OPEN"),
         ([HOLDS, FAILS], {}, {}, "REFUTED"),
         ([UNKNOWN, FAILS], {}, {}, "REFUTED"),
-        ([HOLDS], {}, {"assumes": ("x",)}, "CONDITIONAL"),
-        ([FAILS], {}, {"assumes": ("x",)}, "REFUTED"),
+        ([HOLDS], {}, {"assumes": (SOMETHING,)}, "CONDITIONAL"),
+        ([FAILS], {}, {"assumes": (SOMETHING,)}, "REFUTED"),
         ([HOLDS], {"p/q": "PROVED"}, {}, "PROVED"),
         ([HOLDS], {"p/q": "CONDITIONAL"}, {}, "CONDITIONAL"),
         ([HOLDS], {"p/q": "REFUTED"}, {}, "OPEN"),

@@ -160,7 +160,7 @@ def test_the_page_is_what_the_committed_ledger_gives() -> None:
 PAGE_MUTANTS: dict[str, tuple[str, str]] = {
     "a verdict of one claim": ("### dpboost/lemma-1: REFUTED", "### dpboost/lemma-1: PROVED"),
     "a verdict where it is used": (
-        "(#dpboost-gain-range-add-remove) (PROVED)",
+        "(#dpboost-gain-range-add-remove) (ARGUED)",
         "(#dpboost-gain-range-add-remove) (OPEN)",
     ),
     "the number of claims": (f"{len(ALL)} claims", f"{len(ALL) + 1} claims"),
