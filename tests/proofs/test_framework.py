@@ -29,7 +29,7 @@ from proofs.solvers import Polynomial, Reply
 from proofs.statements import AtMost, Count, ForAll, Real, both, fails_at, is_inhabited, prove
 from proofs.terms import Condition, Term, paths, variables
 from proofs.tightness import Tight, is_tight, lowered
-from refdp.claims import Condition
+from refdp.claims import Condition as Premise
 from refdp.generic import exp, log, maximum, minimum
 from refdp.papers.dpboost import leaf_value
 
@@ -280,7 +280,7 @@ def verdict(outcomes: list[Outcome], premises: dict[str, str] | None = None, **f
     return derive(Proposition("a/b", "", "", uses=uses, **fields), outcomes, given_premises).verdict
 
 
-SOMETHING = Condition("something", "something holds")
+SOMETHING = Premise("something", "something holds")
 
 
 @pytest.mark.parametrize(
