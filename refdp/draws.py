@@ -31,12 +31,12 @@ class Draws:
     kind: "laplace", "normal", "gumbel", "exponential" (floating), "discrete-laplace", "discrete-gaussian" (integers).
     shape: shape of the array of draws.
     parameter: discrete kinds only, exact and in units of the step: the scale of "discrete-laplace", the variance
-      parameter of "discrete-gaussian".
+      parameter of "discrete-gaussian", or a tuple of one for each entry of the last axis.
     """
 
     kind: str
     shape: tuple[int, ...]
-    parameter: Fraction | None = None
+    parameter: Fraction | tuple[Fraction, ...] | None = None
 
 
 def check_positive(name: str, number: object) -> None:
@@ -143,6 +143,17 @@ def smallest_scale(name: str, epsilon: float, bound: float) -> float:
     check_positive(name, epsilon)
     check_positive("sensitivity bound", bound)
     return quotient_at_least(bound, epsilon)
+
+
+def sds_along(sd: float | tuple[float, ...], shape: tuple[int, ...]) -> FloatArray:
+    """One standard deviation for all coordinates, or one per entry of the last axis."""
+    if not isinstance(sd, tuple):
+        return np.asarray(sd, dtype=np.float64)
+    if shape[-1:] != (len(sd),):
+        raise InvalidParameter(
+            f"value of shape {shape}: allowed is a last axis of {len(sd)}, one entry per standard deviation"
+        )
+    return np.broadcast_to(np.asarray(sd, dtype=np.float64), shape)
 
 
 def gaussian_cost(order: float, mu: float) -> float:

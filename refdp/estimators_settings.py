@@ -160,6 +160,7 @@ class SGBDTSettings:
     features: sgbdt_splits.Features = sgbdt.Params.features
     values: sgbdt_splits.Values = sgbdt.Params.values
     grid_points: int = sgbdt.Params.grid_points
+    noise: Literal["floating", "discrete"] = sgbdt.Params.noise
     support: Literal["additive", "max"] | None = None
     weights: Literal["relative", "slides", "printed"] | None = None
     orders: Literal["one", "joint"] = sgbdt.Params.orders

@@ -23,6 +23,7 @@ from refdp.draws import (
     checked_draws,
     gaussian_cost,
     released_index,
+    sds_along,
     smallest_scale,
     to_grid,
 )
@@ -104,16 +105,19 @@ class DiscreteLaplace:
 class DiscreteGaussian:
     """value (a multiple of step) + step * Z, P(Z = z) proportional to exp(-(z step)^2 / (2 sd^2)).
 
-    Source: Canonne, Kamath, Steinke 2020. A value off the grid is rounded to it first, and a declared sensitivity is
-    that of the rounded value.
+    sd: one number, or one for each entry of the last axis. Source: Canonne, Kamath, Steinke 2020. A value off the grid
+    is rounded to it first, and a declared sensitivity is that of the rounded value.
     """
 
-    sd: float
+    sd: float | tuple[float, ...]
     step: float
     STANDARD: ClassVar[str] = "discrete-gaussian"
 
     def __post_init__(self) -> None:
-        check_positive("standard deviation of the discrete Gaussian mechanism", self.sd)
+        if self.sd == ():
+            raise InvalidParameter("no standard deviations: allowed is one number, or one per entry of the last axis")
+        for sd in self.sd if isinstance(self.sd, tuple) else (self.sd,):
+            check_positive("standard deviation of the discrete Gaussian mechanism", sd)
         check_positive("step of the discrete Gaussian mechanism", self.step)
 
     @classmethod
@@ -123,7 +127,11 @@ class DiscreteGaussian:
 
     def draws(self, value: ArrayLike) -> Draws:
         """One integer per coordinate, of variance parameter (sd / step)² exactly."""
-        return Draws(self.STANDARD, np.shape(value), (Fraction(self.sd) / Fraction(self.step)) ** 2)
+        shape = np.shape(value)
+        sds_along(self.sd, shape)
+        if not isinstance(self.sd, tuple):
+            return Draws(self.STANDARD, shape, (Fraction(self.sd) / Fraction(self.step)) ** 2)
+        return Draws(self.STANDARD, shape, tuple((Fraction(sd) / Fraction(self.step)) ** 2 for sd in self.sd))
 
     def apply(self, value: ArrayLike, standard: ArrayLike) -> FloatArray:
         """step * (index of the value + draw)."""
@@ -132,20 +140,25 @@ class DiscreteGaussian:
     def log_density(self, value: ArrayLike, output: ArrayLike) -> FloatArray:
         """-τ z²/2 - log θ(0) with τ = (step / sd)², per coordinate."""
         distance = _index_pair(value, output, self.step)[2]
-        unit = self.step / self.sd
-        return np.asarray(-0.5 * (unit * distance) ** 2 - log_theta(unit * unit))
+        unit = self._units(distance.shape)
+        thetas = [log_theta((self.step / sd) ** 2) for sd in (self.sd if isinstance(self.sd, tuple) else (self.sd,))]
+        return np.asarray(-0.5 * (unit * distance) ** 2 - np.array(thetas))
 
     def loss(self, value: ArrayLike, other: ArrayLike, output: ArrayLike) -> FloatArray:
         """(v - v') ((o - v) + (o - v')) / (2 sd²) per coordinate."""
         gap, other_gap = _index_pair(value, output, self.step)[2], _index_pair(other, output, self.step)[2]
-        unit = self.step / self.sd
+        unit = self._units(gap.shape)
         return np.asarray(0.5 * (unit * (other_gap - gap)) * (unit * (gap + other_gap)))
 
     def divergence(self, value: ArrayLike, other: ArrayLike, order: float) -> float:
         """Σ of `refdp.divergences.discrete_gaussian_divergence` over the coordinates."""
         check_order(order)
         shift = np.abs(_grid_change(value, other, self.step)).astype(np.float64)
-        return float(discrete_gaussian_divergence(order, shift, self.step / self.sd).sum())
+        if not isinstance(self.sd, tuple):
+            return float(discrete_gaussian_divergence(order, shift, self.step / self.sd).sum())
+        self._units(shift.shape)
+        columns = zip(np.moveaxis(shift, -1, 0), self.sd, strict=True)
+        return float(sum(discrete_gaussian_divergence(order, one, self.step / sd).sum() for one, sd in columns))
 
     def worst_loss(self, value: ArrayLike, other: ArrayLike) -> FloatArray:
         """Unbounded where the values differ, 0 elsewhere, per coordinate."""
@@ -153,15 +166,15 @@ class DiscreteGaussian:
 
     def worst_output(self, value: ArrayLike, other: ArrayLike) -> FloatArray:
         """No output attains the supremum: `TAIL` standard deviations, rounded up to the grid, beyond the value."""
-        reach = math.ceil(TAIL * self.sd / self.step)
-        index = to_grid("value", value, self.step) - reach * np.sign(_grid_change(value, other, self.step))
-        return np.asarray(self.step * index)
+        change = _grid_change(value, other, self.step)
+        reach = np.ceil(TAIL / self._units(change.shape)).astype(np.int64)
+        return np.asarray(self.step * (to_grid("value", value, self.step) - reach * np.sign(change)))
 
     def observed_change(self, value: ArrayLike, other: ArrayLike, norm: Norm) -> float:
         """Euclidean norm of v - v' on the grid, for "whitened" in standard deviations."""
         check_norm("discrete Gaussian noise", norm, (2, "whitened"))
-        unit = self.step / (self.sd if norm == "whitened" else 1.0)
-        return math.hypot(*(_grid_change(value, other, self.step).ravel() * unit))
+        change = _grid_change(value, other, self.step)
+        return math.hypot(*(change * (self._units(change.shape) if norm == "whitened" else self.step)).ravel())
 
     def pure_cost(self, sensitivity: Sensitivity) -> float:
         """inf, unless the value never changes."""
@@ -177,7 +190,11 @@ class DiscreteGaussian:
 
     def _mu(self, sensitivity: Sensitivity) -> float:
         check_norm("discrete Gaussian noise", sensitivity.norm, (2, "whitened"))
-        return sensitivity.bound if sensitivity.norm == "whitened" else sensitivity.bound / self.sd
+        return sensitivity.bound if sensitivity.norm == "whitened" else sensitivity.bound / float(np.min(self.sd))
+
+    def _units(self, shape: tuple[int, ...]) -> FloatArray:
+        """One step in deviations, per coordinate."""
+        return np.asarray(self.step / sds_along(self.sd, shape))
 
 
 def _moved_on_grid(value: ArrayLike, standard: ArrayLike, step: float) -> FloatArray:

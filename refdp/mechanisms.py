@@ -36,6 +36,7 @@ from refdp.draws import (
     finite_array,
     gaussian_cost,
     pair,
+    sds_along,
     smallest_scale,
     snap,
 )
@@ -207,13 +208,7 @@ class Gaussian:
         return sensitivity.bound if sensitivity.norm == "whitened" else sensitivity.bound / float(np.min(self.sd))
 
     def _sds(self, shape: tuple[int, ...]) -> FloatArray:
-        if not isinstance(self.sd, tuple):
-            return np.asarray(self.sd, dtype=np.float64)
-        if shape[-1:] != (len(self.sd),):
-            raise InvalidParameter(
-                f"value of shape {shape}: allowed is a last axis of {len(self.sd)}, one entry per standard deviation"
-            )
-        return np.broadcast_to(np.asarray(self.sd, dtype=np.float64), shape)
+        return sds_along(self.sd, shape)
 
 
 Mechanism = Laplace | DiscreteLaplace | Gaussian | DiscreteGaussian | Exponential

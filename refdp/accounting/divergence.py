@@ -144,8 +144,8 @@ def _sampled(node: Sampled, relation: Relation, orders: Array) -> Array:
     if isinstance(inner, GaussianCost) and inner.mu < _SHARPEST:
         return _poisson_gaussian(rate, 1 / inner.mu, orders.tobytes())
     general = sampling.poisson(rate, inside, orders, symmetric=False)
-    if not is_symmetric(inner):
-        return general
+    if not is_symmetric(inner) and not isinstance(inner, DiscreteGaussianCost):
+        return general  # a discrete Gaussian and its shift mirror each other, with a Gaussian's moments at most
     exact = sampling.poisson(rate, lambda at: inside(at, True), orders, symmetric=True)
     return np.minimum(general, exact)
 

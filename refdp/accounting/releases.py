@@ -143,8 +143,12 @@ def cost(release: Release) -> Cost:
             _allow(release, 1, 2, "whitened")
             least = min(_positive("sd", one, release) for one in (sd if isinstance(sd, tuple) else (sd,)))
             return GaussianCost((bound if sensitivity.norm == "whitened" else _ratio(bound, least)) ** 2)
+        case DiscreteGaussian(sd, step) if isinstance(sd, tuple) or sensitivity.norm == "whitened":
+            _allow(release, "whitened")
+            return _unequal(release, sd if isinstance(sd, tuple) else (sd,), step)
         case DiscreteGaussian(sd, step):
             _allow(release, 1, 2)
+            assert not isinstance(sd, tuple)
             sigma = _positive("sd", sd, release) / _positive("step", step, release)
             length = max(1.0, ceiling(bound / Fraction(step))) if bound else 0.0
             norm = 1 if sensitivity.norm == 1 else 2
@@ -158,6 +162,30 @@ def cost(release: Release) -> Cost:
                     f"coefficient {coefficient!r} of {release.name!r}: allowed are finite numbers >= 0"
                 )
             return RangeCost(Fraction(coefficient) * bound)
+
+
+FINE = 1024
+"""Discrete Gaussian noise of several deviations is accounted for if all of them have so many steps."""
+
+
+def _unequal(release: Release, sds: tuple[float, ...], step: float) -> DiscreteGaussianCost:
+    """Noise of several deviations, for a whitened bound b: as if all were the least, s, and the length were b s.
+
+    At every order coordinates add up to at most α b²/2, as they do for equal ones. At most (b S)² of them can change, S
+    the greatest deviation in steps, which the Gaussian of variance s² - t that stands for the noise in profiles has to
+    know (`distributions._smoothing`): s² is lowered by the difference that S/s makes there.
+    """
+    sigmas = [Fraction(_positive("sd", sd, release)) / Fraction(_positive("step", step, release)) for sd in sds]
+    least, most = min(sigmas), max(sigmas)
+    if least < FINE:
+        raise InvalidParameter(
+            f"{release.name!r}: a deviation of {float(least):g} steps given, from {FINE} steps are allowed"
+        )
+    bound = Fraction(release.sensitivity.bound)
+    if not bound:
+        return DiscreteGaussianCost(float(least), 0.0, 2)
+    lowered = float(least) ** 2 * (1 - 2.0**-50) - math.log(float(most / least)) / math.pi**2
+    return DiscreteGaussianCost(math.sqrt(lowered), max(2.0, ceiling(bound * least)), 2)
 
 
 def _steps(bound: float, step: float) -> int:

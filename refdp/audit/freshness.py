@@ -123,7 +123,7 @@ def standardised(mechanism: Mechanism, value: Array, output: Array) -> tuple[Flo
             return np.rint(noise / step).ravel(), _chances(noise, math.tanh(step / scale / 2))
         case DiscreteGaussian(sd, step):
             return np.rint(noise / step).ravel(), _chances(
-                noise, min(1.0, step / sd)
+                noise, min(1.0, step / float(np.min(sd)))
             )  # the greatest mass is 0.4 step / sd
     raise AssertionError(f"no noise is known of {mechanism}")
 

@@ -120,7 +120,8 @@ class Params:
     candidates: "uniform" or "log" public grids with `bins` thresholds a feature, or "data": every value in the records.
     gradients: "filter" leaves out records of |g| > g_l* (section 3.1); "clip" moves g to the bound, at the same cost.
       With labels of +-1 and scores within +-2, filtering leaves out just the records on the wrong side.
-    noise: "floating", or "discrete": exact samplers on a public grid, safe against floating-point attacks.
+    noise: "discrete", exact samplers on a public grid; or "floating", which risks that the last bits of what is
+      released tell more than epsilon (Mironov 2012).
 
     Where the printed algorithms contradict themselves or the guarantee, one reading has to be chosen:
     constants: "proved" (the ledger's) or "published" (Lemma 1, Corollary 2 and the factor 2 of Theorem 2).
@@ -142,7 +143,7 @@ class Params:
     candidates: Literal["uniform", "log", "data"] = "uniform"
     bins: int = 32
     gradients: Literal["filter", "clip"] = "filter"
-    noise: Literal["floating", "discrete"] = "floating"
+    noise: Literal["floating", "discrete"] = "discrete"
     constants: Literal["proved", "published"] = "proved"
     leaf_budget: Literal["half", "level"] = "half"
     clip_position: Literal["ensemble", "global"] = "ensemble"

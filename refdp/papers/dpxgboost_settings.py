@@ -39,7 +39,8 @@ class Params:
     sketch_part, split_part, leaf_part, count_part: what a tree's budget is divided by, in proportion; parts that
       release nothing get nothing. level_growth, tree_growth: the budget of each level or tree over that of the one
       before. sampler: of the exponential mechanism, "racing" (section 4.2) or "gumbel"; the same distribution.
-    noise: "floating", or "discrete": exact samplers on a public grid, safe against floating-point attacks.
+    noise: "discrete", exact samplers on a public grid; or "floating", which risks that the last bits of what is
+      released tell more than epsilon (Mironov 2012).
 
     Where the paper contradicts itself or the guarantee, one reading has to be chosen:
     constants: "proved" (the ledger's, with leaf values padded to the minimum, or from noisy sums and counts), or
@@ -78,7 +79,7 @@ class Params:
     level_growth: float = 1.0
     tree_growth: float = 1.0
     sampler: Literal["racing", "gumbel"] = "racing"
-    noise: Literal["floating", "discrete"] = "floating"
+    noise: Literal["floating", "discrete"] = "discrete"
     constants: Literal["proved", "published"] = "proved"
     exponent: Literal["half", "whole"] = "half"
     sampling: Literal["matching", "without-replacement"] = "matching"

@@ -27,7 +27,8 @@ class Params:
     gradient_bound: c, gradients of a regression on labels in [-1, 1] are clipped to it.
     accounting: the noise follows from "exact" Gaussian composition, or from "renyi" as in the paper; discrete noise
       always from "renyi".
-    noise: "floating", or "discrete": exact samplers on a public grid, safe against floating-point attacks.
+    noise: "discrete", exact samplers on a public grid; or "floating", which risks that the last bits of what is
+      released tell more than epsilon (Mironov 2012).
     noise_by: "aggregator", a trusted one or shares that add up to it (refdp/federation.py); or "record": the local
       model, every record adds the whole noise to its own (g, h); totally random trees and replace-one only.
     records_each: r, at most so many records a participant has; neighbours then differ in all records of one of them.
@@ -62,7 +63,7 @@ class Params:
     batch_share: float | None = None
     gradient_bound: float = 1.0
     accounting: Literal["exact", "renyi"] = "exact"
-    noise: Literal["floating", "discrete"] = "floating"
+    noise: Literal["floating", "discrete"] = "discrete"
     noise_by: Literal["aggregator", "record"] = "aggregator"
     records_each: int = 1
     sensitivities: Literal["joint", "by-round", "published"] = "joint"

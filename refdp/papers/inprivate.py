@@ -67,7 +67,8 @@ class Params:
       noise, and 1. shrinkage: eta in (0, 1], the weight of a tree; 1 is Eq. 16.
     scheme: "inprivate", or "np": no privacy. candidates: "uniform" or "log" public grids of `bins` thresholds a
       feature, or "triples": means of triples of the records' sorted values (section V-A).
-    noise: "floating", or "discrete": exact samplers on a public grid, safe against floating-point attacks.
+    noise: "discrete", exact samplers on a public grid; or "floating", which risks that the last bits of what is
+      released tell more than epsilon (Mironov 2012).
 
     Where the paper contradicts itself or its guarantee, one reading has to be chosen:
     constants: "proved" (the ledger's), or "published": gain sensitivity 4, noise of scale 1/(epsilon_2/2) on each leaf
@@ -90,7 +91,7 @@ class Params:
     scheme: Literal["inprivate", "np"] = "inprivate"
     candidates: Literal["uniform", "log", "triples"] = "uniform"
     bins: int = 32
-    noise: Literal["floating", "discrete"] = "floating"
+    noise: Literal["floating", "discrete"] = "discrete"
     constants: Literal["proved", "published"] = "proved"
     level_budget: Literal["share", "whole"] = "share"
     halves: Literal["independent", "sizes"] = "independent"

@@ -18,13 +18,14 @@ import numpy as np
 
 from refdp import portable
 from refdp.accounting.conversion import epsilons
+from refdp.calibration import laplace
 from refdp.certificate import Certificate, Guarantee, issue
 from refdp.checks import check_choices, check_count, check_number
 from refdp.curator import Curator
 from refdp.errors import InvalidParameter
 from refdp.events import Event, Plan, Relation, Release, Repeat, Sensitivity, Sequential, Subsample
 from refdp.losses import GRID, LOG, SQUARE, WIDEST, grid_floor
-from refdp.mechanisms import Gaussian, Laplace
+from refdp.mechanisms import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
 from refdp.papers.sgbdt_budget import Budget, initialise, tabulated
 from refdp.papers.sgbdt_formulas import (
     clipped,
@@ -68,6 +69,8 @@ class Params:
     initial_share: part of epsilon for the initial score, 0 for none; count_share: part of that for the count.
     label_bound: m*, which labels in [-1, 1] or [0, 1] are clamped to for the initial score.
     features, values, grid_points: how random splits are drawn, see `sgbdt_splits.draw_splits`.
+    noise: "discrete", exact samplers on the public grid of the sums; or "floating", which risks that the last bits of
+      what is released tell more than epsilon (Mironov 2012).
     support: "additive", w = lambda + noisy support, or "max", w = max(lambda, noisy support), as on the slides.
     weights: "relative" to the clipping bounds (full text), in the units of the sums ("slides", RDP bound), or
       "printed": the leaf formula of the slides, whose noise has the weights exchanged against their RDP bound.
@@ -93,6 +96,7 @@ class Params:
     features: Features = "uniform"
     values: Values = "grid"
     grid_points: int = 32
+    noise: Literal["floating", "discrete"] = "discrete"
     support: Literal["additive", "max"] = "additive"
     weights: Literal["relative", "slides", "printed"] = "relative"
     orders: Literal["one", "joint"] = "one"
@@ -127,6 +131,7 @@ AS_PUBLISHED = {"weights": "printed", "support": "max"}
 # --- Plan: what a run releases, from parameters alone -----------------------------------------------------------------
 
 WHITENED, PRINTED, INITIAL = "sgbdt/whitened-add-remove", "sgbdt/nonspherical", "sgbdt/initial-score"
+DISCRETE = "sgbdt/discrete-subsampled"
 REPAIRED, INDIVIDUAL, FILTER = "sgbdt/nonspherical-repaired", "sgbdt/individual", "sgbdt/filter"
 RUN = "sgbdt/run"
 
@@ -155,7 +160,7 @@ class Noise:
     gradient_bound: float
     hessian_bound: float
     sigma_squared: float
-    mechanism: Gaussian
+    mechanism: Gaussian | DiscreteGaussian
     declared: Sensitivity
     proved: Sensitivity
 
@@ -189,7 +194,9 @@ def noise_of(params: Params, schema: Schema) -> Noise:
     if params.weights == "printed":
         printed = portable.root(joint_sensitivity_squared(Fraction(sigma) ** 2))
         declared = Sensitivity(printed, "whitened", PRINTED, relation)
-    return Noise(params, g, h, squared, Gaussian(deviations), declared, proved)
+    discrete = params.noise == "discrete"  # the sums are multiples of GRID: nothing is rounded, no shift grows
+    mechanism = DiscreteGaussian(deviations, GRID) if discrete else Gaussian(deviations)
+    return Noise(params, g, h, squared, mechanism, declared, proved)
 
 
 def rules_of(params: Params, schema: Schema) -> Rules:
@@ -200,12 +207,12 @@ def rules_of(params: Params, schema: Schema) -> Rules:
                  budget_of(params, schema))  # fmt: skip
 
 
-def initial_charges(params: Params, schema: Schema) -> tuple[tuple[Laplace, Sensitivity], tuple[Laplace, Sensitivity]]:
+def initial_charges(params: Params, schema: Schema) -> list[tuple[Laplace | DiscreteLaplace, Sensitivity]]:
     """Mechanism and sensitivity of the noisy count and of the noisy sum of clamped labels (sgbdt/initial-score)."""
     epsilon = params.epsilon * params.initial_share / schema.scores
     parts = epsilon * params.count_share, epsilon * (1 - params.count_share)
-    count, total = (Sensitivity(bound, 1, INITIAL, params.relation) for bound in (1.0, grid_floor(params.label_bound)))
-    return (Laplace.calibrated(parts[0], 1.0), count), (Laplace.calibrated(parts[1], total.bound), total)
+    bounds = (Sensitivity(bound, 1, INITIAL, params.relation) for bound in (1.0, grid_floor(params.label_bound)))
+    return [laplace(part, bound, params.noise, touched=1) for part, bound in zip(parts, bounds, strict=True)]
 
 
 def plan(params: Params, schema: Schema, *, proved: bool = False, batches: int = 1) -> Plan:
@@ -222,15 +229,21 @@ def plan(params: Params, schema: Schema, *, proved: bool = False, batches: int =
 
 
 def certificate(params: Params, schema: Schema) -> Certificate:
-    """Claimed: epsilon at delta. Established: the plan's cost; with extra rounds the cost that the filter enforces."""
+    """Claimed: epsilon at delta. Established: the plan's cost; with extra rounds the cost that the filter enforces.
+
+    With discrete noise as well: whole orders are where its sampled cost is known (sgbdt/discrete-subsampled).
+    """
     claimed, declared = Guarantee(params.epsilon, params.delta), plan(params, schema)
+    discrete = (DISCRETE,) if params.noise == "discrete" else ()
     if not params.extra_trees:
-        return issue("sgbdt", claimed, declared, plan(params, schema, proved=True), schema=schema,
-                     rests_on=(REPAIRED, RUN))  # fmt: skip
+        established = filtered_epsilon(params, schema) if discrete else None
+        proved = plan(params, schema, proved=True)
+        return issue("sgbdt", claimed, declared, proved, established=established, schema=schema,
+                     rests_on=(REPAIRED, RUN, *discrete))  # fmt: skip
     return issue(
         "sgbdt", claimed, declared, plan(params, schema, proved=True),
         established=filtered_epsilon(params, schema),
-        schema=schema, rests_on=(REPAIRED, INDIVIDUAL, FILTER, RUN), remarks=(_remark(params, schema),),
+        schema=schema, rests_on=(REPAIRED, INDIVIDUAL, FILTER, RUN, *discrete), remarks=(_remark(params, schema),),
     )  # fmt: skip
 
 
@@ -354,12 +367,13 @@ def initial_score(params: Params, schema: Schema, held: Held, curator: Curator) 
     """Noisy mean of the clamped labels, or its logit for log loss; from two Laplace releases."""
     (count, one), (total, bound) = initial_charges(params, schema)
     classes = isinstance(schema.target, Classes)
-    size, label_sum = held.label_sums(0.0 if classes else -bound.bound, bound.bound)
+    largest = grid_floor(params.label_bound)
+    size, label_sum = held.label_sums(0.0 if classes else -largest, largest)
     noisy_count = curator.release("count", count, np.array([size]), sensitivity=one)[0]
     noisy_sum = curator.release("labels", total, np.array([label_sum]), sensitivity=bound)[0]
     mean = float(noisy_sum / max(noisy_count, 1.0))
     if not classes:
-        return float(clipped(mean, -bound.bound, bound.bound))
+        return float(clipped(mean, -largest, largest))
     inside = float(clipped(mean, NEAR_0, 1 - NEAR_0))
     return float(portable.log(inside / (1 - inside)))
 

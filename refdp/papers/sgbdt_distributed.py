@@ -28,7 +28,7 @@ from refdp.discrete import GeneratorBits, standard_draws
 from refdp.errors import InvalidParameter, InvalidRecords
 from refdp.federation import INTEGER, Attendance, Communication, excess, fixed_point, secure_sum
 from refdp.kernels import GRID
-from refdp.mechanisms import DiscreteGaussian, Gaussian, Laplace
+from refdp.mechanisms import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
 from refdp.papers.sgbdt import Params, Training, rules_of
 from refdp.papers.sgbdt_holder import Flags, Holder
 from refdp.records import Floats, Records
@@ -161,11 +161,11 @@ class Shares:
     generators: one for each participant: its own randomness, for its shares and its sample. public: of the server.
     sizes: how many records each participant has.
 
-    Gaussian noise: shares are discrete Gaussians on the grid, of variance sigma^2 / h. One of variance sigma^2 costs at
+    Gaussian noise, floating or discrete: shares are discrete Gaussians on the grid, of variance sigma^2 / h. One of variance sigma^2 costs at
     most what the plan's Gaussian does at every whole order (Canonne, Kamath, Steinke 2020, Proposition 5), hence also
     sampled: the tabulated cost is a sum over whole orders, and discrete Gaussians have the symmetry that makes the
     other direction cheaper (Mironov, Talwar, Zhang 2019, Theorem 5). The sum of shares is one but for `excess`.
-    Laplace noise: shares are differences of negative binomials with 1 / h successes; h of them add up to exactly a
+    Laplace noise of either kind: shares are differences of negative binomials with 1 / h successes; h of them add up to exactly a
     discrete Laplace variable (it is infinitely divisible). They are drawn in floating point.
     """
 
@@ -190,13 +190,16 @@ class Shares:
         """The sum with the shares of those who answer in this round."""
         mechanism, value = asked(request)
         here = [g for g, present in zip(self.generators, self.network.present, strict=True) if present]
-        if isinstance(mechanism, Laplace):
+        if isinstance(mechanism, Laplace | DiscreteLaplace):
             shares = [self._laplace(mechanism, value.shape, generator) for generator in here]
-        elif isinstance(mechanism, Gaussian):
+        elif isinstance(mechanism, Gaussian | DiscreteGaussian):
             shares = [self._gaussian(request.name, mechanism, value.shape, generator) for generator in here]
         else:
             raise InvalidParameter(f"{request.name}: {mechanism!r}: allowed are Laplace and Gaussian noise")
-        return np.asarray(value + GRID * secure_sum(shares))
+        total = secure_sum(shares)
+        if isinstance(mechanism, DiscreteLaplace | DiscreteGaussian):
+            return mechanism.apply(value, total)
+        return np.asarray(value + GRID * total)
 
     def draw(self, request: Request) -> Array:
         """Public randomness of the server."""
@@ -210,7 +213,7 @@ class Shares:
         ])  # fmt: skip
 
     def _gaussian(
-        self, name: str, mechanism: Gaussian, shape: tuple[int, ...], generator: np.random.Generator
+        self, name: str, mechanism: Gaussian | DiscreteGaussian, shape: tuple[int, ...], generator: np.random.Generator
     ) -> NDArray[np.int64]:
         """One participant's share for every entry: a column for each deviation."""
         deviations = mechanism.sd if isinstance(mechanism.sd, tuple) else (mechanism.sd,) * shape[-1]
@@ -222,8 +225,11 @@ class Shares:
             columns.append(standard_draws(share.draws(np.zeros(shape[:-1])), generator, GeneratorBits(generator)))
         return np.stack(columns, axis=-1).astype(np.int64)
 
-    def _laplace(self, mechanism: Laplace, shape: tuple[int, ...], generator: np.random.Generator) -> NDArray[np.int64]:
-        """One participant's share for every entry."""
-        chance = -math.expm1(-GRID / mechanism.scale)
+    def _laplace(
+        self, mechanism: Laplace | DiscreteLaplace, shape: tuple[int, ...], generator: np.random.Generator
+    ) -> NDArray[np.int64]:
+        """One participant's share for every entry, in steps of the mechanism's grid."""
+        step = mechanism.step if isinstance(mechanism, DiscreteLaplace) else GRID
+        chance = -math.expm1(-step / mechanism.scale)
         plus, minus = generator.negative_binomial(1 / self.honest, chance, (2, *shape))
         return np.asarray(plus - minus, dtype=np.int64)
