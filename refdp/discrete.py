@@ -114,7 +114,7 @@ def standard_draws(draws: Draws, generator: np.random.Generator, bits: Bits) -> 
             return discrete_laplace(draws.parameter, draws.shape, bits)
         case "discrete-gaussian" if isinstance(draws.parameter, Fraction):
             return discrete_gaussian(draws.parameter, draws.shape, bits)
-        case "discrete-gaussian" if draws.parameter is not None:
+        case "discrete-gaussian" if isinstance(draws.parameter, tuple):
             return np.stack([discrete_gaussian(one, draws.shape[:-1], bits) for one in draws.parameter], axis=-1)
     raise InvalidParameter(
         f"draws {draws!r}: allowed are the kinds that refdp.draws.Draws lists, discrete with parameter"

@@ -206,11 +206,12 @@ class ShareSource:
     def release(self, request: Request) -> Array:
         """The sum with the shares of those who answered in the last round."""
         mechanism, value = asked(request)
-        if not isinstance(mechanism, DiscreteGaussian):
+        if not isinstance(mechanism, DiscreteGaussian) or isinstance(mechanism.sd, tuple):
             raise InvalidParameter(f"{request.name}: shares are discrete Gaussian; noise = 'discrete' is needed")
-        share = replace(mechanism, sd=math.nextafter(mechanism.sd / math.sqrt(self.honest), math.inf))
-        if excess(share.sd / share.step, len(self.generators), value.size) > 1e-12:
-            raise InvalidParameter(f"{request.name}: shares of {share.sd / share.step:.3g} grid steps are too coarse")
+        sd = math.nextafter(mechanism.sd / math.sqrt(self.honest), math.inf)
+        share = replace(mechanism, sd=sd)
+        if excess(sd / share.step, len(self.generators), value.size) > 1e-12:
+            raise InvalidParameter(f"{request.name}: shares of {sd / share.step:.3g} grid steps are too coarse")
         here = (g for g, present in zip(self.generators, self.federation.present, strict=True) if present)
         total = sum(standard_draws(share.draws(value), g, GeneratorBits(g)) for g in here)
         return mechanism.apply(value, total)

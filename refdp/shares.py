@@ -23,7 +23,7 @@ from refdp.data.shards import Network, secure_sum
 from refdp.discrete import GeneratorBits, standard_draws
 from refdp.errors import InvalidParameter
 from refdp.kernels import GRID
-from refdp.mechanisms import DiscreteGaussian, Gaussian, Laplace
+from refdp.mechanisms import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
 from refdp.sources import asked, sample_assignment, sample_law
 
 
@@ -72,16 +72,19 @@ class Shares:
         """The sum with the shares of those who answer in this round."""
         mechanism, value = asked(request)
         here = [g for g, present in zip(self.generators, self.network.present, strict=True) if present]
-        if isinstance(mechanism, DiscreteGaussian):
-            total = sum(self._gaussian(request.name, mechanism.sd, mechanism.step, value.shape, g) for g in here)
-            return mechanism.apply(value, np.asarray(total))
-        if isinstance(mechanism, Laplace):
-            shares = [self._laplace(mechanism, value.shape, generator) for generator in here]
-        elif isinstance(mechanism, Gaussian):
-            shares = [self._columns(request.name, mechanism, value.shape, generator) for generator in here]
-        else:
-            raise InvalidParameter(f"{request.name}: {mechanism!r}: allowed are Laplace and Gaussian noise")
-        return np.asarray(value + GRID * secure_sum(shares))
+        match mechanism:
+            case DiscreteGaussian(float() as sd, step):
+                shares = [self._gaussian(request.name, sd, step, value.shape, generator) for generator in here]
+            case DiscreteGaussian() | Gaussian():
+                shares = [self._columns(request.name, mechanism, value.shape, generator) for generator in here]
+            case DiscreteLaplace() | Laplace():
+                shares = [self._laplace(mechanism, value.shape, generator) for generator in here]
+            case _:
+                raise InvalidParameter(f"{request.name}: {mechanism!r}: allowed are Laplace and Gaussian noise")
+        total = secure_sum(shares)
+        if isinstance(mechanism, DiscreteGaussian | DiscreteLaplace):
+            return mechanism.apply(value, total)
+        return np.asarray(value + GRID * total)
 
     def draw(self, request: Request) -> Array:
         """Public randomness of the server."""
@@ -97,11 +100,12 @@ class Shares:
         ])  # fmt: skip
 
     def _columns(
-        self, name: str, mechanism: Gaussian, shape: tuple[int, ...], generator: np.random.Generator
+        self, name: str, mechanism: Gaussian | DiscreteGaussian, shape: tuple[int, ...], generator: np.random.Generator
     ) -> NDArray[np.int64]:
         """One participant's share for every entry: a column for each deviation."""
         deviations = mechanism.sd if isinstance(mechanism.sd, tuple) else (mechanism.sd,) * shape[-1]
-        columns = [self._gaussian(name, sd, GRID, shape, generator, shape[:-1]) for sd in deviations]
+        step = mechanism.step if isinstance(mechanism, DiscreteGaussian) else GRID
+        columns = [self._gaussian(name, sd, step, shape, generator, shape[:-1]) for sd in deviations]
         return np.stack(columns, axis=-1).astype(np.int64)
 
     def _gaussian(
@@ -112,18 +116,21 @@ class Shares:
         shape: tuple[int, ...],
         generator: np.random.Generator,
         part: tuple[int, ...] | None = None,
-    ) -> Array:
+    ) -> NDArray[np.int64]:
         """Draws in steps for `part` of the shape (all of it if not given), refused where the steps are too coarse."""
-        share = DiscreteGaussian(share_deviation(deviation, self.honest), step)
-        if excess(share.sd / step, self.network.participants, math.prod(shape)) > 1e-12:
-            raise InvalidParameter(f"{name}: shares of {share.sd / step:.3g} grid steps are too coarse")
-        return standard_draws(
-            share.draws(np.zeros(shape if part is None else part)), generator, GeneratorBits(generator)
-        )
+        sd = share_deviation(deviation, self.honest)
+        share = DiscreteGaussian(sd, step)
+        if excess(sd / step, self.network.participants, math.prod(shape)) > 1e-12:
+            raise InvalidParameter(f"{name}: shares of {sd / step:.3g} grid steps are too coarse")
+        draws = share.draws(np.zeros(shape if part is None else part))
+        return standard_draws(draws, generator, GeneratorBits(generator)).astype(np.int64, copy=False)
 
-    def _laplace(self, mechanism: Laplace, shape: tuple[int, ...], generator: np.random.Generator) -> NDArray[np.int64]:
-        """One participant's share for every entry."""
-        chance = -math.expm1(-GRID / mechanism.scale)
+    def _laplace(
+        self, mechanism: Laplace | DiscreteLaplace, shape: tuple[int, ...], generator: np.random.Generator
+    ) -> NDArray[np.int64]:
+        """One participant's share for every entry, in steps."""
+        step = mechanism.step if isinstance(mechanism, DiscreteLaplace) else GRID
+        chance = -math.expm1(-step / mechanism.scale)
         plus, minus = generator.negative_binomial(1 / self.honest, chance, (2, *shape))
         return np.asarray(plus - minus, dtype=np.int64)
 

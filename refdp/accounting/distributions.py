@@ -136,10 +136,20 @@ def _discrete_gaussian(node: DiscreteGaussianCost, above: bool) -> pairs.Pair:
     within 1 ± η of its mean, η = 2.1 e^{-2π²b²} (Poisson summation), so x has the discrete Gaussian law of variance
     a² + b² up to (1 + η)/(1 - η) per coordinate that changes, of which there are at most length². b² is chosen so that
     all of these factors together are below 1 + 2^-50, which the blur and the relative errors of measures cover.
+
+    Below, one coordinate. Where its lattice is too fine to be listed: with N(0, c²) added a discrete Gaussian is, by
+    the same sum, a Gaussian of variance σ² + c², which costs no more.
     """
+    if not above and node.sigma > _FINE:
+        return pairs.GaussianPair(
+            math.floor(node.length) / math.sqrt(node.sigma**2 + 2 * _smoothing(1.0)) * (1 - 2.0**-40)
+        )
     if node.scalar or not above:
         return pairs.DiscreteGaussianPair(node.sigma, (math.floor(node.length),))
     return pairs.GaussianPair(node.length / math.sqrt(node.sigma**2 - _smoothing(node.length)) * (1 + 2.0**-50))
+
+
+_FINE = 2.0**16  # steps a deviation
 
 
 def _smoothing(length: float) -> float:

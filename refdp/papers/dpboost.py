@@ -143,7 +143,7 @@ class Params:
     candidates: Literal["uniform", "log", "data"] = "uniform"
     bins: int = 32
     gradients: Literal["filter", "clip"] = "filter"
-    noise: Literal["floating", "discrete"] = "discrete"
+    noise: Literal["floating", "discrete"] = "floating"
     constants: Literal["proved", "published"] = "proved"
     leaf_budget: Literal["half", "level"] = "half"
     clip_position: Literal["ensemble", "global"] = "ensemble"

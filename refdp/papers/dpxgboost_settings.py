@@ -79,7 +79,7 @@ class Params:
     level_growth: float = 1.0
     tree_growth: float = 1.0
     sampler: Literal["racing", "gumbel"] = "racing"
-    noise: Literal["floating", "discrete"] = "discrete"
+    noise: Literal["floating", "discrete"] = "floating"
     constants: Literal["proved", "published"] = "proved"
     exponent: Literal["half", "whole"] = "half"
     sampling: Literal["matching", "without-replacement"] = "matching"

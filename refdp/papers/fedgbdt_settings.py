@@ -63,7 +63,7 @@ class Params:
     batch_share: float | None = None
     gradient_bound: float = 1.0
     accounting: Literal["exact", "renyi"] = "exact"
-    noise: Literal["floating", "discrete"] = "discrete"
+    noise: Literal["floating", "discrete"] = "floating"
     noise_by: Literal["aggregator", "record"] = "aggregator"
     records_each: int = 1
     sensitivities: Literal["joint", "by-round", "published"] = "joint"

@@ -91,7 +91,7 @@ class Params:
     scheme: Literal["inprivate", "np"] = "inprivate"
     candidates: Literal["uniform", "log", "triples"] = "uniform"
     bins: int = 32
-    noise: Literal["floating", "discrete"] = "discrete"
+    noise: Literal["floating", "discrete"] = "floating"
     constants: Literal["proved", "published"] = "proved"
     level_budget: Literal["share", "whole"] = "share"
     halves: Literal["independent", "sizes"] = "independent"

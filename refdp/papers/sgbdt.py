@@ -96,7 +96,7 @@ class Params:
     features: Features = "uniform"
     values: Values = "grid"
     grid_points: int = 32
-    noise: Literal["floating", "discrete"] = "discrete"
+    noise: Literal["floating", "discrete"] = "floating"
     support: Literal["additive", "max"] = "additive"
     weights: Literal["relative", "slides", "printed"] = "relative"
     orders: Literal["one", "joint"] = "one"

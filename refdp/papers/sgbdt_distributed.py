@@ -161,12 +161,11 @@ class Shares:
     generators: one for each participant: its own randomness, for its shares and its sample. public: of the server.
     sizes: how many records each participant has.
 
-    Gaussian noise, floating or discrete: shares are discrete Gaussians on the grid, of variance sigma^2 / h. One of variance sigma^2 costs at
-    most what the plan's Gaussian does at every whole order (Canonne, Kamath, Steinke 2020, Proposition 5), hence also
-    sampled: the tabulated cost is a sum over whole orders, and discrete Gaussians have the symmetry that makes the
-    other direction cheaper (Mironov, Talwar, Zhang 2019, Theorem 5). The sum of shares is one but for `excess`.
-    Laplace noise of either kind: shares are differences of negative binomials with 1 / h successes; h of them add up to exactly a
-    discrete Laplace variable (it is infinitely divisible). They are drawn in floating point.
+    Gaussian noise of either kind: shares are discrete Gaussians on the grid, of variance sigma^2 / h. One of variance
+    sigma^2 costs at whole orders at most what the plan charges, sampled or not (sgbdt/discrete-subsampled). The sum of
+    shares is one but for `excess`.
+    Laplace noise of either kind: shares are differences of negative binomials with 1 / h successes; h of them add up
+    to exactly a discrete Laplace variable (it is infinitely divisible). They are drawn in floating point.
     """
 
     network: Network
@@ -219,9 +218,10 @@ class Shares:
         deviations = mechanism.sd if isinstance(mechanism.sd, tuple) else (mechanism.sd,) * shape[-1]
         columns = []
         for deviation in deviations:
-            share = DiscreteGaussian(share_deviation(deviation, self.honest), GRID)
-            if excess(share.sd / GRID, self.network.participants, math.prod(shape)) > 1e-12:
-                raise InvalidParameter(f"{name}: shares of {share.sd / GRID:.3g} grid steps are too coarse")
+            sd = share_deviation(deviation, self.honest)
+            share = DiscreteGaussian(sd, GRID)
+            if excess(sd / GRID, self.network.participants, math.prod(shape)) > 1e-12:
+                raise InvalidParameter(f"{name}: shares of {sd / GRID:.3g} grid steps are too coarse")
             columns.append(standard_draws(share.draws(np.zeros(shape[:-1])), generator, GeneratorBits(generator)))
         return np.stack(columns, axis=-1).astype(np.int64)
 

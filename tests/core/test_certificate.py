@@ -29,6 +29,7 @@ FLOATING = {
     ("fedgbdt", "floating"): "Gaussian",
     ("fedgbdt", "discrete"): "",
     ("sgbdt", "floating"): "Gaussian and Laplace",
+    ("sgbdt", "discrete"): "",
 }
 """Mechanisms whose draws are floating-point numbers."""
 

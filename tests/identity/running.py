@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import fields
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
@@ -13,7 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from refdp.curator import Curator
-from refdp.events import Relation, expand
+from refdp.events import Partition, Relation, Release, Subsample, children, expand
 from refdp.federation import Federation, LocalSource, ShareSource, dealt
 from refdp.journal import MemoryJournal
 from refdp.records import Categorical, Classes, Interval, Numeric, Records, Schema, make_records
@@ -44,8 +45,30 @@ def outcome(paper: str, number: int) -> dict[str, str]:
     params = public(paper, "Params")(**{**given["params"], "relation": Relation(given["params"]["relation"])})
     data = records(given["data"])
     model, extra = RUNNERS[paper](given, params, data)
-    plans = [repr(expand(plan.event)) for plan in plans_of(paper, given, params, data)]
+    plans = [repr(described(expand(plan.event))) for plan in plans_of(paper, given, params, data)]
     return {"model": digest(model.to_json()), "plan": digest("\n".join(plans)), **extra}
+
+
+def described(event: Any) -> Any:
+    """An event as plain data: what is drawn, with which noise, for which bound; without the names of claims."""
+    match event:
+        case Release(name, mechanism, sensitivity):
+            noise = [(field.name, getattr(mechanism, field.name)) for field in fields(mechanism)]
+            return (
+                name,
+                type(mechanism).__name__,
+                noise,
+                sensitivity.bound,
+                sensitivity.norm,
+                sensitivity.relation.value,
+            )
+        case Partition(weights, _):
+            kind: tuple[Any, ...] = ("partition", weights)
+        case Subsample(rate, _, method):
+            kind = ("subsample", rate, method)
+        case _:
+            kind = (type(event).__name__,)
+    return *kind, [described(child) for child in children(event)]
 
 
 def records(data: dict[str, Any], seed: int = 0) -> Records:

@@ -150,6 +150,7 @@ def sgbdt(chance: random.Random, given: dict[str, Any]) -> dict[str, Any]:
         "extra_trees": chance.choice((0, 0, 4)),
         "depth": chance.randint(1, 4),
         "subsample": chance.choice((0.1, 0.5, 1.0)),
+        "noise": chance.choice(NOISE),
         **some(chance, 0.5, shrinkage=(0.1, 1.0), regularisation=(0.5, 3.0), gradient_bound=(0.2, 1.0),
                hessian_bound=(0.1, 0.7), leaf_clip=(0.3, 5.0), support_weight=(0.1, 0.5, 0.8), initial_share=(0.0, 0.4),
                count_share=(0.2,), label_bound=(0.4,), features=("cyclic",), values=("uniform",), grid_points=(3, 8),

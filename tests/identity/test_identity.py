@@ -24,9 +24,10 @@ def test_a_change_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """An ulp in one formula, or a bound that is declared differently, is told with its setting."""
     from refdp.papers import dpboost
 
-    monkeypatch.setattr(dpboost, "LEAF_CLIPPED", dict.fromkeys(dpboost.LEAF_CLIPPED, "other"))
+    bound = dpboost.gain_range
+    monkeypatch.setattr(dpboost, "gain_range", lambda *given: bound(*given) * 2)
     changed = differences("dpboost", [0])
-    assert len(changed) == 1 and changed[0].startswith("dpboost 0: plan ")
+    assert len(changed) == 1 and changed[0].startswith("dpboost 0: model, plan ")
     monkeypatch.undo()
     real = dpboost.leaf_value
     monkeypatch.setattr(dpboost, "leaf_value", lambda *sums: real(*sums) * (1 + 1e-6))
