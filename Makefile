@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 EXTRAS := test,proofs,oracles,plots,data,notebooks
 
-.PHONY: audits demo test check format verify ledger statistics bench reproduce mutants mutate clean
+.PHONY: audits coq demo test check format verify ledger statistics bench reproduce mutants mutate clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -41,6 +41,10 @@ verify: $(VENV)/test.stamp  ## derive every verdict again and compare with the c
 
 ledger: $(VENV)/test.stamp  ## derive every verdict and write the ledger and its page
 	$(BIN)/python -m proofs write
+
+coq: $(VENV)/test.stamp  ## have Coq check the privacy theorems of proofs/coq; installs nothing
+	@command -v coqc >/dev/null || { echo "coqc is missing: Debian and Ubuntu have it in the package coq (apt-get install coq)"; exit 2; }
+	$(BIN)/python -m proofs.kernel
 
 mutants: $(VENV)/test.stamp  ## print the kill matrix of the privacy mutants
 	$(BIN)/python -m tests.mutants
