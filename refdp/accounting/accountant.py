@@ -20,8 +20,9 @@ def account(plan: Plan, *, delta: float | None = None, epsilon: float | None = N
     """The plan's ε at the given δ, or its δ at the given ε, by every method that applies.
 
     Methods: "basic" (pure, with parallel composition and amplification), "kov" (optimal composition of the parts' pure
-    epsilons), "exact" (one release, possibly sampled; Gaussians), "renyi", "pld" (privacy loss distributions).
-    quick: leave out what takes more than milliseconds ("pld", and "kov" for unequal parts); `lower` may then be 0.
+    epsilons), "exact" (one release, possibly sampled; Gaussians), "renyi", "adaptive" (selections of one range with any
+    other releases: the optimum over adaptive choices), "pld" (privacy loss distributions, where those two are silent).
+    quick: leave out what takes more than milliseconds ("adaptive", "pld", "kov" for unequal parts); `lower` may be 0.
     Errors: InvalidParameter unless exactly one of 0 <= delta <= 1 and epsilon >= 0 is given.
     """
     if (delta is None) == (epsilon is None):
@@ -96,6 +97,7 @@ def _renyi_and_exact(query: _Query, delta: float) -> None:
 
 def _distributions(query: _Query, delta: float) -> None:
     """ "kov" where something is pure, "pld" where nothing exact is known."""
+    from refdp.accounting import adaptive
     from refdp.accounting.distributions import NoPair
     from refdp.accounting.enclosure import enclose_epsilon
 
@@ -107,6 +109,9 @@ def _distributions(query: _Query, delta: float) -> None:
     if query.quick or "exact" in query.methods:
         return
     try:
+        if (ends := adaptive.enclose_epsilon(query.node, query.relation, delta)) is not None:
+            query.found("adaptive", ends[1], ends[0])
+            return
         enclosure = enclose_epsilon(query.node, query.relation, delta)
     except NoPair:
         return
@@ -149,10 +154,14 @@ def _deltas(query: _Query, epsilon: float) -> None:
 
 
 def _enclosed_delta(query: _Query, epsilon: float) -> None:
+    from refdp.accounting import adaptive
     from refdp.accounting.distributions import NoPair
     from refdp.accounting.enclosure import enclose_delta
 
     try:
+        if (ends := adaptive.enclose_delta(query.node, query.relation, epsilon)) is not None:
+            query.found("adaptive", ends[1], ends[0])
+            return
         enclosure = enclose_delta(query.node, query.relation, epsilon)
     except NoPair:
         return

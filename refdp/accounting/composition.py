@@ -93,7 +93,7 @@ class Composition:
         return min(
             1.0,
             math.exp(min(log_factor, 700.0)) * (total + error) * (1 + self.relative_error + self._exponents)
-            + self._outside
+            + self.outside
             + TINY,
         )
 
@@ -101,7 +101,7 @@ class Composition:
         """An upper bound on ε(δ): the least ε found in the window, inf if there is none."""
         low, high = max(0.0, float(self.losses[0])), float(self.losses[-1])
         if high <= low or self.delta_above(high) > delta:
-            return low if high <= low and self._outside <= delta else math.inf
+            return low if high <= low and self.outside <= delta else math.inf
         return least(lambda epsilon: self.delta_above(epsilon) <= delta, low, high, 1e-11)
 
     def upper_tails(self, above: bool) -> Array:
@@ -113,7 +113,7 @@ class Composition:
         error = (2 * len(self.losses) * 2.0**-51 + self._exponents) * scaled + self.transform_error * reach
         relative = self.relative_error + self._exponents
         if above:
-            tails = np.exp(np.minimum(log_factor, 700.0)) * (scaled + error) * (1 + relative) + self._outside + TINY
+            tails = np.exp(np.minimum(log_factor, 700.0)) * (scaled + error) * (1 + relative) + self.outside + TINY
             return np.where(log_factor < 700, np.minimum(tails, 1.0), 1.0)
         kept = np.maximum(scaled - error - 2 * math.exp(-WINDOW), 0.0)
         return np.maximum(np.exp(np.minimum(log_factor, 700.0)) * kept * (1 - relative) - TINY, 0.0)
@@ -129,7 +129,8 @@ class Composition:
         return float(self.losses[1] - self.losses[0])
 
     @property
-    def _outside(self) -> float:
+    def outside(self) -> float:
+        """A bound on the probability above the window and at infinity."""
         return self.infinity * (1 + self.relative_error) + math.exp(min(self.log_top, 0.0))
 
     @cached_property

@@ -123,8 +123,9 @@ def _sampled(rate: float, inner: Statistic, view: View) -> Statistic:
 
 @dataclass(frozen=True, eq=False)
 class Power:
-    """For every threshold: P(T > t) from below, Q(T > t) from above."""
+    """For every threshold (start + i) * step: P(T >= t) from below, Q(T >= t) from above."""
 
+    start: int
     above: Array
     above_q: Array
 
@@ -158,9 +159,9 @@ def power_of(found: list[tuple[Statistic, int]], tilt: float) -> Power:
     begin = max(first)
     end = min(f + len(side.losses) for f, side in zip(first, sides, strict=True))
     if end <= begin:
-        return Power(np.zeros(1), np.ones(1))
+        return Power(begin, np.zeros(1), np.ones(1))
     one, other = (slice(begin - f, end - f) for f in first)
-    return Power(sides[0].upper_tails(above=False)[one], sides[1].upper_tails(above=True)[other])
+    return Power(begin, sides[0].upper_tails(above=False)[one], sides[1].upper_tails(above=True)[other])
 
 
 def _side(one: Statistic, row: int) -> Measure:

@@ -126,7 +126,7 @@ def test_certain_sampling_costs_most() -> None:
             certain = account(plan(Repeat(release(mechanism), count)), delta=1e-6)
             nearly = account(plan(Repeat(Subsample(1 - 1e-12, release(mechanism)), count)), delta=1e-6)
             assert nearly.upper <= certain.upper
-            assert certain.lower * (1 - 2e-3) <= nearly.lower <= certain.upper
+            assert certain.lower * (1 - 4e-2) <= nearly.lower <= certain.upper
 
 
 def test_heavy_counts_are_answered() -> None:

@@ -201,7 +201,7 @@ def test_discretisation_encloses_the_profile(pair: pairs.Pair) -> None:
     """Everywhere, also between the grid points, and after composing with another pair exactly."""
     step = 0.013
     above, below = pessimistic(pair, step, -60.0), rounded(pair, step, -60.0)
-    tests = Power(*(np.cumsum(below.masses[row][::-1])[::-1] for row in (0, 3)))
+    tests = Power(below.start, *(np.cumsum(below.masses[row][::-1])[::-1] for row in (0, 3)))
     exact = pair_profile(pair)
 
     def profile(measure) -> np.ndarray:
