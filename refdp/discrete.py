@@ -1,7 +1,9 @@
-"""Exact samplers in rational arithmetic (Canonne, Kamath, Steinke 2020): no floating point in any decision.
+"""Exact samplers (Canonne, Kamath, Steinke 2020): no rounding in any decision.
 
 Parameters are `Fraction`s, made from floats by their exact value; randomness is unbiased integers. The outputs have
-exactly the stated distributions, given that the bits are uniform. Time still depends on the outcome.
+exactly the stated distributions, given that the bits are uniform. Time still depends on the outcome. Many draws at a
+time are decided by refdp/lazy.py; one question after the other, in rational arithmetic, where bits come as `randbelow`
+only or parameters are too large for it.
 """
 
 from __future__ import annotations
@@ -13,10 +15,12 @@ from fractions import Fraction
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
+from refdp import lazy
 from refdp.draws import Draws, FloatArray, IntArray
 from refdp.errors import InvalidParameter
+from refdp.lazy import Words
 from refdp.selection import utilities
 
 _POOL_BYTES = 64  # fetched at once: a call of the generator costs more than the arithmetic on 512 bits
@@ -28,6 +32,10 @@ class Bits(Protocol):
     def randbelow(self, n: int) -> int:
         """A uniform integer in 0..n-1, without bias, for any n >= 1."""
         ...
+
+
+class WordBits(Bits, Words, Protocol):
+    """A source of uniform integers and of many 64-bit words at a time."""
 
 
 class GeneratorBits:
@@ -43,6 +51,10 @@ class GeneratorBits:
         while (candidate := self._take(size)) >= n:
             pass
         return candidate
+
+    def words(self, count: int) -> NDArray[np.uint64]:
+        """Uniform 64-bit words."""
+        return np.frombuffer(self._generator.bytes(8 * count), dtype="<u8").astype(np.uint64)
 
     def _take(self, size: int) -> int:
         while self._left < size:
@@ -61,6 +73,10 @@ class SystemBits:
         """Uniform on 0..n-1."""
         return secrets.randbelow(n)
 
+    def words(self, count: int) -> NDArray[np.uint64]:
+        """Uniform 64-bit words."""
+        return np.frombuffer(secrets.token_bytes(8 * count), dtype="<u8").astype(np.uint64)
+
 
 def bernoulli_exp(x: Fraction, bits: Bits) -> bool:
     """True with probability e^-x, x >= 0 (Canonne, Kamath, Steinke 2020, Algorithm 1).
@@ -78,24 +94,33 @@ def bernoulli_exp(x: Fraction, bits: Bits) -> bool:
 def discrete_laplace(scale: Fraction, size: int | tuple[int, ...], bits: Bits) -> IntArray:
     """Integers with P(z) proportional to exp(-|z| / scale), exactly."""
     _check_parameter("scale", scale)
-    return _fill(size, lambda: _one_laplace(scale, bits))
+    many = _many(bits)
+    if many is None or scale.numerator >= lazy.LARGEST << 10:
+        return _fill(size, lambda: _one_laplace(scale, bits))
+    return lazy.laplace(scale, math.prod(_shape(size)), many).reshape(_shape(size))
 
 
 def discrete_gaussian(sigma2: Fraction, size: int | tuple[int, ...], bits: Bits) -> IntArray:
     """Integers with P(z) proportional to exp(-z² / (2 sigma2)), exactly."""
     _check_parameter("sigma2", sigma2)
     width = math.isqrt(math.floor(sigma2)) + 1
-    return _fill(size, lambda: _one_gaussian(sigma2, width, bits))
+    many = _many(bits)
+    if many is None or width >= lazy.LARGEST:
+        return _fill(size, lambda: _one_gaussian(sigma2, width, bits))
+    return lazy.gaussian(sigma2, width, math.prod(_shape(size)), many).reshape(_shape(size))
 
 
 def sample_exponential(value: ArrayLike, coefficient: float | Fraction, bits: Bits) -> IntArray:
     """Per row of a utility table, option c with probability proportional to exp(coefficient * u_c), exactly.
 
-    Proposes a uniform option and accepts it with probability exp(-coefficient (max u - u_c)). Utilities and coefficient
-    count with the exact value of their floats. Shapes (rows, options) -> (rows,); -inf excludes an option.
+    Utilities and coefficient count with the exact value of their floats. Shapes (rows, options) -> (rows,); -inf
+    excludes an option.
     """
     exact = Fraction(coefficient)
     _check_parameter("coefficient", exact)
+    many = _many(bits)
+    if many is not None:
+        return lazy.options(utilities(value), exact, many)
     return np.array([_one_option(row, exact, bits) for row in utilities(value)], dtype=np.int64)
 
 
@@ -134,8 +159,17 @@ def _small_bernoulli_exp(numerator: int, denominator: int, bits: Bits) -> bool:
     return place % 2 == 1
 
 
+def _many(bits: Bits | WordBits) -> WordBits | None:
+    """The source, if it gives words."""
+    return bits if isinstance(bits, GeneratorBits | SystemBits) else None
+
+
+def _shape(size: int | tuple[int, ...]) -> tuple[int, ...]:
+    return size if isinstance(size, tuple) else (size,)
+
+
 def _fill(size: int | tuple[int, ...], one: Callable[[], int]) -> IntArray:
-    shape = size if isinstance(size, tuple) else (size,)
+    shape = _shape(size)
     return np.array([one() for _ in range(math.prod(shape))], dtype=np.int64).reshape(shape)
 
 
@@ -163,6 +197,7 @@ def _one_gaussian(sigma2: Fraction, width: int, bits: Bits) -> int:
 
 
 def _one_option(row: FloatArray, coefficient: Fraction, bits: Bits) -> int:
+    """Proposes a uniform option and accepts it with probability exp(-coefficient (max u - u_c))."""
     allowed = np.flatnonzero(row > -np.inf).tolist()
     best = Fraction(float(row.max()))
     while True:

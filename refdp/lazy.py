@@ -1,0 +1,192 @@
+"""Decisions against uniform real numbers whose binary digits are drawn as needed: exact, many at a time.
+
+"U < e^-x" and its like are decided from 53 digits of U and a floating-point enclosure of the bound, whose margins are
+a thousand times its error (refdp/portable.py: + - * / alone). Where U lies within the margin, about once in 2^35
+decisions, more digits are drawn and the bound is enclosed in decimal arithmetic, until the two part. So each answer is
+that of real arithmetic, and no law is approximated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
+from fractions import Fraction
+from itertools import accumulate
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from refdp import portable
+from refdp.draws import FloatArray, IntArray
+
+DIGITS = 53
+MARGIN = 2.0**-36
+"""Relative room around e^-x, for an error of x of at most 2^-40 (1 + x)."""
+LARGEST = 2**46
+"""Whole parameters below it keep that error when they become floats."""
+_FAR = 2**14
+Flags = NDArray[np.bool_]
+
+
+class Words(Protocol):
+    """A source of uniform 64-bit words."""
+
+    def words(self, count: int) -> NDArray[np.uint64]:
+        """So many of them."""
+        ...
+
+
+class Uniform:
+    """A uniform real number in [0, 1), of which `size` binary digits are known."""
+
+    def __init__(self, digits: int, bits: Words) -> None:
+        self._digits, self._size, self._bits = digits, DIGITS, bits
+
+    def bounds(self) -> tuple[Fraction, Fraction]:
+        """It is at least the first, and below the second."""
+        return Fraction(self._digits, 1 << self._size), Fraction(self._digits + 1, 1 << self._size)
+
+    def refine(self) -> int:
+        """64 more digits; the decimals that fit all of them."""
+        self._digits = self._digits << 64 | int(self._bits.words(1)[0])
+        self._size += 64
+        return self._size // 3 + 20
+
+    def below_exp(self, x: Fraction) -> bool:
+        """Whether it is below e^-x, x >= 0."""
+        decimals = 40
+        while True:
+            (low, high), (least, most) = self.bounds(), exp_bounds(x, decimals)
+            if high <= least:
+                return True
+            if low >= most:
+                return False
+            decimals = self.refine()
+
+
+def exp_bounds(x: Fraction, decimals: int) -> tuple[Fraction, Fraction]:
+    """Rational numbers around e^-x, x >= 0, that agree in so many decimals; decimal's exp is correctly rounded.
+
+    Beyond x = 2^14 they are 0 and 2^-(2^14): a uniform number that is no larger has as many zeros.
+    """
+    if x > _FAR:
+        return Fraction(0), Fraction(1, 2**_FAR)
+    down, up, near = (
+        Context(prec=decimals, rounding=mode, Emin=-(10**17), Emax=10**17)
+        for mode in (ROUND_FLOOR, ROUND_CEILING, ROUND_HALF_EVEN)
+    )
+    parts = Decimal(x.numerator), Decimal(x.denominator)
+    least, most = (near.exp(context.divide(*parts).copy_negate()) for context in (up, down))
+    return Fraction(near.next_minus(least)), Fraction(near.next_plus(most))
+
+
+def below(n: int, count: int, bits: Words) -> IntArray:
+    """Uniform integers in 0..n-1, n <= 2^62: as many bits as n-1 has, drawn again where they are not below n."""
+    mask = np.uint64((1 << (n - 1).bit_length()) - 1)
+    found: NDArray[np.uint64] = bits.words(count) & mask
+    while (again := np.flatnonzero(found >= n)).size:
+        found[again] = bits.words(again.size) & mask
+    return found.astype(np.int64)
+
+
+def bernoulli_exp(gamma: FloatArray, exact: Callable[[int], Fraction], bits: Words) -> Flags:
+    """True with probability e^-x in every place, x = exact(place) >= 0; gamma: x, off by at most 2^-40 (1 + x)."""
+    digits = bits.words(len(gamma)) >> np.uint64(64 - DIGITS)
+    u, p = digits * 2.0**-DIGITS, portable.exp(-gamma)
+    yes = u + 2.0**-DIGITS <= p * (1 - MARGIN)
+    no = (u >= p * (1 + MARGIN)) & (digits > 0)
+    for place in np.flatnonzero(~(yes | no)):
+        yes[place] = Uniform(int(digits[place]), bits).below_exp(exact(int(place)))
+    return np.asarray(yes)
+
+
+def geometric(count: int, bits: Words) -> IntArray:
+    """P(h) = (1 - 1/e) e^-h: how many of e^-1, e^-2, ... a uniform number is below, that is floor(-log U)."""
+    digits = bits.words(count) >> np.uint64(64 - DIGITS)
+    y = -portable.log(np.maximum(digits, np.uint64(1)) * 2.0**-DIGITS)
+    found: FloatArray = np.floor(y)
+    part = y - found
+    clear = (digits >= 2**33) & (part > 2.0**-28) & (part < 1 - 2.0**-28)  # U/2^-53 known to 2^-33, y to 2^-32
+    whole: IntArray = found.astype(np.int64)
+    for place in np.flatnonzero(~clear):
+        uniform, passed = Uniform(int(digits[place]), bits), 0
+        while uniform.below_exp(Fraction(passed + 1)):
+            passed += 1
+        whole[place] = passed
+    return whole
+
+
+def laplace(scale: Fraction, count: int, bits: Words) -> IntArray:
+    """As `refdp.discrete.discrete_laplace`, by the same algorithm, for numerators below `LARGEST` 2^10."""
+    t, s = scale.numerator, scale.denominator
+    kept = [np.empty(0, dtype=np.int64)]
+    missing = count
+    while missing > 0:
+        low = below(t, 2 * missing + 8, bits)
+        low = low[bernoulli_exp(low / t, lambda place, low=low: Fraction(int(low[place]), t), bits)]  # type: ignore[misc]
+        high = geometric(len(low), bits)
+        if s >= 2**62 or int(high.max(initial=0)) * t > 2**62:  # once in e^64 draws and less, but for tiny scales
+            magnitude = np.array([(int(a) + t * int(b)) // s for a, b in zip(low, high, strict=True)], dtype=np.int64)
+        else:
+            magnitude = (low + t * high) // s
+        negative = (bits.words(len(low)) & np.uint64(1)).astype(bool)
+        counted = (magnitude > 0) | ~negative  # zero counts once, not with either sign
+        kept.append(np.where(negative, -magnitude, magnitude)[counted])
+        missing -= len(kept[-1])
+    return np.concatenate(kept)[:count]
+
+
+def gaussian(sigma2: Fraction, width: int, count: int, bits: Words) -> IntArray:
+    """As `refdp.discrete.discrete_gaussian`, by the same algorithm, for widths floor(sigma) + 1 below `LARGEST`."""
+    centre, twice = float(sigma2 / width), float(2 * sigma2)
+    kept = [np.empty(0, dtype=np.int64)]
+    missing = count
+    while missing > 0:
+        z = laplace(Fraction(width), missing + missing // 2 + 8, bits)
+        off = np.abs(z) - centre
+
+        def exact(place: int, z: IntArray = z) -> Fraction:
+            return Fraction((abs(int(z[place])) - sigma2 / width) ** 2 / (2 * sigma2))
+
+        kept.append(z[bernoulli_exp(off * off / twice, exact, bits)])
+        missing -= len(kept[-1])
+    return np.concatenate(kept)[:count]
+
+
+def options(table: FloatArray, coefficient: Fraction, bits: Words) -> IntArray:
+    """Per row option c with probability proportional to exp(coefficient u_c): where U times the total of the weights
+    falls among their sums."""
+    rows, count = table.shape
+    with np.errstate(over="ignore"):
+        below_best = table - table.max(axis=1, keepdims=True, initial=-np.inf)
+        sums = np.cumsum(portable.exp(float(coefficient) * below_best), axis=1)
+    digits = bits.words(rows) >> np.uint64(64 - DIGITS)
+    total = sums[:, -1] if rows else np.empty(0)
+    low, high = digits * 2.0**-DIGITS * total, (digits + np.uint64(1)) * 2.0**-DIGITS * total
+    chosen = np.minimum((sums <= low[:, np.newaxis]).sum(axis=1), count - 1)
+    margin = total * ((count + 64) * 2.0**-48)  # the best option weighs 1; each weight errs by 2^-50 of it at most
+    place = np.arange(rows)
+    before = np.where(chosen > 0, sums[place, np.maximum(chosen - 1, 0)], -np.inf)
+    clear = (low - before > margin) & (sums[place, chosen] - high > margin)
+    for row in np.flatnonzero(~clear):
+        chosen[row] = _option(table[row], coefficient, Uniform(int(digits[row]), bits))
+    return np.asarray(chosen, dtype=np.int64)
+
+
+def _option(row: FloatArray, coefficient: Fraction, uniform: Uniform) -> int:
+    """The same for one row, by enclosures of all weights."""
+    allowed = np.flatnonzero(row > -np.inf)
+    best = Fraction(float(row.max()))
+    gaps = [coefficient * (best - Fraction(float(row[option]))) for option in allowed]
+    decimals = 40
+    while True:
+        balls = [exp_bounds(gap, decimals) for gap in gaps]
+        least, most = ([Fraction(0), *accumulate(ends)] for ends in zip(*balls, strict=True))
+        low, high = uniform.bounds()
+        for place, option in enumerate(allowed):
+            first = place == 0 or low * least[-1] >= most[place]
+            last = place == len(allowed) - 1 or high * most[-1] <= least[place + 1]
+            if first and last:
+                return int(option)
+        decimals = uniform.refine()
