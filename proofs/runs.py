@@ -17,8 +17,8 @@ from refdp.accounting import account
 from refdp.audit.exhaustive import Row, worst_loss
 from refdp.events import Relation
 from refdp.papers import dpboost, dpxgboost, fedgbdt, fedgbdt_plan, inprivate, inprivate_owners, inprivate_rounds, sgbdt
-from refdp.papers.sgbdt_distributed import train_distributed
 from refdp.records import Classes, Numeric, Schema
+from refdp.shares import train_distributed
 
 SCHEMA = Schema((Numeric("x", 0, 1),), Classes(("no", "yes")))
 ROWS: tuple[Row, ...] = tuple(((x,), y) for x in (0.0, 1.0) for y in (0.0, 1.0))

@@ -13,8 +13,10 @@ from proofs.proposition import ADD_REMOVE, REPLACE_ONE, Proposition
 from proofs.statements import AtMost, ForAll, reals
 from proofs.tightness import Tight
 from refdp.generic import maximum
-from refdp.papers import sgbdt_formulas as sgbdt
-from refdp.papers.sgbdt_formulas import gaussian_divergence, record_cost, record_cost_slides, whitened_squared
+from refdp.papers import sgbdt
+from refdp.papers.published import sgbdt as printed_sgbdt
+from refdp.papers.published.sgbdt import gaussian_divergence
+from refdp.papers.sgbdt import record_cost, record_cost_slides, whitened_squared
 
 HALF, TENTH = Fraction(1, 2), Fraction(1, 10)
 RECORD = reals("g h b hb r1 s2 a")
@@ -53,7 +55,7 @@ def replaced(g: Any, h: Any, e: Any, k: Any, b: Any, hb: Any, r1: Any, s2: Any) 
 
 def printed_divergence(g: Any, r1: Any, s2: Any, a: Any) -> Any:
     """The divergence with the variances of the leaf formula as printed, counts as support (h = 1)."""
-    v_g, v_h = sgbdt.gradient_variance_printed(r1, s2), sgbdt.support_variance_printed(r1, s2)
+    v_g, v_h = printed_sgbdt.gradient_variance_printed(r1, s2), printed_sgbdt.support_variance_printed(r1, s2)
     return gaussian_divergence(a, g, 1, v_g, v_h)
 
 
@@ -75,7 +77,7 @@ PROPOSITIONS = (
         "slide Non-spherical noise",
         "With gradient noise N(0, O(1/r1)) and support noise N(0, O(1/r2)), rho(alpha) = alpha (r1 + r2 g*^2)/sigma^2.",
         ADD_REMOVE,
-        about=(gaussian_divergence, record_cost_slides, sgbdt.gradient_variance_printed),
+        about=(gaussian_divergence, record_cost_slides, printed_sgbdt.gradient_variance_printed),
         evidence=(Counterexample(PRINTED, at={"g": HALF, "b": HALF, "r1": TENTH, "s2": 1, "a": 2}),),
         argument="The bound belongs to support noise sigma^2/(2 r1) and gradient noise sigma^2/(2 r2): the weights "
         "of the leaf formula are exchanged. The slide hides the constants in O; these are the ones that fit at r1 = "
@@ -151,7 +153,7 @@ PROPOSITIONS = (
         "slide Individual Renyi DP",
         "With the leaf formula as printed, a record's own divergence is at most alpha (r1 + r2 g_i^2)/sigma^2.",
         ADD_REMOVE,
-        about=(gaussian_divergence, record_cost_slides, sgbdt.gradient_variance_printed),
+        about=(gaussian_divergence, record_cost_slides, printed_sgbdt.gradient_variance_printed),
         evidence=(
             Counterexample(
                 AtMost(
@@ -220,7 +222,12 @@ PROPOSITIONS = (
         "The pairs of sums of all leaves change by at most sqrt(2)/sigma in standard deviations of their noise "
         "(squared).",
         ADD_REMOVE,
-        about=(whitened_squared, sgbdt.joint_sensitivity_squared, sgbdt.gradient_variance, sgbdt.support_variance),
+        about=(
+            whitened_squared,
+            printed_sgbdt.joint_sensitivity_squared,
+            sgbdt.gradient_variance,
+            sgbdt.support_variance,
+        ),
         evidence=(
             Proved(
                 ForAll(
@@ -240,7 +247,7 @@ PROPOSITIONS = (
                     reals("g h b hb r1 s2"),
                     given=record,
                     quantity=whitened,
-                    bound=lambda s2: sgbdt.joint_sensitivity_squared(s2),
+                    bound=lambda s2: printed_sgbdt.joint_sensitivity_squared(s2),
                 ),
                 tight=Tight(
                     "2 / sigma^2",
@@ -257,14 +264,14 @@ PROPOSITIONS = (
         "slide Non-spherical noise, as a sensitivity",
         "Replacing a record: at most max(2, 1 + 3 r2) 2/sigma^2 (squared).",
         REPLACE_ONE,
-        about=(whitened_squared, sgbdt.joint_sensitivity_squared_replace_one),
+        about=(whitened_squared, printed_sgbdt.joint_sensitivity_squared_replace_one),
         evidence=(
             Proved(
                 AtMost(
                     TWO_RECORDS,
                     given=two_records,
                     quantity=replaced,
-                    bound=lambda r1, s2: sgbdt.joint_sensitivity_squared_replace_one(r1, s2),
+                    bound=lambda r1, s2: printed_sgbdt.joint_sensitivity_squared_replace_one(r1, s2),
                 ),
                 tight=Tight(
                     "max(2, 1 + 3 r2) 2 / sigma^2",

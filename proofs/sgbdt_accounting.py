@@ -13,7 +13,7 @@ from proofs.evidence import Exhibit, Finite, Follows, Identity, Proved
 from proofs.proposition import ADD_REMOVE, Proposition
 from proofs.statements import ForAll, reals
 from proofs.terms import Term, variables
-from refdp.papers.sgbdt_formulas import subsampled_moment
+from refdp.accounting.individual import subsampled_moment
 
 ORDERS = range(2, 33)
 

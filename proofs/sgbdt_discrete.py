@@ -12,7 +12,7 @@ import flint
 from proofs.evidence import Finite, Identity, Proved
 from proofs.proposition import ADD_REMOVE, Proposition
 from proofs.statements import ForAll, reals
-from refdp.papers.sgbdt_formulas import subsampled_moment
+from refdp.accounting.individual import subsampled_moment
 
 REACH = 70
 """Steps on each side that are summed; what lies beyond is bounded."""

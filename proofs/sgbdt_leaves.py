@@ -11,8 +11,9 @@ from proofs.proposition import ADD_REMOVE, REPLACE_ONE, Proposition
 from proofs.sgbdt import whitened
 from proofs.statements import AtMost, Count, ForAll, Real, both, reals
 from proofs.tightness import Tight
-from refdp.papers import sgbdt_formulas as sgbdt
-from refdp.papers.sgbdt_formulas import leaf_noise, mean_leaf
+from refdp.papers import sgbdt
+from refdp.papers.published import sgbdt as printed_sgbdt
+from refdp.papers.published.sgbdt import leaf_noise, mean_leaf
 
 HALF = Fraction(1, 2)
 MEAN = (Count("n"), Real("G"), Real("g"), Real("lam"))
@@ -40,7 +41,7 @@ PROPOSITIONS = (
         "slide Non-spherical noise, as a sensitivity, counts as support",
         "Replacing a record: at most max(2, 4 r2) 2/sigma^2 (squared).",
         REPLACE_ONE,
-        about=(sgbdt.whitened_squared, sgbdt.joint_sensitivity_squared_replace_one_counts),
+        about=(sgbdt.whitened_squared, printed_sgbdt.joint_sensitivity_squared_replace_one_counts),
         evidence=(
             Proved(
                 AtMost(
@@ -50,7 +51,7 @@ PROPOSITIONS = (
                         *(b > 0, r1 > 0, r1 < 1, s2 > 0),
                     ),
                     quantity=counted,
-                    bound=lambda r1, s2: sgbdt.joint_sensitivity_squared_replace_one_counts(r1, s2),
+                    bound=lambda r1, s2: printed_sgbdt.joint_sensitivity_squared_replace_one_counts(r1, s2),
                 ),
                 tight=Tight(
                     "max(2, 4 r2) 2 / sigma^2",
@@ -67,14 +68,14 @@ PROPOSITIONS = (
         "slide Differentially private leaf computation",
         "The leaf value of prior work, sum of clipped gradients / max(lambda, |leaf|), has sensitivity g*.",
         ADD_REMOVE,
-        about=(mean_leaf, sgbdt.mean_leaf_sensitivity_as_published),
+        about=(mean_leaf, printed_sgbdt.mean_leaf_sensitivity_as_published),
         evidence=(
             Proved(
                 AtMost(
                     MEAN,
                     given=child,
                     quantity=mean_change,
-                    bound=lambda lam: sgbdt.mean_leaf_sensitivity_as_published(1) + 0 * lam,
+                    bound=lambda lam: printed_sgbdt.mean_leaf_sensitivity_as_published(1) + 0 * lam,
                 ),
                 tight=Tight(
                     "g* (for lambda <= 1; smaller for larger lambda)",
@@ -92,14 +93,14 @@ PROPOSITIONS = (
         "slide Differentially private leaf computation, tight",
         "For whole lambda >= 1 the sensitivity is max(1/lambda, 2/(lambda + 1)) g* = 2 g*/(lambda + 1).",
         ADD_REMOVE,
-        about=(mean_leaf, sgbdt.mean_leaf_sensitivity),
+        about=(mean_leaf, printed_sgbdt.mean_leaf_sensitivity),
         evidence=(
             Proved(
                 AtMost(
                     (Count("n"), Real("G"), Real("g"), Count("lam", start=1)),
                     given=child,
                     quantity=mean_change,
-                    bound=lambda lam: sgbdt.mean_leaf_sensitivity(1, lam),
+                    bound=lambda lam: printed_sgbdt.mean_leaf_sensitivity(1, lam),
                 ),
                 tight=Tight(
                     "2 g*/(lambda + 1)",
@@ -116,14 +117,14 @@ PROPOSITIONS = (
         "slide Differentially private leaf computation, repaired",
         "Replacing a record changes it by at most 2 g*, and all leaf values together by at most 2 g* in sum.",
         REPLACE_ONE,
-        about=(mean_leaf, sgbdt.mean_leaf_sensitivity_as_published),
+        about=(mean_leaf, printed_sgbdt.mean_leaf_sensitivity_as_published),
         evidence=(
             Proved(
                 AtMost(
                     MEAN_REPLACED,
                     given=lambda n, G, g, e, lam: (*child(n, G, g, lam), e >= -1, e <= 1),
                     quantity=same_leaf,
-                    bound=lambda lam: 2 * sgbdt.mean_leaf_sensitivity_as_published(1) + 0 * lam,
+                    bound=lambda lam: 2 * printed_sgbdt.mean_leaf_sensitivity_as_published(1) + 0 * lam,
                 ),
                 tight=Tight(
                     "2 g*",
@@ -140,14 +141,19 @@ PROPOSITIONS = (
         "sgbdt/weights",
         "slide Non-spherical noise: budget can be shifted",
         "r1/r2 = |v| h*/g* makes the noise of a leaf of value v smallest, to first order in the noise.",
-        about=(leaf_noise, sgbdt.optimum_ratio),
+        about=(leaf_noise, printed_sgbdt.optimum_ratio),
         evidence=(
             Proved(
                 ForAll(
                     reals("v b hb r1"),
                     given=lambda v, b, hb, r1: (v > 0, b > 0, hb > 0, r1 > 0, r1 < 1),
                     holds=lambda v, b, hb, r1: (
-                        leaf_noise(v, b, hb, sgbdt.optimum_ratio(v, b, hb) / (1 + sgbdt.optimum_ratio(v, b, hb)))
+                        leaf_noise(
+                            v,
+                            b,
+                            hb,
+                            printed_sgbdt.optimum_ratio(v, b, hb) / (1 + printed_sgbdt.optimum_ratio(v, b, hb)),
+                        )
                         <= leaf_noise(v, b, hb, r1)
                     ),
                 )

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeVar, dataclass_transform
 
 from refdp.errors import InvalidParameter
-from refdp.papers import dpboost, dpxgboost_settings, fedgbdt_settings, inprivate, sgbdt, sgbdt_splits
+from refdp.papers import dpboost, dpxgboost_settings, fedgbdt_settings, inprivate, sgbdt
 
 _T = TypeVar("_T")
 
@@ -157,8 +157,8 @@ class SGBDTSettings:
     initial_share: float = sgbdt.Params.initial_share
     count_share: float = sgbdt.Params.count_share
     label_bound: float = sgbdt.Params.label_bound
-    features: sgbdt_splits.Features = sgbdt.Params.features
-    values: sgbdt_splits.Values = sgbdt.Params.values
+    features: Literal["uniform", "cyclic"] = sgbdt.Params.features
+    values: Literal["uniform", "grid"] = sgbdt.Params.values
     grid_points: int = sgbdt.Params.grid_points
     noise: Literal["floating", "discrete"] = sgbdt.Params.noise
     support: Literal["additive", "max"] | None = None

@@ -14,14 +14,15 @@ from sklearn.utils.validation import check_is_fitted
 from refdp import frames, registry
 from refdp.certificate import Certificate
 from refdp.curator import Curator, Source
+from refdp.data.memory import Memory
+from refdp.data.population import Begin, Turn
 from refdp.errors import InvalidParameter, InvalidRecords
 from refdp.identities import canonical
 from refdp.papers import sgbdt
-from refdp.papers.sgbdt_holder import Holder
 from refdp.records import Records, Schema, Target, make_records
 from refdp.seeds import generator_for, seeded
 from refdp.training import assuming, source_for, without_guarantee
-from refdp.trees import Model
+from refdp.trees import Ensemble, Model, Tree
 
 STRANGERS = "records that came without an id belong to people who are nowhere else in the stream"
 """What a certificate assumes of batches without ids."""
@@ -42,8 +43,9 @@ class Stream:
     def __init__(self, params: sgbdt.Params, schema: Schema, source: Source, certificate: Certificate) -> None:
         self._params, self.schema, self.certificate = params, schema, certificate
         self._curator = Curator(source, params.relation)
-        self._holders = [Holder(sgbdt.rules_of(params, schema)) for _ in range(schema.scores)]
-        self._trainings = [sgbdt.Training(params, schema, holder) for holder in self._holders]
+        self._population: Memory | None = None
+        self._initial: list[float] = []
+        self._trees: list[list[Tree]] = [[] for _ in range(schema.scores)]
         self._row: dict[str | tuple[int, int], int] = {}
         self._whole = True
         self._process = os.getpid()
@@ -61,10 +63,12 @@ class Stream:
         self._whole = False  # before anything changes; only a batch that came to its end sets it again
         for name in names:
             self._row.setdefault(name, len(self._row))
-        for output in range(self.schema.scores):
-            with self._curator.step(f"score {output}"), np.errstate(all="ignore"):  # no warning tells of a record
-                self._add(output, records, known, rows, not self.batches)
-        ensembles = tuple(training.ensemble() for training in self._trainings)
+        with np.errstate(all="ignore"):  # no warning tells of a record
+            self._admit(records, known, rows)
+            for output in range(self.schema.scores):
+                with self._curator.step(f"score {output}"):
+                    self._grow(output)
+        ensembles = self._ensembles()
         self.batches += 1
         self._whole = True
         return Model("sgbdt", asdict(self._params), self.schema, ensembles)
@@ -92,16 +96,30 @@ class Stream:
             raise InvalidRecords("ids: one id a record is needed, each at most once in a batch")
         return names
 
-    def _add(
-        self, output: int, records: Records, known: NDArray[np.bool_], rows: NDArray[np.intp], first: bool
-    ) -> None:
-        training, holder = self._trainings[output], self._holders[output]
-        label, released = self.schema.label(output, records.y), training.ensemble()
-        holder.replace(rows, records.x[known], label[known], released)
-        holder.admit(records.x[~known], label[~known], released)
-        if first:
-            training.start(self._curator)
-        training.grow(self._params.trees if first else self._params.extra_trees, self._curator)
+    def _admit(self, records: Records, known: NDArray[np.bool_], rows: NDArray[np.intp]) -> None:
+        """New records and new content; both begin with the scores of what was released so far."""
+        if self._population is None:
+            self._population = Memory(records)
+            outputs = tuple(range(self.schema.scores))
+            self._population.tell(Begin(sgbdt.Contribution(self._params, self.schema), outputs))
+            return
+        released = self._ensembles()
+        self._population.replace(rows, records.take(np.flatnonzero(known)), released)
+        self._population.admit(records.take(np.flatnonzero(~known)), released)
+
+    def _grow(self, output: int) -> None:
+        """T_regular trees on the first batch, after its initial score; T_extra on each further one."""
+        params, schema, population, trees = self._params, self.schema, self._population, self._trees[output]
+        assert population is not None
+        population.tell(Turn(output))
+        if not self.batches:
+            self._initial.append(sgbdt.initial_score(params, schema, population, self._curator))
+        rounds = params.extra_trees if self.batches else params.trees
+        sgbdt.grow(params, schema, rounds, trees, population, self._curator)
+
+    def _ensembles(self) -> tuple[Ensemble, ...]:
+        pairs = zip(self._initial, self._trees, strict=True)
+        return tuple(sgbdt.ensemble(self._params, initial, trees) for initial, trees in pairs)
 
     def transcript(self) -> list[dict[str, Any]]:
         """Released outputs and public draws of all batches."""
@@ -114,7 +132,9 @@ class Stream:
         Errors: as `check_whole`.
         """
         self.check_whole()
-        shares = np.max([holder.accounts.shares() for holder in self._holders], axis=0)
+        if self._population is None:
+            return {}
+        shares = np.max([accounts.shares() for accounts in self._population.accounts()], axis=0)
         return {name: float(shares[row]) for name, row in self._row.items()}
 
     def __reduce_ex__(self, _: Any) -> Any:
@@ -195,7 +215,7 @@ class Streaming:
         me: Any = self
         schema = me.model_.schema
         params = sgbdt.Params(**me.model_.params)
-        budget = sgbdt.budget_of(params, schema)
+        budget = params.budget(schema)
         return {
             "epsilon": params.epsilon,
             "delta": params.delta,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
 from refdp.errors import InvalidParameter
 from refdp.events import Plan, Relation
+from refdp.papers import published
 
 if TYPE_CHECKING:
     from refdp.certificate import Certificate
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
     from refdp.trees import Model
 
 PAPERS = ("dpboost", "inprivate", "dpxgboost", "fedgbdt", "sgbdt")
-AVAILABLE = ("dpboost", "inprivate", "dpxgboost", "fedgbdt", "sgbdt")
+CONVERTED = ("sgbdt",)
+"""Those whose printed readings stand in refdp/papers/published."""
 
 
 @dataclass(frozen=True)
@@ -29,18 +31,24 @@ class Paper:
     name: str
     module: ModuleType
 
+    @property
+    def printed(self) -> ModuleType:
+        """The paper as printed: its `Params` with the printed readings as further settings, and `AS_PUBLISHED`."""
+        return published.module(self.name) if self.name in CONVERTED else self.module
+
     def params(self, settings: Mapping[str, Any], *, as_published: bool) -> Any:
         """Parameters from settings; strings are read as the field's type.
 
         Errors: InvalidParameter for an unknown name or a value outside its domain.
         """
-        hints = get_type_hints(self.module.Params)
-        known = {field.name for field in fields(self.module.Params)}
+        hints = get_type_hints(self.printed.Params)
+        known = {field.name for field in fields(self.printed.Params)}
         unknown = sorted(set(settings) - known)
         if unknown:
             raise InvalidParameter(f"unknown setting {unknown[0]!r} for {self.name}: one of {', '.join(sorted(known))}")
         given = {name: _read(name, hints[name], value) for name, value in settings.items()}
-        return self.module.Params(**({**self.module.AS_PUBLISHED, **given} if as_published else given))
+        chosen = {**self.printed.AS_PUBLISHED, **given} if as_published else given
+        return self.module.Params(**chosen) if self.printed is self.module else published.params(self.name, **chosen)
 
     def plan(self, params: Any, schema: Schema) -> Plan:
         """Every release of a run, from parameters and schema alone."""
@@ -64,11 +72,9 @@ class Paper:
 
 
 def paper(name: str) -> Paper:
-    """The paper of that name. Errors: InvalidParameter if there is none, or none yet."""
+    """The paper of that name. Errors: InvalidParameter if there is none."""
     if name not in PAPERS:
         raise InvalidParameter(f"paper {name!r}: one of {', '.join(PAPERS)} is allowed")
-    if name not in AVAILABLE:
-        raise InvalidParameter(f"{name}: not available yet; available: {', '.join(AVAILABLE)}")
     return Paper(name, importlib.import_module(f"refdp.papers.{name}"))
 
 

@@ -20,8 +20,8 @@ from refdp.datasets import Dataset
 from refdp.errors import InvalidRecords
 from refdp.papers import sgbdt
 
-MODULES = ("refdp.papers.sgbdt", "refdp.papers.sgbdt_budget", "refdp.papers.sgbdt_splits",
-           "refdp.papers.sgbdt_formulas", "refdp.papers.sgbdt_holder",
+MODULES = ("refdp.papers.sgbdt", "refdp.accounting.individual", "refdp.papers.sgbdt",
+           "refdp.papers.sgbdt", "refdp.data.memory",
            "benchmarks.reproduce.sgbdt_variants")  # fmt: skip
 FOLDS = 5
 VARIANTS = ("r1", "gamma 1", "none", "subsampling", "initial score", "filter")

@@ -8,7 +8,7 @@ does not pay for that, here as little as there.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,11 +16,10 @@ from sklearn.metrics import roc_auc_score
 
 from benchmarks.reproduce.sgbdt_variants import params_of
 from refdp.curator import Curator
+from refdp.events import Charge
 from refdp.mechanisms import Gaussian
 from refdp.papers import sgbdt
-from refdp.papers.sgbdt_holder import Holder
-from refdp.papers.sgbdt_splits import Domain
-from refdp.records import Numeric, Records, Schema, make_records
+from refdp.records import Categorical, Numeric, Records, Schema, make_records
 from refdp.sources import NoiselessSource, SampleSource
 from refdp.trees import Ensemble
 
@@ -90,7 +89,9 @@ def auc(row: str, epsilon: float, records: Records, test: Records, seed: int) ->
     source = NoiselessSource(generator) if row == NOISELESS else SampleSource(generator)
     curator = Curator(source, params.relation)
     if row == HALVED:
-        score = trained_with_half(params, records, curator).score(test.x, Domain.of(records.schema).categorical)
+        score = trained_with_half(params, records, curator).score(
+            test.x, np.array([isinstance(feature, Categorical) for feature in records.schema.features])
+        )
     else:
         score = sgbdt.predict(sgbdt.train(params, records, curator), test.x)[:, 0]
     return float(roc_auc_score(test.y, score))
@@ -98,12 +99,16 @@ def auc(row: str, epsilon: float, records: Records, test: Records, seed: int) ->
 
 def trained_with_half(params: sgbdt.Params, records: Records, curator: Curator) -> Ensemble:
     """Half the deviation on sums of Hessians, as the authors' program has it for classes: less than is accounted."""
-    schema = records.schema
-    holder = Holder(sgbdt.rules_of(params, schema))
-    training = sgbdt.Training(params, schema, holder)
-    gradient, support = np.broadcast_to(training.noise.mechanism.sd, 2)
-    training.noise = replace(training.noise, mechanism=Gaussian((float(gradient), float(support) / 2)))
-    holder.admit(records.x, schema.label(0, records.y), training.ensemble())
-    training.start(curator)
-    training.grow(params.trees, curator)
-    return training.ensemble()
+    return sgbdt.train(Halved(**vars(params)), records, curator).outputs[0]
+
+
+@dataclass(frozen=True)
+class Halved(sgbdt.Params):
+    """Half of the accounted deviation on sums of Hessians."""
+
+    def leaf_charge(self, schema: Schema) -> Charge:
+        """Declared as accounted."""
+        charge = super().leaf_charge(schema)
+        assert isinstance(charge.mechanism, Gaussian)
+        gradient, support = np.broadcast_to(charge.mechanism.sd, 2)
+        return replace(charge, mechanism=Gaussian((float(gradient), float(support) / 2)))

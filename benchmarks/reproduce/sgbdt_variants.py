@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from refdp.curator import Curator
+from refdp.data.memory import Memory
+from refdp.data.population import Begin
 from refdp.events import Relation
 from refdp.papers import sgbdt
-from refdp.papers.sgbdt_holder import Holder
 from refdp.records import Classes, Floats, Records
 from refdp.sources import NoiselessSource, SampleSource
 from refdp.trees import Model
@@ -113,12 +114,11 @@ def naive(params: sgbdt.Params, batches: tuple[Records, Records], curator: Curat
     old, new = batches
     first = sgbdt.train(replace(params, extra_trees=0), old, curator)
     later = replace(params, trees=params.extra_trees, extra_trees=0)
-    holder = Holder(sgbdt.rules_of(later, new.schema))
-    training = sgbdt.Training(later, new.schema, holder)
-    training.trees, training.initial = list(first.outputs[0].trees), first.outputs[0].initial
-    holder.admit(new.x, new.schema.label(0, new.y), training.ensemble())
-    training.grow(params.extra_trees, curator)
-    return replace(first, outputs=(training.ensemble(),))
+    population, trees = Memory(new.take([])), list(first.outputs[0].trees)
+    population.tell(Begin(sgbdt.Contribution(later, new.schema)))
+    population.admit(new, first.outputs)
+    sgbdt.grow(later, new.schema, params.extra_trees, trees, population, curator)
+    return replace(first, outputs=(sgbdt.ensemble(later, first.outputs[0].initial, trees),))
 
 
 def rmse(model: Model, x: Floats, y: Floats) -> float:

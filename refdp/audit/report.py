@@ -125,7 +125,7 @@ def _seen(finding: Finding, epsilon: float) -> float | None:
 
 def readings(paper: Paper, params: Any) -> list[Any]:
     """The parameters themselves, and their replayable variant if that is another one."""
-    changes = REPLAYABLE.get(paper.name, {})
+    changes = {name: value for name, value in REPLAYABLE.get(paper.name, {}).items() if hasattr(params, name)}
     variant = replace(params, **changes)
     printed = {name: getattr(params, name) for name in changes}
     return [params] if printed == changes or not _unsound(paper, printed) else [params, variant]
@@ -133,7 +133,7 @@ def readings(paper: Paper, params: Any) -> list[Any]:
 
 def _unsound(paper: Paper, printed: Mapping[str, Any]) -> bool:
     """Whether one of these readings is the printed one. Other public candidates, say, need no variant."""
-    return any(paper.module.AS_PUBLISHED.get(name) == value for name, value in printed.items())
+    return any(paper.printed.AS_PUBLISHED.get(name) == value for name, value in printed.items())
 
 
 def _findings(

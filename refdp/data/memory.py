@@ -78,6 +78,10 @@ class Memory:
         """Number of records. Private under add-remove."""
         return self._records.size
 
+    def accounts(self) -> list[Any]:
+        """What every record has spent, for each output in turn. PRIVATE: for the data owner only."""
+        return list(self._accounts.values())
+
     def exposed(self) -> Records:
         """The records themselves: for printed readings that take candidates from them, and nothing else."""
         return self._dense()

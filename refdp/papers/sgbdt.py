@@ -3,49 +3,61 @@ Trees.
 
 Random trees, noisy leaf sums with two different variances (non-spherical noise), Poisson subsampling for every tree,
 and an individual Rényi filter that keeps training on the records that have not yet spent their budget.
+
+| symbol | in the code | what it is, unit | where |
+|---|---|---|---|
+| T_regular, T_extra | trees, extra_trees | rounds every record can pay, further ones | slide "Training" |
+| g_i, h_i | statistics "g", "h" | clipped derivatives of the loss at the score | slide "Leaf computation" |
+| g*, h* | gradient_bound, hessian_bound | bounds of size of g_i and h_i | slide "Leaf computation" |
+| gamma | subsample | chance of a record to be in a tree's sample | slide "Subsampling" |
+| r1, r2 | support_weight, 1 - r1 | weights of support and gradient sum | slide "Non-spherical noise" |
+| t_i | record_cost | a record's cost of a round, over alpha | slide "Individual Rényi DP" |
+| a(alpha, gamma, t) | accounting.individual.tabulated | that cost after subsampling | slide "Subsampling" |
+| u, w | noisy[:, 0], support | noisy gradient sum, noisy support of a leaf | slide "Leaf computation" |
+| beta | leaf_clip | bound of a leaf's value, in units of the score | slide "Leaf computation" |
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from refdp import portable
 from refdp.accounting.conversion import epsilons
-from refdp.calibration import laplace
+from refdp.accounting.individual import Accounts, Budget, initialise
+from refdp.calibration import laplace_charge
 from refdp.certificate import Certificate, Guarantee, issue
 from refdp.checks import check_choices, check_count, check_number
 from refdp.curator import Curator
-from refdp.errors import InvalidParameter
-from refdp.events import Event, Plan, Relation, Release, Repeat, Sensitivity, Sequential, Subsample
-from refdp.losses import GRID, LOG, SQUARE, WIDEST, grid_floor
-from refdp.mechanisms import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
-from refdp.papers.sgbdt_budget import Budget, initialise, tabulated
-from refdp.papers.sgbdt_formulas import (
-    clipped,
-    gradient_variance,
-    gradient_variance_printed,
-    gradient_variance_slides,
-    joint_sensitivity_squared,
-    leaf_value,
-    record_cost,
-    record_cost_slides,
-    support_additive,
-    support_max,
-    support_variance,
-    support_variance_printed,
-    support_variance_slides,
-    whitened_squared,
+from refdp.data.memory import Memory
+from refdp.data.population import (
+    Advance,
+    Begin,
+    Charge,
+    Labels,
+    Leaves,
+    Place,
+    Population,
+    Refresh,
+    Start,
+    Statistics,
+    values,
 )
-from refdp.papers.sgbdt_holder import Held, Holder, Rules
-from refdp.papers.sgbdt_splits import Domain, Features, Values, draw_splits
-from refdp.records import Classes, Floats, Records, Schema
+from refdp.data.reading import plan_of
+from refdp.errors import InvalidParameter
+from refdp.events import Charge as Cost
+from refdp.events import Plan, Relation, Sensitivity
+from refdp.generic import Number, maximum, minimum
+from refdp.losses import GRID, LOG, SQUARE, WIDEST, grid_floor, on_grid
+from refdp.mechanisms import DiscreteGaussian, Gaussian
+from refdp.records import Categorical, Classes, Floats, Numeric, Records, Schema
 from refdp.trees import Ensemble, Model, Tree
 
 PAPER = (
@@ -54,7 +66,71 @@ PAPER = (
 )
 
 
-# --- Parameters -------------------------------------------------------------------------------------------------------
+# --- Formulas, generic over numbers -----------------------------------------------------------------------------------
+
+
+def clipped(value: Number, low: Number, high: Number) -> Number:
+    """min(max(value, low), high)."""
+    return minimum(maximum(value, low), high)
+
+
+def record_cost(
+    gradient: Number, hessian: Number, gradient_bound: Number, hessian_bound: Number, r1: Number, sigma_squared: Number
+) -> Number:
+    """t_i = (r1 h_i^2 / h*^2 + r2 g_i^2 / g*^2) / sigma^2: one record costs alpha t_i. At most 1 / sigma^2.
+
+    The weights are relative to the clipping bounds (full text). Slide "Individual Rényi DP" has h = 1 and no bounds.
+    """
+    relative_gradient, relative_hessian = gradient / gradient_bound, hessian / hessian_bound
+    return (r1 * relative_hessian * relative_hessian + (1 - r1) * relative_gradient * relative_gradient) / sigma_squared
+
+
+def record_cost_slides(gradient: Number, hessian: Number, r1: Number, sigma_squared: Number) -> Number:
+    """t_i = (r1 h_i^2 + r2 g_i^2) / sigma^2: the weights of the slides, in units of the sums (h = 1 on the slides)."""
+    return (r1 * hessian * hessian + (1 - r1) * gradient * gradient) / sigma_squared
+
+
+def support_variance(hessian_bound: Number, r1: Number, sigma_squared: Number) -> Number:
+    """v_h = h*^2 sigma^2 / (2 r1): what makes `record_cost` exact."""
+    return hessian_bound * hessian_bound * sigma_squared / (2 * r1)
+
+
+def gradient_variance(gradient_bound: Number, r1: Number, sigma_squared: Number) -> Number:
+    """v_g = g*^2 sigma^2 / (2 r2): what makes `record_cost` exact."""
+    return gradient_bound * gradient_bound * sigma_squared / (2 * (1 - r1))
+
+
+def support_variance_slides(r1: Number, sigma_squared: Number) -> Number:
+    """v_h = sigma^2 / (2 r1): what makes `record_cost_slides` exact."""
+    return sigma_squared / (2 * r1)
+
+
+def gradient_variance_slides(r1: Number, sigma_squared: Number) -> Number:
+    """v_g = sigma^2 / (2 r2): what makes `record_cost_slides` exact."""
+    return sigma_squared / (2 * (1 - r1))
+
+
+def whitened_squared(gradient: Number, hessian: Number, v_g: Number, v_h: Number) -> Number:
+    """g^2 / v_g + h^2 / v_h: squared change of one leaf's pair of sums, in standard deviations of its noise."""
+    return gradient * gradient / v_g + hessian * hessian / v_h
+
+
+def support_additive(noisy_support: Number, regularisation: Number) -> Number:
+    """w = lambda + noisy support (full text)."""
+    return regularisation + noisy_support
+
+
+def support_max(noisy_support: Number, regularisation: Number) -> Number:
+    """w = max(lambda, noisy support) (slides)."""
+    return maximum(noisy_support, regularisation)
+
+
+def leaf_value(gradient_sum: Number, support: Number, clip: Number) -> Number:
+    """-u / w clamped to [-beta, beta], with g = dl/ds; for w > 0 (post-processing of the noisy sums)."""
+    return clipped(-gradient_sum / support, -clip, clip)
+
+
+# --- Parameters and charges -------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -68,12 +144,11 @@ class Params:
     subsample: gamma, the chance of every active record to be in a tree's sample. support_weight: r1, with r2 = 1 - r1.
     initial_share: part of epsilon for the initial score, 0 for none; count_share: part of that for the count.
     label_bound: m*, which labels in [-1, 1] or [0, 1] are clamped to for the initial score.
-    features, values, grid_points: how random splits are drawn, see `sgbdt_splits.draw_splits`.
+    features, values, grid_points: how random splits are drawn, see `draw_splits`.
     noise: "discrete", exact samplers on the public grid of the sums; or "floating", which risks that the last bits of
       what is released tell more than epsilon (Mironov 2012).
     support: "additive", w = lambda + noisy support, or "max", w = max(lambda, noisy support), as on the slides.
-    weights: "relative" to the clipping bounds (full text), in the units of the sums ("slides", RDP bound), or
-      "printed": the leaf formula of the slides, whose noise has the weights exchanged against their RDP bound.
+    weights: "relative" to the clipping bounds (full text), or in the units of the sums ("slides", RDP bound).
     orders: "one" order fixed beforehand for the filter, or "joint": room at several orders is needed.
     """
 
@@ -93,12 +168,12 @@ class Params:
     initial_share: float = 0.1
     count_share: float = 0.5
     label_bound: float = 1.0
-    features: Features = "uniform"
-    values: Values = "grid"
+    features: Literal["uniform", "cyclic"] = "uniform"
+    values: Literal["uniform", "grid"] = "grid"
     grid_points: int = 32
     noise: Literal["floating", "discrete"] = "floating"
     support: Literal["additive", "max"] = "additive"
-    weights: Literal["relative", "slides", "printed"] = "relative"
+    weights: Literal["relative", "slides"] = "relative"
     orders: Literal["one", "joint"] = "one"
 
     def __post_init__(self) -> None:
@@ -123,109 +198,69 @@ class Params:
             check_number(name, getattr(self, name), above=0, below=1)
         check_number("initial_share", self.initial_share, least=0, below=1)
 
+    # what a run charges, from parameters and public bounds alone
 
-AS_PUBLISHED = {"weights": "printed", "support": "max"}
-"""The readings that the slides print, as keyword arguments of Params."""
+    def bounds(self, schema: Schema) -> tuple[float, float]:
+        """g* and h* on the public grid of statistics; h = h* = 1 for square loss."""
+        hessian = grid_floor(self.hessian_bound) if isinstance(schema.target, Classes) else 1.0
+        return grid_floor(self.gradient_bound), hessian
+
+    def budget(self, schema: Schema) -> Budget:
+        """Initialize: order, sigma and individual budget of each score, for the trees' share of epsilon."""
+        epsilon = self.epsilon * (1 - self.initial_share)
+        return initialise(epsilon, self.delta, self.trees, self.subsample, schema.scores, self.orders == "joint")
+
+    def sigma_squared(self, schema: Schema) -> float:
+        """sigma^2 in the parametrisation of the weights, so that the largest cost is always 1 / budget.sigma^2."""
+        squared = self.budget(schema).sigma ** 2
+        if self.weights == "relative":
+            return squared
+        return squared * float(record_cost_slides(*self.bounds(schema), self.support_weight, 1.0))
+
+    def variances(self, schema: Schema) -> tuple[float, float]:
+        """v_g, v_h: what makes the cost of every record exact (sgbdt/nonspherical-repaired)."""
+        (g, h), r1, squared = self.bounds(schema), self.support_weight, self.sigma_squared(schema)
+        if self.weights == "relative":
+            return gradient_variance(g, r1, squared), support_variance(h, r1, squared)
+        return gradient_variance_slides(r1, squared), support_variance_slides(r1, squared)
+
+    def leaf_charge(self, schema: Schema) -> Cost:
+        """A tree's leaf sums: Gaussian noise of two deviations, that of gradient sums and that of supports."""
+        return leaf_charge(self, schema)
+
+    def initial_charges(self, schema: Schema) -> tuple[Cost, Cost]:
+        """The noisy count and the noisy sum of clamped labels (sgbdt/initial-score)."""
+        epsilon = self.epsilon * self.initial_share / schema.scores
+        count, total = (Sensitivity(bound, 1, INITIAL, self.relation) for bound in (1.0, grid_floor(self.label_bound)))
+        for_count = laplace_charge(epsilon * self.count_share, count, count, self.noise, touched=1)
+        for_total = laplace_charge(epsilon * (1 - self.count_share), total, total, self.noise, touched=1)
+        return for_count, for_total
+
+    def spendable(self, schema: Schema) -> Floats:
+        """What one record can spend at each order of the budget, whatever it holds."""
+        return self.budget(schema).spendable
 
 
-# --- Plan: what a run releases, from parameters alone -----------------------------------------------------------------
-
-WHITENED, PRINTED, INITIAL = "sgbdt/whitened-add-remove", "sgbdt/nonspherical", "sgbdt/initial-score"
-DISCRETE = "sgbdt/discrete-subsampled"
+WHITENED, INITIAL = "sgbdt/whitened-add-remove", "sgbdt/initial-score"
+DISCRETE, RUN = "sgbdt/discrete-subsampled", "sgbdt/run"
 REPAIRED, INDIVIDUAL, FILTER = "sgbdt/nonspherical-repaired", "sgbdt/individual", "sgbdt/filter"
 RUN = "sgbdt/run"
 
 
-def budget_of(params: Params, schema: Schema) -> Budget:
-    """Order, sigma and individual budget of each score, for the share of epsilon that the trees have."""
-    epsilon = params.epsilon * (1 - params.initial_share)
-    joint = params.orders == "joint"
-    return initialise(epsilon, params.delta, params.trees, params.subsample, schema.scores, joint)
-
-
-def bounds_of(params: Params, schema: Schema) -> tuple[float, float]:
-    """g* and h* on the public grid of statistics; h = h* = 1 for square loss."""
-    hessian = grid_floor(params.hessian_bound) if isinstance(schema.target, Classes) else 1.0
-    return grid_floor(params.gradient_bound), hessian
-
-
-@dataclass(frozen=True)
-class Noise:
-    """The noise of a tree's leaf sums. mechanism: deviations of the sum of gradients and of the support.
-
-    sigma_squared: in the parametrisation of the weights, so that the largest cost is always 1 / budget.sigma^2.
-    """
-
-    params: Params
-    gradient_bound: float
-    hessian_bound: float
-    sigma_squared: float
-    mechanism: Gaussian | DiscreteGaussian
-    declared: Sensitivity
-    proved: Sensitivity
-
-    def cost(self, gradient: Floats, hessian: Floats | float) -> Floats:
-        """The t of every record, shape (rows,)."""
-        r1 = self.params.support_weight
-        if self.params.weights == "relative":
-            bounds = self.gradient_bound, self.hessian_bound
-            return np.asarray(record_cost(gradient, hessian, *bounds, r1, self.sigma_squared))
-        return np.asarray(record_cost_slides(gradient, hessian, r1, self.sigma_squared))
-
-
 @lru_cache(maxsize=64)
-def noise_of(params: Params, schema: Schema) -> Noise:
-    """The two variances (sgbdt/nonspherical-repaired); "printed" exchanges the weights, as the slides do."""
-    sigma, r1 = budget_of(params, schema).sigma, params.support_weight
-    g, h = bounds_of(params, schema)
-    if params.weights == "relative":
-        squared = sigma**2
-        v_g, v_h = gradient_variance(g, r1, squared), support_variance(h, r1, squared)
-    else:
-        squared = sigma**2 * record_cost_slides(g, h, r1, 1.0)
-        v_g, v_h = gradient_variance_slides(r1, squared), support_variance_slides(r1, squared)
-    if params.weights == "printed":
-        v_g, v_h = gradient_variance_printed(r1, squared), support_variance_printed(r1, squared)
-    relation = Relation.ADD_REMOVE
-    deviations = math.sqrt(v_g), math.sqrt(v_h)
-    exact = Fraction(g), Fraction(h), Fraction(deviations[0]) ** 2, Fraction(deviations[1]) ** 2
-    proved = Sensitivity(portable.root(whitened_squared(*exact)), "whitened", WHITENED, relation)
-    declared = proved
-    if params.weights == "printed":
-        printed = portable.root(joint_sensitivity_squared(Fraction(sigma) ** 2))
-        declared = Sensitivity(printed, "whitened", PRINTED, relation)
+def leaf_charge(params: Params, schema: Schema) -> Cost:
+    """As `Params.leaf_charge`: for whatever bounds and variances the parameters give."""
+    deviations = tuple(math.sqrt(variance) for variance in params.variances(schema))
+    exact = (*map(Fraction, params.bounds(schema)), *(Fraction(deviation) ** 2 for deviation in deviations))
+    proved = Sensitivity(portable.root(whitened_squared(*exact)), "whitened", WHITENED, params.relation)
     discrete = params.noise == "discrete"  # the sums are multiples of GRID: nothing is rounded, no shift grows
-    mechanism = DiscreteGaussian(deviations, GRID) if discrete else Gaussian(deviations)
-    return Noise(params, g, h, squared, mechanism, declared, proved)
-
-
-def rules_of(params: Params, schema: Schema) -> Rules:
-    """What the holders of records need to know."""
-    noise = noise_of(params, schema)
-    loss = LOG if isinstance(schema.target, Classes) else SQUARE
-    return Rules(Domain.of(schema), 2**params.depth, loss, noise.gradient_bound, noise.hessian_bound, noise.cost,
-                 budget_of(params, schema))  # fmt: skip
-
-
-def initial_charges(params: Params, schema: Schema) -> list[tuple[Laplace | DiscreteLaplace, Sensitivity]]:
-    """Mechanism and sensitivity of the noisy count and of the noisy sum of clamped labels (sgbdt/initial-score)."""
-    epsilon = params.epsilon * params.initial_share / schema.scores
-    parts = epsilon * params.count_share, epsilon * (1 - params.count_share)
-    bounds = (Sensitivity(bound, 1, INITIAL, params.relation) for bound in (1.0, grid_floor(params.label_bound)))
-    return [laplace(part, bound, params.noise, touched=1) for part, bound in zip(parts, bounds, strict=True)]
+    return Cost(DiscreteGaussian(deviations, GRID) if discrete else Gaussian(deviations), proved, proved)
 
 
 def plan(params: Params, schema: Schema, *, proved: bool = False, batches: int = 1) -> Plan:
     """Everything that `train` will release. proved: with the ledger's sensitivities. batches: of `train_stream`."""
-    noise = noise_of(params, schema)
-    leaves = Release("leaves", noise.mechanism, noise.proved if proved else noise.declared)
-    initial: tuple[Event, ...] = ()
-    if params.initial_share:
-        (count, one), (total, bound) = initial_charges(params, schema)
-        initial = (Release("count", count, one), Release("labels", total, bound))
-    rounds = params.trees + params.extra_trees * max(batches - 1, 1)
-    score = Sequential((*initial, Repeat(Subsample(params.subsample, leaves), rounds)))
-    return Plan(params.relation, Repeat(score, schema.scores))
+    rounds = replace(params, extra_trees=params.extra_trees * max(batches - 1, 1))
+    return plan_of(train_on, rounds, schema, proved=proved)
 
 
 def certificate(params: Params, schema: Schema) -> Certificate:
@@ -233,43 +268,36 @@ def certificate(params: Params, schema: Schema) -> Certificate:
 
     With discrete noise as well: whole orders are where its sampled cost is known (sgbdt/discrete-subsampled).
     """
-    claimed, declared = Guarantee(params.epsilon, params.delta), plan(params, schema)
-    discrete = (DISCRETE,) if params.noise == "discrete" else ()
-    if not params.extra_trees:
-        established = filtered_epsilon(params, schema) if discrete else None
-        proved = plan(params, schema, proved=True)
-        return issue("sgbdt", claimed, declared, proved, established=established, schema=schema,
-                     rests_on=(REPAIRED, RUN, *discrete))  # fmt: skip
+    discrete = params.noise == "discrete"
+    filtered = params.extra_trees > 0
     return issue(
-        "sgbdt", claimed, declared, plan(params, schema, proved=True),
-        established=filtered_epsilon(params, schema),
-        schema=schema, rests_on=(REPAIRED, INDIVIDUAL, FILTER, RUN, *discrete), remarks=(_remark(params, schema),),
-    )  # fmt: skip
+        "sgbdt",
+        Guarantee(params.epsilon, params.delta),
+        plan(params, schema),
+        plan(params, schema, proved=True),
+        established=filtered_epsilon(params, schema) if filtered or discrete else None,
+        schema=schema,
+        rests_on=(REPAIRED, RUN, *((INDIVIDUAL, FILTER) if filtered else ()), *((DISCRETE,) if discrete else ())),
+        remarks=(_remark(params, schema),) if filtered else (),
+    )
 
 
 def filtered_epsilon(params: Params, schema: Schema) -> float:
-    """What the filter enforces: pure cost of the initial score plus the budget at its order, or both at that order.
-
-    With the weights as printed a record is charged less than it costs: then all rounds at their largest cost.
-    """
-    budget, models = budget_of(params, schema), schema.scores
-    spent = budget.spendable
-    if params.weights == "printed":
-        worst = np.array([noise_of(params, schema).proved.bound ** 2 / 2])
-        costs = [tabulated(int(order), params.subsample, worst)[0] for order in budget.orders]
-        spent = (params.trees + params.extra_trees) * np.array(costs)
-    rho, pure = models * spent, 0.0
+    """What the filter enforces: pure cost of the initial score plus the budget at its order, or both at that order."""
+    budget, models = params.budget(schema), schema.scores
+    rho, pure = models * params.spendable(schema), 0.0
     joint = rho.copy()
     if params.initial_share:
         pure = params.epsilon * params.initial_share
-        for mechanism, sensitivity in initial_charges(params, schema):
-            joint += models * np.array([mechanism.renyi_cost(sensitivity, order) for order in budget.orders])
+        for charge in params.initial_charges(schema):
+            costs = [charge.mechanism.renyi_cost(charge.declared, order) for order in budget.orders]
+            joint += models * np.array(costs)
     delta = params.delta
     return float(min(epsilons(budget.orders, joint, delta).min(), pure + epsilons(budget.orders, rho, delta).min()))
 
 
 def _remark(params: Params, schema: Schema) -> str:
-    budget = budget_of(params, schema)
+    budget = params.budget(schema)
     return (
         f"individual guarantee: all {params.trees + params.extra_trees} rounds together would cost more, but no record "
         f"takes part once its own Rényi cost, computed from its own clipped gradients, would pass the budget "
@@ -278,19 +306,64 @@ def _remark(params: Params, schema: Schema) -> str:
     )
 
 
-NEAR_0 = 0.01
-"""The initial probability stays this far from 0 and 1."""
+# --- What a record contributes ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Contribution:
+    """ "g" and "h": clipped derivatives of the loss, and what a record pays for them (slide "Individual Rényi DP")."""
+
+    params: Params
+    schema: Schema
+    charged = ("g", "h")
+
+    def label(self, output: int, y: Floats) -> Floats:
+        """In [-1, 1] for regression, 0 or 1 for classes."""
+        return self.schema.label(output, y)
+
+    def statistics(self, score: Floats, label: Floats, of: tuple[str, ...]) -> Statistics:
+        """|g| <= g*, 0 <= h <= h*, on the public grid; for square loss every h is 1."""
+        gradient_bound, hessian_bound = self.params.bounds(self.schema)
+        square = not isinstance(self.schema.target, Classes)
+        loss = SQUARE if square else LOG
+        with np.errstate(over="ignore"):  # exp(-s) = inf gives the limit, and a warning would tell of a record's score
+            g = clipped(on_grid(loss.gradient(score, label)), -gradient_bound, gradient_bound)
+            h = None if square else clipped(on_grid(loss.hessian(score, label)), 0.0, hessian_bound)
+        return Statistics({"g": g, "h": h})
+
+    def accounts(self) -> Accounts:
+        """What every record may spend."""
+        return Accounts(self.params.budget(self.schema))
+
+    def cost(self, statistics: Mapping[str, Floats | None]) -> Floats:
+        """The t of every record, shape (rows,)."""
+        g, h, r1 = statistics["g"], statistics["h"], self.params.support_weight
+        assert g is not None
+        hessian = 1.0 if h is None else h
+        squared = self.params.sigma_squared(self.schema)
+        if self.params.weights == "relative":
+            return np.asarray(record_cost(g, hessian, *self.params.bounds(self.schema), r1, squared))
+        return np.asarray(record_cost_slides(g, hessian, r1, squared))
 
 
 # --- Training ---------------------------------------------------------------------------------------------------------
 
 
 def train(params: Params, records: Records, curator: Curator) -> Model:
-    """T_regular trees, then T_extra on the records with budget left; once for each score.
+    """`train_on` records in memory. Errors: none that depend on a record; parameters and records were validated."""
+    return train_on(params, records.schema, Memory(records), curator)
 
-    Errors: none that depend on a record; parameters and records were validated when they were made.
-    """
-    return train_stream(params, (records,), curator)
+
+def train_on(params: Params, schema: Schema, population: Population, curator: Curator) -> Model:
+    """T_regular trees, then T_extra on the records with budget left; once for each score."""
+    outputs = []
+    for output in range(schema.scores):
+        with curator.step(f"score {output}"):
+            population.tell(Begin(Contribution(params, schema), (output,)))
+            initial, trees = initial_score(params, schema, population, curator), list[Tree]()
+            grow(params, schema, params.trees + params.extra_trees, trees, population, curator)
+            outputs.append(ensemble(params, initial, trees))
+    return Model("sgbdt", asdict(params), schema, tuple(outputs))
 
 
 def train_stream(params: Params, batches: Sequence[Records], curator: Curator) -> Model:
@@ -299,59 +372,37 @@ def train_stream(params: Params, batches: Sequence[Records], curator: Curator) -
     Old records take part with what is left of their budget, new ones with all of it. The first batch alone gives the
     initial score.
     """
+    if len(batches) == 1:
+        return train(params, batches[0], curator)
     schema, outputs = batches[0].schema, []
     for output in range(schema.scores):
         with curator.step(f"score {output}"):
-            held = Holder(rules_of(params, schema))
-            training = Training(params, schema, held)
-            for number, batch in enumerate(batches):
-                held.admit(batch.x, schema.label(output, batch.y), training.ensemble())
-                if not number:
-                    training.start(curator)
-                training.grow(params.extra_trees if number else params.trees, curator)
-            if len(batches) == 1:
-                training.grow(params.extra_trees, curator)
-            outputs.append(training.ensemble())
+            population = Memory(batches[0])
+            population.tell(Begin(Contribution(params, schema), (output,)))
+            initial, trees = initial_score(params, schema, population, curator), list[Tree]()
+            grow(params, schema, params.trees, trees, population, curator)
+            for batch in batches[1:]:
+                population.admit(batch, [ensemble(params, initial, trees)])
+                grow(params, schema, params.extra_trees, trees, population, curator)
+            outputs.append(ensemble(params, initial, trees))
     return Model("sgbdt", asdict(params), schema, tuple(outputs))
 
 
-class Training:
-    """One score's training. held: its records, here or with participants; private, never part of a model."""
-
-    def __init__(self, params: Params, schema: Schema, held: Held) -> None:
-        self.params, self.schema, self.held = params, schema, held
-        self.noise, self.domain = noise_of(params, schema), Domain.of(schema)
-        self.initial = 0.0
-        self.trees: list[Tree] = []
-
-    def start(self, curator: Curator) -> None:
-        """The private initial score, from the records so far."""
-        if self.params.initial_share:
-            self.initial = initial_score(self.params, self.schema, self.held, curator)
-            self.held.begin(self.initial)
-
-    def ensemble(self) -> Ensemble:
-        """The trees so far: released values only."""
-        return Ensemble(self.initial, tuple(self.trees), (self.params.shrinkage,) * len(self.trees))
-
-    def grow(self, rounds: int, curator: Curator) -> None:
-        """`rounds` more trees."""
-        for _ in range(rounds):
-            self._tree(curator)
-
-    def _tree(self, curator: Curator) -> None:
-        params, held = self.params, self.held
-        splits = draw_splits(
-            curator, self.domain, params.depth, len(self.trees), params.features, params.values, params.grid_points
-        )
-        held.place(splits)
+def grow(
+    params: Params, schema: Schema, rounds: int, trees: list[Tree], population: Population, curator: Curator
+) -> None:
+    """`rounds` more trees for the present score."""
+    charge = params.leaf_charge(schema)
+    for _ in range(rounds):
+        splits = draw_splits(params, schema, len(trees), curator)  # a random tree, public
+        population.tell(Place(splits))
+        population.tell(Refresh(("g", "h")))  # clip
         if params.extra_trees:  # filter first; regular rounds alone fit every budget
-            held.charge()
-        with curator.subsample("sample", params.subsample, held.size) as sampled:  # then subsample
-            sums = held.sums(sampled)
-            noisy = curator.release("leaves", self.noise.mechanism, sums, sensitivity=self.noise.declared)
-        self.trees.append(Tree(splits, leaf_values(params, noisy)))
-        held.advance(params.shrinkage * self.trees[-1].leaves)
+            population.tell(Charge())
+        with curator.subsample("sample", params.subsample, population):  # then subsample
+            noisy = curator.release_sum("leaves", charge, population, Leaves(("g", "h")), lambda sums: sums[0].T)
+        trees.append(Tree(splits, leaf_values(params, noisy)))
+        population.tell(Advance(trees[-1].leaves[None], params.shrinkage))
 
 
 def leaf_values(params: Params, noisy: Floats) -> Floats:
@@ -363,22 +414,87 @@ def leaf_values(params: Params, noisy: Floats) -> Floats:
     return np.asarray(np.where(positive, value, 0.0))
 
 
-def initial_score(params: Params, schema: Schema, held: Held, curator: Curator) -> float:
-    """Noisy mean of the clamped labels, or its logit for log loss; from two Laplace releases."""
-    (count, one), (total, bound) = initial_charges(params, schema)
-    classes = isinstance(schema.target, Classes)
-    largest = grid_floor(params.label_bound)
-    size, label_sum = held.label_sums(0.0 if classes else -largest, largest)
-    noisy_count = curator.release("count", count, np.array([size]), sensitivity=one)[0]
-    noisy_sum = curator.release("labels", total, np.array([label_sum]), sensitivity=bound)[0]
+def ensemble(params: Params, initial: float, trees: Sequence[Tree]) -> Ensemble:
+    """The trees so far: released values only."""
+    return Ensemble(initial, tuple(trees), (params.shrinkage,) * len(trees))
+
+
+NEAR_0 = 0.01
+"""The initial probability stays this far from 0 and 1."""
+
+
+def initial_score(params: Params, schema: Schema, population: Population, curator: Curator) -> float:
+    """Noisy mean of the clamped labels, or its logit for log loss; from two Laplace releases. 0 without a budget."""
+    if not params.initial_share:
+        return 0.0
+    (for_count, for_total), classes = params.initial_charges(schema), isinstance(schema.target, Classes)
+    bound = grid_floor(params.label_bound)
+    size, label_sum = values(population.ask(Labels(0.0 if classes else -bound, bound)))
+    noisy_count = curator.release("count", for_count, np.array([size]))[0]
+    noisy_sum = curator.release("labels", for_total, np.array([label_sum]))[0]
     mean = float(noisy_sum / max(noisy_count, 1.0))
-    if not classes:
-        return float(clipped(mean, -largest, largest))
-    inside = float(clipped(mean, NEAR_0, 1 - NEAR_0))
-    return float(portable.log(inside / (1 - inside)))
+    initial = float(clipped(mean, -bound, bound))
+    if classes:
+        inside = float(clipped(mean, NEAR_0, 1 - NEAR_0))
+        initial = float(portable.log(inside / (1 - inside)))
+    population.tell(Start(initial))
+    return initial
 
 
-# --- Labels and predictions -------------------------------------------------------------------------------------------
+# --- Random trees: splits from public randomness alone ----------------------------------------------------------------
+
+
+def draw_splits(params: Params, schema: Schema, tree: int, curator: Curator) -> Floats:
+    """The splits of one full tree, shape (2^depth - 1, 2) in level order: feature, threshold or category index.
+
+    features: drawn for every node, or tree number modulo the number of features for all of them ("cyclic").
+    values: uniform on the public bounds, or on `points` grid values low + i (high - low) / points, i = 0 .. points - 1,
+      that the path has not ruled out; categories uniform over the public list.
+    """
+    low, span, categories = domain(schema)
+    nodes, width, points = 2**params.depth - 1, len(low), params.grid_points
+    if params.features == "uniform":
+        feature = curator.draw("features", ("integers", width), nodes)
+    else:
+        feature = np.full(nodes, tree % width)
+    where = curator.draw("values", ("uniform",), nodes)
+    share = where if params.values == "uniform" else grid_index(feature, where, width, points) / points
+    ordered = low[feature] + share * span[feature]
+    category = np.floor(where * categories[feature])
+    return np.column_stack([feature, np.where(categories[feature] > 0, category, ordered)]).astype(np.float64)
+
+
+@lru_cache(maxsize=64)
+def domain(schema: Schema) -> tuple[Floats, Floats, NDArray[np.int64]]:
+    """Lower bound, width and number of categories (0 for a numeric feature) of each feature, shape (features,) each."""
+    numeric = [feature if isinstance(feature, Numeric) else None for feature in schema.features]
+    listed = [len(f.categories) if isinstance(f, Categorical) else 0 for f in schema.features]
+    low, span = [f.low if f else 0.0 for f in numeric], [f.high - f.low if f else 0.0 for f in numeric]
+    return np.array(low), np.array(span), np.array(listed, dtype=np.int64)
+
+
+def grid_index(feature: NDArray[np.int64], where: Floats, width: int, points: int) -> Floats:
+    """For every node a grid index uniform among those still reachable: below the path's right turns, above its lefts.
+
+    where: uniform draws in [0, 1). Where a path has used up a feature, the last bound again: all records go one way.
+    """
+    first = np.zeros((len(feature), width), dtype=np.int64)
+    last = np.full((len(feature), width), points - 1)
+    index = np.zeros(len(feature))
+    for node, f in enumerate(feature):
+        left = first[node, f]
+        count = max(last[node, f] - left + 1, 0)
+        index[node] = chosen = min(left + int(where[node] * count), points - 1)
+        for child in (2 * node + 1, 2 * node + 2):
+            if child < len(feature):
+                first[child], last[child] = first[node], last[node]
+        if 2 * node + 2 < len(feature):  # right means x >= threshold
+            last[2 * node + 1, f] = min(last[node, f], chosen - 1)
+            first[2 * node + 2, f] = max(left, chosen + 1)
+    return index
+
+
+# --- Predictions ------------------------------------------------------------------------------------------------------
 
 
 def predict(model: Model, x: Floats) -> Floats:

@@ -88,7 +88,7 @@ def test_an_accountant_that_takes_all_records_for_a_tenth_of_them_is_rejected() 
     given = params(subsample=1.0)
     wrong = sgbdt.plan(replace(given, subsample=0.1), SCHEMA)
     right = sgbdt.plan(given, SCHEMA)
-    mechanism = sgbdt.noise_of(given, SCHEMA).mechanism
+    mechanism = given.leaf_charge(SCHEMA).mechanism
     claimed = _with_mechanism(wrong, mechanism)
     assert uncovered(right, losses(given)) == []
     assert uncovered(claimed, losses(given))

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import sys
-from collections.abc import Callable
+import textwrap
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -12,6 +15,7 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
+import pytest
 
 from refdp.audit.freshness import stale
 from refdp.audit.neighbours import pairs
@@ -22,13 +26,17 @@ from refdp.events import Event, Plan, Relation, Release, children, expand
 from refdp.records import Records, Schema
 from refdp.sources import SampleSource
 
+Replacement = Callable[[Any], Any]
+"""From a function (or class, or constant) to what takes its place."""
+
 
 @dataclass(frozen=True)
 class Mutant:
-    """One mistake. patches: (module, old text, new text). located: part of the name of a release where it shows."""
+    """One mistake. patches: what takes the place of which function, "module:qualified name". located: part of the name
+    of a release where it shows."""
 
     name: str
-    patches: tuple[tuple[str, str, str], ...]
+    patches: tuple[tuple[str, str, str], ...] | Mapping[str, Replacement]
     located: str
     settings: dict[str, Any]
 
@@ -39,6 +47,49 @@ class Caught:
 
     by: str
     where: str
+
+
+@contextmanager
+def applied(patches: Mapping[str, Replacement]) -> Iterator[None]:
+    """Functions, methods or constants replaced, wherever their module looks them up, and no result of before kept."""
+    with pytest.MonkeyPatch.context() as patch:
+        for path, replacement in patches.items():
+            module, _, name = path.partition(":")
+            owner: Any = importlib.import_module(module)
+            *outer, name = name.split(".")
+            for part in outer:
+                owner = getattr(owner, part)
+            patch.setattr(owner, name, replacement(vars(owner)[name]))
+        forget()
+        yield
+    forget()
+
+
+def forget() -> None:
+    """Empty every cache of refdp's functions."""
+    for name, module in list(sys.modules.items()):
+        if name.startswith("refdp."):
+            for value in list(vars(module).values()):
+                if callable(getattr(value, "cache_clear", None)):
+                    value.cache_clear()
+
+
+def edit(*changes: tuple[str, str]) -> Replacement:
+    """A replacement whose body is the function's own with some texts changed, each found exactly once."""
+
+    def replacement(function: Any) -> Any:
+        function = inspect.unwrap(function)
+        source = textwrap.dedent(inspect.getsource(function))
+        for old, new in changes:
+            assert source.count(old) == 1, (
+                f"{function.__qualname__}: {old!r} occurs {source.count(old)} times, not once"
+            )
+            source = source.replace(old, new)
+        made: dict[str, Any] = {}
+        exec(compile(f"from __future__ import annotations\n{source}", "<mutant>", "exec"), function.__globals__, made)
+        return made[function.__name__]
+
+    return replacement
 
 
 def mutated(patches: tuple[tuple[str, str, str], ...], paper: str) -> ModuleType:

@@ -2,143 +2,156 @@
 
 from __future__ import annotations
 
-from tests.mutants.harness import Mutant
+from collections.abc import Callable
+from typing import Any
 
-PAPER = "refdp.papers.sgbdt"
-BUDGET = "refdp.papers.sgbdt_budget"
-FORMULAS = "refdp.papers.sgbdt_formulas"
-HOLDER = "refdp.papers.sgbdt_holder"
+import numpy as np
 
-_FILTER = (
-    "        if params.extra_trees:  # filter first; regular rounds alone fit every budget\n            held.charge()\n"
-)
-_ROWS = "rows = np.flatnonzero(sampled if self._active is None else sampled & self._active)"
-_CLIPPED = "gradient = clipped(on_grid(self.loss.gradient(score, label)), -self.gradient_bound, self.gradient_bound)\n"
-_CHARGED = "self._active = self.accounts.charge(self.rules.cost(gradient, hessian))"
-_COUNT = 'noisy_count = curator.release("count", count, np.array([size]), sensitivity=one)[0]'
-_NOISY = 'noisy = curator.release("leaves", self.noise.mechanism, sums, sensitivity=self.noise.declared)'
+from refdp.data.memory import Memory
+from refdp.data.population import Start, Step
+from refdp.losses import LOG, SQUARE, on_grid
+from refdp.papers.sgbdt import clipped
+from refdp.records import Classes
+from tests.mutants.harness import Mutant, Replacement, edit
+
+PAPER, MEMORY, INDIVIDUAL = "refdp.papers.sgbdt", "refdp.data.memory", "refdp.accounting.individual"
+STATISTICS, COST, GROW = f"{PAPER}:Contribution.statistics", f"{PAPER}:Contribution.cost", f"{PAPER}:grow"
+TELL, CHARGE = f"{MEMORY}:Memory.tell", f"{MEMORY}:Memory._charge"
 
 
-def _mutant(name: str, located: str, *patches: tuple[str, str], module: str = PAPER, **settings: object) -> Mutant:
-    return Mutant(name, tuple((module, old, new) for old, new in patches), located, dict(settings))
+def raw(contribution: Any, score: Any, label: Any) -> Any:
+    """Derivatives that nobody clipped."""
+    loss = LOG if isinstance(contribution.schema.target, Classes) else SQUARE
+    return on_grid(loss.gradient(score, label))
 
+
+def unclipped(statistics: Any) -> Any:
+    """Sums of unclipped gradients; the costs are those of clipped ones."""
+    return lambda self, score, label, of: statistics(self, score, label, of)._replace(
+        values={**statistics(self, score, label, of).values, "g": raw(self, score, label)}
+    )
+
+
+def clipped_cost(cost: Any) -> Any:
+    """The cost of the clipped gradient, whatever is summed."""
+
+    def mutant(self: Any, statistics: Any) -> Any:
+        bound = self.params.bounds(self.schema)[0]
+        return cost(self, {**statistics, "g": clipped(statistics["g"], -bound, bound)})
+
+    return mutant
+
+
+def cost_of(change: Callable[[Any], Any]) -> Replacement:
+    """The cost of another gradient than is summed."""
+    return lambda cost: lambda self, statistics: cost(self, {**statistics, "g": change(statistics["g"])})
+
+
+def telling(change: Callable[[Memory, Step], Step]) -> Replacement:
+    """A host that takes in another step than it is told."""
+    return lambda tell: lambda self, step: tell(self, change(self, step))
+
+
+def by_mean(host: Memory, step: Step) -> Step:
+    """The exact mean of the labels as the initial score."""
+    return Start(float(host._label[host._output].mean())) if isinstance(step, Start) else step
+
+
+def after_sampling(charge: Any) -> Any:
+    """Only sampled records pay: they are drawn before, with coins that follow from the number of the tree."""
+
+    def mutant(self: Memory) -> None:
+        charge_now = self._accounts[self._output].charge
+        sampled = np.random.default_rng(self.size).random(self.size) < 0.3
+        self._accounts[self._output].charge = lambda cost: charge_now(cost * sampled)  # type: ignore[method-assign]
+        charge(self)
+        self._accounts[self._output].charge = charge_now  # type: ignore[method-assign]
+
+    return mutant
+
+
+def nobody_leaves(charge: Any) -> Any:
+    """Records without room are in the sums all the same."""
+
+    def mutant(self: Memory) -> None:
+        charge(self)
+        self._paid = np.ones(self.size, dtype=np.bool_)
+
+    return mutant
+
+
+def _mutant(name: str, located: str, patches: dict[str, Replacement], **settings: object) -> Mutant:
+    return Mutant(name, patches, located, dict(settings))
+
+
+_TOLD = "population.tell(Charge())\n"
+_RELEASED = 'noisy = curator.release_sum("leaves", charge, population, Leaves(("g", "h")), lambda sums: sums[0].T)'
+_SUMS = 'sums = values(population.ask(Leaves(("g", "h"))))[0].T'
+_GROWN = "trees.append(Tree(splits, leaf_values(params, noisy)))"
 
 MUTANTS = (
+    _mutant("filter applied after sampling: only sampled records pay", "leaves", {CHARGE: after_sampling}),
+    _mutant("sums of unclipped gradients, clipped ones charged", "leaves", {STATISTICS: unclipped, COST: clipped_cost}),
+    _mutant("unclipped gradients charged, beyond the table of costs", "leaves", {COST: cost_of(lambda g: 3 * g)}),
+    _mutant("inactive records still used", "leaves", {CHARGE: nobody_leaves}),
     _mutant(
-        "filter applied after sampling: only sampled records pay",
-        "leaves",
-        (_ROWS, "self.charge(sampled)\n        rows = np.flatnonzero(sampled & self._active)"),
-        ('    def charge(self) -> None:\n        """As', '    def charge(self, sampled=None) -> None:\n        """As'),
-        (
-            _CHARGED,
-            "if sampled is not None:\n            self._active = self.accounts.charge("
-            "self.rules.cost(gradient, hessian) * sampled)",
-        ),
-        module=HOLDER,
-    ),
-    _mutant(
-        "sums of unclipped gradients, clipped ones charged",
-        "leaves",
-        (
-            "gradient, hessian = self._taken(rows)",
-            "_, hessian = self._taken(rows)\n"
-            "        gradient = on_grid(self.rules.loss.gradient(self.score[rows], self.label[rows]))",
-        ),
-        module=HOLDER,
-    ),
-    _mutant(
-        "unclipped gradients charged, beyond the table of costs",
-        "leaves",
-        (
-            _CHARGED,
-            "self._active = self.accounts.charge("
-            "self.rules.cost(self.rules.loss.gradient(self.score, self.label) * 3, 1.0))",
-        ),
-        module=HOLDER,
-    ),
-    _mutant("inactive records still used", "leaves", (_ROWS, "rows = np.flatnonzero(sampled)"), module=HOLDER),
-    Mutant(
         "order chosen after the fact",
-        (
-            (BUDGET, "= np.logical_and.reduce", "= np.logical_or.reduce"),
-            (
-                HOLDER,
-                "from refdp.papers.sgbdt_budget import",
-                "from refdp.papers.sgbdt_budget import",
-            ),  # the changed one
-        ),
         "leaves",
-        {"orders": "joint"},
+        {f"{INDIVIDUAL}:Accounts.charge": edit(("np.logical_and.reduce", "np.logical_or.reduce"))},
+        orders="joint",
     ),
     _mutant(
         "the two noise weights swapped",
         "leaves",
-        (
-            "return gradient_bound * gradient_bound * sigma_squared / (2 * (1 - r1))",
-            "return gradient_bound * gradient_bound * sigma_squared / (2 * r1)",
-        ),
-        (
-            "return hessian_bound * hessian_bound * sigma_squared / (2 * r1)",
-            "return hessian_bound * hessian_bound * sigma_squared / (2 * (1 - r1))",
-        ),
-        module=FORMULAS,
+        {
+            f"{PAPER}:gradient_variance": lambda variance: lambda bound, r1, squared: variance(bound, 1 - r1, squared),
+            f"{PAPER}:support_variance": lambda variance: lambda bound, r1, squared: variance(bound, 1 - r1, squared),
+        },
     ),
-    _mutant("exact count in the initial score", "count", (_COUNT, "noisy_count = size")),
     _mutant(
-        "exact mean as the initial score",
-        "leaves",
-        ("self.score += initial\n", "self.score += self.label.mean()\n"),
-        module=HOLDER,
+        "exact count in the initial score",
+        "count",
+        {f"{PAPER}:initial_score": edit(('curator.release("count", for_count, np.array([size]))[0]', "size"))},
     ),
+    _mutant("exact mean as the initial score", "leaves", {TELL: telling(by_mean)}),
     _mutant(
         "training stops when no record is active",
         "leaves",
-        (_FILTER, _FILTER + "        if held._active is not None and not held._active.any():\n            return\n"),
+        {GROW: edit((_TOLD, _TOLD + "            if not population._paid.any():\n                return\n"))},
         extra_trees=40,
     ),
-    _mutant(
-        "every record charged as if its gradient were zero",
-        "leaves",
-        (
-            _CHARGED,
-            "self._active = self.accounts.charge(self.rules.cost(0 * gradient, hessian))",
-        ),
-        module=HOLDER,
-    ),
+    _mutant("every record charged as if its gradient were zero", "leaves", {COST: cost_of(lambda g: 0 * g)}),
     _mutant(
         "budget of all rounds instead of the regular ones",
         "leaves",
-        ("spendable = rounds * costs", "spendable = 2 * rounds * costs"),
-        module=BUDGET,
+        {f"{INDIVIDUAL}:initialise": edit(("spendable = rounds * costs", "spendable = 2 * rounds * costs"))},
     ),
     _mutant(
         "tree without noise where the active set is empty",
         "leaves",
-        (
-            "            noisy = curator.release(",
-            "            noisy = sums if not sums.any() else curator.release(",
-        ),
+        {
+            GROW: edit(
+                (
+                    _RELEASED,
+                    f"{_SUMS}\n            noisy = sums\n            if sums.any():\n                {_RELEASED}",
+                )
+            )
+        },
     ),
     _mutant(
         "leaf values of sampled leaves only",
         "leaves",
-        (
-            "self.trees.append(Tree(splits, leaf_values(params, noisy)))",
-            "self.trees.append(Tree(splits, np.where(sums[:, 1] > 0, leaf_values(params, noisy), 0.0)))",
-        ),
+        {
+            GROW: edit(
+                (_RELEASED, f"{_SUMS}\n            {_RELEASED}"),
+                (_GROWN, "trees.append(Tree(splits, np.where(sums[:, 1] > 0, leaf_values(params, noisy), 0.0)))"),
+            )
+        },
     ),
     _mutant(
         "support without noise",
         "leaves",
-        (
-            _NOISY,
-            _NOISY + "\n            noisy[:, 1] = sums[:, 1]",
-        ),
+        {GROW: edit((_RELEASED, f"{_SUMS}\n            {_RELEASED}.copy()\n            noisy[:, 1] = sums[:, 1]"))},
     ),
-    _mutant(
-        "gradients not clipped at all",
-        "leaves",
-        (_CLIPPED, "gradient = on_grid(self.loss.gradient(score, label))\n"),
-        module=HOLDER,
-    ),
+    _mutant("gradients not clipped at all", "leaves", {STATISTICS: unclipped}),
 )

@@ -19,7 +19,7 @@ from refdp.events import Relation, Sensitivity
 from refdp.federation import excess
 from refdp.mechanisms import Exponential
 from refdp.papers import fedgbdt
-from refdp.papers.sgbdt_splits import grid_index
+from refdp.papers.sgbdt import grid_index
 from refdp.population import Holding
 from refdp.records import Interval, Numeric, Schema, make_records
 from refdp.sources import NoiselessSource

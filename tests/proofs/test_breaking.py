@@ -21,7 +21,8 @@ from proofs.tightness import Tight, lowered
 from refdp import claims, losses
 from refdp.events import Relation
 from refdp.fingerprint import fingerprint
-from refdp.papers import dpboost, sgbdt_formulas
+from refdp.papers import dpboost
+from refdp.papers import sgbdt as sgbdt_formulas
 from tests.proofs.harness import stated
 
 ALL = propositions()

@@ -11,10 +11,12 @@ from typing import Any
 import mpmath
 import numpy as np
 
+from refdp.accounting import individual
+from refdp.accounting.individual import Budget
 from refdp.audit.replay import Pair, Violation, run
 from refdp.curator import Curator, Transcript
 from refdp.papers import sgbdt
-from refdp.papers import sgbdt_formulas as formulas
+from refdp.papers import sgbdt as formulas
 from refdp.records import Records
 from refdp.sources import ReplaySource, SampleSource, Target
 
@@ -24,7 +26,7 @@ def cost(order: float, rate: float, t: float) -> float:
     if t == 0:
         return 0.0
     with mpmath.workdps(30):
-        moment = formulas.subsampled_moment(int(order), mpmath.mpf(rate), mpmath.exp(mpmath.mpf(t)))
+        moment = individual.subsampled_moment(int(order), mpmath.mpf(rate), mpmath.exp(mpmath.mpf(t)))
         return float(mpmath.log(moment) / (int(order) - 1))
 
 
@@ -62,9 +64,8 @@ class Spent:
         return math.fsum(cost(order, rate, t) for t in self.rounds)
 
 
-def breaches(params: sgbdt.Params, schema: Any, spent: Spent) -> list[Violation]:
+def breaches(params: sgbdt.Params, budget: Budget, spent: Spent) -> list[Violation]:
     """The orders at which the record spent more than the budget of the unmutated module."""
-    budget = sgbdt.budget_of(params, schema)
     found = []
     for order, allowed in zip(budget.orders, budget.spendable, strict=True):
         total = spent.total(order, params.subsample)
@@ -73,10 +74,12 @@ def breaches(params: sgbdt.Params, schema: Any, spent: Spent) -> list[Violation]
     return found
 
 
-def expected(params: sgbdt.Params, pair: Pair, splits_and_leaves: Sequence[Any], initial: float) -> list[float]:
+def expected(
+    params: sgbdt.Params, budget: Budget, pair: Pair, splits_and_leaves: Sequence[Any], initial: float
+) -> list[float]:
     """t of each round as the paper has it: from the record and the released model alone, filter included."""
-    budget, schema = sgbdt.budget_of(params, pair.new.schema), pair.new.schema
-    g_bound, h_bound = sgbdt.bounds_of(params, schema)
+    schema = pair.new.schema
+    g_bound, h_bound = params.bounds(schema)
     label, score = pair.new.schema.label(0, pair.new.y)[0], initial
     spent, found = np.zeros(len(budget.orders)), []
     categorical = np.array([hasattr(feature, "categories") for feature in schema.features])

@@ -10,12 +10,21 @@ import numpy as np
 import pytest
 
 from refdp.accounting import Bound, IndividualFilter, account, conversion
+from refdp.accounting.individual import (
+    KNOTS,
+    MARGIN,
+    Accounts,
+    Budget,
+    initialise,
+    subsampled_cost,
+    subsampled_moment,
+    tabulated,
+)
 from refdp.accounting.sampling import poisson_gaussian
 from refdp.events import Plan, Relation, Repeat, Sensitivity, Subsample
 from refdp.events import Release as Released
 from refdp.mechanisms import Gaussian
-from refdp.papers.sgbdt_budget import KNOTS, MARGIN, Accounts, Budget, initialise, tabulated
-from refdp.papers.sgbdt_formulas import record_cost, subsampled_cost, subsampled_moment
+from refdp.papers.sgbdt import record_cost
 
 VECTORS = [
     (150, 0.1, 17.3757, 50, 0.256677, 0.499724),

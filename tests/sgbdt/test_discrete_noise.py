@@ -14,7 +14,7 @@ from refdp.events import Relation, expand
 from refdp.kernels import GRID
 from refdp.mechanisms import DiscreteGaussian, DiscreteLaplace
 from refdp.papers import sgbdt
-from refdp.papers.sgbdt_budget import tabulated
+from refdp.accounting.individual import tabulated
 from refdp.sources import Recorder, SampleSource
 from tests.numbers.models import CLASSES, REGRESSION, records
 

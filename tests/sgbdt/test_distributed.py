@@ -9,22 +9,25 @@ from typing import Any
 import numpy as np
 import pytest
 
+from refdp import shares
 from refdp.curator import Curator, Request
+from refdp.data import shards
+from refdp.data.memory import Memory
+from refdp.data.population import Advance, Charge
+from refdp.data.shards import Network, Shards, dealt
 from refdp.errors import InvalidParameter, InvalidRecords
 from refdp.events import Relation, Sensitivity, expand
-from refdp.federation import dealt
 from refdp.kernels import GRID
 from refdp.mechanisms import Exponential, Gaussian, Laplace
-from refdp.papers import sgbdt, sgbdt_distributed
-from refdp.papers.sgbdt_distributed import Network, Participants, Shares, share_deviation, train_distributed
-from refdp.papers.sgbdt_holder import Holder
+from refdp.papers import sgbdt
 from refdp.records import Classes, Interval, Records
+from refdp.shares import Shares, share_deviation
 from refdp.sources import SampleSource, TapeSource
 from refdp.trees import Ensemble, Model
-from tests.mutants.harness import Caught, audit, mutated
+from tests.mutants.harness import Caught, applied, audit, edit
 from tests.sgbdt.test_training import small, some_records
 
-DISTRIBUTED = "refdp.papers.sgbdt_distributed"
+SHARES = "refdp.shares"
 TARGETS = [Interval(-1.0, 1.0), Classes(("p", "q", "r"))]
 PARTIES = (2, 10, 100)
 
@@ -37,8 +40,13 @@ def sizes(count: int, rows: int) -> list[int]:
 
 
 def ran(params: sgbdt.Params, records: Records, count: int, source: Any, **network: Any) -> Model:
-    parts = dealt(records, sizes(count, records.size))
-    return train_distributed(params, parts, Network(count, **network), Curator(source, params.relation))
+    population = participants(records, sizes(count, records.size), Network(count, **network))
+    return sgbdt.train_on(params, records.schema, population, Curator(source, params.relation))
+
+
+def participants(records: Records, rows: list[int], network: Network | None = None) -> Shards:
+    """One host a participant, with so many of the records each."""
+    return Shards([Memory(part) for part in dealt(records, rows)], network)
 
 
 @pytest.mark.parametrize("target", TARGETS, ids=["regression", "three classes"])
@@ -55,12 +63,8 @@ def test_a_coarser_wire_would_be_noticed() -> None:
     params, records = small(subsample=0.4), some_records(TARGETS[0], 150)
     source = SampleSource(np.random.default_rng(2), record=True)
     central = sgbdt.train(params, records, Curator(source, params.relation))
-    module = mutated(((DISTRIBUTED, "fixed_point(message) for", "fixed_point(message) // 4 * 4 for"),), DISTRIBUTED)
-    parts = dealt(records, sizes(10, 150))
-    model = module.train_distributed(
-        params, parts, module.Network(10), Curator(TapeSource(source.tape), params.relation)
-    )
-    assert model.to_json() != central.to_json()
+    with applied({"refdp.data.shards:secure_sum": lambda add: lambda vectors: add([v // 4 * 4 for v in vectors])}):
+        assert ran(params, records, 10, TapeSource(source.tape)).to_json() != central.to_json()
 
 
 def source_of(network: Network, honest: int, rows: list[int], seed: int = 5) -> Shares:
@@ -70,9 +74,9 @@ def source_of(network: Network, honest: int, rows: list[int], seed: int = 5) -> 
 
 def test_a_run_with_shares_records_the_plan() -> None:
     params, records = small(trees=3, extra_trees=2), some_records(TARGETS[1])
-    network, parts = Network(10), dealt(records, sizes(10, records.size))
-    curator = Curator(source_of(network, 7, sizes(10, records.size)), params.relation)
-    train_distributed(params, parts, network, curator)
+    network, rows = Network(10), sizes(10, records.size)
+    curator = Curator(source_of(network, 7, rows), params.relation)
+    sgbdt.train_on(params, records.schema, participants(records, rows, network), curator)
     assert curator.event() == expand(sgbdt.plan(params, records.schema).event)
     assert network.traffic.rounds == 3 * (1 + 5)  # for every class: the labels, then one round a tree
     assert network.traffic.sent == 3 * 8 * (2 + 5 * 2 * 4)
@@ -81,24 +85,24 @@ def test_a_run_with_shares_records_the_plan() -> None:
 # --- Noise ------------------------------------------------------------------------------------------------------------
 
 
-def enough(module: Any) -> bool:
+def enough() -> bool:
     """Exactly: h shares of every deviation have no less variance than the central noise."""
     deviations = [1e-6, 0.3, 1.0, 17.3757, 139.099, 818.269, 1e6]
     return all(
-        honest * Fraction(module.share_deviation(deviation, honest)) ** 2 >= Fraction(deviation) ** 2
+        honest * Fraction(shares.share_deviation(deviation, honest)) ** 2 >= Fraction(deviation) ** 2
         for deviation in deviations for honest in (1, 2, 3, 7, 10, 50, 100)
     )  # fmt: skip
 
 
 def test_shares_add_up_to_no_less_than_the_central_noise() -> None:
-    assert enough(sgbdt_distributed)
+    assert enough()
     assert share_deviation(139.099, 100) == pytest.approx(13.9099, rel=1e-12)
 
 
-@pytest.mark.parametrize("change", ["deviation / honest", "deviation / math.sqrt(honest + 1)"])
-def test_shares_that_are_too_small_are_rejected(change: str) -> None:
-    old = "math.nextafter(deviation / math.sqrt(honest), math.inf)"
-    assert not enough(mutated(((DISTRIBUTED, old, change),), DISTRIBUTED))
+@pytest.mark.parametrize("shared", [lambda sd, h: sd / h, lambda sd, h: sd / math.sqrt(h + 1)])
+def test_shares_that_are_too_small_are_rejected(shared: Any) -> None:
+    with applied({f"{SHARES}:share_deviation": lambda _: shared}):
+        assert not enough()
 
 
 def request(mechanism: Any, shape: tuple[int, ...]) -> Request:
@@ -106,11 +110,11 @@ def request(mechanism: Any, shape: tuple[int, ...]) -> Request:
     return Request("release", ("sums",), np.zeros(shape), mechanism, declared)
 
 
-def variances(count: int, honest: int, absent: int, module: Any = sgbdt_distributed) -> tuple[float, float, float]:
+def variances(count: int, honest: int, absent: int) -> tuple[float, float, float]:
     """Variance of released noise against the central one: both columns of the leaves, and the labels."""
-    network = module.Network(count)
+    network = Network(count)
     network.present[:absent] = False
-    source = module.Shares(network, honest, *_generators(count), [1] * count)
+    source = Shares(network, honest, *_generators(count), [1] * count)
     leaves = source.release(request(Gaussian((4.0, 0.5)), (3000, 2))) / np.array([4.0, 0.5])
     labels = source.release(request(Laplace(3.0), (6000,))) / (3.0 * math.sqrt(2))
     return float(leaves[:, 0].var()), float(leaves[:, 1].var()), float(labels.var())
@@ -134,15 +138,15 @@ def test_released_noise_has_the_variance_of_those_who_answer(count: int, honest:
 
 
 @pytest.mark.parametrize(
-    ("old", "new"),
+    ("method", "old", "new"),
     [
-        ("share_deviation(deviation, self.honest)", "share_deviation(deviation, 2 * self.honest)"),
-        ("negative_binomial(1 / self.honest,", "negative_binomial(0.5 / self.honest,"),
+        ("_gaussian", "share_deviation(deviation, self.honest)", "share_deviation(deviation, 2 * self.honest)"),
+        ("_laplace", "negative_binomial(1 / self.honest,", "negative_binomial(0.5 / self.honest,"),
     ],
 )
-def test_noise_that_is_half_missing_is_rejected(old: str, new: str) -> None:
-    module = mutated(((DISTRIBUTED, old, new),), DISTRIBUTED)
-    found = variances(2, 2, 0, module)
+def test_noise_that_is_half_missing_is_rejected(method: str, old: str, new: str) -> None:
+    with applied({f"{SHARES}:Shares.{method}": edit((old, new))}):
+        found = variances(2, 2, 0)
     assert any(value < 1 - spread for value, spread in zip(found, SPREAD, strict=True))
 
 
@@ -152,30 +156,28 @@ def test_drop_outs_leave_enough_noise_and_too_many_end_the_run() -> None:
     for missing, allowed in ((2, True), (3, False)):
         network = Network(5, attendance=lambda number, m=missing: np.arange(5) >= (m if number == 2 else 0))
         curator = Curator(source_of(network, 3, rows), params.relation)
+        population = participants(records, rows, network)
         if allowed:
-            train_distributed(params, dealt(records, rows), network, curator)
+            sgbdt.train_on(params, records.schema, population, curator)
             continue
         with pytest.raises(InvalidRecords, match="2 of 5 participants answered, 3 are needed"):
-            train_distributed(params, dealt(records, rows), network, curator)
+            sgbdt.train_on(params, records.schema, population, curator)
         assert network.traffic.rounds == 2  # nothing of the third round was summed
 
 
 # --- Accounts ---------------------------------------------------------------------------------------------------------
 
 
-def accounts_after(count: int, attendance: Any = None) -> tuple[np.ndarray, Holder, Ensemble]:
-    """Shares that the records have spent, in order, after a run; the first participant; what was released."""
+def accounts_after(count: int, attendance: Any = None) -> tuple[np.ndarray, Memory, Records, Ensemble]:
+    """What the records have spent, in order, after a run; the first participant, its records; what was released."""
     params, records = small(trees=4, extra_trees=8, subsample=0.4), some_records(TARGETS[0], 80)
     rows = sizes(count, records.size)
-    holders = [Holder(sgbdt.rules_of(params, records.schema)) for _ in rows]
-    for holder, part in zip(holders, dealt(records, rows), strict=True):
-        holder.admit(part.x, records.schema.label(0, part.y), Ensemble(0.0, (), ()))
-    held = Participants(Network(count, attendance), holders)
-    training = sgbdt.Training(params, records.schema, held)
+    parts = dealt(records, rows)
+    hosts = [Memory(part) for part in parts]
     curator = Curator(SampleSource(np.random.default_rng(3)), params.relation)
-    training.start(curator)
-    training.grow(12, curator)
-    return np.concatenate([holder.accounts.shares() for holder in holders]), holders[0], training.ensemble()
+    model = sgbdt.train_on(params, records.schema, Shards(hosts, Network(count, attendance)), curator)
+    spent = np.concatenate([host.accounts()[0].shares() for host in hosts])
+    return spent, hosts[0], parts[0], model.outputs[0]
 
 
 def test_every_participant_keeps_the_accounts_that_the_centre_would_keep() -> None:
@@ -187,27 +189,27 @@ def test_every_participant_keeps_the_accounts_that_the_centre_would_keep() -> No
 
 
 def test_who_is_absent_pays_nothing_and_follows() -> None:
-    spent, first, released = accounts_after(2, attendance=lambda number: np.array([number < 3, True]))
+    spent, first, part, released = accounts_after(2, attendance=lambda number: np.array([number < 3, True]))
     everywhere, *_ = accounts_after(2)
-    assert np.all(spent[: first.size] < everywhere[: first.size])
-    assert np.allclose(first.score, released.score(first.x, first.rules.domain.categorical), atol=1e-12)
+    assert np.all(spent[: part.size] < everywhere[: part.size])
+    assert np.allclose(first._score[0], released.score(part.x, np.array([False, True, False])), atol=1e-12)
 
 
 def test_only_sums_of_public_shapes_travel(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every vector on the wire is one of label sums or leaf sums: whatever a record has spent, nothing more is sent."""
     wire: list[tuple[Any, ...]] = []
-    original = sgbdt_distributed.secure_sum
+    original = shards.secure_sum
 
     def tapped(vectors: Any) -> Any:
         wire.append(tuple((vector.shape, str(vector.dtype)) for vector in vectors))
         return original(vectors)
 
-    monkeypatch.setattr(sgbdt_distributed, "secure_sum", tapped)
+    monkeypatch.setattr(shards, "secure_sum", tapped)
     accounts_after(10)
-    assert wire == [(((2,), "int64"),) * 10] + [(((4, 2), "int64"),) * 10] * 12
+    assert wire == [(((2,), "int64"),) * 10] + [(((1, 2, 4), "int64"),) * 10] * 12
 
 
-def accused(module: Any) -> list[Caught]:
+def accused() -> list[Caught]:
     """What the audit says of a distributed trainer, two participants with every other record each."""
     settings = {"delta": 1e-3, "trees": 5, "extra_trees": 8, "depth": 1, "subsample": 0.5, "regularisation": 1.0}
     params = sgbdt.Params(2.0, Relation.ADD_REMOVE, **settings)  # type: ignore[arg-type]
@@ -216,47 +218,53 @@ def accused(module: Any) -> list[Caught]:
     def train(records: Records, door: Curator) -> Model:
         half = records.size // 2
         parts = [records.take(np.arange(half)), records.take(np.arange(half, records.size))]
-        model: Model = module.train_distributed(params, parts, module.Network(2), door)
-        return model
+        return sgbdt.train_on(params, schema, Shards([Memory(part) for part in parts]), door)
 
     return audit(train, sgbdt.plan(params, schema), schema, np.inf, count=12)
 
 
 def test_the_audit_accepts_the_distributed_run() -> None:
-    assert accused(sgbdt_distributed) == []
+    assert accused() == []
+
+
+def telling_least(tell: Any) -> Any:
+    """A participant tells that all of its records are spent: more answers are asked for."""
+
+    def mutant(self: Shards, step: Any) -> None:
+        tell(self, step)
+        if isinstance(step, Charge):
+            self.network.least = 2 if any(host._paid.any() for host in self.hosts) else 3  # type: ignore[attr-defined]
+
+    return mutant
+
+
+def by_presence(tell: Any) -> Any:
+    """Scores that depend on how many records take part."""
+
+    def mutant(self: Memory, step: Any) -> None:
+        if isinstance(step, Advance) and self._paid is not None:
+            step = Advance(step.values * self._paid.sum(), step.weight)
+        tell(self, step)
+
+    return mutant
 
 
 @pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        (
-            "            holder.charge()\n",
-            "            holder.charge()\n            self.network.least = 2 if holder._active.any() else 3\n",
-        ),
-        (
-            "            holder.advance(values)\n",
-            "            holder.advance(values * (holder._active is None or holder._active.sum()))\n",
-        ),
-    ],
-    ids=["a participant tells that its records are spent", "scores that depend on how many take part"],
+    "patches", [{"refdp.data.shards:Shards.tell": telling_least}, {"refdp.data.memory:Memory.tell": by_presence}]
 )
-def test_accounts_that_travel_are_caught(old: str, new: str) -> None:
+def test_accounts_that_travel_are_caught(patches: Any) -> None:
     try:
-        caught = accused(mutated(((DISTRIBUTED, old, new),), DISTRIBUTED))
+        with applied(patches):
+            caught = accused()
     except InvalidRecords as told:
         caught = [Caught("error", str(told))]
     assert caught
 
 
 def test_bad_parameters_are_refused() -> None:
-    params, records = small(), some_records(TARGETS[0])
-    with pytest.raises(InvalidRecords, match="2 parts for 3 participants"):
-        train_distributed(
-            params,
-            dealt(records, [30, 30]),
-            Network(3),
-            Curator(SampleSource(np.random.default_rng(0)), params.relation),
-        )
+    records = some_records(TARGETS[0])
+    with pytest.raises(InvalidParameter, match="2 hosts for 3 participants"):
+        Shards([Memory(part) for part in dealt(records, [30, 30])], Network(3))
     with pytest.raises(InvalidParameter, match="least = 4: 1 to 3"):
         Network(3, least=4)
     with pytest.raises(InvalidParameter, match="honest = 0: 1 to 3"):

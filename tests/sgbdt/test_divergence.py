@@ -20,7 +20,7 @@ from refdp.events import Relation
 from refdp.papers import sgbdt
 from refdp.records import Categorical, Interval, Records, Schema, make_records
 from refdp.sources import SampleSource
-from tests.mutants.harness import mutated
+from tests.mutants.harness import applied
 from tests.sgbdt.oracle import cost
 
 SCHEMA = Schema((Categorical("a", ("0", "1")),), Interval(-1.0, 1.0))
@@ -41,7 +41,7 @@ def pair() -> Pair:
 def exceeds(module: Any) -> bool:
     """Whether the estimate is above what a filter of the true budget allows, beyond the error rate."""
     params = module.Params(EPSILON, Relation.ADD_REMOVE, **SETTINGS)
-    budget = sgbdt.budget_of(sgbdt.Params(EPSILON, Relation.ADD_REMOVE, **SETTINGS), SCHEMA)
+    budget = sgbdt.Params(EPSILON, Relation.ADD_REMOVE, **SETTINGS).budget(SCHEMA)
     order, both = int(budget.orders[0]), pair()
 
     def train(records: Records, door: Curator) -> Any:
@@ -65,5 +65,5 @@ def test_divergence_of_whole_runs_stays_below_the_budget() -> None:
 
 @pytest.mark.statistics
 def test_a_run_with_a_tenth_of_the_noise_is_rejected() -> None:
-    old = "return gradient_bound * gradient_bound * sigma_squared"
-    assert exceeds(mutated((("refdp.papers.sgbdt_formulas", old, old + " / 100"),), "refdp.papers.sgbdt"))
+    with applied({"refdp.papers.sgbdt:gradient_variance": lambda variance: lambda *given: variance(*given) / 100}):
+        assert exceeds(sgbdt)

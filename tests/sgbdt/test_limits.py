@@ -17,7 +17,7 @@ from benchmarks.reproduce.sgbdt_surrogates import adult_like
 from benchmarks.reproduce.sgbdt_variants import params_of
 from refdp.curator import Curator
 from refdp.papers import sgbdt
-from refdp.papers.sgbdt_formulas import whitened_squared
+from refdp.papers.sgbdt import whitened_squared
 from refdp.records import Categorical, Classes, Numeric, Schema, make_records
 from refdp.sources import NoiselessSource
 
@@ -33,14 +33,14 @@ SCHEMA = Schema((Numeric("gain", 0.0, 99_999.0), Categorical("c", ("a", "b"))), 
 
 @pytest.mark.parametrize(("row", "epsilon"), list(SIGMA))
 def test_the_accountant_finds_the_sigma_of_the_authors_table(row: str, epsilon: float) -> None:
-    sigma = sgbdt.budget_of(limits.params_for(row, epsilon), SCHEMA).sigma
+    sigma = limits.params_for(row, epsilon).budget(SCHEMA).sigma
     assert sigma <= SIGMA[row, epsilon] * (1 + 1e-5)
     assert sigma >= SIGMA[row, epsilon] * (1 - 5e-3)
 
 
 def test_other_settings_have_another_sigma() -> None:
     params = params_of(0.03, {"trees": 400, "subsample": 0.02, "initial_share": 0.0})
-    assert abs(sgbdt.budget_of(params, SCHEMA).sigma / SIGMA["authors", 0.03] - 1) > 0.1
+    assert abs(params.budget(SCHEMA).sigma / SIGMA["authors", 0.03] - 1) > 0.1
 
 
 def test_bounds_of_thresholds_are_one_public_range_and_decide_no_split_of_it_differently() -> None:
@@ -56,9 +56,10 @@ def test_bounds_of_thresholds_are_one_public_range_and_decide_no_split_of_it_dif
 def test_half_the_noise_on_the_support_costs_what_the_page_says() -> None:
     """The whitened sensitivity, squared, over that with all of the noise: 4 r1 + r2."""
     for row, r1 in ((limits.METHOD_ROW, 0.04), (limits.BASELINE_ROW, 0.5)):
-        noise = sgbdt.noise_of(limits.params_for(row, 0.03), SCHEMA)
+        params = limits.params_for(row, 0.03)
+        noise = params.leaf_charge(SCHEMA)
         gradient, support = np.broadcast_to(noise.mechanism.sd, 2) ** 2
-        bounds = noise.gradient_bound, noise.hessian_bound
+        bounds = params.bounds(SCHEMA)
         ratio = whitened_squared(*bounds, gradient, support / 4) / whitened_squared(*bounds, gradient, support)
         assert ratio == pytest.approx(understated(r1), rel=1e-6)
 

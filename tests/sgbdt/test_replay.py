@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from refdp.accounting.individual import Budget
 from refdp.audit.neighbours import pairs
 from refdp.audit.replay import Pair, run
 from refdp.errors import ImpossibleReplay
@@ -16,7 +17,7 @@ from refdp.events import Relation
 from refdp.papers import sgbdt
 from refdp.records import Categorical, Classes, Interval, Numeric, Schema
 from refdp.sources import SampleSource
-from tests.mutants.harness import Caught, Mutant, audit, mutated
+from tests.mutants.harness import Caught, Mutant, applied, audit
 from tests.mutants.sgbdt import MUTANTS
 from tests.sgbdt.oracle import Spent, breaches, expected, replays
 
@@ -37,22 +38,18 @@ def spendings(module: ModuleType, chosen: Any, schema: Schema, runs: int) -> lis
     return found
 
 
-def disagreements(module: ModuleType, chosen: Any, schema: Schema, runs: int) -> list[Caught]:
+def disagreements(module: ModuleType, chosen: Any, budget: Budget, schema: Schema, runs: int) -> list[Caught]:
     """Runs in which a record's costs, from its transcript, are not those that the paper's filter gives."""
     found: list[Caught] = []
     for seed, (pair, spent) in enumerate(spendings(module, chosen, schema, runs)):
-        if breaches(params(**given(chosen)), schema, spent):
+        if breaches(chosen, budget, spent):
             found.append(Caught("budget", "leaves"))
         _, model = run_of(module, chosen, pair, seed)
         initial, trees = model.outputs[0].initial, model.outputs[0].trees
-        wanted = expected(params(**given(chosen)), pair, trees, initial)
+        wanted = expected(chosen, budget, pair, trees, initial)
         if not np.allclose(wanted, spent.rounds, rtol=1e-3, atol=1e-9):
             found.append(Caught("cost of the record", "leaves"))
     return found
-
-
-def given(chosen: Any) -> dict[str, Any]:
-    return {name: value for name, value in vars(chosen).items() if name not in ("epsilon", "relation")}
 
 
 def run_of(module: ModuleType, chosen: Any, pair: Pair, seed: int) -> tuple[Any, Any]:
@@ -71,7 +68,7 @@ def run_of(module: ModuleType, chosen: Any, pair: Pair, seed: int) -> tuple[Any,
 def test_no_record_exceeds_its_budget(schema: Schema, settings: dict[str, Any]) -> None:
     chosen = params(**settings)
     found = spendings(sgbdt, chosen, schema, 24)
-    assert not any(breaches(chosen, schema, spent) for _, spent in found)
+    assert not any(breaches(chosen, chosen.budget(schema), spent) for _, spent in found)
     assert any(np.count_nonzero(spent.rounds) > chosen.trees for _, spent in found)  # some record used extra rounds
     assert any(0 in spent.rounds for _, spent in found)  # and some had to leave
 
@@ -80,12 +77,14 @@ def test_no_record_exceeds_its_budget(schema: Schema, settings: dict[str, Any]) 
 def test_no_record_exceeds_its_budget_in_1000_runs() -> None:
     for schema in (REGRESSION, BINARY):
         chosen = params(trees=10, extra_trees=15)
-        assert not any(breaches(chosen, schema, spent) for _, spent in spendings(sgbdt, chosen, schema, 500))
+        assert not any(
+            breaches(chosen, chosen.budget(schema), spent) for _, spent in spendings(sgbdt, chosen, schema, 500)
+        )
 
 
 @pytest.mark.parametrize("schema", [REGRESSION, BINARY])
 def test_costs_are_those_of_the_paper(schema: Schema) -> None:
-    assert disagreements(sgbdt, params(), schema, 20) == []
+    assert disagreements(sgbdt, params(), params().budget(schema), schema, 20) == []
 
 
 @pytest.mark.parametrize("schema", [REGRESSION, BINARY])
@@ -98,14 +97,16 @@ def test_correct_module_is_not_accused(schema: Schema, settings: dict[str, Any])
 
 def examine(mutant: Mutant) -> list[Caught]:
     """Everything that the audit and the recomputed costs say of one mutant."""
-    module = mutated(mutant.patches, "refdp.papers.sgbdt")
-    chosen = params(module, **mutant.settings)
-    plan = sgbdt.plan(params(**mutant.settings), REGRESSION)
-    caught = audit(lambda records, door: module.train(chosen, records, door), plan, REGRESSION, np.inf, count=12)
-    try:
-        return caught + disagreements(module, chosen, REGRESSION, 12)
-    except ImpossibleReplay as error:
-        return [*caught, Caught(error.kind, error.release)]
+    assert not isinstance(mutant.patches, tuple)
+    chosen = params(**mutant.settings)
+    plan = sgbdt.plan(chosen, REGRESSION)
+    budget = chosen.budget(REGRESSION)
+    with applied(mutant.patches):
+        caught = audit(lambda records, door: sgbdt.train(chosen, records, door), plan, REGRESSION, np.inf, count=12)
+        try:
+            return caught + disagreements(sgbdt, chosen, budget, REGRESSION, 12)
+        except ImpossibleReplay as error:
+            return [*caught, Caught(error.kind, error.release)]
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=[mutant.name for mutant in MUTANTS])

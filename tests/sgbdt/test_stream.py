@@ -15,10 +15,10 @@ import pytest
 from sklearn.base import clone
 
 from refdp.curator import Curator
+from refdp.data.memory import Memory
 from refdp.errors import InvalidParameter, InvalidRecords
 from refdp.estimators import SGBDTClassifier, SGBDTRegressor
 from refdp.estimators_stream import STRANGERS
-from refdp.papers.sgbdt_holder import Holder
 from refdp.seeds import ReproducibleSeed
 from refdp.sources import SampleSource
 
@@ -148,7 +148,7 @@ def test_a_stream_does_not_go_on_in_a_fork() -> None:
 # --- Interrupts -------------------------------------------------------------------------------------------------------
 
 
-STEPS = ("admit", "replace", "label_sums", "begin", "place", "charge", "sums", "advance")
+STEPS = ("admit", "replace", "select", "tell", "ask")
 
 
 class Interrupted(KeyboardInterrupt):
@@ -188,8 +188,8 @@ def interrupted(when: int | None, after: bool, batch: int) -> tuple[SGBDTClassif
         model.partial_fit(x, classes_of(y), ids=range(12))
     counted = Counted(when, after)
     with pytest.MonkeyPatch.context() as patch:
-        for kind in (Holder, SampleSource, Curator):
-            for name in ("release", "draw", "assign") if kind is not Holder else STEPS:
+        for kind in (Memory, SampleSource, Curator):
+            for name in ("release", "draw", "assign") if kind is not Memory else STEPS:
                 if hasattr(kind, name):
                     patch.setattr(kind, name, counted.around(getattr(kind, name)))
         if when is None:

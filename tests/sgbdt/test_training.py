@@ -9,11 +9,13 @@ import pytest
 
 from refdp.accounting import account
 from refdp.curator import Curator
+from refdp.data.codes import leaf_of
 from refdp.errors import InvalidParameter
 from refdp.events import Relation, expand
 from refdp.papers import sgbdt
-from refdp.papers import sgbdt_formulas as formula
-from refdp.papers.sgbdt_splits import Domain, draw_splits, grid_index, leaf_of
+from refdp.papers import sgbdt as formula
+from refdp.papers.published import sgbdt as printed_sgbdt
+from refdp.papers.sgbdt import draw_splits, grid_index
 from refdp.records import Categorical, Classes, Interval, Numeric, Records, Schema, make_records
 from refdp.sources import NoiselessSource, ReplaySource, SampleSource, TapeSource
 from refdp.trees import Tree
@@ -27,7 +29,7 @@ CHANGES: list[dict[str, Any]] = [
     {"initial_share": 0.0, "subsample": 1.0},
     {"features": "cyclic", "values": "uniform", "support": "max"},
     {"weights": "slides", "orders": "joint"},
-    sgbdt.AS_PUBLISHED,
+    printed_sgbdt.AS_PUBLISHED,
 ]
 
 
@@ -41,9 +43,8 @@ def some_records(target: Any, size: int = 60) -> Records:
 
 
 def small(**changes: Any) -> sgbdt.Params:
-    return sgbdt.Params(
-        1.0, Relation.ADD_REMOVE, **{"delta": 1e-4, "trees": 5, "extra_trees": 3, "depth": 2, **changes}
-    )
+    kind = printed_sgbdt.Params if changes.get("weights") == "printed" else sgbdt.Params
+    return kind(1.0, Relation.ADD_REMOVE, **{"delta": 1e-4, "trees": 5, "extra_trees": 3, "depth": 2, **changes})
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -79,11 +80,11 @@ def test_tape_and_replay_give_the_same_bytes() -> None:
 @pytest.mark.parametrize("features", ["uniform", "cyclic"])
 def test_training_and_prediction_compare_alike(depth: int, values: Any, features: Any) -> None:
     records = some_records(TARGETS[0], 300)
-    domain = Domain.of(records.schema)
+    categorical = np.array([False, True, False])
     curator = Curator(SampleSource(np.random.default_rng(2)), Relation.ADD_REMOVE)
-    splits = draw_splits(curator, domain, depth, 2, features, values, 32)
-    expected = Tree(splits, np.zeros(2**depth)).leaf_index(records.x, domain.categorical)
-    assert np.array_equal(leaf_of(records.x, splits, domain.categorical), expected)
+    splits = draw_splits(small(depth=depth, values=values, features=features), records.schema, 2, curator)
+    expected = Tree(splits, np.zeros(2**depth)).leaf_index(records.x, categorical)
+    assert np.array_equal(leaf_of(records.x, splits, categorical.tolist()), expected)
 
 
 def test_grid_values_are_reachable_and_public() -> None:
@@ -114,7 +115,7 @@ def test_certificate_of_repaired_and_printed_runs(target: Any) -> None:
     told = " ".join(sgbdt.certificate(small(), schema).notes)
     assert "individual guarantee" in told
     settings = {"support_weight": 0.3, "gradient_bound": 0.2, "extra_trees": 0}
-    certified = sgbdt.certificate(small(**sgbdt.AS_PUBLISHED, **settings), schema)
+    certified = sgbdt.certificate(small(**printed_sgbdt.AS_PUBLISHED, **settings), schema)
     right = sgbdt.certificate(small(weights="slides", **settings), schema)
     assert certified.established.epsilon > 1.05 * right.established.epsilon  # r1 < r2 and h* > g*: too little noise
     assert any("sgbdt/nonspherical is" in note for note in certified.notes)
@@ -156,9 +157,9 @@ def test_both_parametrisations_describe_the_same_noise() -> None:
 
 @pytest.mark.parametrize("value", [0.2, 1.0, 2.0])
 def test_optimum_ratio_minimises_the_noise_of_a_leaf(value: float) -> None:
-    ratio = formula.optimum_ratio(value, 0.5, 0.25)
+    ratio = printed_sgbdt.optimum_ratio(value, 0.5, 0.25)
     best = ratio / (1 + ratio)
     others = np.linspace(0.01, 0.99, 99)
-    assert formula.leaf_noise(value, 0.5, 0.25, best) <= np.min(formula.leaf_noise(value, 0.5, 0.25, others)) * (
-        1 + 1e-12
-    )
+    assert printed_sgbdt.leaf_noise(value, 0.5, 0.25, best) <= np.min(
+        printed_sgbdt.leaf_noise(value, 0.5, 0.25, others)
+    ) * (1 + 1e-12)

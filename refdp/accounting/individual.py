@@ -1,4 +1,8 @@
-"""The order, the noise and the budget of a run, fixed before it starts, and the accounts that enforce it."""
+"""Individual Rényi budgets of subsampled Gaussian rounds: order, noise and budget fixed before a run; the accounts.
+
+`initialise` is the procedure "Initialize" of S-GBDT (Kirschte, Peinemann et al. 2023): the least noise for which so
+many rounds fit epsilon, and the budget that every record then has. `Accounts` enforces it (Feldman, Zrnic 2021).
+"""
 
 from __future__ import annotations
 
@@ -14,6 +18,7 @@ from refdp import portable
 from refdp.accounting import conversion
 from refdp.accounting.sampling import poisson_gaussian
 from refdp.errors import InvalidParameter
+from refdp.generic import Number, log
 from refdp.records import Floats
 
 ORDERS = np.arange(2.0, 2001.0)
@@ -176,3 +181,24 @@ def _bisected(low: float, high: float, accuracy: float, meets: Callable[[float],
         middle = math.sqrt(low * high)
         low, high = (low, middle) if meets(middle) else (middle, high)
     return high
+
+
+# --- The exact formula, generic over numbers --------------------------------------------------------------------------
+
+
+def subsampled_moment(order: int, rate: Number, growth: Number) -> Number:
+    """E[(P/Q)^alpha] of a Poisson-subsampled Gaussian against the base, growth = exp(t), for whole alpha >= 2.
+
+    (1-γ)^(α-1) (αγ - γ + 1) + sum_{l=2..α} C(α,l) (1-γ)^(α-l) γ^l growth^(l(l-1))  (Mironov, Talwar, Zhang 2019).
+    """
+    kept = 1 - rate
+    total = kept ** (order - 1) * (order * rate - rate + 1)
+    for taken in range(2, order + 1):
+        ways = math.comb(order, taken)
+        total = total + ways * kept ** (order - taken) * rate**taken * growth ** (taken * (taken - 1))
+    return total
+
+
+def subsampled_cost(order: int, rate: Number, growth: Number) -> Number:
+    """a(alpha, gamma, t) = log(subsampled_moment) / (alpha - 1), growth = exp(t); gamma = 1 gives alpha t."""
+    return log(subsampled_moment(order, rate, growth)) / (order - 1)
