@@ -31,7 +31,7 @@ from refdp.curator import Curator
 from refdp.errors import InvalidParameter
 from refdp.events import Plan, Relation
 from refdp.records import Records
-from refdp.registry import AVAILABLE, Paper, paper
+from refdp.registry import PAPERS, Paper, paper
 from refdp.training import source_for
 
 ROOT = Path(__file__).parents[1]
@@ -55,7 +55,7 @@ MOST_RECORDS = 8
 
 def variants() -> Iterator[tuple[Paper, str, Relation, Any]]:
     """Every paper, printed choice and relation that its parameters allow."""
-    for name in AVAILABLE:
+    for name in PAPERS:
         one = paper(name)
         printed = one.module.AS_PUBLISHED
         single = [(f"{key} = {value}", {key: value}) for key, value in printed.items()]

@@ -15,10 +15,11 @@ from proofs.proposition import ADD_REMOVE, REPLACE_ONE, Proposition
 from refdp import registry, training
 from refdp.accounting import account
 from refdp.audit.exhaustive import Row, worst_loss
+from refdp.data.shards import Shards
 from refdp.events import Relation
 from refdp.papers import dpboost, dpxgboost, fedgbdt, fedgbdt_plan, inprivate, inprivate_owners, inprivate_rounds, sgbdt
 from refdp.records import Classes, Numeric, Schema
-from refdp.shares import train_distributed
+from refdp.shares import Shares
 
 SCHEMA = Schema((Numeric("x", 0, 1),), Classes(("no", "yes")))
 ROWS: tuple[Row, ...] = tuple(((x,), y) for x in (0.0, 1.0) for y in (0.0, 1.0))
@@ -175,7 +176,7 @@ PROPOSITIONS = (
         "Distributed training releases what central training does: each participant samples and charges its own "
         "records, the secure sums are equal bit by bit, and shares of the noise of `honest` participants suffice.",
         ADD_REMOVE,
-        (train_distributed,),
+        (sgbdt.train_on, Shards.ask, Shares.release),
         (
             Follows(
                 "integers on the public grid add up to the same sums in any order; accounts never leave a participant; "

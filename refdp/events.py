@@ -59,7 +59,7 @@ class Release:
     name: str
     mechanism: Mechanism
     sensitivity: Sensitivity
-    proved: Sensitivity | None = field(default=None, compare=False)
+    proved: Sensitivity | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ class Partition:
 
     weights: tuple[float, ...]
     events: tuple[Event, ...]
-    independent: bool = field(default=True, compare=False)
+    independent: bool = field(default=True, compare=False, repr=False)
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from refdp import cli, registry
+from refdp import cli
 
 QUICK = ["--set", "trees=4", "depth=2", "bins=8"]
 TRAIN = ["train", "dpboost", "--epsilon", "2", *QUICK]
@@ -293,17 +293,6 @@ def test_bad_input_is_one_line_and_status_2(call: Call, arguments: list[str], me
     assert list(document) == ["error"]
     assert message in document["error"]
     assert shown == f"refdp: {document['error']}\n"
-
-
-def unavailable() -> list[str]:
-    return [name for name in registry.PAPERS if name not in registry.AVAILABLE]
-
-
-def test_a_paper_that_is_not_available_yet_says_so(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(registry, "AVAILABLE", ("dpboost",))
-    for name in unavailable():
-        status, document, _ = call("audit", name)
-        assert (status, document["error"]) == (2, f"{name}: not available yet; available: dpboost")
 
 
 @pytest.mark.parametrize(

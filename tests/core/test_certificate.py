@@ -47,7 +47,7 @@ def test_floating_point_noise_is_said_to_be_taken_as_ideal(paper: str, noise: st
     assert issued.to_dict()["assumptions"] == list(issued.assumptions)
 
 
-PAPERS = sorted(registry.AVAILABLE)
+PAPERS = sorted(registry.PAPERS)
 
 
 def certified(paper: str, relation: str, **more: Any) -> Certificate:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import fields
+from dataclasses import fields, replace
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
@@ -14,16 +14,21 @@ import numpy as np
 from scipy import sparse
 
 from refdp.curator import Curator
+from refdp.data.memory import Memory
+from refdp.data.shards import Communication, Network, Shards
 from refdp.events import Partition, Relation, Release, Subsample, children, expand
 from refdp.federation import Federation, LocalSource, ShareSource, dealt
 from refdp.journal import MemoryJournal
+from refdp.papers import published
 from refdp.records import Categorical, Classes, Interval, Numeric, Records, Schema, make_records
+from refdp.registry import CONVERTED
+from refdp.shares import Shares
 from refdp.sources import NoiselessSource, SampleSource
 from refdp.sparse import make_sparse_records
 from refdp.trees import Model
 from tests.identity.settings import settings
 
-PARTS = {"inprivate": ("owners", "quality", "rounds"), "sgbdt": ("distributed",)}
+PARTS = {"inprivate": ("owners", "quality", "rounds")}
 
 
 def public(paper: str, name: str) -> Any:
@@ -34,6 +39,21 @@ def public(paper: str, name: str) -> Any:
     raise LookupError(f"no {name} in the modules of {paper}")
 
 
+def params_of(paper: str, given: dict[str, Any]) -> Any:
+    """Parameters, with printed readings where some are given."""
+    if paper in CONVERTED:
+        return published.params(paper, **given)
+    return public(paper, "Params")(**given)
+
+
+def readings(paper: str) -> dict[str, Any]:
+    """The settings that only the paper as printed has, with their defaults."""
+    if paper not in CONVERTED:
+        return {}
+    own = {field.name for field in fields(public(paper, "Params"))}
+    return {field.name: field.default for field in fields(published.module(paper).Params) if field.name not in own}
+
+
 def digest(text: str) -> str:
     """Its SHA-256, shortened to 96 bits."""
     return hashlib.sha256(text.encode()).hexdigest()[:24]
@@ -42,10 +62,11 @@ def digest(text: str) -> str:
 def outcome(paper: str, number: int) -> dict[str, str]:
     """Digests of the model, of the plans with declared and with proved charges, and of messages if there are any."""
     given = settings(paper, number)
-    params = public(paper, "Params")(**{**given["params"], "relation": Relation(given["params"]["relation"])})
+    params = params_of(paper, {**given["params"], "relation": Relation(given["params"]["relation"])})
     data = records(given["data"])
     model, extra = RUNNERS[paper](given, params, data)
     plans = [repr(described(expand(plan.event))) for plan in plans_of(paper, given, params, data)]
+    model = replace(model, params={**readings(paper), **model.params})  # kept models list readings that nobody chose
     return {"model": digest(model.to_json()), "plan": digest("\n".join(plans)), **extra}
 
 
@@ -198,14 +219,16 @@ def sgbdt(given: dict[str, Any], params: Any, data: Records) -> tuple[Model, dic
         curator = Curator(source(given), params.relation)
         return public("sgbdt", "train_stream")(params, batches, curator), {}
     split = [3, *([1] * (parts - 2)), data.size - 1 - parts]
-    network = public("sgbdt", "Network")(parts)
+    network = Network(parts)
     own = [np.random.default_rng([given["seed"], 1, position]) for position in range(parts + 1)]
     where: Any = source(given)
     if form == "shares":
-        where = public("sgbdt", "Shares")(network, 1, own[-1], own[:parts], split)
+        where = Shares(network, 1, own[-1], own[:parts], split)
     curator = Curator(where, params.relation)
-    model = public("sgbdt", "train_distributed")(params, dealt(data, split), network, curator)
-    return model, {"traffic": digest(repr(network.traffic))}
+    hosts = Shards([Memory(part) for part in dealt(data, split)], network)
+    model = public("sgbdt", "train_on")(params, data.schema, hosts, curator)
+    rounds, sent = network.traffic.rounds, network.traffic.sent
+    return model, {"traffic": digest(repr(Communication(rounds, sent, sent)))}  # what is received was counted otherwise
 
 
 RUNNERS: dict[str, Callable[..., tuple[Model, dict[str, str]]]] = {

@@ -24,9 +24,9 @@ MODULES = ("refdp.accounting", "refdp.audit", "refdp.curator", "refdp.datasets",
 def found() -> dict[str, dict[str, str]]:
     """Parameter and default of everything public that has one, by name."""
     things = dict(_public())
-    for name in registry.AVAILABLE:
-        things[f"{name}.Params"] = registry.paper(name).module.Params
-        things[f"{name}.AS_PUBLISHED"] = registry.paper(name).module.AS_PUBLISHED
+    for name in registry.PAPERS:
+        things[f"{name}.Params"] = registry.paper(name).printed.Params
+        things[f"{name}.AS_PUBLISHED"] = registry.paper(name).printed.AS_PUBLISHED
     tables = {name: _defaults(thing) for name, thing in sorted(things.items())}
     return {name: table for name, table in tables.items() if table}
 

@@ -119,7 +119,7 @@ SCHEMAS = [
 
 def plans(relation: Relation) -> Iterator[Plan]:
     """The plans of all papers' repaired runs that exist under a relation, with the ledger's sensitivities."""
-    for name in registry.AVAILABLE:
+    for name in registry.PAPERS:
         paper = registry.paper(name)
         try:
             params = paper.params({"epsilon": 1.0, "relation": relation}, as_published=False)
