@@ -59,7 +59,11 @@ def applied(patches: Mapping[str, Replacement]) -> Iterator[None]:
             *outer, name = name.split(".")
             for part in outer:
                 owner = getattr(owner, part)
-            patch.setattr(owner, name, replacement(vars(owner)[name]))
+            original = vars(owner)[name]
+            made = replacement(original)
+            imported = [module for key, module in sys.modules.items() if key.startswith("refdp.")] if not outer else []
+            for place in [owner, *(other for other in imported if vars(other).get(name) is original)]:
+                patch.setattr(place, name, made)
         forget()
         yield
     forget()
