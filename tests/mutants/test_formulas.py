@@ -288,13 +288,14 @@ EQUIVALENT = {
 def modules(paper: str) -> list[Any]:
     """The paper's modules."""
     names = [module.name for module in pkgutil.walk_packages(refdp.papers.__path__, "refdp.papers.")]
-    return [importlib.import_module(name) for name in names if name.startswith(f"refdp.papers.{paper}")]
+    own = [name for name in names if name.startswith((f"refdp.papers.{paper}", f"refdp.papers.published.{paper}"))]
+    return [importlib.import_module(name) for name in (*own, "refdp.accounting.individual")]
 
 
 def formula(paper: str, name: str) -> Callable[..., Any]:
     """The function of that name, in whichever module it is written."""
     found = {f for module in modules(paper) if isinstance(f := getattr(module, name, None), FunctionType)}
-    own = [f for f in found if f.__module__.startswith(f"refdp.papers.{paper}")]
+    own = [f for f in found if f.__module__ in {module.__name__ for module in modules(paper)}]
     assert len(own) == 1, f"{paper}: {len(own)} functions are called {name}"
     return own[0]
 

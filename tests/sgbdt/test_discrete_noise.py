@@ -9,12 +9,12 @@ import pytest
 
 from proofs import sgbdt_discrete
 from refdp.accounting import account
+from refdp.accounting.individual import tabulated
 from refdp.curator import Curator
 from refdp.events import Relation, expand
 from refdp.kernels import GRID
 from refdp.mechanisms import DiscreteGaussian, DiscreteLaplace
 from refdp.papers import sgbdt
-from refdp.accounting.individual import tabulated
 from refdp.sources import Recorder, SampleSource
 from tests.numbers.models import CLASSES, REGRESSION, records
 
