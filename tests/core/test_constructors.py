@@ -19,7 +19,7 @@ ALL = [
 @pytest.mark.parametrize("kind", ALL)
 def test_constructors_and_papers_agree(kind: Any) -> None:
     """Names, defaults and types are those of the paper's Params; readings are open until `as_published` is known."""
-    module = registry.paper(kind._paper).module
+    module = registry.paper(kind._paper).printed
     ours, theirs = get_type_hints(kind), get_type_hints(module.Params)
     own = {"bounds", "as_published", "insecure_seed", "classes", "label_bounds", "absent"}
     assert {one.name for one in fields(kind)} - own == {one.name for one in fields(module.Params)}
