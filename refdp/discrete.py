@@ -12,6 +12,7 @@ import math
 import secrets
 from collections.abc import Callable
 from fractions import Fraction
+from functools import lru_cache
 from typing import Protocol
 
 import numpy as np
@@ -54,7 +55,7 @@ class GeneratorBits:
 
     def words(self, count: int) -> NDArray[np.uint64]:
         """Uniform 64-bit words."""
-        return np.frombuffer(self._generator.bytes(8 * count), dtype="<u8").astype(np.uint64)
+        return np.frombuffer(self._generator.bytes(8 * count), dtype="<u8").astype(np.uint64, copy=False)
 
     def _take(self, size: int) -> int:
         while self._left < size:
@@ -103,7 +104,7 @@ def discrete_laplace(scale: Fraction, size: int | tuple[int, ...], bits: Bits) -
 def discrete_gaussian(sigma2: Fraction, size: int | tuple[int, ...], bits: Bits) -> IntArray:
     """Integers with P(z) proportional to exp(-z² / (2 sigma2)), exactly."""
     _check_parameter("sigma2", sigma2)
-    width = math.isqrt(math.floor(sigma2)) + 1
+    width = _width(sigma2)
     many = _many(bits)
     if many is None or width >= lazy.LARGEST:
         return _fill(size, lambda: _one_gaussian(sigma2, width, bits))
@@ -159,9 +160,15 @@ def _small_bernoulli_exp(numerator: int, denominator: int, bits: Bits) -> bool:
     return place % 2 == 1
 
 
+@lru_cache(maxsize=256)
+def _width(sigma2: Fraction) -> int:
+    """floor(sigma) + 1."""
+    return math.isqrt(math.floor(sigma2)) + 1
+
+
 def _many(bits: Bits | WordBits) -> WordBits | None:
     """The source, if it gives words."""
-    return bits if isinstance(bits, GeneratorBits | SystemBits) else None
+    return bits if isinstance(bits, (GeneratorBits, SystemBits)) else None
 
 
 def _shape(size: int | tuple[int, ...]) -> tuple[int, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
@@ -129,9 +130,7 @@ class DiscreteGaussian:
         """One integer per coordinate, of variance parameter (sd / step)² exactly."""
         shape = np.shape(value)
         sds_along(self.sd, shape)
-        if not isinstance(self.sd, tuple):
-            return Draws(self.STANDARD, shape, (Fraction(self.sd) / Fraction(self.step)) ** 2)
-        return Draws(self.STANDARD, shape, tuple((Fraction(sd) / Fraction(self.step)) ** 2 for sd in self.sd))
+        return Draws(self.STANDARD, shape, _variance(self.sd, self.step))
 
     def apply(self, value: ArrayLike, standard: ArrayLike) -> FloatArray:
         """step * (index of the value + draw)."""
@@ -197,8 +196,19 @@ class DiscreteGaussian:
         return np.asarray(self.step / sds_along(self.sd, shape))
 
 
+@lru_cache(maxsize=256)
+def _variance(sd: float | tuple[float, ...], step: float) -> Fraction | tuple[Fraction, ...]:
+    """(sd / step)² exactly."""
+    if isinstance(sd, tuple):
+        return tuple((Fraction(one) / Fraction(step)) ** 2 for one in sd)
+    return (Fraction(sd) / Fraction(step)) ** 2
+
+
 def _moved_on_grid(value: ArrayLike, standard: ArrayLike, step: float) -> FloatArray:
-    index = to_grid("value", value, step)
+    index, draws = to_grid("value", value, step), np.asarray(standard)
+    if draws.dtype.kind == "i":
+        check_shape("standard draws", draws.shape, index.shape)
+        return np.asarray(step * (index + draws))
     draws = checked_draws(standard, index.shape)
     if not np.array_equal(draws, np.rint(draws)):
         raise InvalidParameter("standard draws hold a fraction: allowed for discrete noise are integers")

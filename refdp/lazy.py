@@ -8,11 +8,13 @@ that of real arithmetic, and no law is approximated.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterator
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
-from itertools import accumulate
-from typing import Protocol
+from functools import lru_cache
+from itertools import accumulate, chain, repeat
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +25,9 @@ from refdp.draws import FloatArray, IntArray
 DIGITS = 53
 MARGIN = 2.0**-36
 """Relative room around e^-x, for an error of x of at most 2^-40 (1 + x)."""
+LISTED, BUCKETS, UNSURE = 2**12, 17, 2**16 - 1
+"""Widest noise whose sums of masses are listed; 2^17 buckets tell 19 of 20 draws where they fall."""
+FEW = 64
 LARGEST = 2**46
 """Whole parameters below it keep that error when they become floats."""
 _FAR = 2**14
@@ -138,7 +143,12 @@ def laplace(scale: Fraction, count: int, bits: Words) -> IntArray:
 
 
 def gaussian(sigma2: Fraction, width: int, count: int, bits: Words) -> IntArray:
-    """As `refdp.discrete.discrete_gaussian`, by the same algorithm, for widths floor(sigma) + 1 below `LARGEST`."""
+    """As `refdp.discrete.discrete_gaussian`, for widths floor(sigma) + 1 below `LARGEST`: from a table of sums where it
+    is short, else by the same algorithm, one after the other if there are few."""
+    if width <= LISTED:
+        return _listed(sigma2, count, bits)
+    if count <= FEW:
+        return np.array(_one_by_one(sigma2, width, count, bits), dtype=np.int64)
     centre, twice = float(sigma2 / width), float(2 * sigma2)
     kept = [np.empty(0, dtype=np.int64)]
     missing = count
@@ -152,6 +162,101 @@ def gaussian(sigma2: Fraction, width: int, count: int, bits: Words) -> IntArray:
         kept.append(z[bernoulli_exp(off * off / twice, exact, bits)])
         missing -= len(kept[-1])
     return np.concatenate(kept)[:count]
+
+
+def _one_by_one(sigma2: Fraction, width: int, count: int, bits: Words) -> list[int]:
+    """The loop of Canonne, Kamath, Steinke 2020, Algorithm 3, on numbers instead of arrays."""
+    centre, twice, mask = float(sigma2 / width), float(2 * sigma2), (1 << (width - 1).bit_length()) - 1
+    words: Iterator[int] = chain.from_iterable(bits.words(16 + 8 * count).tolist() for _ in repeat(None))
+
+    def below_exp(gamma: float, exact: Callable[[], Fraction]) -> bool:
+        digits = next(words) >> (64 - DIGITS)
+        u, p = digits * 2.0**-DIGITS, math.exp(-gamma)
+        if u + 2.0**-DIGITS <= p * (1 - MARGIN):
+            return True
+        if digits and u >= p * (1 + MARGIN):
+            return False
+        return Uniform(digits, bits).below_exp(exact())
+
+    found: list[int] = []
+    while len(found) < count:
+        low = next(words) & mask
+        if low >= width or not below_exp(low / width, lambda low=low: Fraction(low, width)):  # type: ignore[misc]
+            continue
+        while below_exp(1.0, lambda: Fraction(1)):
+            low += width
+        negative = next(words) & 1
+        if negative and not low:
+            continue
+        off = low - centre
+        if below_exp(off * off / twice, lambda low=low: (low - sigma2 / width) ** 2 / (2 * sigma2)):  # type: ignore[misc]
+            found.append(-low if negative else low)
+    return found
+
+
+class Listing(NamedTuple):
+    """Sums of the masses of |Z| = 0, 1, ..., of which each is off by `margin` at most; for every bucket of U the one
+    value that it can mean, or `UNSURE`."""
+
+    sums: FloatArray
+    margin: float
+    sure: NDArray[np.uint16]
+
+
+@lru_cache(maxsize=64)
+def _listing(sigma2: Fraction) -> Listing:
+    """Masses in whole units of 2^-48 of that of 0: their sums are exact, each mass is off by 2 units at most."""
+    reach = 9 * math.isqrt(math.ceil(sigma2)) + 40  # e^-40 of the mass lies beyond, and no bucket means it surely
+    squares = np.arange(float(reach)) ** 2
+    masses = np.rint(portable.exp(-squares / float(2 * sigma2)) * 2.0**49).astype(np.int64)
+    masses[0] >>= 1  # either sign
+    units = np.cumsum(masses)
+    sums, margin = units / float(units[-1]), (8 * reach + 2**12) / float(units[-1])
+    edges = np.arange((1 << BUCKETS) + 1) * 2.0**-BUCKETS
+    first = np.searchsorted(sums, edges[:-1] - 2 * margin, side="right")
+    last = np.searchsorted(sums, edges[1:] + 2 * margin, side="right")
+    return Listing(sums, margin, np.where(first == last, first, UNSURE).astype(np.uint16))
+
+
+def _listed(sigma2: Fraction, count: int, bits: Words) -> IntArray:
+    """|Z| by where U falls among the sums of masses, and a sign from the last of the word's digits."""
+    sums, margin, sure = _listing(sigma2)
+    words = bits.words(count)
+    size = sure.take((words >> np.uint64(64 - BUCKETS)).view(np.int64)).astype(np.int64)
+    unsure = np.flatnonzero(size == UNSURE)
+    if len(unsure):
+        digits = words[unsure] >> np.uint64(64 - DIGITS)
+        u = digits * 2.0**-DIGITS
+        found = np.searchsorted(sums, u, side="right")
+        before = np.where(found > 0, sums[np.maximum(found - 1, 0)], -1.0)
+        after = sums[np.minimum(found, len(sums) - 1)]
+        clear = (u - before > margin) & (after - u > margin + 2.0**-DIGITS) & (found < len(sums) - 1)
+        for place in np.flatnonzero(~clear):
+            found[place] = _magnitude(sigma2, Uniform(int(digits[place]), bits))
+        size[unsure] = found
+    return np.where(words & np.uint64(1), -size, size)
+
+
+def _magnitude(sigma2: Fraction, uniform: Uniform) -> int:
+    """|Z| by enclosures of all masses, in units of 10^-decimals, with a bound of those left out."""
+    decimals = 40
+    while True:
+        reach = math.isqrt(math.ceil(5 * decimals * sigma2)) + 2  # exp(-reach^2 / (2 sigma2)) < 10^-decimals
+        near = Context(prec=decimals, rounding=ROUND_HALF_EVEN, Emin=-(10**17), Emax=10**17)
+        unit, width = Decimal(10) ** decimals, 2 * sigma2
+        listed = [
+            int(near.multiply(near.exp(near.divide(-k * k * width.denominator, width.numerator)), unit))
+            for k in range(reach)
+        ]
+        most = list(accumulate((1 + (place > 0)) * (mass + 3) for place, mass in enumerate(listed)))
+        least = list(accumulate((1 + (place > 0)) * max(mass - 3, 0) for place, mass in enumerate(listed)))
+        beyond = 4 * (math.isqrt(math.ceil(sigma2)) + 2)  # 2 sum of exp(-k^2 / (2 sigma2)), k >= reach, in units
+        low, high = uniform.bounds()
+        for size in range(reach):
+            first = size == 0 or low * least[-1] >= most[size - 1]
+            if first and high * (most[-1] + beyond) <= least[size]:
+                return size
+        decimals = uniform.refine()
 
 
 def options(table: FloatArray, coefficient: Fraction, bits: Words) -> IntArray:

@@ -135,3 +135,31 @@ def test_wide_tables_by_chi_square() -> None:
 def test_the_system_gives_words_too() -> None:
     assert SystemBits().words(5).dtype == np.uint64 and len(set(SystemBits().words(5).tolist())) == 5
     assert discrete_gaussian(Fraction(10**12), 3, SystemBits()).shape == (3,)
+
+
+@pytest.mark.parametrize("sigma2", [Fraction(1, 2), Fraction(9, 4), Fraction(1500.37) ** 2])
+def test_listed_sums_turn_at_the_exact_digits(sigma2: Fraction) -> None:
+    """Where U passes the sum of the masses of |Z| <= m, to 80 digits; a variance 1% off turns elsewhere."""
+    sd = float(sigma2) ** 0.5
+    with mpmath.workprec(300):
+        tau = mpmath.mpf(sigma2.denominator) / sigma2.numerator
+        masses = [(1 + (k > 0)) * mpmath.exp(-k * k * tau / 2) for k in range(int(20 * sd) + 30)]
+        total = mpmath.fsum(masses)
+        for last in (0, int(sd), int(3 * sd)):
+            border = int(mpmath.floor(mpmath.fsum(masses[: last + 1]) / total * 2**53))
+            words = [(border + off) << 11 for off in (-2, -1, 1, 2)]
+            assert lazy.gaussian(sigma2, 1, 4, Listed(words)).tolist() == [last, last, last + 1, last + 1]
+            if last:
+                assert lazy.gaussian(sigma2 * Fraction(101, 100), 1, 1, Listed([words[1]])).tolist() != [last]
+    ends = lazy.gaussian(sigma2, 1, 3, Listed([2**64 - 1, 2**64 - 2, 1])).tolist()
+    assert ends[0] < -7 * sd and ends[1] > 7 * sd and ends[2] == 0
+
+
+def test_a_few_wide_draws_and_many_have_one_law() -> None:
+    """Error rate 1e-6; a deviation 8% off is rejected. The loop over numbers is used for few draws."""
+    bits, sd = GeneratorBits(np.random.default_rng(9)), 9e6
+    few = np.concatenate([discrete_gaussian(Fraction(sd) ** 2, 50, bits) for _ in range(400)]) // 10**5
+    many = discrete_gaussian(Fraction(sd) ** 2, 20_000, bits) // 10**5
+    for drawn in (few, many):
+        assert p_value(drawn, DiscreteGaussian(sd / 1e5, 1.0), 50) > ERROR_RATE
+        assert p_value(drawn, DiscreteGaussian(1.08 * sd / 1e5, 1.0), 50) < ERROR_RATE
