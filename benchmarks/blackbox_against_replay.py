@@ -57,7 +57,7 @@ def variants() -> Iterator[tuple[Paper, str, Relation, Any]]:
     """Every paper, printed choice and relation that its parameters allow."""
     for name in PAPERS:
         one = paper(name)
-        printed = one.module.AS_PUBLISHED
+        printed = one.printed.AS_PUBLISHED
         single = [(f"{key} = {value}", {key: value}) for key, value in printed.items()]
         extra = [(label, printed | more) for label, more in EXTRA.get(name, ())]
         for label, chosen in [*single, ("all as printed", printed), *extra]:
@@ -68,10 +68,10 @@ def variants() -> Iterator[tuple[Paper, str, Relation, Any]]:
 
 
 def _params(one: Paper, chosen: dict[str, Any], relation: Relation) -> Any:
-    known = {field.name for field in fields(one.module.Params)}
+    known = {field.name for field in fields(one.printed.Params)}
     settings = {key: value for key, value in SMALL.items() if key in known} | dict(chosen)
     try:
-        return one.module.Params(epsilon=EPSILON, relation=relation, **settings)
+        return one.params({"epsilon": EPSILON, "relation": relation, **settings}, as_published=False)
     except InvalidParameter:
         return None
 

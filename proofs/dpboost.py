@@ -15,6 +15,7 @@ from proofs.tightness import Tight
 from refdp.events import Relation
 from refdp.papers import dpboost
 from refdp.papers.dpboost import child_gain, gain, leaf_value
+from refdp.papers.published import dpboost as printed
 
 LAMBDA = Real("lam")
 CHILD = (Count("n"), Real("G"), Real("g"), LAMBDA)
@@ -72,8 +73,8 @@ PROPOSITIONS = (
         "Multiplying all gradients and the clip by g* multiplies gains by g*^2, leaf values by g*, and every bound "
         "alike.",
         about=(
-            *(child_gain, leaf_value, dpboost.gain_sensitivity_as_published, dpboost.gain_range),
-            *(dpboost.leaf_sensitivity_as_published, dpboost.leaf_sensitivity, dpboost.leaf_clip),
+            *(child_gain, leaf_value, printed.gain_sensitivity_as_published, dpboost.gain_range),
+            *(printed.leaf_sensitivity_as_published, dpboost.leaf_sensitivity, dpboost.leaf_clip),
         ),
         evidence=(
             Proved(
@@ -83,8 +84,8 @@ PROPOSITIONS = (
                     holds=lambda n, G, lam, b, c, eta: (
                         child_gain(b * G, n, lam) == b * b * child_gain(G, n, lam),
                         leaf_value(b * G, n, lam) == b * leaf_value(G, n, lam),
-                        dpboost.gain_sensitivity_as_published(b, lam)
-                        == b * b * dpboost.gain_sensitivity_as_published(1, lam),
+                        printed.gain_sensitivity_as_published(b, lam)
+                        == b * b * printed.gain_sensitivity_as_published(1, lam),
                         dpboost.gain_range(b, Relation.ADD_REMOVE)
                         == b * b * dpboost.gain_range(1, Relation.ADD_REMOVE),
                         dpboost.gain_range(b, Relation.REPLACE_ONE)
@@ -111,13 +112,13 @@ PROPOSITIONS = (
         "Lemma 1, Corollary 1",
         "Adding or removing a record changes the gain by at most (3 lambda + 2)/((lambda + 1)(lambda + 2)) g*^2.",
         ADD_REMOVE,
-        about=(child_gain, dpboost.gain_sensitivity_as_published),
+        about=(child_gain, printed.gain_sensitivity_as_published),
         evidence=(
             Counterexample(
                 AtMost(
                     CHILD,
                     quantity=lambda n, G, g, lam: both(gain_change(n, G, g, lam)),
-                    bound=lambda lam: dpboost.gain_sensitivity_as_published(1, lam),
+                    bound=lambda lam: printed.gain_sensitivity_as_published(1, lam),
                     given=child,
                 ),
                 at={"n": 10, "G": -10, "g": 1, "lam": Fraction(1, 10)},
@@ -251,13 +252,13 @@ PROPOSITIONS = (
         "Lemma 1, Corollary 1",
         "Replacing a record changes the gain by at most (3 lambda + 2)/((lambda + 1)(lambda + 2)) g*^2.",
         REPLACE_ONE,
-        about=(gain, dpboost.gain_sensitivity_as_published),
+        about=(gain, printed.gain_sensitivity_as_published),
         evidence=(
             Counterexample(
                 AtMost(
                     TWO_CHILDREN,
                     quantity=lambda n, G, g, m, H, h, lam: both(moved_gain(n, G, g, m, H, h, lam)),
-                    bound=lambda lam: dpboost.gain_sensitivity_as_published(1, lam),
+                    bound=lambda lam: printed.gain_sensitivity_as_published(1, lam),
                     given=two_children,
                 ),
                 at={"n": 10, "G": -10, "g": 1, "m": 10, "H": 10, "h": 1, "lam": Fraction(1, 10)},

@@ -14,8 +14,11 @@ from proofs.statements import Count, ForAll, Real
 from refdp.events import Relation
 from refdp.papers import dpboost
 from refdp.papers.dpboost import share
+from refdp.papers.published import dpboost as printed
 
 TENTH = Fraction(1, 10)
+CHARGES = (dpboost.Params.split_charge, dpboost.Params.leaf_charge)
+PRINTED_CHARGES = (printed.Params.split_charge, printed.Params.leaf_charge, printed.gain_sensitivity_as_published)
 
 
 def printed_share(eta: Fraction, position: int) -> Fraction:
@@ -50,7 +53,7 @@ PROPOSITIONS = (
         "Algorithm 1, line 6",
         "Choosing among the split values that occur in the records is epsilon-DP.",
         ADD_REMOVE,
-        about=(dpboost.split_candidates,),
+        about=(printed.Params.split_candidates,),
         evidence=(Exhibit(candidates_tell, "a value that occurs on one of two neighbours only"),),
         argument="An option of probability 0 on one of two neighbours has infinite loss. Thresholds must be public.",
         repaired_by="composition/exponential-range",
@@ -112,7 +115,7 @@ PROPOSITIONS = (
         "The output of Algorithm 1 with Lemma 1's and Corollary 2's constants is eps_t-DP, even with public "
         "thresholds.",
         ADD_REMOVE,
-        about=(dpboost.gain, dpboost.gain_sensitivity_as_published, dpboost.split_charge, dpboost.train_single_tree),
+        about=(dpboost.gain, *PRINTED_CHARGES, dpboost.train_single_tree),
         evidence=(Exhibit(lambda: crowds_lose_more(Relation.ADD_REMOVE), PUBLISHED_TREE, REPLAYED),),
         argument="The premise that fails is dpboost/lemma-1.",
         repaired_by="dpboost/theorem-7-repaired-add-remove",
@@ -123,7 +126,7 @@ PROPOSITIONS = (
         "The output of Algorithm 1 with Lemma 1's and Corollary 2's constants is eps_t-DP, even with public "
         "thresholds.",
         REPLACE_ONE,
-        about=(dpboost.gain, dpboost.gain_sensitivity_as_published, dpboost.split_charge, dpboost.train_single_tree),
+        about=(dpboost.gain, *PRINTED_CHARGES, dpboost.train_single_tree),
         evidence=(Exhibit(lambda: crowds_lose_more(Relation.REPLACE_ONE), PUBLISHED_TREE, REPLAYED),),
         argument="The premises that fail are dpboost/lemma-1-replace-one and dpboost/corollary-2-replace-one.",
         repaired_by="dpboost/theorem-7-repaired-replace-one",
@@ -134,7 +137,7 @@ PROPOSITIONS = (
         "With public thresholds, exponent eps_nleaf G / (4 g*^2) and the leaf sensitivity of leaf-clipped-add-remove, "
         "Algorithm 1 is eps_t-DP.",
         ADD_REMOVE,
-        about=(dpboost.split_charge, dpboost.leaf_charge, dpboost.train_single_tree),
+        about=(*CHARGES, dpboost.train_single_tree),
         evidence=(
             Follows("a level costs eps_nleaf by the range of the gain, all leaves eps_leaf; they add up in sequence"),
             SmallScope(lambda: small_scope(Relation.ADD_REMOVE), ONE_ENSEMBLE),
@@ -151,7 +154,7 @@ PROPOSITIONS = (
         "With public thresholds, exponent eps_nleaf G / (8 g*^2) and the leaf sensitivity of leaf-clipped-replace-one, "
         "Algorithm 1 is eps_t-DP.",
         REPLACE_ONE,
-        about=(dpboost.split_charge, dpboost.leaf_charge, dpboost.train_single_tree),
+        about=(*CHARGES, dpboost.train_single_tree),
         evidence=(
             Follows("a level costs eps_nleaf by the range of the gain, all leaves eps_leaf; they add up in sequence"),
             SmallScope(lambda: small_scope(Relation.REPLACE_ONE), ONE_ENSEMBLE),
@@ -230,7 +233,7 @@ PROPOSITIONS = (
         "Theorem 8",
         "The output of Algorithm 2 with the printed constants is epsilon-DP, even with public thresholds.",
         ADD_REMOVE,
-        about=(share, dpboost.gain_sensitivity_as_published, dpboost.split_charge, dpboost.train_ensembles),
+        about=(share, *PRINTED_CHARGES, dpboost.train_ensembles),
         evidence=(Exhibit(lambda: one_tree_is_algorithm_1(Relation.ADD_REMOVE), ONE_TREE, REPLAYED),),
         argument="Premises that fail: dpboost/theorem-7 and, for T_e > 1, composition/partition-by-size-add-remove.",
         repaired_by="dpboost/theorem-8-repaired-add-remove",
@@ -240,7 +243,7 @@ PROPOSITIONS = (
         "Theorem 8",
         "The output of Algorithm 2 with the printed constants is epsilon-DP, even with public thresholds.",
         REPLACE_ONE,
-        about=(share, dpboost.gain_sensitivity_as_published, dpboost.split_charge, dpboost.train_ensembles),
+        about=(share, *PRINTED_CHARGES, dpboost.train_ensembles),
         evidence=(Exhibit(lambda: one_tree_is_algorithm_1(Relation.REPLACE_ONE), ONE_TREE, REPLAYED),),
         argument="The premise that fails is dpboost/theorem-7-replace-one.",
         repaired_by="dpboost/theorem-8-repaired-replace-one",

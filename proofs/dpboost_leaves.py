@@ -14,6 +14,7 @@ from refdp.events import Relation
 from refdp.generic import maximum, minimum
 from refdp.papers import dpboost
 from refdp.papers.dpboost import leaf_value
+from refdp.papers.published import dpboost as printed
 
 CLIP = Real("c")
 TWO_CLIPPED = (*TWO_CHILDREN, CLIP)
@@ -67,7 +68,7 @@ def worst_pair(lam: Any, c: Any) -> dict[str, Any]:
 
 def published(lam: Any, c: Any) -> Any:
     """Corollary 2 with g* = 1."""
-    return dpboost.leaf_sensitivity_as_published(1, lam, c)
+    return printed.leaf_sensitivity_as_published(1, lam, c)
 
 
 def repaired(lam: Any, c: Any) -> Any:
@@ -163,7 +164,7 @@ PROPOSITIONS = (
         "With leaves clipped to [-c, c], c = g_l* (1 - eta)^(t-1), adding or removing a record changes a leaf value "
         "by at most min(g_l*/(1 + lambda), 2 c). Valid, though not tight: see dpboost/leaf-clipped-add-remove.",
         ADD_REMOVE,
-        about=(leaf_value, dpboost.leaf_sensitivity_as_published, dpboost.leaf_sensitivity),
+        about=(leaf_value, printed.leaf_sensitivity_as_published, dpboost.leaf_sensitivity),
         evidence=(
             Proved(
                 ForAll(
@@ -180,7 +181,7 @@ PROPOSITIONS = (
         "Corollary 2",
         "Replacing a record changes the clipped leaf values of a tree by at most min(g_l*/(1 + lambda), 2 c) in sum.",
         REPLACE_ONE,
-        about=(leaf_value, dpboost.leaf_sensitivity_as_published),
+        about=(leaf_value, printed.leaf_sensitivity_as_published),
         evidence=(
             Counterexample(
                 AtMost(TWO_CLIPPED, quantity=moved_clipped, bound=published, given=two_clipped),
@@ -253,7 +254,7 @@ PROPOSITIONS = (
         "If clipping restarts with every ensemble, at g_l*(1-eta)^(t_e) for the position t_e, noise for line 14's "
         "min(g_l*/(1 + lambda), 2 g_l*(1-eta)^(t-1)) covers the leaves.",
         ADD_REMOVE,
-        about=(leaf_value, dpboost.leaf_clip, dpboost.leaf_sensitivity_as_published),
+        about=(leaf_value, dpboost.leaf_clip, printed.leaf_sensitivity_as_published),
         evidence=(
             Counterexample(
                 AtMost(

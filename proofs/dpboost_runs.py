@@ -17,9 +17,11 @@ from refdp.audit.exhaustive import Row, worst_loss
 from refdp.audit.replay import Pair
 from refdp.audit.worst import worst_case
 from refdp.curator import Curator
+from refdp.data.memory import Memory
 from refdp.events import Relation
 from refdp.papers import dpboost
 from refdp.papers.dpboost import gain
+from refdp.papers.published import dpboost as printed
 from refdp.records import Floats, Interval, Numeric, Records, Schema, make_records
 from refdp.trees import Model
 
@@ -65,7 +67,7 @@ def split_loss(relation: Relation, arithmetic: type[Enclosure]) -> Fraction:
 
     Algorithm 1 of depth 1 with epsilon_t = 1: exponent epsilon_nleaf G / (2 Delta G), epsilon_nleaf = 1/2, Lemma 1.
     """
-    slope = Fraction(1, 2) / (2 * dpboost.gain_sensitivity_as_published(1, Fraction(LAMBDA)))
+    slope = Fraction(1, 2) / (2 * printed.gain_sensitivity_as_published(1, Fraction(LAMBDA)))
     a, b, other_a, other_b = (slope * value for value in gains(relation))
     with working_precision():
         others = [arithmetic.between(x, x).apply("exp") for x in (a - b, other_a - other_b)]
@@ -74,10 +76,10 @@ def split_loss(relation: Relation, arithmetic: type[Enclosure]) -> Fraction:
     return Fraction(-1) if low is None else low
 
 
-def published(relation: Relation, **settings: Any) -> dpboost.Params:
+def published(relation: Relation, **settings: Any) -> printed.Params:
     """One tree of depth 1 with the printed constants, epsilon = 1, one public threshold a feature."""
     fixed: dict[str, Any] = {"trees": 1, "trees_per_ensemble": 1, "depth": 1, "bins": 1, "regularisation": LAMBDA}
-    return dpboost.Params(1.0, relation, constants="published", **fixed, **settings)
+    return printed.Params(1.0, relation, constants="published", **fixed, **settings)
 
 
 def crowds_lose_more(relation: Relation) -> Mapping[str, Any] | None:
@@ -109,7 +111,8 @@ def candidates_tell() -> Mapping[str, Any] | None:
 
     def values(x: list[float]) -> Floats:
         column = np.array([x]).T
-        return dpboost.split_candidates(params, make_records(schema, column, np.zeros(len(x)))).values[:, -1]
+        records = make_records(schema, column, np.zeros(len(x)))
+        return params.split_candidates(schema, Memory(records)).values[:, -1]
 
     one, both = values([0.25, 0.5]), values([0.25, 0.5, 0.75])
     extra = sorted(set(both) - set(one))

@@ -18,6 +18,7 @@ from refdp.audit.exhaustive import Row, worst_loss
 from refdp.data.shards import Shards
 from refdp.events import Relation
 from refdp.papers import dpboost, dpxgboost, fedgbdt, fedgbdt_plan, inprivate, inprivate_owners, inprivate_rounds, sgbdt
+from refdp.papers.published import dpboost as printed_dpboost
 from refdp.records import Classes, Numeric, Schema
 from refdp.shares import Shares
 
@@ -75,7 +76,7 @@ PROPOSITIONS = (
             "Algorithms 1 and 2, as refdp runs them",
             ACCOUNTED,
             relation,
-            (dpboost.train, dpboost.certificate),
+            (dpboost.train, dpboost.certificate, printed_dpboost.Params),
             (Follows(PLANNED), searched("dpboost", kind)),
             (
                 *(f"dpboost/theorem-8-repaired-{relation}", f"composition/partition-{relation}", *COMPOSED),

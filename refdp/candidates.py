@@ -57,6 +57,11 @@ class Candidates:
         return np.concatenate(right).astype(np.int64)
 
     @cached_property
+    def _end(self) -> NDArray[np.int64]:
+        """For each candidate the flat position after its feature's last bin."""
+        return np.asarray(self.offsets[self.feature + 1])
+
+    @cached_property
     def feature(self) -> NDArray[np.int64]:
         """Feature of each candidate."""
         return self.values[:, 0].astype(np.int64)
@@ -84,10 +89,13 @@ class Candidates:
         """Per candidate the sum over records that go right, from bin sums of shape (..., bins)."""
         suffix = np.zeros((*table.shape[:-1], table.shape[-1] + 1))
         np.cumsum(table[..., ::-1], axis=-1, out=suffix[..., 1:])
-        suffix = suffix[..., ::-1]
-        end = self.offsets[self.feature + 1]
-        ordered = suffix[..., self.position] - suffix[..., end]
-        return np.where(self.categorical[self.feature], table[..., self.position], ordered)
+        last = suffix.shape[-1] - 1
+        right: Floats = suffix.take(last - self.position, axis=-1)
+        right -= suffix.take(last - self._end, axis=-1)
+        if self.categorical.any():
+            own = self.categorical[self.feature]
+            right[..., own] = table[..., self.position[own]]
+        return right
 
     def sides(self, table: Floats) -> tuple[Floats, Floats]:
         """Sums to the left and right of every candidate, (..., candidates) each, from bin sums of shape (..., bins)."""

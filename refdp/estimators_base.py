@@ -90,8 +90,9 @@ class PrivateEstimator(BaseEstimator):
         super().__init_subclass__(**keywords)
         if paper is not None:
             cls._paper = paper
-            params = registry.paper(paper).module.Params
-            cls.__doc__ = f"{cls.__doc__}{_SHARED}{indent(inspect.getdoc(params) or '', '    ')}"
+            kinds = dict.fromkeys([registry.paper(paper).module.Params, registry.paper(paper).printed.Params])
+            settings = "\n\n".join(inspect.getdoc(kind) or "" for kind in kinds)
+            cls.__doc__ = f"{cls.__doc__}{_SHARED}{indent(settings, '    ')}"
 
     if not TYPE_CHECKING:  # types come from the fields
 
@@ -148,7 +149,7 @@ class PrivateEstimator(BaseEstimator):
         return tags
 
     def _settings(self, paper: Paper) -> dict[str, Any]:
-        named = {field.name: getattr(self, field.name) for field in fields(paper.module.Params)}
+        named = {field.name: getattr(self, field.name) for field in fields(paper.printed.Params)}
         given = {name: _unwrapped(value) for name, value in named.items() if value is not None}
         if "relation" not in given:
             text = "relation not given: the guarantee is about add-remove neighbours; say so with relation='add-remove'"

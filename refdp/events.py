@@ -162,14 +162,20 @@ def folded(event: Event) -> Event:
     """The event with runs of equal neighbours as `Repeat`s: the inverse of `expand`, for accountants and readers."""
     match event:
         case Sequential(events):
-            runs = [(one, len(list(same))) for one, same in groupby(folded(e) for e in events)]
-            parts = tuple(one if count == 1 else Repeat(one, count) for one, count in runs)
+            runs = [list(same) for _, same in groupby((folded(e) for e in events), _whole)]
+            parts = tuple(same[0] if len(same) == 1 else Repeat(same[0], len(same)) for same in runs)
             return parts[0] if len(parts) == 1 else Sequential(parts)
         case Parallel(events) | Partition(_, events, _):
             return replace(event, events=tuple(folded(e) for e in events))
         case Repeat(inner, _) | Subsample(_, inner, _):
             return replace(event, event=folded(inner))
     return event
+
+
+def _whole(event: Event) -> tuple[object, ...]:
+    """An event with what equality leaves out: what is proved of its releases, whether its blocks are independent."""
+    inner = tuple(_whole(child) for child in children(event))
+    return event, getattr(event, "proved", None), getattr(event, "independent", None), inner
 
 
 def children(event: Event) -> tuple[Event, ...]:

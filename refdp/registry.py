@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from refdp.trees import Model
 
 PAPERS = ("dpboost", "inprivate", "dpxgboost", "fedgbdt", "sgbdt")
-CONVERTED = ("sgbdt",)
+CONVERTED = ("dpboost", "sgbdt")
 """Those whose printed readings stand in refdp/papers/published."""
 
 

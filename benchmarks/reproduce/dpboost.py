@@ -21,13 +21,13 @@ from refdp.datasets import Dataset
 from refdp.errors import InvalidRecords
 from refdp.events import Relation
 from refdp.mechanisms import Exponential
-from refdp.papers import dpboost
+from refdp.papers import dpboost, published
 from refdp.records import Classes, Floats, Schema
 from refdp.sources import NoiselessSource, SampleSource
 from refdp.trees import Model
 
-MODULES = ("refdp.papers.dpboost", "refdp.binned", "refdp.candidates", "refdp.selection", "refdp.sources",
-           "refdp.calibration")  # fmt: skip
+MODULES = ("refdp.papers.dpboost", "refdp.papers.published.dpboost", "refdp.data.memory", "refdp.data.codes",
+           "refdp.candidates", "refdp.selection", "refdp.sources", "refdp.calibration")  # fmt: skip
 
 EPSILONS = (1.0, 2.0, 4.0, 6.0, 8.0, 10.0)
 FOLDS = 5
@@ -92,13 +92,13 @@ have eps / (17.5 Depth_max) times the gain in the exponent; in the code it is ep
 
 Group = Literal["none", "published", "step", "repaired"]
 PARA: Mapping[str, Any] = {"scheme": "para", "constants": "published", "blocks": "sizes"}
-PRINTED: Mapping[str, Any] = {**dpboost.AS_PUBLISHED, "candidates": "uniform"}
+PRINTED: Mapping[str, Any] = {**published.module("dpboost").AS_PUBLISHED, "candidates": "uniform"}
 TEXT: Mapping[str, Any] = {**PRINTED, "leaf_budget": "half"}
 
 
 @dataclass(frozen=True)
 class Method:
-    """A line of the tables: settings of `dpboost.Params`, and the relation that it is certified for.
+    """A line of the tables: settings of `published.dpboost.Params`, and the relation that it is certified for.
 
     budget: share of epsilon that is spent. all_trees: PARA goes on without records.
     """
@@ -116,7 +116,9 @@ class Method:
                     "bins": 32, "noise": "floating", **self.settings, **more}  # fmt: skip
         if settings.get("scheme") == "para" and not self.all_trees:
             settings["trees"] = min(task.trees_of_para, settings["trees"])
-        return dpboost.Params(epsilon=self.budget * epsilon, relation=self.relation, **settings)
+        given = {"epsilon": self.budget * epsilon, "relation": self.relation, **settings}
+        chosen: dpboost.Params = published.params("dpboost", **given)
+        return chosen
 
 
 METHODS = {

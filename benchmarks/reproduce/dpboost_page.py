@@ -28,7 +28,6 @@ from benchmarks.reproduce.pages import Cells, Sample, or_not_run, table
 from benchmarks.reproduce.runs import Outcome, Run
 from refdp.events import Relation
 from refdp.mechanisms import Laplace
-from refdp.papers import dpboost
 from refdp.records import Classes, Numeric, Schema
 
 BUDGETS = [f"ε = {epsilon:g}" for epsilon in EPSILONS]
@@ -183,8 +182,8 @@ def noise_of_a_score() -> str:
 def deviation(method: str, epsilon: float) -> float:
     """As `noise_of_a_score`, for one method; it depends on no record (PARA: for as many trees as on Adult)."""
     params = METHODS[method].params(TASKS["adult"], epsilon)
-    budget = dpboost.tree_epsilon(params, TWO_CLASSES)
-    charges = [dpboost.leaf_charge(params, budget, b.clip) for blocks in dpboost.ensembles(params) for b in blocks]
+    budget = params.tree_epsilon(TWO_CLASSES)
+    charges = [params.leaf_charge(budget, b.clip) for blocks in params.ensembles() for b in blocks]
     scales = np.array([charge.mechanism.scale for charge in charges if isinstance(charge.mechanism, Laplace)])
     return float(params.shrinkage * np.sqrt(2 * np.sum(scales**2)))
 

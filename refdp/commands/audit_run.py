@@ -23,7 +23,7 @@ from refdp.registry import Paper
 
 def small(paper: Paper) -> dict[str, Any]:
     """The settings of an audit that the paper's parameters know."""
-    known = {field.name for field in fields(paper.module.Params)}
+    known = {field.name for field in fields(paper.printed.Params)}
     return {
         name: value
         for name, value in {**SMALL, "owners": SMALL_OWNERS, "child_minimum": SMALL_MINIMUM}.items()

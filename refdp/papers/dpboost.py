@@ -1,4 +1,17 @@
-"""DPBoost: Li, Wu, Wen, He. Privacy-Preserving Gradient Boosting Decision Trees. AAAI 2020."""
+"""DPBoost: Li, Wu, Wen, He. Privacy-Preserving Gradient Boosting Decision Trees. AAAI 2020.
+
+| symbol | in the code | what it is, unit | where |
+|---|---|---|---|
+| g_i | statistic "g" | gradient of the square loss at the score, labels in [-1, 1] | section 2.1 |
+| g*, g_l* | gradient_bound | largest gradient of a record that is used | section 3.1 |
+| lambda | regularisation | added to the number of records of a node | Eq. 3, Eq. 4 |
+| G(I_L, I_R) | gain | gain of a split | Eq. 3 |
+| V | leaf_value | value of a leaf, in units of the score | Eq. 4 |
+| eta | shrinkage | weight of every tree | section 2.1 |
+| T, T_e, Depth_max | trees, trees_per_ensemble, depth | sizes | Alg. 1, Alg. 2 |
+| eps_e | tree_epsilon | budget of a tree | Alg. 2, l. 2 |
+| eps_nleaf, eps_leaf | level_epsilon, leaf_epsilon | of a level's splits, of its leaves | Alg. 1, l. 1 and 2 |
+"""
 
 from __future__ import annotations
 
@@ -12,13 +25,29 @@ import numpy as np
 
 from refdp import candidates as grids
 from refdp import portable
-from refdp.binned import Binned, Mask
 from refdp.calibration import laplace_charge
 from refdp.candidates import Candidates
 from refdp.certificate import Certificate, Guarantee, issue
 from refdp.checks import check_choices, check_count, check_number
 from refdp.curator import Curator
-from refdp.events import Charge, Event, Partition, Plan, Relation, Repeat, Sensitivity, Sequential
+from refdp.data.memory import Memory
+from refdp.data.population import (
+    COUNT,
+    Advance,
+    Begin,
+    Bins,
+    Descend,
+    Encode,
+    Nodes,
+    Place,
+    Population,
+    Refresh,
+    Root,
+    Statistics,
+    values,
+)
+from refdp.data.reading import plan_of
+from refdp.events import Charge, Plan, Relation, Sensitivity
 from refdp.generic import Number, minimum
 from refdp.losses import GRID, LARGEST, grid_floor, on_grid, square_gradient
 from refdp.mechanisms import Exponential
@@ -51,12 +80,6 @@ def leaf_value(gradient_sum: Number, count: Number, regularisation: Number) -> N
     return -gradient_sum / (count + regularisation)
 
 
-def gain_sensitivity_as_published(gradient_bound: Number, regularisation: Number) -> Number:
-    """(3 lambda + 2) / ((lambda + 1)(lambda + 2)) g*^2   (Li et al. 2020, Lemma 1 and Corollary 1; refuted)."""
-    numerator = 3 * regularisation + 2
-    return numerator / ((regularisation + 1) * (regularisation + 2)) * gradient_bound * gradient_bound
-
-
 def gain_change_upper(gradient_bound: Number) -> Number:
     """g*^2: the supremum of the change of the gain when one record is added."""
     return gradient_bound * gradient_bound
@@ -76,18 +99,13 @@ def gain_range(gradient_bound: Number, relation: Relation) -> Number:
     return records_changed(relation) * one_record
 
 
-def leaf_sensitivity_as_published(gradient_bound: Number, regularisation: Number, clip: Number) -> Number:
-    """min(g* / (1 + lambda), 2 c)   (Li et al. 2020, Lemma 2 and Corollary 2)."""
-    return minimum(gradient_bound / (1 + regularisation), 2 * clip)
-
-
 def leaf_sensitivity(gradient_bound: Number, regularisation: Number, clip: Number, relation: Relation) -> Number:
     """min(g*/(1 + lambda), (g* + c)/(2 + lambda), 2 c), L1 over the leaves of a tree; twice that under replace-one.
 
     Tighter than Corollary 2 where c lies between g*/(3 + 2 lambda) and g*/(1 + lambda).
     """
     straddling = (gradient_bound + clip) / (2 + regularisation)
-    one_record = minimum(leaf_sensitivity_as_published(gradient_bound, regularisation, clip), straddling)
+    one_record = minimum(minimum(gradient_bound / (1 + regularisation), straddling), 2 * clip)
     return records_changed(relation) * one_record
 
 
@@ -106,7 +124,26 @@ def share(shrinkage: Number, position: int, trees_in_ensemble: int) -> Number:
     return shrinkage * (1 - shrinkage) ** position / (1 - (1 - shrinkage) ** trees_in_ensemble)
 
 
-# --- Parameters -------------------------------------------------------------------------------------------------------
+# --- Parameters and charges -------------------------------------------------------------------------------------------
+
+GAIN_RANGE = {
+    Relation.ADD_REMOVE: "dpboost/gain-range-add-remove",
+    Relation.REPLACE_ONE: "dpboost/gain-range-replace-one",
+}
+LEAF_CLIPPED = {
+    Relation.ADD_REMOVE: "dpboost/leaf-clipped-add-remove",
+    Relation.REPLACE_ONE: "dpboost/leaf-clipped-replace-one",
+}
+RUN = {Relation.ADD_REMOVE: "dpboost/run", Relation.REPLACE_ONE: "dpboost/run-replace-one"}
+
+
+@dataclass(frozen=True)
+class Block:
+    """One tree of an ensemble: its share of the records, rounded down so that shares sum to at most 1, and the
+    threshold of its leaf clipping."""
+
+    share: float
+    clip: float
 
 
 @dataclass(frozen=True)
@@ -117,18 +154,11 @@ class Params:
     trees, trees_per_ensemble, depth: T, T_e, Depth_max. regularisation: lambda > 0. shrinkage: eta in [0.001, 1).
     gradient_bound: g_l*, 1 for square loss on labels in [-1, 1].
     scheme: "dpboost", or a baseline of section 4: "np" (no privacy), "para" (parallel), "seq" (sequential).
-    candidates: "uniform" or "log" public grids with `bins` thresholds a feature, or "data": every value in the records.
+    candidates: "uniform" or "log" public grids with `bins` thresholds a feature.
     gradients: "filter" leaves out records of |g| > g_l* (section 3.1); "clip" moves g to the bound, at the same cost.
       With labels of +-1 and scores within +-2, filtering leaves out just the records on the wrong side.
     noise: "discrete", exact samplers on a public grid; or "floating", which risks that the last bits of what is
       released tell more than epsilon (Mironov 2012).
-
-    Where the printed algorithms contradict themselves or the guarantee, one reading has to be chosen:
-    constants: "proved" (the ledger's) or "published" (Lemma 1, Corollary 2 and the factor 2 of Theorem 2).
-    leaf_budget: "half" of a tree's budget (text, Theorem 7), or "level": eps_t / (2 Depth_max), Alg. 1, line 14.
-    clip_position: "ensemble": geometric clipping restarts with every ensemble, or "global": t - 1, Alg. 2, line 14.
-    blocks: "independent": every record falls into a tree's subset independently with the paper's share as probability,
-      or "sizes": subsets of |D| times share records without replacement, and t_e = t mod T_e, Alg. 2, lines 5 and 8.
     """
 
     epsilon: float
@@ -140,14 +170,10 @@ class Params:
     shrinkage: float = 0.1
     gradient_bound: float = 1.0
     scheme: Literal["dpboost", "np", "para", "seq"] = "dpboost"
-    candidates: Literal["uniform", "log", "data"] = "uniform"
+    candidates: Literal["uniform", "log"] = "uniform"
     bins: int = 32
     gradients: Literal["filter", "clip"] = "filter"
     noise: Literal["floating", "discrete"] = "floating"
-    constants: Literal["proved", "published"] = "proved"
-    leaf_budget: Literal["half", "level"] = "half"
-    clip_position: Literal["ensemble", "global"] = "ensemble"
-    blocks: Literal["independent", "sizes"] = "independent"
 
     def __post_init__(self) -> None:
         check_choices(self)
@@ -160,205 +186,164 @@ class Params:
         check_number("shrinkage", self.shrinkage, least=0.001, below=1)  # below, shares of records lose their digits
         check_number("gradient_bound", self.gradient_bound, above=GRID, most=LARGEST)
 
+    # what a run charges, from parameters and public bounds alone
 
-AS_PUBLISHED = {
-    "constants": "published",
-    "leaf_budget": "level",
-    "clip_position": "global",
-    "blocks": "sizes",
-    "candidates": "data",
-}
-"""The readings that the paper prints, as keyword arguments of Params."""
+    @property
+    def ensemble_size(self) -> int:
+        """T_e; of the baselines, "np" and "seq" train every tree on all records, "para" has a single ensemble."""
+        return {"dpboost": self.trees_per_ensemble, "para": self.trees}.get(self.scheme, 1)
 
+    def ensembles(self) -> list[list[Block]]:
+        """The trees of every ensemble, in training order (Alg. 2, l. 1 and 5 to 8, and the baselines of section 4)."""
+        starts = range(0, self.trees, self.ensemble_size)
+        sizes = [min(self.ensemble_size, self.trees - start) for start in starts]
+        return [[self.block(start, t, size) for t in range(size)] for start, size in zip(starts, sizes, strict=True)]
 
-# --- Plan: what a run releases, from parameters alone -----------------------------------------------------------------
+    def block(self, start: int, position: int, size: int) -> Block:
+        """Tree number `position`, counted from 0, of an ensemble of `size` trees that begins with tree `start`."""
+        if self.scheme == "para":  # each tree takes half of the unused records
+            return Block(portable.share(Fraction(1, 2 ** (position + 1))), self.gradient_bound)
+        if self.scheme != "dpboost":
+            return Block(1.0, self.gradient_bound)
+        return self.decayed(position, position, size)
 
-GAIN_RANGE = {
-    Relation.ADD_REMOVE: "dpboost/gain-range-add-remove",
-    Relation.REPLACE_ONE: "dpboost/gain-range-replace-one",
-}
-LEAF_CLIPPED = {
-    Relation.ADD_REMOVE: "dpboost/leaf-clipped-add-remove",
-    Relation.REPLACE_ONE: "dpboost/leaf-clipped-replace-one",
-}
-RUN = {Relation.ADD_REMOVE: "dpboost/run", Relation.REPLACE_ONE: "dpboost/run-replace-one"}
-LEMMA_1 = {Relation.ADD_REMOVE: "dpboost/lemma-1", Relation.REPLACE_ONE: "dpboost/lemma-1-replace-one"}
-COROLLARY_2 = {Relation.ADD_REMOVE: "dpboost/corollary-2", Relation.REPLACE_ONE: "dpboost/corollary-2-replace-one"}
+    def decayed(self, share_of: int, decay: int, size: int) -> Block:
+        """The share of tree number `share_of` and the clip after `decay` trees, the same on every machine."""
+        with localcontext(prec=100):  # powers of floats differ between machines; these digits do not
+            shrinkage = Decimal(self.shrinkage)
+            clip = leaf_clip(Decimal(self.gradient_bound), shrinkage, decay)
+            return Block(portable.share(Fraction(share(shrinkage, share_of, size))), float(clip))
 
+    def tree_epsilon(self, schema: Schema) -> float:
+        """eps_e = eps / N_e (Alg. 2, l. 2), divided again between the one-vs-rest models of more than two classes."""
+        ensembles = len(range(0, self.trees, self.ensemble_size))
+        return self.epsilon / ensembles / schema.scores
 
-@dataclass(frozen=True)
-class Block:
-    """One tree of an ensemble: its share of the records, rounded down so that shares sum to at most 1, and the
-    threshold of its leaf clipping."""
+    def leaf_epsilon(self, epsilon: float) -> float:
+        """Half of a tree's budget (Alg. 1, l. 1; Theorem 7)."""
+        return epsilon / 2
 
-    share: float
-    clip: float
+    def split_charge(self, epsilon: float) -> Charge:
+        """The choice of all splits of one level, for a tree's budget epsilon (Alg. 1, l. 2, 8 and 9)."""
+        level_epsilon = epsilon / (2 * self.depth)  # Alg. 1, l. 2: eps_nleaf
+        bound = rounded_up(gain_range, self.gradient_bound, self.relation)
+        proved = Sensitivity(bound, "range", GAIN_RANGE[self.relation], self.relation)
+        return Charge(Exponential.calibrated(level_epsilon, bound), proved, proved)
 
+    def leaf_charge(self, epsilon: float, clip: float) -> Charge:
+        """The release of all leaf values of one tree, for a tree's budget epsilon (Alg. 1, l. 1 and 14)."""
+        bound = rounded_up(leaf_sensitivity, self.gradient_bound, self.regularisation, clip, self.relation)
+        proved = Sensitivity(bound, 1, LEAF_CLIPPED[self.relation], self.relation)
+        touched = records_changed(self.relation)
+        return laplace_charge(self.leaf_epsilon(epsilon), proved, proved, self.noise, touched=touched)
 
-def ensembles(params: Params) -> list[list[Block]]:
-    """The trees of every ensemble, in training order (Alg. 2, lines 1 and 5 to 8, and the baselines of section 4)."""
-    if params.scheme in ("np", "seq"):  # every tree on all records
-        return [[Block(1.0, params.gradient_bound)] for _ in range(params.trees)]
-    if params.scheme == "para":  # each tree takes half of the unused records
-        return [[Block(portable.share(Fraction(1, 2 ** (t + 1))), params.gradient_bound) for t in range(params.trees)]]
-    starts = range(0, params.trees, params.trees_per_ensemble)
-    sizes = [min(params.trees_per_ensemble, params.trees - start) for start in starts]
-    return [[_block(params, start, position, size) for position in range(size)] for start, size in zip(starts, sizes)]
+    by_size = False
+    """Whether subsets of records have fixed sizes instead of every record its own coin."""
 
+    def split_candidates(self, schema: Schema, population: Population) -> Candidates:
+        """A public grid; Alg. 1, l. 6, prints "each split value"."""
+        return (grids.uniform if self.candidates == "uniform" else grids.logarithmic)(schema, self.bins)
 
-def _block(params: Params, start: int, position: int, size: int) -> Block:
-    printed = (position + 1) % size if params.blocks == "sizes" else position  # Alg. 2, l. 5: t_e = t mod T_e
-    decay = position + (start if params.clip_position == "global" else 0)  # Alg. 2, l. 14: exponent t - 1
-    with localcontext(prec=100):  # powers of floats differ between machines; these digits do not
-        shrinkage = Decimal(params.shrinkage)
-        clip = leaf_clip(Decimal(params.gradient_bound), shrinkage, decay)
-        return Block(portable.share(Fraction(share(shrinkage, printed, size))), float(clip))
-
-
-def tree_epsilon(params: Params, schema: Schema) -> float:
-    """eps_e = eps / N_e (Alg. 2, l. 2), divided again between the one-vs-rest models of more than two classes."""
-    return params.epsilon / len(ensembles(params)) / schema.scores
-
-
-def split_charge(params: Params, epsilon: float) -> Charge:
-    """The choice of all splits of one level, for a tree's budget epsilon (Alg. 1, lines 2, 8 and 9)."""
-    level_epsilon = epsilon / (2 * params.depth)  # Alg. 1, l. 2: eps_nleaf
-    relation = params.relation
-    bound = rounded_up(gain_range, params.gradient_bound, relation)
-    proved = Sensitivity(bound, "range", GAIN_RANGE[relation], relation)
-    declared = proved
-    if params.constants == "published":  # Theorem 2: the exponent is eps G / (2 Delta G)
-        twice = 2 * rounded_up(gain_sensitivity_as_published, params.gradient_bound, params.regularisation)
-        declared = Sensitivity(twice, "range", LEMMA_1[relation], relation)
-    return Charge(Exponential.calibrated(level_epsilon, declared.bound), declared, proved)
-
-
-def leaf_charge(params: Params, epsilon: float, clip: float) -> Charge:
-    """The release of all leaf values of one tree, for a tree's budget epsilon (Alg. 1, lines 1 and 14)."""
-    leaf_epsilon = epsilon / 2 if params.leaf_budget == "half" else epsilon / (2 * params.depth)  # l. 1 against l. 14
-    relation = params.relation
-    bound = rounded_up(leaf_sensitivity, params.gradient_bound, params.regularisation, clip, relation)
-    proved = Sensitivity(bound, 1, LEAF_CLIPPED[relation], relation)
-    declared = proved
-    if params.constants == "published":
-        printed = rounded_up(leaf_sensitivity_as_published, params.gradient_bound, params.regularisation, clip)
-        declared = Sensitivity(printed, 1, COROLLARY_2[relation], relation)
-    return laplace_charge(leaf_epsilon, declared, proved, params.noise, touched=records_changed(relation))
+    def breaches(self) -> list[str]:
+        """Reasons, known from parameters alone, why no guarantee holds at all."""
+        return ["the baseline np adds no noise: there is no privacy"] if self.scheme == "np" else []
 
 
 def plan(params: Params, schema: Schema, *, proved: bool = False) -> Plan:
     """Everything that `train` will release. proved: with the ledger's sensitivities instead of the declared ones."""
-    epsilon = tree_epsilon(params, schema)
-    split = split_charge(params, epsilon)
-
-    def tree(block: Block) -> Event:
-        splits = tuple(split.release(f"splits of level {level}", proved) for level in range(params.depth))
-        leaves = leaf_charge(params, epsilon, block.clip).release("leaves", proved)
-        return Sequential((*splits, leaves))
-
-    def ensemble(blocks: list[Block]) -> Event:
-        trees = tuple(tree(block) for block in blocks)
-        if proved and params.blocks == "sizes" and params.relation is Relation.ADD_REMOVE:
-            return Sequential(trees)  # one more record can change the size of every subset, hence every tree's records
-        return Partition(tuple(block.share for block in blocks), trees)
-
-    run = tuple(ensemble(blocks) for blocks in ensembles(params))
-    return Plan(params.relation, Repeat(Sequential(run), schema.scores))
+    return plan_of(train_on, params, schema, proved=proved)
 
 
 def certificate(params: Params, schema: Schema) -> Certificate:
     """Claimed: epsilon (Theorem 8). Established: the plan's cost with the sensitivities that the ledger proves."""
-    breaches = []
-    if params.scheme == "np":
-        breaches.append("the baseline np adds no noise: there is no privacy")
-    if params.candidates == "data":
-        breaches.append("split candidates are values of the records (dpboost/candidates): outputs reveal them")
     claimed = Guarantee(params.epsilon if params.scheme != "np" else math.inf, 0.0)
     proved = plan(params, schema, proved=True)
-    return issue("dpboost", claimed, plan(params, schema), proved, tuple(breaches),
+    return issue("dpboost", claimed, plan(params, schema), proved, tuple(params.breaches()),
                  schema=schema, rests_on=(RUN[params.relation],))  # fmt: skip
+
+
+# --- What a record contributes ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Contribution:
+    """ "g": the gradient of the square loss, |g| <= g_l* for every record that is used."""
+
+    params: Params
+    schema: Schema
+
+    def label(self, output: int, y: Floats) -> Floats:
+        """In [-1, 1]: scaled by public bounds, or +1 for the class, -1 for the rest (section 4)."""
+        label = self.schema.label(output, y)
+        return label if isinstance(self.schema.target, Interval) else 2 * label - 1
+
+    def statistics(self, score: Floats, label: Floats, of: tuple[str, ...]) -> Statistics:
+        """Gradients on the public grid (Alg. 2, l. 4), filtered or clipped (section 3.1)."""
+        g = on_grid(square_gradient(score, label))
+        if self.params.gradients == "clip":
+            bound = grid_floor(self.params.gradient_bound)
+            g = np.clip(g, -bound, bound)
+        return Statistics({"g": g}, np.abs(g) <= self.params.gradient_bound)  # Alg. 1, l. 3: gradient-based filtering
 
 
 # --- Training ---------------------------------------------------------------------------------------------------------
 
 
 def train(params: Params, records: Records, curator: Curator) -> Model:
-    """Algorithm 2, once for regression and two classes, once against the rest for each of more classes.
+    """`train_on` records in memory. Errors: none that depend on a record; parameters and records were validated."""
+    return train_on(params, records.schema, Memory(records), curator)
 
-    Errors: none that depend on a record; parameters and records were validated when they were made.
-    """
-    candidates = split_candidates(params, records)
-    binned = Binned.of(records.x, candidates)
+
+def train_on(params: Params, schema: Schema, population: Population, curator: Curator) -> Model:
+    """Algorithm 2, once for regression and two classes, once against the rest for each of more classes."""
+    population.tell(Encode(candidates := params.split_candidates(schema, population)))
     results = []
-    for output in range(records.schema.scores):
-        label = label_of(records, output)
+    for output in range(schema.scores):
+        population.tell(Begin(Contribution(params, schema), (output,)))
         with curator.step(f"score {output}"):
-            results.append(train_ensembles(params, binned, label, curator, records.schema))
-    return Model("dpboost", asdict(params), records.schema, tuple(results))
+            results.append(train_ensembles(params, schema, candidates, population, curator))
+    return Model("dpboost", asdict(params), schema, tuple(results))
 
 
-def train_ensembles(params: Params, binned: Binned, label: Floats, curator: Curator, schema: Schema) -> Ensemble:
-    """Algorithm 2 for one score. label: shape (rows,), in [-1, 1]."""
-    epsilon = tree_epsilon(params, schema)  # Alg. 2, l. 2
-    score = np.zeros(binned.size)
+def train_ensembles(
+    params: Params, schema: Schema, candidates: Candidates, population: Population, curator: Curator
+) -> Ensemble:
+    """Algorithm 2 for one score."""
+    epsilon = params.tree_epsilon(schema)  # Alg. 2, l. 2
     trees: list[Tree] = []
-    for number, blocks in enumerate(ensembles(params)):  # Alg. 2, l. 1
+    for number, blocks in enumerate(params.ensembles()):  # Alg. 2, l. 1
         shares = [block.share for block in blocks]
-        sizes = [int(share * binned.size) for share in shares] if params.blocks == "sizes" else None
-        with curator.partition(f"ensemble {number}", shares, binned.size, sizes) as subsets:  # Alg. 2, l. 6 to 9
+        with curator.partition(f"ensemble {number}", shares, population, params.by_size) as subsets:  # l. 6 to 9
             for position, block in enumerate(blocks):  # Alg. 2, l. 3
-                gradient = on_grid(square_gradient(score, label))  # Alg. 2, l. 4
-                with subsets.block(position) as rows:
-                    trees.append(train_single_tree(params, binned, gradient, rows, epsilon, block.clip, curator))
-                score += params.shrinkage * trees[-1].leaves[binned.leaf_index(trees[-1])]
+                population.tell(Refresh(("g",)))  # Alg. 2, l. 4
+                with subsets.block(position):
+                    trees.append(train_single_tree(params, candidates, epsilon, block.clip, population, curator))
+                population.tell(Place(trees[-1].splits))
+                population.tell(Advance(trees[-1].leaves[None], params.shrinkage))
     return Ensemble(0.0, tuple(trees), (params.shrinkage,) * len(trees))
 
 
 def train_single_tree(
-    params: Params, binned: Binned, gradient: Floats, rows: Mask, epsilon: float, clip: float, curator: Curator
+    params: Params, candidates: Candidates, epsilon: float, clip: float, population: Population, curator: Curator
 ) -> Tree:
-    """Algorithm 1. gradient: shape (rows,); rows: mask of this tree's records; epsilon: eps_t; clip: leaf threshold."""
-    if params.gradients == "clip":
-        gradient = np.clip(gradient, -grid_floor(params.gradient_bound), grid_floor(params.gradient_bound))
-    used = rows & (np.abs(gradient) <= params.gradient_bound)  # Alg. 1, l. 3: gradient-based data filtering
-    mine, g = binned.take(used), gradient[used]
-    split, leaf = split_charge(params, epsilon), leaf_charge(params, epsilon, clip)
-    node, table, chosen = mine.root(), None, []
+    """Algorithm 1 on the selected records. epsilon: eps_t; clip: threshold of the leaf clipping."""
+    for_splits, for_leaves = params.split_charge(epsilon), params.leaf_charge(epsilon, clip)
+    population.tell(Root(candidates.features))  # Alg. 1, l. 3: the records that are used
+    chosen = []
     for level in range(params.depth):  # Alg. 1, l. 4 to 6
-        left, right, table = mine.split_sums(node, 2**level, (g, None), table)
+        left, right = candidates.sides(values(population.ask(Bins(("g", COUNT)))))
         utility = gain(left[0], left[1], right[0], right[1], params.regularisation)  # Alg. 1, l. 7, Eq. 3
         chosen.append(
-            curator.release(
-                f"splits of level {level}",
-                split.mechanism,  # Alg. 1, l. 8 and 9
-                utility,
-                sensitivity=split.declared,
-                options=binned.candidates.values,
-            )
+            curator.release(f"splits of level {level}", for_splits, utility, options=candidates.values)  # l. 8 and 9
         )
-        node = mine.route(node, chosen[-1])  # Alg. 1, l. 10
-    gradient_sum, count = mine.leaf_sums(node, 2**params.depth, (g, None))  # Alg. 1, l. 11
+        population.tell(Descend(chosen[-1]))  # Alg. 1, l. 10
+    gradient_sum, count = values(population.ask(Nodes(("g", COUNT))))  # Alg. 1, l. 11
     value = leaf_value(gradient_sum, count, params.regularisation)  # Alg. 1, l. 12, Eq. 4
     value = np.clip(value, -clip, clip)  # Alg. 1, l. 13: geometric leaf clipping
-    noisy = curator.release("leaves", leaf.mechanism, value, sensitivity=leaf.declared)  # Alg. 1, l. 14
-    return Tree(np.concatenate(chosen), noisy)
+    return Tree(np.concatenate(chosen), curator.release("leaves", for_leaves, value))  # Alg. 1, l. 14
 
 
-def split_candidates(params: Params, records: Records) -> Candidates:
-    """Public grids; or every value in the records, which is what "each split value" (Alg. 1, l. 6) prints."""
-    if params.candidates == "data":
-        return grids.from_records(records)
-    make = grids.uniform if params.candidates == "uniform" else grids.logarithmic
-    return make(records.schema, params.bins)
-
-
-# --- Labels and predictions -------------------------------------------------------------------------------------------
-
-
-def label_of(records: Records, output: int) -> Floats:
-    """Labels in [-1, 1] of one score: scaled by public bounds, or +1 for the class, -1 for the rest (section 4)."""
-    label = records.schema.label(output, records.y)
-    return label if isinstance(records.schema.target, Interval) else 2 * label - 1
+# --- Predictions ------------------------------------------------------------------------------------------------------
 
 
 def predict(model: Model, x: Floats) -> Floats:

@@ -27,7 +27,7 @@ SMALL = {"trees": 2, "trees_per_ensemble": 2, "depth": 1, "bins": 3, "owners": 2
 
 
 def params_of(paper: Paper, relation: Relation, **changes: Any) -> Any:
-    known = {field.name for field in fields(paper.module.Params)}
+    known = {field.name for field in fields(paper.printed.Params)}
     small = {name: value for name, value in SMALL.items() if name in known}
     return paper.params({**small, "epsilon": 1.0, "relation": relation, **changes}, as_published=False)
 
@@ -35,8 +35,8 @@ def params_of(paper: Paper, relation: Relation, **changes: Any) -> Any:
 def choices(paper: Paper) -> Iterator[dict[str, Any]]:
     """The paper as printed, and every reading of every parameter alone."""
     yield {}
-    yield dict(paper.module.AS_PUBLISHED)
-    for name, hint in get_type_hints(paper.module.Params).items():
+    yield dict(paper.printed.AS_PUBLISHED)
+    for name, hint in get_type_hints(paper.printed.Params).items():
         if get_origin(hint) is Literal:
             yield from ({name: value} for value in get_args(hint) if value != "np")
 

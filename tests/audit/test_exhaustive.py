@@ -8,7 +8,7 @@ import pytest
 
 from refdp.audit.exhaustive import Row, Worst, worst_loss
 from refdp.events import Relation
-from refdp.papers import dpboost
+from refdp.papers import dpboost, published
 from refdp.records import Categorical, Interval, Numeric, Schema
 
 THREE_BINS = Schema((Numeric("a", 0.0, 3.0),), Interval(-1.0, 1.0))
@@ -18,12 +18,13 @@ TWO_FLAGS_ROWS: list[Row] = [((float(a), float(b)), y) for a in (0, 1) for b in 
 
 
 def worst(relation: Relation, depth: int, flags: bool, most: int, **settings: Any) -> Worst:
-    params = dpboost.Params(1.0, relation, trees=1, trees_per_ensemble=1, depth=depth, bins=2, **settings)
+    fixed: dict[str, Any] = {"trees": 1, "trees_per_ensemble": 1, "depth": depth, "bins": 2}
+    params = published.params("dpboost", epsilon=1.0, relation=relation, **fixed, **settings)
     schema, rows = (TWO_FLAGS, TWO_FLAGS_ROWS) if flags else (THREE_BINS, THREE_BINS_ROWS)
     return worst_loss(lambda records, door: dpboost.train(params, records, door), schema, rows, most, relation)
 
 
-PUBLISHED = {**dpboost.AS_PUBLISHED, "candidates": "uniform", "blocks": "independent"}
+PUBLISHED = {**published.module("dpboost").AS_PUBLISHED, "candidates": "uniform", "blocks": "independent"}
 
 
 @pytest.mark.parametrize("relation", list(Relation))

@@ -16,6 +16,7 @@ from refdp.curator import Curator, ScopeRef
 from refdp.errors import ImpossibleReplay
 from refdp.events import Relation
 from refdp.papers import dpboost
+from refdp.papers.published import dpboost as printed
 from refdp.records import Categorical, Interval, Numeric, Records, Schema, make_records
 from refdp.sources import ReplaySource, SampleSource
 from refdp.trees import Model
@@ -72,8 +73,8 @@ def gain_falls_by_three(size: int) -> Pair:
 
 
 def test_published_lemma_1_lets_the_whole_run_exceed_epsilon() -> None:
-    settings: Any = {**dpboost.AS_PUBLISHED, "candidates": "uniform", "blocks": "independent"}
-    params = dpboost.Params(1.0, Relation.ADD_REMOVE, trees=1, trees_per_ensemble=1, depth=1, bins=2, **settings)
+    settings: Any = {**printed.AS_PUBLISHED, "candidates": "uniform", "blocks": "independent"}
+    params = printed.Params(1.0, Relation.ADD_REMOVE, trees=1, trees_per_ensemble=1, depth=1, bins=2, **settings)
     pair = gain_falls_by_three(1000)
     findings = [worst_case(trainer(params), pair, 1.0, reverse=reverse) for reverse in (False, True)]
     finding = max(findings, key=lambda found: abs(found.loss))
@@ -86,7 +87,7 @@ def test_published_lemma_1_lets_the_whole_run_exceed_epsilon() -> None:
 
 
 def test_data_candidates_are_an_impossible_replay_that_names_the_split() -> None:
-    params = dpboost.Params(1.0, Relation.ADD_REMOVE, candidates="data", **SMALL)
+    params = printed.Params(1.0, Relation.ADD_REMOVE, candidates="data", **SMALL)
     kinds = {
         (violation.kind, violation.release)
         for seed, pair in enumerate(islice(pairs(SCHEMA, Relation.ADD_REMOVE, 2), 6))

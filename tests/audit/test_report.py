@@ -72,8 +72,8 @@ def test_a_number_of_records_kept_in_the_model_is_found() -> None:
 
 def test_a_budget_that_is_overspent_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each release keeps what it declares, and together they cost more than what is claimed."""
-    honest = dpboost.leaf_charge
-    monkeypatch.setattr(dpboost, "leaf_charge", lambda params, epsilon, clip: honest(params, epsilon / 0.9, clip))
+    honest = dpboost.Params.leaf_charge
+    monkeypatch.setattr(dpboost.Params, "leaf_charge", lambda self, epsilon, clip: honest(self, epsilon / 0.9, clip))
     report = audited(Relation.ADD_REMOVE)
     (violation,) = [v for v in report.violations if v.kind == "budget"]
     assert violation.observed == pytest.approx(0.5 + 0.5 / 0.9)
@@ -81,7 +81,7 @@ def test_a_budget_that_is_overspent_is_found(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_releases_that_are_not_planned_are_found() -> None:
     def train(params: Any, records: Any, curator: Any) -> Any:
-        charge = dpboost.leaf_charge(params, params.epsilon, 1.0)
+        charge = params.leaf_charge(params.epsilon, 1.0)
         curator.release("count", charge.mechanism, np.array([float(records.size)]), sensitivity=charge.declared)
         return dpboost.train(params, records, curator)
 

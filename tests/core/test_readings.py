@@ -15,7 +15,7 @@ from refdp.discrete import SystemBits
 from refdp.errors import InvalidParameter, PrivacyWarning, RelationMismatch
 from refdp.events import Plan, Relation, Sensitivity, expand
 from refdp.mechanisms import Laplace
-from refdp.papers import dpboost
+from refdp.papers import dpboost, published
 from refdp.records import Categorical, Classes, Interval, Numeric, Records, Schema, make_records
 from refdp.sources import ReplaySource, SampleSource, TapeSource
 from tests.recorded import Recorded
@@ -36,15 +36,23 @@ TARGETS = [Interval(-1.0, 1.0), Classes(("no", "yes")), Classes(("p", "q", "r"))
 
 
 def small(**changes: Any) -> dpboost.Params:
-    given_params = {"trees": 7, "trees_per_ensemble": 3, "depth": 2, "bins": 5, **changes}
-    return dpboost.Params(2.0, given_params.pop("relation", Relation.ADD_REMOVE), **given_params)
+    given = {"relation": Relation.ADD_REMOVE, "trees": 7, "trees_per_ensemble": 3, "depth": 2, "bins": 5, **changes}
+    chosen: dpboost.Params = published.params("dpboost", epsilon=2.0, **given)
+    return chosen
 
 
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("relation", list(Relation))
 @pytest.mark.parametrize(
     "changes",
-    [{}, {"noise": "discrete"}, {"gradients": "clip"}, {"scheme": "seq"}, {"scheme": "para"}, dpboost.AS_PUBLISHED],
+    [
+        {},
+        {"noise": "discrete"},
+        {"gradients": "clip"},
+        {"scheme": "seq"},
+        {"scheme": "para"},
+        published.module("dpboost").AS_PUBLISHED,
+    ],
 )
 def test_recorded_events_equal_the_plan(target: Any, relation: Relation, changes: dict[str, Any]) -> None:
     params, records = small(relation=relation, **changes), some_records(target)
@@ -96,7 +104,7 @@ def test_exact_samplers_draw_from_the_operating_system() -> None:
     params, records = small(noise="discrete"), some_records(TARGETS[0])
     source = SampleSource(np.random.default_rng(1), exact=True, bits=SystemBits())
     model = dpboost.train(params, records, Curator(source, params.relation))
-    leaf = dpboost.leaf_charge(params, dpboost.tree_epsilon(params, records.schema), 1.0).mechanism
+    leaf = params.leaf_charge(params.tree_epsilon(records.schema), 1.0).mechanism
     steps = np.array([tree.leaves for tree in model.outputs[0].trees[:1]]) / leaf.step  # type: ignore[union-attr]
     assert np.array_equal(steps, np.rint(steps))
 

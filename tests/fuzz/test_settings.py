@@ -68,8 +68,8 @@ TARGETS: tuple[Target, ...] = (Interval(-1.0, 1.0), Interval(0.0, 1e-300), Inter
 def settings(paper: registry.Paper, dice: random.Random) -> dict[str, Any]:
     """Some fields at random values, the others at their defaults."""
     found: dict[str, Any] = {}
-    for name, hint in get_type_hints(paper.module.Params).items():
-        if name in (*OMITTED, *paper.module.AS_PUBLISHED) or (name not in ALWAYS and dice.random() < 0.45):
+    for name, hint in get_type_hints(paper.printed.Params).items():
+        if name in (*OMITTED, *paper.printed.AS_PUBLISHED) or (name not in ALWAYS and dice.random() < 0.45):
             continue
         if get_origin(hint) is Literal:
             found[name] = dice.choice([value for value in get_args(hint) if value not in NOT_PRIVATE])

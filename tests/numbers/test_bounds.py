@@ -40,7 +40,7 @@ def test_dpboost(relation: Relation) -> None:
         g, exact = Fraction(bound), Fraction(shrunk)
         plan = dpboost.plan(params, REGRESSION)
         assert smallest_not_below(declared(plan, "splits"), dpboost.gain_range(g, relation))
-        for block, found in zip(dpboost.ensembles(params)[0], declared(plan, "leaves"), strict=True):
+        for block, found in zip(params.ensembles()[0], declared(plan, "leaves"), strict=True):
             supremum = dpboost.leaf_sensitivity(g, exact, Fraction(block.clip), relation)
             assert smallest_not_below([found], supremum)
             below += Fraction(float(dpboost.leaf_sensitivity(bound, shrunk, block.clip, relation))) < supremum
@@ -111,7 +111,7 @@ SHARES = [
 def test_shares_sum_to_at_most_one() -> None:
     rounded = 0
     for params in SHARES:
-        for blocks in dpboost.ensembles(params):
+        for blocks in params.ensembles():
             exact = [block.share for block in blocks]
             assert sum(map(Fraction, exact)) <= 1 and all(
                 Fraction(s) % Fraction(portable.SHARE_GRID) == 0 for s in exact

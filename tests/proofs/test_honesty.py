@@ -166,14 +166,24 @@ EDITS = {
     "a kernel": ("kernels.py", "return ", "return  0 or "),
     "a method of the mechanism": ("mechanisms.py", "self.scale * checked_draws", "0 * checked_draws"),
     "a module constant": ("kernels.py", "GRID = 2.0**-24", "GRID = 2.0**-23"),
-    "a dictionary": ("papers/dpboost.py", 'Relation.ADD_REMOVE: "dpboost/lemma-1"', 'Relation.ADD_REMOVE: "dpboost/x"'),
-    "a breach": ("papers/dpboost.py", 'if params.candidates == "data":', 'if params.candidates == "none":'),
+    "a dictionary": ("papers/dpboost.py", 'ADD_REMOVE: "dpboost/leaf-clipped', 'ADD_REMOVE: "dpboost/x'),
+    "a breach": ("papers/dpboost.py", 'if self.scheme == "np" else []', 'if self.scheme == "none" else []'),
+    "a printed reading": (
+        "papers/published/dpboost.py",
+        'Relation.ADD_REMOVE: "dpboost/lemma-1"',
+        'Relation.ADD_REMOVE: "dpboost/x"',
+    ),
+    "a printed breach": (
+        "papers/published/dpboost.py",
+        'if self.candidates == "data":',
+        'if self.candidates == "none":',
+    ),
     "the accountant": ("accounting/pure.py", "return _total(", "return  0 and _total("),
 }
 PRINT = """
 import json
 from refdp.fingerprint import fingerprint
-names = ["refdp.papers.dpboost:train", "refdp.papers.dpboost:certificate"]
+names = ["refdp.papers.dpboost:train", "refdp.papers.dpboost:certificate", "refdp.papers.published.dpboost:Params"]
 print(json.dumps([fingerprint(name) for name in names]))
 """
 

@@ -228,8 +228,8 @@ def test_a_function_that_is_gone_has_no_fingerprint() -> None:
 
 def test_citations_are_whole_ids() -> None:
     """dpboost/lemma-1 is not cited where dpboost/lemma-1-replace-one is."""
-    lines = (ROOT / "refdp/papers/dpboost.py").read_text(encoding="utf-8").splitlines()
+    lines = (ROOT / "refdp/papers/published/dpboost.py").read_text(encoding="utf-8").splitlines()
     for place in claims.citations("dpboost/lemma-1"):
-        if place.startswith("refdp/papers/dpboost.py"):
+        if place.startswith("refdp/papers/published/dpboost.py"):
             line = lines[int(place.rpartition(":")[2]) - 1]
             assert re.search(r"dpboost/lemma-1(?![a-z0-9-])", line)

@@ -14,7 +14,6 @@ from benchmarks.reproduce.pages import Cells, NotRun
 from benchmarks.reproduce.runs import Outcome, Run
 from refdp.events import Relation
 from refdp.mechanisms import Laplace
-from refdp.papers.dpboost import leaf_charge
 
 REPAIRED = next(variant for variant in VARIANTS if variant.ours == "dpboost")
 
@@ -83,7 +82,7 @@ def test_every_run_is_planned_once_and_has_valid_parameters() -> None:
 
 def test_para_has_the_leaf_noise_of_the_authors_code() -> None:
     params = METHODS["para-code"].params(TASKS["adult"], 2.0)
-    mechanism = leaf_charge(params, params.epsilon, 1.0).mechanism
+    mechanism = params.leaf_charge(params.epsilon, 1.0).mechanism
     assert isinstance(mechanism, Laplace)
     assert mechanism.scale == pytest.approx(8 / 2.0)
 
