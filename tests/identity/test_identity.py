@@ -6,6 +6,7 @@ import pytest
 
 from tests.identity.__main__ import differences, kept
 from tests.identity.settings import COUNT, PAPERS, settings
+from tests.mutants.harness import applied
 
 
 @pytest.mark.parametrize("paper", PAPERS)
@@ -20,15 +21,10 @@ def test_every_setting_gives_a_model_of_its_own(paper: str) -> None:
     assert settings(paper, 7) == settings(paper, 7) != settings(paper, 8)
 
 
-def test_a_change_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_change_is_seen() -> None:
     """An ulp in one formula, or a bound that is declared differently, is told with its setting."""
-    from refdp.papers import dpboost
-
-    bound = dpboost.gain_range
-    monkeypatch.setattr(dpboost, "gain_range", lambda *given: bound(*given) * 2)
-    changed = differences("dpboost", [0])
+    with applied({"refdp.papers.dpboost:gain_range": lambda bound: lambda *given: bound(*given) * 2}):
+        changed = differences("dpboost", [0])
     assert len(changed) == 1 and changed[0].startswith("dpboost 0: model, plan ")
-    monkeypatch.undo()
-    real = dpboost.leaf_value
-    monkeypatch.setattr(dpboost, "leaf_value", lambda *sums: real(*sums) * (1 + 1e-6))
-    assert any("model" in found for found in differences("dpboost", range(5)))
+    with applied({"refdp.papers.dpboost:leaf_value": lambda value: lambda *sums: value(*sums) * (1 + 1e-6)}):
+        assert any("model" in found for found in differences("dpboost", range(5)))
