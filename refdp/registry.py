@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
 from refdp.errors import InvalidParameter
 from refdp.events import Plan, Relation
-from refdp.papers import published
 
 if TYPE_CHECKING:
     from refdp.certificate import Certificate
@@ -34,6 +33,8 @@ class Paper:
     @property
     def printed(self) -> ModuleType:
         """The paper as printed: its `Params` with the printed readings as further settings, and `AS_PUBLISHED`."""
+        from refdp.papers import published
+
         return published.module(self.name) if self.name in CONVERTED else self.module
 
     def params(self, settings: Mapping[str, Any], *, as_published: bool) -> Any:
@@ -48,6 +49,8 @@ class Paper:
             raise InvalidParameter(f"unknown setting {unknown[0]!r} for {self.name}: one of {', '.join(sorted(known))}")
         given = {name: _read(name, hints[name], value) for name, value in settings.items()}
         chosen = {**self.printed.AS_PUBLISHED, **given} if as_published else given
+        from refdp.papers import published
+
         return self.module.Params(**chosen) if self.printed is self.module else published.params(self.name, **chosen)
 
     def plan(self, params: Any, schema: Schema) -> Plan:

@@ -168,7 +168,7 @@ def test_names_cannot_write_html() -> None:
 def test_a_stream_and_its_records_are_not_printed() -> None:
     x, y = records(10)
     stream = estimator(estimators.SGBDTRegressor, extra_trees=1).partial_fit(x, y).private_stream_
-    for held in (stream, *stream._holders):
+    for held in (stream, stream._population):
         assert not any(f"{value:.3f}" in repr(held) for value in x.ravel())
 
 
