@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from refdp.calibration import laplace_charge
-from refdp.events import Charge, Relation, Release, Sensitivity
+from refdp.events import Charge, Relation, Release, Repeat, Sensitivity, Sequential, children, expand, folded, proved
 from refdp.mechanisms import DiscreteLaplace, Laplace
 from refdp.papers import dpboost
 from refdp.papers.published import dpboost as printed
@@ -57,3 +57,12 @@ def test_discrete_noise_with_published_constants_establishes_what_the_ledger_pro
         return dpboost.certificate(params, Schema((Numeric("a", 0.0, 1.0),), Interval(-1.0, 1.0))).established.epsilon
 
     assert established("discrete") == pytest.approx(established("floating"), rel=1e-3)
+
+
+def test_folding_keeps_apart_what_is_proved_differently() -> None:
+    """Noise of one printed bound for all trees, while what is proved falls with the clip."""
+    releases = [Release("leaves", Laplace(1.0), DECLARED, better) for better in (PROVED, PROVED, DECLARED)]
+    assert folded(Sequential(tuple(releases))) == Sequential((Repeat(releases[0], 2), releases[2]))
+    kept = expand(proved(folded(Sequential(tuple(releases))), Relation.ADD_REMOVE))
+    spent = [release.sensitivity for release in children(kept) if isinstance(release, Release)]
+    assert spent == [PROVED, PROVED, DECLARED]
