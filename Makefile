@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 EXTRAS := test,proofs,oracles,plots,data,notebooks
 
-.PHONY: audits coq demo test check format verify ledger statistics bench reproduce mutants mutate clean
+.PHONY: audits coq demo test quick check format verify ledger statistics bench reproduce mutants mutate clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -26,6 +26,9 @@ demo: $(VENV)/demo.stamp  ## train, certify and audit on data bundled with sciki
 
 test: check  ## everything that CI runs
 	$(BIN)/python -m pytest -n 2 -m "not statistics"
+
+quick: $(VENV)/test.stamp  ## the tests that took less than a tenth of a second each, for the moment between two edits
+	$(BIN)/python -m pytest -n 2 -m "not statistics" --quick
 
 check: $(VENV)/test.stamp  ## lint, format, strict types
 	$(BIN)/ruff check .
