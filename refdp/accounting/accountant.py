@@ -147,8 +147,7 @@ def _deltas(query: _Query, epsilon: float) -> None:
     if isinstance(node, GaussianCost):
         query.found("exact", gaussian.delta(node.mu, epsilon), gaussian.delta_below(node.mu, epsilon))
     elif (profile := single.profile_of(node)) is not None:
-        lower, upper = profile(epsilon)
-        query.found("exact", upper, lower)
+        query.found("exact", profile(epsilon)[1], profile(epsilon * single.STRETCH)[0])
     elif not query.quick:
         _enclosed_delta(query, epsilon)
 

@@ -264,7 +264,7 @@ def enclose_delta(node: Node, relation: Relation, epsilon: float) -> tuple[float
         if grid is None:
             return None
         upper = max(grid.above(direction)(0) for direction in directions(node))
-        return min(upper, max(0.0, float(grid.below()[-grid.first]))), upper
+        return min(upper, max(0.0, float(grid.below()[-grid.first]) * (1 - 2.0**-34))), upper
 
     return _retried(answer, order - 1)
 

@@ -29,6 +29,7 @@ from refdp.accounting.search import least
 
 WINDOW = 34.0
 _RANGE = 1200.0
+_BLOCKS = 4096
 Part = tuple[Measure, int]
 
 
@@ -235,15 +236,32 @@ def _window(parts: list[Part], masses: list[Array], tilt: float, log_scale: floa
     most = sum(count * (m.start + len(m.mass) - 1) for m, count in parts) * parts[0][0].step
     spread = _spread(parts, masses)
     shifts = math.sqrt(2 * WINDOW) / spread * np.array([0.3, 0.5, 0.7, 0.85, 1.0, 1.2, 1.6])
+    blocks = [(_blocks(m, mass), count) for (m, count), mass in zip(parts, masses, strict=True)]
     highs, lows, tops = [most], [least], [-math.inf]
     for shift in shifts:
-        up = sum(count * log_moment(m, tilt + shift) for m, count in parts)
-        down = sum(count * log_moment(m, tilt - shift) for m, count in parts)
-        highs.append((up - log_scale + WINDOW) / shift)
-        lows.append(-(down - log_scale + WINDOW) / shift)
-        tops.append(up - (tilt + shift) * highs[-1])
+        up = sum(count * _log_mean(mass, shift * ends[1]) for (mass, ends), count in blocks)
+        down = sum(count * _log_mean(mass, -shift * ends[0]) for (mass, ends), count in blocks)
+        highs.append((up + WINDOW) / shift)
+        lows.append(-(down + WINDOW) / shift)
+        tops.append(log_scale + up - (tilt + shift) * highs[-1])
     best = int(np.argmin(highs))
     return max(lows), highs[best], tops[best]
+
+
+def _blocks(measure: Measure, mass: Array) -> tuple[Array, tuple[Array, Array]]:
+    """The tilted masses of blocks of neighbouring losses, and the first and last loss of each: moments from above."""
+    size = -(-len(mass) // _BLOCKS)
+    starts = np.arange(0, len(mass), size)
+    ends = np.minimum(starts + size, len(mass)) - 1
+    return np.add.reduceat(mass, starts), (measure.losses[starts], measure.losses[ends])
+
+
+def _log_mean(mass: Array, exponent: Array) -> float:
+    """log sum mass e^exponent."""
+    alive = mass > 0
+    terms = exponent[alive] + np.log(mass[alive])
+    top = float(np.max(terms))
+    return top + math.log(float(np.sum(np.exp(terms - top))))
 
 
 def _spread(parts: list[Part], masses: list[Array]) -> float:

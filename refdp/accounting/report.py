@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Sequence
@@ -31,14 +32,18 @@ def account_command(
     delta: float | None = None,
     epsilon: float | None = None,
     plan_file: str | Path | None = None,
+    certificate_file: str | Path | None = None,
 ) -> dict[str, Any]:
     """All that `refdp account` does; the JSON fields {epsilon, delta, lower, upper, method, methods}.
 
     gaussian, laplace, exponential: items "SDxCOUNT", "SCALExCOUNT", "EPSxCOUNT" of unit sensitivity; poisson samples
     each of them. With both epsilon and delta exactly one item has no noise, "xCOUNT": its least noise (largest eps)
     that meets the target is found and reported as the field "noise". Infinite figures are the string "inf".
+    certificate_file: where to write the enclosure of ε at `delta` for the independent checker (see `certificates`).
     Errors: InvalidParameter (items, rates, what is given and missing), RelationMismatch.
     """
+    if certificate_file is not None and (delta is None or epsilon is not None):
+        raise InvalidParameter(f"a certificate at delta {delta!r}, epsilon {epsilon!r}: allowed is delta alone")
     options = {"gaussian": gaussian, "laplace": laplace, "exponential": exponential}
     items = [(kind, *_item(text)) for kind, texts in options.items() for text in texts]
     if plan_file is not None:
@@ -46,13 +51,27 @@ def account_command(
             raise InvalidParameter(
                 f"plan file {plan_file} together with releases on the command line: allowed is one of them"
             )
-        return _fields(account(load_plan(plan_file), delta=delta, epsilon=epsilon))
+        return _answered(load_plan(plan_file), delta, epsilon, certificate_file)
     if not items:
         raise InvalidParameter("no release: allowed are --gaussian, --laplace, --exponential or a plan file")
     related = _relation(relation)
     if any(noise is None for _, noise, _ in items):
         return _calibrated(items, poisson, related, epsilon, delta)
-    return _fields(account(_plan(items, poisson, related, 1.0), delta=delta, epsilon=epsilon))
+    return _answered(_plan(items, poisson, related, 1.0), delta, epsilon, certificate_file)
+
+
+def _answered(
+    plan: Plan, delta: float | None, epsilon: float | None, certificate_file: str | Path | None
+) -> dict[str, Any]:
+    if certificate_file is not None and delta is not None:
+        from refdp.accounting.certificates import certificate
+
+        text = json.dumps(certificate(plan, delta), indent=1) + "\n"
+        try:
+            Path(certificate_file).write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise InvalidParameter(f"certificate file {certificate_file}: {error}") from error
+    return _fields(account(plan, delta=delta, epsilon=epsilon))
 
 
 def render(fields: dict[str, Any]) -> Table:

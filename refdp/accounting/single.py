@@ -22,7 +22,8 @@ from refdp.accounting.rounding import SLACK, TINY
 from refdp.accounting.search import greatest, least
 
 Profile = Callable[[float], tuple[float, float]]
-_STRETCH = 1 + 2.0**-48  # lower bounds must survive that the parameters were rounded upwards
+STRETCH = 1 + 2.0**-48
+"""Applied to ε, it makes lower bounds survive that the parameters were rounded upwards."""
 
 
 def profile_of(node: Node) -> Profile | None:
@@ -52,8 +53,8 @@ def epsilon_bounds(profile: Profile, delta: float, top: float) -> tuple[float, f
     """(lower, upper) bounds on ε(δ), searched in [0, top]; upper is inf if even `top` does not do."""
     met = profile(top)[1] <= delta
     upper = least(lambda epsilon: profile(epsilon)[1] <= delta, 0.0, top, 1e-15) if met else math.inf
-    lower = greatest(lambda epsilon: profile(epsilon * _STRETCH)[0] > delta, 0.0, min(upper, top), 1e-15)
-    return (lower if profile(lower * _STRETCH)[0] > delta else 0.0), upper
+    lower = greatest(lambda epsilon: profile(epsilon * STRETCH)[0] > delta, 0.0, min(upper, top), 1e-15)
+    return (lower if profile(lower * STRETCH)[0] > delta else 0.0), upper
 
 
 def _around(value: float) -> tuple[float, float]:

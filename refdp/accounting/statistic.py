@@ -130,7 +130,8 @@ class Power:
     above_q: Array
 
     def delta(self, epsilon: float) -> float:
-        """The best test's P(S) - e^ε Q(S)."""
+        """The best test's P(S) - e^ε Q(S), at an ε that covers the upward rounding of parameters."""
+        epsilon = epsilon * (1 + 2.0**-48) + 2.0**-48
         if epsilon > 700:
             return 0.0
         slack = 2.0**-48 * self.above

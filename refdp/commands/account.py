@@ -32,6 +32,10 @@ def account(
     delta: Annotated[float | None, typer.Option("--delta", help="Find epsilon at this delta.")] = None,
     epsilon: Annotated[float | None, typer.Option("--epsilon", help="Find delta at this epsilon.")] = None,
     plan: Annotated[Path | None, typer.Option("--plan", metavar="FILE", help="A plan of releases in TOML.")] = None,
+    certificate: Annotated[
+        Path | None,
+        typer.Option("--certificate", metavar="FILE", help="Write the enclosure for python -m proofs.accounting FILE."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Epsilon and delta of mechanisms of unit sensitivity, with an enclosure of the exact figure.
@@ -52,5 +56,6 @@ def account(
         delta=delta,
         epsilon=epsilon,
         plan_file=plan,
+        certificate_file=certificate,
     )
     emit(fields, render(fields), as_json)

@@ -1,0 +1,153 @@
+"""The independent checker: certificates hold, altered ones do not, and random plans are enclosed by its balls."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from account_plans import ADD_REMOVE, exponential, gaussian, laplace, plan, release, sampled_gaussian
+from typer.testing import CliRunner
+
+from proofs.accounting import Part, Rejected, both_directions, check, digest, main
+from refdp.accounting import account
+from refdp.accounting.certificates import certificate
+from refdp.errors import InvalidParameter
+from refdp.events import Event, Plan, Repeat, Sequential, Subsample
+from refdp.mechanisms import DiscreteLaplace, Gaussian, Laplace
+
+PLANS = {
+    "gaussian": (gaussian(1.0), 1e-6),
+    "gaussians": (gaussian(30.0, 1000), 1e-12),
+    "laplace": (laplace(2.0), 1e-3),
+    "laplaces": (laplace(20.0, 60), 1e-9),
+    "steps": (plan(Repeat(release(DiscreteLaplace(8.0, 1.0), 3.0), 12)), 1e-5),
+    "answers": (plan(Repeat(release(DiscreteLaplace(4.0, 1.0)), 300)), 1e-6),
+    "sampled answers": (plan(Repeat(Subsample(0.1, release(DiscreteLaplace(2.0, 1.0))), 400)), 1e-6),
+    "two kinds": (plan(Repeat(release(Laplace(20.0)), 100), Repeat(release(Gaussian(20.0)), 100)), 1e-5),
+    "three kinds": (
+        plan(
+            Repeat(release(Laplace(20.0)), 10),
+            Repeat(release(DiscreteLaplace(9.0, 1.0), 2.0), 20),
+            Repeat(release(Gaussian(7.0)), 9),
+        ),
+        1e-8,
+    ),
+    "sampled laplace": (plan(Repeat(Subsample(0.1, release(Laplace(1.0))), 100)), 1e-4),
+}
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_certificates_hold(name: str) -> None:
+    whole, delta = PLANS[name]
+    text = json.dumps(certificate(whole, delta))
+    lower, upper = check(text)
+    assert lower <= upper <= lower * (1 + 1e-4)
+    bound = account(whole, delta=delta)
+    assert (lower, upper) == (bound.lower, bound.upper)
+
+
+def test_a_flipped_digit_is_rejected() -> None:
+    """Every digit of the file once; and figures that are too good, under a digest that fits them."""
+    fields = certificate(PLANS["two kinds"][0], 1e-5)
+    text = json.dumps(fields)
+    for index, letter in enumerate(text):
+        if letter.isdigit():
+            with pytest.raises(Rejected):
+                check(text[:index] + str((int(letter) + 1) % 10) + text[index + 1 :])
+    del fields["digest"]
+    for name, factor in (("upper", "0.99999"), ("lower", "1.00001"), ("delta", "0.9999"), ("delta", "1.0001")):
+        wrong = {**fields, name: str(Fraction(fields[name]) * Fraction(factor))}
+        with pytest.raises(Rejected, match=r"not shown|order"):
+            check(json.dumps({**wrong, "digest": digest(wrong)}))
+
+
+def test_the_checker_needs_neither_refdp_nor_numpy() -> None:
+    code = "import sys, proofs.accounting; print(sorted({'refdp', 'numpy', 'scipy'} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+    source = Path(sys.modules["proofs.accounting"].__file__ or "").read_text(encoding="utf-8")
+    assert len(source.splitlines()) <= 300
+
+
+def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from refdp.cli import app
+
+    path = tmp_path / "out.json"
+    done = CliRunner().invoke(
+        app, ["account", "--laplace", "20x30", "--delta", "1e-5", "--certificate", str(path), "--json"]
+    )
+    assert done.exit_code == 0, done.output
+    assert main([str(path)]) == 0
+    assert "holds: epsilon is between" in capsys.readouterr().out
+    path.write_text(path.read_text(encoding="utf-8").replace("laplace", "pure"), encoding="utf-8")
+    assert main([str(path)]) == 1
+    assert main([str(tmp_path / "none.json")]) == 1
+
+
+@pytest.mark.parametrize("whole", [exponential(0.1, 3), sampled_gaussian(0.1, 1.0, 3)])
+def test_what_the_checker_does_not_know_is_refused(whole: Plan) -> None:
+    with pytest.raises(InvalidParameter, match="a certificate for"):
+        certificate(whole, 1e-6)
+    with pytest.raises(InvalidParameter, match="nothing to certify"):
+        certificate(laplace(1.0), 0.999)
+
+
+def random_parts(generator: np.random.Generator) -> list[tuple[Event, Part]]:
+    """A few kinds of releases that the checker can enclose, with its own description of them."""
+    family = generator.integers(4)
+    size = float(10 ** generator.uniform(-1.5, 0.5))
+    count = int(10 ** generator.uniform(0, 1.4))
+    exact = Fraction(1) / Fraction(1 / size)
+    if family == 0:
+        return [(Repeat(release(Laplace(1 / size)), count), Part("laplace", exact, count))]
+    step = Repeat(release(DiscreteLaplace(1 / size, 1.0)), count)
+    if family == 1:
+        return [(step, Part("discrete-laplace", exact, count))]
+    if family == 2:
+        rate = float(generator.uniform(0.01, 0.95))
+        event = Repeat(Subsample(rate, release(DiscreteLaplace(1 / size, 1.0))), count)
+        return [(event, Part("discrete-laplace", exact, count, 1, Fraction(rate)))]
+    sd = 1 / (size * math.sqrt(count) * float(generator.uniform(0.5, 2)))
+    found: list[tuple[Event, Part]] = [(release(Gaussian(sd)), Part("gaussian", (1 / Fraction(sd)) ** 2, 1))]
+    found.append((Repeat(release(Laplace(1 / size)), count), Part("laplace", exact, count)))
+    if generator.random() < 0.5:
+        found.append((step, Part("discrete-laplace", exact, count)))
+    return found
+
+
+def enclosed(generator: np.random.Generator) -> float:
+    """One random plan at a random δ: both questions against the balls; the width relative to ε."""
+    found = random_parts(generator)
+    whole = Plan(ADD_REMOVE, Sequential(tuple(event for event, _ in found)))
+    parts = [part for _, part in found]
+    delta = float(10 ** generator.uniform(-12, -2))
+    bound = account(whole, delta=delta)
+    if bound.upper > 0:
+        truth = max(float(ball.upper()) for ball in both_directions(parts, Fraction(bound.upper)))
+        assert truth <= delta * (1 + 1e-12), (parts, delta, bound)
+    if bound.lower > 0:
+        truth = max(float(ball.lower()) for ball in both_directions(parts, Fraction(bound.lower)))
+        assert truth >= delta * (1 - 1e-12), (parts, delta, bound)
+        back = account(whole, epsilon=bound.lower)
+        assert back.lower <= truth * (1 + 1e-12)
+        assert back.upper >= truth * (1 - 1e-12)
+    return (bound.upper - bound.lower) / max(bound.upper, 1e-3)
+
+
+def test_random_plans_against_balls() -> None:
+    generator = np.random.default_rng(19)
+    widths = [enclosed(generator) for _ in range(60)]
+    assert np.quantile(widths, 0.9) <= 1e-4
+
+
+@pytest.mark.statistics
+def test_thousands_of_random_plans_against_balls() -> None:
+    generator = np.random.default_rng(20)
+    for _ in range(5000):
+        enclosed(generator)
