@@ -10,7 +10,8 @@ from proofs.evidence import Counterexample, Proved
 from proofs.proposition import Proposition
 from proofs.statements import AtMost, Count, ForAll, reals
 from proofs.tightness import Tight
-from refdp.papers import fedgbdt_formulas as paper
+from refdp.papers import fedgbdt as paper
+from refdp.papers.published import fedgbdt as printed
 
 
 def newton_objective(G: Any, H: Any, r: Any) -> Any:
@@ -24,8 +25,8 @@ def optimal_against(objective: Any, at_weight: Any, given: Any) -> AtMost:
 
 
 EQ_3 = optimal_against(
-    lambda G, r, w: paper.first_order_objective(w, G, r),
-    lambda G, H, r: paper.first_order_objective(paper.leaf_weight(G, H, r), G, r),
+    lambda G, r, w: printed.first_order_objective(w, G, r),
+    lambda G, H, r: printed.first_order_objective(paper.leaf_weight(G, H, r), G, r),
     lambda H, r: (H >= 1, r > 0),
 )
 EQ_4 = optimal_against(
@@ -37,7 +38,7 @@ def split_score_identity(G: Any, H: Any, M: Any, K: Any, r: Any, c: Any) -> Any:
     """Eq. 5 is the objective of one leaf less that of two, each leaf charged gamma."""
     one_leaf = newton_objective(G + M, H + K, r) + c
     two_leaves = newton_objective(G, H, r) + newton_objective(M, K, r) + 2 * c
-    return paper.split_score(G, H, M, K, r, c) - (one_leaf - two_leaves) == 0
+    return printed.split_score(G, H, M, K, r, c) - (one_leaf - two_leaves) == 0
 
 
 PROPOSITIONS = (
@@ -56,7 +57,7 @@ PROPOSITIONS = (
         "fedgbdt/eq-3",
         "Eq. 3",
         "-G/(|I| + lambda) minimises the first-order approximation, for |I| >= 1 and lambda > 0.",
-        about=(paper.first_order_objective, paper.leaf_weight),
+        about=(printed.first_order_objective, paper.leaf_weight),
         evidence=(Counterexample(EQ_3, at={"G": 1, "H": 1, "r": 1, "w": -1}),),
         argument="The first-order optimum is -G/lambda; without lambda there is none.",
         repaired_by="fedgbdt/eq-3-unit-hessian",
@@ -107,7 +108,7 @@ PROPOSITIONS = (
         "fedgbdt/eq-5",
         "Eq. 5",
         "The split score is the decrease of the second-order objective, at optimal weights, from one leaf to two.",
-        about=(paper.split_score, paper.leaf_weight, paper.second_order_objective),
+        about=(printed.split_score, paper.leaf_weight, paper.second_order_objective),
         evidence=(
             Proved(
                 ForAll(
@@ -121,12 +122,12 @@ PROPOSITIONS = (
         "fedgbdt/weight-clip",
         "Section 4.4.3, post-processing of leaf weights",
         "-eta max(w, beta sgn(w)) is at most eta beta in absolute value.",
-        about=(paper.update_as_published,),
+        about=(printed.update_as_published,),
         evidence=(
             Counterexample(
                 AtMost(
                     reals("w b e"),
-                    quantity=lambda w, b, e: abs(paper.update_as_published(w, b, e)),
+                    quantity=lambda w, b, e: abs(printed.update_as_published(w, b, e)),
                     bound=lambda b, e: b * e,
                     given=lambda b, e: (b >= 0, e > 0),
                 ),
@@ -140,13 +141,13 @@ PROPOSITIONS = (
         "fedgbdt/weight-sign",
         "Section 4.4.3, post-processing of leaf weights",
         "The update -eta max(w, beta sgn(w)) of the optimal w never increases the second-order objective, eta <= 1.",
-        about=(paper.update_as_published, paper.leaf_weight, paper.second_order_objective),
+        about=(printed.update_as_published, paper.leaf_weight, paper.second_order_objective),
         evidence=(
             Counterexample(
                 AtMost(
                     reals("G H r b e"),
                     quantity=lambda G, H, r, b, e: paper.second_order_objective(
-                        paper.update_as_published(paper.leaf_weight(G, H, r), b, e), G, H, r
+                        printed.update_as_published(paper.leaf_weight(G, H, r), b, e), G, H, r
                     ),
                     bound=lambda: Fraction(0),
                     given=lambda H, r, b, e: (H >= 0, r > 0, b > 0, e > 0, e <= 1),

@@ -11,7 +11,7 @@ from typing import Any
 from proofs.evidence import Finite, Identity, Proved, SmallScope
 from proofs.proposition import ADD_REMOVE, Proposition
 from proofs.statements import Count, ForAll, reals
-from refdp.papers import fedgbdt_formulas as paper
+from refdp import candidates as grids
 
 RELEASED_ONLY = frozenset(
     ["maximum", "sum", "zip", "append", "enumerate", "sorted", "len", "range", "set", "inner_uniform_candidate"]
@@ -32,7 +32,7 @@ def small_histograms() -> Mapping[str, Any] | None:
     for bins, count in itertools.product(range(1, 5), range(1, 5)):
         edges = [Fraction(q * q) for q in range(bins + 1)]
         for hessians in itertools.product((-2, 0, 1, 3), repeat=bins):
-            found = paper.iterative_hessian(edges, [Fraction(h) for h in hessians], count)
+            found = grids.iterative_hessian(edges, [Fraction(h) for h in hessians], count)
             inside = all(edges[0] < value < edges[-1] for value in found)
             if not (inside and found == sorted(set(found)) and 1 <= len(found) <= count):
                 return {"edges": edges, "Hessians": hessians, "Q": count, "found": found}
@@ -54,15 +54,15 @@ PROPOSITIONS = (
         "fedgbdt/uniform-candidates-inner",
         "Section 4.5.1, made precise",
         "a + q (b-a)/(Q+1), q = 1..Q, lies strictly between a and b and increases in q, for every Q >= 1.",
-        about=(paper.inner_uniform_candidate,),
+        about=(grids.inner_uniform_candidate,),
         evidence=(
             Proved(
                 ForAll(
                     (Count("q", start=1), Count("Q", start=1), *reals("a b")),
                     lambda q, Q, a, b: (
-                        a < paper.inner_uniform_candidate(q, Q, a, b),
-                        paper.inner_uniform_candidate(q, Q, a, b) < b,
-                        paper.inner_uniform_candidate(q, Q, a, b) < paper.inner_uniform_candidate(q + 1, Q, a, b),
+                        a < grids.inner_uniform_candidate(q, Q, a, b),
+                        grids.inner_uniform_candidate(q, Q, a, b) < b,
+                        grids.inner_uniform_candidate(q, Q, a, b) < grids.inner_uniform_candidate(q + 1, Q, a, b),
                     ),
                     lambda q, Q, a, b: (q <= Q, a < b),
                 )
@@ -73,14 +73,18 @@ PROPOSITIONS = (
         "fedgbdt/log-candidates",
         "Section 4.5.1, log transform",
         "Log candidates rise from a at q = 0 to b at q = Q + 1, so that q = 1..Q lie strictly between.",
-        about=(paper.log_candidate,),
+        about=(grids.log_candidate,),
         evidence=(
             Identity(
-                "a c Q", lambda a, c, Q: paper.log_candidate(0, Q, a, a + c), lambda a: a, positive=True, label="q = 0"
+                "a c Q",
+                lambda a, c, Q: grids.log_candidate(0, Q, a, a + c),
+                lambda a: a,
+                positive=True,
+                label="q = 0",
             ),
             Identity(
                 "a c Q",
-                lambda a, c, Q: paper.log_candidate(Q + 1, Q, a, a + c),
+                lambda a, c, Q: grids.log_candidate(Q + 1, Q, a, a + c),
                 lambda a, c: a + c,
                 positive=True,
                 label="q = Q + 1",
@@ -101,10 +105,13 @@ PROPOSITIONS = (
         "fedgbdt/table-1-uniform",
         "Table 1, Uniform and Log: kappa_c = 0",
         "Uniform and log candidates between public bounds cost nothing.",
-        about=(paper.inner_uniform_candidate, paper.log_candidate),
+        about=(grids.inner_uniform_candidate, grids.log_candidate),
         evidence=(
             Finite(
-                lambda: [*names(paper.inner_uniform_candidate.__code__), *names(paper.log_candidate.__code__)],
+                lambda: [
+                    *names(grids.inner_uniform_candidate.__code__),
+                    *names(grids.log_candidate.__code__),
+                ],
                 lambda name: name in {"exp", "log"},
                 "everything that the formulas name besides q, Q and the public bounds",
             ),
@@ -131,11 +138,11 @@ PROPOSITIONS = (
         "fedgbdt/iterative-hessian",
         "Section 4.5.2, a form of post-processing",
         "Refining candidates by a released Hessian histogram costs nothing beyond the histogram.",
-        about=(paper.iterative_hessian,),
+        about=(grids.iterative_hessian,),
         uses=("fedgbdt/fact-2-4",),
         evidence=(
             Finite(
-                lambda: names(paper.iterative_hessian.__code__),
+                lambda: names(grids.iterative_hessian.__code__),
                 lambda name: name in RELEASED_ONLY,
                 "everything that the refinement names besides its arguments",
             ),
@@ -146,7 +153,7 @@ PROPOSITIONS = (
         "fedgbdt/iterative-hessian-count-repaired",
         "Section 4.5.2, made precise",
         "Merging keeps fewer than Q edges, so that halving the largest bins first fits into Q candidates.",
-        about=(paper.iterative_hessian,),
+        about=(grids.iterative_hessian,),
         evidence=(
             Proved(
                 ForAll(

@@ -11,8 +11,9 @@ from proofs.proposition import ADD_REMOVE, REPLACE_ONE, Proposition
 from proofs.statements import AtMost, reals
 from proofs.tightness import Tight
 from refdp import losses
-from refdp.papers import fedgbdt_formulas as paper
-from refdp.papers.fedgbdt_formulas import squared_norm
+from refdp.papers import fedgbdt as paper
+from refdp.papers.fedgbdt import squared_norm
+from refdp.papers.published import fedgbdt as printed
 
 
 def counted_ar(g: Any) -> Any:
@@ -56,14 +57,14 @@ PROPOSITIONS = (
         "Section 4.4.2, Delta(q) = sqrt(2)",
         "Adding a record changes the sums of (g, 1) by at most sqrt(2) in Euclidean norm (log loss).",
         ADD_REMOVE,
-        about=(losses.log_gradient, paper.counting_squared_sensitivity_as_published, squared_norm),
+        about=(losses.log_gradient, printed.counting_squared_sensitivity_as_published, squared_norm),
         uses=("fedgbdt/loss-derivatives",),
         evidence=(
             Proved(
                 AtMost(
                     reals("u y"),
                     quantity=lambda u, y: counted_ar(gradient(u, y)),
-                    bound=lambda: Fraction(paper.counting_squared_sensitivity_as_published()),
+                    bound=lambda: Fraction(printed.counting_squared_sensitivity_as_published()),
                     given=scored,
                 ),
                 tight=Tight(
@@ -103,13 +104,13 @@ PROPOSITIONS = (
         "Section 4.4.2, Delta(q) = sqrt(2)",
         "Replacing a record changes the sums of (g, 1) by at most sqrt(2) in Euclidean norm (log loss).",
         REPLACE_ONE,
-        about=(losses.log_gradient, paper.counting_squared_sensitivity_as_published),
+        about=(losses.log_gradient, printed.counting_squared_sensitivity_as_published),
         evidence=(
             Counterexample(
                 AtMost(
                     reals("u y v z"),
                     quantity=lambda u, y, v, z: (gradient(u, y) - gradient(v, z)) ** 2,
-                    bound=lambda: Fraction(paper.counting_squared_sensitivity_as_published()),
+                    bound=lambda: Fraction(printed.counting_squared_sensitivity_as_published()),
                     given=lambda u, y, v, z: (*scored(u, y), *scored(v, z)),
                 ),
                 at={"u": 99, "y": 0, "v": Fraction(1, 99), "z": 1},
@@ -182,13 +183,13 @@ PROPOSITIONS = (
         "Section 4.4.1, Delta(q) = sqrt(2)",
         "Replacing a record changes the sums of (1{y = 1}, 1), all leaves together, by at most sqrt(2).",
         REPLACE_ONE,
-        about=(paper.counting_squared_sensitivity_as_published, squared_norm),
+        about=(printed.counting_squared_sensitivity_as_published, squared_norm),
         evidence=(
             Counterexample(
                 AtMost(
                     reals("y z"),
                     quantity=counted_moved_labels,
-                    bound=lambda: Fraction(paper.counting_squared_sensitivity_as_published()),
+                    bound=lambda: Fraction(printed.counting_squared_sensitivity_as_published()),
                     given=labels,
                 ),
                 at={"y": 1, "z": 1},

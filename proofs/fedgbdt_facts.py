@@ -13,7 +13,7 @@ from proofs.evidence import Exhibit, Follows, Proved
 from proofs.proposition import ADD_REMOVE, REPLACE_ONE, Proposition
 from proofs.statements import AtMost, Count, ForAll, reals
 from proofs.tightness import Tight
-from refdp.papers import fedgbdt_formulas as paper
+from refdp.papers.published import fedgbdt as printed
 
 
 def moved_record() -> Mapping[str, Any] | None:
@@ -32,7 +32,7 @@ def gaussian_exponent(a: Any, v: Any, c: Any, x: Any) -> Any:
 
 def composed_cost(s: Any, w: Any, c: Any, t: Any, v: Any, x: Any) -> Any:
     """Theorem 4.1's total."""
-    return paper.total_renyi(s, w, c, t, v, x)
+    return printed.total_renyi(s, w, c, t, v, x)
 
 
 PROPOSITIONS = (
@@ -174,7 +174,7 @@ PROPOSITIONS = (
         "fedgbdt/theorem-4-1",
         "Theorem 4.1",
         "Algorithm 1 costs kappa_c tau_c + kappa_s tau_s + kappa_w tau_w, a query being a whole release of that cost.",
-        about=(paper.total_renyi,),
+        about=(printed.total_renyi,),
         uses=("fedgbdt/fact-2-3-adaptive", "fedgbdt/fact-2-4"),
         evidence=(
             Proved(

@@ -14,7 +14,7 @@ from proofs.statements import AtMost, Count, ForAll, reals
 from proofs.tightness import Tight
 from refdp import losses
 from refdp.generic import exp, log
-from refdp.papers.fedgbdt_formulas import squared_norm
+from refdp.papers.fedgbdt import squared_norm
 
 HALF = Fraction(1, 2)
 

@@ -19,8 +19,8 @@ from proofs.tightness import Tight
 from refdp import losses
 from refdp.events import Relation
 from refdp.generic import exp
-from refdp.papers import fedgbdt_formulas as paper
-from refdp.papers.fedgbdt_formulas import log_hessian_of
+from refdp.papers import fedgbdt as paper
+from refdp.papers.fedgbdt import log_hessian_of
 
 AR, RO = Relation.ADD_REMOVE, Relation.REPLACE_ONE
 HALF = Fraction(1, 2)

@@ -9,8 +9,9 @@ from proofs.evidence import Counterexample, Follows, Proved
 from proofs.fedgbdt_queries import CHOSEN, DEPTH, FEATURES, ROUNDS, TREES, total
 from proofs.proposition import ADD_REMOVE, REPLACE_ONE, Proposition
 from proofs.statements import AtMost, Count, ForAll
-from refdp.papers import fedgbdt_formulas as paper
-from refdp.papers.fedgbdt_formulas import Splits
+from refdp.papers import fedgbdt as paper
+from refdp.papers.fedgbdt import Splits
+from refdp.papers.published import fedgbdt as printed
 
 ITERATIVE = (
     Proposition(
@@ -18,7 +19,7 @@ ITERATIVE = (
         "Table 1 (C3) and Section 4.5.2, kappa_c = s m with totally random splits",
         "s rounds of iterative Hessian over all m features cost s m queries at most.",
         ADD_REMOVE,
-        about=(paper.candidate_queries, paper.candidate_queries_as_published),
+        about=(paper.candidate_queries, printed.candidate_queries_as_published),
         uses=(
             "fedgbdt/theorem-4-1-add-remove",
             "fedgbdt/fact-2-1",
@@ -31,7 +32,7 @@ ITERATIVE = (
                     (ROUNDS, FEATURES),
                     lambda s, m: (
                         paper.candidate_queries(Splits.TOTALLY_RANDOM, s, m)
-                        == paper.candidate_queries_as_published(Splits.TOTALLY_RANDOM, s, m)
+                        == printed.candidate_queries_as_published(Splits.TOTALLY_RANDOM, s, m)
                     ),
                 )
             ),
@@ -43,14 +44,14 @@ ITERATIVE = (
         "Table 1 (A1), kappa_c = s k",
         "With k features a tree, refining only these costs s k <= s m queries.",
         ADD_REMOVE,
-        about=(paper.candidate_queries, paper.candidate_queries_as_published),
+        about=(paper.candidate_queries, printed.candidate_queries_as_published),
         uses=("fedgbdt/table-1-ih",),
         evidence=(
             Proved(
                 AtMost(
                     (ROUNDS, Count("k", start=1), FEATURES),
                     quantity=lambda s, k: paper.candidate_queries(Splits.TOTALLY_RANDOM, s, k),
-                    bound=lambda s, m: paper.candidate_queries_as_published(Splits.TOTALLY_RANDOM, s, m),
+                    bound=lambda s, m: printed.candidate_queries_as_published(Splits.TOTALLY_RANDOM, s, m),
                     given=lambda k, m: k <= m,
                 )
             ),
@@ -150,13 +151,13 @@ METHODS = (
         "Section 5.3.3, DP-TR Newton IH EBM: T + sm",
         "With one feature a tree, s m is the count of candidate queries that Table 1 (A1) gives, s k at k = 1.",
         ADD_REMOVE,
-        about=(paper.candidate_queries, paper.candidate_queries_as_published),
+        about=(paper.candidate_queries, printed.candidate_queries_as_published),
         evidence=(
             Counterexample(
                 ForAll(
                     (ROUNDS, FEATURES),
                     lambda s, m: (
-                        paper.candidate_queries_as_published(Splits.TOTALLY_RANDOM, s, m)
+                        printed.candidate_queries_as_published(Splits.TOTALLY_RANDOM, s, m)
                         == paper.candidate_queries(Splits.TOTALLY_RANDOM, s, 0 * s + 1)
                     ),
                 ),

@@ -11,8 +11,9 @@ from proofs.proposition import ADD_REMOVE, REPLACE_ONE, Proposition
 from proofs.statements import AtMost, ForAll, reals
 from proofs.tightness import Tight
 from refdp import losses
-from refdp.papers import fedgbdt_formulas as paper
-from refdp.papers.fedgbdt_formulas import log_hessian_of, squared_norm
+from refdp.papers import fedgbdt as paper
+from refdp.papers.fedgbdt import log_hessian_of, squared_norm
+from refdp.papers.published import fedgbdt as printed
 
 
 def bounded(g: Any, b: Any) -> tuple[Any, ...]:
@@ -69,14 +70,19 @@ PROPOSITIONS = (
         "Section 4.2, Delta_2(q) = sqrt(1 + 1/16)",
         "Adding a record changes the sums of (g, h) by at most sqrt(17)/4 in Euclidean norm (log loss).",
         ADD_REMOVE,
-        about=(losses.log_gradient, losses.log_hessian, paper.newton_squared_sensitivity_as_published, squared_norm),
+        about=(
+            losses.log_gradient,
+            losses.log_hessian,
+            printed.newton_squared_sensitivity_as_published,
+            squared_norm,
+        ),
         uses=("fedgbdt/loss-derivatives",),
         evidence=(
             Proved(
                 AtMost(
                     reals("u y"),
                     quantity=record_norm,
-                    bound=paper.newton_squared_sensitivity_as_published,
+                    bound=printed.newton_squared_sensitivity_as_published,
                     given=scored,
                 )
             ),
@@ -145,7 +151,12 @@ PROPOSITIONS = (
         "Section 4.2, Delta_2(q) = sqrt(1 + 1/16)",
         "Replacing a record changes the sums of (g, h) by at most sqrt(17)/4 in Euclidean norm (log loss).",
         REPLACE_ONE,
-        about=(losses.log_gradient, losses.log_hessian, paper.newton_squared_sensitivity_as_published, squared_norm),
+        about=(
+            losses.log_gradient,
+            losses.log_hessian,
+            printed.newton_squared_sensitivity_as_published,
+            squared_norm,
+        ),
         evidence=(
             Counterexample(
                 AtMost(
@@ -153,7 +164,7 @@ PROPOSITIONS = (
                     quantity=lambda u, y, v, z: squared_norm(
                         gradient(u, y) - gradient(v, z), hessian(u, y) - hessian(v, z)
                     ),
-                    bound=paper.newton_squared_sensitivity_as_published,
+                    bound=printed.newton_squared_sensitivity_as_published,
                     given=lambda u, y, v, z: (*scored(u, y), *scored(v, z)),
                 ),
                 at={"u": 99, "y": 0, "v": Fraction(1, 99), "z": 1},

@@ -9,8 +9,8 @@ from typing import Any
 from proofs.evidence import Follows, Proved, SmallScope
 from proofs.proposition import ADD_REMOVE, Proposition
 from proofs.statements import Count, ForAll, reals
-from refdp.papers import fedgbdt_formulas as paper
-from refdp.papers.fedgbdt_formulas import Splits
+from refdp.papers import fedgbdt as paper
+from refdp.papers.fedgbdt import Splits
 
 TREES, ROUNDS, DEPTH = Count("T", start=1), Count("s"), Count("d", start=1)
 FEATURES, CHOSEN = Count("m", start=1), Count("k", start=2)

@@ -11,13 +11,14 @@ from proofs.evidence import Counterexample, Exhibit, Follows, Proved, SmallScope
 from proofs.fedgbdt_loss import Logit
 from proofs.proposition import Proposition
 from proofs.statements import Count, ForAll, reals
-from refdp.papers import fedgbdt_formulas as paper
+from refdp.papers import fedgbdt as paper
+from refdp.papers.published import fedgbdt as printed
 
 
 def batch_sum() -> Mapping[str, Any] | None:
     """The trees summed over when the second batch of two ends."""
-    printed, meant = list(paper.batch_terms_as_published(4, 2)), list(paper.batch_terms(4, 2))
-    return {"t": 4, "B": 2, "k runs over": printed, "batch": meant} if printed != meant else None
+    said, meant = list(printed.batch_terms_as_published(4, 2)), list(printed.batch_terms(4, 2))
+    return {"t": 4, "B": 2, "k runs over": said, "batch": meant} if said != meant else None
 
 
 def cycles() -> Iterator[tuple[int, int]]:
@@ -64,12 +65,12 @@ PROPOSITIONS = (
         "fedgbdt/batched-update",
         "Section 5.2, the batched update",
         "A batch of trees whose leaf weights are all 0 leaves the prediction as it is.",
-        about=(paper.batched_score_as_published,),
+        about=(printed.batched_score_as_published,),
         evidence=(
             Counterexample(
                 ForAll(
                     reals("s e u"),
-                    lambda s, e, u: paper.batched_score_as_published(s, Logit(u), e) == s,
+                    lambda s, e, u: printed.batched_score_as_published(s, Logit(u), e) == s,
                     lambda e, u: (u == 1, e > 0),
                 ),
                 at={"s": 0, "e": Fraction(3, 10), "u": 1},
@@ -83,13 +84,13 @@ PROPOSITIONS = (
         "fedgbdt/batched-update-repaired",
         "Section 5.2, repaired",
         "The mean of a batch's shrunken, clipped weights moves a score by at most eta beta, and is boosting for B = 1.",
-        about=(paper.batched_score, paper.update),
+        about=(printed.batched_score, paper.update),
         uses=("fedgbdt/weight-clip-repaired",),
         evidence=(
             Proved(
                 ForAll(
                     reals("s w b e"),
-                    lambda s, w, b, e: paper.batched_score(s, [paper.update(w, b, e)]) == s + paper.update(w, b, e),
+                    lambda s, w, b, e: printed.batched_score(s, [paper.update(w, b, e)]) == s + paper.update(w, b, e),
                     lambda b, e: (b > 0, e > 0),
                 ),
                 label="B = 1",
@@ -118,7 +119,7 @@ PROPOSITIONS = (
         "fedgbdt/batched-rounds",
         "Section 5.2, O(T/B) rounds",
         "ceil(T/B) rounds of communication train totally random trees: at least T/B, less than T/B + 1.",
-        about=(paper.communication_rounds,),
+        about=(printed.communication_rounds,),
         evidence=(
             Proved(
                 ForAll(
@@ -133,7 +134,7 @@ PROPOSITIONS = (
                         {"T": t, "B": b}
                         for t in range(1, 30)
                         for b in range(1, t + 1)
-                        if paper.communication_rounds(t, b) != len(range(0, t, b))
+                        if printed.communication_rounds(t, b) != len(range(0, t, b))
                     ),
                     None,
                 ),

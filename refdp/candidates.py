@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from refdp import kernels, portable
 from refdp.errors import InvalidParameter
+from refdp.generic import Number, exp, log, maximum
 from refdp.records import Categorical, Floats, Numeric, Records, Schema
 
 
@@ -102,6 +103,10 @@ class Candidates:
         right = self.right_sums(table)
         return table[..., : int(self.bins[0])].sum(axis=-1, keepdims=True) - right, right
 
+    def apart(self, table: Floats, features: Sequence[int]) -> list[Floats]:
+        """A table of these features' bins side by side, shape (..., bins), cut into one table for each feature."""
+        return np.split(table, np.cumsum([self.bins[f] for f in features])[:-1], axis=-1)
+
     @property
     def features(self) -> tuple[int, ...]:
         """All features, in order."""
@@ -175,3 +180,47 @@ def on_bounds(schema: Schema, thresholds_of: Callable[[Numeric], ArrayLike]) -> 
     if not sum(len(t) for t in thresholds):
         raise InvalidParameter("no split candidate at all: every feature has equal lower and upper bound")
     return Candidates(tuple(thresholds), np.array([isinstance(f, Categorical) for f in schema.features]))
+
+
+# --- Formulas, generic over numbers -----------------------------------------------------------------------------------
+
+
+def inner_uniform_candidate(position: Number, count: Number, low: Number, high: Number) -> Number:
+    """a + q (b - a)/(Q + 1), q = 1..Q: every candidate lies strictly between the bounds."""
+    return low + position * (high - low) / (count + 1)
+
+
+def log_candidate(position: Number, count: Number, low: Number, high: Number) -> Number:
+    """a - 1 + exp(q log(1 + b - a)/(Q + 1)), q = 1..Q: uniform after a log transform.
+
+    Maddock et al. 2022, Section 4.5.1.
+    """
+    return low - 1 + exp(position * log(1 + high - low) / (count + 1))
+
+
+def iterative_hessian(edges: Sequence[Number], hessians: Sequence[Number], count: int) -> list[Number]:
+    """Refined inner thresholds from a feature's released Hessian histogram, `count` at most.
+
+    Maddock et al. 2022, Section 4.5.2.
+
+    edges: b_0 < ... < b_r, the public bounds and the thresholds between them; hessians: r released sums. Negative sums
+    count as 0. Bins are merged until they hold more than total/Q; a bin that holds more alone is halved, the largest
+    first; what is missing is filled by subdividing what lies between these thresholds, into equal parts and evenly.
+    """
+    masses = [maximum(h, 0 * h) for h in hessians]
+    share = sum(masses) / count
+    kept, mass = [], 0 * share
+    for right, bin_mass in zip(edges[1:], masses, strict=True):
+        mass = mass + bin_mass
+        if mass > share:
+            kept.append(right)
+            mass = 0 * share
+    heavy = sorted((i for i, bin_mass in enumerate(masses) if bin_mass > share), key=lambda i: -masses[i])
+    halves = [(edges[i] + edges[i + 1]) / 2 for i in heavy]
+    found = sorted(set(([edge for edge in kept if edge < edges[-1]] + halves)[:count]))
+    points, missing = [edges[0], *found, edges[-1]], count - len(found)
+    gaps = len(points) - 1
+    for gap in range(gaps):
+        parts = missing // gaps + (gap < missing % gaps)
+        found = found + [inner_uniform_candidate(q, parts, *points[gap : gap + 2]) for q in range(1, parts + 1)]
+    return sorted(set(found))

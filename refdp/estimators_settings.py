@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeVar, dataclass_transform
 
 from refdp.errors import InvalidParameter
-from refdp.papers import dpboost, dpxgboost_settings, fedgbdt_settings, inprivate, sgbdt
+from refdp.papers import dpboost, dpxgboost_settings, fedgbdt, inprivate, sgbdt
 
 _T = TypeVar("_T")
 
@@ -109,34 +109,34 @@ class DPXGBoostSettings:
 class FedGBDTSettings:
     """Those of the federated framework."""
 
-    delta: float = fedgbdt_settings.Params.delta
-    trees: int = fedgbdt_settings.Params.trees
-    depth: int = fedgbdt_settings.Params.depth
-    regularisation: float = fedgbdt_settings.Params.regularisation
-    shrinkage: float = fedgbdt_settings.Params.shrinkage
-    leaf_clip: float = fedgbdt_settings.Params.leaf_clip
-    split_penalty: float = fedgbdt_settings.Params.split_penalty
-    bins: int = fedgbdt_settings.Params.bins
-    splits: Literal["histogram", "partially-random", "totally-random"] = fedgbdt_settings.Params.splits
-    update: Literal["averaging", "gradient", "newton"] = fedgbdt_settings.Params.update
-    candidates: Literal["uniform", "log", "quantiles", "iterative-hessian"] = fedgbdt_settings.Params.candidates
-    rounds: int = fedgbdt_settings.Params.rounds
-    features_per_tree: int | None = fedgbdt_settings.Params.features_per_tree
-    interactions: Literal["cyclic", "random"] = fedgbdt_settings.Params.interactions
-    trees_per_feature: bool = fedgbdt_settings.Params.trees_per_feature
-    rounds_per_feature: bool = fedgbdt_settings.Params.rounds_per_feature
-    batch: int = fedgbdt_settings.Params.batch
-    batch_share: float | None = fedgbdt_settings.Params.batch_share
-    gradient_bound: float = fedgbdt_settings.Params.gradient_bound
+    delta: float = fedgbdt.Params.delta
+    trees: int = fedgbdt.Params.trees
+    depth: int = fedgbdt.Params.depth
+    regularisation: float = fedgbdt.Params.regularisation
+    shrinkage: float = fedgbdt.Params.shrinkage
+    leaf_clip: float = fedgbdt.Params.leaf_clip
+    split_penalty: float = fedgbdt.Params.split_penalty
+    bins: int = fedgbdt.Params.bins
+    splits: Literal["histogram", "partially-random", "totally-random"] = fedgbdt.Params.splits
+    update: Literal["averaging", "gradient", "newton"] = fedgbdt.Params.update
+    candidates: Literal["uniform", "log", "quantiles", "iterative-hessian"] = fedgbdt.Params.candidates
+    rounds: int = fedgbdt.Params.rounds
+    features_per_tree: int | None = fedgbdt.Params.features_per_tree
+    interactions: Literal["cyclic", "random"] = fedgbdt.Params.interactions
+    trees_per_feature: bool = fedgbdt.Params.trees_per_feature
+    rounds_per_feature: bool = fedgbdt.Params.rounds_per_feature
+    batch: int = fedgbdt.Params.batch
+    batch_share: float | None = fedgbdt.Params.batch_share
+    gradient_bound: float = fedgbdt.Params.gradient_bound
     accounting: Literal["exact", "renyi"] | None = None
-    noise: Literal["floating", "discrete"] = fedgbdt_settings.Params.noise
-    noise_by: Literal["aggregator", "record"] = fedgbdt_settings.Params.noise_by
-    records_each: int = fedgbdt_settings.Params.records_each
+    noise: Literal["floating", "discrete"] = fedgbdt.Params.noise
+    noise_by: Literal["aggregator", "record"] = fedgbdt.Params.noise_by
+    records_each: int = fedgbdt.Params.records_each
     sensitivities: Literal["joint", "by-round", "published"] | None = None
     grid: Literal["inside", "published"] | None = None
     one_vs_rest: Literal["divided", "published"] | None = None
     local: Literal["vector", "index"] | None = None
-    no_privacy: bool = fedgbdt_settings.Params.no_privacy
+    no_privacy: bool = False
 
 
 @constructed

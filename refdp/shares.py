@@ -42,11 +42,12 @@ class Shares:
     sizes: how many records each participant has, where secret samples are drawn.
 
     Gaussian noise: shares are discrete Gaussians, of variance sigma^2 / h, on the mechanism's grid, or on that of the
-    sums for a continuous Gaussian. One of variance sigma^2 costs at most what the plan's Gaussian does at every whole
-    order (Canonne, Kamath, Steinke 2020, Proposition 5), hence also sampled: the tabulated cost is a sum over whole
-    orders, and discrete Gaussians have the symmetry that makes the other direction cheaper (Mironov, Talwar, Zhang
-    2019, Theorem 5). A sum of discrete Gaussians is none (fedgbdt/discrete-shares, refuted); `excess` bounds by how
-    much its cost can be above that of one.
+    sums for a continuous Gaussian with a deviation for each column, whose plan is accounted in Renyi terms. Another
+    continuous Gaussian may be accounted by its exact profile, which discrete shares do not keep: refused. A discrete
+    one of variance sigma^2 costs at most what the plan's Gaussian does at every whole order (Canonne, Kamath, Steinke
+    2020, Proposition 5), hence also sampled: the tabulated cost is a sum over whole orders, and discrete Gaussians have
+    the symmetry that makes the other direction cheaper (Mironov, Talwar, Zhang 2019, Theorem 5). A sum of discrete
+    Gaussians is none (fedgbdt/discrete-shares, refuted); `excess` bounds by how much its cost can be above that of one.
     Laplace noise: shares are differences of negative binomials with 1 / h successes; h of them add up to exactly a
     discrete Laplace variable (it is infinitely divisible). They are drawn in floating point.
     """
@@ -75,12 +76,15 @@ class Shares:
         match mechanism:
             case DiscreteGaussian(float() as sd, step):
                 shares = [self._gaussian(request.name, sd, step, value.shape, generator) for generator in here]
-            case DiscreteGaussian() | Gaussian():
+            case DiscreteGaussian() | Gaussian(tuple()):
                 shares = [self._columns(request.name, mechanism, value.shape, generator) for generator in here]
             case DiscreteLaplace() | Laplace():
                 shares = [self._laplace(mechanism, value.shape, generator) for generator in here]
             case _:
-                raise InvalidParameter(f"{request.name}: {mechanism!r}: allowed are Laplace and Gaussian noise")
+                raise InvalidParameter(
+                    f"{request.name}: {mechanism!r}: noise = 'discrete' is needed; allowed are discrete noise, Laplace "
+                    "noise, and Gaussian noise with a deviation for each column"
+                )
         total = secure_sum(shares)
         if isinstance(mechanism, DiscreteGaussian | DiscreteLaplace):
             return mechanism.apply(value, total)

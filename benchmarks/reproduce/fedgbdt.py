@@ -22,7 +22,8 @@ from refdp import datasets
 from refdp.curator import Curator
 from refdp.errors import InvalidRecords
 from refdp.events import Relation
-from refdp.papers import fedgbdt
+from refdp.papers import fedgbdt, published
+from refdp.papers.published.fedgbdt import AS_PUBLISHED
 from refdp.records import Categorical, Classes, Floats, Numeric, Records, Schema, make_records
 from refdp.sources import SampleSource
 from refdp.trees import Model
@@ -120,10 +121,10 @@ def schema_of(data: Table, train: Any, bounds: str) -> Schema:
 # --- Methods ----------------------------------------------------------------------------------------------------------
 
 VARIANTS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
-    "printed": ("observed", fedgbdt.AS_PUBLISHED),
-    "public": ("public", fedgbdt.AS_PUBLISHED),
+    "printed": ("observed", AS_PUBLISHED),
+    "public": ("public", AS_PUBLISHED),
     "repaired": ("public", {"grid": "published"}),
-    "scripts": ("observed", fedgbdt.AS_PUBLISHED),
+    "scripts": ("observed", AS_PUBLISHED),
 }
 """Bounds and constants: as printed; the same with public bounds; public bounds, proved constants and exact composition;
 as printed, but with the two steps of the released scripts that the text does not have (fedgbdt_scripts.py).
@@ -222,13 +223,15 @@ def params_of(run: Run, rows: int) -> fedgbdt.Params:
     method = settings(run)
     local = method.get("noise_by") == "record"
     relation = Relation.REPLACE_ONE if local else Relation.ADD_REMOVE
-    return fedgbdt.Params(
+    given: fedgbdt.Params = published.params(
+        "fedgbdt",
         epsilon=run["epsilon"],
         relation=relation,
         delta=1 / rows,
         noise="floating",
         **{**VARIANTS[run["variant"]][1], **method},
     )
+    return given
 
 
 def look(name: str) -> None:

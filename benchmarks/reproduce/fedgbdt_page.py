@@ -26,8 +26,9 @@ from benchmarks.reproduce.fedgbdt_ranks import explanation, ranks
 from benchmarks.reproduce.pages import COLOURS, STYLE, Cells, Sample, pyplot, save, table
 from benchmarks.reproduce.runs import Outcome, Run
 from refdp.curator import Curator
+from refdp.data.memory import Memory
+from refdp.data.shards import Network, Shards, dealt
 from refdp.events import Relation
-from refdp.federation import Federation, dealt
 from refdp.papers import fedgbdt
 from refdp.records import Classes, Numeric, Schema, make_records
 from refdp.sources import SampleSource
@@ -271,7 +272,7 @@ def communication() -> str:
             traffic = _traffic({**settings, "trees": 100, "batch": batch})
             rows.append([f"{method}, B = {batch}", *(f"{value:,}" for value in traffic)])
     return (
-        "Counted in federated runs (refdp/federation.py): T = 100, depth 4, 32 candidates, 10 features, integers of 8 "
+        "Counted in federated runs (refdp/data/shards.py): T = 100, depth 4, 32 candidates, 10 features, integers of 8 "
         "bytes. A round is one secure sum; all trees of a batch travel in one. The number of bytes does not depend on "
         "how many records a participant has.\n\n"
         + table(["method", "rounds", "bytes sent by a participant", "bytes received by a participant"], rows)
@@ -282,10 +283,12 @@ def _traffic(settings: Mapping[str, Any]) -> tuple[int, int, int]:
     generator = np.random.default_rng(0)
     schema = Schema(tuple(Numeric(f"x{i}", 0.0, 1.0) for i in range(10)), Classes(("no", "yes")))
     records = make_records(schema, generator.random((20, 10)), generator.integers(0, 2, 20).astype(np.float64))
-    federation = Federation.of(dealt(records, (4, 10, 6)))
+    hosts = [Memory(part) for part in dealt(records, (4, 10, 6))]
+    network = Network(len(hosts))
     params = fedgbdt.Params(1.0, Relation.ADD_REMOVE, **settings)
-    fedgbdt.train_on(params, schema, federation, Curator(SampleSource(generator), params.relation))
-    return federation.traffic.rounds, federation.traffic.sent, federation.traffic.received
+    fedgbdt.train_on(params, schema, Shards(hosts, network), Curator(SampleSource(generator), params.relation))
+    traffic = network.traffic
+    return traffic.rounds, traffic.sent, traffic.received
 
 
 def _variant(cells: Cells, experiment: str, variant: str, where: Mapping[str, Any]) -> str:

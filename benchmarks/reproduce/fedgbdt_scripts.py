@@ -23,39 +23,38 @@ from numpy.typing import NDArray
 from refdp.calibration import total_mu
 from refdp.candidates import Candidates
 from refdp.curator import Request
-from refdp.papers import fedgbdt, fedgbdt_growing
-from refdp.papers.fedgbdt_settings import all_rounds, all_trees
-from refdp.reach import Positions, Reach
+from refdp.data.feasible import Feasible, Positions
+from refdp.papers import fedgbdt
 from refdp.records import Floats, Schema
 from refdp.sources import SampleSource, asked
 
 
 @dataclass(frozen=True)
-class ScriptReach(Reach):
-    """As `Reach`, with the scripts' range of candidates. separating: what `Reach` would leave open."""
+class ScriptFeasible(Feasible):
+    """As `Feasible`, with the scripts' range of candidates. separating: what `Feasible` would leave open."""
 
     separating: Any = None
 
     @classmethod
-    def root(cls, candidates: Candidates, features: Sequence[int]) -> ScriptReach:
-        """As `Reach.root`."""
-        start = Reach.root(candidates, features)
+    def root(cls, candidates: Candidates, features: Sequence[int]) -> ScriptFeasible:
+        """As `Feasible.root`."""
+        start = Feasible.root(candidates, features)
         return cls(candidates, start.features, start.open, start)
 
     def drawn(self, uniform: Floats) -> Positions:
-        """As `Reach.drawn`; where nothing is open, a candidate that sends all records of the node the same way."""
+        """As `Feasible.drawn`; where nothing is open, a candidate that sends all records of the node the same way."""
         inside = np.isin(self.candidates.feature, self.features) & ~self.separating.open
         dead = ~self.open.any(axis=1)
-        return Reach(self.candidates, self.features, np.where(dead[:, None], inside, self.open)).drawn(uniform)
+        return Feasible(self.candidates, self.features, np.where(dead[:, None], inside, self.open)).drawn(uniform)
 
-    def split(self, chosen: Positions) -> ScriptReach:
-        """As `Reach.split`."""
-        below = Reach(self.candidates, self.features, self.open).split(chosen)
+    def split(self, chosen: Positions) -> ScriptFeasible:
+        """As `Feasible.split`."""
+        below = Feasible(self.candidates, self.features, self.open).split(chosen)
         open_ones = below.open.copy()
         left = open_ones[0::2]
         inside = chosen > self.candidates.starts[self.candidates.feature[chosen]]
         left[np.flatnonzero(inside), chosen[inside] - 1] = False
-        return ScriptReach(self.candidates, self.features, open_ones, self.separating.split(chosen))
+        return ScriptFeasible(self.candidates, self.features, open_ones, self.separating.split(chosen))
 
 
 class ApartSource(SampleSource):
@@ -76,11 +75,11 @@ class ApartSource(SampleSource):
 @contextmanager
 def as_in_scripts(params: fedgbdt.Params, schema: Schema, generator: np.random.Generator) -> Iterator[SampleSource]:
     """Inside, training goes as in the scripts; the source to train with."""
-    with mock.patch.object(fedgbdt_growing, "Reach", ScriptReach):
+    with mock.patch.object(fedgbdt, "Feasible", ScriptFeasible):
         if params.candidates != "iterative-hessian" or params.features_per_tree != 1:
             yield SampleSource(generator)
             return
-        queries = 2 * all_trees(params, schema) + all_rounds(params, schema)
+        queries = 2 * params.all_trees(schema) + params.all_rounds(schema)
         mu = total_mu(params.epsilon, params.delta, params.accounting) / math.sqrt(queries)
-        with mock.patch.object(fedgbdt, "query_mu", lambda *_: mu):
+        with mock.patch.object(fedgbdt.Params, "query_mu", lambda *_: mu):
             yield ApartSource(generator, (1 / mu, 1 / (4 * mu)))

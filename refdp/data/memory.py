@@ -31,6 +31,7 @@ from refdp.data.population import (
     Place,
     Query,
     Refresh,
+    Reports,
     Root,
     Sides,
     Start,
@@ -231,9 +232,9 @@ class Memory:
             case Bins(of):
                 return units(self._bins(of))
             case Sides(of, splits):
-                child = self._mine.route(self._wide(len(splits)), splits)
-                sums = kernels.leaf_sums(child, 2 * len(splits), self._current().columns(of))
-                return units(sums).reshape(len(of), len(splits), 2)
+                if splits.ndim > 2:
+                    return units(np.stack([self._sides(of, way) for way in splits]))
+                return units(self._sides(of, splits))
             case Nodes(of):
                 return units(kernels.leaf_sums(self._node, 2**self._level, self._current().columns(of)))
             case Leaves(of):
@@ -245,6 +246,8 @@ class Memory:
             case Labels(low, high):
                 label = on_grid(np.clip(self._label[self._output], low, high))
                 return units(np.array([float(len(label)), label.sum()]))
+            case Reports(of, tree):
+                return units(self._reports(of, tree))
 
     def _bins(self, of: tuple[str, ...]) -> Floats:
         """Bin sums of the present level, from those one level up where they were asked of the same tree."""
@@ -254,6 +257,20 @@ class Memory:
             stats = self._current().columns(of)
             self._table = here, self._mine.bin_sums(self._features, self._node, 2**self._level, stats, parents)
         return self._table[1]
+
+    def _sides(self, of: tuple[str, ...], splits: Floats) -> Floats:
+        child = self._mine.route(self._wide(len(splits)), splits)
+        sums = kernels.leaf_sums(child, 2 * len(splits), self._current().columns(of))
+        return sums.reshape(len(of), len(splits), 2)
+
+    def _reports(self, of: tuple[str, ...], tree: int) -> Floats:
+        """Every selected record's own statistics in its leaf's entry."""
+        known = self._current()
+        leaf = self._batch[tree] if known.rows is None else self._batch[tree][known.rows]
+        found = np.zeros((len(leaf), len(of), self._leaves))
+        for place, column in enumerate(known.columns(of)):
+            found[np.arange(len(leaf)), place, leaf] = 1.0 if column is None else column
+        return found
 
     def _histogram(self, of: tuple[str, ...], features: tuple[int, ...]) -> Floats:
         assert self._codes is not None, "Encode comes before Histogram"

@@ -9,6 +9,7 @@ import numpy as np
 from refdp.candidates import Candidates
 from refdp.data.population import (
     Advance,
+    Begin,
     Bins,
     Descend,
     Encode,
@@ -19,6 +20,7 @@ from refdp.data.population import (
     Nodes,
     Place,
     Query,
+    Reports,
     Root,
     Sides,
     Step,
@@ -50,7 +52,7 @@ class Nothing:
                 self._nodes *= 2
             case Place(splits):
                 self._placed.append(len(splits) + 1)
-            case Advance():
+            case Begin() | Advance():
                 self._placed = []
 
     def ask(self, query: Query) -> Sums:
@@ -72,7 +74,7 @@ class Nothing:
             case Bins(of):
                 return len(of), self._nodes, self._bins(self._features)
             case Sides(of, splits):
-                return len(of), len(splits), 2
+                return (len(splits), len(of), splits.shape[1], 2) if splits.ndim > 2 else (len(of), len(splits), 2)
             case Nodes(of):
                 return len(of), self._nodes
             case Leaves(of):
@@ -81,6 +83,8 @@ class Nothing:
                 return len(of), self._bins(features)
             case Labels():
                 return (2,)
+            case Reports(of, tree):
+                return 0, len(of), self._placed[tree]
 
     def _bins(self, features: tuple[int, ...]) -> int:
         assert self._candidates is not None, "Encode comes before sums in bins"

@@ -191,7 +191,10 @@ class Bins:
 
 @dataclass(frozen=True)
 class Sides:
-    """Sums to the left and right if each node were split so: shape (statistic, node, 2). splits: as in `Descend`."""
+    """Sums to the left and right if each node were split so: shape (statistic, node, 2). splits: as in `Descend`.
+
+    Several ways to split the level at once, splits of shape (way, node, 2): shape (way, statistic, node, 2).
+    """
 
     of: tuple[str, ...]
     splits: Floats
@@ -227,7 +230,19 @@ class Labels:
     high: float
 
 
-Query = Bins | Sides | Nodes | Leaves | Histogram | Labels
+@dataclass(frozen=True)
+class Reports:
+    """What every record reports by itself of tree number `tree` of the batch: shape (record, statistic, leaf).
+
+    Its own statistics in the entry of its leaf, 0 elsewhere: no sum. For noise that each record adds to its own report,
+    where how many records there are is public. Records in memory answer; hosts that know sums only refuse it.
+    """
+
+    of: tuple[str, ...]
+    tree: int
+
+
+Query = Bins | Sides | Nodes | Leaves | Histogram | Labels | Reports
 
 
 # --- Hosts ------------------------------------------------------------------------------------------------------------
@@ -276,7 +291,7 @@ def depth_of(splits: Floats) -> int:
 _KINDS: dict[str, type] = {
     kind.__name__.lower(): kind
     for kind in (Begin, Turn, Start, Encode, Refresh, Charge, Root, Descend, Place, Advance,
-                 Bins, Sides, Nodes, Leaves, Histogram, Labels)
+                 Bins, Sides, Nodes, Leaves, Histogram, Labels, Reports)
 }  # fmt: skip
 
 

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from refdp.candidates import Candidates
+from refdp.data.nothing import Nothing
 from refdp.data.population import (
     Advance,
     Charge,
@@ -32,6 +33,7 @@ from refdp.data.population import (
     Place,
     Population,
     Query,
+    Reports,
     Root,
     Step,
     Sums,
@@ -123,7 +125,13 @@ class Shards:
             host.tell(step)
 
     def ask(self, query: Query) -> Sums:
-        """One round: what a secure sum (Bonawitz et al. 2017) tells of the answers, their sum and nothing else."""
+        """One round: what a secure sum (Bonawitz et al. 2017) tells of the answers, their sum and nothing else.
+
+        Errors: InvalidParameter for `Reports`, which are no sums.
+        """
+        if isinstance(query, Reports):
+            raise InvalidParameter("Reports: what single records report is no sum, and does not travel; participants "
+                                   "that add all the noise themselves train with a LocalSource")  # fmt: skip
         if not self._charged:
             self.network.begin_round()
         self._charged = False
@@ -166,6 +174,23 @@ class Shards:
             case Advance(values, _):
                 return int(values.size)
         return 0
+
+
+def check_records_each(population: Population, most: int) -> None:
+    """Neighbours that differ in all of the up to `most` records of a participant need to know whose records are whose.
+
+    Errors: InvalidRecords if a participant has more; InvalidParameter if the records' participants are not known.
+    """
+    if most == 1 or isinstance(population, Nothing):
+        return
+    if not isinstance(population, Shards):
+        raise InvalidParameter(
+            f"records_each = {most} for records in one place: which of them are one participant's is not known; give "
+            "the records of each participant as a host of its own (refdp.data.shards.Shards)"
+        )
+    largest = max(host.size for host in population.hosts)
+    if largest > most:
+        raise InvalidRecords(f"a participant with {largest} records given, records_each = {most} at most are allowed")
 
 
 def secure_sum(vectors: Sequence[Sums]) -> Sums:

@@ -10,7 +10,7 @@ import numpy as np
 
 from refdp.audit.replay import Trainer
 from refdp.events import Event, Relation, Release, children
-from refdp.papers import fedgbdt
+from refdp.papers import fedgbdt, published
 from refdp.records import Categorical, Classes, Interval, Numeric, Records, Schema, Target, make_records
 
 FEATURES = (Numeric("a", 0.0, 1.0), Categorical("b", ("x", "y", "z")), Numeric("c", -5.0, 5.0), Numeric("d", 2.0, 2.0))
@@ -32,7 +32,8 @@ def components() -> Iterator[dict[str, Any]]:
 
 def params(relation: Relation = Relation.ADD_REMOVE, **changes: Any) -> fedgbdt.Params:
     """Small settings."""
-    return fedgbdt.Params(**{"epsilon": 1.0, "relation": relation, **SMALL, **changes})
+    given: fedgbdt.Params = published.params("fedgbdt", **{"epsilon": 1.0, "relation": relation, **SMALL, **changes})
+    return given
 
 
 def records(target: Target, size: int = 40) -> Records:

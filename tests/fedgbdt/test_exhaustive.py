@@ -20,6 +20,7 @@ from refdp.calibration import total_mu
 from refdp.curator import Array
 from refdp.events import Relation
 from refdp.papers import fedgbdt
+from refdp.papers.published import fedgbdt as printed
 from refdp.records import Classes, Numeric, Records, Schema, make_records
 from tests.fedgbdt.cases import CANDIDATES, SPLITS, UPDATES, trainer
 
@@ -100,6 +101,6 @@ def test_two_records_badly_predicted_in_opposite_directions_reach_the_bound(upda
     settings: Any = {"trees": 2, "depth": 1, "bins": 2, "features_per_tree": 1, "shrinkage": 1.0, "leaf_clip": 12.0}
     given = fedgbdt.Params(1.0, Relation.REPLACE_ONE, update=update, **settings)
     assert largest(given, ALIKE, alternating=True)[0] == pytest.approx(1.0, rel=1e-4)
-    published = fedgbdt.Params(1.0, Relation.REPLACE_ONE, update=update, sensitivities="published", **settings)
+    published = printed.Params(1.0, Relation.REPLACE_ONE, update=update, sensitivities="published", **settings)
     expected = 2 / math.sqrt(17 / 16) if update == "newton" else math.sqrt(2)
     assert largest(published, ALIKE, alternating=True)[0] == pytest.approx(expected, rel=1e-4)

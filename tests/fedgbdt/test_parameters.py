@@ -11,8 +11,7 @@ import pytest
 from refdp.curator import Curator
 from refdp.errors import InvalidParameter
 from refdp.events import Relation
-from refdp.papers import fedgbdt
-from refdp.papers.fedgbdt_settings import all_rounds, batches
+from refdp.papers import fedgbdt, published
 from refdp.records import Numeric, Schema, make_records
 from refdp.sources import NoiselessSource, SampleSource
 from tests.fedgbdt.cases import BINARY, FEATURES, TARGETS, params, records
@@ -49,7 +48,7 @@ from tests.fedgbdt.cases import BINARY, FEATURES, TARGETS, params, records
 )
 def test_values_outside_their_domain_are_refused_by_name(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(InvalidParameter, match=message):
-        fedgbdt.Params(**{"epsilon": 1.0, "relation": Relation.ADD_REMOVE, **changes})
+        published.params("fedgbdt", **{"epsilon": 1.0, "relation": Relation.ADD_REMOVE, **changes})
 
 
 def test_more_features_a_tree_than_there_are_is_an_error_that_counts_them() -> None:
@@ -58,16 +57,16 @@ def test_more_features_a_tree_than_there_are_is_an_error_that_counts_them() -> N
 
 
 def test_a_batch_larger_than_all_trees_is_one_batch() -> None:
-    assert [len(batch) for batch in batches(params(trees=4, batch=9), BINARY)] == [4]
-    assert [len(batch) for batch in batches(params(trees=7, batch=3), BINARY)] == [3, 3, 1]
-    assert [len(batch) for batch in batches(params(trees=8, batch_share=0.25), BINARY)] == [2] * 4
-    assert [len(batch) for batch in batches(params(trees=3, batch_share=0.1), BINARY)] == [1] * 3
+    assert [len(batch) for batch in params(trees=4, batch=9).batches(BINARY)] == [4]
+    assert [len(batch) for batch in params(trees=7, batch=3).batches(BINARY)] == [3, 3, 1]
+    assert [len(batch) for batch in params(trees=8, batch_share=0.25).batches(BINARY)] == [2] * 4
+    assert [len(batch) for batch in params(trees=3, batch_share=0.1).batches(BINARY)] == [1] * 3
 
 
 def test_more_rounds_than_trees_refine_before_every_tree() -> None:
-    assert all_rounds(params(trees=4, rounds=9, candidates="iterative-hessian"), BINARY) == 4
-    assert all_rounds(params(trees=4, rounds=1, rounds_per_feature=True, candidates="iterative-hessian"), BINARY) == 3
-    assert all_rounds(params(trees=4, rounds=9), BINARY) == 0
+    assert params(trees=4, rounds=9, candidates="iterative-hessian").all_rounds(BINARY) == 4
+    assert params(trees=4, rounds=1, rounds_per_feature=True, candidates="iterative-hessian").all_rounds(BINARY) == 3
+    assert params(trees=4, rounds=9).all_rounds(BINARY) == 0
 
 
 @pytest.mark.parametrize("candidates", ["uniform", "log", "iterative-hessian"])

@@ -13,8 +13,9 @@ from refdp.accounting import account
 from refdp.curator import Curator
 from refdp.events import Relation, expand
 from refdp.papers import fedgbdt
-from refdp.papers import fedgbdt_formulas as formulas
-from refdp.papers.fedgbdt_formulas import Splits
+from refdp.papers import fedgbdt as formulas
+from refdp.papers.fedgbdt import Splits
+from refdp.papers.published.fedgbdt import AS_PUBLISHED, candidate_queries_as_published
 from refdp.records import Classes, Schema, Target
 from refdp.sources import SampleSource, TapeSource
 from tests.fedgbdt.cases import FEATURES, SPLITS, TARGETS, components, params, records, releases
@@ -52,7 +53,7 @@ def printed_counts(given: fedgbdt.Params, features: int) -> Counter[str]:
         return Counter(
             split=split,
             weight=weight,
-            candidate=formulas.candidate_queries_as_published(splits, rounds, features),
+            candidate=candidate_queries_as_published(splits, rounds, features),
         )
     return Counter(split=split, weight=weight, candidate=formulas.candidate_queries(splits, rounds, chosen))
 
@@ -67,7 +68,7 @@ def test_query_counts_are_those_of_table_1() -> None:
         given = params(**changes)
         counted = Counter(kind(release.name) for release in releases(expand(fedgbdt.plan(given, schema).event)))
         assert counted == +printed_counts(given, len(FEATURES)), changes
-        assert counted.total() == fedgbdt.queries(given, schema)
+        assert counted.total() == given.queries(schema)
 
 
 TABLE_2 = {
@@ -90,7 +91,7 @@ def test_presets_ask_as_many_queries_as_the_paper_says(name: str) -> None:
     relation = Relation.REPLACE_ONE if name == "LDP" else Relation.ADD_REMOVE
     given = fedgbdt.Params(1.0, relation, **fedgbdt.PRESETS[name])
     schema = Schema(FEATURES[:3], TARGETS[1])
-    assert fedgbdt.queries(given, schema) == TABLE_2[name](100, 3, 4, 5)
+    assert given.queries(schema) == TABLE_2[name](100, 3, 4, 5)
     assert len(releases(expand(fedgbdt.plan(given, schema).event))) == TABLE_2[name](100, 3, 4, 5)
 
 
@@ -118,14 +119,14 @@ def test_the_budget_of_several_classes_is_divided_delta_too() -> None:
     third = params(epsilon=1 / 3, delta=1e-6 / 3)
     one, all_three = fedgbdt.plan(third, Schema(FEATURES, TARGETS[1])), fedgbdt.plan(whole, schema)
     assert releases(expand(all_three.event)) == 3 * releases(expand(one.event))
-    published = fedgbdt.query_mu(params(epsilon=1.0, delta=1e-6, one_vs_rest="published"), schema)
-    assert published > fedgbdt.query_mu(whole, schema)
+    published = params(epsilon=1.0, delta=1e-6, one_vs_rest="published").query_mu(schema)
+    assert published > whole.query_mu(schema)
 
 
 def test_joint_sensitivities_are_the_ledgers() -> None:
     schema = Schema(FEATURES, TARGETS[1])
     bounds = {
-        (update, relation): fedgbdt.sums_charge(params(relation, update=update), schema, 1.0, 0).declared.bound
+        (update, relation): params(relation, update=update).sums_charge(schema, 1.0, 0).declared.bound
         for update in ("averaging", "gradient", "newton")
         for relation in Relation
     }
@@ -133,10 +134,10 @@ def test_joint_sensitivities_are_the_ledgers() -> None:
     assert bounds["newton", add] == 1.0 and bounds["newton", swap] == 2.0
     for update in ("averaging", "gradient"):
         assert bounds[update, add] == pytest.approx(math.sqrt(2)) and bounds[update, swap] == 2.0
-    first = fedgbdt.sums_charge(params(sensitivities="by-round"), schema, 1.0, 0).declared
+    first = params(sensitivities="by-round").sums_charge(schema, 1.0, 0).declared
     assert first.bound == pytest.approx(math.sqrt(5) / 4, abs=1e-6)
     assert first.claim == "fedgbdt/newton-sensitivity-by-round"
-    published = fedgbdt.sums_charge(params(sensitivities="published"), schema, 1.0, 0)
+    published = params(sensitivities="published").sums_charge(schema, 1.0, 0)
     assert published.declared.bound == pytest.approx(math.sqrt(17) / 4) and published.proved.bound == 1.0
 
 
@@ -160,15 +161,15 @@ def test_discrete_noise_keeps_its_promise_too(relation: Relation, changes: dict[
     certificate = fedgbdt.certificate(given, schema)
     assert certificate.established.epsilon <= certificate.claimed.epsilon * (1 + 1e-9)
     assert not any("does not hold" in note for note in certificate.notes)
-    charge = fedgbdt.sums_charge(given, schema, fedgbdt.query_mu(given, schema), 0)
-    assert charge.mechanism.renyi_cost(charge.declared, 8.0) <= 4 * fedgbdt.query_mu(given, schema) ** 2 * (1 + 1e-12)
+    charge = given.sums_charge(schema, given.query_mu(schema), 0)
+    assert charge.mechanism.renyi_cost(charge.declared, 8.0) <= 4 * given.query_mu(schema) ** 2 * (1 + 1e-12)
 
 
 def test_certificates_show_both_accountings_and_name_what_does_not_hold() -> None:
     schema = Schema(FEATURES[:3], TARGETS[1])
     sound = fedgbdt.certificate(params(Relation.REPLACE_ONE), schema)
     assert any("exact Gaussian composition gives epsilon 1" in note and "Renyi" in note for note in sound.notes)
-    printed = fedgbdt.certificate(params(Relation.REPLACE_ONE, **fedgbdt.AS_PUBLISHED), schema)
+    printed = fedgbdt.certificate(params(Relation.REPLACE_ONE, **AS_PUBLISHED), schema)
     assert printed.established.epsilon > 1.7 * printed.claimed.epsilon
     assert any("newton-sensitivity-replace-one is REFUTED" in note for note in printed.notes)
     assert isinstance(schema.target, Classes)

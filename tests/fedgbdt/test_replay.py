@@ -20,6 +20,7 @@ from refdp.audit.worst import worst_case
 from refdp.calibration import total_mu
 from refdp.events import Relation
 from refdp.papers import fedgbdt
+from refdp.papers.published.fedgbdt import AS_PUBLISHED
 from refdp.records import Schema
 from refdp.sources import ReplaySource, SampleSource
 from tests.fedgbdt.cases import BINARY, CANDIDATES, FEATURES, SPLITS, TARGETS, UPDATES, params, trainer
@@ -90,7 +91,7 @@ def test_worst_transcripts_keep_every_promise(splits: Any, relation: Relation) -
     ],
 )
 def test_published_sensitivities_are_violated_by_replacing_a_record(update: Any, claim: str) -> None:
-    published: Any = {**fedgbdt.AS_PUBLISHED, "trees": 12, "epsilon": 1.0}
+    published: Any = {**AS_PUBLISHED, "trees": 12, "epsilon": 1.0}
     given = params(Relation.REPLACE_ONE, update=update, **published)
     named = {(v.kind, v.release.rsplit("/", 1)[-1], v.claim) for v in violations(given, BINARY, 40)}
     assert ("sensitivity", "leaves", claim) in named
@@ -105,7 +106,7 @@ def test_published_histogram_of_hessians_is_violated_by_moving_a_record() -> Non
 
 
 def test_published_sensitivities_hold_when_a_record_is_added() -> None:
-    published: Any = fedgbdt.AS_PUBLISHED
+    published: Any = AS_PUBLISHED
     for splits in SPLITS:
         assert violations(params(splits=splits, candidates="iterative-hessian", **published), BINARY, 18) == []
 

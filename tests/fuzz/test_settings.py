@@ -19,7 +19,6 @@ from refdp import registry
 from refdp.accounting import account
 from refdp.audit.neighbours import SHAPES, _pair
 from refdp.audit.replay import Pair, audit_pair
-from refdp.audit.report import trainer
 from refdp.audit.worst import worst_case
 from refdp.curator import Curator
 from refdp.errors import InvalidParameter
@@ -28,6 +27,7 @@ from refdp.papers import dpboost, fedgbdt, sgbdt
 from refdp.papers.dpboost import leaf_sensitivity
 from refdp.records import Categorical, Classes, Feature, Interval, Numeric, Records, Schema, Target, make_records
 from refdp.training import source_for
+from tests.participants import trainer
 
 SEEDS = 24
 """Of each paper: some seconds. A longer search takes more of the same."""
@@ -117,10 +117,10 @@ def test_random_settings_keep_their_promise(name: str, seed: int) -> None:
     for on_first in (False, True):
         pair = neighbours(of, params.relation, dice, generator)
         source = source_for(params, generator)
-        finding = audit_pair(trainer(paper, params), pair, source, epsilon, on_first=on_first, blocks=generator)
+        finding = audit_pair(trainer(paper.module, params), pair, source, epsilon, on_first=on_first, blocks=generator)
         assert finding.violations == ()
     curator = Curator(source_for(params, generator), params.relation)
-    paper.train(params, pair.second(), curator)
+    trainer(paper.module, params)(pair.second(), curator)
     assert curator.event() == expand(plan.event)
 
 
@@ -132,7 +132,7 @@ def test_worst_outputs_of_random_settings_keep_it_too(name: str, seed: int) -> N
     small = {"trees": 1, "depth": 2, "rounds": 1, "owners": 1, "delta": 0.0}
     params = replace(params, **{field: value for field, value in small.items() if hasattr(params, field)})
     pair = neighbours(of, params.relation, dice, generator)
-    assert worst_case(trainer(paper, params), pair, params.epsilon, reverse=bool(seed % 2)).violations == ()
+    assert worst_case(trainer(paper.module, params), pair, params.epsilon, reverse=bool(seed % 2)).violations == ()
 
 
 # --- What such searches have found -----------------------------------------------------------------------------------
@@ -171,7 +171,7 @@ def test_rounded_sums_would_break_the_promise(monkeypatch: pytest.MonkeyPatch) -
     of, generator = Schema((Numeric("x", 0.0, 1.0),), Interval(-1.0, 1.0)), np.random.default_rng(0)
     records = make_records(of, generator.random((60, 1)), generator.random(60))
     pair = _pair(records, Relation.ADD_REMOVE, generator)
-    found = [audit_pair(trainer(registry.paper("dpboost"), params), pair, source_for(params, seed), 50.0)
+    found = [audit_pair(trainer(registry.paper("dpboost").module, params), pair, source_for(params, seed), 50.0)
              for seed in range(8)]  # fmt: skip
     assert "sensitivity" in {violation.kind for finding in found for violation in finding.violations}
 

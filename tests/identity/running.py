@@ -15,14 +15,14 @@ from scipy import sparse
 
 from refdp.curator import Curator
 from refdp.data.memory import Memory
-from refdp.data.shards import Communication, Network, Shards
+from refdp.data.shards import Communication, Network, Shards, dealt
 from refdp.events import Partition, Relation, Release, Subsample, children, expand
-from refdp.federation import Federation, LocalSource, ShareSource, dealt
 from refdp.journal import MemoryJournal
 from refdp.papers import published
 from refdp.records import Categorical, Classes, Interval, Numeric, Records, Schema, make_records
 from refdp.registry import CONVERTED
-from refdp.shares import Shares
+from refdp.shares import LocalSource
+from refdp.shares import Shares as NoiseShares
 from refdp.sources import NoiselessSource, SampleSource
 from refdp.sparse import make_sparse_records
 from refdp.trees import Model
@@ -161,15 +161,16 @@ def fedgbdt(given: dict[str, Any], params: Any, data: Records) -> tuple[Model, d
     def attendance(number: int) -> Any:
         return np.array([(number + position) % 5 != 3 or position == 0 for position in range(count)])
 
-    many = Federation.of(dealt(data, sizes), **({"attendance": attendance} if form == "absent" else {}))
+    network = Network(count, attendance if form == "absent" else None)
+    many = Shards([Memory(part) for part in dealt(data, sizes)], network)
     own = [np.random.default_rng([*seeds, position]) for position in range(count + 2)]
     where: Any = source(given)
     if form == "shares":
-        where = ShareSource(many, max(1, count // 2), own[-1], own[:count])
+        where = NoiseShares(network, max(1, count // 2), own[-1], own[:count])
     if form == "local":
-        where = LocalSource(many, own[-1], own[-2])
+        where = LocalSource(network, own[-1], own[-2])
     model = public("fedgbdt", "train_on")(params, data.schema, many, Curator(where, params.relation))
-    return model, {"traffic": digest(repr(many.traffic))}
+    return model, {"traffic": digest(repr(network.traffic))}
 
 
 def control(given: dict[str, Any]) -> Any:
@@ -223,7 +224,7 @@ def sgbdt(given: dict[str, Any], params: Any, data: Records) -> tuple[Model, dic
     own = [np.random.default_rng([given["seed"], 1, position]) for position in range(parts + 1)]
     where: Any = source(given)
     if form == "shares":
-        where = Shares(network, 1, own[-1], own[:parts], split)
+        where = NoiseShares(network, 1, own[-1], own[:parts], split)
     curator = Curator(where, params.relation)
     hosts = Shards([Memory(part) for part in dealt(data, split)], network)
     model = public("sgbdt", "train_on")(params, data.schema, hosts, curator)

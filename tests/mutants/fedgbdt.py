@@ -2,219 +2,285 @@
 
 from __future__ import annotations
 
-from tests.mutants.harness import Mutant
+from dataclasses import replace
+from typing import Any
 
-PAPER = "refdp.papers.fedgbdt"
-PLAN, GROWING = "refdp.papers.fedgbdt_plan", "refdp.papers.fedgbdt_growing"
-POPULATION = "refdp.population"
-FORMULAS = "refdp.papers.fedgbdt_formulas"
+import numpy as np
 
-_GROWER = "class Grower:"
-_LEAVES = 'released.append(curator.release("leaves", charged.mechanism, value, sensitivity=charged.declared))'
-_LOCAL = 'noisy = curator.release("leaves", charged.mechanism, value, sensitivity=charged.declared)'
-_QUERY = """            self.curator.release(name, charged.mechanism, value, sensitivity=charged.declared)
-            for name, value in zip(names, sums)
-"""
-_HESSIAN = 'self.curator.release(f"Hessian histogram {i}", charged.mechanism, bins, sensitivity=charged.declared)'
-_TRAIN = "return train_on(params, records.schema, Holding(records), curator, candidates)"
-_BELOW = "return [below(above[0], candidates, levels[-1])]"
-_OBSERVED = """features = tuple(
-        replace(f, low=float(np.nan_to_num(c).min()), high=float(np.nan_to_num(c).max()))
-        if isinstance(f, Numeric) else f
-        for f, c in zip(records.schema.features, records.x.T)
+from refdp.curator import Curator
+from refdp.data.memory import Memory
+from refdp.data.population import Leaves, Query
+from refdp.events import Relation
+from refdp.papers.published.fedgbdt import quantiles
+from refdp.records import Numeric, Records
+from tests.mutants.harness import Mutant, Replacement, edit
+
+PAPER, MEMORY = "refdp.papers.fedgbdt", "refdp.data.memory"
+SCORED, LEAVES, SIDES = (f"{PAPER}:{name}" for name in ("scored_splits", "leaf_sums", "random_sides"))
+HISTOGRAMS, HESSIAN, TRAIN = (f"{PAPER}:{name}" for name in ("histograms", "hessian_histograms", "train"))
+PARAMS, ASK, CHARGE = f"{PAPER}:Params", f"{MEMORY}:Memory.ask", f"{PAPER}:charge"
+
+_LEAVES = 'released.append(curator.release("leaves", charged, sums[place]))'
+_HESSIAN = 'curator.release(f"Hessian histogram {i}", charged, own)'
+_QUERY = "curator.release(name, charged, own)"
+_LOCAL = 'curator.release_sum("leaves", charged, population, Reports(SUMS, place))'
+
+
+def observed(train: Any) -> Any:
+    """Ranges of the features as the records have them."""
+
+    def mutant(params: Any, records: Records, curator: Curator) -> Any:
+        features = tuple(
+            replace(f, low=float(np.nan_to_num(c).min()), high=float(np.nan_to_num(c).max()))
+            if isinstance(f, Numeric)
+            else f
+            for f, c in zip(records.schema.features, records.x.T, strict=True)
+        )
+        return train(params, replace(records, schema=replace(records.schema, features=features)), curator)
+
+    return mutant
+
+
+def by_quantiles(candidates: Any) -> Any:
+    """Quantiles of the records, whatever was asked for."""
+    return lambda self, schema, host: (
+        quantiles(host.exposed(), self.bins) if isinstance(host, Memory) else candidates(self, schema, host)
     )
-    return train_on(params, replace(records.schema, features=features), Holding(records), curator, candidates)"""
 
 
-def _mutant(name: str, old: str, new: str, located: str, module: str = PAPER, **settings: object) -> Mutant:
-    patches = {module: (old, new)}
-    if module in (FORMULAS, PLAN):  # what uses them is executed again as well, unchanged, to see the mistake
-        patches = patches | {PLAN: patches.get(PLAN, ("def plan(", "def plan(")), GROWING: (_GROWER, _GROWER)}
-    return Mutant(name, tuple((where, *texts) for where, texts in patches.items()), located, dict(settings))
+def from_labels(begin: Any) -> Any:
+    """The log odds of the labels' mean as the score of every record."""
+
+    def mutant(self: Memory, contribution: Any, outputs: tuple[int, ...]) -> None:
+        begin(self, contribution, outputs)
+        for output, label in self._label.items():
+            self._score[output] += np.log((label.mean() + 0.01) / (1.01 - label.mean()))
+
+    return mutant
 
 
-def _changed(release: str, mechanism: str) -> str:
-    return release.replace("charged.mechanism", mechanism)
+def once_for_each_tree(ask: Any) -> Any:
+    """Records are counted in the leaves of a tree as often as the batch has trees."""
+
+    def mutant(self: Memory, query: Query) -> Any:
+        return ask(self, query) * (len(self._batch) if isinstance(query, Leaves) else 1)
+
+    return mutant
+
+
+def not_clipped(statistics: Any) -> Any:
+    """Gradients of a regression as they are."""
+    return lambda self, score, label, of: statistics(
+        replace(self, params=replace(self.params, gradient_bound=8.0)), score, label, of
+    )
+
+
+def of_added(proved: Any) -> Any:
+    """The sensitivity of adding a record where one is replaced."""
+    return lambda self, kind, bound: replace(
+        proved(replace(self, relation=Relation.ADD_REMOVE), kind, bound), relation=self.relation
+    )
+
+
+def printed(proved: Any) -> Any:
+    """The root of 2, as printed for gradient updates, whatever the neighbours."""
+    return lambda self, kind, bound: replace(proved(self, kind, bound), bound=2**0.5)
+
+
+def _mutant(name: str, located: str, patches: dict[str, Replacement], **settings: object) -> Mutant:
+    return Mutant(name, patches, located, dict(settings))
 
 
 MUTANTS = (
-    Mutant(
+    _mutant(
         "noise only at the root for k = 1",
-        (
-            (GROWING, _BELOW, "return self.population.bin_sums(2**level)"),
-            (GROWING, "if len(features) > 1 and level + 1", "if level + 1"),
-        ),
         "model",
-        {"splits": "histogram", "features_per_tree": 1},
+        {
+            SCORED: edit(
+                (
+                    "bins = [below(bins[0], candidates, levels[-1])]",
+                    "bins = candidates.apart(values(population.ask(Bins(SUMS))), features)",
+                ),
+                ("if len(features) > 1 and level + 1", "if level + 1"),
+            )
+        },
+        splits="histogram",
+        features_per_tree=1,
     ),
     _mutant(
         "histogram count wrong by a factor",
-        "return trees if chosen == 1 else trees * chosen * depth",
-        "return trees if chosen == 1 else trees * chosen",
         "histogram 0 of level 0",
-        module=FORMULAS,
+        {
+            f"{PAPER}:split_queries": lambda count: (
+                lambda splits, trees, chosen, depth: count(splits, trees, chosen, 1)
+            ),
+        },
         splits="histogram",
     ),
     _mutant(
         "exact leaf counts kept",
-        _LEAVES,
-        f"{_LEAVES}\n            released[-1] = np.stack([released[-1][0], value[1]])",
         "model",
+        {
+            LEAVES: edit(
+                (_LEAVES, f"{_LEAVES}\n                released[-1] = np.stack([released[-1][0], sums[place][1]])")
+            )
+        },
         update="gradient",
     ),
-    _mutant("range from the data", _TRAIN, _OBSERVED, "model"),
+    _mutant("range from the data", "model", {TRAIN: observed}),
     _mutant(
-        "quantiles although uniform candidates were asked for",
-        'if params.candidates == "quantiles" else None\n    return',
-        "if True else None\n    return",
-        "model",
+        "quantiles although uniform candidates were asked for", "model", {f"{PARAMS}.split_candidates": by_quantiles}
     ),
     _mutant(
         "one Poisson charge a query instead of a tree",
-        _QUERY,
-        """            self._sampled(name, value, charged)
-            for name, value in zip(names, sums)
-        ]
-
-    def _sampled(self, name: str, value: Floats, charged: Charge) -> Floats:
-        with self.curator.subsample("rows", 0.5, self.population.records.size):
-            return self.curator.release(name, charged.mechanism, value, sensitivity=charged.declared)
-
-    def _unused(self) -> list[Floats]:
-        return [
-""",
         "histogram 0 of level 0",
+        {
+            HISTOGRAMS: edit(
+                (
+                    f"return [{_QUERY} for name, own in zip(names, bins, strict=True)]",
+                    "found = []\n"
+                    "    for name, own in zip(names, bins, strict=True):\n"
+                    '        with curator.subsample("rows", 0.5, population):\n'
+                    f"            found.append({_QUERY})\n"
+                    "    return found",
+                )
+            )
+        },
         splits="histogram",
-        module=GROWING,
     ),
     _mutant(
         "Hessian noise halved",
-        _HESSIAN,
-        _changed(_HESSIAN, "type(charged.mechanism)(charged.mechanism.sd / 2)"),
         "Hessian histogram 0",
+        {
+            HESSIAN: edit(
+                (
+                    _HESSIAN,
+                    'curator.release(f"Hessian histogram {i}", '
+                    "replace(charged, mechanism=type(charged.mechanism)(charged.mechanism.sd / 2)), own)",
+                )
+            )
+        },
         candidates="iterative-hessian",
-        module=GROWING,
     ),
     _mutant(
         "iterative Hessian follows the exact histogram",
-        "self._refined(candidates, features, self._hessian_histograms(features))",
-        "self._refined(candidates, features, self._hessian_histograms(features) and "
-        "self.population.hessian_sums(features))",
         "model",
+        {
+            HESSIAN: edit(
+                (
+                    f"return [{_HESSIAN} for i, own in enumerate(bins)]",
+                    f"[{_HESSIAN} for i, own in enumerate(bins)]\n    return bins",
+                )
+            )
+        },
         candidates="iterative-hessian",
-        module=GROWING,
     ),
     _mutant(
         "Hessian histograms are not counted",
-        "return int(asked + candidate_queries(splits, all_rounds(params, schema), chosen))",
-        "return int(asked)",
         "Hessian histogram 0",
+        {f"{PAPER}:candidate_queries": lambda count: lambda splits, rounds, chosen: 0},
         candidates="iterative-hessian",
-        module=PLAN,
     ),
     _mutant(
         "delta not divided between the classes",
-        'params.delta / models if params.one_vs_rest == "divided" else params.delta',
-        "params.delta",
         "leaves",
+        {f"{PARAMS}.score_delta": lambda share: lambda self, schema: self.delta},
         target="three",
-        module=PLAN,
     ),
     _mutant(
         "epsilon not divided between the classes",
-        "total_mu(params.epsilon / models, delta",
-        "total_mu(params.epsilon, delta",
         "leaves",
+        {f"{PARAMS}.query_mu": edit(("self.epsilon / schema.scores", "self.epsilon"))},
         target="three",
-        module=PLAN,
     ),
     _mutant(
         "sensitivity of adding a record where one is replaced",
-        "return newton_squared_sensitivity(relation, bound)",
-        "return newton_squared_sensitivity(Relation.ADD_REMOVE, bound)",
         "leaves",
+        {f"{PARAMS}.proved": of_added},
         relation="replace-one",
-        module=PLAN,
     ),
     _mutant(
         "published sensitivity in the repaired variant",
-        'declared = printed if params.sensitivities == "published" else proved',
-        "declared = printed",
         "leaves",
+        {f"{PARAMS}.proved": printed},
         relation="replace-one",
         update="gradient",
-        module=PLAN,
     ),
     _mutant(
         "gradient bound of one batch too early",
-        "gradient_bound_after(updates, params.leaf_clip",
-        "gradient_bound_after(max(updates - 1, 0), params.leaf_clip",
         "leaves",
+        {f"{PAPER}:gradient_bound_after": lambda bound: lambda updates, *step: bound(max(updates - 1, 0), *step)},
         sensitivities="by-round",
-        module=PLAN,
     ),
     _mutant(
         "gradients of a regression not clipped",
-        "np.asarray(clip_gradient(on_grid(gradient), grid_floor(params.gradient_bound))), None",
-        "on_grid(gradient), None",
         "leaves",
+        {f"{PAPER}:Contribution.statistics": not_clipped},
         target="regression",
         gradient_bound=0.5,
     ),
-    _mutant(
-        "initial score from the labels",
-        "self._score = np.zeros(self.records.size)",
-        "self._score = np.full(self.records.size, np.log((self._label.mean() + 0.01) / (1.01 - self._label.mean())))",
-        "leaves",
-        module=POPULATION,
-    ),
-    _mutant(
-        "records counted once for each tree of a batch",
-        "return np.stack([kernels.leaf_sums(leaf, leaves, (self._g, self._h)) for leaf in self._batch])",
-        "return np.stack([len(self._batch) * kernels.leaf_sums(leaf, leaves, (self._g, self._h)) "
-        "for leaf in self._batch])",
-        "leaves",
-        module=POPULATION,
-        batch=3,
-    ),
+    _mutant("initial score from the labels", "leaves", {f"{MEMORY}:Memory._begin": from_labels}),
+    _mutant("records counted once for each tree of a batch", "leaves", {ASK: once_for_each_tree}, batch=3),
     _mutant(
         "partially random: the right sides are exact",
-        "return Options.of_sides(positions, self._released(level, sums, charged))",
-        "noisy = self._released(level, sums, charged)\n"
-        "        both = [np.stack([n[..., 0], s[..., 1]], axis=-1) for n, s in zip(noisy, sums)]\n"
-        "        return Options.of_sides(positions, both)",
         "model",
+        {
+            SIDES: edit(
+                (
+                    "return Options.of_sides(positions, released)",
+                    "both = [np.stack([n[..., 0], s[..., 1]], axis=-1) for n, s in zip(released, sums)]\n"
+                    "    return Options.of_sides(positions, both)",
+                )
+            )
+        },
         splits="partially-random",
-        module=GROWING,
     ),
     _mutant(
         "one noise for all leaves",
-        _LEAVES,
-        _LEAVES + "\n            released[-1] = value + (released[-1] - value)[0, 0]",
         "model",
+        {
+            LEAVES: edit(
+                (
+                    _LEAVES,
+                    f"{_LEAVES}\n                released[-1] = sums[place] + (released[-1] - sums[place])[0, 0]",
+                )
+            )
+        },
     ),
     _mutant(
         "local model: noise for a quarter of the sensitivity",
-        _LOCAL,
-        _changed(_LOCAL, "type(charged.mechanism)(charged.mechanism.sd / 4)"),
         "leaves",
+        {
+            f"{PARAMS}.local_sums": edit(
+                (
+                    _LOCAL,
+                    _LOCAL.replace(
+                        "charged,", "replace(charged, mechanism=type(charged.mechanism)(charged.mechanism.sd / 4)),"
+                    ),
+                )
+            )
+        },
         noise_by="record",
         relation="replace-one",
     ),
     _mutant(
         "local model: only a record's own leaf is noisy",
-        "return np.asarray(noisy.sum(axis=0))",
-        "return np.asarray(np.where(value != 0, noisy, 0).sum(axis=0))",
         "model",
+        {
+            f"{PARAMS}.local_sums": edit(
+                (
+                    f"{_LOCAL}.sum(axis=0)",
+                    f"np.where(values(population.ask(Reports(SUMS, place))) != 0, {_LOCAL}, 0).sum(axis=0)",
+                )
+            )
+        },
         noise_by="record",
         relation="replace-one",
     ),
     _mutant(
         "several records of a participant pay for one",
-        "if params.records_each > 1:",
-        "if params.records_each > 1_000_000:",
         "leaves",
+        {CHARGE: edit(("if each > 1:", "if each > 1_000_000:"))},
         records_each=3,
-        module=PLAN,
     ),
 )

@@ -17,7 +17,8 @@ from refdp.records import Categorical, Classes, Interval, Numeric, Schema, Targe
 from refdp.sources import SampleSource
 from tests.mutants import dpboost, dpxgboost, fedgbdt, inprivate
 from tests.mutants.dpboost import SOURCES
-from tests.mutants.harness import Caught, Mutant, applied, audit, mutated
+from tests.mutants.harness import Caught, Mutant, Replacement, applied, audit, mutated
+from tests.participants import trainer
 
 FEATURES = (Numeric("a", 0.0, 1.0), Categorical("b", ("x", "y", "z")), Numeric("c", 0.0, 1.0))
 TARGETS: Mapping[str, Target] = {
@@ -105,23 +106,24 @@ class Row:
 def examine(mutant: Mutant, subject: Subject = SUBJECTS["dpboost"]) -> Row:
     """The audit of one mutant, against the plan of the true module."""
     if isinstance(mutant.patches, Mapping):
-        return _patched(mutant, subject)
+        return _patched(mutant, mutant.patches, subject)
     module = mutated(mutant.patches, subject.module.__name__)
     changed = {name for name, _, _ in mutant.patches}
     source = mutated(mutant.patches, SOURCES).SampleSource if SOURCES in changed else SampleSource
     params, schema = subject.params(module, mutant.settings), subject.schema(mutant.settings)
     plan = subject.module.plan(subject.params(subject.module, mutant.settings), schema)
     epsilon = params.epsilon if subject.pure else math.inf
-    caught = audit(lambda records, door: module.train(params, records, door), plan, schema, epsilon, source=source)
+    caught = audit(trainer(module, params), plan, schema, epsilon, source=source)
     return Row(mutant, caught)
 
 
-def _patched(mutant: Mutant, subject: Subject) -> Row:
-    module, schema = subject.module, subject.schema(mutant.settings)
-    params = subject.params(module, mutant.settings)
-    epsilon, plan = params.epsilon if subject.pure else math.inf, module.plan(params, schema)
-    with applied(mutant.patches):
-        return Row(mutant, audit(lambda records, door: module.train(params, records, door), plan, schema, epsilon))
+def _patched(mutant: Mutant, patches: Mapping[str, Replacement], subject: Subject) -> Row:
+    """As `examine`, with functions replaced while the mutant trains."""
+    params, schema = subject.params(subject.module, mutant.settings), subject.schema(mutant.settings)
+    plan = subject.module.plan(params, schema)
+    epsilon = params.epsilon if subject.pure else math.inf
+    with applied(patches):
+        return Row(mutant, audit(trainer(subject.module, params), plan, schema, epsilon))
 
 
 def rows(subject: Subject) -> list[Row]:

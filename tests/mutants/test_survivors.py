@@ -5,27 +5,30 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pytest
 from rich.console import Console
 
-from refdp import claims, population
+from refdp import claims
 from refdp.candidates import Candidates, uniform
 from refdp.curator import Curator
+from refdp.data.memory import Memory
+from refdp.data.population import COUNT, Begin, Bins, Encode, Refresh, Root, Statistics, values
 from refdp.errors import InvalidParameter
 from refdp.events import Relation, Sensitivity
-from refdp.federation import excess
 from refdp.mechanisms import Exponential
 from refdp.papers import fedgbdt
 from refdp.papers.sgbdt import grid_index
-from refdp.population import Holding
 from refdp.records import Interval, Numeric, Schema, make_records
+from refdp.shares import excess
 from refdp.sources import NoiselessSource
 from tests.fedgbdt.cases import params
 from tests.fedgbdt.test_federation import federation, trained
 from tests.mutants.functions import alive
+from tests.mutants.harness import applied, edit
 
 # --- More than 256 bins -----------------------------------------------------------------------------------------------
 
@@ -40,15 +43,26 @@ def grid(thresholds: int) -> Candidates:
     return uniform(RECORDS.schema, thresholds)
 
 
-def counted(holding: Holding, candidates: Candidates) -> bool:
+@dataclass(frozen=True)
+class Labels:
+    """The label, and 1."""
+
+    def label(self, output: int, y: Any) -> Any:
+        return y
+
+    def statistics(self, score: Any, label: Any, of: tuple[str, ...]) -> Statistics:
+        return Statistics({"g": label})
+
+
+def counted(host: Memory, candidates: Candidates) -> bool:
     """Whether every bin holds the records between its thresholds; code 0 is a missing value."""
-    holding.encode(candidates)
-    holding.refresh()
-    holding.root((0, 1))
-    for feature, sums in enumerate(holding.bin_sums(1)):
+    for step in (Encode(candidates), Refresh(("g",)), Root((0, 1))):
+        host.tell(step)
+    table = values(host.ask(Bins(("g", COUNT))))[1, 0]
+    for feature, sums in enumerate(candidates.apart(table, (0, 1))):
         edges = [-np.inf, *candidates.thresholds[feature], np.inf]
         expected = np.array([0, *np.histogram(RECORDS.x[:, feature], edges)[0]])
-        if not np.array_equal(sums[1, 0], expected):
+        if not np.array_equal(sums, expected):
             return False
     return True
 
@@ -56,17 +70,19 @@ def counted(holding: Holding, candidates: Candidates) -> bool:
 def recoded() -> bool:
     """Every change between grids on both sides of what fits a byte."""
     for first, second in itertools.permutations((3, 253, 254, 255, 256, 300), 2):
-        holding = Holding(RECORDS)
-        holding.begin(lambda y: y, lambda score, label: (label, None), lambda score, label: (label, None))
-        if not (counted(holding, grid(first)) and counted(holding, grid(second))):
+        host = Memory(RECORDS)
+        host.tell(Begin(Labels()))
+        if not (counted(host, grid(first)) and counted(host, grid(second))):
             return False
     return True
 
 
-def test_codes_are_right_on_both_sides_of_a_byte(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "wrong", ["True", "(int(candidates.bins.max()) <= 257)", "(int(candidates.bins.min()) <= 1000)"]
+)
+def test_codes_are_right_on_both_sides_of_a_byte(wrong: str) -> None:
     assert recoded()
-    for wrong in (lambda c: True, lambda c: int(c.bins.max()) <= 257, lambda c: int(c.bins.min()) <= 1000):
-        monkeypatch.setattr(population, "_code_type", wrong)
+    with applied({"refdp.data.codes:Dense.again": edit(("(int(candidates.bins.max()) <= 256)", wrong))}):
         assert not recoded()
 
 
@@ -156,9 +172,9 @@ def test_what_a_participant_receives_is_trees_and_leaves(batch: int) -> None:
     """12 trees of depth 2 on 4 features; the leaves of the last batch are not needed for training."""
     trees, splits, leaves, features = 12, 3, 4, 4
     model = 2 * splits * trees + leaves * (trees - batch)
-    drawn = trained(params(trees=trees, batch=batch, splits="totally-random"), federation()).traffic
+    drawn = trained(params(trees=trees, batch=batch, splits="totally-random"), federation()).network.traffic
     assert drawn.received == NUMBER * model
-    summed = trained(params(trees=trees, batch=batch, splits="histogram"), federation()).traffic
+    summed = trained(params(trees=trees, batch=batch, splits="histogram"), federation()).network.traffic
     assert summed.received == NUMBER * (model + trees * (features + 2))  # its features, and the root's split beforehand
 
 

@@ -19,12 +19,14 @@ from proofs.proposition import derive
 from proofs.statements import AtMost, prove, reals
 from proofs.tightness import lowered
 from refdp import losses
+from refdp.candidates import iterative_hessian
 from refdp.claims import Claim
 from refdp.events import Relation
 from refdp.fingerprint import current, fingerprint, name_of
 from refdp.generic import minimum
-from refdp.papers import fedgbdt_formulas as paper
-from refdp.papers.fedgbdt_formulas import Splits
+from refdp.papers import fedgbdt as paper
+from refdp.papers.fedgbdt import Splits
+from refdp.papers.published import fedgbdt as printed
 from tests.proofs.harness import repaired, stated, verdict, verdict_with
 
 MINE = stated("fedgbdt")
@@ -83,7 +85,7 @@ MUTANTS: dict[str, tuple[str, Callable[..., Any]]] = {
     "split score without its half": (
         "split_score eq-5",
         lambda g, h, m, k, r, c: (
-            paper.leaf_score(g, h, r) + paper.leaf_score(m, k, r) - paper.leaf_score(g + m, h + k, r) - c
+            printed.leaf_score(g, h, r) + printed.leaf_score(m, k, r) - printed.leaf_score(g + m, h + k, r) - c
         ),
     ),
     "update clipped from one side": (
@@ -201,15 +203,15 @@ def test_sensitivities_bound_float_gradients_of_the_training_loss() -> None:
 def test_formulas_run_on_arrays() -> None:
     weights = np.array([-9.0, -1.0, 0.5, 7.0])
     assert paper.update(weights, 2.0, 0.5).tolist() == [-1.0, -0.5, 0.25, 1.0]
-    assert paper.batched_score(np.zeros(4), [weights, -weights]).tolist() == [0.0] * 4
+    assert printed.batched_score(np.zeros(4), [weights, -weights]).tolist() == [0.0] * 4
     assert paper.clip_gradient(weights, 1.0).tolist() == [-1.0, -1.0, 0.5, 1.0]
 
 
 def test_iterative_hessian_merges_empty_bins_and_halves_heavy_ones() -> None:
     edges = [Fraction(v) for v in range(9)]
-    found = paper.iterative_hessian(edges, [Fraction(v) for v in (80, 20, 0, 0, 0, 0, 0, 0)], 4)
+    found = iterative_hessian(edges, [Fraction(v) for v in (80, 20, 0, 0, 0, 0, 0, 0)], 4)
     assert found == [Fraction(1, 4), Fraction(1, 2), Fraction(3, 4), 1]  # one half, one kept edge, both gaps below cut
-    nothing = paper.iterative_hessian(edges, [Fraction(-1)] * 8, 3)
+    nothing = iterative_hessian(edges, [Fraction(-1)] * 8, 3)
     assert nothing == [2, 4, 6]
 
 
