@@ -17,7 +17,7 @@ from refdp.accounting import account
 from refdp.audit.exhaustive import Row, worst_loss
 from refdp.data.shards import Shards
 from refdp.events import Relation
-from refdp.papers import dpboost, dpxgboost, fedgbdt, fedgbdt_plan, inprivate, inprivate_owners, inprivate_rounds, sgbdt
+from refdp.papers import dpboost, dpxgboost, fedgbdt, inprivate, inprivate_owners, inprivate_rounds, sgbdt
 from refdp.papers.published import dpboost as printed_dpboost
 from refdp.records import Classes, Numeric, Schema
 from refdp.shares import Shares
@@ -143,7 +143,7 @@ PROPOSITIONS = (
         "Algorithm 1, as refdp runs it",
         ACCOUNTED,
         ADD_REMOVE,
-        (fedgbdt.train, fedgbdt_plan.certificate),
+        (fedgbdt.train.certificate),
         (Follows(PLANNED),),
         ("fedgbdt/algorithm-1", "fedgbdt/rounding", "composition/post-processing", "composition/grid-sums"),
         "Sums of one record a participant, rounded to the public grid; candidates are public or follow from releases.",
@@ -153,7 +153,7 @@ PROPOSITIONS = (
         "Algorithm 1, as refdp runs it",
         ACCOUNTED,
         REPLACE_ONE,
-        (fedgbdt.train, fedgbdt_plan.certificate),
+        (fedgbdt.train.certificate),
         (Follows(PLANNED),),
         (
             *("fedgbdt/algorithm-1-vector-replace-one", "fedgbdt/rounding-replace-one"),

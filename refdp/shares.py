@@ -82,8 +82,8 @@ class Shares:
                 shares = [self._laplace(mechanism, value.shape, generator) for generator in here]
             case _:
                 raise InvalidParameter(
-                    f"{request.name}: {mechanism!r}: noise = 'discrete' is needed; allowed are discrete noise, Laplace "
-                    "noise, and Gaussian noise with a deviation for each column"
+                    f"{request.name}: {mechanism!r}: allowed are Laplace and Gaussian noise; where Gaussian noise has "
+                    "one deviation, noise = 'discrete' is needed"
                 )
         total = secure_sum(shares)
         if isinstance(mechanism, DiscreteGaussian | DiscreteLaplace):

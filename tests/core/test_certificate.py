@@ -15,7 +15,7 @@ from refdp.certificate import Certificate
 from refdp.claims import Verdict
 from refdp.draws import Draws
 from refdp.events import Relation
-from refdp.papers import dpboost, fedgbdt_plan
+from refdp.papers import dpboost, fedgbdt
 from refdp.records import Classes, Numeric, Records, Schema
 from refdp.training import source_for, train
 
@@ -77,7 +77,7 @@ def test_every_claim_that_a_certificate_rests_on_can_take_its_figure_away(
 ) -> None:
     """One claim after the other in the whole closure, composition and whole runs included."""
     accounts = lru_cache(maxsize=None)(account)
-    for module in (certificate, fedgbdt_plan):
+    for module in (certificate, fedgbdt):
         monkeypatch.setattr(module, "account", accounts)
     before = certified(paper, relation)
     names = [name for name, _ in before.rests_on]
