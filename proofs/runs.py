@@ -143,7 +143,7 @@ PROPOSITIONS = (
         "Algorithm 1, as refdp runs it",
         ACCOUNTED,
         ADD_REMOVE,
-        (fedgbdt.train.certificate),
+        (fedgbdt.train, fedgbdt.certificate),
         (Follows(PLANNED),),
         ("fedgbdt/algorithm-1", "fedgbdt/rounding", "composition/post-processing", "composition/grid-sums"),
         "Sums of one record a participant, rounded to the public grid; candidates are public or follow from releases.",
@@ -153,7 +153,7 @@ PROPOSITIONS = (
         "Algorithm 1, as refdp runs it",
         ACCOUNTED,
         REPLACE_ONE,
-        (fedgbdt.train.certificate),
+        (fedgbdt.train, fedgbdt.certificate),
         (Follows(PLANNED),),
         (
             *("fedgbdt/algorithm-1-vector-replace-one", "fedgbdt/rounding-replace-one"),
