@@ -28,14 +28,13 @@ from rich.table import Table
 
 from refdp.curator import Curator
 from refdp.events import Relation
-from refdp.journal import MemoryJournal
 from refdp.papers import inprivate
-from refdp.papers.inprivate_formulas import baseline_time, broadcast_time
-from refdp.papers.inprivate_messages import MINER, Turn
-from refdp.papers.inprivate_owners import Owner, rules_of
-from refdp.papers.inprivate_quality import scores_by
-from refdp.papers.inprivate_rounds import conduct
-from refdp.papers.inprivate_schedules import Times, simulate
+from refdp.protocols.journal import MemoryJournal
+from refdp.protocols.messages import MINER, Turn
+from refdp.protocols.owners import Owner, rules_of
+from refdp.protocols.quality import scores_by
+from refdp.protocols.rounds import conduct
+from refdp.protocols.schedules import Times, baseline_time, broadcast_time, simulate
 from refdp.records import Classes, Numeric, Records, Schema, make_records
 from refdp.sources import SampleSource
 

@@ -11,7 +11,7 @@ from proofs.proposition import NONE, Proposition
 from proofs.statements import AtMost, ForAll, both, reals
 from proofs.tightness import Tight
 from refdp.generic import absolute
-from refdp.papers import dpboost, dpxgboost_formulas, inprivate_formulas
+from refdp.papers import dpboost, dpxgboost_formulas, inprivate
 
 UNIT = Fraction(1, 2**53)
 """Half the distance of 1 from the next float64: an operation's relative error, away from underflow and overflow."""
@@ -165,7 +165,7 @@ PROPOSITIONS = (
         "From exact sums the gain of a split is computed within 6 2^-53 of itself, with a parent's term within "
         "8 2^-53 of the sum of the three terms.",
         NONE,
-        about=(dpboost.child_gain, dpxgboost_formulas.child_gain, inprivate_formulas.nonempty_score),
+        about=(dpboost.child_gain, dpxgboost_formulas.child_gain, inprivate.nonempty_score),
         evidence=(
             child(dpboost.child_gain, "DPBoost"),
             child(dpxgboost_formulas.child_gain, "DP-XGBoost"),
@@ -173,10 +173,9 @@ PROPOSITIONS = (
                 AtMost(
                     reals("G n a b"),
                     lambda G, n, a, b: both(
-                        computed(inprivate_formulas.nonempty_score, (a, b), G, n)
-                        - inprivate_formulas.nonempty_score(G, n)
+                        computed(inprivate.nonempty_score, (a, b), G, n) - inprivate.nonempty_score(G, n)
                     ),
-                    lambda G, n: 4 * UNIT * inprivate_formulas.nonempty_score(G, n),
+                    lambda G, n: 4 * UNIT * inprivate.nonempty_score(G, n),
                     lambda n, a, b: (n >= 1, *_small(a), *_small(b)),
                 ),
                 label="one node's term, InPrivate",

@@ -12,7 +12,8 @@ from proofs.proposition import Proposition
 from proofs.statements import AtMost, Count, ForAll, Real, within
 from proofs.tightness import Tight
 from refdp.generic import absolute
-from refdp.papers import inprivate_formulas as paper
+from refdp.papers import inprivate as paper
+from refdp.papers.published import inprivate as printed
 
 ODDS, BOUND = Real("u"), Real("B")
 
@@ -22,11 +23,11 @@ CLASSIFICATION = (
         "inprivate/eq-5",
         "Eq. 5",
         "For labels -1 and 1 the loss is a negative log-likelihood: its two probabilities add up to 1.",
-        about=(paper.loss,),
+        about=(printed.loss,),
         evidence=(
             Identity(
                 "f",
-                lambda f: sympy.exp(-paper.loss(1, f)) + sympy.exp(-paper.loss(-1, f)),
+                lambda f: sympy.exp(-printed.loss(1, f)) + sympy.exp(-printed.loss(-1, f)),
                 lambda f: 1 + 0 * f,
             ),
         ),
@@ -53,11 +54,11 @@ CLASSIFICATION = (
         "inprivate/eq-6",
         "Eq. 6",
         "The residual 2y / (1 + exp(2 y f)) is the negative gradient of the loss.",
-        about=(paper.loss, paper.residual),
+        about=(printed.loss, paper.residual),
         evidence=(
             Identity(
                 "y f",
-                lambda y, f: -sympy.diff(paper.loss(y, f), f),
+                lambda y, f: -sympy.diff(printed.loss(y, f), f),
                 lambda y, f: paper.residual(y, f),
             ),
         ),
@@ -120,11 +121,11 @@ CLASSIFICATION = (
         "inprivate/eq-7",
         "Eq. 7",
         "The objective of the coefficient is convex, so that a coefficient where its derivative is 0 is the minimum.",
-        about=(paper.loss, paper.residual_at_odds),
+        about=(printed.loss, paper.residual_at_odds),
         evidence=(
             Identity(
                 "y f",
-                lambda y, f: sympy.diff(paper.loss(y, f), f, 2),
+                lambda y, f: sympy.diff(printed.loss(y, f), f, 2),
                 lambda y, f: 4 * y**2 * sympy.exp(2 * y * f) / (1 + sympy.exp(2 * y * f)) ** 2,
                 label="second derivative",
             ),
@@ -162,11 +163,13 @@ CLASSIFICATION = (
         "inprivate/eq-9",
         "Eq. 9",
         "Both forms of P_+ agree, P_+ + P_- = 1, and P_+ is the likelihood that Eq. 5 gives label 1.",
-        about=(paper.probability, paper.probability_at_odds, paper.loss),
+        about=(printed.probability, printed.probability_at_odds, printed.loss),
         evidence=(
-            Identity("f", lambda f: paper.probability(f), lambda f: 1 / (1 + sympy.exp(-2 * f)), label="two forms"),
-            Identity("f", lambda f: 1 - paper.probability(f), lambda f: 1 / (1 + sympy.exp(2 * f)), label="P_-"),
-            Identity("f", lambda f: paper.probability(f), lambda f: sympy.exp(-paper.loss(1, f)), label="likelihood"),
+            Identity("f", lambda f: printed.probability(f), lambda f: 1 / (1 + sympy.exp(-2 * f)), label="two forms"),
+            Identity("f", lambda f: 1 - printed.probability(f), lambda f: 1 / (1 + sympy.exp(2 * f)), label="P_-"),
+            Identity(
+                "f", lambda f: printed.probability(f), lambda f: sympy.exp(-printed.loss(1, f)), label="likelihood"
+            ),
         ),
     ),
 )
@@ -176,12 +179,12 @@ REGRESSION = (
         "inprivate/eq-12",
         "Eq. 12",
         "The regression tree's loss, (y - f)^2 / 2, is a negative binomial log-likelihood, as the text says.",
-        about=(paper.square_loss,),
+        about=(printed.square_loss,),
         evidence=(
             Exhibit(
                 lambda: (
                     {"shows": "at y = 1, f = -1: square loss 2, Eq. 5 log(1 + e^2) > 2"}
-                    if paper.square_loss(Fraction(1), Fraction(-1)) == 2
+                    if printed.square_loss(Fraction(1), Fraction(-1)) == 2
                     else None
                 ),
                 "the two losses differ",
@@ -192,10 +195,10 @@ REGRESSION = (
         "inprivate/eq-13",
         "Eq. 13",
         "The residual y - f is the negative gradient of square loss.",
-        about=(paper.square_loss, paper.square_residual),
+        about=(printed.square_loss, paper.square_residual),
         evidence=(
             Identity(
-                "y f", lambda y, f: -sympy.diff(paper.square_loss(y, f), f), lambda y, f: paper.square_residual(y, f)
+                "y f", lambda y, f: -sympy.diff(printed.square_loss(y, f), f), lambda y, f: paper.square_residual(y, f)
             ),
         ),
     ),
@@ -222,15 +225,15 @@ REGRESSION = (
         "inprivate/eq-14",
         "Eq. 14",
         "The mean of the residuals minimises their square loss, and no other coefficient does.",
-        about=(paper.mean_residual,),
+        about=(printed.mean_residual,),
         evidence=(
             Proved(
                 ForAll(
                     (Count("n", start=1), Real("G"), Real("v")),
                     lambda n, G, v: (
                         n * v * v / 2 - G * v
-                        == -G * paper.mean_residual(G, n) / 2
-                        + n * (v - paper.mean_residual(G, n)) * (v - paper.mean_residual(G, n)) / 2
+                        == -G * printed.mean_residual(G, n) / 2
+                        + n * (v - printed.mean_residual(G, n)) * (v - printed.mean_residual(G, n)) / 2
                     ),
                 ),
                 label="sum of (residual - v)^2 / 2, without the part that v does not change",

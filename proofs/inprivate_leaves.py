@@ -12,7 +12,8 @@ from proofs.releases import laplace_losses
 from proofs.statements import AtMost, Real, within
 from proofs.tightness import Tight
 from refdp.generic import absolute
-from refdp.papers import inprivate_formulas as paper
+from refdp.papers import inprivate as paper
+from refdp.papers.published import inprivate as printed
 
 ONE, TWO = (Real("y"),), (Real("y"), Real("z"))
 
@@ -29,7 +30,7 @@ def statistics(y: Any) -> Any:
 
 def added_loss(residual: Fraction, curvature: Any, e: Any) -> Any:
     """Loss of a leaf's two noisy queries when a record joins, at the outputs that show it best."""
-    scale = paper.leaf_scale_as_published(e)
+    scale = printed.leaf_scale_as_published(e)
     return laplace_losses((residual, curvature), (0, 0), (residual, curvature), scale)
 
 
@@ -50,7 +51,7 @@ def refuted(slug: str, locus: str, statement: str, relation: str, loss: Any, rep
         locus,
         statement,
         relation,
-        about=(paper.leaf_scale_as_published, paper.curvature),
+        about=(printed.leaf_scale_as_published, paper.curvature),
         evidence=(Counterexample(AtMost((Real("e"),), loss, lambda e: e, positive), {"e": 1}),),
         argument=why,
         repaired_by=repaired_by,
@@ -299,13 +300,13 @@ MECHANISMS = (
         "Eq. 11",
         "At the first tree, where residuals are -1 and 1, Eq. 11 is epsilon_2-DP.",
         ADD_REMOVE,
-        about=(paper.leaf_scale_as_published, paper.curvature),
+        about=(printed.leaf_scale_as_published, paper.curvature),
         evidence=(
             Proved(
                 AtMost(
                     (Real("e"), Real("o"), Real("v")),
                     lambda e, o, v: laplace_losses(
-                        (1, paper.curvature(Fraction(1))), (0, 0), (o, v), paper.leaf_scale_as_published(e)
+                        (1, paper.curvature(Fraction(1))), (0, 0), (o, v), printed.leaf_scale_as_published(e)
                     ),
                     lambda e: e,
                     positive,

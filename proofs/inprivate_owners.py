@@ -10,7 +10,7 @@ from proofs.proposition import ADD_REMOVE, REPLACE_ONE, Proposition
 from proofs.statements import AtMost, Real, reals
 from proofs.tightness import Tight
 from refdp.generic import absolute
-from refdp.papers import inprivate_formulas as paper
+from refdp.protocols import quality
 
 SUMMAND = (Real("S"), Real("a"), Real("b"), Real("p"), Real("E"))
 """A sum of other records' changes, a record's errors before and after, the tolerance and the cut."""
@@ -43,13 +43,13 @@ PROPOSITIONS = (
         "section VI-B, repaired",
         "The sum of changes of the error beyond p, each cut to [-E, E], changes by at most E when a record is added.",
         ADD_REMOVE,
-        about=(paper.error_change, paper.advance_sensitivity),
+        about=(quality.error_change, quality.advance_sensitivity),
         evidence=(
             Proved(
                 AtMost(
                     SUMMAND,
-                    lambda S, a, b, p, E: absolute((S + paper.error_change(a, b, p, E)) - S),
-                    lambda E: paper.advance_sensitivity(E, AR),
+                    lambda S, a, b, p, E: absolute((S + quality.error_change(a, b, p, E)) - S),
+                    lambda E: quality.advance_sensitivity(E, AR),
                     lambda E: E > 0,
                 ),
                 tight=Tight(
@@ -67,15 +67,15 @@ PROPOSITIONS = (
         "section VI-B, repaired",
         "The sum of changes of the error beyond p, each cut to [-E, E], changes by at most 2 E when one is replaced.",
         REPLACE_ONE,
-        about=(paper.error_change, paper.advance_sensitivity),
+        about=(quality.error_change, quality.advance_sensitivity),
         evidence=(
             Proved(
                 AtMost(
                     (*SUMMAND, Real("c"), Real("d")),
                     lambda S, a, b, c, d, p, E: absolute(
-                        (S + paper.error_change(a, b, p, E)) - (S + paper.error_change(c, d, p, E))
+                        (S + quality.error_change(a, b, p, E)) - (S + quality.error_change(c, d, p, E))
                     ),
-                    lambda E: paper.advance_sensitivity(E, RO),
+                    lambda E: quality.advance_sensitivity(E, RO),
                     lambda E: E > 0,
                 ),
                 tight=Tight(
@@ -98,11 +98,11 @@ PROPOSITIONS = (
         "inprivate/control-margin",
         "section VI-B, repaired",
         "Laplace noise of scale b is above b log(1 / (2 beta)) with probability beta, for 0 < beta <= 1/2.",
-        about=(paper.margin,),
+        about=(quality.margin,),
         evidence=(
             Identity(
                 "b t",
-                lambda b, t: sympy.exp(-paper.margin(b, t) / b) / 2,
+                lambda b, t: sympy.exp(-quality.margin(b, t) / b) / 2,
                 lambda t: t,
                 positive=True,
                 label="the upper tail exp(-x/b)/2 of the Laplace law at the margin",

@@ -15,13 +15,14 @@ from proofs.statements import AtMost, Real
 from proofs.tightness import Tight
 from refdp.events import Relation
 from refdp.generic import exp, log
-from refdp.papers import inprivate_formulas as paper
+from refdp.papers import inprivate as paper
+from refdp.papers.published import inprivate as printed
 
 
 def selection_loss(up: Any, down: Any, e: Any) -> Any:
     """Loss of Eq. 10's choice of the candidate that changes by `up`, 1000 others change by `down`, equal before."""
-    sensitivity = paper.gain_sensitivity_as_published()
-    high, low = (paper.split_exponent(u, e, sensitivity) for u in (up, down))
+    sensitivity = printed.gain_sensitivity_as_published()
+    high, low = (printed.split_exponent(u, e, sensitivity) for u in (up, down))
     return high - log((exp(high) + 1000 * exp(low)) / 1001)
 
 
@@ -41,7 +42,7 @@ def replaced_loss(e: Any) -> Any:
 
 def revealed(values: Sequence[int], neighbour: Sequence[int]) -> Mapping[str, Any] | None:
     """Split values that one data set can output and its neighbour cannot."""
-    ours, theirs = ({*paper.down_sample([Fraction(v) for v in column])} for column in (values, neighbour))
+    ours, theirs = ({*printed.down_sample([Fraction(v) for v in column])} for column in (values, neighbour))
     if ours <= theirs:
         return None
     return {
@@ -61,8 +62,10 @@ def selection(suffix: str, relation: str, kind: Relation, words: str) -> Proposi
         f"With residuals within [-B, B], choosing a split with probability ~ exp(epsilon gain / ({words} B^2)) is "
         "epsilon-DP for all nodes of a level.",
         relation,
-        about=(paper.split_exponent, paper.gain_range),
-        evidence=(exponent_costs(lambda u, e, s: paper.split_exponent(u, e, s), lambda B: paper.gain_range(B, kind)),),
+        about=(printed.split_exponent, paper.gain_range),
+        evidence=(
+            exponent_costs(lambda u, e, s: printed.split_exponent(u, e, s), lambda B: paper.gain_range(B, kind)),
+        ),
         uses=(f"inprivate/gain-range{suffix}", "composition/exponential-range"),
     )
 
@@ -73,7 +76,7 @@ PROPOSITIONS = (
         "Eq. 10",
         "Choosing a split of log loss's residuals with Delta = 4 is epsilon-DP.",
         ADD_REMOVE,
-        about=(paper.gain, paper.split_exponent, paper.gain_sensitivity_as_published),
+        about=(paper.gain, printed.split_exponent, printed.gain_sensitivity_as_published),
         evidence=(BoundedCounterexample(Enclosed({"e": (Fraction(1, 10), 1)}, added_loss, lambda e: e), {"e": 1}),),
         argument="Residuals near 2 have a range near 16: the loss tends to 2 epsilon. Gains before are made equal.",
         repaired_by="inprivate/eq-10-repaired",
@@ -83,7 +86,7 @@ PROPOSITIONS = (
         "Eq. 10",
         "Choosing a split of log loss's residuals with Delta = 4 is epsilon-DP.",
         REPLACE_ONE,
-        about=(paper.gain, paper.split_exponent, paper.gain_sensitivity_as_published),
+        about=(paper.gain, printed.split_exponent, printed.gain_sensitivity_as_published),
         evidence=(BoundedCounterexample(Enclosed({"e": (Fraction(1, 10), 1)}, replaced_loss, lambda e: e), {"e": 1}),),
         argument="Residuals near 2 have a range near 32: the loss tends to 4 epsilon. Gains before are made equal.",
         repaired_by="inprivate/eq-10-repaired-replace-one",
@@ -96,7 +99,7 @@ PROPOSITIONS = (
             "Eq. 10",
             "Choosing a split of residuals within [-1, 1], as at the first tree, with Delta = 4 is epsilon-DP.",
             relation,
-            about=(paper.split_exponent, paper.gain_range, paper.gain_sensitivity_as_published),
+            about=(printed.split_exponent, paper.gain_range, printed.gain_sensitivity_as_published),
             evidence=(_published,),
             uses=(f"inprivate/gain-range{suffix}", "composition/exponential-range"),
         )
@@ -107,8 +110,8 @@ PROPOSITIONS = (
                 Proved(
                     AtMost(
                         (Real("e"),),
-                        lambda e: paper.split_exponent(
-                            paper.gain_range(1, AR), e, Fraction(paper.gain_sensitivity_as_published())
+                        lambda e: printed.split_exponent(
+                            paper.gain_range(1, AR), e, Fraction(printed.gain_sensitivity_as_published())
                         ),
                         lambda e: e / 2,
                         lambda e: e > 0,
@@ -125,8 +128,8 @@ PROPOSITIONS = (
                 Proved(
                     AtMost(
                         (Real("e"),),
-                        lambda e: paper.split_exponent(
-                            paper.gain_range(1, RO), e, Fraction(paper.gain_sensitivity_as_published())
+                        lambda e: printed.split_exponent(
+                            paper.gain_range(1, RO), e, Fraction(printed.gain_sensitivity_as_published())
                         ),
                         lambda e: e,
                         lambda e: e > 0,
@@ -143,12 +146,12 @@ PROPOSITIONS = (
         "inprivate/down-sampling-size",
         "section V-A",
         "Down-sampling reduces a domain of n values, n a multiple of 3, to n/3.",
-        about=(paper.down_sample,),
+        about=(printed.down_sample,),
         evidence=(
             Identity("n", lambda n: (3 * n) / 3, lambda n: n, label="each three values give one mean"),
             Finite(
                 lambda: range(1, 31),
-                lambda n: len(paper.down_sample([Fraction(v) for v in range(3 * n)])) == n,
+                lambda n: len(printed.down_sample([Fraction(v) for v in range(3 * n)])) == n,
                 "the code, on 3 to 90 values",
             ),
         ),
@@ -158,7 +161,7 @@ PROPOSITIONS = (
         "Theorem 7; Alg. 1, l. 3",
         "Algorithm 1, with down-sampled values as split candidates, is epsilon-DP.",
         ADD_REMOVE,
-        about=(paper.down_sample,),
+        about=(printed.down_sample,),
         evidence=(Exhibit(lambda: revealed((0, 0, 3), (0, 3)), "neighbours with different candidates"),),
         argument="Of the means themselves the paper says that they 'can reduce the risk of privacy leakage', no more. "
         "Theorem 7 is refuted again by Eq. 10 and 11 (or 15) after the first tree.",
@@ -169,7 +172,7 @@ PROPOSITIONS = (
         "Theorem 7; Alg. 1, l. 3",
         "Algorithm 1, with down-sampled values as split candidates, is epsilon-DP.",
         REPLACE_ONE,
-        about=(paper.down_sample,),
+        about=(printed.down_sample,),
         evidence=(Exhibit(lambda: revealed((0, 0, 3), (0, 0, 6)), "neighbours with different candidates"),),
         argument="Of the means themselves the paper says that they 'can reduce the risk of privacy leakage', no more. "
         "Theorem 7 is refuted again by Eq. 11 (or 15) at any tree and by Eq. 10 after the first.",

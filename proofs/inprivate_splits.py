@@ -12,7 +12,8 @@ from proofs.statements import AtMost, Count, ForAll, Real, reals, within
 from proofs.tightness import Tight
 from refdp.events import Relation
 from refdp.generic import absolute
-from refdp.papers import inprivate_formulas as paper
+from refdp.papers import inprivate as paper
+from refdp.papers.published import inprivate as printed
 
 AR, RO = Relation.ADD_REMOVE, Relation.REPLACE_ONE
 BOUND = Real("B")
@@ -90,7 +91,7 @@ def two_candidates_replaced(n: Any) -> Any:
 
 def errors_of_split(a: Any, b: Any, c: Any, d: Any) -> Any:
     """E - E_L - E_R from the residuals themselves, two on each side."""
-    return paper.square_error([a, b, c, d]) - paper.square_error([a, b]) - paper.square_error([c, d])
+    return printed.square_error([a, b, c, d]) - printed.square_error([a, b]) - printed.square_error([c, d])
 
 
 PROPOSITIONS = (
@@ -98,13 +99,13 @@ PROPOSITIONS = (
         "inprivate/gain",
         "section III-B and Alg. 1, l. 8",
         "E = (sum of squares) - G^2/n in every node, so E - E_L - E_R = G_L^2/n_L + G_R^2/n_R - G^2/n.",
-        about=(paper.square_error, paper.node_score, paper.nonempty_score, paper.gain),
+        about=(printed.square_error, paper.node_score, paper.nonempty_score, paper.gain),
         evidence=(
             Proved(
                 ForAll(
                     (Count("n", start=1), Real("G"), Real("Q")),
                     lambda n, G, Q: (
-                        Q - 2 * paper.mean_residual(G, n) * G + n * paper.mean_residual(G, n) ** 2
+                        Q - 2 * printed.mean_residual(G, n) * G + n * printed.mean_residual(G, n) ** 2
                         == Q - paper.node_score(G, n)
                     ),
                 ),
@@ -150,13 +151,13 @@ PROPOSITIONS = (
         "section V-A",
         "The gain's sensitivity for log loss is 4.",
         ADD_REMOVE,
-        about=(paper.gain, paper.gain_sensitivity_as_published),
+        about=(paper.gain, printed.gain_sensitivity_as_published),
         evidence=(
             Counterexample(
                 AtMost(
                     SPLIT,
                     lambda L, n, R, m, y: absolute(gain_change(L, n, R, m, y)),
-                    paper.gain_sensitivity_as_published,
+                    printed.gain_sensitivity_as_published,
                     lambda L, n, R, m, y, B: (B < 2, *within(L, n * B), *within(R, m * B), *within(y, B)),
                 ),
                 {"L": 0, "n": 0, "R": -15, "m": 10, "y": Fraction(3, 2), "B": Fraction(3, 2)},
@@ -171,11 +172,11 @@ PROPOSITIONS = (
         "section V-A, repaired",
         "With residuals within [-B, B] the gain changes by less than 4 B^2 when a record is added.",
         ADD_REMOVE,
-        about=(paper.gain, paper.gain_change),
+        about=(paper.gain, printed.gain_change),
         evidence=(
             as_n_grows(
                 lambda n: alone(-n, n, 1),
-                lambda: paper.gain_change(1, AR),
+                lambda: printed.gain_change(1, AR),
                 "4 B^2",
                 "as n grows, for n residuals of -B and a new one of B alone in its child",
                 "a family that approaches it",
@@ -201,7 +202,7 @@ PROPOSITIONS = (
                 AtMost(
                     (Real("parent"), Real("child")),
                     lambda parent, child: absolute(parent - child),
-                    lambda: paper.gain_change(1, AR),
+                    lambda: printed.gain_change(1, AR),
                     slacks,
                     strict=True,
                 ),
@@ -215,10 +216,10 @@ PROPOSITIONS = (
         "section V-A",
         "The gain's sensitivity is 4 for residuals in [-1, 1].",
         REPLACE_ONE,
-        about=(paper.gain, paper.gain_sensitivity_as_published),
+        about=(paper.gain, printed.gain_sensitivity_as_published),
         evidence=(
             Counterexample(
-                AtMost((Count("n"),), replaced_change, lambda: paper.gain_sensitivity_as_published()), {"n": 10}
+                AtMost((Count("n"),), replaced_change, lambda: printed.gain_sensitivity_as_published()), {"n": 10}
             ),
         ),
         argument="The data sets: n residuals -1 and one 1, or one more -1, on the left; n^2 residuals 1 on the right.",
@@ -229,11 +230,11 @@ PROPOSITIONS = (
         "section V-A, repaired",
         "With residuals within [-B, B] the gain changes by less than 8 B^2 when a record is replaced.",
         REPLACE_ONE,
-        about=(paper.gain, paper.gain_change),
+        about=(paper.gain, printed.gain_change),
         evidence=(
             as_n_grows(
                 replaced_change,
-                lambda: paper.gain_change(1, RO),
+                lambda: printed.gain_change(1, RO),
                 "8 B^2",
                 "as n grows: a residual B among n of -B, facing n^2 of B, becomes -B",
                 "that pair",
@@ -242,7 +243,7 @@ PROPOSITIONS = (
                 AtMost(
                     reals("a b c d"),
                     lambda a, b, c, d: absolute((a - b) - (c - d)),
-                    lambda: paper.gain_change(1, RO),
+                    lambda: printed.gain_change(1, RO),
                     slacks,
                     strict=True,
                 ),

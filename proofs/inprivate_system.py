@@ -14,14 +14,15 @@ from proofs.releases import laplace_loss
 from proofs.statements import AtMost, Count, ForAll, Real
 from proofs.tightness import Tight
 from refdp.generic import absolute
-from refdp.papers import inprivate_formulas as paper
+from refdp.papers import inprivate as paper
+from refdp.papers.published import inprivate as printed
 
 
 def rounds_lost(residuals: tuple[int, ...], added: int) -> Mapping[str, Any] | None:
     """Loss over three rounds of halves by index, each releasing a sum with noise of scale 1/epsilon, in epsilons."""
     neighbour = (added, *residuals)
     sums = [
-        [Fraction(sum(rows[k] for k in block)) for block in paper.halves_by_index(len(rows), 3)]
+        [Fraction(sum(rows[k] for k in block)) for block in printed.halves_by_index(len(rows), 3)]
         for rows in (residuals, neighbour)
     ]
     loss = sum(laplace_loss(b, a, b, Fraction(1)) for a, b in zip(*sums))
@@ -37,7 +38,7 @@ def rounds_lost(residuals: tuple[int, ...], added: int) -> Mapping[str, Any] | N
 
 def overlap(count: int, rounds: int) -> Mapping[str, Any] | None:
     """A row that is in two rounds."""
-    rows = [row for block in paper.halves_by_index(count, rounds) for row in block]
+    rows = [row for block in printed.halves_by_index(count, rounds) for row in block]
     return {"records": count, "rounds": rounds} if len(set(rows)) < len(rows) else None
 
 
@@ -45,7 +46,7 @@ def stopped(
     errors: tuple[Fraction, ...], others: tuple[Fraction, ...], threshold: Fraction
 ) -> Mapping[str, Any] | None:
     """Neighbouring data sets on different sides of the threshold of `advance`."""
-    first, second = paper.mean_absolute_error(errors), paper.mean_absolute_error(others)
+    first, second = printed.mean_absolute_error(errors), printed.mean_absolute_error(others)
     if (first > threshold) == (second > threshold):
         return None
     return {
@@ -62,20 +63,20 @@ BUDGET = (
         "inprivate/queries",
         "section V-A",
         "A tree of depth d needs (d - 1) + 2 = d + 1 queries.",
-        about=(paper.queries,),
-        evidence=(Identity("d", lambda d: paper.queries(d), lambda d: d + 1),),
+        about=(printed.queries,),
+        evidence=(Identity("d", lambda d: printed.queries(d), lambda d: d + 1),),
         gloss="One selection for all nodes of each of d - 1 levels, two queries for all leaves.",
     ),
     Proposition(
         "inprivate/algorithm-1-line-10",
         "Alg. 1, l. 1, 2 and 10",
         "With epsilon_1 in the exponent at every level, the queries add up to epsilon_1 + epsilon_2.",
-        about=(paper.tree_cost,),
+        about=(printed.tree_cost,),
         evidence=(
             Counterexample(
                 ForAll(
                     (Real("e"), Real("v"), Count("d", start=2)),
-                    lambda e, v, d: paper.tree_cost(e, v / 2, d) == e + v,
+                    lambda e, v, d: printed.tree_cost(e, v / 2, d) == e + v,
                     lambda e, v: (e > 0, v > 0),
                 ),
                 {"e": HALF, "v": HALF, "d": 6},
@@ -87,11 +88,11 @@ BUDGET = (
         "inprivate/budget",
         "Theorem 7, proof",
         "With epsilon_1/(d - 1) a level and epsilon_2/2 a leaf query, the queries add up to epsilon_1 + epsilon_2.",
-        about=(paper.tree_cost, paper.level_epsilon),
+        about=(printed.tree_cost, paper.level_epsilon),
         evidence=(
             Identity(
                 "e v d",
-                lambda e, v, d: paper.tree_cost(paper.level_epsilon(e, d), v / 2, d),
+                lambda e, v, d: printed.tree_cost(paper.level_epsilon(e, d), v / 2, d),
                 lambda e, v: e + v,
             ),
         ),
@@ -130,7 +131,7 @@ OWNERS_AND_ROUNDS = (
         "section VI-B",
         "Rounds on disjoint halves of what remains, taken by index, cost one round's epsilon in all.",
         ADD_REMOVE,
-        about=(paper.halves_by_index,),
+        about=(printed.halves_by_index,),
         evidence=(Exhibit(lambda: rounds_lost((0, 0, -1, 0, 0), 1), "one added record shifts the halves"),),
         repaired_by="inprivate/rounds-independent",
     ),
@@ -139,7 +140,7 @@ OWNERS_AND_ROUNDS = (
         "section VI-B",
         "Rounds on disjoint halves of what remains, taken by index, cost one round's epsilon in all.",
         REPLACE_ONE,
-        about=(paper.halves_by_index,),
+        about=(printed.halves_by_index,),
         evidence=(
             SmallScope(
                 lambda: next(filter(None, (overlap(n, rounds) for n in range(1, 40) for rounds in range(1, 8))), None),
@@ -211,7 +212,7 @@ OWNERS_AND_ROUNDS = (
         "section VI-B",
         "Stopping when the advance falls below p, measured on the owners' records, costs nothing.",
         ADD_REMOVE,
-        about=(paper.mean_absolute_error,),
+        about=(printed.mean_absolute_error,),
         evidence=(
             Exhibit(
                 lambda: stopped((HALF, Fraction(0)), (HALF, Fraction(0), Fraction(0)), Fraction(1, 5)),
@@ -225,7 +226,7 @@ OWNERS_AND_ROUNDS = (
         "section VI-B",
         "Stopping when the advance falls below p, measured on the owners' records, costs nothing.",
         REPLACE_ONE,
-        about=(paper.mean_absolute_error,),
+        about=(printed.mean_absolute_error,),
         evidence=(
             Exhibit(
                 lambda: stopped((HALF, Fraction(0)), (Fraction(0), Fraction(0)), Fraction(1, 5)),
@@ -239,13 +240,13 @@ OWNERS_AND_ROUNDS = (
         "Eq. 17",
         "A mean of n errors in [0, E], or accuracy with E = 1, changes by at most E/(n + 1) when a record is added.",
         ADD_REMOVE,
-        about=(paper.error_sensitivity,),
+        about=(printed.error_sensitivity,),
         evidence=(
             Proved(
                 AtMost(
                     (Count("n", start=1), Real("S"), Real("x"), Real("E")),
                     lambda n, S, x: absolute((S + x) / (n + 1) - S / n),
-                    lambda n, E: paper.error_sensitivity(E, n, AR),
+                    lambda n, E: printed.error_sensitivity(E, n, AR),
                     lambda n, S, x, E: (E > 0, S >= 0, n * E >= S, x >= 0, x <= E),
                 ),
                 tight=Tight(
@@ -263,13 +264,13 @@ OWNERS_AND_ROUNDS = (
         "Eq. 17",
         "A mean of n errors in [0, E], or accuracy with E = 1, changes by at most E/n when a record is replaced.",
         REPLACE_ONE,
-        about=(paper.error_sensitivity,),
+        about=(printed.error_sensitivity,),
         evidence=(
             Proved(
                 AtMost(
                     (Count("n", start=1), Real("S"), Real("x"), Real("z"), Real("E")),
                     lambda n, S, x, z: absolute((S + x) / n - (S + z) / n),
-                    lambda n, E: paper.error_sensitivity(E, n, RO),
+                    lambda n, E: printed.error_sensitivity(E, n, RO),
                     lambda x, z, E: (E > 0, x >= 0, x <= E, z >= 0, z <= E),
                 ),
                 tight=Tight(

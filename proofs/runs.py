@@ -17,8 +17,9 @@ from refdp.accounting import account
 from refdp.audit.exhaustive import Row, worst_loss
 from refdp.data.shards import Shards
 from refdp.events import Relation
-from refdp.papers import dpboost, dpxgboost, fedgbdt, inprivate, inprivate_owners, inprivate_rounds, sgbdt
+from refdp.papers import dpboost, dpxgboost, fedgbdt, inprivate, sgbdt
 from refdp.papers.published import dpboost as printed_dpboost
+from refdp.protocols import owners, rounds
 from refdp.records import Classes, Numeric, Schema
 from refdp.shares import Shares
 
@@ -130,7 +131,7 @@ PROPOSITIONS = (
             "Algorithm 2 among owners costs a record what its own owner's plan costs, whatever the other owners and "
             "the miner see and do, messages, verdicts and private measurements included.",
             relation,
-            (inprivate_owners.step, inprivate_owners.certificate, inprivate_rounds.conduct, account),
+            (owners.step, owners.certificate, rounds.conduct, account),
             (Follows("all that leaves an owner is computed from trees already sent and its own recorded releases"),),
             (f"inprivate/run{suffix}", f"inprivate/owners{suffix}", f"inprivate/advance-sum{suffix}"),
             assumes=(ONE_OWNER,),

@@ -14,11 +14,11 @@ from refdp import frames, registry
 from refdp.curator import Curator
 from refdp.errors import InvalidParameter, InvalidRecords, PrivacyWarning
 from refdp.identities import canonical
-from refdp.journal import MemoryJournal
 from refdp.papers import inprivate
-from refdp.papers.inprivate_owners import Owner, certificate, rules_of
-from refdp.papers.inprivate_quality import Control
-from refdp.papers.inprivate_rounds import conduct
+from refdp.protocols.journal import MemoryJournal
+from refdp.protocols.owners import Owner, certificate, rules_of
+from refdp.protocols.quality import Control
+from refdp.protocols.rounds import conduct
 from refdp.records import Records, Schema, make_records
 from refdp.seeds import generator_for, seeded
 from refdp.training import assuming, source_for, without_guarantee

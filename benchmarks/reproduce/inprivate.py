@@ -19,23 +19,24 @@ from refdp import datasets
 from refdp.curator import Curator
 from refdp.datasets import Dataset
 from refdp.events import Relation
-from refdp.journal import MemoryJournal
-from refdp.papers import inprivate
-from refdp.papers.inprivate_messages import Turn
-from refdp.papers.inprivate_owners import Owner, rules_of
-from refdp.papers.inprivate_quality import errors, scores_by
-from refdp.papers.inprivate_rounds import conduct
+from refdp.papers import inprivate, published
+from refdp.papers.published.inprivate import AS_PUBLISHED
+from refdp.protocols.journal import MemoryJournal
+from refdp.protocols.messages import Turn
+from refdp.protocols.owners import Owner, rules_of
+from refdp.protocols.quality import errors, scores_by
+from refdp.protocols.rounds import conduct
 from refdp.records import Interval, Records
 from refdp.training import source_for
 
-MODULES = ("refdp.papers.inprivate", "refdp.papers.inprivate_formulas", "refdp.papers.inprivate_quality",
+MODULES = ("refdp.papers.inprivate", "refdp.papers.published.inprivate", "refdp.protocols.quality",
            __name__)  # fmt: skip
 FOLDS = 5
 DATA = {"adult": "Adult, error rate", "king_county_house_sales": "King County house sales, MAE"}
 VARIANTS: Mapping[str, Mapping[str, Any]] = {
     "repaired": {},
     "no privacy": {"scheme": "np"},
-    "printed": {**inprivate.AS_PUBLISHED, "depth": 10},
+    "printed": {**AS_PUBLISHED, "depth": 10},
     "printed, no privacy": {"scheme": "np", "candidates": "triples", "depth": 10, "shrinkage": 1.0},
 }
 OWNERS, EACH = 20, 1_000
@@ -68,9 +69,11 @@ def runs(repeats: int) -> list[Run]:
 def params_for(run: Run) -> inprivate.Params:
     """The parameters of a run."""
     settings = {**VARIANTS[run["variant"]], "rounds": dict(run.cell).get("rounds", 1)}
-    return inprivate.Params(
-        run["epsilon"], Relation.ADD_REMOVE, owners=run["owners"], **({"noise": "floating"} | settings)
-    )
+    made: inprivate.Params = published.params(
+        "inprivate", epsilon=run["epsilon"], relation=Relation.ADD_REMOVE, owners=run["owners"],
+        **({"noise": "floating"} | settings),
+    )  # fmt: skip
+    return made
 
 
 def dealt(run: Run) -> tuple[list[Records], Records]:

@@ -87,6 +87,11 @@ class Memory:
         """The records themselves: for printed readings that take candidates from them, and nothing else."""
         return self._dense()
 
+    def selected(self) -> Records:
+        """The records that are selected now. PRIVATE: for what their owner measures on them."""
+        mask = self._selected()
+        return self._dense() if mask is None else self._dense().take(np.flatnonzero(mask))
+
     # --- Streams ---
 
     def admit(self, batch: Records, released: Sequence[Ensemble]) -> None:

@@ -1,12 +1,27 @@
-"""InPrivate Digging: Zhao, Ni, Hu, Chen, Zhou, Xiao, Wu. INFOCOM 2018. Owners train in turn and pass trees on.
+"""InPrivate Digging: Zhao, Ni, Hu, Chen, Zhou, Xiao, Wu. Enabling Tree-based Distributed Data Mining with Differential
+Privacy. INFOCOM 2018. Owners train in turn and pass trees on.
 
-Its formulas are in inprivate_formulas.py. Here all owners live in one run; inprivate_owners.py has each of them behind
-its own door, with messages in between (inprivate_messages.py).
+Here all owners live in one run, each record dealt to one of them at random. Among owners apart, each with its records
+behind its own door and messages in between (protocols/owners.py), a turn is the same: `follow` and `new_trees`.
+
+| symbol | in the code | what it is, unit | where |
+|---|---|---|---|
+| y_i, f | label, score | label in [-1, 1], sum of trees: half the log odds, or the label's unit | Eq. 5, 12, 16 |
+| ȳ_i | statistic "r", residual, square_residual | negative derivative of the loss at the score | Eq. 6, 13 |
+| abs(ȳ) (2 - abs(ȳ)) | statistic "c", curvature | a record's term of the denominators, in [0, 1] | Eq. 8 |
+| B | residual_bound | residuals are cut to [-B, B] | repairs Eq. 10, 15 |
+| E - E_L - E_R | gain | gain of a split | section III-B |
+| Delta | gain_range | what the gains of all splits of a level can differ by | Eq. 10 |
+| gamma_lm | damped_step | coefficient of a leaf, in units of the score | Eq. 11, 15 |
+| d | depth | levels of a tree, that of the leaves counted | Alg. 1 |
+| n, T | owners, rounds | turns are T rounds of n owners | Alg. 2, section VI-B |
+| epsilon_1, epsilon_2 | split_share, 1 - split_share | shares of a tree's budget | Alg. 1, l. 1, 2 |
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Literal
@@ -15,34 +30,35 @@ import numpy as np
 
 from refdp import candidates as grids
 from refdp import portable
-from refdp.binned import Binned, Mask
 from refdp.calibration import laplace_charge
 from refdp.candidates import Candidates
 from refdp.certificate import Certificate, Guarantee, issue
 from refdp.checks import check_choices, check_count, check_number
 from refdp.curator import Curator
-from refdp.events import Charge, Event, Partition, Plan, Relation, Sensitivity, Sequential
+from refdp.data.memory import Memory
+from refdp.data.population import (
+    COUNT,
+    Advance,
+    Begin,
+    Bins,
+    Descend,
+    Encode,
+    Nodes,
+    Place,
+    Population,
+    Refresh,
+    Root,
+    Statistics,
+    Turn,
+    values,
+)
+from refdp.data.reading import plan_of
+from refdp.events import Charge, Plan, Relation, Sensitivity
+from refdp.generic import Number, absolute, exp, maximum, minimum
 from refdp.losses import GRID, LARGEST, WIDEST, grid_floor, on_grid
 from refdp.mechanisms import DiscreteLaplace, Exponential, Laplace, Mechanism
-from refdp.papers.inprivate_formulas import (
-    classification_leaf_sensitivity,
-    clip,
-    curvature,
-    damped_step,
-    down_sample,
-    gain,
-    gain_range,
-    gain_sensitivity_as_published,
-    level_epsilon,
-    newton_step,
-    records_changed,
-    regression_leaf_sensitivity,
-    residual,
-    round_share,
-    square_residual,
-)
 from refdp.portable import rounded_up
-from refdp.records import Floats, Interval, Numeric, Records, Schema
+from refdp.records import Floats, Interval, Records, Schema
 from refdp.trees import Ensemble, Model, Tree
 
 PAPER = (
@@ -51,7 +67,109 @@ PAPER = (
 )
 
 
-# --- Parameters -------------------------------------------------------------------------------------------------------
+# --- Formulas, generic over numbers: residuals and coefficients -------------------------------------------------------
+
+
+def residual(label: Number, score: Number) -> Number:
+    """ȳ = 2 y / (1 + exp(2 y f))   (Zhao et al. 2018, Eq. 6). |ȳ| < 2, and |ȳ| = 1 only at f = 0."""
+    return residual_at_odds(label, exp(2 * label * score))
+
+
+def residual_at_odds(label: Number, odds: Number) -> Number:
+    """ȳ = 2 y / (1 + u), u = exp(2 y f) > 0: Eq. 6 as a rational function of the odds."""
+    return 2 * label / (1 + odds)
+
+
+def square_residual(label: Number, score: Number) -> Number:
+    """ȳ = y - f   (Zhao et al. 2018, Eq. 13). Unbounded in f."""
+    return label - score
+
+
+def clip(residual: Number, bound: Number) -> Number:
+    """The residual cut to [-B, B], a function of the record alone: the repair of the published range."""
+    return maximum(-bound, minimum(bound, residual))
+
+
+def curvature(residual: Number) -> Number:
+    """|ȳ| (2 - |ȳ|), in [0, 1] for |ȳ| <= 2   (Zhao et al. 2018, Eq. 8, one term of the denominator)."""
+    size = absolute(residual)
+    return size * (2 - size)
+
+
+def newton_step(residual_sum: Number, curvature_sum: Number) -> Number:
+    """γ = Σ ȳ / Σ |ȳ| (2 - |ȳ|)   (Zhao et al. 2018, Eq. 8)."""
+    return residual_sum / curvature_sum
+
+
+def damped_step(numerator: Number, denominator: Number, least: Number, bound: Number) -> Number:
+    """γ = numerator / max(denominator, least), cut to [-bound, bound]: Eq. 11 and 15 from noisy sums, repaired.
+
+    Noise can bring a denominator near 0 or below it, where the printed quotient is without meaning. Post-processing.
+    """
+    return clip(newton_step(numerator, maximum(denominator, least)), bound)
+
+
+# --- Gain of a split --------------------------------------------------------------------------------------------------
+
+
+def node_score(residual_sum: Number, count: Number) -> Number:
+    """G^2 / n, 0 for an empty node: Σ ȳ^2 - E."""
+    return nonempty_score(residual_sum, maximum(count, 1))
+
+
+def nonempty_score(residual_sum: Number, count: Number) -> Number:
+    """G^2 / n for n >= 1."""
+    return residual_sum * residual_sum / count
+
+
+def gain(left_sum: Number, left_count: Number, right_sum: Number, right_count: Number) -> Number:
+    """E - E_L - E_R = G_L^2/n_L + G_R^2/n_R - G^2/n   (Zhao et al. 2018, section III-B and Alg. 1, l. 8)."""
+    parent = node_score(left_sum + right_sum, left_count + right_count)
+    return node_score(left_sum, left_count) + node_score(right_sum, right_count) - parent
+
+
+def gain_range(residual_bound: Number, relation: Relation) -> Number:
+    """4 B^2 (add-remove), 8 B^2 (replace-one): largest minus smallest change over candidates, summed over nodes.
+
+    Under add-remove half of twice the sensitivity: the parent's error changes alike for all candidates and cancels.
+    """
+    return 4 * records_changed(relation) * residual_bound * residual_bound
+
+
+# --- Leaf queries and budget ------------------------------------------------------------------------------------------
+
+
+def classification_leaf_sensitivity(relation: Relation) -> Number:
+    """9/4 (add-remove), 9/2 (replace-one): L1, both queries and all leaves together, attained at |ȳ| = 3/2.
+
+    |ȳ| + |ȳ| (2 - |ȳ|) is largest inside the range, so the joint bound is below the sum 2 + 1 of the single ones.
+    """
+    return records_changed(relation) * Fraction(9, 4)
+
+
+def regression_leaf_sensitivity(residual_bound: Number, relation: Relation) -> Number:
+    """B + 1 (add-remove), 2 B + 2 (replace-one): L1, sum and count together over all leaves, attained."""
+    return records_changed(relation) * (residual_bound + 1)
+
+
+def records_changed(relation: Relation) -> int:
+    """1 under add-remove; 2 under replace-one, where one record leaves and another arrives."""
+    return 1 if relation is Relation.ADD_REMOVE else 2
+
+
+def level_epsilon(epsilon: Number, depth: Number) -> Number:
+    """ε_1 / (d - 1): the share of one level   (Theorem 7's proof; Alg. 1, l. 10 prints ε_1)."""
+    return epsilon / (depth - 1)
+
+
+def round_share(number: int) -> Number:
+    """2^-t: the chance that a record falls into round t = 1, 2, ..., independently of all other records."""
+    return Fraction(1, 2**number)
+
+
+# --- Parameters and charges -------------------------------------------------------------------------------------------
+
+SUFFIX = {Relation.ADD_REMOVE: "", Relation.REPLACE_ONE: "-replace-one"}
 
 
 @dataclass(frozen=True)
@@ -66,16 +184,9 @@ class Params:
     leaf_bound: coefficients are cut to it. damping: a leaf's noisy denominator counts as at least so many scales of its
       noise, and 1. shrinkage: eta in (0, 1], the weight of a tree; 1 is Eq. 16.
     scheme: "inprivate", or "np": no privacy. candidates: "uniform" or "log" public grids of `bins` thresholds a
-      feature, or "triples": means of triples of the records' sorted values (section V-A).
+      feature.
     noise: "discrete", exact samplers on a public grid; or "floating", which risks that the last bits of what is
       released tell more than epsilon (Mironov 2012).
-
-    Where the paper contradicts itself or its guarantee, one reading has to be chosen:
-    constants: "proved" (the ledger's), or "published": gain sensitivity 4, noise of scale 1/(epsilon_2/2) on each leaf
-      query, residuals and coefficients as they come.
-    level_budget: "share": epsilon_1/(d - 1) a level (proof of Theorem 7), or "whole": epsilon_1 (Alg. 1, l. 10).
-    halves: "independent": a record falls into round t with probability 2^-t by itself, or "sizes": halves of exact
-      sizes, which follow from the number of records.
     """
 
     epsilon: float
@@ -89,12 +200,9 @@ class Params:
     damping: float = 4.0
     shrinkage: float = 0.5
     scheme: Literal["inprivate", "np"] = "inprivate"
-    candidates: Literal["uniform", "log", "triples"] = "uniform"
+    candidates: Literal["uniform", "log"] = "uniform"
     bins: int = 32
     noise: Literal["floating", "discrete"] = "floating"
-    constants: Literal["proved", "published"] = "proved"
-    level_budget: Literal["share", "whole"] = "share"
-    halves: Literal["independent", "sizes"] = "independent"
 
     def __post_init__(self) -> None:
         check_choices(self)
@@ -109,165 +217,204 @@ class Params:
         check_number("damping", self.damping, least=0)
         check_number("shrinkage", self.shrinkage, above=0, most=1)
 
+    # what a run charges, from parameters and public bounds alone
 
-AS_PUBLISHED = {
-    "constants": "published",
-    "level_budget": "whole",
-    "halves": "sizes",
-    "candidates": "triples",
-    "shrinkage": 1.0,
-}
-"""The readings that the paper prints, as keyword arguments of Params."""
+    def round_shares(self) -> tuple[float, ...]:
+        """Share of an owner's records in each round: all of them in a single one, else 2^-t   (section VI-B)."""
+        if self.rounds == 1:
+            return (1.0,)
+        return tuple(portable.share(round_share(number)) for number in range(1, self.rounds + 1))
 
+    def dealt(self) -> tuple[float, ...]:
+        """Probability that a record is used in each turn, rounded down so that they sum to at most 1.
 
-# --- Plan: what a run releases, from parameters alone -----------------------------------------------------------------
+        Turns are in training order: the owners one after the other, once a round (Alg. 2, l. 3).
+        """
+        return tuple(portable.share(Fraction(s) / self.owners) for s in self.round_shares() for _ in range(self.owners))
 
-SUFFIX = {Relation.ADD_REMOVE: "", Relation.REPLACE_ONE: "-replace-one"}
-GAIN_RANGE = {Relation.ADD_REMOVE: "inprivate/gain-range", Relation.REPLACE_ONE: "inprivate/gain-range-replace-one"}
-LEAVES = {
-    "classes": ("inprivate/leaf-joint-sensitivity", "inprivate/leaf-joint-sensitivity-replace-one"),
-    "regression": ("inprivate/leaf-regression-sensitivity", "inprivate/leaf-regression-sensitivity-replace-one"),
-}
-PUBLISHED_GAIN = {Relation.ADD_REMOVE: "inprivate/eq-10", Relation.REPLACE_ONE: "inprivate/eq-10-replace-one"}
-PUBLISHED_LEAVES = {
-    "classes": ("inprivate/eq-11", "inprivate/eq-11-replace-one"),
-    "regression": ("inprivate/eq-15", "inprivate/eq-15-replace-one"),
-}
-THEOREM_7 = {
-    Relation.ADD_REMOVE: "inprivate/theorem-7-repaired",
-    Relation.REPLACE_ONE: "inprivate/theorem-7-repaired-replace-one",
-}
-PARTITION = {
-    Relation.ADD_REMOVE: "composition/partition-add-remove",
-    Relation.REPLACE_ONE: "composition/partition-replace-one",
-}
-LOG_LOSS_BOUND = 2.0
-"""The residual of log loss is within it (inprivate/residual-bound-repaired)."""
+    by_size = False
+    """Whether turns get fixed numbers of records instead of every record its own coin."""
 
+    def tree_epsilon(self, schema: Schema) -> float:
+        """A tree's budget: that of its turn, divided between the one-vs-rest trees of more than two classes."""
+        return self.epsilon / schema.scores
 
-def round_shares(params: Params) -> tuple[float, ...]:
-    """Share of an owner's records in each round: all of them in a single one, else 2^-t   (section VI-B)."""
-    if params.rounds == 1:
-        return (1.0,)
-    return tuple(portable.share(round_share(number)) for number in range(1, params.rounds + 1))
+    def split_epsilon(self, schema: Schema) -> float:
+        """A level's share of epsilon_1 (Alg. 1, l. 1; proof of Theorem 7)."""
+        return float(level_epsilon(self.split_share * self.tree_epsilon(schema), self.depth))
 
+    def leaf_epsilon(self, schema: Schema) -> float:
+        """epsilon_2 (Alg. 1, l. 2)."""
+        return (1 - self.split_share) * self.tree_epsilon(schema)
 
-def turns(params: Params) -> list[tuple[int, int]]:
-    """(round, owner) of every turn in training order, both counted from 0   (Alg. 2, l. 3, once a round)."""
-    return [(t, owner) for t in range(params.rounds) for owner in range(params.owners)]
+    def split_charge(self, schema: Schema) -> Charge:
+        """The choice of all splits of one level, for depth > 1 (Alg. 1, l. 10, Eq. 10)."""
+        bound = rounded_up(gain_range, self.residual_bound, self.relation)
+        proved = Sensitivity(bound, "range", f"inprivate/gain-range{SUFFIX[self.relation]}", self.relation)
+        return Charge(Exponential.calibrated(self.split_epsilon(schema), bound), proved, proved)
 
+    def leaf_charge(self, schema: Schema) -> Charge:
+        """Both queries of all leaves of one tree (Alg. 1, l. 12, Eq. 11 and 15)."""
+        proved = self.leaf_sensitivity(schema)
+        touched = 2 * records_changed(self.relation)
+        return laplace_charge(self.leaf_epsilon(schema), proved, proved, self.noise, touched=touched)
 
-def proved_bound(params: Params, schema: Schema) -> float:
-    """B of the run: the cut, or, without one, what log loss keeps to."""
-    uncut = params.constants == "published" and not isinstance(schema.target, Interval)
-    return LOG_LOSS_BOUND if uncut else params.residual_bound
+    def leaf_sensitivity(self, schema: Schema) -> Sensitivity:
+        """L1 change of the sums of a tree's leaves, both queries and all leaves together."""
+        claim, bound = "inprivate/leaf-joint-sensitivity", rounded_up(classification_leaf_sensitivity, self.relation)
+        if isinstance(schema.target, Interval):
+            claim = "inprivate/leaf-regression-sensitivity"
+            bound = rounded_up(regression_leaf_sensitivity, self.residual_bound, self.relation)
+        return Sensitivity(bound, 1, f"{claim}{SUFFIX[self.relation]}", self.relation)
 
+    # what a reading of the paper can replace
 
-def split_charge(params: Params, schema: Schema, epsilon: float) -> Charge:
-    """The choice of all splits of one level, for a tree's budget epsilon (Alg. 1, l. 1 and 10, Eq. 10)."""
-    share = params.split_share * epsilon  # Alg. 1, l. 1: epsilon_1
-    if params.level_budget == "share":
-        share = level_epsilon(share, params.depth)
-    relation = params.relation
-    bound = rounded_up(gain_range, proved_bound(params, schema), relation)
-    proved = Sensitivity(bound, "range", GAIN_RANGE[relation], relation)
-    declared = proved
-    if params.constants == "published":  # Eq. 10: the exponent is epsilon_1 gain / (2 Delta)
-        twice = float(2 * gain_sensitivity_as_published())
-        declared = Sensitivity(twice, "range", PUBLISHED_GAIN[relation], relation)
-    return Charge(Exponential.calibrated(share, declared.bound), declared, proved)
+    def cut(self) -> float:
+        """What residuals are cut to, on the public grid."""
+        return grid_floor(self.residual_bound)
 
+    def largest_coefficient(self) -> float:
+        """No coefficient of a leaf is larger."""
+        return self.leaf_bound
 
-def leaf_charge(params: Params, schema: Schema, epsilon: float) -> Charge:
-    """Both queries of all leaves of one tree, for a tree's budget epsilon (Alg. 1, l. 2 and 12, Eq. 11 and 15)."""
-    share = (1 - params.split_share) * epsilon  # Alg. 1, l. 2: epsilon_2
-    relation, which = params.relation, params.relation is Relation.REPLACE_ONE
-    task = "regression" if isinstance(schema.target, Interval) else "classes"
-    bound = rounded_up(classification_leaf_sensitivity, relation)
-    if task == "regression":
-        bound = rounded_up(regression_leaf_sensitivity, params.residual_bound, relation)
-    proved = Sensitivity(bound, 1, LEAVES[task][which], relation)
-    declared = proved
-    if params.constants == "published":  # two queries of sensitivity 1, half of epsilon_2 each
-        declared = Sensitivity(2.0, 1, PUBLISHED_LEAVES[task][which], relation)
-    return laplace_charge(share, declared, proved, params.noise, touched=2 * records_changed(relation))
+    def coefficients(self, mechanism: Mechanism, noisy: Floats) -> Floats:
+        """Eq. 11 or 15, shape (leaves,), from noisy numerators and denominators, shape (2, leaves)."""
+        least = GRID
+        if self.scheme != "np":
+            assert isinstance(mechanism, Laplace | DiscreteLaplace)
+            least = max(1.0, self.damping * mechanism.scale)
+        return np.asarray(damped_step(noisy[0], noisy[1], least, self.leaf_bound))
 
+    def split_candidates(self, schema: Schema, population: Population) -> Candidates:
+        """A public grid; Alg. 1, l. 3 and 4, takes values of the records."""
+        return (grids.uniform if self.candidates == "uniform" else grids.logarithmic)(schema, self.bins)
 
-def tree_plan(params: Params, schema: Schema, *, proved: bool = False) -> Event:
-    """What one turn releases: one tree, or one for each of more than two classes, which share the budget."""
-    epsilon = params.epsilon / schema.scores
-    split = split_charge(params, schema, epsilon) if params.depth > 1 else None
-    leaf = leaf_charge(params, schema, epsilon)
+    def sizes(self, parts: int, records: int) -> list[int] | None:
+        """How many of an owner's records each of `parts` gets, where that is fixed; None: every record its own coin."""
+        return None
 
-    levels = tuple(split.release(f"splits of level {level}", proved) for level in range(params.depth - 1) if split)
-    return Sequential((*levels, leaf.release("leaves", proved)) * schema.scores)
+    def breaches(self, schema: Schema) -> tuple[str, ...]:
+        """Reasons, known from parameters alone, why no guarantee holds at all."""
+        return ("scheme np adds no noise: there is no privacy",) if self.scheme == "np" else ()
+
+    def premises(self) -> tuple[str, ...]:
+        """Claims that the guarantee of a run needs besides those of its sensitivities."""
+        suffix = SUFFIX[self.relation]
+        return (
+            f"inprivate/run{suffix}",
+            f"inprivate/theorem-7-repaired{suffix}",
+            "inprivate/public-candidates",
+            f"composition/partition-{self.relation.value}",
+        )
 
 
 def plan(params: Params, schema: Schema, *, proved: bool = False) -> Plan:
     """Everything that `train` will release. proved: with the ledger's sensitivities instead of the declared ones."""
-    trees = (tree_plan(params, schema, proved=proved),) * len(turns(params))
-    if proved and by_size(params) and params.relation is Relation.ADD_REMOVE:
-        return Plan(params.relation, Sequential(trees))  # one more record can change the size of every half
-    return Plan(params.relation, Partition(dealt(params), trees))
-
-
-def dealt(params: Params) -> tuple[float, ...]:
-    """Probability that a record is used in each turn, rounded down so that they sum to at most 1."""
-    shares = [portable.share(Fraction(share) / params.owners) for share in round_shares(params)]
-    return tuple(shares[t] for t, _ in turns(params))
-
-
-def by_size(params: Params) -> bool:
-    """Whether halves are of exact sizes; one round has none."""
-    return params.halves == "sizes" and params.rounds > 1
-
-
-def breaches(params: Params, schema: Schema) -> tuple[str, ...]:
-    """Reasons, known from parameters alone, why no guarantee holds at all."""
-    found = []
-    if params.scheme == "np":
-        found.append("scheme np adds no noise: there is no privacy")
-    if params.candidates == "triples":
-        found.append("split candidates are means of the records' values (inprivate/down-sampling): they reveal them")
-    if params.constants == "published" and isinstance(schema.target, Interval):
-        found.append("residuals of square loss have no bound (inprivate/residual-bound-regression) and are not cut")
-    return tuple(found)
+    return plan_of(train_on, params, schema, proved=proved)
 
 
 def certificate(params: Params, schema: Schema) -> Certificate:
     """Claimed: epsilon (Theorem 7, section VI-B). Established: the plan's cost with the ledger's sensitivities."""
     claimed = Guarantee(params.epsilon if params.scheme != "np" else math.inf, 0.0)
     declared, proved = plan(params, schema), plan(params, schema, proved=True)
-    return issue("inprivate", claimed, declared, proved, breaches(params, schema),
-                 schema=schema, rests_on=premises(params))  # fmt: skip
+    return issue("inprivate", claimed, declared, proved, params.breaches(schema),
+                 schema=schema, rests_on=params.premises())  # fmt: skip
 
 
-def premises(params: Params) -> tuple[str, ...]:
-    """Claims that the guarantee of a repaired run needs besides those of its sensitivities."""
-    run = f"inprivate/run{SUFFIX[params.relation]}"
-    if params.constants == "published":
-        return (run,)
-    return run, THEOREM_7[params.relation], "inprivate/public-candidates", PARTITION[params.relation]
+# --- What a record contributes ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Contribution:
+    """ "r": the residual, |r| <= B; "c" for log loss: its curvature, in [0, 1]. Both on the public grid."""
+
+    params: Params
+    schema: Schema
+
+    @property
+    def queries(self) -> tuple[str, str]:
+        """Numerator and denominator of a leaf's coefficient (Eq. 11; Eq. 15)."""
+        return ("r", COUNT) if isinstance(self.schema.target, Interval) else ("r", "c")
+
+    def label(self, output: int, y: Floats) -> Floats:
+        """In [-1, 1]: scaled by public bounds, or 1 for the class and -1 for the rest."""
+        label = self.schema.label(output, y)
+        return label if isinstance(self.schema.target, Interval) else 2 * label - 1
+
+    def statistics(self, score: Floats, label: Floats, of: tuple[str, ...]) -> Statistics:
+        """Eq. 6 or 13, cut to [-B, B]; Eq. 8."""
+        if isinstance(self.schema.target, Interval):
+            return Statistics({"r": on_grid(clip(square_residual(label, score), self.params.cut()))})
+        with np.errstate(over="ignore"):  # exp(2 y f) = inf gives the limit, residual 0
+            r = on_grid(clip(residual(label, score), self.params.cut()))
+        return Statistics({"r": r, "c": on_grid(curvature(r))})
 
 
 # --- Training ---------------------------------------------------------------------------------------------------------
 
 
 def train(params: Params, records: Records, curator: Curator) -> Model:
-    """Algorithm 2, once a round, all owners in one run. Errors: none that depend on a record."""
-    binned = Binned.of(records.x, split_candidates(params, records))
-    labels = labels_of(records)
-    scores = np.zeros_like(labels)
-    trees: list[tuple[Tree, ...]] = []
-    shares = dealt(params)
-    sizes = [int(share * records.size) for share in shares] if by_size(params) else None
-    with curator.partition("owner and round", shares, records.size, sizes) as blocks:
-        for number in range(len(shares)):  # Alg. 2, l. 3
-            with blocks.block(number) as rows:
-                trees.append(new_trees(params, binned, labels, scores, rows, curator, records.schema))
-            for score, tree in zip(scores, trees[-1], strict=True):  # Alg. 2, l. 8, and Eq. 16
-                score += params.shrinkage * tree.leaves[binned.leaf_index(tree)]
-    return model_of(params, records.schema, trees)
+    """`train_on` records in memory. Errors: none that depend on a record; parameters and records were validated."""
+    return train_on(params, records.schema, Memory(records), curator)
+
+
+def train_on(params: Params, schema: Schema, population: Population, curator: Curator) -> Model:
+    """Algorithm 2, once a round, all owners in one run."""
+    candidates = begin(params, schema, population)
+    turns: list[tuple[Tree, ...]] = []
+    with curator.partition("owner and round", params.dealt(), population, params.by_size) as blocks:
+        for number in range(params.rounds * params.owners):  # Alg. 2, l. 3
+            with blocks.block(number):
+                turns.append(new_trees(params, schema, candidates, population, curator))  # Alg. 2, l. 5 and 9
+            follow(params, population, turns[-1])  # Alg. 2, l. 8
+    return model_of(params, schema, turns)
+
+
+def begin(params: Params, schema: Schema, population: Population) -> Candidates:
+    """All scores are 0 (Alg. 2, l. 4); the split candidates."""
+    population.tell(Encode(candidates := params.split_candidates(schema, population)))
+    population.tell(Begin(Contribution(params, schema), tuple(range(schema.scores))))
+    return candidates
+
+
+def follow(params: Params, population: Population, trees: Sequence[Tree]) -> None:
+    """Alg. 2, l. 8, and Eq. 16: the scores after a turn, anybody's, of one tree a score."""
+    for output, tree in enumerate(trees):
+        population.tell(Turn(output))
+        population.tell(Place(tree.splits))
+        population.tell(Advance(tree.leaves[None], params.shrinkage))
+
+
+def new_trees(
+    params: Params, schema: Schema, candidates: Candidates, population: Population, curator: Curator
+) -> tuple[Tree, ...]:
+    """One turn (Alg. 2, l. 5 or 9) on the selected records: one tree a score."""
+    made = []
+    for output in range(schema.scores):
+        population.tell(Turn(output))
+        with curator.step(f"score {output}"):
+            made.append(train_tree(params, schema, candidates, population, curator))
+    return tuple(made)
+
+
+def train_tree(
+    params: Params, schema: Schema, candidates: Candidates, population: Population, curator: Curator
+) -> Tree:
+    """Algorithm 1 on the selected records, for the present score."""
+    for_leaves, queries = params.leaf_charge(schema), Contribution(params, schema).queries
+    population.tell(Refresh(queries))  # Eq. 6 or 13
+    population.tell(Root(candidates.features))
+    chosen = [np.empty((0, 2))]
+    for level in range(params.depth - 1):  # Alg. 1, l. 5
+        left, right = candidates.sides(values(population.ask(Bins(("r", COUNT)))))
+        utility = gain(left[0], left[1], right[0], right[1])  # Alg. 1, l. 8
+        for_splits = params.split_charge(schema)
+        chosen.append(
+            curator.release(f"splits of level {level}", for_splits, utility, options=candidates.values)  # Alg. 1, l. 10
+        )
+        population.tell(Descend(chosen[-1]))  # Alg. 1, l. 7
+    noisy = curator.release_sum("leaves", for_leaves, population, Nodes(queries))  # Alg. 1, l. 12
+    return Tree(np.concatenate(chosen), params.coefficients(for_leaves.mechanism, noisy))
 
 
 def model_of(params: Params, schema: Schema, turns: list[tuple[Tree, ...]]) -> Model:
@@ -277,90 +424,7 @@ def model_of(params: Params, schema: Schema, turns: list[tuple[Tree, ...]]) -> M
     return Model("inprivate", asdict(params), schema, ensembles)
 
 
-def new_trees(
-    params: Params, binned: Binned, labels: Floats, scores: Floats, rows: Mask, curator: Curator, schema: Schema
-) -> tuple[Tree, ...]:
-    """One turn (Alg. 2, l. 5 or 9). labels, scores: shape (outputs, rows); rows: mask of the turn's records."""
-    made = []
-    mine = binned.take(rows)
-    for output, (label, score) in enumerate(zip(labels, scores, strict=True)):
-        errors = residuals(params, schema, label[rows], score[rows])
-        with curator.step(f"score {output}"):
-            made.append(train_tree(params, schema, mine, errors, curator))
-    return tuple(made)
-
-
-def train_tree(params: Params, schema: Schema, mine: Binned, errors: Floats, curator: Curator) -> Tree:
-    """Algorithm 1. errors: residuals, multiples of the grid, shape (rows,)."""
-    epsilon = params.epsilon / schema.scores
-    node, table, chosen = mine.root(), None, [np.empty((0, 2))]
-    for level in range(params.depth - 1):  # Alg. 1, l. 5
-        split = split_charge(params, schema, epsilon)
-        left, right, table = mine.split_sums(node, 2**level, (errors, None), table)
-        utility = gain(left[0], left[1], right[0], right[1])  # Alg. 1, l. 8
-        chosen.append(
-            curator.release(
-                f"splits of level {level}",
-                split.mechanism,  # Alg. 1, l. 10
-                utility,
-                sensitivity=split.declared,
-                options=mine.candidates.values,
-            )
-        )
-        node = mine.route(node, chosen[-1])  # Alg. 1, l. 7
-    leaf = leaf_charge(params, schema, epsilon)
-    second = None if isinstance(schema.target, Interval) else on_grid(curvature(errors))  # Eq. 15: count; Eq. 11
-    sums = mine.leaf_sums(node, 2 ** (params.depth - 1), (errors, second))
-    noisy = curator.release("leaves", leaf.mechanism, sums, sensitivity=leaf.declared)  # Alg. 1, l. 12
-    return Tree(np.concatenate(chosen), coefficients(params, leaf.mechanism, noisy))
-
-
-def residuals(params: Params, schema: Schema, label: Floats, score: Floats) -> Floats:
-    """Eq. 6 or 13, cut to [-B, B] unless as published, rounded to the grid: a function of each record alone."""
-    if isinstance(schema.target, Interval):
-        found = square_residual(label, score)
-    else:
-        with np.errstate(over="ignore"):  # exp(2 y f) = inf gives the limit, residual 0
-            found = residual(label, score)
-    if params.constants == "published":
-        return on_grid(found)
-    return on_grid(clip(found, grid_floor(params.residual_bound)))
-
-
-def coefficients(params: Params, mechanism: Mechanism, noisy: Floats) -> Floats:
-    """Eq. 11 or 15 from noisy numerators and denominators, shape (2, leaves); 0 where there is no quotient."""
-    if params.scheme == "np":
-        return np.asarray(damped_step(noisy[0], noisy[1], GRID, params.leaf_bound))
-    if params.constants == "published":
-        return np.asarray(newton_step(noisy[0], np.where(noisy[1] == 0, np.inf, noisy[1])))
-    assert isinstance(mechanism, Laplace | DiscreteLaplace)
-    least = max(1.0, params.damping * mechanism.scale)
-    return np.asarray(damped_step(noisy[0], noisy[1], least, params.leaf_bound))
-
-
-def split_candidates(params: Params, records: Records) -> Candidates:
-    """Public grids; or means of triples of the distinct values (Alg. 1, l. 3 and 4), which are not."""
-    if params.candidates != "triples":
-        make = grids.uniform if params.candidates == "uniform" else grids.logarithmic
-        return make(records.schema, params.bins)
-    columns = dict(zip(records.schema.names, records.x.T, strict=True))
-
-    def thresholds(feature: Numeric) -> list[float]:
-        values = columns[feature.name]
-        return down_sample(np.unique(values[~np.isnan(values)]).tolist())
-
-    found = grids.on_bounds(records.schema, thresholds)
-    return Candidates(found.thresholds, found.categorical, public=False)
-
-
-# --- Labels and predictions -------------------------------------------------------------------------------------------
-
-
-def labels_of(records: Records) -> Floats:
-    """Labels in [-1, 1], shape (outputs, rows): scaled by public bounds, or 1 for the class and -1 for the rest."""
-    schema = records.schema
-    found = np.array([schema.label(output, records.y) for output in range(schema.scores)])
-    return found if isinstance(schema.target, Interval) else 2 * found - 1
+# --- Predictions ------------------------------------------------------------------------------------------------------
 
 
 def predict(model: Model, x: Floats) -> Floats:

@@ -18,6 +18,7 @@ ABOVE = (
     "refdp.registry",
     "refdp.datasets",
     "refdp.prediction",
+    "refdp.protocols",
     "refdp.training",
 )
 

@@ -18,7 +18,7 @@ from refdp import estimators, estimators_base, estimators_owners, estimators_str
 from refdp.audit import structural_state
 from refdp.curator import Array, Request
 from refdp.errors import InvalidRecords
-from refdp.papers.inprivate_quality import Control
+from refdp.protocols.quality import Control
 from refdp.sources import asked
 from refdp.training import source_for
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import fields, replace
+from dataclasses import asdict, fields, replace
 from importlib import import_module
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -17,8 +16,11 @@ from refdp.curator import Curator
 from refdp.data.memory import Memory
 from refdp.data.shards import Communication, Network, Shards, dealt
 from refdp.events import Partition, Relation, Release, Subsample, children, expand
-from refdp.journal import MemoryJournal
 from refdp.papers import published
+from refdp.protocols import owners
+from refdp.protocols.journal import MemoryJournal
+from refdp.protocols.quality import Control
+from refdp.protocols.rounds import conduct
 from refdp.records import Categorical, Classes, Interval, Numeric, Records, Schema, make_records
 from refdp.registry import CONVERTED
 from refdp.shares import LocalSource
@@ -28,15 +30,10 @@ from refdp.sparse import make_sparse_records
 from refdp.trees import Model
 from tests.identity.settings import settings
 
-PARTS = {"inprivate": ("owners", "quality", "rounds")}
-
 
 def public(paper: str, name: str) -> Any:
-    """A paper's function or class of this name: of its module, or of one beside it."""
-    for module in (f"refdp.papers.{paper}", *(f"refdp.papers.{paper}_{part}" for part in PARTS.get(paper, ()))):
-        if find_spec(module) is not None and hasattr(import_module(module), name):
-            return getattr(import_module(module), name)
-    raise LookupError(f"no {name} in the modules of {paper}")
+    """A paper's function or class of this name."""
+    return getattr(import_module(f"refdp.papers.{paper}"), name)
 
 
 def params_of(paper: str, given: dict[str, Any]) -> Any:
@@ -122,8 +119,7 @@ def plans_of(paper: str, given: dict[str, Any], params: Any, data: Records) -> l
     more: dict[str, Any] = {"batches": given["parts"]} if given["form"] == "stream" else {}
     found = [plan(params, data.schema, proved=proved, **more) for proved in (False, True)]
     if given["form"] in ("owners", "broadcast"):
-        of_owner = owner_plan()
-        found += [of_owner(params, data.schema, control(given), proved=proved) for proved in (False, True)]
+        found += [owners.plan(params, data.schema, control(given), proved=proved) for proved in (False, True)]
     return found
 
 
@@ -174,16 +170,10 @@ def fedgbdt(given: dict[str, Any], params: Any, data: Records) -> tuple[Model, d
 
 
 def control(given: dict[str, Any]) -> Any:
-    make = public("inprivate", "Control")
     if given["control"] == "none":
         return None
     measured = records(given["data"], seed=99) if given["control"] == "public" else None
-    return make(threshold=given["threshold"], public=measured)
-
-
-def owner_plan() -> Any:
-    beside = "refdp.papers.inprivate_owners"
-    return import_module(beside).plan if find_spec(beside) is not None else public("inprivate", "owner_plan")
+    return Control(threshold=given["threshold"], public=measured)
 
 
 def inprivate(given: dict[str, Any], params: Any, data: Records) -> tuple[Model, dict[str, str]]:
@@ -191,19 +181,20 @@ def inprivate(given: dict[str, Any], params: Any, data: Records) -> tuple[Model,
         return plainly("inprivate")(given, params, data)
     schema, broadcast = data.schema, given["form"] == "broadcast"
     faults = {(t, owner): kind for t, owner, kind in given["faults"]}
-    rules = public("inprivate", "rules_of")(params, schema, "identity")
+    listed = sorted({**readings("inprivate"), **asdict(params)}.items())  # kept messages name a run by all readings
+    run = hashlib.sha256(repr((listed, schema, "identity")).encode()).hexdigest()[:16]
+    rules = replace(owners.rules_of(params, schema, "identity"), run=run)
     with ExitStack() as doors:
-        owners = [
-            public("inprivate", "Owner").behind(
+        members = [
+            owners.Owner.behind(
                 doors, rules, params, position, records(given["data"], position),
                 Curator(source(given, position), params.relation), MemoryJournal(),
                 broadcast=broadcast, control=control(given),
             )
             for position in range(params.owners)
         ]  # fmt: skip
-        conduct = public("inprivate", "conduct")
         found = conduct(
-            params, rules, owners, control=control(given), broadcast=broadcast,
+            params, rules, members, control=control(given), broadcast=broadcast,
             faults=lambda number, owner: faults.get((number, owner), ""),
         )  # fmt: skip
     log = [(sent.round, sent.sender, sent.receiver, sent.data) for sent in found.log]

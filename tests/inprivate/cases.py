@@ -10,11 +10,12 @@ import numpy as np
 
 from refdp.curator import Source
 from refdp.events import Relation
-from refdp.journal import MemoryJournal
+from refdp.papers import published
 from refdp.papers.inprivate import Params
-from refdp.papers.inprivate_owners import Owner, rules_of
-from refdp.papers.inprivate_quality import Control
-from refdp.papers.inprivate_rounds import Outcome, conduct
+from refdp.protocols.journal import MemoryJournal
+from refdp.protocols.owners import Owner, rules_of
+from refdp.protocols.quality import Control
+from refdp.protocols.rounds import Outcome, conduct
 from refdp.records import Categorical, Classes, Interval, Numeric, Records, Schema, make_records
 from refdp.sources import SampleSource
 from tests.recorded import Recorded
@@ -28,7 +29,8 @@ THREE = Schema(FEATURES, Classes(("p", "q", "r")))
 def params(**changes: Any) -> Params:
     """Small trees; add-remove unless told otherwise."""
     given = {"epsilon": 1.0, "relation": Relation.ADD_REMOVE, "owners": 4, "rounds": 2, "depth": 3, "bins": 4}
-    return Params(**{**given, **changes})
+    made: Params = published.params("inprivate", **{**given, **changes})
+    return made
 
 
 def made_up(schema: Schema, rows: int, seed: int) -> Records:

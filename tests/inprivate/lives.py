@@ -20,10 +20,10 @@ import numpy as np
 
 from refdp.curator import Array, Request
 from refdp.errors import JournalError, MessageError
-from refdp.journal import Disk, FileJournal, MemoryJournal
-from refdp.papers.inprivate_messages import MINER, Message
-from refdp.papers.inprivate_owners import Owner, rules_of
-from refdp.papers.inprivate_quality import Control
+from refdp.protocols.journal import Disk, FileJournal, MemoryJournal
+from refdp.protocols.messages import MINER, Message
+from refdp.protocols.owners import Owner, rules_of
+from refdp.protocols.quality import Control
 from refdp.sources import SampleSource
 from tests.inprivate.cases import BINARY, made_up, params
 from tests.recorded import Recorded

@@ -8,18 +8,19 @@ import pytest
 
 from refdp.audit.exhaustive import Row, Worst, worst_loss
 from refdp.events import Relation
-from refdp.papers import inprivate
+from refdp.papers import inprivate, published
+from refdp.papers.published.inprivate import AS_PUBLISHED
 from refdp.records import Categorical, Classes, Interval, Numeric, Schema
 
 NUMERIC = (Numeric("a", 0.0, 3.0),)
 FLAG = (Categorical("a", ("0", "1")),)
 CLASSES, RANGE = Classes(("no", "yes")), Interval(-1.0, 1.0)
-PUBLISHED = {**inprivate.AS_PUBLISHED, "candidates": "uniform", "halves": "independent", "level_budget": "share"}
+PUBLISHED = {**AS_PUBLISHED, "candidates": "uniform", "halves": "independent", "level_budget": "share"}
 
 
 def worst(schema: Schema, relation: Relation, most: int, **settings: Any) -> Worst:
     """One tree; every neighbouring pair of at most `most` records over three values (two flags) and all labels."""
-    params = inprivate.Params(1.0, relation, bins=2, **settings)
+    params = published.params("inprivate", epsilon=1.0, relation=relation, bins=2, **settings)
     values = (0.0, 1.0) if schema.features == FLAG else (0.5, 1.5, 2.5)
     labels = (0.0, 1.0) if schema.target == CLASSES else (-1.0, 0.0, 1.0)
     rows: list[Row] = [((x,), y) for x in values for y in labels]

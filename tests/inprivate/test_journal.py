@@ -17,8 +17,8 @@ import pytest
 
 from refdp.curator import Curator
 from refdp.errors import JournalError, MessageError
-from refdp.journal import Disk, FileJournal, digest_of
-from refdp.papers.inprivate_owners import Owner
+from refdp.protocols.journal import Disk, FileJournal, digest_of
+from refdp.protocols.owners import Owner
 from refdp.sources import SampleSource
 from tests.inprivate.cases import BINARY, made_up
 from tests.inprivate.lives import RECORDS, RULES, P

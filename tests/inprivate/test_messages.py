@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from refdp.audit.replay import compare
 from refdp.curator import Transcript
 from refdp.errors import MessageError
-from refdp.journal import MemoryJournal
-from refdp.papers.inprivate_messages import Board
-from refdp.papers.inprivate_owners import Owner, rules_of
+from refdp.protocols.journal import MemoryJournal
+from refdp.protocols.messages import Board
+from refdp.protocols.owners import Owner, rules_of
 from refdp.records import Records, Schema
 from refdp.sources import ReplaySource, SampleSource, Target
 from tests.inprivate.cases import BINARY, REGRESSION, THREE, made_up, params, parts, run
@@ -216,7 +216,7 @@ class Careless(Owner):
 
     def answer(self, number: int) -> bytes:
         body = json.loads(super().answer(number))["message"]
-        body["turns"][-1]["trees"][0]["leaves"][0] += 1e-9 * self.records.size
+        body["turns"][-1]["trees"][0]["leaves"][0] += 1e-9 * self.population.size
         return sealed(body)
 
 

@@ -16,12 +16,12 @@ from refdp.audit.replay import changes
 from refdp.curator import Curator, Transcript
 from refdp.errors import InvalidParameter, MessageError
 from refdp.events import Plan, Relation, Sequential, expand, releases
-from refdp.journal import MemoryJournal
 from refdp.papers import inprivate
-from refdp.papers.inprivate_messages import MINER
-from refdp.papers.inprivate_owners import Owner, certificate, plan, rules_of
-from refdp.papers.inprivate_quality import Control, falls
-from refdp.papers.inprivate_rounds import Fault, Outcome, conduct
+from refdp.protocols.journal import MemoryJournal
+from refdp.protocols.messages import MINER
+from refdp.protocols.owners import Owner, certificate, plan, rules_of
+from refdp.protocols.quality import Control, falls
+from refdp.protocols.rounds import Fault, Outcome, conduct
 from refdp.records import Schema
 from refdp.sources import ReplaySource, SampleSource, Target
 from tests.inprivate.cases import BINARY, REGRESSION, THREE, made_up, params, parts, run, sampled
@@ -141,7 +141,8 @@ class Exact(Owner):
 
     def _measured(self, name: Any, number: int, before: Any, after: Any, tolerance: float) -> float:
         super()._measured(name, number, before, after, tolerance)
-        kept = self.records.take(np.flatnonzero(np.arange(self.records.size) % 2))
+        records = self.population.exposed()
+        kept = records.take(np.flatnonzero(np.arange(records.size) % 2))
         return float(falls(self.params, kept, before, after, tolerance, 1.0).sum())
 
 

@@ -10,10 +10,12 @@ import pytest
 from refdp import claims
 from refdp.accounting import account
 from refdp.curator import Curator
+from refdp.data.memory import Memory
 from refdp.errors import InvalidParameter
 from refdp.events import Relation, expand, releases
 from refdp.papers import inprivate
-from refdp.papers.inprivate_formulas import classification_leaf_sensitivity, gain_range, regression_leaf_sensitivity
+from refdp.papers.inprivate import classification_leaf_sensitivity, gain_range, regression_leaf_sensitivity
+from refdp.papers.published.inprivate import AS_PUBLISHED
 from refdp.prediction import LINKS
 from refdp.records import Schema
 from refdp.sources import NoiselessSource, SampleSource
@@ -33,7 +35,7 @@ SCHEMAS = pytest.mark.parametrize("schema", [REGRESSION, BINARY, THREE], ids=["r
         {"owners": 1, "rounds": 1},
         {"noise": "discrete"},
         {"candidates": "log", "halves": "sizes"},
-        {**inprivate.AS_PUBLISHED},
+        {**AS_PUBLISHED},
     ],
 )
 def test_recorded_events_are_the_planned_ones(schema: Schema, relation: Relation, changes: dict[str, Any]) -> None:
@@ -77,7 +79,7 @@ def test_declared_sensitivities_are_the_proved_formulas() -> None:
     ],
 )
 def test_a_published_run_says_what_does_not_hold(schema: Schema, changes: dict[str, Any], note: str) -> None:
-    found = inprivate.certificate(params(**{**inprivate.AS_PUBLISHED, **changes}), schema)
+    found = inprivate.certificate(params(**{**AS_PUBLISHED, **changes}), schema)
     assert found.established.epsilon > found.claimed.epsilon
     assert any(note in line for line in found.notes)
 
@@ -109,9 +111,9 @@ def test_without_noise_the_trees_are_those_of_the_equations() -> None:
             .outputs[0]
             .trees[0]
         )
-        label = inprivate.labels_of(records)[0]  # residuals at f = 0 of either loss
+        label = inprivate.Contribution(p, schema).label(0, records.y)  # residuals at f = 0 of either loss
         best = min(_error(records.x, label, feature, value) for feature, value in
-                   inprivate.split_candidates(p, records).values)  # fmt: skip
+                   p.split_candidates(schema, Memory(records)).values)  # fmt: skip
         assert _error(records.x, label, *tree.splits[0]) == pytest.approx(best)
         right = _right(records.x, *tree.splits[0])
         expected = [label[~right].mean(), label[right].mean()]  # curvature is 1 at |residual| = 1, so Eq. 8 is a mean
@@ -143,7 +145,7 @@ def test_depth_ten_trains() -> None:
 @pytest.mark.parametrize("constants", ["proved", "published"])
 def test_the_established_bound_covers_what_rounding_to_the_grid_of_discrete_noise_adds(constants: str) -> None:
     """A record of residual about 3/2 beside sums half a step off the grid moves both of them by a step more."""
-    charge = inprivate.leaf_charge(params(noise="discrete", constants=constants, epsilon=0.01), BINARY, 0.01)
+    charge = params(noise="discrete", constants=constants, epsilon=0.01).leaf_charge(BINARY)
     step = charge.mechanism.step
     residuals = 1.5 + np.arange(-8, 9) * 2.0**-24
     changes = [

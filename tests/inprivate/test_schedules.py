@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refdp.errors import InvalidParameter
-from refdp.papers import inprivate_formulas as formulas
-from refdp.papers.inprivate_messages import MINER
-from refdp.papers.inprivate_rounds import Fault, Outcome
-from refdp.papers.inprivate_schedules import Times, simulate, turns_of
+from refdp.protocols import schedules
+from refdp.protocols.messages import MINER
+from refdp.protocols.rounds import Fault, Outcome
+from refdp.protocols.schedules import Times, simulate, turns_of
 from tests.inprivate.cases import BINARY, params, parts, run
 
 
@@ -23,10 +23,10 @@ def first_round(owners: int) -> list[tuple[tuple[int, int], bool]]:
 @settings(max_examples=60, deadline=None)
 @given(st.integers(1, 25), st.integers(0, 50), st.integers(1, 50))
 def test_one_round_takes_what_the_equations_say(owners: int, c1: int, c2: int) -> None:
-    for broadcast, closed in ((False, formulas.baseline_time), (True, formulas.broadcast_time)):
+    for broadcast, closed in ((False, schedules.baseline_time), (True, schedules.broadcast_time)):
         found = simulate(first_round(owners), Times(c1, c2), broadcast=broadcast)
         assert found.total == closed(Fraction(owners), c1, c2)
-        assert list(found.finished.values()) == formulas.finish_times(owners, c1, c2, broadcast=broadcast)
+        assert list(found.finished.values()) == schedules.finish_times(owners, c1, c2, broadcast=broadcast)
         if owners > 1:
             assert found.called[0, owners - 1] == closed(Fraction(owners - 1), c1, c2)
 
@@ -48,8 +48,8 @@ def between_owners(outcome: Outcome) -> list[int]:
 def test_messages_and_bytes_are_counted_as_the_paper_counts_them() -> None:
     owners, p = 7, params(owners=7, rounds=1)
     slow, fast = (run(p, parts(BINARY, owners), broadcast=broadcast)[0] for broadcast in (False, True))
-    assert len(between_owners(slow)) == formulas.baseline_messages(owners)
-    assert len(between_owners(fast)) == formulas.broadcast_messages(Fraction(owners))
+    assert len(between_owners(slow)) == schedules.baseline_messages(owners)
+    assert len(between_owners(fast)) == schedules.broadcast_messages(Fraction(owners))
     assert slow.model.to_json() == fast.model.to_json()  # a schedule changes when things happen, not what
     a_tree = len(fast.log[-1].data)
     assert sum(between_owners(slow)) == pytest.approx(sum(between_owners(fast)), rel=0.5)  # as many trees in all

@@ -17,7 +17,7 @@ from refdp import registry
 
 TABLE = Path(__file__).with_name("defaults.json")
 MODULES = ("refdp.accounting", "refdp.audit", "refdp.curator", "refdp.datasets", "refdp.estimators", "refdp.events",
-           "refdp.journal", "refdp.mechanisms", "refdp.records", "refdp.sources", "refdp.testing",
+           "refdp.protocols.journal", "refdp.mechanisms", "refdp.records", "refdp.sources", "refdp.testing",
            "refdp.training")  # fmt: skip
 
 

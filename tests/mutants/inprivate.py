@@ -2,131 +2,157 @@
 
 from __future__ import annotations
 
-from tests.mutants.harness import Mutant
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
 
-PAPER = "refdp.papers.inprivate"
-FORMULAS = "refdp.papers.inprivate_formulas"
+import numpy as np
 
-_BLOCK = "with blocks.block(number) as rows:"
-_CLIPPED = "return on_grid(clip(found, grid_floor(params.residual_bound)))"
-_LEAVES = 'noisy = curator.release("leaves", leaf.mechanism, sums, sensitivity=leaf.declared)  # Alg. 1, l. 12'
-_TREE = "return Tree(np.concatenate(chosen), coefficients(params, leaf.mechanism, noisy))"
-_TURN = "for number in range(len(shares)):  # Alg. 2, l. 3"
+from refdp.data.memory import Memory
+from refdp.events import Charge
+from refdp.losses import on_grid
+from refdp.mechanisms import Exponential
+from refdp.papers.inprivate import Params, curvature
+from refdp.papers.published.inprivate import triples
+from tests.mutants.harness import Mutant, Replacement, edit
+
+PAPER, MEMORY = "refdp.papers.inprivate", "refdp.data.memory"
+PARAMS, TRAIN_ON, TRAIN_TREE = f"{PAPER}:Params", f"{PAPER}:train_on", f"{PAPER}:train_tree"
+CUT, STATISTICS, SELECTED = f"{PARAMS}.cut", f"{PAPER}:Contribution.statistics", f"{MEMORY}:Memory._selected"
 
 
-def _mutant(name: str, old: str, new: str, located: str, module: str = PAPER, **settings: object) -> Mutant:
-    return Mutant(name, ((module, old, new),), located, dict(settings))
+def always(value: Any) -> Replacement:
+    """A function of whatever arguments that gives this value."""
+    return lambda original: lambda *given: value
 
+
+def selecting(rows: Callable[[Memory, int, int], Any]) -> Replacement:
+    """A host that selects other records in a block: those that `rows` gives for it, its scope and its block."""
+
+    def replacement(selected: Any) -> Any:
+        return lambda self: rows(self, *self._within[-1]) if self._within else selected(self)
+
+    return replacement
+
+
+def by_index(host: Memory, scope: int, block: int) -> Any:
+    """Equal parts of the records in their order."""
+    blocks = int(host._members[scope].max(initial=0)) + 1
+    return np.arange(host.size) * max(blocks, 4) // max(host.size, 1) == block
+
+
+def twice_curved(statistics: Any) -> Any:
+    """Denominators of twice the curvature."""
+
+    def mutant(self: Any, score: Any, label: Any, of: Any) -> Any:
+        found = statistics(self, score, label, of)
+        return found._replace(values={**found.values, "c": on_grid(2 * curvature(found.values["r"]))})
+
+    return mutant
+
+
+def quarter_range(split_charge: Any) -> Any:
+    """Splits chosen for a quarter of the range."""
+
+    def mutant(self: Params, schema: Any) -> Charge:
+        charge = split_charge(self, schema)
+        return Charge(Exponential.calibrated(self.split_epsilon(schema), charge.declared.bound / 4),
+                      charge.declared, charge.proved)  # fmt: skip
+
+    return mutant
+
+
+def own_range(label: Any) -> Any:
+    """Labels scaled by the range of the data."""
+
+    def mutant(self: Any, output: int, y: Any) -> Any:
+        found = label(self, output, y)
+        return 2 * (found - found.min()) / max(float(np.ptp(found)), 1e-9) - 1
+
+    return mutant
+
+
+def _mutant(name: str, located: str, patches: dict[str, Replacement], **settings: object) -> Mutant:
+    return Mutant(name, patches, located, dict(settings))
+
+
+_RELEASED = 'noisy = curator.release_sum("leaves", for_leaves, population, Nodes(queries))'
+_SUMS = "values(population.ask(Nodes(queries)))"
+_TREE = "params.coefficients(for_leaves.mechanism, noisy)"
+_TURN = "for number in range(params.rounds * params.owners):  # Alg. 2, l. 3"
 
 MUTANTS = (
-    _mutant("residual range of log loss taken as 1", _CLIPPED, "return on_grid(found)", "splits of level 0"),
+    _mutant("residual range of log loss taken as 1", "splits of level 0", {CUT: always(2.0**20)}),
     _mutant(
-        "residual range of square loss taken as 1",
-        _CLIPPED,
-        "return on_grid(found)",
-        "splits of level 0",
-        target="regression",
+        "residual range of square loss taken as 1", "splits of level 0", {CUT: always(2.0**20)}, target="regression"
     ),
     _mutant(
         "candidates from averaged triples",
-        'if params.candidates != "triples":',
-        "if False:",
         "splits of level 0",
+        {f"{PARAMS}.split_candidates": lambda _: lambda self, schema, population: triples(population.exposed())},
     ),
     _mutant(
         "epsilon_1 spent at every level",
-        'if params.level_budget == "share":',
-        "if False:",
         "splits of level 0",
+        {f"{PARAMS}.split_epsilon": lambda _: lambda self, schema: self.split_share * self.tree_epsilon(schema)},
     ),
     _mutant(
         "rounds that reuse records",
-        _BLOCK,
-        _BLOCK + "\n                rows = np.ones(len(rows), dtype=bool)",
         "splits of level 0",
+        {SELECTED: selecting(lambda host, scope, block: np.ones(host.size, dtype=np.bool_))},
     ),
-    _mutant(
-        "unequal halves by index",
-        _BLOCK,
-        _BLOCK + "\n                rows = np.arange(len(rows)) * len(shares) // len(rows) == number",
-        "splits of level 0",
-    ),
-    _mutant(
-        "halves of exact sizes",
-        "sizes = [int(share * records.size) for share in shares] if by_size(params) else None",
-        "sizes = [int(share * records.size) for share in shares]",
-        "owner and round",
-    ),
+    _mutant("unequal halves by index", "splits of level 0", {SELECTED: selecting(by_index)}),
+    _mutant("halves of exact sizes", "owner and round", {f"{PARAMS}.by_size": lambda _: True}),
     _mutant(
         "exact leaf counts passed on",
-        _TREE,
-        _TREE.replace("noisy)", "np.array([noisy[0], sums[1]]))"),
         "model",
+        {TRAIN_TREE: edit((_TREE, _TREE.replace("noisy", f"np.array([noisy[0], {_SUMS}[1]])")))},
         target="regression",
     ),
     _mutant(
         "coefficients without noise where a leaf is empty",
-        _TREE,
-        "return Tree(np.concatenate(chosen), np.where(sums[1] == 0, 0.0, coefficients(params, leaf.mechanism, noisy)))",
         "model",
+        {TRAIN_TREE: edit((_TREE, f"np.where({_SUMS}[1] == 0, 0.0, {_TREE})"))},
     ),
     _mutant(
         "stopping on private accuracy",
-        _TURN,
-        _TURN + "\n            if number > 1 and np.mean(labels * scores > 0) > 0.5:\n                break",
         "splits of level 0",
+        {
+            TRAIN_ON: edit(
+                (
+                    _TURN,
+                    f"{_TURN}\n            label, score = population._label[0], population._score[0]"
+                    "\n            if number > 1 and np.mean(label * score > 0) > 0.5:\n                break",
+                )
+            )
+        },
     ),
-    _mutant("leaf queries without noise", _LEAVES, "noisy = sums", "leaves"),
+    _mutant("leaf queries without noise", "leaves", {TRAIN_TREE: edit((_RELEASED, f"noisy = {_SUMS}"))}),
     _mutant(
         "one query of a leaf charged for both",
-        "return records_changed(relation) * Fraction(9, 4)",
-        "return records_changed(relation) * Fraction(1)",
         "leaves",
-        module=FORMULAS,
+        {f"{PAPER}:classification_leaf_sensitivity": always(Fraction(1))},
     ),
-    _mutant(
-        "curvature counted twice",
-        "second = None if isinstance(schema.target, Interval) else on_grid(curvature(errors))",
-        "second = None if isinstance(schema.target, Interval) else on_grid(2 * curvature(errors))",
-        "leaves",
-    ),
-    _mutant(
-        "gain sensitivity without the factor 4",
-        "bound = float(gain_range(proved_bound(params, schema), relation))",
-        "bound = float(gain_range(proved_bound(params, schema), relation)) / 4",
-        "splits of level 0",
-    ),
+    _mutant("curvature counted twice", "leaves", {STATISTICS: twice_curved}),
+    _mutant("gain sensitivity without the factor 4", "splits of level 0", {f"{PARAMS}.split_charge": quarter_range}),
     _mutant(
         "replace-one charged as add-remove",
-        "return 1 if relation is Relation.ADD_REMOVE else 2",
-        "return 1",
         "splits of level 0",
-        module=FORMULAS,
+        {f"{PAPER}:records_changed": always(1)},
         relation="replace-one",
     ),
     _mutant(
         "whole budget for every class",
-        "def train_tree(params: Params, schema: Schema, mine: Binned, errors: Floats, curator: Curator) -> Tree:\n"
-        '    """Algorithm 1. errors: residuals, multiples of the grid, shape (rows,)."""\n'
-        "    epsilon = params.epsilon / schema.scores",
-        "def train_tree(params: Params, schema: Schema, mine: Binned, errors: Floats, curator: Curator) -> Tree:\n"
-        '    """Algorithm 1. errors: residuals, multiples of the grid, shape (rows,)."""\n'
-        "    epsilon = params.epsilon",
         "splits of level 0",
+        {f"{PARAMS}.tree_epsilon": lambda _: lambda self, schema: self.epsilon},
         target="three",
         owners=1,
     ),
     _mutant(
         "labels scaled by the range of the data",
-        "return found if isinstance(schema.target, Interval) else 2 * found - 1",
-        "return 2 * (found - found.min()) / max(float(np.ptp(found)), 1e-9) - 1",
         "leaves",
+        {f"{PAPER}:Contribution.label": own_range},
         target="regression",
     ),
-    _mutant(
-        "scores from true leaf sums",
-        _TREE,
-        "return Tree(np.concatenate(chosen), coefficients(params, leaf.mechanism, sums))",
-        "model",
-    ),
+    _mutant("scores from true leaf sums", "model", {TRAIN_TREE: edit((_TREE, _TREE.replace("noisy", _SUMS)))}),
 )

@@ -59,7 +59,7 @@ def test_one_seed_draws_the_same_mutants_and_another_seed_others() -> None:
 
 
 def test_tests_that_import_a_module_come_first_and_all_come() -> None:
-    layers = drawn.ordered_tests("refdp/journal.py")
+    layers = drawn.ordered_tests("refdp/protocols/journal.py")
     assert "tests/inprivate/test_journal.py" in layers[0] and "tests/pages/test_links.py" in layers[-1]
     every = {path.relative_to(drawn.ROOT).as_posix() for path in (drawn.ROOT / "tests").rglob("test_*.py")}
     assert sorted(path for layer in layers for path in layer) == sorted(every)

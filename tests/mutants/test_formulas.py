@@ -118,7 +118,6 @@ VECTORS: dict[str, dict[str, list[Case]]] = {
         "square_residual": [((3, 1), 2)],
         "mean_residual": [((F(3), 4), F(3, 4))],
         "damped_step": [((F(6), 2, 4, 1), 1), ((F(6), 2, 4, 5), F(3, 2)), ((F(-6), 8, 4, 5), F(-3, 4))],
-        "noisy_step": [((F(3), 1, 2, 6), F(1, 2))],
         "clip": [((5, 2), 2), ((-5, 2), -2), ((1, 2), 1)],
         "square_error": [(([F(1), F(2), F(6)],), 14), (([],), 0)],
         "node_score": [((F(3), 0), 9), ((F(3), 4), F(9, 4)), ((F(3), 1), 9)],
@@ -290,7 +289,8 @@ def modules(paper: str) -> list[Any]:
     """The paper's modules."""
     names = [module.name for module in pkgutil.walk_packages(refdp.papers.__path__, "refdp.papers.")]
     own = [name for name in names if name.startswith((f"refdp.papers.{paper}", f"refdp.papers.published.{paper}"))]
-    return [importlib.import_module(name) for name in (*own, "refdp.accounting.individual")]
+    beside = ("refdp.accounting.individual", "refdp.protocols.quality", "refdp.protocols.schedules")
+    return [importlib.import_module(name) for name in (*own, *beside)]
 
 
 def formula(paper: str, name: str) -> Callable[..., Any]:

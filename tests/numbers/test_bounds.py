@@ -13,7 +13,7 @@ from refdp import portable
 from refdp.curator import Curator
 from refdp.errors import InvalidParameter
 from refdp.events import Partition, Relation, children, releases
-from refdp.papers import dpboost, dpxgboost, dpxgboost_formulas, fedgbdt, inprivate, inprivate_formulas, sgbdt
+from refdp.papers import dpboost, dpxgboost, dpxgboost_formulas, fedgbdt, inprivate, sgbdt
 from refdp.sources import SampleSource
 from tests.numbers.models import CLASSES, REGRESSION
 
@@ -71,10 +71,8 @@ def test_inprivate(relation: Relation) -> None:
     for bound in [k / 50 for k in range(1, 150)]:
         params = inprivate.Params(epsilon=1.0, relation=relation, residual_bound=bound, noise="floating")
         plan, exact = inprivate.plan(params, REGRESSION), Fraction(bound)
-        assert smallest_not_below(declared(plan, "splits"), inprivate_formulas.gain_range(exact, relation))
-        assert smallest_not_below(
-            declared(plan, "leaves"), inprivate_formulas.regression_leaf_sensitivity(exact, relation)
-        )
+        assert smallest_not_below(declared(plan, "splits"), inprivate.gain_range(exact, relation))
+        assert smallest_not_below(declared(plan, "leaves"), inprivate.regression_leaf_sensitivity(exact, relation))
 
 
 @pytest.mark.parametrize("relation", list(Relation))
@@ -126,7 +124,7 @@ def test_shares_sum_to_at_most_one() -> None:
     assert rounded > 3  # sums of shares rounded to nearest exceed 1
     for owners, rounds in product((1, 3, 7, 49, 1000), (1, 2, 5, 60)):
         params = inprivate.Params(epsilon=1.0, relation=Relation.ADD_REMOVE, owners=owners, rounds=rounds)
-        assert sum(map(Fraction, inprivate.dealt(params))) <= 1
+        assert sum(map(Fraction, params.dealt())) <= 1
 
 
 def test_a_partition_of_more_than_one_is_refused() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from refdp.events import Relation
 from refdp.generic import absolute, exp, log
-from refdp.papers import inprivate_formulas as paper
+from refdp.papers import inprivate as paper
 from tests.proofs.harness import repaired, stated, verdict, verdict_with
 
 MINE = stated("inprivate")

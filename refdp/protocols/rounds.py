@@ -12,8 +12,8 @@ from typing import Literal, Protocol
 
 from refdp.errors import InvalidParameter, MessageError
 from refdp.papers.inprivate import Params, model_of
-from refdp.papers.inprivate_messages import MINER, Board, Kind, Message, Rules
-from refdp.papers.inprivate_quality import Control, on_public
+from refdp.protocols.messages import MINER, Board, Kind, Message, Rules
+from refdp.protocols.quality import Control, on_public
 from refdp.trees import Model
 
 Fault = Literal["", "silent", "lost"]

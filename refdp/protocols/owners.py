@@ -3,11 +3,11 @@
     rules = rules_of(params, schema)
     with ExitStack() as doors:
         owners = [Owner.behind(doors, rules, params, position, records, Curator(...), journal) for ...]
-        outcome = conduct(params, rules, owners)     # inprivate_rounds.py
+        outcome = conduct(params, rules, owners)     # rounds.py
 
 A step of an owner is a function of the trees so far, its own records and its curator. Owners that fail are skipped and
 may come back; what an owner has begun in a round it never begins again, so that nothing is spent twice. Owners that can
-come back in another process keep a `FileJournal` (refdp/journal.py).
+come back in another process keep a `FileJournal` (journal.py).
 """
 
 from __future__ import annotations
@@ -15,30 +15,20 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import asdict, dataclass, field
 
-import numpy as np
-
-from refdp.binned import Binned, Mask
 from refdp.certificate import Certificate, Guarantee, issue
 from refdp.curator import Blocks, Curator
+from refdp.data.memory import Memory
+from refdp.data.population import Population
+from refdp.data.reading import plan_of
 from refdp.errors import InvalidParameter
-from refdp.events import Event, Partition, Plan, Relation, Sequential
-from refdp.journal import Journal
-from refdp.papers.inprivate import (
-    Params,
-    breaches,
-    labels_of,
-    new_trees,
-    premises,
-    round_shares,
-    split_candidates,
-    tree_plan,
-)
-from refdp.papers.inprivate_formulas import halves_by_index, round_share
-from refdp.papers.inprivate_messages import Board, Kind, Message, Rules, Turn
-from refdp.papers.inprivate_quality import Control, Name, falls, on_public, scores_by
+from refdp.events import Plan, Relation
+from refdp.papers.inprivate import Params, begin, follow, new_trees, round_share
+from refdp.protocols.journal import Journal
+from refdp.protocols.messages import Board, Kind, Message, Rules, Turn
+from refdp.protocols.quality import Control, Name, falls, on_public
 from refdp.records import Records, Schema
 from refdp.trees import Tree
 
@@ -51,29 +41,50 @@ OWNERS = {Relation.ADD_REMOVE: "inprivate/algorithm-2", Relation.REPLACE_ONE: "i
 def shares(params: Params, control: Control | None) -> tuple[float, ...]:
     """Share of an owner's records in each round, and, to measure privately, all that is left after the rounds."""
     if control is None or not control.private:
-        return round_shares(params)
+        return params.round_shares()
     halves = [float(round_share(number)) for number in range(1, params.rounds + 1)]
     return (*halves, halves[-1])
 
 
+def divided(
+    params: Params, control: Control | None, population: Population, curator: Curator
+) -> AbstractContextManager[Blocks]:
+    """An owner's records, secretly divided between the rounds."""
+    weights = shares(params, control)
+    return curator.partition("round", weights, population, params.sizes(len(weights), population.size))
+
+
 def plan(params: Params, schema: Schema, control: Control | None = None, *, proved: bool = False) -> Plan:
     """The most that one owner releases in the whole run. A record is at one owner: this is what the run costs it."""
-    parts: tuple[Event, ...] = (tree_plan(params, schema, proved=proved),) * params.rounds
-    if control is not None and control.private:
-        measurements = (control.release("quality", params), control.release("advance", params))
-        parts = (*parts, Sequential(measurements * params.rounds))
-    weights = shares(params, control)
-    if proved and params.halves == "sizes" and len(weights) > 1 and params.relation is Relation.ADD_REMOVE:
-        return Plan(params.relation, Sequential(parts))  # one more record can change the size of every half
-    return Plan(params.relation, Partition(weights, parts))
+    return plan_of(Whole(control if control is not None and control.private else None), params, schema, proved=proved)
+
+
+@dataclass(frozen=True)
+class Whole:
+    """All that an owner can ever be asked for: a turn, a check and an advance a round. control: private, or None."""
+
+    control: Control | None
+
+    def __call__(self, params: Params, schema: Schema, population: Population, curator: Curator) -> None:
+        """On a population, nobody else's trees being there."""
+        candidates = begin(params, schema, population)
+        with divided(params, self.control, population, curator) as blocks:
+            for number in range(params.rounds):
+                with blocks.block(number):
+                    new_trees(params, schema, candidates, population, curator)
+            if self.control is not None:
+                with blocks.block(params.rounds):
+                    for _ in range(params.rounds):
+                        self.control.measured("quality", params, 0.0, curator)
+                        self.control.measured("advance", params, 0.0, curator)
 
 
 def certificate(params: Params, schema: Schema, control: Control | None = None) -> Certificate:
     """About neighbours that differ in one record of one owner. Who the owners are is public."""
     claimed = Guarantee(params.epsilon if params.scheme != "np" else math.inf, 0.0)
     declared, proved = plan(params, schema, control), plan(params, schema, control, proved=True)
-    return issue("inprivate", claimed, declared, proved, breaches(params, schema), schema=schema,
-                 rests_on=(*premises(params), OWNERS[params.relation]), grants=("one-owner",))  # fmt: skip
+    return issue("inprivate", claimed, declared, proved, params.breaches(schema), schema=schema,
+                 rests_on=(*params.premises(), OWNERS[params.relation]), grants=("one-owner",))  # fmt: skip
 
 
 def rules_of(params: Params, schema: Schema, session: str = "") -> Rules:
@@ -82,9 +93,8 @@ def rules_of(params: Params, schema: Schema, session: str = "") -> Rules:
     session: what the miner calls this run; another one for each, lest messages of an earlier run be taken for its own.
     """
     text = repr((sorted(asdict(params).items()), schema, session))
-    bound = math.inf if params.constants == "published" and params.scheme != "np" else params.leaf_bound
     name = hashlib.sha256(text.encode()).hexdigest()[:16]
-    return Rules(name, schema, params.owners, params.rounds, params.depth, bound)
+    return Rules(name, schema, params.owners, params.rounds, params.depth, params.largest_coefficient())
 
 
 # --- An owner ---------------------------------------------------------------------------------------------------------
@@ -99,7 +109,7 @@ class Owner:
 
     params: Params
     position: int
-    records: Records
+    population: Memory
     curator: Curator
     blocks: Blocks
     board: Board
@@ -115,13 +125,10 @@ class Owner:
 
         Errors: JournalError if the journal is of another run or owner, or the curator's source is not guarded by it.
         """
-        weights = shares(params, control)
-        sizes = None
-        if params.halves == "sizes" and len(weights) > 1:
-            sizes = [len(rows) for rows in halves_by_index(records.size, len(weights))]
-        blocks = doors.enter_context(curator.partition("round", weights, records.size, sizes))
+        population = Memory(records)
+        blocks = doors.enter_context(divided(params, control, population, curator))
         journal.check(rules.run, position)
-        return cls(params, position, records, curator, blocks, Board(rules), journal, broadcast, control)
+        return cls(params, position, population, curator, blocks, Board(rules), journal, broadcast, control)
 
     def hear(self, data: bytes) -> None:
         """As `Board.hear`."""
@@ -131,8 +138,8 @@ class Owner:
         """Alg. 2, l. 5 to 10. Errors: MessageError if this round was begun before, even if it was never finished."""
         self.journal.begin(number, "trees")
         self._check_last(number)
-        with self.blocks.block(number) as rows:
-            trees = step(self.params, self.records, self.board.turns, rows, self.curator)
+        with self.blocks.block(number):
+            trees = step(self.params, self.board.rules.schema, self.population, self.board.turns, self.curator)
         own = Turn(number, self.position, trees)
         self.board.add(own)
         return self._message(number, "trees", [own])
@@ -171,12 +178,10 @@ class Owner:
     def _measured(self, name: Name, number: int, before: list[Turn], after: list[Turn], tolerance: float) -> float:
         assert self.control is not None
         self.journal.begin(number, name)
-        release = self.control.release(name, self.params)
-        with self.blocks.block(self.params.rounds) as rows:
-            part = self.records.take(np.flatnonzero(rows))
+        with self.blocks.block(self.params.rounds):
+            part = self.population.selected()
             total = falls(self.params, part, before, after, tolerance, self.control.bound).sum()
-            noisy = self.curator.release(name, release.mechanism, np.array([total]), sensitivity=release.sensitivity)
-        return float(noisy[0])
+            return self.control.measured(name, self.params, float(total), self.curator)
 
     def _message(self, number: int, kind: Kind, own: list[Turn]) -> bytes:
         """All trees known, or only what is new where everybody gets every message (section VI-C)."""
@@ -186,8 +191,11 @@ class Owner:
         return Message(self.board.rules.run, number, self.position, kind, order, tuple(turns)).to_bytes()
 
 
-def step(params: Params, records: Records, turns: Sequence[Turn], rows: Mask, curator: Curator) -> tuple[Tree, ...]:
+def step(
+    params: Params, schema: Schema, population: Population, turns: Sequence[Turn], curator: Curator
+) -> tuple[Tree, ...]:
     """Alg. 2, l. 8 and 9: residuals by the trees so far, new trees from this round's records."""
-    binned = Binned.of(records.x, split_candidates(params, records))
-    scores = scores_by(params, records, turns)
-    return new_trees(params, binned, labels_of(records), scores, rows, curator, records.schema)
+    candidates = begin(params, schema, population)
+    for turn in turns:
+        follow(params, population, turn.trees)
+    return new_trees(params, schema, candidates, population, curator)

@@ -13,9 +13,51 @@ from dataclasses import dataclass, field
 from itertools import count
 
 from refdp.checks import check_number
-from refdp.papers.inprivate_rounds import Outcome
+from refdp.generic import Number, maximum
+from refdp.protocols.rounds import Outcome
 
 Place = tuple[int, int]
+
+
+# --- Formulas, generic over numbers -----------------------------------------------------------------------------------
+
+
+def baseline_time(owners: Number, residual_time: Number, tree_time: Number) -> Number:
+    """c(n) = (n^2 - n)/2 c1 + n c2   (Zhao et al. 2018, Eq. 18). The n-th owner waits c(n - 1)."""
+    return (owners * owners - owners) / 2 * residual_time + owners * tree_time
+
+
+def broadcast_time(owners: Number, residual_time: Number, tree_time: Number) -> Number:
+    """c(n) = (n - 1) c1 + n c2   (Zhao et al. 2018, Eq. 19). The n-th owner waits c(n - 1)."""
+    return (owners - 1) * residual_time + owners * tree_time
+
+
+def baseline_messages(owners: Number) -> Number:
+    """n - 1: every owner but the last sends once, owner i all i trees so far."""
+    return owners - 1
+
+
+def broadcast_messages(owners: Number) -> Number:
+    """n (n - 1) / 2: owner i sends one tree to each of the n - i owners after it   (section VI-C)."""
+    return owners * (owners - 1) / 2
+
+
+def finish_times(owners: int, residual_time: Number, tree_time: Number, *, broadcast: bool) -> list[Number]:
+    """When each owner has its tree, step by step; an owner works on one thing at a time and starts when it can.
+
+    broadcast: every tree goes to all later owners at once; else owner i gets i - 1 trees when owner i - 1 is done.
+    """
+    finished: list[Number] = []
+    for owner in range(owners):
+        free = 0 * tree_time  # when this owner can take up the next tree's residuals
+        for tree in range(owner):
+            arrival = finished[tree] if broadcast else finished[-1]
+            free = maximum(free, arrival) + residual_time
+        finished.append(free + tree_time)
+    return finished
+
+
+# --- Simulation -------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

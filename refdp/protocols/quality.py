@@ -14,13 +14,14 @@ import numpy as np
 
 from refdp.calibration import laplace
 from refdp.checks import check_number
+from refdp.curator import Curator
 from refdp.events import Relation, Release, Sensitivity
+from refdp.generic import Number, absolute, log
 from refdp.losses import GRID, LARGEST, grid_floor, on_grid
 from refdp.mechanisms import DiscreteLaplace, Laplace
-from refdp.papers.inprivate import Params, labels_of
-from refdp.papers.inprivate_formulas import advance_sensitivity, error_change, margin, records_changed
-from refdp.papers.inprivate_messages import Turn
+from refdp.papers.inprivate import Params, clip, records_changed
 from refdp.portable import rounded_up
+from refdp.protocols.messages import Turn
 from refdp.records import Categorical, Floats, Interval, Records
 
 ADVANCE = {Relation.ADD_REMOVE: "inprivate/advance-sum", Relation.REPLACE_ONE: "inprivate/advance-sum-replace-one"}
@@ -53,12 +54,18 @@ class Control:
         return self.public is None
 
     def release(self, name: Name, params: Params) -> Release:
-        """One private measurement."""
+        """What one private measurement costs."""
         relation = params.relation
         declared = Sensitivity(rounded_up(advance_sensitivity, self.bound, relation), 1, ADVANCE[relation], relation)
         share = params.epsilon / (2 * params.rounds)
         mechanism, declared = laplace(share, declared, params.noise, touched=records_changed(relation))
         return Release(name, mechanism, declared)
+
+    def measured(self, name: Name, params: Params, total: float, curator: Curator) -> float:
+        """One private measurement, with its noise."""
+        charge = self.release(name, params)
+        noisy = curator.release(name, charge.mechanism, np.array([total]), sensitivity=charge.sensitivity)
+        return float(noisy[0])
 
     def margin(self, params: Params, beta: float) -> float:
         """The guarantee of one private check (inprivate/control-margin).
@@ -69,6 +76,31 @@ class Control:
         mechanism = self.release("quality", params).mechanism
         assert isinstance(mechanism, Laplace | DiscreteLaplace)
         return float(margin(mechanism.scale, beta))
+
+
+# --- Formulas, generic over numbers -----------------------------------------------------------------------------------
+
+
+def error_change(before: Number, after: Number, tolerance: Number, bound: Number) -> Number:
+    """|y - f_before| - |y - f_after| - p of a record, cut to [-E, E]: by how much its error falls by more than p.
+
+    before, after: y - f(x); for classes 0 or 1, right or wrong. Sums above 0 mean an advance above p on average
+    (Zhao et al. 2018, section VI-B), up to the cut, and need no count of the records.
+    """
+    return clip(absolute(before) - absolute(after) - tolerance, bound)
+
+
+def advance_sensitivity(bound: Number, relation: Relation) -> Number:
+    """E (add-remove), 2 E (replace-one): change of a sum of values in [-E, E], attained."""
+    return records_changed(relation) * bound
+
+
+def margin(scale: Number, beta: Number) -> Number:
+    """b log(1 / (2 β)): Laplace noise of scale b exceeds it with probability β, for β <= 1/2."""
+    return scale * log(1 / (2 * beta))
+
+
+# --- Measurements -----------------------------------------------------------------------------------------------------
 
 
 def scores_by(params: Params, records: Records, turns: Sequence[Turn]) -> Floats:
@@ -84,7 +116,8 @@ def scores_by(params: Params, records: Records, turns: Sequence[Turn]) -> Floats
 def errors(records: Records, scores: Floats) -> Floats:
     """y - f of each record for regression (Eq. 17); for classes 1 where the prediction is wrong, else 0."""
     if isinstance(records.schema.target, Interval):
-        return np.asarray(labels_of(records)[0] - scores[0])
+        label = records.schema.label(0, records.y)
+        return np.asarray(label - scores[0])
     predicted = np.argmax(scores, axis=0) if len(scores) > 1 else scores[0] > 0
     return np.asarray(predicted != records.y, dtype=np.float64)
 
