@@ -24,6 +24,7 @@ from refdp.accounting.releases import (
     LaplaceCost,
     PureCost,
     RangeCost,
+    SuppliedCost,
 )
 
 Direction = Literal["first", "second"]
@@ -80,6 +81,11 @@ def pair_of(node: Node, view: View) -> pairs.Pair:
             return pairs.BoundedRange(node.epsilon) if view.above else _worst_two_point(node.epsilon, view.tilt)
         case DiscreteGaussianCost() if not view.above or _enumerated(node) is None:
             return _discrete_gaussian(node, view.above)
+        case SuppliedCost(dominated):
+            pair = dominated.pair(view.direction)
+            if pair is None or not (view.above or dominated.attained):
+                raise NoPair(f"no {'dominating' if view.above else 'attained'} pair of {type(dominated).__name__}")
+            return pair
         case Sampled(rate, inner, method):
             return _sampled(rate, _inner_pair(inner, view), method, view)
         case _:
@@ -180,6 +186,9 @@ def reach(node: Node) -> tuple[float, float]:
             return -14 * node.mu, node.mu * (node.mu + 14)
         case PureCost() | LaplaceCost() | RangeCost() | DiscreteLaplaceCost():
             return -float(node.exact), float(node.exact)
+        case SuppliedCost(dominated):
+            pair = dominated.pair("first")
+            return (-1.0, 1.0) if pair is None else pair.bounds
         case Sampled(_, inner, _):
             return reach(inner)
         case Composed(items) | Blocks(items, _):

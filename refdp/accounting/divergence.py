@@ -25,6 +25,7 @@ from refdp.accounting.releases import (
     LaplaceCost,
     PureCost,
     RangeCost,
+    SuppliedCost,
 )
 from refdp.accounting.rounding import upwards
 from refdp.errors import InvalidParameter
@@ -107,6 +108,8 @@ def _curve(node: Node, relation: Relation, orders: Array, pair: bool) -> Array:
             return curves.laplace(node.epsilon, orders)
         case DiscreteLaplaceCost():
             return curves.discrete_laplace(node.rate, node.shift, orders)
+        case SuppliedCost(dominated):
+            return np.minimum(dominated.curve(orders), curves.randomised_response(node_epsilon(node, relation), orders))
         case RangeCost():
             return (curves.bounded_range_pair if pair else curves.bounded_range)(node.epsilon, orders)
         case Composed(items):
@@ -162,7 +165,7 @@ def is_symmetric(node: Node) -> bool:
     match node:
         case Composed(items) | Blocks(items, _):
             return all(is_symmetric(inner) for inner, _ in items)
-        case Mixture() | Sampled() | DiscreteGaussianCost():
+        case Mixture() | Sampled() | DiscreteGaussianCost() | SuppliedCost():
             return False
         case _:
             return True

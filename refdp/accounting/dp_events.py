@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
+from refdp.accounting.arrays import Array, per_order
+from refdp.accounting.pairs import Outcomes, Pair
 from refdp.accounting.releases import GaussianCost, LaplaceCost, cost
+from refdp.accounting.rounding import upwards
 from refdp.errors import InvalidParameter, RelationMismatch
 from refdp.events import Event, Plan, Relation, Release, Repeat, Sensitivity, Sequential, Subsample
 from refdp.mechanisms import DiscreteLaplace, Gaussian, Laplace
@@ -78,6 +84,19 @@ def _from(event: Any, relation: Relation) -> Event:
     match type(event).__name__:
         case "NoOpDpEvent":
             return Sequential(())
+        case "NonPrivateDpEvent":
+            return _told("not private", NonPrivate(), relation)
+        case "GaussianDpEvent" | "LaplaceDpEvent" if event.noise_multiplier == 0:
+            return _told("no noise", NonPrivate(), relation)
+        case "RandomizedResponseDpEvent":
+            return _told("randomised response", _response(event.noise_parameter, event.num_buckets), relation)
+        case "ZCDpEvent":
+            return _told("zCDP", Concentrated(float(event.rho), float(event.xi)), relation)
+        case "MixtureOfGaussiansDpEvent":
+            changes = tuple(float(c) / event.standard_deviation for c in event.sensitivities)
+            return _told(
+                "Gaussian mixture", GaussianMixture(changes, tuple(map(float, event.sampling_probs))), relation
+            )
         case "GaussianDpEvent":
             return Release("gaussian", Gaussian(event.noise_multiplier), Sensitivity(1.0, 2, CLAIM, relation))
         case "LaplaceDpEvent":
@@ -104,3 +123,113 @@ def _sampled(event: Any, relation: Relation) -> Event:
     if relation is not Relation.ADD_REMOVE:
         raise RelationMismatch(f"a PoissonSampledDpEvent needs add-remove neighbours, not {relation.value}")
     return Subsample(event.sampling_probability, _from(event.event, relation), "poisson")
+
+
+def _told(name: str, mechanism: Any, relation: Relation) -> Release:
+    return Release(name, mechanism, Sensitivity(1.0, 1, CLAIM, relation))
+
+
+def _response(noise: float, buckets: int) -> Any:
+    if not (0 <= noise <= 1 and buckets >= 1):
+        raise InvalidParameter(f"randomised response of noise {noise!r} over {buckets!r}: allowed are [0, 1], >= 1")
+    return NonPrivate() if noise == 0 and buckets > 1 else Response(float(noise), int(buckets))
+
+
+@dataclass(frozen=True)
+class _Event:
+    """A mechanism that is its own dominating description (`releases.Dominated`)."""
+
+    def dominated(self, sensitivity: Sensitivity) -> Any:
+        """Itself: the event says nothing of a sensitivity."""
+        return self
+
+    @property
+    def pure(self) -> Fraction | None:
+        """None: no pure ε."""
+        return None
+
+    @property
+    def attained(self) -> bool:
+        """Without a pair there is nothing to attain."""
+        return False
+
+    def pair(self, direction: str) -> Pair | None:
+        """None is known."""
+        return None
+
+
+@dataclass(frozen=True)
+class NonPrivate(_Event):
+    """Everything is revealed."""
+
+    def curve(self, orders: Array) -> Array:
+        """Infinite."""
+        return np.full_like(orders, np.inf)
+
+
+@dataclass(frozen=True)
+class Concentrated(_Event):
+    """(ξ, ρ)-zCDP: D_α <= ξ + ρα (Bun, Steinke 2016)."""
+
+    rho: float
+    xi: float
+
+    def curve(self, orders: Array) -> Array:
+        """ξ + ρα."""
+        return (self.xi + self.rho * orders) * (1 + 2.0**-44)
+
+
+@dataclass(frozen=True)
+class GaussianMixture(_Event):
+    """N(0, 1) against sum_i p_i N(c_i, 1); changes c_i are in standard deviations."""
+
+    changes: tuple[float, ...]
+    chances: tuple[float, ...]
+
+    def curve(self, orders: Array) -> Array:
+        """log sum_i p_i e^{α(α-1)c_i²/2} / (α-1), by joint convexity, both directions."""
+        exponents = orders * (orders - 1) / 2 * np.array(self.changes)[:, None] ** 2
+        with np.errstate(divide="ignore"):
+            weights = np.log(np.array(self.chances))[:, None]
+        top = np.max(exponents + weights, axis=0)
+        total = top + np.log(np.sum(np.exp(exponents + weights - top), axis=0))
+        return per_order(np.maximum(total, 0.0) * (1 + 2.0**-44) + 2.0**-44, orders)
+
+
+@dataclass(frozen=True)
+class Response(_Event):
+    """The true one of k buckets with probability 1 - p, else one of all k at random; a record is replaced."""
+
+    noise: float
+    buckets: int
+
+    @property
+    def _masses(self) -> tuple[tuple[float, float], ...]:
+        other = self.noise / self.buckets
+        truth = 1 - self.noise + other
+        rest = ((self.buckets - 2) * other,) * 2
+        return ((truth, other), (other, truth)) + ((rest,) if self.buckets > 2 else ())
+
+    @property
+    def pure(self) -> Fraction | None:
+        """log((1 - p + p/k) / (p/k)), rounded upwards."""
+        if self.buckets == 1 or self.noise == 1:
+            return Fraction(0)
+        return Fraction(upwards(math.log1p((1 - self.noise) * self.buckets / self.noise)))
+
+    @property
+    def attained(self) -> bool:
+        """By any two different records."""
+        return True
+
+    def pair(self, direction: str) -> Pair:
+        """The two buckets that differ, and the others together."""
+        return Outcomes(self._masses)
+
+    def curve(self, orders: Array) -> Array:
+        """log sum p^α q^{1-α} / (α-1)."""
+        p, q = (np.log(np.array(column))[:, None] for column in zip(*self._masses, strict=True))
+        exponents = orders * p + (1 - orders) * q
+        top = np.max(exponents, axis=0)
+        total = top + np.log(np.sum(np.exp(exponents - top), axis=0))
+        return per_order(np.maximum(total, 0.0) + 2.0**-44 * (1 + np.abs(total)), orders)

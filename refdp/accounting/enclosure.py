@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from refdp.accounting import divergence
 from refdp.accounting.composition import Composition, WindowTooWide, compose
-from refdp.accounting.distributions import Direction, View, measure_of
+from refdp.accounting.distributions import Direction, NoPair, View, measure_of
 from refdp.accounting.normal import Blocks, Composed, Mixture, Node, Sampled, one_sided, parts
-from refdp.accounting.releases import DiscreteLaplaceCost, LaplaceCost, PureCost, RangeCost
+from refdp.accounting.releases import DiscreteLaplaceCost, LaplaceCost, PureCost, RangeCost, SuppliedCost
 from refdp.accounting.statistic import Power, power
 from refdp.events import Relation
 
@@ -97,7 +97,7 @@ class _Search:
         """The tests from below, in the first direction, at the tilt of the composition from above."""
         try:
             return None if like is None else self._grid(like.tilt).power()
-        except WindowTooWide:
+        except (WindowTooWide, NoPair):
             return None
 
     def _grid(self, tilt: float) -> _Grid:
@@ -111,8 +111,10 @@ def directions(node: Node) -> tuple[Direction, ...]:
 
 def _asymmetric(node: Node) -> bool:
     match node:
-        case Sampled(_, _, method):
-            return method == "poisson"
+        case Sampled(_, inner, method):
+            return method == "poisson" or _asymmetric(inner)
+        case SuppliedCost():
+            return True
         case Composed(items) | Blocks(items, _) | Mixture(items, _):
             return any(_asymmetric(inner) for inner, _ in items)
         case _:
@@ -145,6 +147,8 @@ class _Grid:
         wanted = min(_ACCURACY, _RELATIVE * epsilon) if 0 < epsilon < math.inf else _ACCURACY
         step = math.sqrt(12 * wanted / (count * (tilt + 1)))
         rho = float(divergence.node_curve(node, relation, np.array([1 + tilt]))[0])
+        if not rho < math.inf:
+            raise NoPair("a part without a finite Rényi curve: there is no grid to choose")
         width = 20 * math.sqrt(2 * rho / (1 + tilt))
         step = max(min(step, width / _SMALLEST), width / _LARGEST)
         return cls(node, _aligned(node, step), tilt, log_cut - math.log(count))

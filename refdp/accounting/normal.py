@@ -28,6 +28,7 @@ from refdp.accounting.releases import (
     LaplaceCost,
     PureCost,
     RangeCost,
+    SuppliedCost,
     cost,
 )
 from refdp.accounting.rounding import ceiling, is_number
@@ -164,6 +165,8 @@ def _unless_free(price: Cost) -> Node:
             free = square == 0
         case DiscreteGaussianCost(_, length, _):
             free = length == 0
+        case SuppliedCost():
+            free = False
     return NOTHING if free else price
 
 

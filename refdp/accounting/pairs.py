@@ -180,6 +180,37 @@ class TwoPoint:
 
 
 @dataclass(frozen=True)
+class Outcomes:
+    """Finitely many outcomes: (P-mass, Q-mass) of each, all positive."""
+
+    masses: tuple[tuple[float, float], ...]
+
+    @property
+    def rounding(self) -> Rounding:
+        """One rounding an outcome, and that of the logarithms."""
+        return Rounding(SLACK + len(self.masses) * 2.0**-50, 2.0**-45)
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The smallest and the largest loss."""
+        return float(self._sorted[0][0]), float(self._sorted[0][-1])
+
+    @cached_property
+    def _sorted(self) -> tuple[Array, Array, Array]:
+        p, q = np.array(self.masses).T
+        order = np.argsort(p / q, kind="stable")
+        return np.log(p[order]) - np.log(q[order]), p[order], q[order]
+
+    def tails(self, loss: Array) -> Tails:
+        """Step functions, summed from either end."""
+        losses, *masses = self._sorted
+        count = np.searchsorted(losses, loss, side="right")
+        below = [np.append(0.0, np.cumsum(mass))[count] for mass in masses]
+        above = [np.append(np.cumsum(mass[::-1])[::-1], 0.0)[count] for mass in masses]
+        return Tails(above[0], above[1], below[0], below[1])
+
+
+@dataclass(frozen=True)
 class DiscreteGaussianPair:
     """P(z) ∝ e^{-|z|²/(2σ²)} on integer vectors against its shift by d: L = (|d|² - 2m)/(2σ²) with m = d·z."""
 

@@ -21,6 +21,7 @@ from refdp.accounting.releases import (
     LaplaceCost,
     PureCost,
     RangeCost,
+    SuppliedCost,
 )
 from refdp.accounting.rounding import TINY, ceiling, upwards
 from refdp.events import Plan, Relation
@@ -44,6 +45,8 @@ def _exact(node: Node, relation: Relation) -> Fraction | None:
             return node.exact
         case GaussianCost() | DiscreteGaussianCost():
             return None
+        case SuppliedCost(dominated):
+            return dominated.pure
         case Composed(items):
             return _total([(_exact(inner, relation), count) for inner, count in items])
         case Blocks(blocks, at_once):

@@ -22,11 +22,16 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING, Protocol
 
 from refdp.accounting.rounding import ceiling
 from refdp.errors import InvalidParameter
 from refdp.events import Release, Sensitivity
 from refdp.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian, Laplace, Mechanism
+
+if TYPE_CHECKING:
+    from refdp.accounting.arrays import Array
+    from refdp.accounting.pairs import Pair
 
 
 @dataclass(frozen=True)
@@ -121,17 +126,53 @@ class PureCost:
         return ceiling(self.exact)
 
 
-Cost = PureCost | LaplaceCost | DiscreteLaplaceCost | GaussianCost | DiscreteGaussianCost | RangeCost
+class Dominated(Protocol):
+    """What a mechanism that is not one of refdp's own tells about a release: hashable, equal for equal costs.
+
+    Every mechanism with a method `dominated(sensitivity)` that returns this, or one of the costs above, is accounted
+    for. All of it must hold in both directions of adjacency.
+    """
+
+    @property
+    def pure(self) -> Fraction | None:
+        """The pure ε, None if there is none."""
+        ...
+
+    @property
+    def attained(self) -> bool:
+        """Whether some records attain `pair`, so that lower bounds may use it."""
+        ...
+
+    def curve(self, orders: Array) -> Array:
+        """An upper bound on the Rényi divergence at every order > 1; infinite where there is none."""
+        ...
+
+    def pair(self, direction: str) -> Pair | None:
+        """A dominating pair with the record in the "first" or in the "second" data set; None if none is known."""
+        ...
+
+
+@dataclass(frozen=True)
+class SuppliedCost:
+    """Whatever a mechanism of somebody else supplies."""
+
+    dominated: Dominated
+
+
+Cost = PureCost | LaplaceCost | DiscreteLaplaceCost | GaussianCost | DiscreteGaussianCost | RangeCost | SuppliedCost
+_OWN = (PureCost, LaplaceCost, DiscreteLaplaceCost, GaussianCost, DiscreteGaussianCost, RangeCost, SuppliedCost)
 
 
 def cost(release: Release) -> Cost:
     """The dominating parameters of one release.
 
-    Errors: InvalidParameter if the noise is not positive, or if the norm of the sensitivity does not fit the mechanism.
+    Errors: InvalidParameter if the noise is not positive, if the norm of the sensitivity does not fit the mechanism, or
+      for a mechanism that is neither refdp's own nor supplies its cost (`Dominated`).
     """
     sensitivity = release.sensitivity
     bound = Fraction(sensitivity.bound)
-    match release.mechanism:
+    mechanism: object = release.mechanism
+    match mechanism:
         case Laplace(scale):
             _allow(release, 1)
             return LaplaceCost(_ratio(bound, _positive("scale", scale, release)))
@@ -162,6 +203,19 @@ def cost(release: Release) -> Cost:
                     f"coefficient {coefficient!r} of {release.name!r}: allowed are finite numbers >= 0"
                 )
             return RangeCost(Fraction(coefficient) * bound)
+        case _:
+            return _supplied(mechanism, release)
+
+
+def _supplied(mechanism: object, release: Release) -> Cost:
+    told = getattr(mechanism, "dominated", None)
+    if not callable(told):
+        raise InvalidParameter(
+            f"mechanism {type(mechanism).__name__} of {release.name!r}: allowed are refdp's own, and classes with a "
+            "method dominated(sensitivity), see refdp.accounting.releases.Dominated"
+        )
+    found = told(release.sensitivity)
+    return found if isinstance(found, _OWN) else SuppliedCost(found)
 
 
 FINE = 1024
@@ -217,10 +271,12 @@ __all__ = [
     "Cost",
     "DiscreteGaussianCost",
     "DiscreteLaplaceCost",
+    "Dominated",
     "GaussianCost",
     "LaplaceCost",
     "Mechanism",
     "PureCost",
     "RangeCost",
+    "SuppliedCost",
     "cost",
 ]
