@@ -55,7 +55,8 @@ class Feasible:
         uniform: public draws from [0, 1), shape (node, 2). Where nothing is open all candidates of the tree's features
         are taken to be: one child of such a node is empty, whatever is chosen.
         """
-        counts = np.stack([self.open[:, self.columns(f)].sum(axis=1) for f in self.features], axis=1)
+        before = np.concatenate([np.zeros((len(self.open), 1), dtype=np.int64), np.cumsum(self.open, axis=1)], axis=1)
+        counts = before[:, self.candidates.starts[self.features + 1]] - before[:, self.candidates.starts[self.features]]
         dead = ~np.asarray(counts.any(axis=1))
         feature = self.features[_nth_true((counts > 0) | dead[:, None], uniform[:, 0])]
         own = self.candidates.feature == feature[:, None]

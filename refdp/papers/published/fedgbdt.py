@@ -98,7 +98,7 @@ class Params(fedgbdt.Params):
         """Sections 4.2 and 4.4; Section 5.3.2 where records tell their leaf."""
         found = super().declared(kind, bound)
         if self.sensitivities == "published":
-            root = portable.root(published_square(kind, Fraction(bound)))
+            root = portable.root(_published_square(kind, Fraction(bound)))
             found = replace(found, bound=root, claim=SENSITIVITIES[kind, self.relation])
         if self.noise_by == "record":
             found = replace(found, claim=VECTOR if self.local == "vector" else "fedgbdt/ldp-leaf-index")
@@ -123,7 +123,7 @@ class Params(fedgbdt.Params):
         return found
 
 
-def published_square(kind: str, bound: Number) -> Number:
+def _published_square(kind: str, bound: Number) -> Number:
     """The squared sensitivity that the paper gives, whatever the neighbours."""
     if kind == "newton":
         return newton_squared_sensitivity_as_published()
