@@ -11,7 +11,7 @@ from proofs.proposition import NONE, Proposition
 from proofs.statements import AtMost, ForAll, both, reals
 from proofs.tightness import Tight
 from refdp.generic import absolute
-from refdp.papers import dpboost, dpxgboost_formulas, inprivate
+from refdp.papers import dpboost, dpxgboost, inprivate
 
 UNIT = Fraction(1, 2**53)
 """Half the distance of 1 from the next float64: an operation's relative error, away from underflow and overflow."""
@@ -165,10 +165,10 @@ PROPOSITIONS = (
         "From exact sums the gain of a split is computed within 6 2^-53 of itself, with a parent's term within "
         "8 2^-53 of the sum of the three terms.",
         NONE,
-        about=(dpboost.child_gain, dpxgboost_formulas.child_gain, inprivate.nonempty_score),
+        about=(dpboost.child_gain, dpxgboost.child_gain, inprivate.nonempty_score),
         evidence=(
             child(dpboost.child_gain, "DPBoost"),
-            child(dpxgboost_formulas.child_gain, "DP-XGBoost"),
+            child(dpxgboost.child_gain, "DP-XGBoost"),
             Proved(
                 AtMost(
                     reals("G n a b"),
@@ -192,8 +192,8 @@ PROPOSITIONS = (
         "refdp's arithmetic",
         "From exact sums a leaf value -G/(n + lambda) is computed within 3 2^-53 of itself.",
         NONE,
-        about=(dpboost.leaf_value, dpxgboost_formulas.leaf_value),
-        evidence=(leaf(dpboost.leaf_value, "DPBoost"), leaf(dpxgboost_formulas.leaf_value, "DP-XGBoost")),
+        about=(dpboost.leaf_value, dpxgboost.leaf_value),
+        evidence=(leaf(dpboost.leaf_value, "DPBoost"), leaf(dpxgboost.leaf_value, "DP-XGBoost")),
         gloss="G, n as in composition/rounded-gain. Cutting to an interval rounds nothing.",
     ),
     Proposition(

@@ -11,7 +11,9 @@ from proofs.proposition import Proposition
 from proofs.releases import selection_odds
 from proofs.statements import AtMost, Count, ForAll, Real
 from proofs.tightness import Tight
-from refdp.papers import dpxgboost_formulas as paper
+from refdp import losses
+from refdp.papers import dpxgboost as paper
+from refdp.papers.published import dpxgboost as printed
 
 COUNT, SUM, LAMBDA = Count("n"), Real("G"), Real("lam")
 
@@ -20,12 +22,12 @@ OBJECTIVE = (
         "dpxgboost/eq-1-regulariser",
         "Eq. 1 and 3",
         "With Omega the sum of squares of the leaf values, the least objective is Eq. 3, for every lambda.",
-        about=(paper.quadratic_objective, paper.child_gain),
+        about=(printed.quadratic_objective, paper.child_gain),
         evidence=(
             Counterexample(
                 ForAll(
                     (SUM, Real("H"), Real("v"), LAMBDA),
-                    lambda G, H, v, lam: paper.quadratic_objective(G, H, v, 2) >= -paper.child_gain(G, H, lam) / 2,
+                    lambda G, H, v, lam: printed.quadratic_objective(G, H, v, 2) >= -paper.child_gain(G, H, lam) / 2,
                     lambda H, lam: (H >= 0, lam > 0),
                 ),
                 {"G": 1, "H": 0, "v": Fraction(-1, 2), "lam": 4},
@@ -38,12 +40,12 @@ OBJECTIVE = (
         "dpxgboost/eq-2",
         "Eq. 2",
         "For square loss the second-order expansion is exact: loss(s + v) = loss(s) + g v + h v^2 / 2 with h = 1.",
-        about=(paper.square_loss, paper.square_gradient),
+        about=(printed.square_loss, losses.square_gradient),
         evidence=(
             Identity(
                 "s y v",
-                lambda s, y, v: paper.square_loss(s + v, y),
-                lambda s, y, v: paper.square_loss(s, y) + paper.square_gradient(s, y) * v + v * v / 2,
+                lambda s, y, v: printed.square_loss(s + v, y),
+                lambda s, y, v: printed.square_loss(s, y) + losses.square_gradient(s, y) * v + v * v / 2,
             ),
         ),
     ),
@@ -51,18 +53,18 @@ OBJECTIVE = (
         "dpxgboost/eq-3",
         "Eq. 3",
         "With Omega = lambda/2 times the sum of squares, -G^2 / (2 (H + lambda)) is the least value of Eq. 2.",
-        about=(paper.quadratic_objective, paper.leaf_value, paper.child_gain),
+        about=(printed.quadratic_objective, paper.leaf_value, paper.child_gain),
         evidence=(
             Identity(
                 "G H lam",
-                lambda G, H, lam: paper.quadratic_objective(G, H, paper.leaf_value(G, H, lam), lam),
+                lambda G, H, lam: printed.quadratic_objective(G, H, paper.leaf_value(G, H, lam), lam),
                 lambda G, H, lam: -paper.child_gain(G, H, lam) / 2,
                 label="value at the minimiser",
             ),
             Proved(
                 ForAll(
                     (SUM, Real("H"), Real("v"), LAMBDA),
-                    lambda G, H, v, lam: paper.quadratic_objective(G, H, v, lam) >= -paper.child_gain(G, H, lam) / 2,
+                    lambda G, H, v, lam: printed.quadratic_objective(G, H, v, lam) >= -paper.child_gain(G, H, lam) / 2,
                     lambda H, lam: (H >= 0, lam > 0),
                 ),
                 label="no value below",
@@ -73,14 +75,14 @@ OBJECTIVE = (
         "dpxgboost/eq-4",
         "Eq. 4",
         "V = -G / (|I| + lambda) is the leaf value that minimises Eq. 2, and no other value does.",
-        about=(paper.quadratic_objective, paper.leaf_value),
+        about=(printed.quadratic_objective, paper.leaf_value),
         evidence=(
             Proved(
                 ForAll(
                     (SUM, COUNT, Real("v"), LAMBDA),
                     lambda G, n, v, lam: (
-                        paper.quadratic_objective(G, n, v, lam)
-                        == paper.quadratic_objective(G, n, paper.leaf_value(G, n, lam), lam)
+                        printed.quadratic_objective(G, n, v, lam)
+                        == printed.quadratic_objective(G, n, paper.leaf_value(G, n, lam), lam)
                         + (n + lam) * (v - paper.leaf_value(G, n, lam)) * (v - paper.leaf_value(G, n, lam)) / 2
                     ),
                     lambda lam: lam > 0,
@@ -92,14 +94,14 @@ OBJECTIVE = (
         "dpxgboost/gain",
         "section 3, after Eq. 3",
         "The gain without the parent's term orders the splits of a node as the reduction of the objective does.",
-        about=(paper.gain, paper.quadratic_objective, paper.leaf_value),
+        about=(paper.gain, printed.quadratic_objective, paper.leaf_value),
         evidence=(
             Identity(
                 "L n R m lam",
                 lambda L, n, R, m, lam: (
-                    paper.quadratic_objective(L + R, n + m, paper.leaf_value(L + R, n + m, lam), lam)
-                    - paper.quadratic_objective(L, n, paper.leaf_value(L, n, lam), lam)
-                    - paper.quadratic_objective(R, m, paper.leaf_value(R, m, lam), lam)
+                    printed.quadratic_objective(L + R, n + m, paper.leaf_value(L + R, n + m, lam), lam)
+                    - printed.quadratic_objective(L, n, paper.leaf_value(L, n, lam), lam)
+                    - printed.quadratic_objective(R, m, paper.leaf_value(R, m, lam), lam)
                 ),
                 lambda L, n, R, m, lam: (paper.gain(L, n, R, m, lam) - paper.child_gain(L + R, n + m, lam)) / 2,
                 positive=True,
@@ -114,7 +116,7 @@ EXPONENTIAL = (
         "dpxgboost/exponential-section-2",
         "section 2",
         "Selection with probability proportional to exp(epsilon u / Delta u) is epsilon-DP.",
-        about=(paper.split_exponent_section_2,),
+        about=(printed.split_exponent_section_2,),
         evidence=(
             Counterexample(
                 AtMost(
@@ -122,8 +124,8 @@ EXPONENTIAL = (
                     quantity=lambda t: selection_odds(
                         1,
                         1,
-                        t ** paper.split_exponent_section_2(-1, Fraction(1), 1),
-                        t ** paper.split_exponent_section_2(1, Fraction(1), 1),
+                        t ** printed.split_exponent_section_2(-1, Fraction(1), 1),
+                        t ** printed.split_exponent_section_2(1, Fraction(1), 1),
                     ),
                     bound=lambda t: t,
                     given=lambda t: t >= 1,
@@ -138,11 +140,11 @@ EXPONENTIAL = (
         "dpxgboost/exponential-section-4-2",
         "section 4.2",
         "Selection with probability proportional to exp(epsilon u / (2 Delta u)) is epsilon-DP.",
-        about=(paper.split_exponent,),
+        about=(printed.split_exponent,),
         evidence=(
             Identity(
                 "e D",
-                lambda e, D: paper.split_exponent(D, e, D),
+                lambda e, D: printed.split_exponent(D, e, D),
                 lambda e: e / 2,
                 label="every weight changes by a factor within exp(+-epsilon/2)",
             ),
@@ -169,11 +171,11 @@ EXPONENTIAL = (
         "dpxgboost/racing-sampler",
         "section 4.2",
         "The candidate with the smallest log(-log U) - log w wins with probability w / sum w; so does Gumbel's.",
-        about=(paper.racing_key,),
+        about=(printed.racing_key,),
         evidence=(
             Identity(
                 "x w",
-                lambda x, w: sympy.exp(paper.racing_key(sympy.log(w), sympy.exp(-x))),
+                lambda x, w: sympy.exp(printed.racing_key(sympy.log(w), sympy.exp(-x))),
                 lambda x, w: x / w,
                 positive=True,
                 label="the key is the logarithm of x / w, x = -log U standard exponential",
@@ -192,7 +194,7 @@ EXPONENTIAL = (
             ),
             Identity(
                 "y x",
-                lambda y, x: paper.racing_key(y, sympy.exp(-x)) + y,
+                lambda y, x: printed.racing_key(y, sympy.exp(-x)) + y,
                 lambda x: sympy.log(x),
                 positive=True,
                 label="minus the key is log w plus the Gumbel noise -log(-log U)",

@@ -16,7 +16,8 @@ from proofs.proposition import ADD_REMOVE, REPLACE_ONE, Proposition
 from proofs.statements import AtMost, Count, ForAll, Real, within
 from proofs.tightness import Tight
 from refdp.generic import absolute, log
-from refdp.papers import dpxgboost_formulas as paper
+from refdp.papers import dpxgboost as paper
+from refdp.papers.published import dpxgboost as printed
 
 SUM_S = Real("S")
 AVERAGE = (SUM_S, Count("n", start=1), Real("v"), RECORD, LAMBDA)
@@ -24,9 +25,9 @@ AVERAGE = (SUM_S, Count("n", start=1), Real("v"), RECORD, LAMBDA)
 
 def average_loss(v: Any, S: Any, n: Any, g: Any, lam: Any, e: Any) -> Any:
     """Loss of Algorithm 1 at V = v when a record of gradient g joins: log density with it minus without it."""
-    scale = paper.noisy_average_scale(1, e)
-    with_record = paper.noisy_average_log_density(v, S + g, n + 1, lam, scale)
-    return with_record - paper.noisy_average_log_density(v, S, n, lam, scale)
+    scale = printed.noisy_average_scale(1, e)
+    with_record = printed.noisy_average_log_density(v, S + g, n + 1, lam, scale)
+    return with_record - printed.noisy_average_log_density(v, S, n, lam, scale)
 
 
 def average_excess(S: Any, n: Any, v: Any, g: Any, lam: Any) -> Any:
@@ -117,7 +118,7 @@ PROPOSITIONS = (
         "Algorithm 1",
         "The noisy average with the exact count is epsilon-DP.",
         ADD_REMOVE,
-        about=(paper.noisy_average_log_density, paper.noisy_average_scale),
+        about=(printed.noisy_average_log_density, printed.noisy_average_scale),
         evidence=(
             BoundedCounterexample(
                 Enclosed(
@@ -136,7 +137,7 @@ PROPOSITIONS = (
         "Algorithm 1, repaired",
         "Without empty leaves Algorithm 1 is max(epsilon, epsilon/2 + log((2+lambda)/(1+lambda)))-DP, and no better.",
         ADD_REMOVE,
-        about=(paper.noisy_average_log_density, paper.noisy_average_scale, paper.noisy_average_loss_bound),
+        about=(printed.noisy_average_log_density, printed.noisy_average_scale, printed.noisy_average_loss_bound),
         assumes=(NO_EMPTY_LEAF,),
         evidence=(
             Identity(
@@ -203,7 +204,7 @@ PROPOSITIONS = (
         "Without empty leaves Algorithm 1 is epsilon-DP whenever epsilon >= 2 log((2 + lambda)/(1 + lambda)), 1.2933 "
         "for lambda = 1/10.",
         ADD_REMOVE,
-        about=(paper.noisy_average_loss_bound,),
+        about=(printed.noisy_average_loss_bound,),
         evidence=(
             Proved(
                 ForAll(
@@ -215,7 +216,7 @@ PROPOSITIONS = (
             ),
             Identity(
                 "e d",
-                lambda e, d: paper.noisy_average_loss_bound(2 * log_ratio(e) + d, e),
+                lambda e, d: printed.noisy_average_loss_bound(2 * log_ratio(e) + d, e),
                 lambda e, d: 2 * log_ratio(e) + d,
                 positive=True,
                 label="the bound at epsilon = 2 c + d, for lambda = e and d > 0",
@@ -229,14 +230,14 @@ PROPOSITIONS = (
         "Algorithm 1",
         "The noisy average is epsilon-DP where a record's replacement stays in its leaf.",
         REPLACE_ONE,
-        about=(paper.noisy_average_log_density, paper.noisy_average_scale),
+        about=(printed.noisy_average_log_density, printed.noisy_average_scale),
         evidence=(
             Proved(
                 AtMost(
                     (SUM_S, COUNT, Real("v"), RECORD, OTHER, LAMBDA, Real("e")),
                     lambda S, n, v, g, other, lam, e: (
                         (absolute(v * (n + lam) - S - other) - absolute(v * (n + lam) - S - g))
-                        / paper.noisy_average_scale(1, e)
+                        / printed.noisy_average_scale(1, e)
                     ),
                     lambda e: e,
                     lambda g, other, lam, e: (lam > 0, e > 0, *within(g, 1), *within(other, 1)),
@@ -257,7 +258,7 @@ PROPOSITIONS = (
         "Algorithm 1",
         "The noisy average with the exact count is epsilon-DP for all leaves together.",
         REPLACE_ONE,
-        about=(paper.noisy_average_log_density, paper.noisy_average_scale),
+        about=(printed.noisy_average_log_density, printed.noisy_average_scale),
         evidence=(BoundedCounterexample(Enclosed({"e": (TENTH, 1)}, moved_average_loss, lambda e: 2 * e), {"e": 1}),),
         argument="A record that moves changes two leaves; at epsilon = 1, lambda = 1/10 the loss exceeds 2 epsilon.",
         repaired_by="dpxgboost/noisy-ratio-replace-one",

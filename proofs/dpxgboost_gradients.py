@@ -10,8 +10,10 @@ from proofs.evidence import Counterexample, Identity, Proved
 from proofs.proposition import ADD_REMOVE, REPLACE_ONE, Proposition
 from proofs.statements import AtMost, Count, ForAll, Real, within
 from proofs.tightness import Tight
+from refdp import losses
 from refdp.generic import absolute
-from refdp.papers import dpxgboost_formulas as paper
+from refdp.papers import dpxgboost as paper
+from refdp.papers.published import dpxgboost as printed
 
 RATIO, HIGHEST = Real("B"), Real("top")
 WEIGHTED = (Real("G"), Real("H"), Real("g"), Real("h"), LAMBDA)
@@ -65,14 +67,14 @@ def gradient_filter(suffix: str, relation: str, kind: Any) -> Proposition:
         "section 4",
         "Leaving out records with |g| > g* before each tree costs nothing and leaves gradients within g*.",
         relation,
-        about=(paper.gain_range, paper.gain_sensitivity, paper.leaf_sensitivity),
+        about=(paper.gain_range, printed.gain_sensitivity, paper.leaf_sensitivity),
         evidence=(
             Proved(
                 ForAll(
                     (RATIO, LAMBDA),
                     lambda B, lam: (
                         paper.gain_range(B, AR) <= paper.gain_range(B, kind),
-                        paper.gain_sensitivity(B, AR) <= paper.gain_sensitivity(B, kind),
+                        printed.gain_sensitivity(B, AR) <= printed.gain_sensitivity(B, kind),
                         paper.leaf_sensitivity(B, lam, AR) <= paper.leaf_sensitivity(B, lam, kind),
                     ),
                     lambda B, lam: (B > 0, lam > 0),
@@ -89,11 +91,11 @@ PROPOSITIONS = (
         "dpxgboost/gradient-bound",
         "section 5",
         "With square loss and labels in [-1, 1] gradients at the first tree are within g* = 1.",
-        about=(paper.square_gradient,),
+        about=(losses.square_gradient,),
         evidence=(
             Proved(
                 AtMost(
-                    (Real("y"),), lambda y: absolute(paper.square_gradient(0, y)), lambda: 1, lambda y: within(y, 1)
+                    (Real("y"),), lambda y: absolute(losses.square_gradient(0, y)), lambda: 1, lambda y: within(y, 1)
                 ),
                 tight=Tight("1", "at |y| = 1", at=lambda: {"y": 1}, near={"y": 1}),
             ),
@@ -130,13 +132,13 @@ PROPOSITIONS = (
         "Eq. 5 with Eq. 3",
         "The bound 3 g*^2 holds for Newton gains G^2 / (H + lambda) of log loss, |g| <= g* = 1.",
         ADD_REMOVE,
-        about=(paper.child_gain, paper.log_gradient_at, paper.log_hessian_at, paper.gain_sensitivity_as_published),
+        about=(paper.child_gain, paper.log_gradient_at, paper.log_hessian_at, printed.gain_sensitivity_as_published),
         evidence=(
             Counterexample(
                 AtMost(
                     (Count("n"), Real("p"), LAMBDA),
                     log_loss_change,
-                    lambda: paper.gain_sensitivity_as_published(1),
+                    lambda: printed.gain_sensitivity_as_published(1),
                     lambda p, lam: (p > 0, p < 1, lam > 0),
                 ),
                 {"n": 10, "p": Fraction(1, 1000), "lam": TENTH},

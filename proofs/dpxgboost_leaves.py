@@ -25,7 +25,8 @@ from proofs.proposition import ADD_REMOVE, REPLACE_ONE, Proposition
 from proofs.statements import AtMost, Count, within
 from proofs.tightness import Tight
 from refdp.generic import absolute
-from refdp.papers import dpxgboost_formulas as paper
+from refdp.papers import dpxgboost as paper
+from refdp.papers.published import dpxgboost as printed
 
 LEAST = Count("N", start=1)
 PADDED = (COUNT, LEAST, SUM, RECORD, LAMBDA)
@@ -167,13 +168,13 @@ PROPOSITIONS = (
         "Eq. 7",
         "A leaf of at least N_min records on both data sets changes by at most 2 g* / (N_min + 1 + lambda).",
         ADD_REMOVE,
-        about=(paper.leaf_change_as_published, paper.leaf_sensitivity_as_published),
+        about=(paper.leaf_change_as_published, printed.leaf_sensitivity_as_published),
         evidence=(
             Proved(
                 AtMost(
                     (Count("n", start=1), LEAST, LAMBDA, BOUND),
                     lambda n, lam, B: paper.leaf_change_as_published(B, n, lam),
-                    lambda N, lam, B: paper.leaf_sensitivity_as_published(B, N, lam),
+                    lambda N, lam, B: printed.leaf_sensitivity_as_published(B, N, lam),
                     lambda n, N, lam, B: (n >= N, lam > 0, B > 0),
                 ),
             ),
@@ -202,7 +203,7 @@ PROPOSITIONS = (
         "Eq. 7",
         "A leaf of at least N_min records on both data sets changes by at most 2 g* / (N_min + 1 + lambda).",
         REPLACE_ONE,
-        about=(paper.leaf_value, paper.leaf_sensitivity_as_published),
+        about=(paper.leaf_value, printed.leaf_sensitivity_as_published),
         evidence=(
             Counterexample(
                 AtMost(
@@ -210,7 +211,7 @@ PROPOSITIONS = (
                     lambda n, G, g, other, lam: absolute(
                         paper.leaf_value(G + g, n + 1, lam) - paper.leaf_value(G + other, n + 1, lam)
                     ),
-                    lambda N, lam: paper.leaf_sensitivity_as_published(1, N, lam),
+                    lambda N, lam: printed.leaf_sensitivity_as_published(1, N, lam),
                     lambda n, G, g, other, lam, N: (n + 1 >= N, *unit_child(n, G, g, lam), *within(other, 1)),
                 ),
                 {"n": 9, "G": 0, "g": 1, "other": -1, "lam": TENTH, "N": 10},

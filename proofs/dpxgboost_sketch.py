@@ -10,8 +10,10 @@ from proofs.proposition import ADD_REMOVE, REPLACE_ONE, Proposition
 from proofs.releases import laplace_loss, laplace_losses
 from proofs.statements import AtMost, Count, ForAll, Real
 from proofs.tightness import Tight
+from refdp.data import sketch
 from refdp.generic import absolute
-from refdp.papers import dpxgboost_formulas as paper
+from refdp.papers import dpxgboost as paper
+from refdp.papers.published import dpxgboost as printed
 
 HIGHEST = Real("top")
 FIRST, SECOND = Real("D"), Real("E")
@@ -19,7 +21,7 @@ FIRST, SECOND = Real("D"), Real("E")
 
 def median_change(difference: Any, moved: Any) -> Any:
     """Change of the utility of a threshold when L - R moves from `difference` by `moved`."""
-    return paper.median_utility(difference + moved, 0) - paper.median_utility(difference, 0)
+    return sketch.median_utility(difference + moved, 0) - sketch.median_utility(difference, 0)
 
 
 def moved_by(record: Any, top: Any, records: int) -> tuple[Any, ...]:
@@ -34,13 +36,13 @@ def median_range(suffix: str, relation: str, records: int, kind: Any) -> Proposi
         "section 4.1, another sketch",
         f"The utilities -|L - R|/2 of all thresholds of disjoint intervals change within ranges of sum {records} h*.",
         relation,
-        about=(paper.median_utility, paper.median_range),
+        about=(sketch.median_utility, sketch.median_range),
         evidence=(
             Proved(
                 AtMost(
                     (FIRST, SECOND, Real("c"), Real("d"), HIGHEST),
                     lambda D, E, c, d: median_change(D, c) - median_change(E, d),
-                    lambda top: paper.median_range(top, kind),
+                    lambda top: sketch.median_range(top, kind),
                     lambda D, E, c, d, top: (*moved_by(c, top, records), *moved_by(d, top, records), top > 0),
                 ),
                 tight=Tight(
@@ -68,12 +70,12 @@ PROPOSITIONS = (
         "section 4.1 and 4.4",
         "Histograms of Hessian weights of m features, noise Lap(m/epsilon) on every bin, are epsilon-DP.",
         ADD_REMOVE,
-        about=(paper.sketch_scale_as_published, paper.sketch_sensitivity),
+        about=(printed.sketch_scale_as_published, paper.sketch_sensitivity),
         evidence=(
             Proved(
                 AtMost(
                     (Count("m", start=1), Real("c"), Real("h"), Real("o"), Real("e")),
-                    lambda m, c, h, o, e: m * laplace_loss(c + h, c, o, paper.sketch_scale_as_published(e, m)),
+                    lambda m, c, h, o, e: m * laplace_loss(c + h, c, o, printed.sketch_scale_as_published(e, m)),
                     lambda e: paper.sketch_sensitivity(1, AR) * e,
                     lambda h, e: (h >= 0, h <= 1, e > 0),
                 ),
@@ -119,12 +121,12 @@ PROPOSITIONS = (
         "section 4.1 and 4.4",
         "Histograms of Hessian weights of m features, noise Lap(m/epsilon) on every bin, are epsilon-DP.",
         REPLACE_ONE,
-        about=(paper.sketch_scale_as_published,),
+        about=(printed.sketch_scale_as_published,),
         evidence=(
             Counterexample(
                 AtMost(
                     (Count("m", start=1), Real("e")),
-                    lambda m, e: m * laplace_losses((1, 0), (0, 1), (1, 0), paper.sketch_scale_as_published(e, m)),
+                    lambda m, e: m * laplace_losses((1, 0), (0, 1), (1, 0), printed.sketch_scale_as_published(e, m)),
                     lambda e: e,
                     lambda e: e > 0,
                 ),
@@ -172,12 +174,12 @@ PROPOSITIONS = (
         "dpxgboost/sketch-merge",
         "section 4.1",
         "Merging two quantile summaries increases the approximation error.",
-        about=(paper.merged_error,),
+        about=(sketch.merged_error,),
         evidence=(
             Counterexample(
                 ForAll(
                     (Real("a"), Real("v"), Real("b"), Real("w")),
-                    lambda a, v, b, w: (paper.merged_error(a, v, b, w) > a, paper.merged_error(a, v, b, w) > b),
+                    lambda a, v, b, w: (sketch.merged_error(a, v, b, w) > a, sketch.merged_error(a, v, b, w) > b),
                     lambda a, v, b, w: (a >= 0, b >= 0, v > 0, w > 0),
                 ),
                 {"a": TENTH, "v": 1, "b": TENTH, "w": 1},
@@ -189,12 +191,12 @@ PROPOSITIONS = (
         "dpxgboost/sketch-merge-repaired",
         "section 4.1, repaired",
         "Merging keeps the relative error within the larger of the two; absolute rank errors add.",
-        about=(paper.merged_error,),
+        about=(sketch.merged_error,),
         evidence=(
             Proved(
                 AtMost(
                     (Real("a"), Real("v"), Real("b"), Real("w")),
-                    lambda a, v, b, w: paper.merged_error(a, v, b, w),
+                    lambda a, v, b, w: sketch.merged_error(a, v, b, w),
                     lambda a: a,
                     lambda a, v, b, w: (b >= 0, a >= b, v > 0, w > 0),
                 ),
@@ -212,13 +214,13 @@ PROPOSITIONS = (
         "dpxgboost/sketch-prune",
         "section 4.1",
         "Pruning to b + 1 entries raises the relative error by at most 1/b.",
-        about=(paper.pruned_error,),
+        about=(sketch.pruned_error,),
         evidence=(
             Proved(
                 AtMost(
                     (Real("a"), Count("b", start=1), Real("w"), Real("d"), Real("low"), Real("high")),
                     lambda low, high: high - low,
-                    lambda a, b, w: paper.pruned_error(a, b) * w,
+                    lambda a, b, w: sketch.pruned_error(a, b) * w,
                     lambda a, b, w, d, low, high: (
                         *(a >= 0, w > 0),
                         *(low >= d - a * w / 2, high <= d + w / b + a * w / 2),

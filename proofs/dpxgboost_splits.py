@@ -14,7 +14,8 @@ from proofs.statements import AtMost, Count, Real, within
 from proofs.tightness import Tight
 from refdp.events import Relation
 from refdp.generic import exp, log
-from refdp.papers import dpxgboost_formulas as paper
+from refdp.papers import dpxgboost as paper
+from refdp.papers.published import dpxgboost as printed
 
 AR, RO = Relation.ADD_REMOVE, Relation.REPLACE_ONE
 TENTH = Fraction(1, 10)
@@ -53,8 +54,8 @@ def published_replacement_loss(e: Any) -> Any:
 
     The chosen split puts the record among 10000 records of gradient 1, all others among 10000 of gradient -1.
     """
-    sensitivity = paper.gain_sensitivity_as_published(1)
-    up, down = (paper.split_exponent(u, e, sensitivity) for u in extreme(Fraction(10**4), TENTH, Fraction(1)))
+    sensitivity = printed.gain_sensitivity_as_published(1)
+    up, down = (printed.split_exponent(u, e, sensitivity) for u in extreme(Fraction(10**4), TENTH, Fraction(1)))
     rest, rest_other = 1000 * exp(down), 1000 * exp(up)
     return up - down + log((exp(down) + rest_other) / (exp(up) + rest))
 
@@ -96,8 +97,10 @@ def repaired_selection(suffix: str, relation: str, kind: Relation, constant: str
         "section 4.2, repaired",
         f"Choosing a split with probability proportional to exp(epsilon G / ({constant} g*^2)) is epsilon-DP.",
         relation,
-        about=(paper.split_exponent, paper.gain_range),
-        evidence=(exponent_costs(lambda u, e, s: paper.split_exponent(u, e, s), lambda B: paper.gain_range(B, kind)),),
+        about=(printed.split_exponent, paper.gain_range),
+        evidence=(
+            exponent_costs(lambda u, e, s: printed.split_exponent(u, e, s), lambda B: paper.gain_range(B, kind)),
+        ),
         uses=(f"dpxgboost/gain-range{suffix}", "composition/exponential-range"),
     )
 
@@ -128,13 +131,13 @@ PROPOSITIONS = (
         "Eq. 5",
         "The gain's sensitivity is 3 g*^2.",
         ADD_REMOVE,
-        about=(paper.child_gain, paper.gain_sensitivity_as_published),
+        about=(paper.child_gain, printed.gain_sensitivity_as_published),
         evidence=(
             Proved(
                 AtMost(
                     CHILD,
                     lambda n, G, g, lam: abs(change(n, G, g, lam)),
-                    lambda B: paper.gain_sensitivity_as_published(B),
+                    lambda B: printed.gain_sensitivity_as_published(B),
                     child,
                 ),
                 tight=Tight(
@@ -154,13 +157,13 @@ PROPOSITIONS = (
         "Eq. 5",
         "The gain's sensitivity is 3 g*^2.",
         REPLACE_ONE,
-        about=(paper.child_gain, paper.gain_sensitivity_as_published),
+        about=(paper.child_gain, printed.gain_sensitivity_as_published),
         evidence=(
             Counterexample(
                 AtMost(
                     (*CHILD, OTHER),
                     lambda n, G, g, other, lam: abs(change(n, G, g, lam) - change(n, G, other, lam)),
-                    lambda B: paper.gain_sensitivity_as_published(B),
+                    lambda B: printed.gain_sensitivity_as_published(B),
                     lambda n, G, g, other, lam, B: (*child(n, G, g, lam, B), *within(other, B)),
                 ),
                 {"n": 10, "G": 10, "g": 1, "other": -1, "lam": TENTH, "B": 1},
@@ -173,13 +176,13 @@ PROPOSITIONS = (
         "Eq. 5, repaired",
         "Replacing a record changes a candidate's gain by less than 4 g*^2, whether it stays in its child or moves.",
         REPLACE_ONE,
-        about=(paper.child_gain, paper.gain_sensitivity),
+        about=(paper.child_gain, printed.gain_sensitivity),
         evidence=(
             Proved(
                 AtMost(
                     (*CHILD, OTHER),
                     lambda n, G, g, other, lam: abs(change(n, G, g, lam) - change(n, G, other, lam)),
-                    lambda B: paper.gain_sensitivity(B, RO),
+                    lambda B: printed.gain_sensitivity(B, RO),
                     lambda n, G, g, other, lam, B: (*child(n, G, g, lam, B), *within(other, B)),
                 ),
                 tight=Tight(
@@ -196,7 +199,7 @@ PROPOSITIONS = (
                 AtMost(
                     (Real("left"), Real("joined"), BOUND),
                     lambda left, joined: abs(joined - left),
-                    lambda B: paper.gain_sensitivity(B, RO),
+                    lambda B: printed.gain_sensitivity(B, RO),
                     one_sided,
                     strict=True,
                 ),
@@ -284,13 +287,13 @@ PROPOSITIONS = (
         "section 4.2, after Eq. 5",
         "Choosing a split with probability proportional to exp(epsilon G / (6 g*^2)) is epsilon-DP.",
         ADD_REMOVE,
-        about=(paper.split_exponent, paper.gain_range, paper.gain_sensitivity_as_published),
+        about=(printed.split_exponent, paper.gain_range, printed.gain_sensitivity_as_published),
         evidence=(
             Proved(
                 AtMost(
                     (Real("e"), BOUND),
-                    lambda e, B: paper.split_exponent(
-                        paper.gain_range(B, AR), e, paper.gain_sensitivity_as_published(B)
+                    lambda e, B: printed.split_exponent(
+                        paper.gain_range(B, AR), e, printed.gain_sensitivity_as_published(B)
                     ),
                     lambda e: 2 * e / 3,
                     lambda e, B: (e > 0, B > 0),
@@ -313,7 +316,7 @@ PROPOSITIONS = (
         "section 4.2, after Eq. 5",
         "Choosing a split with probability proportional to exp(epsilon G / (6 g*^2)) is epsilon-DP.",
         REPLACE_ONE,
-        about=(paper.split_exponent, paper.child_gain, paper.gain_sensitivity_as_published),
+        about=(printed.split_exponent, paper.child_gain, printed.gain_sensitivity_as_published),
         evidence=(
             BoundedCounterexample(
                 Enclosed({"e": (Fraction(1, 100), 1)}, published_replacement_loss, lambda e: e), {"e": 1}

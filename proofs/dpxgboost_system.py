@@ -13,7 +13,7 @@ from proofs.releases import laplace_loss
 from proofs.statements import AtMost, Real
 from proofs.tightness import Tight
 from refdp.generic import exp
-from refdp.papers import dpxgboost_formulas as paper
+from refdp.papers.published import dpxgboost as printed
 
 ODDS, RATE = Real("t"), Real("q")
 
@@ -22,11 +22,11 @@ BUDGET = (
         "dpxgboost/budget",
         "section 4.4",
         "A third for the sketch, a third over the h levels and a third for the leaves add up to the tree's epsilon.",
-        about=(paper.tree_cost, paper.third, paper.level_epsilon),
+        about=(printed.tree_cost, printed.third, printed.level_epsilon),
         evidence=(
             Identity(
                 "e h",
-                lambda e, h: paper.tree_cost(paper.third(e), paper.level_epsilon(e, h), paper.third(e), h),
+                lambda e, h: printed.tree_cost(printed.third(e), printed.level_epsilon(e, h), printed.third(e), h),
                 lambda e: e,
                 positive=True,
             ),
@@ -85,13 +85,13 @@ SUBSAMPLING = (
         "section 4.4",
         "An epsilon-DP mechanism on a fraction q of the rows without replacement is log(1 + q (e^epsilon - 1))-DP.",
         ADD_REMOVE,
-        about=(paper.amplified_odds,),
+        about=(printed.amplified_odds,),
         evidence=(
             Counterexample(
                 AtMost(
                     (ODDS, RATE),
                     lambda t: (2 + t ** (laplace_loss(1, -1, 1, Fraction(1)))) / 3,
-                    lambda t, q: paper.amplified_odds(t, q),
+                    lambda t, q: printed.amplified_odds(t, q),
                     lambda t, q: (t >= 1, 2 * q == 1),
                 ),
                 {"t": 2, "q": Fraction(1, 2)},
@@ -108,13 +108,13 @@ SUBSAMPLING = (
         "section 4.4, repaired",
         "An epsilon-DP mechanism on rows kept independently with probability q is log(1 + q (e^epsilon - 1))-DP.",
         ADD_REMOVE,
-        about=(paper.amplified_odds,),
+        about=(printed.amplified_odds,),
         evidence=(
             Proved(
                 AtMost(
                     (Real("without"), Real("sampled"), ODDS, RATE),
                     lambda without, sampled, q: ((1 - q) * without + q * sampled) / without,
-                    lambda t, q: paper.amplified_odds(t, q),
+                    lambda t, q: printed.amplified_odds(t, q),
                     lambda without, sampled, t, q: (without > 0, t >= 1, q > 0, q <= 1, sampled <= t * without),
                 ),
                 tight=Tight(
@@ -130,7 +130,7 @@ SUBSAMPLING = (
                 AtMost(
                     (Real("without"), Real("sampled"), ODDS, RATE),
                     lambda without, sampled, q: without / ((1 - q) * without + q * sampled),
-                    lambda t, q: paper.amplified_odds(t, q),
+                    lambda t, q: printed.amplified_odds(t, q),
                     lambda without, sampled, t, q: (
                         *(without > 0, sampled > 0, t >= 1, q > 0, q <= 1),
                         without <= t * sampled,
@@ -139,7 +139,7 @@ SUBSAMPLING = (
                 label="and the other way",
             ),
             Identity(
-                "e q", lambda e, q: sympy.exp(paper.amplified(e, q)), lambda e, q: paper.amplified_odds(exp(e), q)
+                "e q", lambda e, q: sympy.exp(printed.amplified(e, q)), lambda e, q: printed.amplified_odds(exp(e), q)
             ),
         ),
         argument="The other rows' inclusion is held fixed; mixtures of both sides keep the bound.",
@@ -149,7 +149,7 @@ SUBSAMPLING = (
         "section 4.4",
         "An epsilon-DP mechanism on a fraction q of the rows without replacement is log(1 + q (e^epsilon - 1))-DP.",
         REPLACE_ONE,
-        about=(paper.amplified_odds,),
+        about=(printed.amplified_odds,),
         evidence=(
             Proved(
                 AtMost(
@@ -157,7 +157,7 @@ SUBSAMPLING = (
                     lambda without, sampled, other, q: (
                         ((1 - q) * without + q * sampled) / ((1 - q) * without + q * other)
                     ),
-                    lambda t, q: paper.amplified_odds(t, q),
+                    lambda t, q: printed.amplified_odds(t, q),
                     lambda without, sampled, other, t, q: (
                         *(without > 0, sampled > 0, other > 0, t >= 1, q > 0, q <= 1),
                         *(sampled <= t * without, sampled <= t * other),
@@ -182,13 +182,13 @@ SUBSAMPLING = (
         "section 4.4",
         "A mechanism calibrated for added records may be used with sampling without replacement at the same rate.",
         REPLACE_ONE,
-        about=(paper.amplified_odds,),
+        about=(printed.amplified_odds,),
         evidence=(
             Counterexample(
                 AtMost(
                     (ODDS, RATE),
-                    lambda t, q: paper.amplified_odds(t ** laplace_loss(1, -1, 1, Fraction(1)), q),
-                    lambda t, q: paper.amplified_odds(t, q),
+                    lambda t, q: printed.amplified_odds(t ** laplace_loss(1, -1, 1, Fraction(1)), q),
+                    lambda t, q: printed.amplified_odds(t, q),
                     lambda t, q: (t >= 1, q > 0, q <= 1),
                 ),
                 {"t": 2, "q": TENTH},
@@ -201,12 +201,12 @@ SUBSAMPLING = (
         "dpxgboost/subsampling-small",
         "section 4.4",
         "As epsilon gets small the amplified epsilon is of the order of q epsilon.",
-        about=(paper.amplified,),
+        about=(printed.amplified,),
         evidence=(
             Identity(
                 "q",
                 lambda q: sympy.limit(
-                    paper.amplified(sympy.Symbol("e", positive=True), q) / sympy.Symbol("e", positive=True),
+                    printed.amplified(sympy.Symbol("e", positive=True), q) / sympy.Symbol("e", positive=True),
                     sympy.Symbol("e", positive=True),
                     0,
                 ),
@@ -220,10 +220,13 @@ SUBSAMPLING = (
         "dpxgboost/subsampling-calibration",
         "section 4.4",
         "A tree of log(1 + (e^epsilon - 1)/q) is epsilon-DP once subsampled.",
-        about=(paper.amplified_odds, paper.unamplified_odds),
+        about=(printed.amplified_odds, printed.unamplified_odds),
         evidence=(
             Identity(
-                "t q", lambda t, q: paper.amplified_odds(paper.unamplified_odds(t, q), q), lambda t: t, positive=True
+                "t q",
+                lambda t, q: printed.amplified_odds(printed.unamplified_odds(t, q), q),
+                lambda t: t,
+                positive=True,
             ),
         ),
     ),

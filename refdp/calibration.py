@@ -1,10 +1,12 @@
-"""Additive noise for a declared sensitivity: floating, or exact discrete noise on a public grid."""
+"""Noise for a declared sensitivity, floating or exact on a public grid, and how a budget is divided."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import replace
 from fractions import Fraction
+from itertools import accumulate, repeat
+from operator import mul
 from typing import Literal
 
 import numpy as np
@@ -93,3 +95,17 @@ def total_mu(epsilon: float, delta: float, accounting: Literal["renyi", "exact"]
     if found == 0:
         raise InvalidParameter(f"epsilon {epsilon!r} at delta {delta!r}: out of reach of Renyi orders up to 2^40")
     return portable.coarser(found, BITS)
+
+
+def before_sampling(epsilon: float, rate: float) -> float:
+    """log(1 + (e^epsilon - 1)/rate): what a tree on a sample may cost, without cancellation or overflow."""
+    if epsilon >= 500:
+        return float(epsilon - portable.log(rate))
+    return float(portable.log1p(portable.expm1(epsilon) / rate))
+
+
+def geometric(growth: float, count: int) -> list[float]:
+    """Shares of sum 1, each `growth` times the one before."""
+    weights = list(accumulate(repeat(growth, count - 1), mul, initial=1.0))  # products are the same on every machine
+    whole = sum(weights)
+    return [weight / whole for weight in weights]

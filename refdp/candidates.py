@@ -86,21 +86,18 @@ class Candidates:
             return kernels.encode_categories(column, len(self.thresholds[feature]))
         return kernels.encode_ordered(column, self.thresholds[feature])
 
-    def right_sums(self, table: Floats) -> Floats:
-        """Per candidate the sum over records that go right, from bin sums of shape (..., bins)."""
-        suffix = np.zeros((*table.shape[:-1], table.shape[-1] + 1))
-        np.cumsum(table[..., ::-1], axis=-1, out=suffix[..., 1:])
-        last = suffix.shape[-1] - 1
-        right: Floats = suffix.take(last - self.position, axis=-1)
-        right -= suffix.take(last - self._end, axis=-1)
-        if self.categorical.any():
-            own = self.categorical[self.feature]
-            right[..., own] = table[..., self.position[own]]
-        return right
+    def right_sums(self, table: Floats, chosen: NDArray[np.intp] | slice = slice(None)) -> Floats:
+        """Per candidate the sum over records that go right, from bin sums of shape (..., bins). chosen: which ones."""
+        feature, position = self.feature[chosen], self.position[chosen]
+        before = np.zeros((*table.shape[:-1], table.shape[-1] + 1))
+        np.cumsum(table, axis=-1, out=before[..., 1:])
+        ordered = before.take(self.offsets[feature + 1], axis=-1) - before.take(position, axis=-1)
+        kind = self.categorical[feature]
+        return np.where(kind, table[..., position], ordered) if kind.any() else ordered
 
-    def sides(self, table: Floats) -> tuple[Floats, Floats]:
+    def sides(self, table: Floats, chosen: NDArray[np.intp] | slice = slice(None)) -> tuple[Floats, Floats]:
         """Sums to the left and right of every candidate, (..., candidates) each, from bin sums of shape (..., bins)."""
-        right = self.right_sums(table)
+        right = self.right_sums(table, chosen)
         return table[..., : int(self.bins[0])].sum(axis=-1, keepdims=True) - right, right
 
     def apart(self, table: Floats, features: Sequence[int]) -> list[Floats]:
@@ -180,6 +177,24 @@ def on_bounds(schema: Schema, thresholds_of: Callable[[Numeric], ArrayLike]) -> 
     if not sum(len(t) for t in thresholds):
         raise InvalidParameter("no split candidate at all: every feature has equal lower and upper bound")
     return Candidates(tuple(thresholds), np.array([isinstance(f, Categorical) for f in schema.features]))
+
+
+def ordered(schema: Schema) -> list[int]:
+    """The numeric features that can be split at all. Categories are all candidates."""
+    return [f for f, one in enumerate(schema.features) if isinstance(one, Numeric) and one.low < one.high]
+
+
+def categorical(schema: Schema) -> list[int]:
+    """The categorical features."""
+    return [f for f, one in enumerate(schema.features) if isinstance(one, Categorical)]
+
+
+def no_split(schema: Schema, columns: int) -> Floats:
+    """A split beyond the bounds of its feature, which sends every record left; shape (columns,)."""
+    f = min(ordered(schema) + categorical(schema))
+    feature = schema.features[f]
+    beyond = np.nextafter(feature.high, np.inf) if isinstance(feature, Numeric) else len(feature.categories)
+    return np.array([f, beyond, 0.0][:columns])
 
 
 # --- Formulas, generic over numbers -----------------------------------------------------------------------------------

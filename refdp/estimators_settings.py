@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeVar, dataclass_transform
 
 from refdp.errors import InvalidParameter
-from refdp.papers import dpboost, dpxgboost_settings, fedgbdt, inprivate, sgbdt
+from refdp.papers import dpboost, dpxgboost, fedgbdt, inprivate, sgbdt
 
 _T = TypeVar("_T")
 
@@ -71,37 +71,37 @@ class DPXGBoostSettings:
     "missing" as xgboost."""
 
     absent: Literal["zero", "missing"] = "zero"
-    delta: float = dpxgboost_settings.Params.delta
-    trees: int = dpxgboost_settings.Params.trees
-    depth: int = dpxgboost_settings.Params.depth
-    regularisation: float = dpxgboost_settings.Params.regularisation
-    shrinkage: float = dpxgboost_settings.Params.shrinkage
-    gradient_bound: float = dpxgboost_settings.Params.gradient_bound
-    loss: Literal["square", "log"] = dpxgboost_settings.Params.loss
-    gain: Literal["newton", "count"] = dpxgboost_settings.Params.gain
-    ratio_bound: float = dpxgboost_settings.Params.ratio_bound
-    gradients: Literal["filter", "clip"] = dpxgboost_settings.Params.gradients
-    candidates: Literal["sketch", "quantiles", "uniform"] = dpxgboost_settings.Params.candidates
-    bins: int = dpxgboost_settings.Params.bins
-    sketch_bins: int = dpxgboost_settings.Params.sketch_bins
-    sketch_per: Literal["tree", "run"] = dpxgboost_settings.Params.sketch_per
-    missing: Literal["learned", "left"] = dpxgboost_settings.Params.missing
-    leaf: Literal["laplace", "minimum", "average"] = dpxgboost_settings.Params.leaf
-    child_minimum: int = dpxgboost_settings.Params.child_minimum
-    count_weight: float = dpxgboost_settings.Params.count_weight
-    stopping: Literal["never", "noisy"] = dpxgboost_settings.Params.stopping
-    subsample: float = dpxgboost_settings.Params.subsample
-    columns: float = dpxgboost_settings.Params.columns
-    sketch_part: float = dpxgboost_settings.Params.sketch_part
-    split_part: float = dpxgboost_settings.Params.split_part
-    leaf_part: float = dpxgboost_settings.Params.leaf_part
-    count_part: float = dpxgboost_settings.Params.count_part
-    level_growth: float = dpxgboost_settings.Params.level_growth
-    tree_growth: float = dpxgboost_settings.Params.tree_growth
-    sampler: Literal["racing", "gumbel"] = dpxgboost_settings.Params.sampler
-    noise: Literal["floating", "discrete"] = dpxgboost_settings.Params.noise
+    delta: float = dpxgboost.Params.delta
+    trees: int = dpxgboost.Params.trees
+    depth: int = dpxgboost.Params.depth
+    regularisation: float = dpxgboost.Params.regularisation
+    shrinkage: float = dpxgboost.Params.shrinkage
+    gradient_bound: float = dpxgboost.Params.gradient_bound
+    loss: Literal["square", "log"] = dpxgboost.Params.loss
+    gain: Literal["newton", "count"] = dpxgboost.Params.gain
+    ratio_bound: float = dpxgboost.Params.ratio_bound
+    gradients: Literal["filter", "clip"] = dpxgboost.Params.gradients
+    candidates: Literal["sketch", "quantiles", "uniform"] = dpxgboost.Params.candidates
+    bins: int = dpxgboost.Params.bins
+    sketch_bins: int = dpxgboost.Params.sketch_bins
+    sketch_per: Literal["tree", "run"] = dpxgboost.Params.sketch_per
+    missing: Literal["learned", "left"] = dpxgboost.Params.missing
+    leaf: Literal["laplace", "minimum", "average"] = dpxgboost.Params.leaf
+    child_minimum: int = dpxgboost.Params.child_minimum
+    count_weight: float = dpxgboost.Params.count_weight
+    stopping: Literal["never", "noisy"] = dpxgboost.Params.stopping
+    subsample: float = dpxgboost.Params.subsample
+    columns: float = dpxgboost.Params.columns
+    sketch_part: float = dpxgboost.Params.sketch_part
+    split_part: float = dpxgboost.Params.split_part
+    leaf_part: float = dpxgboost.Params.leaf_part
+    count_part: float = dpxgboost.Params.count_part
+    level_growth: float = dpxgboost.Params.level_growth
+    tree_growth: float = dpxgboost.Params.tree_growth
+    sampler: Literal["racing", "gumbel"] = dpxgboost.Params.sampler
+    noise: Literal["floating", "discrete"] = dpxgboost.Params.noise
     constants: Literal["proved", "published"] | None = None
-    exponent: Literal["half", "whole"] = dpxgboost_settings.Params.exponent
+    exponent: Literal["half", "whole"] = "half"
     sampling: Literal["matching", "without-replacement"] | None = None
 
 

@@ -27,6 +27,11 @@ class Relation(StrEnum):
     REPLACE_ONE = "replace-one"
 
 
+def records_changed(relation: Relation) -> int:
+    """1 under add-remove; 2 under replace-one, where one record leaves and another arrives."""
+    return 1 if relation is Relation.ADD_REMOVE else 2
+
+
 @dataclass(frozen=True)
 class Sensitivity:
     """The declared supremum of the change of a released value between neighbours.

@@ -23,8 +23,8 @@ from refdp.papers import dpxgboost
 from refdp.records import Classes
 from refdp.sources import NoiselessSource, SampleSource
 
-MODULES = ("refdp.papers.dpxgboost", "refdp.papers.dpxgboost_tree", "refdp.papers.dpxgboost_charges",
-           "refdp.papers.dpxgboost_settings", "refdp.papers.dpxgboost_sketch", "refdp.papers.dpxgboost_formulas",
+MODULES = ("refdp.papers.dpxgboost", "refdp.papers.dpxgboost", "refdp.papers.dpxgboost",
+           "refdp.papers.dpxgboost", "refdp.data.sketch", "refdp.papers.dpxgboost",
            "refdp.binned", "refdp.candidates", "refdp.selection", "refdp.sources")  # fmt: skip
 EPSILONS = (1.0, 2.0, 4.0, 6.0, 8.0, 10.0)
 SOME = (1.0, 4.0, 10.0)

@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 from refdp import kernels
 from refdp.candidates import Candidates
 from refdp.records import Floats
-from refdp.sparse import AnyRecords, Entries, SparseRecords, SparseSums
+from refdp.sparse import AnyRecords, SparseFeatures, SparseRecords
 
 Index = NDArray[np.intp]
 Nodes = NDArray[Any]
+Mask = NDArray[np.bool_]
 Table = Sequence[Floats | None]
 
 
@@ -56,6 +57,7 @@ class Dense:
     candidates: Candidates
     codes: NDArray[Any]
     _sums: tuple[tuple[int, ...], kernels.BinSums] | None = field(default=None, repr=False)
+    _absent: list[NDArray[np.bool_]] = field(default_factory=list, repr=False)  # of these rows and those taken of them
 
     @classmethod
     def of(cls, x: Floats, candidates: Candidates) -> Dense:
@@ -71,7 +73,7 @@ class Dense:
         for f, (old, new) in enumerate(zip(self.candidates.thresholds, candidates.thresholds, strict=True)):
             if old is not new:
                 self.codes[f] = candidates.encode_feature(f, x[:, f])
-        return Dense(candidates, self.codes)
+        return Dense(candidates, self.codes, _absent=self._absent)
 
     @property
     def size(self) -> int:
@@ -85,7 +87,7 @@ class Dense:
 
     def take(self, rows: Index) -> Dense:
         """These rows."""
-        return Dense(self.candidates, self.codes.take(rows, axis=1))
+        return Dense(self.candidates, self.codes.take(rows, axis=1), _absent=self._absent)
 
     def bin_sums(
         self, features: tuple[int, ...], node: Nodes, nodes: int, stats: Table, parents: Floats | None
@@ -102,18 +104,86 @@ class Dense:
         """One level down."""
         feature, code = self.candidates.split_codes(splits)
         child = kernels.route(self.codes, node, feature, code, self.candidates.categorical[feature])
-        for k in np.flatnonzero(missing_right(splits)):
+        for k in np.flatnonzero(self._rerouted(splits)):
             child[(self.codes[feature[k]] == 0) & (node == k)] = 2 * k + 1
         return child
 
     def leaf_index(self, splits: Floats) -> Nodes:
         """Level by level where missing values may go right, else all levels at once."""
         depth = (len(splits) + 1).bit_length() - 1
-        right = missing_right(splits)
-        if right.any() and not (self.codes[np.unique(splits[right, 0].astype(np.intp))] > 0).all():
+        if self._rerouted(splits).any():
             return level_by_level(self, splits)
         feature, code = self.candidates.split_codes(splits)
         return kernels.leaf_index(self.codes, feature, code, self.candidates.categorical[feature], depth)
+
+    def _rerouted(self, splits: Floats) -> NDArray[np.bool_]:
+        """Which splits send missing values right and can have any: it saves time and decides nothing."""
+        right = missing_right(splits)
+        if not right.any():
+            return right
+        if not self._absent:
+            self._absent.append((self.codes == 0).any(axis=1))
+        return np.asarray(right & self._absent[0][splits[:, 0].astype(np.intp)])
+
+
+@dataclass(frozen=True)
+class Entries:
+    """The codes that differ from their feature's default code, feature by feature. Holds records.
+
+    starts: shape (features + 1,). row, code: of the entries. default: code of all other rows, shape (features,).
+    """
+
+    starts: NDArray[np.intp]
+    row: NDArray[np.int32]
+    code: NDArray[np.uint16]
+    default: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, x: SparseFeatures, candidates: Candidates) -> Entries:
+        """The entries of sparse features under candidates."""
+        default = np.array([int(candidates.encode_feature(f, x.absent[f : f + 1])[0]) for f in range(len(x.absent))])
+        code = np.empty(len(x.value), dtype=np.uint16)
+        for f in range(len(default)):
+            code[x.of(f)] = candidates.encode_feature(f, x.value[x.of(f)])
+        kept = code != np.repeat(default, np.diff(x.starts))
+        return cls(x.starts, x.row, code, default)._only(kept, x.row)
+
+    def take(self, rows: Mask) -> Entries:
+        """Those of the rows of a mask."""
+        return self._only(rows[self.row], (np.cumsum(rows) - 1).astype(np.int32)[self.row])
+
+    def _only(self, kept: Mask, row: NDArray[np.int32]) -> Entries:
+        starts = np.append(0, np.cumsum(kept))[self.starts]
+        return Entries(starts, row[kept], self.code[kept], self.default)
+
+
+@dataclass(frozen=True)
+class SparseSums:
+    """`kernels.BinSums` of entries. joined: entries as rows of one column, whose codes are places on the bin axis."""
+
+    entries: Entries
+    offsets: NDArray[np.int64]
+    joined: kernels.BinSums
+
+    @classmethod
+    def prepare(cls, entries: Entries, offsets: NDArray[np.int64]) -> SparseSums:
+        """Prepared once for many calls."""
+        bins = int(offsets[-1])
+        place = np.repeat(offsets[:-1], np.diff(entries.starts)) + entries.code
+        codes: kernels.Codes = place.astype(np.uint16) if bins <= 1 << 16 else place.astype(np.uint32)
+        return cls(entries, offsets, kernels.BinSums.prepare(codes[np.newaxis], np.array([0, bins])))
+
+    def sums(self, node: Nodes, nodes: int, stats: Sequence[Floats | None], parents: Floats | None = None) -> Floats:
+        """As `kernels.bin_sums`."""
+        row, absent = self.entries.row, self.offsets[:-1] + self.entries.default
+        if parents is not None:  # of the entries alone
+            parents = parents.copy()
+            parents[..., absent] = 0.0
+        own = [None if stat is None else stat.take(row) for stat in stats]
+        table = self.joined.sums(node.take(row), nodes, own, parents)
+        others = np.add.reduceat(table, self.offsets[:-1], axis=-1)
+        table[..., absent] = kernels.leaf_sums(node, nodes, stats)[..., np.newaxis] - others
+        return table
 
 
 @dataclass

@@ -74,8 +74,8 @@ def test_layers_hold() -> None:
 
 def test_each_forbidden_import_is_caught() -> None:
     assert breaches("refdp.papers.dpboost", "from refdp.papers.sgbdt import plan")
-    assert breaches("refdp.papers.dpxgboost_sketch", "from refdp.papers.sgbdt_splits import leaf_of")
-    assert not breaches("refdp.papers.dpxgboost_sketch", "from refdp.papers.dpxgboost_formulas import gain")
+    assert breaches("refdp.papers.inprivate_quality", "from refdp.papers.sgbdt import leaf_value")
+    assert not breaches("refdp.papers.inprivate_quality", "from refdp.papers.inprivate_formulas import gain")
     assert breaches("refdp.papers.dpboost", "from refdp.papers.published import dpboost")
     assert breaches("refdp.papers.published.dpboost", "from refdp.papers import sgbdt")
     assert not breaches("refdp.papers.published.dpboost", "from refdp.papers.dpboost import gain")

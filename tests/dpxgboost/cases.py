@@ -8,7 +8,7 @@ import numpy as np
 
 from refdp.audit.replay import Trainer
 from refdp.events import Relation
-from refdp.papers import dpxgboost
+from refdp.papers import dpxgboost, published
 from refdp.records import Categorical, Classes, Interval, Numeric, Records, Schema, Target, make_records
 
 FEATURES = (Numeric("a", 0.0, 1.0), Categorical("b", ("x", "y", "z")), Numeric("c", -5.0, 5.0), Numeric("d", 2.0, 2.0))
@@ -41,8 +41,11 @@ REPAIRED: list[dict[str, Any]] = [
 
 
 def params(relation: Relation = Relation.ADD_REMOVE, **changes: Any) -> dpxgboost.Params:
-    """Small settings."""
-    return dpxgboost.Params(**{"epsilon": 1.0, "relation": relation, **SMALL, **changes})
+    """Small settings, of the paper as printed where a reading is among the changes."""
+    found: dpxgboost.Params = published.params(
+        "dpxgboost", **{"epsilon": 1.0, "relation": relation, **SMALL, **changes}
+    )
+    return found
 
 
 def target_of(changes: dict[str, Any]) -> Target:

@@ -18,11 +18,8 @@ from refdp.audit.neighbours import pairs
 from refdp.audit.replay import Violation, sampled
 from refdp.events import Relation
 from refdp.papers import dpxgboost
-from refdp.papers.dpxgboost_formulas import (
-    noisy_average_log_density,
-    noisy_average_loss_bound,
-    noisy_average_scale,
-)
+from refdp.papers import published as printed_readings
+from refdp.papers.published.dpxgboost import noisy_average_log_density, noisy_average_loss_bound, noisy_average_scale
 from refdp.records import Classes, Interval, Numeric, Schema
 from tests.dpxgboost.cases import trainer
 
@@ -36,7 +33,8 @@ AR, RO = Relation.ADD_REMOVE, Relation.REPLACE_ONE
 
 def params(relation: Relation, **changes: Any) -> dpxgboost.Params:
     given = {"trees": 1, "depth": 1, "bins": 2, "sketch_bins": 3, "subsample": 1.0, "child_minimum": 2, **changes}
-    return dpxgboost.Params(1.0, relation, **given)
+    found: dpxgboost.Params = printed_readings.params("dpxgboost", epsilon=1.0, relation=relation, **given)
+    return found
 
 
 def worst(relation: Relation, most: int = 3, more: bool = False, **changes: Any) -> Worst:

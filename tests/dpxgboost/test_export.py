@@ -12,12 +12,13 @@ import pytest
 import xgboost
 from scipy.sparse import csr_matrix
 
-from refdp import cli, export_xgboost, prediction
+from refdp import cli, export_xgboost, prediction, registry
 from refdp.curator import Curator
 from refdp.errors import InvalidParameter
 from refdp.estimators import DPXGBoostClassifier
 from refdp.events import Relation
 from refdp.papers import dpboost, dpxgboost, fedgbdt, inprivate, sgbdt
+from refdp.papers.published.dpxgboost import AS_PUBLISHED
 from refdp.records import Categorical, Classes, Floats, Interval, Numeric, Schema, Target, clamp_features, make_records
 from refdp.seeds import ReproducibleSeed
 from refdp.sources import SampleSource
@@ -168,7 +169,7 @@ def test_regression_predicts_in_the_targets_unit_and_the_caller_cuts(paper: str,
 TRAINED: list[tuple[Any, dict[str, Any]]] = [
     (dpboost, {"trees": 4, "trees_per_ensemble": 4}),
     (dpxgboost, {"trees": 4}),
-    (dpxgboost, {"trees": 4, "leaf": "minimum", **dpxgboost.AS_PUBLISHED}),
+    (dpxgboost, {"trees": 4, "leaf": "minimum", **AS_PUBLISHED}),
     (fedgbdt, {"trees": 4}),
     (inprivate, {"trees": 4}),
     (sgbdt, {"regular_trees": 4, "extra_trees": 0}),
@@ -184,9 +185,10 @@ def test_trained_models_of_every_paper_are_exported_alike(
     x = np.column_stack([generator.normal(size=size), generator.uniform(0, 10, size), generator.integers(0, 3, size)])
     x[generator.random(x.shape) < 0.1] = np.nan
     y = generator.integers(0, 2 if target is TWO else 3, size).astype(np.float64)
-    known = set(module.Params.__dataclass_fields__)
+    kind = registry.paper(module.__name__.rpartition(".")[2]).printed.Params
+    known = set(kind.__dataclass_fields__)
     given = {name: value for name, value in settings.items() if name in known}
-    params = module.Params(5.0, Relation.ADD_REMOVE, **given, **({"delta": 1e-5} if module in (fedgbdt, sgbdt) else {}))
+    params = kind(5.0, Relation.ADD_REMOVE, **given, **({"delta": 1e-5} if module in (fedgbdt, sgbdt) else {}))
     curator = Curator(SampleSource(generator), params.relation)
     model = module.train(params, make_records(Schema(FEATURES, target), x, y), curator)
     compare(model, loaded(export_xgboost.to_xgboost(model), tmp_path), hard_inputs(model))

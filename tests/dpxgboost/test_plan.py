@@ -9,19 +9,20 @@ import numpy as np
 import pytest
 
 from refdp.accounting import account, pure_epsilon
+from refdp.calibration import before_sampling
 from refdp.claims import ESTABLISHED
 from refdp.curator import Curator
 from refdp.errors import InvalidParameter
 from refdp.events import Relation, expand, releases
 from refdp.papers import dpxgboost
-from refdp.papers.dpxgboost_formulas import amplified, third, tree_cost, unamplified_odds
-from refdp.papers.dpxgboost_settings import before_sampling, budget_of
+from refdp.papers.dpxgboost import budget_of
+from refdp.papers.published.dpxgboost import AS_PUBLISHED, amplified, third, tree_cost, unamplified_odds
 from refdp.records import Categorical, Numeric, Schema
 from refdp.sources import SampleSource
 from tests.dpxgboost.cases import REPAIRED, TARGETS, params, records, target_of
 
 PUBLISHED: list[dict[str, Any]] = [
-    {**dpxgboost.AS_PUBLISHED, **changes}
+    {**AS_PUBLISHED, **changes}
     for changes in (
         {}, {"leaf": "average"}, {"leaf": "laplace"}, {"exponent": "whole"}, {"loss": "log"}, {"subsample": 1.0},
         {"noise": "discrete"},
@@ -65,7 +66,7 @@ def test_published_runs_say_what_is_not_established(changes: dict[str, Any], rel
 def test_thirds_are_the_papers() -> None:
     """Section 4.4: a third each for sketch, levels and leaves; amplified again to epsilon."""
     given = params(subsample=0.1, epsilon=1.5)
-    (tree, *_) = budget_of(given, records(TARGETS[0]).schema, 1.5).trees
+    (tree, *_) = budget_of(given, records(TARGETS[0]).schema).trees
     whole = math.log(unamplified_odds(math.exp(0.5), 0.1))
     assert tree.sketch == pytest.approx(third(whole)) and tree.leaves == pytest.approx(third(whole))
     assert tree.splits == pytest.approx((third(whole) / 2,) * 2)
@@ -74,7 +75,7 @@ def test_thirds_are_the_papers() -> None:
 
 
 def test_unequal_budgets_grow_by_what_is_asked() -> None:
-    budget = budget_of(params(tree_growth=2.0, level_growth=3.0, subsample=1.0), records(TARGETS[0]).schema, 1.0)
+    budget = budget_of(params(tree_growth=2.0, level_growth=3.0, subsample=1.0), records(TARGETS[0]).schema)
     totals = [one.sketch + sum(one.splits) + one.leaves for one in budget.trees]
     assert totals == pytest.approx([1 / 7, 2 / 7, 4 / 7])
     assert all(one.splits[1] == pytest.approx(3 * one.splits[0]) for one in budget.trees)
@@ -82,7 +83,7 @@ def test_unequal_budgets_grow_by_what_is_asked() -> None:
 
 def test_a_part_that_releases_nothing_gets_nothing() -> None:
     schema = Schema((Categorical("a", ("x", "y", "z")),), TARGETS[0])
-    budget = budget_of(params(subsample=1.0), schema, 3.0)
+    budget = budget_of(params(subsample=1.0), schema)
     assert [one.sketch for one in budget.trees] == [0.0] * 3
     assert pure_epsilon(dpxgboost.plan(params(), schema)) == pytest.approx(1.0)
     data = records(TARGETS[0])

@@ -17,11 +17,13 @@ from refdp.audit.replay import sampled
 from refdp.audit.report import Report, audit_paper
 from refdp.audit.worst import worst_case
 from refdp.curator import Curator, ScopeRef
+from refdp.data.memory import Memory
+from refdp.data.population import COUNT, Begin, Encode, Nodes, Root, values
 from refdp.events import Relation
-from refdp.papers import dpxgboost, dpxgboost_settings
+from refdp.papers import dpxgboost
 from refdp.records import Schema
 from refdp.sources import SampleSource
-from tests.dpxgboost.cases import FEATURES, REPAIRED, TARGETS, params, target_of, trainer
+from tests.dpxgboost.cases import FEATURES, REPAIRED, TARGETS, params, records, target_of, trainer
 
 PAPER = registry.paper("dpxgboost")
 
@@ -61,7 +63,7 @@ def test_repaired_runs_at_scale(changes: dict[str, Any], relation: Relation) -> 
 @pytest.mark.parametrize("relation", list(Relation))
 def test_a_sample_that_is_amplified_too_much_is_found(relation: Relation, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each release keeps what it declares; together they cost more than the claim, by the sampling alone."""
-    monkeypatch.setattr(dpxgboost_settings, "before_sampling", lambda e, rate: math.log1p(math.expm1(e) / rate**2))
+    monkeypatch.setattr(dpxgboost, "before_sampling", lambda e, rate: math.log1p(math.expm1(e) / rate**2))
     mostly_leaves: dict[str, Any] = {"leaf": "laplace", "candidates": "uniform", "split_part": 1e-3}
     given = params(relation, trees=1, depth=1, epsilon=2.0, **mostly_leaves)
     findings = [
@@ -132,5 +134,10 @@ def test_a_sample_never_holds_more_than_its_share_of_the_rows() -> None:
     """Otherwise the amplification, which is about size / n, would be charged too little."""
     for size in range(1, 60):
         curator = Curator(SampleSource(np.random.default_rng(size)), Relation.REPLACE_ONE)
-        with dpxgboost.sampled_rows(params(Relation.REPLACE_ONE, subsample=0.25), size, curator) as rows:
-            assert rows.sum() == size // 4
+        given, population = params(Relation.REPLACE_ONE, subsample=0.25), Memory(records(TARGETS[0], size))
+        grid = given.public_grid(Schema(FEATURES, TARGETS[0]))
+        for step in (Encode(grid), Begin(dpxgboost.Contribution(given, Schema(FEATURES, TARGETS[0])))):
+            population.tell(step)
+        with given.sampled(population, curator):
+            population.tell(Root(grid.features))
+            assert values(population.ask(Nodes((COUNT,)))).tolist() == [[size // 4]]

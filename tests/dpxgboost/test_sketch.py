@@ -8,9 +8,17 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from refdp.data.sketch import (
+    Summary,
+    halved,
+    median_range,
+    median_utilities,
+    merged_error,
+    pruned_error,
+    quantile_edges,
+    quantile_levels,
+)
 from refdp.events import Relation
-from refdp.papers.dpxgboost_formulas import median_range, merged_error, pruned_error
-from refdp.papers.dpxgboost_sketch import Summary, halved, median_utilities, quantile_edges, quantile_levels
 
 SLACK = 1e-9
 POINTS = st.lists(st.tuples(st.integers(0, 40), st.floats(1e-3, 10.0)), min_size=1, max_size=60)

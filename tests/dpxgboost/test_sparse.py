@@ -12,10 +12,12 @@ from scipy.sparse import coo_array, csc_matrix, csr_array, csr_matrix, random_ar
 from refdp import kernels, sparse
 from refdp.candidates import uniform
 from refdp.curator import Curator
+from refdp.data import codes as coding
 from refdp.errors import InvalidParameter, InvalidRecords, PrivacyWarning
 from refdp.estimators import DPXGBoostClassifier, DPXGBoostRegressor
 from refdp.events import Relation
 from refdp.papers import dpxgboost
+from refdp.papers.published.dpxgboost import AS_PUBLISHED
 from refdp.records import Categorical, Classes, Floats, Interval, Numeric, Schema, Target, make_records
 from refdp.seeds import ReproducibleSeed
 from refdp.sources import SampleSource, TapeSource
@@ -60,7 +62,7 @@ def models(matrix: Any, target: Target, absent: Any, given: dpxgboost.Params) ->
     return first.to_json(), second.to_json()
 
 
-PUBLISHED = [{**dpxgboost.AS_PUBLISHED, "leaf": leaf} for leaf in ("laplace", "minimum", "average")]
+PUBLISHED = [{**AS_PUBLISHED, "leaf": leaf} for leaf in ("laplace", "minimum", "average")]
 
 
 @pytest.mark.parametrize("changes", [*REPAIRED, *PUBLISHED], ids=str)
@@ -104,13 +106,13 @@ def without_default_bins(correct: Any) -> Any:
 
 
 DAMAGES: dict[str, tuple[Any, str, Any]] = {
-    "default bin": (sparse.SparseSums, "sums", without_default_bins),
+    "default bin": (coding.SparseSums, "sums", without_default_bins),
     "default direction": (
-        sparse.SparseBinned, "route", lambda right: lambda self, node, chosen: right(self, node, chosen[:, :2])),
+        coding.Sparse, "route", lambda right: lambda self, node, chosen: right(self, node, chosen[:, :2])),
     "absent value not clamped": (
         sparse, "_clamped", lambda right: lambda *given: replace(right(*given), absent=np.zeros(len(BOUNDS)))),
     "row numbers": (
-        sparse.Entries, "take", lambda right: lambda self, rows: self._only(rows[self.row], self.row % rows.sum())),
+        coding.Entries, "take", lambda right: lambda self, rows: self._only(rows[self.row], self.row % rows.sum())),
 }  # fmt: skip
 
 
@@ -133,24 +135,25 @@ def test_bin_sums_are_those_of_the_dense_kernel() -> None:
     matrix, schema = some_matrix(400), Schema(FEATURES, VALUES)
     records = sparse.make_sparse_records(schema, matrix, np.zeros(400), "zero")
     grid = uniform(schema, 5)
-    found = sparse.SparseBinned.of(records.x, grid)
+    found = coding.coded(records, grid)
     codes = grid.encode(make_records(schema, dense(matrix, "zero"), np.zeros(400)).x)
     node, stat = np.arange(400) % 4, np.round(np.random.default_rng(0).normal(size=400), 3)
     stat = np.rint(stat / kernels.GRID) * kernels.GRID
     assert np.array_equal(
-        found.sums.sums(node, 4, (stat, None)), kernels.bin_sums(codes, grid.offsets, node, 4, (stat, None))
+        found.bin_sums(grid.features, node, 4, (stat, None), None),
+        kernels.bin_sums(codes, grid.offsets, node, 4, (stat, None)),
     )
 
 
 def test_memory_is_proportional_to_the_entries() -> None:
     schema = Schema(tuple(Numeric(f"x{f}", 0.0, 1.0) for f in range(300)), VALUES)
     matrix = random_array((5_000, 300), density=0.04, rng=np.random.default_rng(0))
-    coded = sparse.SparseBinned.of(
-        sparse.make_sparse_records(schema, matrix, np.zeros(5_000), "zero").x, uniform(schema, 63)
-    )
+    grid = uniform(schema, 63)
+    coded = coding.coded(sparse.make_sparse_records(schema, matrix, np.zeros(5_000), "zero"), grid)
+    assert isinstance(coded, coding.Sparse)
     held = coded.entries
     bytes_held = held.row.nbytes + held.code.nbytes + held.starts.nbytes + held.default.nbytes
-    bytes_held += coded.sums.joined.groups[0].codes.nbytes
+    bytes_held += coding.SparseSums.prepare(held, grid.offsets).joined.groups[0].codes.nbytes
     assert bytes_held < 0.1 * 5_000 * 300 * 8  # dense float64
 
 

@@ -8,19 +8,19 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from refdp.audit.worst import Chosen
-from refdp.binned import Binned
 from refdp.curator import Curator, Request
+from refdp.data.codes import coded
+from refdp.data.memory import Memory
+from refdp.data.population import Advance, Begin, Bins, Encode, Place, Refresh, Root, values
 from refdp.events import Relation, releases
 from refdp.mechanisms import Exponential
 from refdp.papers import dpxgboost
-from refdp.papers.dpxgboost_charges import gradient_bound
-from refdp.papers.dpxgboost_formulas import gain, racing_key
-from refdp.papers.dpxgboost_tree import Grower, statistics
+from refdp.papers.dpxgboost import Contribution, both_ways, gain, gains
+from refdp.papers.published.dpxgboost import racing_key
 from refdp.records import Categorical, Classes, Floats, Interval, Numeric, Records, Schema, make_records
 from refdp.sources import NoiselessSource, SampleSource, TapeSource
 from refdp.trees import Tree, from_json
-from tests.dpxgboost.cases import REPAIRED, TARGETS, params, records, target_of
+from tests.dpxgboost.cases import FEATURES, REPAIRED, TARGETS, params, records, target_of
 
 MISSING = Schema((Numeric("a", 0.0, 1.0), Categorical("b", ("x", "y"))), Interval(-1.0, 1.0))
 
@@ -54,15 +54,15 @@ def test_training_and_prediction_route_missing_values_alike(depth: int) -> None:
     """Leaves of rows by codes and by raw values, for random trees with random default directions."""
     generator = np.random.default_rng(depth)
     data = records(TARGETS[0], 200)
-    grid = dpxgboost.public_grid(params(), data.schema)
-    binned = Binned.of(data.x, grid)
+    grid = params().public_grid(data.schema)
+    codes = coded(data, grid)
     for _ in range(20):
         options = grid.values[generator.integers(0, len(grid.values), 2**depth - 1)]
         directions = generator.integers(0, 2, (2**depth - 1, 1))
         tree = Tree(np.hstack([options, directions]).astype(np.float64), np.zeros(2**depth))
-        assert np.array_equal(binned.leaf_index(tree), tree.leaf_index(data.x, grid.categorical))
+        assert np.array_equal(codes.leaf_index(tree.splits), tree.leaf_index(data.x, grid.categorical))
     flipped = Tree(np.hstack([options, 1 - directions]).astype(np.float64), np.zeros(2**depth))
-    assert not np.array_equal(binned.leaf_index(flipped), binned.leaf_index(tree))
+    assert not np.array_equal(codes.leaf_index(flipped.splits), codes.leaf_index(tree.splits))
 
 
 def brute_force(x: Floats, g: Floats, h: Floats, options: Floats, categorical: Any, lam: float) -> Floats:
@@ -80,21 +80,22 @@ def brute_force(x: Floats, g: Floats, h: Floats, options: Floats, categorical: A
 def test_utilities_are_the_gains_of_all_splits_with_missing_values_on_both_sides(loss: Any) -> None:
     target = target_of({"loss": loss})
     data, given = records(target), params(loss=loss)
-    grid = dpxgboost.public_grid(given, data.schema)
-    binned = Binned.of(data.x, grid)
-    score = np.random.default_rng(0).normal(0, 0.3, data.size)
-    label = dpxgboost.label_of(given, data, 0)
-    stats = statistics(given, score, label, np.arange(data.size) % 3 > 0)
-    curator = Curator(Chosen([]), given.relation)
-    grower = Grower.on(given, data.schema, binned, stats, curator)
-    positions = grower.candidates([0, 1, 2], 0.0) if given.candidates == "uniform" else np.arange(len(grid.values))
-    left, right = grower.sides(grower.root, positions)
-    utility = gain(left[0], left[1], right[0], right[1], given.regularisation)[0]
-    options = np.concatenate(
-        [np.column_stack([grid.values[positions], np.full(len(positions), d)]) for d in (0.0, 1.0)]
-    )
-    h = np.ones(int(stats.used.sum())) if stats.hessian is None else stats.hessian
-    expected = brute_force(data.x[stats.used], stats.gradient, h, options, grid.categorical, given.regularisation)
+    grid = given.public_grid(data.schema)
+    contribution, population = Contribution(given, data.schema), Memory(data)
+    label, splits, leaves = contribution.label(0, data.y), grid.values[-2:-1], np.array([-0.3, 0.2])
+    for step in (Encode(grid), Begin(contribution), Place(splits), Advance(leaves[np.newaxis], 1.0)):
+        population.tell(step)  # scores that differ
+    score = leaves[Tree(splits, leaves).leaf_index(data.x, grid.categorical)]
+    for step in (Refresh(("g", "h")), Root(grid.features)):
+        population.tell(step)
+    at = np.arange(len(grid.values))
+    utility = gains(given, grid, values(population.ask(Bins(given.summed))), at)[0][0]
+    found = contribution.statistics(score, label, ("g", "h"))
+    assert found.used is not None
+    g, h = np.asarray(found.values["g"])[found.used], found.values["h"]
+    hessian = np.ones(len(g)) if h is None else h[found.used]
+    options = both_ways(given, grid, at)
+    expected = brute_force(data.x[found.used], g, hessian, options, grid.categorical, given.regularisation)
     np.testing.assert_allclose(utility, expected, rtol=1e-12)
 
 
@@ -103,20 +104,25 @@ def test_statistics_keep_the_bounds_that_are_charged(changes: dict[str, Any]) ->
     given = params(**changes)
     generator = np.random.default_rng(1)
     score, label = generator.normal(0, 6, 5000), generator.integers(0, 2, 5000).astype(np.float64)
-    stats = statistics(given, score, label, np.ones(5000, dtype=np.bool_))
-    assert stats.hessian is not None
-    assert np.abs(stats.gradient).max() <= gradient_bound(given)
-    assert stats.hessian.min() >= 0 and stats.hessian.max() <= 0.25
+    found = Contribution(given, Schema(FEATURES, TARGETS[1])).statistics(score, label, ("g", "h"))
+    g, h = found.values["g"], found.values["h"]
+    assert g is not None and h is not None and found.used is not None
+    g, h = g[found.used], h[found.used]
+    assert np.abs(g).max() <= given.largest_gradient
+    assert h.min() >= 0 and h.max() <= 0.25
     if given.gain == "newton":
-        assert np.all(np.abs(stats.gradient) <= given.ratio_bound * stats.hessian)
-    assert np.array_equal(stats.gradient * 2**24, np.rint(stats.gradient * 2**24))
+        assert np.all(np.abs(g) <= given.ratio_bound * h)
+    assert np.array_equal(g * 2**24, np.rint(g * 2**24))
 
 
 def test_filtering_leaves_out_large_gradients_and_clipping_cuts_them() -> None:
-    score, label, rows = np.array([0.0, 2.5, -0.2]), np.array([0.5, -1.0, 0.1]), np.ones(3, dtype=np.bool_)
-    filtered, clipped = (statistics(params(gradients=g), score, label, rows) for g in ("filter", "clip"))
-    assert filtered.used.tolist() == [True, False, True] and len(filtered.gradient) == 2
-    assert clipped.used.all() and clipped.gradient.max() == 1.0
+    score, label, schema = np.array([0.0, 2.5, -0.2]), np.array([0.5, -1.0, 0.1]), Schema(FEATURES, TARGETS[0])
+    filtered, clipped = (
+        Contribution(params(gradients=g), schema).statistics(score, label, ("g",)) for g in ("filter", "clip")
+    )
+    assert filtered.used is not None and filtered.used.tolist() == [True, False, True]
+    gradient = clipped.values["g"]
+    assert clipped.used is not None and clipped.used.all() and gradient is not None and gradient.max() == 1.0
 
 
 @pytest.mark.parametrize(
@@ -145,16 +151,16 @@ def test_a_stopped_node_sends_every_record_left() -> None:
     model = noiseless(data, stopping="noisy", child_minimum=1000, trees=1)
     (tree,) = model.outputs[0].trees
     assert np.all(tree.splits[:, 1] > 1.0) and np.all(tree.splits[:, 0] == 0)
-    grid = dpxgboost.public_grid(params(), data.schema)
+    grid = params().public_grid(data.schema)
     assert np.all(tree.leaf_index(data.x, grid.categorical) == 0)
-    assert np.all(Binned.of(data.x, grid).leaf_index(tree) == 0)
+    assert np.all(coded(data, grid).leaf_index(tree.splits) == 0)
 
 
 def test_without_any_allowed_split_the_published_minimum_makes_a_leaf() -> None:
     data = records(TARGETS[0])
     model = noiseless(data, constants="published", child_minimum=15, trees=1, depth=3)
     (tree,) = model.outputs[0].trees
-    grid = dpxgboost.public_grid(params(), data.schema)
+    grid = params().public_grid(data.schema)
     leaf = tree.leaf_index(data.x, grid.categorical)
     assert sorted(set(np.bincount(leaf).tolist()) - {0})[0] >= 15 and np.any(tree.splits[:, 1] > 1.0)
 

@@ -13,7 +13,7 @@ from refdp import portable
 from refdp.curator import Curator
 from refdp.errors import InvalidParameter
 from refdp.events import Partition, Relation, children, releases
-from refdp.papers import dpboost, dpxgboost, dpxgboost_formulas, fedgbdt, inprivate, sgbdt
+from refdp.papers import dpboost, dpxgboost, fedgbdt, inprivate, sgbdt
 from refdp.sources import SampleSource
 from tests.numbers.models import CLASSES, REGRESSION
 
@@ -49,7 +49,7 @@ def test_dpboost(relation: Relation) -> None:
 
 @pytest.mark.parametrize("relation", list(Relation))
 def test_dpxgboost(relation: Relation) -> None:
-    formulas, other = dpxgboost_formulas, 0
+    formulas, other = dpxgboost, 0
     for shrunk, bound, leaf in product(LAMBDAS[::4], BOUNDS, ("laplace", "minimum", "average")):
         params = dpxgboost.Params(epsilon=1.0, relation=relation, trees=1, depth=1, regularisation=shrunk,
                                   gradient_bound=bound, leaf=leaf, count_weight=0.3, noise="floating")  # fmt: skip

@@ -1,7 +1,7 @@
-"""The private sketch of DP-XGBoost: weighted quantiles from noisy histograms (section 4.1), or by noisy choices.
+"""Quantiles of weighted bins: from noisy weights, or by halving intervals with noisy choices (Kaplan et al. 2022).
 
-Everything here but `median_utilities` is post-processing of released values. Weighted quantile summaries, their merge
-and prune: Chen and Guestrin 2016, appendix.
+Weighted quantile summaries, their merge and prune: Chen and Guestrin 2016, appendix. Everything here but
+`median_utilities` is post-processing of released values.
 """
 
 from __future__ import annotations
@@ -11,10 +11,22 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from refdp.papers.dpxgboost_formulas import median_utility
+from refdp.events import Relation, records_changed
+from refdp.generic import Number, absolute
 from refdp.records import Floats
 
-Bins = NDArray[np.intp]
+Positions = NDArray[np.intp]
+"""Bins or thresholds, by their number."""
+
+
+def merged_error(first: Number, first_weight: Number, second: Number, second_weight: Number) -> Number:
+    """(ε_1 w_1 + ε_2 w_2) / (w_1 + w_2): relative rank error after a merge, at most the larger of the two."""
+    return (first * first_weight + second * second_weight) / (first_weight + second_weight)
+
+
+def pruned_error(error: Number, size: Number) -> Number:
+    """ε + 1/b: relative rank error after pruning a summary to b + 1 entries   (Chen and Guestrin 2016, appendix)."""
+    return error + 1 / size
 
 
 @dataclass(frozen=True)
@@ -76,7 +88,7 @@ class Summary:
             np.where(held, self.weight[index], 0.0),
         )
 
-    def query(self, rank: Floats) -> Bins:
+    def query(self, rank: Floats) -> Positions:
         """Which entries answer queries for these ranks, 0 to the total, within half the error (function g, ibid.)."""
         middle = (self.below + self.through) / 2
         index = np.maximum(middle.searchsorted(rank, side="right") - 1, 0)
@@ -94,7 +106,7 @@ class Summary:
         return Summary(self.value[kept], self.below[kept], self.through[kept], self.weight[kept], self.total)
 
 
-def quantile_edges(weights: Floats, count: int) -> Bins:
+def quantile_edges(weights: Floats, count: int) -> Positions:
     """At most `count` lower edges of bins, 1 to bins - 1, that part the weights evenly; at least one.
 
     weights: noisy weights of the bins of one feature, which can be negative; without any positive one all count alike.
@@ -109,12 +121,22 @@ def quantile_edges(weights: Floats, count: int) -> Bins:
 # --- Quantiles by the exponential mechanism ---------------------------------------------------------------------------
 
 
+def median_utility(left_weight: Number, right_weight: Number) -> Number:
+    """-|L - R| / 2: how far from the median a threshold is, L and R the weights on its sides."""
+    return -absolute(left_weight - right_weight) / 2
+
+
+def median_range(hessian_bound: Number, relation: Relation) -> Number:
+    """h* (add-remove), 2 h* (replace-one): range of the change of `median_utility`, summed over disjoint intervals."""
+    return records_changed(relation) * hessian_bound
+
+
 def quantile_levels(count: int) -> int:
     """How often intervals are halved for at most `count` quantiles, 2^levels - 1 of them."""
     return max(1, (count + 1).bit_length() - 1)
 
 
-def median_utilities(histograms: list[Floats], edges: list[Bins]) -> Floats:
+def median_utilities(histograms: list[Floats], edges: list[Positions]) -> Floats:
     """Utility of every edge as the median of every interval; shape (features x intervals, widest histogram's edges).
 
     histograms: private weights of the bins of each feature. edges: what was chosen so far of each feature, increasing.
@@ -125,7 +147,7 @@ def median_utilities(histograms: list[Floats], edges: list[Bins]) -> Floats:
     return np.concatenate(rows)
 
 
-def _medians(weights: Floats, chosen: Bins, most: int) -> Floats:
+def _medians(weights: Floats, chosen: Positions, most: int) -> Floats:
     sums = np.append(0.0, np.cumsum(weights))
     ends = np.concatenate([[0], chosen, [len(weights)]])
     low, high = ends[:-1, np.newaxis], ends[1:, np.newaxis]
@@ -136,7 +158,7 @@ def _medians(weights: Floats, chosen: Bins, most: int) -> Floats:
     return np.where(allowed, utility, -np.inf)
 
 
-def halved(edges: list[Bins], middles: Bins) -> list[Bins]:
+def halved(edges: list[Positions], middles: Positions) -> list[Positions]:
     """The chosen edges of each feature with the medians of all its intervals between them."""
     result, start = [], 0
     for chosen in edges:
