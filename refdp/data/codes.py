@@ -87,7 +87,7 @@ class Dense:
 
     def take(self, rows: Index) -> Dense:
         """These rows."""
-        return Dense(self.candidates, self.codes.take(rows, axis=1), _absent=self._absent)
+        return Dense(self.candidates, self.codes.take(rows, axis=1), _absent=[self._missing()])
 
     def bin_sums(
         self, features: tuple[int, ...], node: Nodes, nodes: int, stats: Table, parents: Floats | None
@@ -121,9 +121,13 @@ class Dense:
         right = missing_right(splits)
         if not right.any():
             return right
+        return np.asarray(right & self._missing()[splits[:, 0].astype(np.intp)])
+
+    def _missing(self) -> NDArray[np.bool_]:
+        """Which features have missing values in these rows, or in those that they were taken of."""
         if not self._absent:
             self._absent.append((self.codes == 0).any(axis=1))
-        return np.asarray(right & self._absent[0][splits[:, 0].astype(np.intp)])
+        return self._absent[0]
 
 
 @dataclass(frozen=True)
