@@ -58,11 +58,6 @@ class Candidates:
         return np.concatenate(right).astype(np.int64)
 
     @cached_property
-    def _end(self) -> NDArray[np.int64]:
-        """For each candidate the flat position after its feature's last bin."""
-        return np.asarray(self.offsets[self.feature + 1])
-
-    @cached_property
     def feature(self) -> NDArray[np.int64]:
         """Feature of each candidate."""
         return self.values[:, 0].astype(np.int64)
