@@ -105,7 +105,7 @@ def leaf_sensitivity(gradient_bound: Number, regularisation: Number, clip: Numbe
     Tighter than Corollary 2 where c lies between g*/(3 + 2 lambda) and g*/(1 + lambda).
     """
     straddling = (gradient_bound + clip) / (2 + regularisation)
-    one_record = minimum(minimum(gradient_bound / (1 + regularisation), straddling), 2 * clip)
+    one_record = minimum(minimum(gradient_bound / (1 + regularisation), 2 * clip), straddling)
     return records_changed(relation) * one_record
 
 
