@@ -1,5 +1,7 @@
 """`python -m proofs.kernel` has Coq check proofs/coq and compares with what is committed; `... write` commits anew.
 
+`python -m proofs.kernel page` writes the page from the committed record, without Coq.
+
 Files are compiled in a scratch directory, again only when one of them changed. Of every theorem of theorems.toml the
 statement and the axioms that it rests on come from Coq itself (Check, Print Assumptions), and coqchk reads the compiled
 files once more. record.json has both with fingerprints of the sources; docs/coq.md is made of it.
@@ -191,6 +193,9 @@ def main(arguments: list[str]) -> int:
     """0 if all is as committed, 1 if anything differs, 2 without Coq."""
     from proofs.kernel_page import PAGE, page  # it reads this module's record
 
+    if arguments == ["page"]:
+        PAGE.write_text(page(committed()), encoding="utf-8")
+        return 0
     if not present():
         print(INSTALL)
         return 2

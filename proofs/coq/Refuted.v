@@ -13,13 +13,19 @@ Proof.
   unfold Rabs in L. destruct (Rcase_abs _); lra.
 Qed.
 
-(** Zhao et al. 2018, section V-A: residuals 2 y / (1 + exp(2 y f)) lie in [-1, 1]. The witness: label 1, score -1. *)
+(** Zhao et al. 2018, section V-A: residuals 2 y / (1 + exp(2 y f)) lie in [-1, 1]. The witness: label 1, score -1/2. *)
 Definition residuals_within_1 : Prop := forall y f : R, y = 1 \/ y = - 1 -> Rabs (2 * y / (1 + exp (2 * y * f))) <= 1.
 Theorem residual_bound_false : ~ residuals_within_1.
 Proof.
-  intro H. specialize (H 1 (- (1)) (or_introl eq_refl)). replace (2 * 1 * - (1)) with (- (2)) in H by ring.
-  assert (E : exp (- (2)) < 1) by (rewrite <- exp_0; apply exp_increasing; lra). assert (P := exp_pos (- (2))).
-  set (u := exp (- (2))) in *. clearbody u. assert (L : 1 < 2 * 1 / (1 + u)).
+  intro H. assert (L := H 1 (- (1 / 2)) (or_introl eq_refl)). set (u := exp (2 * 1 * - (1 / 2))) in L.
+  assert (E : u < exp 0) by (apply exp_increasing; lra). rewrite exp_0 in E. assert (P : 0 < u) by apply exp_pos. clearbody u.
+  assert (K : 1 < 2 * 1 / (1 + u)).
   { apply Rmult_lt_reg_r with (1 + u); [lra|]. replace (2 * 1 / (1 + u) * (1 + u)) with 2 by (field; lra). lra. }
-  rewrite Rabs_right in H; lra.
+  assert (A := Rle_abs (2 * 1 / (1 + u))). lra.
+Qed.
+
+(** The same for square loss, y - f with both in [-1, 1]. The witness: label 1, score -1. *)
+Theorem square_residual_bound_false : ~ (forall y f : R, Rabs y <= 1 -> Rabs f <= 1 -> Rabs (y - f) <= 1).
+Proof.
+  intro H. assert (L : Rabs (1 - - (1)) <= 1) by (apply H; apply Rabs_le; lra). rewrite Rabs_right in L; lra.
 Qed.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 import shutil
 from collections.abc import Callable
@@ -51,6 +52,13 @@ def test_page_names_definitions_that_exist() -> None:
     assert "4" in definition("Program.gain_range")
     with pytest.raises(KeyError):
         definition("Program.no_such")
+
+
+def test_page_names_functions_that_exist() -> None:
+    for row in kernel.described()["line"]:
+        for name in row["python"]:
+            module, _, function = name.partition(":")
+            assert callable(getattr(importlib.import_module(module), function)), name
 
 
 def test_words_that_leave_something_unproved_are_refused(edited: Editor) -> None:
