@@ -19,8 +19,8 @@ from refdp.accounting import renyi_epsilon
 from refdp.accounting.dp_events import to_dp_event
 from refdp.accounting.enclosure import enclose_epsilon
 from refdp.accounting.normal import normalise
-from refdp.events import Event, Plan, Relation, Release, Repeat, Sensitivity, Sequential, Subsample
-from refdp.mechanisms import Gaussian, Laplace
+from refdp.noise.mechanisms import Gaussian, Laplace
+from refdp.privacy.events import Event, Plan, Relation, Release, Repeat, Sensitivity, Sequential, Subsample
 
 RUNS = 3
 

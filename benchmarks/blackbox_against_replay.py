@@ -27,12 +27,12 @@ from refdp.audit.replay import SLACK, Finding, Pair, Trainer, finite_or_name, sa
 from refdp.audit.report import SCHEMAS
 from refdp.audit.structural_state import leaves, numbers
 from refdp.audit.worst import worst_case
-from refdp.curator import Curator
+from refdp.data.records import Records
 from refdp.errors import InvalidParameter
-from refdp.events import Plan, Relation
-from refdp.records import Records
-from refdp.registry import PAPERS, Paper, paper
-from refdp.training import source_for
+from refdp.faces.registry import PAPERS, Paper, paper
+from refdp.faces.training import source_for
+from refdp.privacy.curator import Curator
+from refdp.privacy.events import Plan, Relation
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "results" / "blackbox_against_replay.jsonl"

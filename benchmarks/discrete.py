@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from refdp.curator import Curator
-from refdp.events import Relation
+from refdp.data.records import Classes, Numeric, Records, Schema, make_records
 from refdp.papers import dpboost, dpxgboost, fedgbdt, inprivate, sgbdt
-from refdp.records import Classes, Numeric, Records, Schema, make_records
-from refdp.sources import SampleSource
+from refdp.privacy.curator import Curator
+from refdp.privacy.events import Relation
+from refdp.privacy.sources import SampleSource
 
 ROWS, FEATURES, REPEATS, LARGEST = 20_000, 20, 9, 1.3
 RUNS: tuple[tuple[str, Any, dict[str, Any]], ...] = (

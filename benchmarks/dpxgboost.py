@@ -16,11 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from refdp.curator import Curator
-from refdp.events import Relation
+from refdp.data.records import Interval, Numeric, Records, Schema, make_records
 from refdp.papers import dpxgboost
-from refdp.records import Interval, Numeric, Records, Schema, make_records
-from refdp.sources import SampleSource
+from refdp.privacy.curator import Curator
+from refdp.privacy.events import Relation
+from refdp.privacy.sources import SampleSource
 
 ROWS, FEATURES = 80_000, 20
 VARIANTS: tuple[tuple[str, float, dict[str, Any]], ...] = (

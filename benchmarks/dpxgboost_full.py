@@ -22,11 +22,11 @@ from sklearn.datasets import make_classification, make_regression
 from benchmarks.reproduce.dpxgboost import EPSILONS, method
 from benchmarks.reproduce.dpxgboost_data import FEATURE_BOUND, LABEL_BOUND
 from refdp.binned import Binned
-from refdp.curator import Curator
-from refdp.kernels import BinSums
+from refdp.data.kernels import BinSums
+from refdp.data.records import Classes, Floats, Interval, Numeric, Schema, Target
 from refdp.papers import dpxgboost
-from refdp.records import Classes, Floats, Interval, Numeric, Schema, Target
-from refdp.sources import SampleSource
+from refdp.privacy.curator import Curator
+from refdp.privacy.sources import SampleSource
 
 FILE = Path(__file__).parents[1] / "results" / "dpxgboost_full.jsonl"
 ROWS, COLUMNS, TEST = 1_000_000, 400, 200_000

@@ -22,12 +22,12 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_matrix, random_array
 
-from refdp.curator import Curator
-from refdp.events import Relation
+from refdp.data.records import Classes, Floats, Numeric, Schema, make_records
+from refdp.data.sparse import make_sparse_records
 from refdp.papers import dpxgboost
-from refdp.records import Classes, Floats, Numeric, Schema, make_records
-from refdp.sources import SampleSource
-from refdp.sparse import make_sparse_records
+from refdp.privacy.curator import Curator
+from refdp.privacy.events import Relation
+from refdp.privacy.sources import SampleSource
 
 FILE = Path(__file__).parents[1] / "results" / "dpxgboost_sparse.json"
 ROWS, COLUMNS, FILLED = 50_000, 300, 0.04

@@ -25,11 +25,11 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from refdp.curator import Curator
-from refdp.events import Relation
+from refdp.data.records import Classes, Numeric, Schema, make_records
 from refdp.papers import fedgbdt
-from refdp.records import Classes, Numeric, Schema, make_records
-from refdp.sources import SampleSource
+from refdp.privacy.curator import Curator
+from refdp.privacy.events import Relation
+from refdp.privacy.sources import SampleSource
 
 TREES, BINS, DEPTH = 100, 32, 4
 METHODS: dict[str, dict[str, Any]] = {

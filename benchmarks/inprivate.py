@@ -26,17 +26,17 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from refdp.curator import Curator
-from refdp.events import Relation
+from refdp.data.records import Classes, Numeric, Records, Schema, make_records
 from refdp.papers import inprivate
+from refdp.privacy.curator import Curator
+from refdp.privacy.events import Relation
+from refdp.privacy.sources import SampleSource
 from refdp.protocols.journal import MemoryJournal
 from refdp.protocols.messages import MINER, Turn
 from refdp.protocols.owners import Owner, rules_of
 from refdp.protocols.quality import scores_by
 from refdp.protocols.rounds import conduct
 from refdp.protocols.schedules import Times, baseline_time, broadcast_time, simulate
-from refdp.records import Classes, Numeric, Records, Schema, make_records
-from refdp.sources import SampleSource
 
 FEATURES, OWNER, ALLOWED = 15, 1_000, 0.25
 DEPTHS, COUNTS = (4, 10), (2, 5, 10, 15, 20)

@@ -22,7 +22,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from refdp import kernels
+from refdp.data import kernels
 
 BINS, DEPTH, TREES, RATE, REGULARISATION = 32, 4, 100, 0.1, 0.1
 Floats = Any

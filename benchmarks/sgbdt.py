@@ -13,11 +13,11 @@ import time
 
 import numpy as np
 
-from refdp.curator import Curator
-from refdp.events import Relation
+from refdp.data.records import Interval, Numeric, Records, Schema, make_records
 from refdp.papers import sgbdt
-from refdp.records import Interval, Numeric, Records, Schema, make_records
-from refdp.sources import SampleSource
+from refdp.privacy.curator import Curator
+from refdp.privacy.events import Relation
+from refdp.privacy.sources import SampleSource
 
 ROWS, FEATURES, AIM = 80_000, 20, 0.35
 

@@ -24,11 +24,11 @@ from rich.progress import track
 from rich.table import Table
 
 from benchmarks.kernels import REGULARISATION, binned_by_xgboost, boost_by_xgboost, made_up
-from refdp.curator import Curator
-from refdp.events import Relation
+from refdp.data.records import Interval, Numeric, Records, Schema, make_records
 from refdp.papers import dpboost
-from refdp.records import Interval, Numeric, Records, Schema, make_records
-from refdp.sources import NoiselessSource, SampleSource
+from refdp.privacy.curator import Curator
+from refdp.privacy.events import Relation
+from refdp.privacy.sources import NoiselessSource, SampleSource
 
 FEATURES, DEPTH, TREES, BINS = 20, 4, 100, 32
 GROWTH_TREES, GROWTH_FEATURES = 10, (10, 20, 40)

@@ -16,7 +16,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from proofs.ledger import LEDGER, check_all, differences, propositions, to_json, verdicts, with_premises
 from proofs.page import PAGE, page, page_differences
 from proofs.proposition import attributed
-from refdp.claims import Claim, committed, table
+from refdp.ledger.claims import Claim, committed, table
 
 CONSOLE = Console(stderr=True)
 

@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import get_args
 
-from refdp.claims import Kind
+from refdp.ledger.claims import Kind
 
 QUOTES = Path(__file__).parent / "quotes"
 TEXTS = {

@@ -14,7 +14,7 @@ from proofs.evidence import Exhibit, Follows, Proved
 from proofs.proposition import ADD_REMOVE, REPLACE_ONE, Proposition
 from proofs.statements import AtMost, ForAll, both, reals
 from proofs.tightness import Tight
-from refdp.generic import absolute, maximum, minimum
+from refdp.data.numbers import absolute, maximum, minimum
 
 
 def answer(output: int, count: int) -> Fraction:

@@ -7,7 +7,7 @@ from proofs.proposition import Proposition
 from proofs.releases import laplace_loss
 from proofs.statements import AtMost, reals
 from proofs.tightness import Tight
-from refdp.generic import absolute
+from refdp.data.numbers import absolute
 
 PROPOSITIONS = (
     Proposition(

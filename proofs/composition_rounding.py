@@ -10,7 +10,7 @@ from proofs.evidence import Proved
 from proofs.proposition import NONE, Proposition
 from proofs.statements import AtMost, ForAll, both, reals
 from proofs.tightness import Tight
-from refdp.generic import absolute
+from refdp.data.numbers import absolute
 from refdp.papers import dpboost, dpxgboost, inprivate
 
 UNIT = Fraction(1, 2**53)

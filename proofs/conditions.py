@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from refdp.claims import Condition
+from refdp.ledger.claims import Condition
 
 HALF = Condition("square-loss-with-half", "the square loss carries the factor 1/2, so that its second derivative is 1")
 POSITIVE_HESSIAN = Condition(

@@ -12,10 +12,10 @@ from proofs.evidence import Counterexample, Proved, Reached
 from proofs.proposition import ADD_REMOVE, REPLACE_ONE, Proposition
 from proofs.statements import AtMost, Count, ForAll, Real, both
 from proofs.tightness import Tight
-from refdp.events import Relation
 from refdp.papers import dpboost
 from refdp.papers.dpboost import child_gain, gain, leaf_value
 from refdp.papers.published import dpboost as printed
+from refdp.privacy.events import Relation
 
 LAMBDA = Real("lam")
 CHILD = (Count("n"), Real("G"), Real("g"), LAMBDA)

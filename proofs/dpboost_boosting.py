@@ -14,8 +14,8 @@ from proofs.evidence import Counterexample, Finite, Identity, Proved
 from proofs.proposition import Proposition
 from proofs.statements import AtMost, Count, ForAll, Real, both
 from proofs.tightness import Tight
-from refdp.generic import absolute
-from refdp.losses import log_gradient, square_gradient, square_loss
+from refdp.data.losses import log_gradient, square_gradient, square_loss
+from refdp.data.numbers import absolute
 from refdp.papers.dpboost import gain, leaf_clip, leaf_value
 
 ETA = Real("eta")

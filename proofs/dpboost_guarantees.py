@@ -11,10 +11,10 @@ from proofs.dpboost_runs import candidates_tell, crowds_lose_more, small_scope
 from proofs.evidence import Counterexample, Exhibit, Follows, Identity, Proved, SmallScope
 from proofs.proposition import ADD_REMOVE, REPLACE_ONE, Proposition
 from proofs.statements import Count, ForAll, Real
-from refdp.events import Relation
 from refdp.papers import dpboost
 from refdp.papers.dpboost import share
 from refdp.papers.published import dpboost as printed
+from refdp.privacy.events import Relation
 
 TENTH = Fraction(1, 10)
 CHARGES = (dpboost.Params.split_charge, dpboost.Params.leaf_charge)

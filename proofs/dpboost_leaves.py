@@ -10,11 +10,11 @@ from proofs.evidence import Counterexample, Proved, Reached
 from proofs.proposition import ADD_REMOVE, REPLACE_ONE, Proposition
 from proofs.statements import AtMost, Count, ForAll, Real, both
 from proofs.tightness import Tight
-from refdp.events import Relation
-from refdp.generic import maximum, minimum
+from refdp.data.numbers import maximum, minimum
 from refdp.papers import dpboost
 from refdp.papers.dpboost import leaf_value
 from refdp.papers.published import dpboost as printed
+from refdp.privacy.events import Relation
 
 CLIP = Real("c")
 TWO_CLIPPED = (*TWO_CHILDREN, CLIP)

@@ -16,14 +16,14 @@ from proofs.enclosures import ARITHMETICS, Enclosure, working_precision
 from refdp.audit.exhaustive import Row, worst_loss
 from refdp.audit.replay import Pair
 from refdp.audit.worst import worst_case
-from refdp.curator import Curator
 from refdp.data.memory import Memory
-from refdp.events import Relation
+from refdp.data.records import Floats, Interval, Numeric, Records, Schema, make_records
+from refdp.data.trees import Model
 from refdp.papers import dpboost
 from refdp.papers.dpboost import gain
 from refdp.papers.published import dpboost as printed
-from refdp.records import Floats, Interval, Numeric, Records, Schema, make_records
-from refdp.trees import Model
+from refdp.privacy.curator import Curator
+from refdp.privacy.events import Relation
 
 ALIKE = 30
 """Features that split the records by their label."""

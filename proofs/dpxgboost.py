@@ -11,7 +11,7 @@ from proofs.proposition import Proposition
 from proofs.releases import selection_odds
 from proofs.statements import AtMost, Count, ForAll, Real
 from proofs.tightness import Tight
-from refdp import losses
+from refdp.data import losses
 from refdp.papers import dpxgboost as paper
 from refdp.papers.published import dpxgboost as printed
 

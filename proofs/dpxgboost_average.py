@@ -15,7 +15,7 @@ from proofs.evidence import BoundedCounterexample, Exhibit, Identity, Proved
 from proofs.proposition import ADD_REMOVE, REPLACE_ONE, Proposition
 from proofs.statements import AtMost, Count, ForAll, Real, within
 from proofs.tightness import Tight
-from refdp.generic import absolute, log
+from refdp.data.numbers import absolute, log
 from refdp.papers import dpxgboost as paper
 from refdp.papers.published import dpxgboost as printed
 

@@ -10,8 +10,8 @@ from proofs.evidence import Counterexample, Identity, Proved
 from proofs.proposition import ADD_REMOVE, REPLACE_ONE, Proposition
 from proofs.statements import AtMost, Count, ForAll, Real, within
 from proofs.tightness import Tight
-from refdp import losses
-from refdp.generic import absolute
+from refdp.data import losses
+from refdp.data.numbers import absolute
 from refdp.papers import dpxgboost as paper
 from refdp.papers.published import dpxgboost as printed
 

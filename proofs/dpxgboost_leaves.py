@@ -24,7 +24,7 @@ from proofs.evidence import Counterexample, Exhibit, Identity, Proved
 from proofs.proposition import ADD_REMOVE, REPLACE_ONE, Proposition
 from proofs.statements import AtMost, Count, within
 from proofs.tightness import Tight
-from refdp.generic import absolute
+from refdp.data.numbers import absolute
 from refdp.papers import dpxgboost as paper
 from refdp.papers.published import dpxgboost as printed
 

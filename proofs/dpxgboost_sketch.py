@@ -11,7 +11,7 @@ from proofs.releases import laplace_loss, laplace_losses
 from proofs.statements import AtMost, Count, ForAll, Real
 from proofs.tightness import Tight
 from refdp.data import sketch
-from refdp.generic import absolute
+from refdp.data.numbers import absolute
 from refdp.papers import dpxgboost as paper
 from refdp.papers.published import dpxgboost as printed
 

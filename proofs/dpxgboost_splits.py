@@ -12,10 +12,10 @@ from proofs.proposition import ADD_REMOVE, REPLACE_ONE, Proposition
 from proofs.releases import exponent_costs
 from proofs.statements import AtMost, Count, Real, within
 from proofs.tightness import Tight
-from refdp.events import Relation
-from refdp.generic import exp, log
+from refdp.data.numbers import exp, log
 from refdp.papers import dpxgboost as paper
 from refdp.papers.published import dpxgboost as printed
+from refdp.privacy.events import Relation
 
 AR, RO = Relation.ADD_REMOVE, Relation.REPLACE_ONE
 TENTH = Fraction(1, 10)

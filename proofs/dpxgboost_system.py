@@ -12,7 +12,7 @@ from proofs.proposition import ADD_REMOVE, REPLACE_ONE, Proposition
 from proofs.releases import laplace_loss
 from proofs.statements import AtMost, Real
 from proofs.tightness import Tight
-from refdp.generic import exp
+from refdp.data.numbers import exp
 from refdp.papers.published import dpxgboost as printed
 
 ODDS, RATE = Real("t"), Real("q")

@@ -1,7 +1,7 @@
 """Rigorous enclosures for statements with exp, log or erf: ball arithmetic, and interval arithmetic as second opinion.
 
 A box is split until the enclosure of the difference has the right sign on every part. Both arithmetics run the same
-refdp function, through refdp.generic.
+refdp function, through refdp.data.numbers.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import flint
 import mpmath
 
 from proofs.statements import Rational, call
-from refdp import generic
+from refdp.data import numbers as generic
 
 Box = tuple[tuple[Fraction, Fraction], ...]
 PRECISION = 106

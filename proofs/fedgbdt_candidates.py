@@ -11,7 +11,7 @@ from typing import Any
 from proofs.evidence import Finite, Identity, Proved, SmallScope
 from proofs.proposition import ADD_REMOVE, Proposition
 from proofs.statements import Count, ForAll, reals
-from refdp import candidates as grids
+from refdp.data import candidates as grids
 
 RELEASED_ONLY = frozenset(
     ["maximum", "sum", "zip", "append", "enumerate", "sorted", "len", "range", "set", "inner_uniform_candidate"]

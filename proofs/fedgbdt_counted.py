@@ -10,7 +10,7 @@ from proofs.fedgbdt_loss import AR, RO, gradient, hessian, scored
 from proofs.proposition import ADD_REMOVE, REPLACE_ONE, Proposition
 from proofs.statements import AtMost, reals
 from proofs.tightness import Tight
-from refdp import losses
+from refdp.data import losses
 from refdp.papers import fedgbdt as paper
 from refdp.papers.fedgbdt import squared_norm
 from refdp.papers.published import fedgbdt as printed

@@ -16,7 +16,7 @@ from proofs.enclosures import Enclosed
 from proofs.evidence import Exhibit, Identity, Proved
 from proofs.proposition import Proposition
 from proofs.statements import Count, ForAll, reals
-from refdp.generic import exp, log
+from refdp.data.numbers import exp, log
 
 HALF = Fraction(1, 2)
 Table = Mapping[str, Fraction]

@@ -12,8 +12,8 @@ from proofs.fedgbdt_loss import gradient, hessian
 from proofs.proposition import ADD_REMOVE, REPLACE_ONE, Proposition
 from proofs.statements import AtMost, Count, ForAll, reals
 from proofs.tightness import Tight
-from refdp import losses
-from refdp.generic import exp, log
+from refdp.data import losses
+from refdp.data.numbers import exp, log
 from refdp.papers.fedgbdt import squared_norm
 
 HALF = Fraction(1, 2)

@@ -16,11 +16,11 @@ from proofs.evidence import Counterexample, Identity, Proved
 from proofs.proposition import Proposition
 from proofs.statements import AtMost, ForAll, reals
 from proofs.tightness import Tight
-from refdp import losses
-from refdp.events import Relation
-from refdp.generic import exp
+from refdp.data import losses
+from refdp.data.numbers import exp
 from refdp.papers import fedgbdt as paper
 from refdp.papers.fedgbdt import log_hessian_of
+from refdp.privacy.events import Relation
 
 AR, RO = Relation.ADD_REMOVE, Relation.REPLACE_ONE
 HALF = Fraction(1, 2)

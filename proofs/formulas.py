@@ -16,8 +16,8 @@ from typing import Any
 
 from proofs.statements import AtMost, Count, ForAll, call, many
 from proofs.tightness import Tight
-from refdp import generic
-from refdp.fingerprint import tree_digest
+from refdp.data import numbers as generic
+from refdp.ledger.fingerprint import tree_digest
 
 _paths: list[_Path] = []
 

@@ -11,7 +11,7 @@ from proofs.evidence import BoundedCounterexample, Counterexample, Exhibit, Iden
 from proofs.proposition import Proposition
 from proofs.statements import AtMost, Count, ForAll, Real, within
 from proofs.tightness import Tight
-from refdp.generic import absolute
+from refdp.data.numbers import absolute
 from refdp.papers import inprivate as paper
 from refdp.papers.published import inprivate as printed
 

@@ -11,7 +11,7 @@ from proofs.proposition import ADD_REMOVE, REPLACE_ONE, Proposition
 from proofs.releases import laplace_losses
 from proofs.statements import AtMost, Real, within
 from proofs.tightness import Tight
-from refdp.generic import absolute
+from refdp.data.numbers import absolute
 from refdp.papers import inprivate as paper
 from refdp.papers.published import inprivate as printed
 

@@ -9,7 +9,7 @@ from proofs.inprivate_splits import AR, RO
 from proofs.proposition import ADD_REMOVE, REPLACE_ONE, Proposition
 from proofs.statements import AtMost, Real, reals
 from proofs.tightness import Tight
-from refdp.generic import absolute
+from refdp.data.numbers import absolute
 from refdp.protocols import quality
 
 SUMMAND = (Real("S"), Real("a"), Real("b"), Real("p"), Real("E"))

@@ -13,10 +13,10 @@ from proofs.proposition import ADD_REMOVE, REPLACE_ONE, Proposition
 from proofs.releases import exponent_costs
 from proofs.statements import AtMost, Real
 from proofs.tightness import Tight
-from refdp.events import Relation
-from refdp.generic import exp, log
+from refdp.data.numbers import exp, log
 from refdp.papers import inprivate as paper
 from refdp.papers.published import inprivate as printed
+from refdp.privacy.events import Relation
 
 
 def selection_loss(up: Any, down: Any, e: Any) -> Any:

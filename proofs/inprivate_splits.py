@@ -10,10 +10,10 @@ from proofs.evidence import Counterexample, Identity, Proved
 from proofs.proposition import ADD_REMOVE, REPLACE_ONE, Proposition
 from proofs.statements import AtMost, Count, ForAll, Real, reals, within
 from proofs.tightness import Tight
-from refdp.events import Relation
-from refdp.generic import absolute
+from refdp.data.numbers import absolute
 from refdp.papers import inprivate as paper
 from refdp.papers.published import inprivate as printed
+from refdp.privacy.events import Relation
 
 AR, RO = Relation.ADD_REMOVE, Relation.REPLACE_ONE
 BOUND = Real("B")

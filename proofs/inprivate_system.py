@@ -13,7 +13,7 @@ from proofs.proposition import ADD_REMOVE, REPLACE_ONE, Proposition
 from proofs.releases import laplace_loss
 from proofs.statements import AtMost, Count, ForAll, Real
 from proofs.tightness import Tight
-from refdp.generic import absolute
+from refdp.data.numbers import absolute
 from refdp.papers import inprivate as paper
 from refdp.papers.published import inprivate as printed
 

@@ -21,9 +21,9 @@ import proofs
 from proofs.attribution import attributions
 from proofs.evidence import Evidence, Outcome
 from proofs.proposition import Proposition, derive
-from refdp.claims import Claim
+from refdp.ledger.claims import Claim
 
-LEDGER = Path(__file__).parent.parent / "refdp" / "ledger.json"
+LEDGER = Path(__file__).parent.parent / "refdp" / "ledger" / "ledger.json"
 TIME_LIMIT = 240
 """Seconds of wall clock for one proposition; one that needs more is undecided."""
 

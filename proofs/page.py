@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from itertools import zip_longest
 from pathlib import Path
 
-from refdp import claims as ledger
-from refdp.claims import VERDICTS, Claim
-from refdp.fingerprint import resolve
+from refdp.ledger import claims as ledger
+from refdp.ledger.claims import VERDICTS, Claim
+from refdp.ledger.fingerprint import resolve
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "claims.md"

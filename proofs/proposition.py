@@ -10,9 +10,9 @@ from typing import Any
 from proofs.attribution import Attribution
 from proofs.evidence import Evidence, Outcome
 from proofs.formulas import digest
-from refdp.claims import Claim, Condition, Verdict
-from refdp.events import Relation
-from refdp.fingerprint import fingerprint, name_of
+from refdp.ledger.claims import Claim, Condition, Verdict
+from refdp.ledger.fingerprint import fingerprint, name_of
+from refdp.privacy.events import Relation
 
 NONE = "none"
 ADD_REMOVE = Relation.ADD_REMOVE.value

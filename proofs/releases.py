@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from proofs.evidence import Identity
-from refdp.generic import absolute
+from refdp.data.numbers import absolute
 
 
 def laplace_loss(value: Any, other: Any, output: Any, scale: Any) -> Any:

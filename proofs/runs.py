@@ -12,16 +12,16 @@ from typing import Any
 from proofs.conditions import ONE_OWNER
 from proofs.evidence import Evidence, Follows, SmallScope
 from proofs.proposition import ADD_REMOVE, REPLACE_ONE, Proposition
-from refdp import registry, training
 from refdp.accounting import account
 from refdp.audit.exhaustive import Row, worst_loss
+from refdp.data.records import Classes, Numeric, Schema
 from refdp.data.shards import Shards
-from refdp.events import Relation
+from refdp.faces import registry, training
 from refdp.papers import dpboost, dpxgboost, fedgbdt, inprivate, sgbdt
 from refdp.papers.published import dpboost as printed_dpboost
+from refdp.privacy.events import Relation
+from refdp.privacy.shares import Shares
 from refdp.protocols import owners, rounds
-from refdp.records import Classes, Numeric, Schema
-from refdp.shares import Shares
 
 SCHEMA = Schema((Numeric("x", 0, 1),), Classes(("no", "yes")))
 ROWS: tuple[Row, ...] = tuple(((x,), y) for x in (0.0, 1.0) for y in (0.0, 1.0))

@@ -12,7 +12,7 @@ from proofs.evidence import Counterexample, Proved
 from proofs.proposition import ADD_REMOVE, REPLACE_ONE, Proposition
 from proofs.statements import AtMost, ForAll, reals
 from proofs.tightness import Tight
-from refdp.generic import maximum
+from refdp.data.numbers import maximum
 from refdp.papers import sgbdt
 from refdp.papers.published import sgbdt as printed_sgbdt
 from refdp.papers.published.sgbdt import gaussian_divergence

@@ -8,7 +8,7 @@ from typing import Any
 
 import sympy
 
-from refdp import generic
+from refdp.data import numbers as generic
 
 
 def symbols(names: str, **assumptions: bool) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from typing import Any, Literal, SupportsInt
 from sympy import QQ
 from sympy.polys.rings import PolyElement, PolyRing
 
-from refdp.generic import absolute, maximum, minimum
+from refdp.data.numbers import absolute, maximum, minimum
 
 Operator = Literal["<", "<=", "==", "!="]
 _NEGATED: dict[Operator, tuple[Operator, int]] = {"<": ("<=", -1), "<=": ("<", -1), "==": ("!=", 1), "!=": ("==", 1)}

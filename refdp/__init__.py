@@ -28,7 +28,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from refdp.errors import PrivacyWarning
-    from refdp.estimators import (
+    from refdp.faces.estimators import (
         DPBoostClassifier,
         DPBoostRegressor,
         DPXGBoostClassifier,
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
         SGBDTClassifier,
         SGBDTRegressor,
     )
-    from refdp.seeds import ReproducibleSeed
+    from refdp.faces.seeds import ReproducibleSeed
 else:
 
     def __getattr__(name: str) -> object:
@@ -49,7 +49,7 @@ else:
             raise AttributeError(f"module 'refdp' has no attribute {name!r}")
         from importlib import import_module
 
-        home = {"PrivacyWarning": "errors", "ReproducibleSeed": "seeds"}.get(name, "estimators")
+        home = {"PrivacyWarning": "errors", "ReproducibleSeed": "faces.seeds"}.get(name, "faces.estimators")
         return getattr(import_module(f"refdp.{home}"), name)
 
     def __dir__() -> list[str]:

@@ -1,6 +1,6 @@
 """`python -m refdp` is the command `refdp`."""
 
-from refdp.cli import main
+from refdp.faces.cli import main
 
 if __name__ == "__main__":
     main()

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from refdp import kernels
-from refdp.candidates import Candidates
-from refdp.records import Floats
-from refdp.trees import Tree
+from refdp.data import kernels
+from refdp.data.candidates import Candidates
+from refdp.data.records import Floats
+from refdp.data.trees import Tree
 
 Mask = NDArray[np.bool_]
 Nodes = NDArray[Any]

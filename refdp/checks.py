@@ -6,7 +6,7 @@ import math
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from refdp.errors import InvalidParameter
-from refdp.events import Relation
+from refdp.privacy.events import Relation
 
 
 def check_number(name: str, value: Any, *, above: float | None = None, least: float | None = None,

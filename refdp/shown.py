@@ -8,11 +8,11 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
-from refdp.records import Categorical, Classes, Feature
+from refdp.data.records import Categorical, Classes, Feature
 
 if TYPE_CHECKING:
-    from refdp.certificate import Certificate, Guarantee
-    from refdp.trees import Model
+    from refdp.data.trees import Model
+    from refdp.ledger.certificate import Certificate, Guarantee
 
 _SHOWN = 40
 """Rows of a table; the rest is counted."""

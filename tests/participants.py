@@ -9,8 +9,8 @@ import numpy as np
 
 from refdp.audit.replay import Trainer
 from refdp.data.memory import Memory
+from refdp.data.records import Records
 from refdp.data.shards import Shards
-from refdp.records import Records
 
 
 def trainer(module: ModuleType, params: Any) -> Trainer:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from refdp.curator import Curator, Source, Transcript
-from refdp.events import Relation
-from refdp.sources import Recorder
+from refdp.privacy.curator import Curator, Source, Transcript
+from refdp.privacy.events import Relation
+from refdp.privacy.sources import Recorder
 
 
 class Recorded(Curator):

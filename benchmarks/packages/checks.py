@@ -12,8 +12,8 @@ import numpy as np
 from refdp.audit.opened_replay import OpenedReport
 from refdp.audit.replay import Violation
 from refdp.audit.structural import StructuralFinding
-from refdp.datasets import load
-from refdp.records import Classes, Floats, Interval, Numeric
+from refdp.data.records import Classes, Floats, Interval, Numeric
+from refdp.io.datasets import load
 
 Outcome = Literal["found", "not found", "documented"]
 

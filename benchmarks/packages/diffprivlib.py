@@ -16,7 +16,7 @@ from benchmarks.packages.checks import Check, Outcome, Table, from_replay, from_
 from refdp.audit.adapters.diffprivlib import leaf_labels_from_seeds
 from refdp.audit.opened_replay import audit_opened
 from refdp.audit.structural import inspect
-from refdp.events import Relation
+from refdp.privacy.events import Relation
 
 PACKAGE = "diffprivlib"
 TREES = 10

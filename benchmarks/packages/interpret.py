@@ -14,9 +14,9 @@ from benchmarks.packages.checks import Check, Table, fitted, from_replay, from_s
 from refdp.audit.adapters.interpret import ROUNDING
 from refdp.audit.opened_replay import OpenedReport, audit_opened
 from refdp.audit.structural import inspect
-from refdp.datasets import load
-from refdp.events import Relation
-from refdp.records import Categorical
+from refdp.data.records import Categorical
+from refdp.io.datasets import load
+from refdp.privacy.events import Relation
 
 PACKAGE = "interpret"
 BUDGET = "“epsilon: Total privacy budget to be spent. delta: Additive component of differential privacy guarantee.”"

@@ -7,7 +7,7 @@ A finished run is never done again: results/<paper>.jsonl keeps it, and a killed
 the number of repeats of every cell and fold that are to be there, 3 if it is not set. A page is written from as many
 repeats as are complete, and its results are kept beside the studies (benchmarks/reproduce/kept) in the same step;
 without a complete one it is only written into another directory, --docs DIR. The data sets are looked up as
-refdp/datasets.py says.
+refdp/io/datasets.py says.
 """
 
 from __future__ import annotations

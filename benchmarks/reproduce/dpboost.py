@@ -14,20 +14,21 @@ from numpy.typing import NDArray
 
 from benchmarks.reproduce.program import digest
 from benchmarks.reproduce.runs import Metrics, Outcome, Run
-from refdp import datasets
-from refdp.certificate import Certificate
-from refdp.curator import Curator, Request
-from refdp.datasets import Dataset
+from refdp.data.records import Classes, Floats, Schema
+from refdp.data.trees import Model
 from refdp.errors import InvalidRecords
-from refdp.events import Relation
-from refdp.mechanisms import Exponential
+from refdp.io import datasets
+from refdp.io.datasets import Dataset
+from refdp.ledger.certificate import Certificate
+from refdp.noise.mechanisms import Exponential
 from refdp.papers import dpboost, published
-from refdp.records import Classes, Floats, Schema
-from refdp.sources import NoiselessSource, SampleSource
-from refdp.trees import Model
+from refdp.privacy.curator import Curator, Request
+from refdp.privacy.events import Relation
+from refdp.privacy.sources import NoiselessSource, SampleSource
 
 MODULES = ("refdp.papers.dpboost", "refdp.papers.published.dpboost", "refdp.data.memory", "refdp.data.codes",
-           "refdp.candidates", "refdp.selection", "refdp.sources", "refdp.calibration")  # fmt: skip
+           "refdp.data.candidates", "refdp.noise.exponential", "refdp.privacy.sources",
+           "refdp.noise.calibration")  # fmt: skip
 
 EPSILONS = (1.0, 2.0, 4.0, 6.0, 8.0, 10.0)
 FOLDS = 5

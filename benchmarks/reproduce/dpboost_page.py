@@ -26,9 +26,9 @@ from benchmarks.reproduce.dpboost_figures import budget_figure, curve_figure
 from benchmarks.reproduce.dpboost_statements import STATEMENTS, VARIANTS, Statements
 from benchmarks.reproduce.pages import Cells, Sample, or_not_run, table
 from benchmarks.reproduce.runs import Outcome, Run
-from refdp.events import Relation
-from refdp.mechanisms import Laplace
-from refdp.records import Classes, Numeric, Schema
+from refdp.data.records import Classes, Numeric, Schema
+from refdp.noise.mechanisms import Laplace
+from refdp.privacy.events import Relation
 
 BUDGETS = [f"ε = {epsilon:g}" for epsilon in EPSILONS]
 TWO_CLASSES = Schema((Numeric("any", 0.0, 1.0),), Classes(("no", "yes")))

@@ -16,16 +16,16 @@ from benchmarks.reproduce.dpxgboost_data import FOLDS, TASKS, parts
 from benchmarks.reproduce.dpxgboost_tuning import chosen, loss
 from benchmarks.reproduce.program import digest
 from benchmarks.reproduce.runs import Metrics, Outcome, Run
-from refdp.curator import Curator, Request
-from refdp.datasets import Dataset
-from refdp.events import Relation
+from refdp.data.records import Classes
+from refdp.io.datasets import Dataset
 from refdp.papers import dpxgboost
-from refdp.records import Classes
-from refdp.sources import NoiselessSource, SampleSource
+from refdp.privacy.curator import Curator, Request
+from refdp.privacy.events import Relation
+from refdp.privacy.sources import NoiselessSource, SampleSource
 
 MODULES = ("refdp.papers.dpxgboost", "refdp.papers.dpxgboost", "refdp.papers.dpxgboost",
            "refdp.papers.dpxgboost", "refdp.data.sketch", "refdp.papers.dpxgboost",
-           "refdp.binned", "refdp.candidates", "refdp.selection", "refdp.sources")  # fmt: skip
+           "refdp.binned", "refdp.data.candidates", "refdp.noise.exponential", "refdp.privacy.sources")  # fmt: skip
 EPSILONS = (1.0, 2.0, 4.0, 6.0, 8.0, 10.0)
 SOME = (1.0, 4.0, 10.0)
 ENDS = (1.0, 10.0)

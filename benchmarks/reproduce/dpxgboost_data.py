@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from sklearn.datasets import make_classification, make_friedman1, make_regression
 
-from refdp import datasets
-from refdp.datasets import Dataset
+from refdp.data.records import Classes, Interval, Numeric, Target
 from refdp.errors import InvalidRecords
-from refdp.records import Classes, Interval, Numeric, Target
+from refdp.io import datasets
+from refdp.io.datasets import Dataset
 
 FOLDS = 5
 FEATURE_BOUND = 5.0

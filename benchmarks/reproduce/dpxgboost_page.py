@@ -25,9 +25,9 @@ from benchmarks.reproduce.dpxgboost_text import (
 from benchmarks.reproduce.dpxgboost_tuning import chosen
 from benchmarks.reproduce.pages import Cells, Sample, or_not_run, table
 from benchmarks.reproduce.runs import Outcome, Run
-from refdp.events import Relation
+from refdp.data.records import Interval, Numeric, Schema
 from refdp.papers import dpxgboost
-from refdp.records import Interval, Numeric, Schema
+from refdp.privacy.events import Relation
 
 PRIVATE = [name for name, one in study.METHODS.items() if one.group != "none"]
 COUNTED = ("published", "published-500", "script", "average", "chosen")

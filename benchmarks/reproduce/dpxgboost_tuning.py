@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 
 from benchmarks.reproduce.dpxgboost_data import made_up
-from refdp.curator import Curator
-from refdp.datasets import Dataset
-from refdp.events import Relation
+from refdp.data.records import Classes
+from refdp.io.datasets import Dataset
 from refdp.papers import dpxgboost
-from refdp.records import Classes
-from refdp.sources import SampleSource
+from refdp.privacy.curator import Curator
+from refdp.privacy.events import Relation
+from refdp.privacy.sources import SampleSource
 
 FILE = Path(__file__).with_name("dpxgboost_chosen.json")
 EPSILONS = (1.0, 4.0, 10.0)

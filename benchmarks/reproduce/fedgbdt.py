@@ -18,15 +18,15 @@ from sklearn.model_selection import StratifiedShuffleSplit
 
 from benchmarks.reproduce.fedgbdt_scripts import as_in_scripts
 from benchmarks.reproduce.runs import Metrics, Outcome, Run
-from refdp import datasets
-from refdp.curator import Curator
+from refdp.data.records import Categorical, Classes, Floats, Numeric, Records, Schema, make_records
+from refdp.data.trees import Model
 from refdp.errors import InvalidRecords
-from refdp.events import Relation
+from refdp.io import datasets
 from refdp.papers import fedgbdt, published
 from refdp.papers.published.fedgbdt import AS_PUBLISHED
-from refdp.records import Categorical, Classes, Floats, Numeric, Records, Schema, make_records
-from refdp.sources import SampleSource
-from refdp.trees import Model
+from refdp.privacy.curator import Curator
+from refdp.privacy.events import Relation
+from refdp.privacy.sources import SampleSource
 
 SPLITS, TEST_SHARE = 5, 0.3
 

@@ -25,13 +25,13 @@ from benchmarks.reproduce.fedgbdt_published import TABLE_4, TABLE_5, TABLE_6, Pr
 from benchmarks.reproduce.fedgbdt_ranks import explanation, ranks
 from benchmarks.reproduce.pages import COLOURS, STYLE, Cells, Sample, pyplot, save, table
 from benchmarks.reproduce.runs import Outcome, Run
-from refdp.curator import Curator
 from refdp.data.memory import Memory
+from refdp.data.records import Classes, Numeric, Schema, make_records
 from refdp.data.shards import Network, Shards, dealt
-from refdp.events import Relation
 from refdp.papers import fedgbdt
-from refdp.records import Classes, Numeric, Schema, make_records
-from refdp.sources import SampleSource
+from refdp.privacy.curator import Curator
+from refdp.privacy.events import Relation
+from refdp.privacy.sources import SampleSource
 
 HEAD = """# The federated framework: Tables 4 to 7 and Figure 5 of Maddock et al. (2022), run again
 

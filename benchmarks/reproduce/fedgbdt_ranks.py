@@ -10,7 +10,7 @@ from scipy.stats import rankdata
 from benchmarks.reproduce.fedgbdt import EPSILONS, RANDOM_RANKED, RANKED, TASKS
 from benchmarks.reproduce.fedgbdt_published import AUTHORS_CREDIT_1, TABLE_7
 from benchmarks.reproduce.pages import Cells, Sample, table
-from refdp.records import Floats
+from refdp.data.records import Floats
 
 DRAWS, METHOD = 2000, "DP-EBM"
 READINGS: Mapping[str, str] = {"printed": "as printed", "scripts": "with the scripts' two steps"}

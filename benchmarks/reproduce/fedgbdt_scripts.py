@@ -20,13 +20,13 @@ from unittest import mock
 import numpy as np
 from numpy.typing import NDArray
 
-from refdp.calibration import total_mu
-from refdp.candidates import Candidates
-from refdp.curator import Request
+from refdp.data.candidates import Candidates
 from refdp.data.feasible import Feasible, Positions
+from refdp.data.records import Floats, Schema
+from refdp.noise.calibration import total_mu
 from refdp.papers import fedgbdt
-from refdp.records import Floats, Schema
-from refdp.sources import SampleSource, asked
+from refdp.privacy.curator import Request
+from refdp.privacy.sources import SampleSource, asked
 
 
 @dataclass(frozen=True)

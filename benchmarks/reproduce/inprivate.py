@@ -15,19 +15,19 @@ import numpy as np
 
 from benchmarks.reproduce.program import digest
 from benchmarks.reproduce.runs import Metrics, Outcome, Run
-from refdp import datasets
-from refdp.curator import Curator
-from refdp.datasets import Dataset
-from refdp.events import Relation
+from refdp.data.records import Interval, Records
+from refdp.faces.training import source_for
+from refdp.io import datasets
+from refdp.io.datasets import Dataset
 from refdp.papers import inprivate, published
 from refdp.papers.published.inprivate import AS_PUBLISHED
+from refdp.privacy.curator import Curator
+from refdp.privacy.events import Relation
 from refdp.protocols.journal import MemoryJournal
 from refdp.protocols.messages import Turn
 from refdp.protocols.owners import Owner, rules_of
 from refdp.protocols.quality import errors, scores_by
 from refdp.protocols.rounds import conduct
-from refdp.records import Interval, Records
-from refdp.training import source_for
 
 MODULES = ("refdp.papers.inprivate", "refdp.papers.published.inprivate", "refdp.protocols.quality",
            __name__)  # fmt: skip

@@ -15,9 +15,9 @@ from benchmarks.reproduce.program import digest
 from benchmarks.reproduce.runs import Metrics, Outcome, Run
 from benchmarks.reproduce.sgbdt_tuning import chosen
 from benchmarks.reproduce.sgbdt_variants import EPSILONS, auc, params_of, rmse, settings_of, train
-from refdp import datasets
-from refdp.datasets import Dataset
 from refdp.errors import InvalidRecords
+from refdp.io import datasets
+from refdp.io.datasets import Dataset
 from refdp.papers import sgbdt
 
 MODULES = ("refdp.papers.sgbdt", "refdp.accounting.individual", "refdp.papers.sgbdt",

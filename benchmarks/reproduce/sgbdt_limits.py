@@ -15,13 +15,13 @@ import numpy as np
 from sklearn.metrics import roc_auc_score
 
 from benchmarks.reproduce.sgbdt_variants import params_of
-from refdp.curator import Curator
-from refdp.events import Charge
-from refdp.mechanisms import Gaussian
+from refdp.data.records import Categorical, Numeric, Records, Schema, make_records
+from refdp.data.trees import Ensemble
+from refdp.noise.mechanisms import Gaussian
 from refdp.papers import sgbdt
-from refdp.records import Categorical, Numeric, Records, Schema, make_records
-from refdp.sources import NoiselessSource, SampleSource
-from refdp.trees import Ensemble
+from refdp.privacy.curator import Curator
+from refdp.privacy.events import Charge
+from refdp.privacy.sources import NoiselessSource, SampleSource
 
 BOUNDS = (0.0, 100.0)
 """The thresholds of all numeric columns are drawn from here: one public range, whatever the column's own bounds."""

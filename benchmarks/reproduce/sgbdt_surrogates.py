@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 from scipy import stats
 
-from refdp.records import Categorical, Classes, Feature, Floats, Interval, Numeric, Records, Schema, make_records
+from refdp.data.records import Categorical, Classes, Feature, Floats, Interval, Numeric, Records, Schema, make_records
 
 DRAWS = 4
 """So many independent sets are drawn in place of each data set."""

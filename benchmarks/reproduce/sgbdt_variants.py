@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from refdp.curator import Curator
 from refdp.data.memory import Memory
 from refdp.data.population import Begin
-from refdp.events import Relation
+from refdp.data.records import Classes, Floats, Records
+from refdp.data.trees import Model
 from refdp.papers import sgbdt
-from refdp.records import Classes, Floats, Records
-from refdp.sources import NoiselessSource, SampleSource
-from refdp.trees import Model
+from refdp.privacy.curator import Curator
+from refdp.privacy.events import Relation
+from refdp.privacy.sources import NoiselessSource, SampleSource
 
 DELTA = 5e-8
 EPSILONS = {"abalone": (0.05, 0.1, 0.2, 0.3, 0.5), "adult": (0.01, 0.02, 0.03, 0.1, 0.5)}

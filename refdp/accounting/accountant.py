@@ -11,7 +11,7 @@ from refdp.accounting.normal import NOTHING, Node, normalise, one_sided, parts
 from refdp.accounting.releases import GaussianCost, PureCost
 from refdp.accounting.rounding import is_number
 from refdp.errors import InvalidParameter
-from refdp.events import Plan, Relation
+from refdp.privacy.events import Plan, Relation
 
 _MOST_OUTCOMES = 2**22  # of "kov", which adds up one term for each
 

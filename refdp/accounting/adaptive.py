@@ -33,7 +33,7 @@ from refdp.accounting.normal import compose as sequence
 from refdp.accounting.releases import DiscreteGaussianCost, GaussianCost, RangeCost
 from refdp.accounting.rounding import TINY, ceiling
 from refdp.accounting.statistic import Power, power
-from refdp.events import Relation
+from refdp.privacy.events import Relation
 
 _CELLS = 32  # of the range, at least
 _LARGEST = 4e9  # points times cells times selections

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from refdp.accounting.accountant import account
 from refdp.errors import InvalidParameter
-from refdp.events import Plan
+from refdp.privacy.events import Plan
 
 _EXACT = 2**20  # counts up to here are exact
 

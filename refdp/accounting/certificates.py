@@ -11,7 +11,7 @@ from refdp.accounting.accountant import account
 from refdp.accounting.normal import Node, Sampled, normalise, parts
 from refdp.accounting.releases import DiscreteLaplaceCost, GaussianCost, LaplaceCost, PureCost
 from refdp.errors import InvalidParameter
-from refdp.events import Plan
+from refdp.privacy.events import Plan
 
 FORMAT = "refdp accounting certificate 1"
 

@@ -29,7 +29,7 @@ from refdp.accounting.releases import (
 )
 from refdp.accounting.rounding import upwards
 from refdp.errors import InvalidParameter
-from refdp.events import Plan, Relation
+from refdp.privacy.events import Plan, Relation
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -14,8 +14,8 @@ from refdp.accounting.pairs import Outcomes, Pair
 from refdp.accounting.releases import GaussianCost, LaplaceCost, cost
 from refdp.accounting.rounding import upwards
 from refdp.errors import InvalidParameter, RelationMismatch
-from refdp.events import Event, Plan, Relation, Release, Repeat, Sensitivity, Sequential, Subsample
-from refdp.mechanisms import DiscreteLaplace, Gaussian, Laplace
+from refdp.noise.mechanisms import DiscreteLaplace, Gaussian, Laplace
+from refdp.privacy.events import Event, Plan, Relation, Release, Repeat, Sensitivity, Sequential, Subsample
 
 CLAIM = "dp-accounting/event"
 

@@ -12,7 +12,7 @@ from refdp.accounting.distributions import Direction, NoPair, View, measure_of
 from refdp.accounting.normal import Blocks, Composed, Mixture, Node, Sampled, one_sided, parts
 from refdp.accounting.releases import DiscreteLaplaceCost, LaplaceCost, PureCost, RangeCost, SuppliedCost
 from refdp.accounting.statistic import Power, power
-from refdp.events import Relation
+from refdp.privacy.events import Relation
 
 _ACCURACY = 4e-6  # of epsilon, absolute where epsilon is above _ACCURACY / _RELATIVE
 _RELATIVE = 1e-5

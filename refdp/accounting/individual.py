@@ -14,12 +14,12 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from refdp import portable
 from refdp.accounting import conversion
 from refdp.accounting.sampling import poisson_gaussian
+from refdp.data import portable
+from refdp.data.numbers import Number, log
+from refdp.data.records import Floats
 from refdp.errors import InvalidParameter
-from refdp.generic import Number, log
-from refdp.records import Floats
 
 ORDERS = np.arange(2.0, 2001.0)
 FEW: Floats = np.unique(np.round(2.0 * portable.exp(np.arange(60) / 59 * portable.log(1000.0))))

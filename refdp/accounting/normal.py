@@ -33,7 +33,7 @@ from refdp.accounting.releases import (
 )
 from refdp.accounting.rounding import ceiling, is_number
 from refdp.errors import InvalidParameter, RelationMismatch
-from refdp.events import Event, Parallel, Partition, Plan, Relation, Release, Repeat, Sequential, Subsample
+from refdp.privacy.events import Event, Parallel, Partition, Plan, Relation, Release, Repeat, Sequential, Subsample
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,9 @@ def _node(event: Event, relation: Relation, moves: bool) -> Node:
         case Subsample(rate, inner, method):
             return _sampled(_rate(rate, method, relation), _node(inner, relation, moves), method)
         case _:
-            raise InvalidParameter(f"event {event!r}: allowed are the events of refdp.events, such as Sequential(...)")
+            raise InvalidParameter(
+                f"event {event!r}: allowed are the events of refdp.privacy.events, such as Sequential(...)"
+            )
 
 
 def _parallel(event: Parallel, relation: Relation, moves: bool) -> Node:

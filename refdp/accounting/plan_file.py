@@ -22,7 +22,8 @@ from pathlib import Path
 from typing import Any
 
 from refdp.errors import InvalidParameter
-from refdp.events import (
+from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian, Laplace, Mechanism
+from refdp.privacy.events import (
     Event,
     Norm,
     Parallel,
@@ -35,7 +36,6 @@ from refdp.events import (
     Sequential,
     Subsample,
 )
-from refdp.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian, Laplace, Mechanism
 
 CLAIM = "account/declared"
 _NORMS: dict[str, Norm] = {

@@ -10,7 +10,7 @@ from refdp.accounting.accountant import account
 from refdp.accounting.arrays import Array
 
 if TYPE_CHECKING:
-    from refdp.events import Plan
+    from refdp.privacy.events import Plan
 
 
 def profile(plan: Plan, epsilons: Array) -> dict[str, Array]:

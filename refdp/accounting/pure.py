@@ -24,7 +24,7 @@ from refdp.accounting.releases import (
     SuppliedCost,
 )
 from refdp.accounting.rounding import TINY, ceiling, upwards
-from refdp.events import Plan, Relation
+from refdp.privacy.events import Plan, Relation
 
 
 def pure_epsilon(plan: Plan) -> float:

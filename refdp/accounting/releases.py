@@ -26,8 +26,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from refdp.accounting.rounding import ceiling
 from refdp.errors import InvalidParameter
-from refdp.events import Release, Sensitivity
-from refdp.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian, Laplace, Mechanism
+from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian, Laplace, Mechanism
+from refdp.privacy.events import Release, Sensitivity
 
 if TYPE_CHECKING:
     from refdp.accounting.arrays import Array

@@ -14,7 +14,7 @@ from refdp.accounting.bound import Bound
 from refdp.accounting.calibration import calibrate
 from refdp.accounting.plan_file import load_plan, release_of
 from refdp.errors import InvalidParameter
-from refdp.events import Event, Plan, Relation, Repeat, Sequential, Subsample
+from refdp.privacy.events import Event, Plan, Relation, Repeat, Sequential, Subsample
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -14,10 +14,10 @@ import numpy as np
 
 from refdp.audit.replay import Trainer, changes, run
 from refdp.audit.worst import Chosen, next_request
-from refdp.curator import Array, Transcript
-from refdp.events import Relation
-from refdp.mechanisms import Exponential
-from refdp.records import Records, Schema, make_records
+from refdp.data.records import Records, Schema, make_records
+from refdp.noise.mechanisms import Exponential
+from refdp.privacy.curator import Array, Transcript
+from refdp.privacy.events import Relation
 
 Row = tuple[tuple[float, ...], float]
 

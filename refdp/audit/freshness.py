@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from refdp.audit.replay import Violation
-from refdp.curator import Array, Entry, Transcript
-from refdp.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian, Laplace, Mechanism
-from refdp.records import Floats
+from refdp.data.records import Floats
+from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian, Laplace, Mechanism
+from refdp.privacy.curator import Array, Entry, Transcript
 
 FALSE_ALARM = 1e-9
 """Bound on the probability that one call of `stale` accuses a run whose randomness is fresh."""

@@ -14,7 +14,7 @@ from typing import Literal
 
 import numpy as np
 
-from refdp.curator import ScopeRef
+from refdp.privacy.curator import ScopeRef
 
 
 @dataclass(frozen=True)

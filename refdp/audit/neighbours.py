@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from refdp.audit.replay import Pair
-from refdp.events import Relation
-from refdp.records import Categorical, Classes, Floats, Records, Schema, make_records
+from refdp.data.records import Categorical, Classes, Floats, Records, Schema, make_records
+from refdp.privacy.events import Relation
 
 Shape = Callable[[Schema, np.random.Generator, int], tuple[Floats, Floats]]
 

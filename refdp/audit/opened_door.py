@@ -31,11 +31,11 @@ from typing import Any
 import numpy as np
 
 from refdp.audit.opened_laws import NoiseCall, Unknown
-from refdp.curator import Entry, Request, Transcript
 from refdp.errors import ImpossibleReplay, InvalidParameter
-from refdp.events import Relation, Sensitivity
-from refdp.mechanisms import DiscreteLaplace, Exponential, Gaussian, Laplace
-from refdp.sources import same_request
+from refdp.noise.mechanisms import DiscreteLaplace, Exponential, Gaussian, Laplace
+from refdp.privacy.curator import Entry, Request, Transcript
+from refdp.privacy.events import Relation, Sensitivity
+from refdp.privacy.sources import same_request
 
 Reading = Callable[[dict[str, Any]], NoiseCall]
 """From the arguments of a call, by name, to what it says about itself."""

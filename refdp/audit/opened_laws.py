@@ -10,16 +10,16 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from refdp.curator import Array
-from refdp.divergences import table_divergence
-from refdp.draws import FloatArray, check_order, check_positive
 from refdp.errors import InvalidParameter
-from refdp.events import Norm, Sensitivity
-from refdp.selection import Exponential, utilities
+from refdp.noise.divergences import table_divergence
+from refdp.noise.draws import FloatArray, check_order, check_positive
+from refdp.noise.exponential import Exponential, utilities
+from refdp.privacy.curator import Array
+from refdp.privacy.events import Norm, Sensitivity
 
 
 class Law(Protocol):
-    """The part of a mechanism that a replay needs: see `refdp.mechanisms`."""
+    """The part of a mechanism that a replay needs: see `refdp.noise.mechanisms`."""
 
     def loss(self, value: ArrayLike, other: ArrayLike, output: ArrayLike) -> FloatArray:
         """Privacy loss of the output."""

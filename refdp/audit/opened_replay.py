@@ -36,8 +36,8 @@ from refdp.audit.structural_samples import Data
 from refdp.audit.structural_state import Leaf, leaves
 from refdp.checks import check_number
 from refdp.errors import ImpossibleReplay, InvalidParameter
-from refdp.events import Relation, Sensitivity
-from refdp.mechanisms import DiscreteGaussian, Gaussian, Laplace
+from refdp.noise.mechanisms import DiscreteGaussian, Gaussian, Laplace
+from refdp.privacy.events import Relation, Sensitivity
 
 SAMPLER_ALARM = 1e-9
 """Probability that one audit accuses a sampler that has the scale it says."""

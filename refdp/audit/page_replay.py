@@ -18,9 +18,9 @@ from refdp.audit.page_words import claim_in_words, finding_in_words
 from refdp.audit.replay import Pair, Violation, audit_pair, loss_in_words
 from refdp.audit.report import WORST_PAIRS, Progress, Report, neighbours, trainer
 from refdp.audit.tradeoff import Curve, curve_of
-from refdp.records import Categorical, Classes, Records
-from refdp.registry import Paper
-from refdp.training import source_for
+from refdp.data.records import Categorical, Classes, Records
+from refdp.faces.registry import Paper
+from refdp.faces.training import source_for
 
 Floats = NDArray[np.float64]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from refdp import claims
 from refdp.errors import InvalidParameter
+from refdp.ledger import claims
 
 RELEASES: Mapping[str, str] = {
     r"splits of level (\d+)": "the candidate that splits each node of level {0} (the root is level 0)",

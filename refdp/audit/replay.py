@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from refdp.audit.mixing import Term, largest, mixed, stronger
-from refdp.curator import Array, Curator, Entry, Source, Transcript
+from refdp.data.records import Records
 from refdp.errors import ImpossibleReplay
-from refdp.events import Relation, Sensitivity
-from refdp.mechanisms import DiscreteLaplace, Exponential, Laplace, Mechanism
-from refdp.records import Records
-from refdp.sources import Recorder, ReplaySource, SampleSource, Target
+from refdp.noise.mechanisms import DiscreteLaplace, Exponential, Laplace, Mechanism
+from refdp.privacy.curator import Array, Curator, Entry, Source, Transcript
+from refdp.privacy.events import Relation, Sensitivity
+from refdp.privacy.sources import Recorder, ReplaySource, SampleSource, Target
 
 Mask = NDArray[np.bool_]
 

@@ -18,13 +18,13 @@ from refdp.audit.freshness import release_kind, stale
 from refdp.audit.neighbours import from_records, pairs
 from refdp.audit.replay import SLACK, Finding, Pair, Trainer, Violation, audit_pair, finite_or_name, run
 from refdp.audit.worst import worst_case
-from refdp.certificate import Guarantee
-from refdp.curator import Curator
+from refdp.data.records import Categorical, Classes, Interval, Numeric, Records, Schema
 from refdp.errors import InvalidParameter
-from refdp.events import Plan, Relation, expand
-from refdp.records import Categorical, Classes, Interval, Numeric, Records, Schema
-from refdp.registry import Paper
-from refdp.training import source_for
+from refdp.faces.registry import Paper
+from refdp.faces.training import source_for
+from refdp.ledger.certificate import Guarantee
+from refdp.privacy.curator import Curator
+from refdp.privacy.events import Plan, Relation, expand
 
 Progress = Callable[[int, int], None]
 

@@ -28,8 +28,8 @@ from refdp.audit.structural_samples import (
     statistics,
     unbounded,
 )
+from refdp.data.records import Floats
 from refdp.errors import InvalidParameter
-from refdp.records import Floats
 
 EXACT = 1e-9
 """Relative rounding within which a derived number, a sum or a difference, counts as the same."""

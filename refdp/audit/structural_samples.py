@@ -18,8 +18,8 @@ from scipy.stats import binom
 from refdp.audit.replay import finite_or_name
 from refdp.audit.runs import RAISED
 from refdp.audit.structural_state import Leaf, leaves
+from refdp.data.records import Floats
 from refdp.errors import InvalidParameter
-from refdp.records import Floats
 
 Data = Any
 """Records: an array whose rows are records, a list of records, or a tuple of arrays with a row for each record."""

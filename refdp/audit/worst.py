@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from refdp.audit.replay import Finding, Pair, Trainer, compare, has_secrets, impossible, run
-from refdp.curator import EVERYWHERE, Array, Curator, Request, own
+from refdp.data.records import Records
 from refdp.errors import ImpossibleReplay
-from refdp.events import Relation
-from refdp.mechanisms import Mechanism
-from refdp.records import Records
-from refdp.sources import asked, same_request
+from refdp.noise.mechanisms import Mechanism
+from refdp.privacy.curator import EVERYWHERE, Array, Curator, Request, own
+from refdp.privacy.events import Relation
+from refdp.privacy.sources import asked, same_request
 
 
 class _Reached(Exception):

@@ -12,10 +12,10 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from refdp import kernels
-from refdp.candidates import Candidates
-from refdp.records import Floats
-from refdp.sparse import AnyRecords, SparseFeatures, SparseRecords
+from refdp.data import kernels
+from refdp.data.candidates import Candidates
+from refdp.data.records import Floats
+from refdp.data.sparse import AnyRecords, SparseFeatures, SparseRecords
 
 Index = NDArray[np.intp]
 Nodes = NDArray[Any]

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from refdp.candidates import Candidates
-from refdp.records import Floats
+from refdp.data.candidates import Candidates
+from refdp.data.records import Floats
 
 Positions = NDArray[np.intp]
 """Rows of `Candidates.values`."""

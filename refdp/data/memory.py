@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from refdp import kernels
-from refdp.candidates import Candidates
-from refdp.curator import EVERYWHERE
+from refdp.data import kernels
+from refdp.data.candidates import Candidates
 from refdp.data.codes import Codes, Index, coded, leaf_of
+from refdp.data.losses import on_grid
 from refdp.data.population import (
     COUNT,
     Accounts,
@@ -41,11 +41,11 @@ from refdp.data.population import (
     Turn,
     units,
 )
+from refdp.data.records import Categorical, Floats, Records, Schema
+from refdp.data.sparse import AnyRecords, SparseRecords
+from refdp.data.trees import Ensemble
 from refdp.errors import InvalidParameter
-from refdp.losses import on_grid
-from refdp.records import Categorical, Floats, Records, Schema
-from refdp.sparse import AnyRecords, SparseRecords
-from refdp.trees import Ensemble
+from refdp.privacy.curator import EVERYWHERE
 
 Mask = NDArray[np.bool_]
 _WIDE = 14

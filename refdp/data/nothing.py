@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from refdp.candidates import Candidates
+from refdp.data.candidates import Candidates
 from refdp.data.population import (
     Advance,
     Begin,

@@ -26,12 +26,12 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from refdp.candidates import Candidates
+from refdp.data.candidates import Candidates
+from refdp.data.kernels import GRID
+from refdp.data.records import Floats
+from refdp.data.trees import schema_in, schema_out
 from refdp.errors import InvalidParameter
-from refdp.events import Relation
-from refdp.kernels import GRID
-from refdp.records import Floats
-from refdp.trees import schema_in, schema_out
+from refdp.privacy.events import Relation
 
 Sums = NDArray[np.int64]
 """Sums of contributions in units of GRID."""

@@ -16,13 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from refdp import events
-from refdp.curator import Curator
 from refdp.data.nothing import Nothing
 from refdp.data.population import Population
-from refdp.events import Event, Plan
-from refdp.records import Schema
-from refdp.sources import AccountSource
+from refdp.data.records import Schema
+from refdp.privacy import events
+from refdp.privacy.curator import Curator
+from refdp.privacy.events import Event, Plan
+from refdp.privacy.sources import AccountSource
 
 Train = Callable[[Any, Schema, Population, Curator], Any]
 """train(params, schema, population, curator)."""

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from refdp.candidates import Candidates
+from refdp.data.candidates import Candidates
 from refdp.data.nothing import Nothing
 from refdp.data.population import (
     Advance,
@@ -38,8 +38,8 @@ from refdp.data.population import (
     Step,
     Sums,
 )
+from refdp.data.records import Records
 from refdp.errors import InvalidParameter, InvalidRecords
-from refdp.records import Records
 
 INTEGER = 8
 """Bytes of an integer on the wire; so is every released number that is sent back."""

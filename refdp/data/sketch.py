@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from refdp.events import Relation, records_changed
-from refdp.generic import Number, absolute
-from refdp.records import Floats
+from refdp.data.numbers import Number, absolute
+from refdp.data.records import Floats
+from refdp.privacy.events import Relation, records_changed
 
 Positions = NDArray[np.intp]
 """Bins or thresholds, by their number."""

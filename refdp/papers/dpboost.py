@@ -23,14 +23,13 @@ from typing import Literal
 
 import numpy as np
 
-from refdp import candidates as grids
-from refdp import portable
-from refdp.calibration import laplace_charge
-from refdp.candidates import Candidates
-from refdp.certificate import Certificate, Guarantee, issue
 from refdp.checks import check_choices, check_count, check_number
-from refdp.curator import Curator
+from refdp.data import candidates as grids
+from refdp.data import portable
+from refdp.data.candidates import Candidates
+from refdp.data.losses import GRID, LARGEST, grid_floor, on_grid, square_gradient
 from refdp.data.memory import Memory
+from refdp.data.numbers import Number, minimum
 from refdp.data.population import (
     COUNT,
     Advance,
@@ -46,14 +45,15 @@ from refdp.data.population import (
     Statistics,
     values,
 )
+from refdp.data.portable import rounded_up
 from refdp.data.reading import plan_of
-from refdp.events import Charge, Plan, Relation, Sensitivity
-from refdp.generic import Number, minimum
-from refdp.losses import GRID, LARGEST, grid_floor, on_grid, square_gradient
-from refdp.mechanisms import Exponential
-from refdp.portable import rounded_up
-from refdp.records import Floats, Interval, Records, Schema
-from refdp.trees import Ensemble, Model, Tree
+from refdp.data.records import Floats, Interval, Records, Schema
+from refdp.data.trees import Ensemble, Model, Tree
+from refdp.ledger.certificate import Certificate, Guarantee, issue
+from refdp.noise.calibration import laplace_charge
+from refdp.noise.mechanisms import Exponential
+from refdp.privacy.curator import Curator
+from refdp.privacy.events import Charge, Plan, Relation, Sensitivity
 
 PAPER = "Li, Wu, Wen, He: Privacy-Preserving Gradient Boosting Decision Trees (AAAI 2020, arXiv 1911.04209)"
 

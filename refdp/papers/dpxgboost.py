@@ -29,15 +29,14 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from refdp import candidates as grids
-from refdp import portable
 from refdp.accounting import calibrate
-from refdp.calibration import before_sampling, geometric, laplace_charge
-from refdp.candidates import Candidates
-from refdp.certificate import Certificate, Guarantee, issue
 from refdp.checks import check_choices, check_count, check_number
-from refdp.curator import Curator
+from refdp.data import candidates as grids
+from refdp.data import portable
+from refdp.data.candidates import Candidates
+from refdp.data.losses import GRID, LARGEST, WIDEST, grid_floor, on_grid, sigmoid, square_gradient
 from refdp.data.memory import Memory
+from refdp.data.numbers import Number, maximum, minimum
 from refdp.data.population import (
     COUNT,
     Advance,
@@ -55,17 +54,18 @@ from refdp.data.population import (
     Statistics,
     values,
 )  # fmt: skip
+from refdp.data.portable import rounded_up
 from refdp.data.reading import plan_of
+from refdp.data.records import Floats, Interval, Schema
 from refdp.data.sketch import Positions, halved, median_range, median_utilities, quantile_edges, quantile_levels
+from refdp.data.sparse import AnyRecords
+from refdp.data.trees import Ensemble, Model, Tree
 from refdp.errors import InvalidParameter
-from refdp.events import Charge, Norm, Plan, Relation, Sensitivity, records_changed
-from refdp.generic import Number, maximum, minimum
-from refdp.losses import GRID, LARGEST, WIDEST, grid_floor, on_grid, sigmoid, square_gradient
-from refdp.mechanisms import Exponential
-from refdp.portable import rounded_up
-from refdp.records import Floats, Interval, Schema
-from refdp.sparse import AnyRecords
-from refdp.trees import Ensemble, Model, Tree
+from refdp.ledger.certificate import Certificate, Guarantee, issue
+from refdp.noise.calibration import before_sampling, geometric, laplace_charge
+from refdp.noise.mechanisms import Exponential
+from refdp.privacy.curator import Curator
+from refdp.privacy.events import Charge, Norm, Plan, Relation, Sensitivity, records_changed
 
 PAPER = "Grislain, Gonzalvez: DP-XGBoost: Private Machine Learning at Scale (2021, arXiv 2110.12770)"
 Ways = list[tuple[Floats, Floats]]

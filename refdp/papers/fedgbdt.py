@@ -31,16 +31,15 @@ from typing import Any, Literal
 
 import numpy as np
 
-from refdp import candidates as grids
-from refdp import portable
 from refdp.accounting import account
-from refdp.calibration import gaussian, total_mu
-from refdp.candidates import Candidates, inner_uniform_candidate, iterative_hessian, log_candidate
-from refdp.certificate import Certificate, Guarantee, issue
 from refdp.checks import check_choices, check_count, check_number
-from refdp.curator import Curator
+from refdp.data import candidates as grids
+from refdp.data import portable
+from refdp.data.candidates import Candidates, inner_uniform_candidate, iterative_hessian, log_candidate
 from refdp.data.feasible import Feasible, Options, Positions, below
+from refdp.data.losses import GRID, LARGEST, WIDEST, grid_floor, log_gradient, log_odds, on_grid, square_gradient
 from refdp.data.memory import Memory
+from refdp.data.numbers import Number, absolute, exp, maximum, minimum
 from refdp.data.population import (
     Advance,
     Begin,
@@ -59,13 +58,14 @@ from refdp.data.population import (
     values,
 )
 from refdp.data.reading import plan_of
+from refdp.data.records import Classes, Floats, Interval, Numeric, Records, Schema
 from refdp.data.shards import check_records_each
+from refdp.data.trees import Ensemble, Model, Tree
 from refdp.errors import InvalidParameter
-from refdp.events import Charge, Plan, Relation, Sensitivity
-from refdp.generic import Number, absolute, exp, maximum, minimum
-from refdp.losses import GRID, LARGEST, WIDEST, grid_floor, log_gradient, log_odds, on_grid, square_gradient
-from refdp.records import Classes, Floats, Interval, Numeric, Records, Schema
-from refdp.trees import Ensemble, Model, Tree
+from refdp.ledger.certificate import Certificate, Guarantee, issue
+from refdp.noise.calibration import gaussian, total_mu
+from refdp.privacy.curator import Curator
+from refdp.privacy.events import Charge, Plan, Relation, Sensitivity
 
 PAPER = (
     "Maddock, Cormode, Wang, Maple, Jha: Federated Boosted Decision Trees with Differential Privacy "
@@ -231,7 +231,7 @@ class Params:
       always from "renyi".
     noise: "discrete", exact samplers on a public grid; or "floating", which risks that the last bits of what is
       released tell more than epsilon (Mironov 2012).
-    noise_by: "aggregator", a trusted one or shares that add up to it (refdp/shares.py); or "record": the local
+    noise_by: "aggregator", a trusted one or shares that add up to it (refdp/privacy/shares.py); or "record": the local
       model, every record adds the whole noise to its own (g, h); totally random trees and replace-one only.
     records_each: r, at most so many records a participant has; neighbours then differ in all records of one of them.
       Above 1 the records of each participant are needed apart, as hosts of `refdp.data.shards.Shards`.

@@ -28,14 +28,13 @@ from typing import Literal
 
 import numpy as np
 
-from refdp import candidates as grids
-from refdp import portable
-from refdp.calibration import laplace_charge
-from refdp.candidates import Candidates
-from refdp.certificate import Certificate, Guarantee, issue
 from refdp.checks import check_choices, check_count, check_number
-from refdp.curator import Curator
+from refdp.data import candidates as grids
+from refdp.data import portable
+from refdp.data.candidates import Candidates
+from refdp.data.losses import GRID, LARGEST, WIDEST, grid_floor, on_grid
 from refdp.data.memory import Memory
+from refdp.data.numbers import Number, absolute, exp, maximum, minimum
 from refdp.data.population import (
     COUNT,
     Advance,
@@ -52,14 +51,15 @@ from refdp.data.population import (
     Turn,
     values,
 )
+from refdp.data.portable import rounded_up
 from refdp.data.reading import plan_of
-from refdp.events import Charge, Plan, Relation, Sensitivity
-from refdp.generic import Number, absolute, exp, maximum, minimum
-from refdp.losses import GRID, LARGEST, WIDEST, grid_floor, on_grid
-from refdp.mechanisms import DiscreteLaplace, Exponential, Laplace, Mechanism
-from refdp.portable import rounded_up
-from refdp.records import Floats, Interval, Records, Schema
-from refdp.trees import Ensemble, Model, Tree
+from refdp.data.records import Floats, Interval, Records, Schema
+from refdp.data.trees import Ensemble, Model, Tree
+from refdp.ledger.certificate import Certificate, Guarantee, issue
+from refdp.noise.calibration import laplace_charge
+from refdp.noise.mechanisms import DiscreteLaplace, Exponential, Laplace, Mechanism
+from refdp.privacy.curator import Curator
+from refdp.privacy.events import Charge, Plan, Relation, Sensitivity
 
 PAPER = (
     "Zhao, Ni, Hu, Chen, Zhou, Xiao, Wu: InPrivate Digging: Enabling Tree-based Distributed Data Mining with "

@@ -29,14 +29,13 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from refdp import portable
 from refdp.accounting.conversion import epsilons
 from refdp.accounting.individual import Accounts, Budget, initialise
-from refdp.calibration import laplace_charge
-from refdp.certificate import Certificate, Guarantee, issue
 from refdp.checks import check_choices, check_count, check_number
-from refdp.curator import Curator
+from refdp.data import portable
+from refdp.data.losses import GRID, LOG, SQUARE, WIDEST, grid_floor, on_grid
 from refdp.data.memory import Memory
+from refdp.data.numbers import Number, maximum, minimum
 from refdp.data.population import (
     Advance,
     Begin,
@@ -51,14 +50,15 @@ from refdp.data.population import (
     values,
 )
 from refdp.data.reading import plan_of
+from refdp.data.records import Categorical, Classes, Floats, Numeric, Records, Schema
+from refdp.data.trees import Ensemble, Model, Tree
 from refdp.errors import InvalidParameter
-from refdp.events import Charge as Cost
-from refdp.events import Plan, Relation, Sensitivity
-from refdp.generic import Number, maximum, minimum
-from refdp.losses import GRID, LOG, SQUARE, WIDEST, grid_floor, on_grid
-from refdp.mechanisms import DiscreteGaussian, Gaussian
-from refdp.records import Categorical, Classes, Floats, Numeric, Records, Schema
-from refdp.trees import Ensemble, Model, Tree
+from refdp.ledger.certificate import Certificate, Guarantee, issue
+from refdp.noise.calibration import laplace_charge
+from refdp.noise.mechanisms import DiscreteGaussian, Gaussian
+from refdp.privacy.curator import Curator
+from refdp.privacy.events import Charge as Cost
+from refdp.privacy.events import Plan, Relation, Sensitivity
 
 PAPER = (
     "Kirschte, Peinemann, Stock, Cotrini, Mohammadi: S-GBDT: Frugal Differentially Private Gradient Boosting Decision "

@@ -27,9 +27,9 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from refdp.curator import Array, Request, Source
+from refdp.data.records import Records
 from refdp.errors import JournalError, MessageError
-from refdp.records import Records
+from refdp.privacy.curator import Array, Request, Source
 
 VERSION = 1
 START = "0" * 16

@@ -13,9 +13,9 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from refdp.data.records import Categorical, Feature, Floats, Schema
+from refdp.data.trees import Tree
 from refdp.errors import MessageError
-from refdp.records import Categorical, Feature, Floats, Schema
-from refdp.trees import Tree
 
 MINER = -1
 """Position of the data miner, who asks for each round and gets the trees at the end."""

@@ -18,19 +18,19 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import asdict, dataclass, field
 
-from refdp.certificate import Certificate, Guarantee, issue
-from refdp.curator import Blocks, Curator
 from refdp.data.memory import Memory
 from refdp.data.population import Population
 from refdp.data.reading import plan_of
+from refdp.data.records import Records, Schema
+from refdp.data.trees import Tree
 from refdp.errors import InvalidParameter
-from refdp.events import Plan, Relation
+from refdp.ledger.certificate import Certificate, Guarantee, issue
 from refdp.papers.inprivate import Params, begin, follow, new_trees, round_share
+from refdp.privacy.curator import Blocks, Curator
+from refdp.privacy.events import Plan, Relation
 from refdp.protocols.journal import Journal
 from refdp.protocols.messages import Board, Kind, Message, Rules, Turn
 from refdp.protocols.quality import Control, Name, falls, on_public
-from refdp.records import Records, Schema
-from refdp.trees import Tree
 
 OWNERS = {Relation.ADD_REMOVE: "inprivate/algorithm-2", Relation.REPLACE_ONE: "inprivate/algorithm-2-replace-one"}
 

@@ -12,17 +12,17 @@ from typing import Literal
 
 import numpy as np
 
-from refdp.calibration import laplace
 from refdp.checks import check_number
-from refdp.curator import Curator
-from refdp.events import Relation, Release, Sensitivity
-from refdp.generic import Number, absolute, log
-from refdp.losses import GRID, LARGEST, grid_floor, on_grid
-from refdp.mechanisms import DiscreteLaplace, Laplace
+from refdp.data.losses import GRID, LARGEST, grid_floor, on_grid
+from refdp.data.numbers import Number, absolute, log
+from refdp.data.portable import rounded_up
+from refdp.data.records import Categorical, Floats, Interval, Records
+from refdp.noise.calibration import laplace
+from refdp.noise.mechanisms import DiscreteLaplace, Laplace
 from refdp.papers.inprivate import Params, clip, records_changed
-from refdp.portable import rounded_up
+from refdp.privacy.curator import Curator
+from refdp.privacy.events import Relation, Release, Sensitivity
 from refdp.protocols.messages import Turn
-from refdp.records import Categorical, Floats, Interval, Records
 
 ADVANCE = {Relation.ADD_REMOVE: "inprivate/advance-sum", Relation.REPLACE_ONE: "inprivate/advance-sum-replace-one"}
 Name = Literal["quality", "advance"]

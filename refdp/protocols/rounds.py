@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
+from refdp.data.trees import Model
 from refdp.errors import InvalidParameter, MessageError
 from refdp.papers.inprivate import Params, model_of
 from refdp.protocols.messages import MINER, Board, Kind, Message, Rules
 from refdp.protocols.quality import Control, on_public
-from refdp.trees import Model
 
 Fault = Literal["", "silent", "lost"]
 """What goes wrong in a turn: nothing; the owner does nothing at all; it trains, but its message never arrives."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from itertools import count
 
 from refdp.checks import check_number
-from refdp.generic import Number, maximum
+from refdp.data.numbers import Number, maximum
 from refdp.protocols.rounds import Outcome
 
 Place = tuple[int, int]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from refdp.events import Event, Norm, Plan, Relation, Release, Repeat, Sensitivity, Sequential, Subsample
-from refdp.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian, Laplace, Mechanism
+from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian, Laplace, Mechanism
+from refdp.privacy.events import Event, Norm, Plan, Relation, Release, Repeat, Sensitivity, Sequential, Subsample
 
 ADD_REMOVE, REPLACE_ONE = Relation.ADD_REMOVE, Relation.REPLACE_ONE
 NORMS: dict[type, Norm] = {Laplace: 1, DiscreteLaplace: 1, Gaussian: 2, DiscreteGaussian: 2, Exponential: "range"}

@@ -11,8 +11,8 @@ from scipy import integrate
 
 from refdp.accounting import account, adaptive
 from refdp.accounting.normal import normalise
-from refdp.events import Plan, Repeat, Subsample
-from refdp.mechanisms import Exponential, Gaussian, Laplace
+from refdp.noise.mechanisms import Exponential, Gaussian, Laplace
+from refdp.privacy.events import Plan, Repeat, Subsample
 
 T = np.linspace(0, 1, 1201)
 

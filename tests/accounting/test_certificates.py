@@ -18,8 +18,8 @@ from proofs.accounting import Part, Rejected, both_directions, check, digest, ma
 from refdp.accounting import account
 from refdp.accounting.certificates import certificate
 from refdp.errors import InvalidParameter
-from refdp.events import Event, Plan, Repeat, Sequential, Subsample
-from refdp.mechanisms import DiscreteLaplace, Gaussian, Laplace
+from refdp.noise.mechanisms import DiscreteLaplace, Gaussian, Laplace
+from refdp.privacy.events import Event, Plan, Repeat, Sequential, Subsample
 
 PLANS = {
     "gaussian": (gaussian(1.0), 1e-6),
@@ -76,7 +76,7 @@ def test_the_checker_needs_neither_refdp_nor_numpy() -> None:
 
 
 def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from refdp.cli import app
+    from refdp.faces.cli import app
 
     path = tmp_path / "out.json"
     done = CliRunner().invoke(

@@ -18,8 +18,8 @@ from refdp.accounting.grid import Measure, pessimistic
 from refdp.accounting.normal import normalise
 from refdp.accounting.pairs import GaussianPair, LaplacePair, TwoPoint
 from refdp.accounting.statistic import Statistic, added
-from refdp.events import Parallel, Partition, Plan, Repeat, Sequential, Subsample
-from refdp.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian, Laplace
+from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian, Laplace
+from refdp.privacy.events import Parallel, Partition, Plan, Repeat, Sequential, Subsample
 
 
 def rational_sum(measure: Measure, count: int) -> list[Fraction]:

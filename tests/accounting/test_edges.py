@@ -15,8 +15,8 @@ from refdp.accounting.binomial import log_masses_above
 from refdp.accounting.normal import normalise
 from refdp.accounting.pure import kov_delta
 from refdp.errors import InvalidParameter
-from refdp.events import Event, Parallel, Plan, Release, Repeat, Sequential, Subsample
-from refdp.mechanisms import Exponential, Gaussian, Laplace
+from refdp.noise.mechanisms import Exponential, Gaussian, Laplace
+from refdp.privacy.events import Event, Parallel, Plan, Release, Repeat, Sequential, Subsample
 
 
 @pytest.fixture(autouse=True)

@@ -13,8 +13,8 @@ from refdp.accounting import account
 from refdp.accounting.plan_file import load_plan
 from refdp.accounting.report import account_command, render
 from refdp.errors import InvalidParameter, RefdpError
-from refdp.events import Parallel, Partition, Repeat, Sequential, Subsample
-from refdp.mechanisms import DiscreteLaplace, Exponential, Gaussian, Laplace
+from refdp.noise.mechanisms import DiscreteLaplace, Exponential, Gaussian, Laplace
+from refdp.privacy.events import Parallel, Partition, Repeat, Sequential, Subsample
 
 FILE = """
 relation = "add-remove"

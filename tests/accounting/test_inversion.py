@@ -21,8 +21,8 @@ from refdp.accounting import gaussian as exact
 from refdp.accounting.monte_carlo import estimate_delta
 from refdp.accounting.precise import gaussian_delta
 from refdp.errors import InvalidParameter
-from refdp.events import Repeat, Subsample
-from refdp.mechanisms import Exponential, Gaussian
+from refdp.noise.mechanisms import Exponential, Gaussian
+from refdp.privacy.events import Repeat, Subsample
 
 
 @pytest.mark.parametrize("epsilon", [1e-3, 0.5, 1.0, 12.0])

@@ -15,8 +15,8 @@ from refdp.accounting.dp_events import from_dp_event, to_dp_event
 from refdp.accounting.enclosure import enclose_epsilon
 from refdp.accounting.normal import normalise
 from refdp.errors import InvalidParameter
-from refdp.events import Event, Parallel, Plan, Release, Repeat, Sequential, Subsample
-from refdp.mechanisms import Exponential, Gaussian, Laplace
+from refdp.noise.mechanisms import Exponential, Gaussian, Laplace
+from refdp.privacy.events import Event, Parallel, Plan, Release, Repeat, Sequential, Subsample
 
 ORDERS = np.arange(2.0, 33.0)
 GRID = 2e-3

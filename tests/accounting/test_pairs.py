@@ -17,7 +17,7 @@ from refdp.accounting.grid import Measure, envelope, pessimistic
 from refdp.accounting.normal import normalise
 from refdp.accounting.rounding import SLACK
 from refdp.accounting.statistic import Power, rounded
-from refdp.mechanisms import DiscreteGaussian, DiscreteLaplace, Laplace
+from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Laplace
 
 GAMMAS = np.exp(np.linspace(-2.5, 2.5, 41))
 

@@ -12,8 +12,8 @@ from account_plans import ADD_REMOVE, plan, release
 from scipy import special
 
 from refdp.accounting import account, renyi
-from refdp.events import Partition, Plan, Repeat
-from refdp.mechanisms import DiscreteLaplace, Gaussian
+from refdp.noise.mechanisms import DiscreteLaplace, Gaussian
+from refdp.privacy.events import Partition, Plan, Repeat
 
 
 def answers(each: float, weights: tuple[float, ...]) -> Counter[tuple[float, float]]:

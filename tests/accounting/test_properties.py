@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from refdp.accounting import account, pure_epsilon, renyi, renyi_epsilon
 from refdp.errors import InvalidParameter, RelationMismatch
-from refdp.events import Event, Parallel, Partition, Plan, Repeat, Sequential, Subsample
-from refdp.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian, Laplace
+from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian, Laplace
+from refdp.privacy.events import Event, Parallel, Partition, Plan, Repeat, Sequential, Subsample
 
 NOISE = st.floats(0.8, 30.0)
 RELEASES = st.one_of(

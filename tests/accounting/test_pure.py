@@ -11,8 +11,8 @@ from account_plans import ADD_REMOVE, REPLACE_ONE, laplace, plan, release
 
 from refdp.accounting import account, pure_epsilon
 from refdp.accounting.pure import kov_delta, kov_epsilon
-from refdp.events import Parallel, Partition, Plan, Relation, Repeat, Sequential, Subsample
-from refdp.mechanisms import DiscreteLaplace, Exponential, Gaussian, Laplace
+from refdp.noise.mechanisms import DiscreteLaplace, Exponential, Gaussian, Laplace
+from refdp.privacy.events import Parallel, Partition, Plan, Relation, Repeat, Sequential, Subsample
 
 WEIGHTS_AND_EPSILONS = [((0.3, 0.7), (1.0, 2.0)), ((0.2, 0.1), (0.5, 3.0)), ((1.0,), (2.0,))]
 

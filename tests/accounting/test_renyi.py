@@ -10,8 +10,8 @@ import pytest
 from account_plans import ADD_REMOVE, REPLACE_ONE, laplace, plan, release, sampled_gaussian
 
 from refdp.accounting import conversion, curves, renyi, renyi_epsilon, sampling
-from refdp.events import Parallel, Partition, Plan, Sequential, Subsample
-from refdp.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian, Laplace
+from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian, Laplace
+from refdp.privacy.events import Parallel, Partition, Plan, Sequential, Subsample
 
 mp.mp.dps = 30
 ORDERS = np.array([1.001, 1.3, 2.0, 3.7, 8.0, 31.5, 200.0])

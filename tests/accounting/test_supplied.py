@@ -16,8 +16,8 @@ from refdp.accounting.dp_events import from_dp_event
 from refdp.accounting.pairs import LaplacePair, Pair
 from refdp.accounting.releases import LaplaceCost, cost
 from refdp.errors import InvalidParameter
-from refdp.events import Plan, Release, Repeat, Sensitivity, Subsample
-from refdp.mechanisms import Gaussian, Laplace
+from refdp.noise.mechanisms import Gaussian, Laplace
+from refdp.privacy.events import Plan, Release, Repeat, Sensitivity, Subsample
 
 UNIT = Sensitivity(1.0, 1, "test/declared", ADD_REMOVE)
 

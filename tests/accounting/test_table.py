@@ -9,8 +9,8 @@ from account_plans import exponential, gaussian, laplace, plan, release, sampled
 from refdp.accounting import account, renyi_epsilon
 from refdp.accounting.enclosure import enclose_epsilon
 from refdp.accounting.normal import normalise
-from refdp.events import Repeat
-from refdp.mechanisms import Gaussian, Laplace
+from refdp.noise.mechanisms import Gaussian, Laplace
+from refdp.privacy.events import Repeat
 
 MIXED = plan(Repeat(release(Laplace(20.0)), 100), Repeat(release(Gaussian(20.0)), 100))
 ROUNDED = 5e-8  # the table has seven decimals

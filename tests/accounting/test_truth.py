@@ -8,8 +8,8 @@ import pytest
 from account_plans import plan, release
 
 from refdp.accounting import account
-from refdp.events import Subsample
-from refdp.mechanisms import Exponential, Gaussian, Laplace
+from refdp.noise.mechanisms import Exponential, Gaussian, Laplace
+from refdp.privacy.events import Subsample
 
 mp.mp.dps = 50
 

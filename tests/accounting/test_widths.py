@@ -7,8 +7,8 @@ from account_plans import gaussian, laplace, plan, release, sampled_gaussian
 
 from refdp.accounting.enclosure import enclose_epsilon
 from refdp.accounting.normal import normalise
-from refdp.events import Plan, Repeat, Sequential, Subsample
-from refdp.mechanisms import DiscreteLaplace, Gaussian, Laplace
+from refdp.noise.mechanisms import DiscreteLaplace, Gaussian, Laplace
+from refdp.privacy.events import Plan, Repeat, Sequential, Subsample
 
 PLAIN = {
     "laplace": laplace(20.0, 500),

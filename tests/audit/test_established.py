@@ -11,16 +11,16 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 import numpy as np
 import pytest
 
-from refdp import registry
 from refdp.audit import page_replay
 from refdp.audit import report as audits
 from refdp.audit.replay import SLACK, Finding, Pair, audit_pair
 from refdp.audit.report import SCHEMAS, Report, audit_paper, neighbours, readings, trainer
 from refdp.errors import InvalidParameter
-from refdp.events import Relation
-from refdp.mechanisms import Laplace
-from refdp.registry import Paper
-from refdp.training import source_for
+from refdp.faces import registry
+from refdp.faces.registry import Paper
+from refdp.faces.training import source_for
+from refdp.noise.mechanisms import Laplace
+from refdp.privacy.events import Relation
 from tests.core.test_door import HONEST, Published
 
 SMALL = {"trees": 2, "trees_per_ensemble": 2, "depth": 1, "bins": 3, "owners": 2, "rounds": 2, "child_minimum": 2}

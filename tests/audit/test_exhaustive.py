@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from refdp.audit.exhaustive import Row, Worst, worst_loss
-from refdp.events import Relation
+from refdp.data.records import Categorical, Interval, Numeric, Schema
 from refdp.papers import dpboost, published
-from refdp.records import Categorical, Interval, Numeric, Schema
+from refdp.privacy.events import Relation
 
 THREE_BINS = Schema((Numeric("a", 0.0, 3.0),), Interval(-1.0, 1.0))
 THREE_BINS_ROWS: list[Row] = [((x,), y) for x in (0.5, 1.5, 2.5) for y in (-1.0, 0.0, 1.0)]

@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from refdp import registry
 from refdp.audit.freshness import patterns, release_kind, stale, standardised
 from refdp.audit.replay import run
 from refdp.audit.report import SCHEMAS, trainer
-from refdp.curator import Request, Source, Transcript
-from refdp.discrete import GeneratorBits, standard_draws
-from refdp.events import Relation
-from refdp.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian, Laplace
-from refdp.records import Records, make_records
-from refdp.sources import SampleSource, asked
+from refdp.data.records import Records, make_records
+from refdp.faces import registry
+from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian, Laplace
+from refdp.noise.samplers import GeneratorBits, standard_draws
+from refdp.privacy.curator import Request, Source, Transcript
+from refdp.privacy.events import Relation
+from refdp.privacy.sources import SampleSource, asked
 
 DPBOOST = registry.paper("dpboost")
 

@@ -15,9 +15,9 @@ import pytest
 from refdp.accounting import account
 from refdp.accounting.monte_carlo import estimate_delta
 from refdp.audit.replay import Pair, sampled
-from refdp.events import Event, Partition, Plan, Relation, Repeat, Sequential, Subsample
+from refdp.data.records import Categorical, Interval, Schema, make_records
 from refdp.papers import dpboost
-from refdp.records import Categorical, Interval, Schema, make_records
+from refdp.privacy.events import Event, Partition, Plan, Relation, Repeat, Sequential, Subsample
 
 SCHEMA = Schema((Categorical("a", ("0", "1")),), Interval(-1.0, 1.0))
 CONFIDENCE = 1 - 1e-7

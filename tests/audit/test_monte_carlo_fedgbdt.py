@@ -17,11 +17,11 @@ import pytest
 from refdp.accounting import account
 from refdp.accounting.monte_carlo import estimate_delta
 from refdp.audit.replay import Pair, sampled
-from refdp.curator import Curator
-from refdp.events import Plan, Relation, Release, Repeat, Sequential
-from refdp.mechanisms import Gaussian
+from refdp.data.records import Categorical, Classes, Records, Schema, make_records
+from refdp.noise.mechanisms import Gaussian
 from refdp.papers import fedgbdt
-from refdp.records import Categorical, Classes, Records, Schema, make_records
+from refdp.privacy.curator import Curator
+from refdp.privacy.events import Plan, Relation, Release, Repeat, Sequential
 from tests.fedgbdt.cases import releases
 
 SCHEMA = Schema((Categorical("a", ("0", "1")),), Classes(("no", "yes")))

@@ -17,11 +17,11 @@ import pytest
 from refdp.accounting import account
 from refdp.accounting.monte_carlo import estimate_delta
 from refdp.audit.replay import Pair, sampled
-from refdp.curator import Curator
-from refdp.events import Plan, Relation
-from refdp.mechanisms import Gaussian
+from refdp.data.records import Categorical, Interval, Records, Schema, make_records
+from refdp.noise.mechanisms import Gaussian
 from refdp.papers import sgbdt
-from refdp.records import Categorical, Interval, Records, Schema, make_records
+from refdp.privacy.curator import Curator
+from refdp.privacy.events import Plan, Relation
 
 SCHEMA = Schema((Categorical("a", ("0", "1")),), Interval(-1.0, 1.0))
 EPSILONS = np.linspace(0.2, 3.8, 10)

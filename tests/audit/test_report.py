@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from refdp import registry
 from refdp.audit.freshness import release_kind
 from refdp.audit.replay import Violation
 from refdp.audit.report import SMALL, Report, audit_paper, merged, neighbours, readings
+from refdp.data.records import make_records
 from refdp.errors import InvalidParameter
-from refdp.events import Relation
+from refdp.faces import registry
+from refdp.faces.registry import Paper
 from refdp.papers import dpboost
-from refdp.records import make_records
-from refdp.registry import Paper
+from refdp.privacy.events import Relation
 
 PAPER = registry.paper("dpboost")
 FEW = {**SMALL, "trees": 3, "depth": 2}

@@ -97,8 +97,8 @@ def test_bad_input() -> None:
 
 def trained_with_canaries(epsilon: float) -> float:
     """The bound from one DPBoost run: canaries stand beside known records of the opposite label."""
-    from refdp.estimators import DPBoostRegressor
-    from refdp.seeds import ReproducibleSeed
+    from refdp.faces.estimators import DPBoostRegressor
+    from refdp.faces.seeds import ReproducibleSeed
 
     count = 100
     places = (np.arange(count)[:, None] + 0.5) / count

@@ -18,13 +18,14 @@ import numpy as np
 import pytest
 
 import refdp
-from refdp import claims, cli, registry
 from refdp.audit import page_blackbox, page_replay, page_words
 from refdp.audit.page_sources import function_line, release_line
 from refdp.audit.replay import Violation
 from refdp.audit.report import SCHEMAS
 from refdp.audit.tradeoff import curve_from
-from refdp.events import releases
+from refdp.faces import cli, registry
+from refdp.ledger import claims
+from refdp.privacy.events import releases
 from tests.blackbox import foreign
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
@@ -252,7 +253,7 @@ def test_what_figures_need_is_looked_for_before_the_work(
 
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.setattr("refdp.audit.report.audit_paper", worked)
-    monkeypatch.setattr("refdp.commands.blackbox.bound_from", worked)
+    monkeypatch.setattr("refdp.faces.commands.blackbox.bound_from", worked)
     path = tmp_path / "report.html"
     given = (pair if argument == "PAIR" else argument for argument in arguments)
     status, document, errors = call(*given, "--html", str(path))
@@ -350,7 +351,7 @@ def test_what_the_function_prints_is_no_part_of_the_report(
     pair: str,
 ) -> None:
     arguments = ["--callable", FOREIGN + "talking", "--pair", pair, "--epsilon", "1", "--samples", "200", "--jobs", "2"]
-    command = [sys.executable, "-c", "from refdp.cli import main; main()", "audit", *arguments, "--json"]
+    command = [sys.executable, "-c", "from refdp.faces.cli import main; main()", "audit", *arguments, "--json"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert json.loads(done.stdout)["ok"] and "training on" in done.stderr and "raw" in done.stderr
 

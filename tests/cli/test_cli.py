@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from refdp import cli
+from refdp.faces import cli
 
 QUICK = ["--set", "trees=4", "depth=2", "bins=8"]
 TRAIN = ["train", "dpboost", "--epsilon", "2", *QUICK]
@@ -457,7 +457,7 @@ def test_the_command_line_and_the_demo_need_no_optional_package() -> None:
         "dp_accounting",
         "hypothesis",
     ]
-    code = f"import sys; sys.modules.update(dict.fromkeys({optional})); import refdp.cli, refdp.demo"
+    code = f"import sys; sys.modules.update(dict.fromkeys({optional})); import refdp.faces.cli, refdp.faces.demo"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
@@ -472,7 +472,7 @@ def test_an_interrupt_is_one_line_and_status_130(
     def interrupted(*_: Any, **__: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("refdp.training.train", interrupted)
+    monkeypatch.setattr("refdp.faces.training.train", interrupted)
     status, document, shown = call(*TRAIN, "--data", "diabetes", "--out", people["model"])
     assert (status, document, shown) == (130, {"error": "interrupted"}, "refdp: interrupted\n")
     assert not Path(people["model"]).exists()

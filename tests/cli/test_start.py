@@ -9,11 +9,20 @@ from pathlib import Path
 
 import pytest
 
-HEAVY = ("numpy", "scipy", "sklearn", "pandas", "matplotlib", "refdp.papers", "refdp.accounting", "refdp.certificate")
+HEAVY = (
+    "numpy",
+    "scipy",
+    "sklearn",
+    "pandas",
+    "matplotlib",
+    "refdp.papers",
+    "refdp.accounting",
+    "refdp.ledger.certificate",
+)
 STATISTICS = ("scipy.stats", "scipy.optimize", "sklearn", "pandas", "matplotlib", "refdp.audit.blackbox")
 START = """
 import sys
-from refdp import cli
+from refdp.faces import cli
 cli.run(sys.argv[1:])
 print("imported", *sys.modules)
 """
@@ -63,7 +72,7 @@ def test_the_look_at_modules_sees_one_that_is_imported() -> None:
 def refdp(home: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """The command in a process of its own; the home is another, and the shell is not looked for."""
     given = os.environ | {"HOME": str(home), "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1", **environment}
-    call = "import sys; from refdp.cli import main; main(sys.argv[1:])"
+    call = "import sys; from refdp.faces.cli import main; main(sys.argv[1:])"
     return subprocess.run([sys.executable, "-c", call, *arguments], capture_output=True, text=True, env=given)
 
 

@@ -9,15 +9,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from refdp import certificate, claims, registry, sources
 from refdp.accounting import account
-from refdp.certificate import Certificate
-from refdp.claims import Verdict
-from refdp.draws import Draws
-from refdp.events import Relation
+from refdp.data.records import Classes, Numeric, Records, Schema
+from refdp.faces import registry
+from refdp.faces.training import source_for, train
+from refdp.ledger import certificate, claims
+from refdp.ledger.certificate import Certificate
+from refdp.ledger.claims import Verdict
+from refdp.noise.draws import Draws
 from refdp.papers import dpboost, fedgbdt
-from refdp.records import Classes, Numeric, Records, Schema
-from refdp.training import source_for, train
+from refdp.privacy import sources
+from refdp.privacy.events import Relation
 
 SCHEMA = Schema((Numeric("a", 0.0, 1.0), Numeric("b", 0.0, 1.0)), Classes(("no", "yes")))
 FLOATING = {

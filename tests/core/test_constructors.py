@@ -7,7 +7,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import pytest
 
-from refdp import estimators, registry
+from refdp.faces import estimators, registry
 
 ALL = [
     getattr(estimators, f"{paper}{kind}")

@@ -12,15 +12,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from refdp import registry
 from refdp.audit.replay import Pair, audit_pair, run
 from refdp.audit.worst import next_request
-from refdp.curator import Curator, Request
+from refdp.data.records import Interval, Numeric, Records, Schema, make_records
 from refdp.errors import ImpossibleReplay, InvalidParameter
-from refdp.events import Event, Partition, Relation, Release, Sensitivity, Sequential, Subsample
-from refdp.mechanisms import Exponential, Laplace
-from refdp.records import Interval, Numeric, Records, Schema, make_records
-from refdp.sources import Recorder, ReplaySource, SampleSource
+from refdp.faces import registry
+from refdp.noise.mechanisms import Exponential, Laplace
+from refdp.privacy.curator import Curator, Request
+from refdp.privacy.events import Event, Partition, Relation, Release, Sensitivity, Sequential, Subsample
+from refdp.privacy.sources import Recorder, ReplaySource, SampleSource
 from tests.recorded import Recorded
 
 BOUND = Sensitivity(1.0, 1, "dpboost/leaf-clipped-add-remove", Relation.ADD_REMOVE)

@@ -7,12 +7,23 @@ from typing import Literal
 import numpy as np
 import pytest
 
-from refdp.calibration import laplace_charge
-from refdp.events import Charge, Relation, Release, Repeat, Sensitivity, Sequential, children, expand, folded, proved
-from refdp.mechanisms import DiscreteLaplace, Laplace
+from refdp.data.records import Interval, Numeric, Schema
+from refdp.noise.calibration import laplace_charge
+from refdp.noise.mechanisms import DiscreteLaplace, Laplace
 from refdp.papers import dpboost
 from refdp.papers.published import dpboost as printed
-from refdp.records import Interval, Numeric, Schema
+from refdp.privacy.events import (
+    Charge,
+    Relation,
+    Release,
+    Repeat,
+    Sensitivity,
+    Sequential,
+    children,
+    expand,
+    folded,
+    proved,
+)
 
 DECLARED, PROVED = (Sensitivity(bound, 1, f"paper/{bound}", Relation.ADD_REMOVE) for bound in (1.0, 2.0))
 

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refdp import candidates as grids
 from refdp.binned import Binned
+from refdp.data import candidates as grids
+from refdp.data.losses import GRID, LOG, SIGNED_LOG, SQUARE, grid_floor, on_grid
+from refdp.data.records import Categorical, Classes, Interval, Numeric, Schema, make_records
+from refdp.data.trees import Ensemble, Model, Tree, from_json
 from refdp.errors import InvalidParameter, InvalidRecords, ModelFileError
-from refdp.losses import GRID, LOG, SIGNED_LOG, SQUARE, grid_floor, on_grid
-from refdp.records import Categorical, Classes, Interval, Numeric, Schema, make_records
-from refdp.trees import Ensemble, Model, Tree, from_json
 
 SCHEMA = Schema((Numeric("a", 0.0, 1.0), Categorical("b", ("x", "y", "z"))), Interval(-1.0, 1.0))
 
@@ -132,7 +132,7 @@ def test_wrong_columns_at_predict() -> None:
 @pytest.mark.parametrize("loss", [SQUARE, LOG, SIGNED_LOG], ids=lambda loss: loss.name)
 @pytest.mark.parametrize("score", [-700.0, -3.0, -0.2, 0.0, 0.7, 5.0, 700.0])
 def test_derivatives_against_differences(loss: object, score: float) -> None:
-    from refdp.losses import Loss
+    from refdp.data.losses import Loss
 
     assert isinstance(loss, Loss)
     label = -1.0 if loss is SIGNED_LOG else 0.0

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from refdp import kernels
-from refdp.candidates import Candidates, uniform
+from refdp.data import kernels
+from refdp.data.candidates import Candidates, uniform
 from refdp.data.memory import Memory
 from refdp.data.population import (
     Advance,
@@ -24,7 +24,7 @@ from refdp.data.population import (
     Step,
     Sums,
 )
-from refdp.records import Floats, Interval, Numeric, Records, Schema, make_records
+from refdp.data.records import Floats, Interval, Numeric, Records, Schema, make_records
 
 SCHEMA = Schema(tuple(Numeric(name, 0.0, 1.0) for name in "abc"), Interval(-1.0, 1.0))
 SIZE = 40

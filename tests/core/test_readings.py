@@ -10,14 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refdp.accounting import pure_epsilon
-from refdp.curator import Curator
-from refdp.discrete import SystemBits
+from refdp.data.records import Categorical, Classes, Interval, Numeric, Records, Schema, make_records
 from refdp.errors import InvalidParameter, PrivacyWarning, RelationMismatch
-from refdp.events import Plan, Relation, Sensitivity, expand
-from refdp.mechanisms import Laplace
+from refdp.noise.mechanisms import Laplace
+from refdp.noise.samplers import SystemBits
 from refdp.papers import dpboost, published
-from refdp.records import Categorical, Classes, Interval, Numeric, Records, Schema, make_records
-from refdp.sources import ReplaySource, SampleSource, TapeSource
+from refdp.privacy.curator import Curator
+from refdp.privacy.events import Plan, Relation, Sensitivity, expand
+from refdp.privacy.sources import ReplaySource, SampleSource, TapeSource
 from tests.recorded import Recorded
 
 FEATURES = (Numeric("a", 0.0, 1.0), Categorical("b", ("x", "y", "z")), Numeric("c", -5.0, 5.0))

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from refdp import candidates as grids
-from refdp.curator import Curator
+from refdp.data import candidates as grids
+from refdp.data.losses import on_grid
 from refdp.data.memory import Memory
 from refdp.data.nothing import Nothing
 from refdp.data.population import (
@@ -42,12 +42,12 @@ from refdp.data.population import (
     units,
     values,
 )
+from refdp.data.records import Categorical, Floats, Interval, Numeric, Records, Schema, make_records
 from refdp.data.shards import Network, Shards
 from refdp.errors import InvalidParameter, InvalidRecords
-from refdp.events import Partition, Relation, Sequential
-from refdp.losses import on_grid
-from refdp.records import Categorical, Floats, Interval, Numeric, Records, Schema, make_records
-from refdp.sources import SampleSource
+from refdp.privacy.curator import Curator
+from refdp.privacy.events import Partition, Relation, Sequential
+from refdp.privacy.sources import SampleSource
 
 SCHEMA = Schema((Numeric("a", 0, 1), Numeric("b", -2, 3), Categorical("c", ("x", "y", "z"))), Interval(-1.0, 1.0))
 GRID = grids.uniform(SCHEMA, 7)

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 import sklearn.datasets
 
-from refdp import domains, fetching
-from refdp.datasets import folds, load, train_test
-from refdp.domains import package_domains
+from refdp.data.records import Categorical, Classes, Interval, Numeric
 from refdp.errors import InvalidParameter, InvalidRecords, PrivacyWarning
-from refdp.records import Categorical, Classes, Interval, Numeric
+from refdp.io import domains, fetching
+from refdp.io.datasets import folds, load, train_test
+from refdp.io.domains import package_domains
 
 PEOPLE = 'age,job,"home, town",income\n30,clerk,A,low\n,?,"B",high\n41.5,,C,low\n'
 BOUNDS: dict[str, list[Any]] = {

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from refdp.errors import InvalidParameter
-from refdp.estimators import DPXGBoostClassifier, DPXGBoostRegressor
-from refdp.seeds import ReproducibleSeed
+from refdp.faces.estimators import DPXGBoostClassifier, DPXGBoostRegressor
+from refdp.faces.seeds import ReproducibleSeed
 
 pytestmark = pytest.mark.filterwarnings("ignore:insecure_seed:refdp.errors.PrivacyWarning")
 

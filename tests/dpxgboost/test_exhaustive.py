@@ -16,11 +16,11 @@ import pytest
 from refdp.audit.exhaustive import Row, Worst, worst_loss
 from refdp.audit.neighbours import pairs
 from refdp.audit.replay import Violation, sampled
-from refdp.events import Relation
+from refdp.data.records import Classes, Interval, Numeric, Schema
 from refdp.papers import dpxgboost
 from refdp.papers import published as printed_readings
 from refdp.papers.published.dpxgboost import noisy_average_log_density, noisy_average_loss_bound, noisy_average_scale
-from refdp.records import Classes, Interval, Numeric, Schema
+from refdp.privacy.events import Relation
 from tests.dpxgboost.cases import trainer
 
 REGRESSION = Schema((Numeric("a", 0.0, 3.0),), Interval(-1.0, 1.0))

@@ -12,17 +12,28 @@ import pytest
 import xgboost
 from scipy.sparse import csr_matrix
 
-from refdp import cli, export_xgboost, prediction, registry
-from refdp.curator import Curator
+from refdp.data.records import (
+    Categorical,
+    Classes,
+    Floats,
+    Interval,
+    Numeric,
+    Schema,
+    Target,
+    clamp_features,
+    make_records,
+)
+from refdp.data.trees import Ensemble, Model, Tree
 from refdp.errors import InvalidParameter
-from refdp.estimators import DPXGBoostClassifier
-from refdp.events import Relation
+from refdp.faces import cli, prediction, registry
+from refdp.faces.estimators import DPXGBoostClassifier
+from refdp.faces.seeds import ReproducibleSeed
+from refdp.io import export_xgboost
 from refdp.papers import dpboost, dpxgboost, fedgbdt, inprivate, sgbdt
 from refdp.papers.published.dpxgboost import AS_PUBLISHED
-from refdp.records import Categorical, Classes, Floats, Interval, Numeric, Schema, Target, clamp_features, make_records
-from refdp.seeds import ReproducibleSeed
-from refdp.sources import SampleSource
-from refdp.trees import Ensemble, Model, Tree
+from refdp.privacy.curator import Curator
+from refdp.privacy.events import Relation
+from refdp.privacy.sources import SampleSource
 
 FEATURES = (Numeric("a", -1.0, 1.0), Numeric("b", 0.0, 10.0), Categorical("c", ("p", "q", "r")))
 TWO, THREE, VALUES = Classes(("0", "1")), Classes(("0", "1", "2")), Interval(2.0, 10.0)

@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 
 from refdp.accounting import account, pure_epsilon
-from refdp.calibration import before_sampling
-from refdp.claims import ESTABLISHED
-from refdp.curator import Curator
+from refdp.data.records import Categorical, Numeric, Schema
 from refdp.errors import InvalidParameter
-from refdp.events import Relation, expand, releases
+from refdp.ledger.claims import ESTABLISHED
+from refdp.noise.calibration import before_sampling
 from refdp.papers import dpxgboost
 from refdp.papers.dpxgboost import budget_of
 from refdp.papers.published.dpxgboost import AS_PUBLISHED, amplified, third, tree_cost, unamplified_odds
-from refdp.records import Categorical, Numeric, Schema
-from refdp.sources import SampleSource
+from refdp.privacy.curator import Curator
+from refdp.privacy.events import Relation, expand, releases
+from refdp.privacy.sources import SampleSource
 from tests.dpxgboost.cases import REPAIRED, TARGETS, params, records, target_of
 
 PUBLISHED: list[dict[str, Any]] = [

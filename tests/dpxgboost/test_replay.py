@@ -9,20 +9,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from refdp import registry
 from refdp.audit.freshness import release_kind
 from refdp.audit.mixing import Term, largest, stronger
 from refdp.audit.neighbours import pairs
 from refdp.audit.replay import sampled
 from refdp.audit.report import Report, audit_paper
 from refdp.audit.worst import worst_case
-from refdp.curator import Curator, ScopeRef
 from refdp.data.memory import Memory
 from refdp.data.population import COUNT, Begin, Encode, Nodes, Root, values
-from refdp.events import Relation
+from refdp.data.records import Schema
+from refdp.faces import registry
 from refdp.papers import dpxgboost
-from refdp.records import Schema
-from refdp.sources import SampleSource
+from refdp.privacy.curator import Curator, ScopeRef
+from refdp.privacy.events import Relation
+from refdp.privacy.sources import SampleSource
 from tests.dpxgboost.cases import FEATURES, REPAIRED, TARGETS, params, records, target_of, trainer
 
 PAPER = registry.paper("dpxgboost")

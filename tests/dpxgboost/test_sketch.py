@@ -18,7 +18,7 @@ from refdp.data.sketch import (
     quantile_edges,
     quantile_levels,
 )
-from refdp.events import Relation
+from refdp.privacy.events import Relation
 
 SLACK = 1e-9
 POINTS = st.lists(st.tuples(st.integers(0, 40), st.floats(1e-3, 10.0)), min_size=1, max_size=60)

@@ -9,18 +9,18 @@ import numpy as np
 import pytest
 from scipy.sparse import coo_array, csc_matrix, csr_array, csr_matrix, random_array
 
-from refdp import kernels, sparse
-from refdp.candidates import uniform
-from refdp.curator import Curator
 from refdp.data import codes as coding
+from refdp.data import kernels, sparse
+from refdp.data.candidates import uniform
+from refdp.data.records import Categorical, Classes, Floats, Interval, Numeric, Schema, Target, make_records
 from refdp.errors import InvalidParameter, InvalidRecords, PrivacyWarning
-from refdp.estimators import DPXGBoostClassifier, DPXGBoostRegressor
-from refdp.events import Relation
+from refdp.faces.estimators import DPXGBoostClassifier, DPXGBoostRegressor
+from refdp.faces.seeds import ReproducibleSeed
 from refdp.papers import dpxgboost
 from refdp.papers.published.dpxgboost import AS_PUBLISHED
-from refdp.records import Categorical, Classes, Floats, Interval, Numeric, Schema, Target, make_records
-from refdp.seeds import ReproducibleSeed
-from refdp.sources import SampleSource, TapeSource
+from refdp.privacy.curator import Curator
+from refdp.privacy.events import Relation
+from refdp.privacy.sources import SampleSource, TapeSource
 from tests.dpxgboost.cases import REPAIRED, params
 
 pytestmark = pytest.mark.filterwarnings("ignore:insecure_seed:refdp.errors.PrivacyWarning")

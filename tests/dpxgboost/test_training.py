@@ -8,18 +8,18 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from refdp.curator import Curator, Request
 from refdp.data.codes import coded
 from refdp.data.memory import Memory
 from refdp.data.population import Advance, Begin, Bins, Encode, Place, Refresh, Root, values
-from refdp.events import Relation, releases
-from refdp.mechanisms import Exponential
+from refdp.data.records import Categorical, Classes, Floats, Interval, Numeric, Records, Schema, make_records
+from refdp.data.trees import Tree, from_json
+from refdp.noise.mechanisms import Exponential
 from refdp.papers import dpxgboost
 from refdp.papers.dpxgboost import Contribution, both_ways, gain, gains
 from refdp.papers.published.dpxgboost import racing_key
-from refdp.records import Categorical, Classes, Floats, Interval, Numeric, Records, Schema, make_records
-from refdp.sources import NoiselessSource, SampleSource, TapeSource
-from refdp.trees import Tree, from_json
+from refdp.privacy.curator import Curator, Request
+from refdp.privacy.events import Relation, releases
+from refdp.privacy.sources import NoiselessSource, SampleSource, TapeSource
 from tests.dpxgboost.cases import FEATURES, REPAIRED, TARGETS, params, records, target_of
 
 MISSING = Schema((Numeric("a", 0.0, 1.0), Categorical("b", ("x", "y"))), Interval(-1.0, 1.0))

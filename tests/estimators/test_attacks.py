@@ -14,13 +14,16 @@ import pandas as pd
 import pytest
 from scipy.sparse import csr_matrix
 
-from refdp import estimators, estimators_base, estimators_owners, estimators_stream
 from refdp.audit import structural_state
-from refdp.curator import Array, Request
 from refdp.errors import InvalidRecords
+from refdp.faces import estimators
+from refdp.faces.estimators import base as estimators_base
+from refdp.faces.estimators import owners as estimators_owners
+from refdp.faces.estimators import stream as estimators_stream
+from refdp.faces.training import source_for
+from refdp.privacy.curator import Array, Request
+from refdp.privacy.sources import asked
 from refdp.protocols.quality import Control
-from refdp.sources import asked
-from refdp.training import source_for
 
 ALL = [
     getattr(estimators, f"{paper}{kind}")

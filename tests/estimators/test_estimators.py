@@ -15,11 +15,11 @@ from hypothesis.extra.numpy import arrays
 from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
 
-from refdp import datasets
 from refdp.errors import InvalidParameter, InvalidRecords, PrivacyWarning
-from refdp.estimators import DPBoostClassifier, DPBoostRegressor
-from refdp.prediction import nearest_probabilities
-from refdp.seeds import ReproducibleSeed
+from refdp.faces.estimators import DPBoostClassifier, DPBoostRegressor
+from refdp.faces.prediction import nearest_probabilities
+from refdp.faces.seeds import ReproducibleSeed
+from refdp.io import datasets
 
 pytestmark = pytest.mark.filterwarnings("ignore:insecure_seed:refdp.errors.PrivacyWarning")
 

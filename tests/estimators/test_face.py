@@ -18,12 +18,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import refdp
-from refdp import estimators, registry
-from refdp.certificate import Certificate, Guarantee
+from refdp.data.trees import Model
 from refdp.errors import InvalidParameter
-from refdp.estimators import DPBoostClassifier, DPBoostRegressor
-from refdp.events import Relation
-from refdp.trees import Model
+from refdp.faces import estimators, registry
+from refdp.faces.estimators import DPBoostClassifier, DPBoostRegressor
+from refdp.ledger.certificate import Certificate, Guarantee
+from refdp.privacy.events import Relation
 from tests.estimators.test_attacks import ALL, estimator, labels_for, records
 
 
@@ -44,7 +44,9 @@ def test_estimators_are_found_at_the_top() -> None:
 
 
 def test_importing_refdp_alone_loads_nothing() -> None:
-    loaded = "; import sys; print([name for name in ('numpy', 'sklearn', 'refdp.estimators') if name in sys.modules])"
+    loaded = (
+        "; import sys; print([name for name in ('numpy', 'sklearn', 'refdp.faces.estimators') if name in sys.modules])"
+    )
     assert run("-c", f"import refdp{loaded}").strip() == "[]"
     assert "'sklearn'" in run("-c", f"from refdp import DPBoostClassifier{loaded}")
 

@@ -8,8 +8,8 @@ import pytest
 from sklearn.model_selection import GridSearchCV
 
 from refdp.errors import InvalidRecords
-from refdp.estimators import DPBoostClassifier, DPBoostRegressor
-from refdp.seeds import ReproducibleSeed
+from refdp.faces.estimators import DPBoostClassifier, DPBoostRegressor
+from refdp.faces.seeds import ReproducibleSeed
 
 pytestmark = pytest.mark.filterwarnings("ignore:insecure_seed:refdp.errors.PrivacyWarning")
 

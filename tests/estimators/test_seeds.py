@@ -30,9 +30,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.semi_supervised import SelfTrainingClassifier
 
-from refdp import estimators
 from refdp.errors import InvalidParameter, PrivacyWarning
-from refdp.seeds import SEED_ASSUMPTION, ReproducibleSeed
+from refdp.faces import estimators
+from refdp.faces.seeds import SEED_ASSUMPTION, ReproducibleSeed
 from tests.estimators.test_attacks import ALL, estimator, labels_for, records
 
 SEED = 0x5EC2E7C0FFEE

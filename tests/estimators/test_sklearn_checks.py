@@ -18,8 +18,9 @@ from sklearn.utils.estimator_checks import (
     parametrize_with_checks,
 )
 
-from refdp import estimators, estimators_base
-from refdp.training import source_for
+from refdp.faces import estimators
+from refdp.faces.estimators import base as estimators_base
+from refdp.faces.training import source_for
 
 ALL = [
     *(kind(trees=5, depth=3) for kind in (estimators.DPBoostClassifier, estimators.DPBoostRegressor)),

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from refdp.audit.replay import Trainer
-from refdp.events import Event, Relation, Release, children
+from refdp.data.records import Categorical, Classes, Interval, Numeric, Records, Schema, Target, make_records
 from refdp.papers import fedgbdt, published
-from refdp.records import Categorical, Classes, Interval, Numeric, Records, Schema, Target, make_records
+from refdp.privacy.events import Event, Relation, Release, children
 
 FEATURES = (Numeric("a", 0.0, 1.0), Categorical("b", ("x", "y", "z")), Numeric("c", -5.0, 5.0), Numeric("d", 2.0, 2.0))
 TARGETS: tuple[Target, ...] = (Interval(-1.0, 1.0), Classes(("no", "yes")), Classes(("p", "q", "r")))

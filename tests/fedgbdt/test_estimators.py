@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from refdp.errors import InvalidParameter, PrivacyWarning
-from refdp.estimators import FedGBDTClassifier
+from refdp.faces.estimators import FedGBDTClassifier
+from refdp.faces.seeds import ReproducibleSeed
 from refdp.papers import fedgbdt
-from refdp.seeds import ReproducibleSeed
 
 pytestmark = pytest.mark.filterwarnings("ignore:insecure_seed:refdp.errors.PrivacyWarning")
 

@@ -16,12 +16,12 @@ import pytest
 
 from refdp.audit.replay import changes, run
 from refdp.audit.worst import Chosen, next_request
-from refdp.calibration import total_mu
-from refdp.curator import Array
-from refdp.events import Relation
+from refdp.data.records import Classes, Numeric, Records, Schema, make_records
+from refdp.noise.calibration import total_mu
 from refdp.papers import fedgbdt
 from refdp.papers.published import fedgbdt as printed
-from refdp.records import Classes, Numeric, Records, Schema, make_records
+from refdp.privacy.curator import Array
+from refdp.privacy.events import Relation
 from tests.fedgbdt.cases import CANDIDATES, SPLITS, UPDATES, trainer
 
 SCHEMA = Schema((Numeric("a", 0.0, 3.0), Numeric("b", 0.0, 3.0)), Classes(("no", "yes")))

@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from refdp.curator import Curator, Request
 from refdp.data.memory import Memory
 from refdp.data.shards import Network, Shards, dealt
 from refdp.errors import InvalidParameter, InvalidRecords
-from refdp.events import Relation, Sensitivity, Sequential
-from refdp.mechanisms import DiscreteGaussian, Gaussian
+from refdp.noise.mechanisms import DiscreteGaussian, Gaussian
 from refdp.papers import fedgbdt
 from refdp.papers.published.fedgbdt import communication_rounds
-from refdp.shares import LocalSource, excess
-from refdp.shares import Shares as NoiseShares
-from refdp.sources import SampleSource, TapeSource
+from refdp.privacy.curator import Curator, Request
+from refdp.privacy.events import Relation, Sensitivity, Sequential
+from refdp.privacy.shares import LocalSource, excess
+from refdp.privacy.shares import Shares as NoiseShares
+from refdp.privacy.sources import SampleSource, TapeSource
 from tests.fedgbdt.cases import CANDIDATES, SPLITS, TARGETS, UPDATES, params, records
 from tests.recorded import Recorded
 

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from refdp.curator import Curator
+from refdp.data.records import Numeric, Schema, make_records
 from refdp.errors import InvalidParameter
-from refdp.events import Relation
 from refdp.papers import fedgbdt, published
-from refdp.records import Numeric, Schema, make_records
-from refdp.sources import NoiselessSource, SampleSource
+from refdp.privacy.curator import Curator
+from refdp.privacy.events import Relation
+from refdp.privacy.sources import NoiselessSource, SampleSource
 from tests.fedgbdt.cases import BINARY, FEATURES, TARGETS, params, records
 
 
@@ -104,7 +104,7 @@ def test_without_noise_every_method_learns_a_threshold(splits: Any, update: Any)
 
 
 def test_single_feature_models_are_sums_of_their_shape_functions() -> None:
-    from refdp.shapes import shape_functions
+    from refdp.faces.explain import shape_functions
 
     given = params(features_per_tree=1, trees=12, depth=3, bins=9, candidates="iterative-hessian")
     data = records(TARGETS[2])

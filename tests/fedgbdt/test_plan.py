@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 from refdp.accounting import account
-from refdp.curator import Curator
-from refdp.events import Relation, expand
+from refdp.data.records import Classes, Schema, Target
 from refdp.papers import fedgbdt
 from refdp.papers import fedgbdt as formulas
 from refdp.papers.fedgbdt import Splits
 from refdp.papers.published.fedgbdt import AS_PUBLISHED, candidate_queries_as_published
-from refdp.records import Classes, Schema, Target
-from refdp.sources import SampleSource, TapeSource
+from refdp.privacy.curator import Curator
+from refdp.privacy.events import Relation, expand
+from refdp.privacy.sources import SampleSource, TapeSource
 from tests.fedgbdt.cases import FEATURES, SPLITS, TARGETS, components, params, records, releases
 
 EVERY = list(components())

@@ -17,12 +17,12 @@ import pytest
 from refdp.audit.neighbours import pairs
 from refdp.audit.replay import Pair, Violation, changes, run, sampled
 from refdp.audit.worst import worst_case
-from refdp.calibration import total_mu
-from refdp.events import Relation
+from refdp.data.records import Schema
+from refdp.noise.calibration import total_mu
 from refdp.papers import fedgbdt
 from refdp.papers.published.fedgbdt import AS_PUBLISHED
-from refdp.records import Schema
-from refdp.sources import ReplaySource, SampleSource
+from refdp.privacy.events import Relation
+from refdp.privacy.sources import ReplaySource, SampleSource
 from tests.fedgbdt.cases import BINARY, CANDIDATES, FEATURES, SPLITS, TARGETS, UPDATES, params, trainer
 
 INFINITE = math.inf

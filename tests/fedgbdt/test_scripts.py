@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from benchmarks.reproduce.fedgbdt_scripts import ScriptFeasible, as_in_scripts
-from refdp.calibration import total_mu
 from refdp.data.feasible import Feasible
 from refdp.data.nothing import Nothing
-from refdp.events import Relation
+from refdp.noise.calibration import total_mu
 from refdp.papers import fedgbdt
+from refdp.privacy.events import Relation
 from tests.fedgbdt.cases import BINARY, params, records
 from tests.recorded import Recorded
 

@@ -7,10 +7,10 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from refdp import datasets
-from refdp.commands.train_run import parts
-from refdp.datasets import Dataset
-from refdp.events import Relation
+from refdp.faces.commands.train_run import parts
+from refdp.io import datasets
+from refdp.io.datasets import Dataset
+from refdp.privacy.events import Relation
 
 
 def trained_on(dataset: Dataset, relation: Relation) -> Counter[bytes]:

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.random.bit_generator import ISeedSequence
 
-from refdp.curator import Request
-from refdp.events import Relation
-from refdp.mechanisms import Laplace
+from refdp.faces.training import source_for
+from refdp.noise.mechanisms import Laplace
 from refdp.papers import sgbdt
-from refdp.sources import SampleSource
-from refdp.training import source_for
+from refdp.privacy.curator import Request
+from refdp.privacy.events import Relation
+from refdp.privacy.sources import SampleSource
 
 WORD = 2**32
 INIT_A, MULT_A, INIT_B, MULT_B = 0x43B0D7E5, 0x931E8875, 0x8B51F9DD, 0x58F38DED

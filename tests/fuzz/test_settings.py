@@ -15,18 +15,18 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 import numpy as np
 import pytest
 
-from refdp import registry
 from refdp.accounting import account
 from refdp.audit.neighbours import SHAPES, _pair
 from refdp.audit.replay import Pair, audit_pair
 from refdp.audit.worst import worst_case
-from refdp.curator import Curator
+from refdp.data.records import Categorical, Classes, Feature, Interval, Numeric, Records, Schema, Target, make_records
 from refdp.errors import InvalidParameter
-from refdp.events import Plan, Relation, expand
+from refdp.faces import registry
+from refdp.faces.training import source_for
 from refdp.papers import dpboost, fedgbdt, sgbdt
 from refdp.papers.dpboost import leaf_sensitivity
-from refdp.records import Categorical, Classes, Feature, Interval, Numeric, Records, Schema, Target, make_records
-from refdp.training import source_for
+from refdp.privacy.curator import Curator
+from refdp.privacy.events import Plan, Relation, expand
 from tests.participants import trainer
 
 SEEDS = 24

@@ -15,7 +15,7 @@ from refdp.audit.adapters.plain import command, plain
 from refdp.audit.opened_replay import audit_opened
 from refdp.audit.structural import inspect
 from refdp.errors import InvalidParameter
-from refdp.events import Relation
+from refdp.privacy.events import Relation
 from tests.graybox import packages
 
 X = np.column_stack([np.linspace(0.05, 0.95, 40), np.arange(40) % 2])

@@ -15,8 +15,8 @@ from refdp.audit.opened_door import Patch, noise, opened
 from refdp.audit.opened_laws import NoiseCall, PermuteAndFlip
 from refdp.audit.opened_replay import audit_opened
 from refdp.errors import ImpossibleReplay, InvalidParameter
-from refdp.events import Relation, Sensitivity
-from refdp.mechanisms import Exponential, Laplace
+from refdp.noise.mechanisms import Exponential, Laplace
+from refdp.privacy.events import Relation, Sensitivity
 from tests.graybox import foreign
 
 ROWS = np.array([0.0, 0.25, 0.5, 0.5, 1.0, 0.25, 0.0, 1.0, 0.5, 0.25])

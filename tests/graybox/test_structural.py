@@ -15,7 +15,7 @@ from refdp.audit.structural import inspect, lowest_bit
 from refdp.audit.structural_samples import needed
 from refdp.audit.structural_state import leaves
 from refdp.errors import InvalidParameter
-from refdp.mechanisms import Laplace
+from refdp.noise.mechanisms import Laplace
 
 Rows = np.ndarray
 N = 40

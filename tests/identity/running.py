@@ -12,22 +12,22 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from refdp.curator import Curator
 from refdp.data.memory import Memory
+from refdp.data.records import Categorical, Classes, Interval, Numeric, Records, Schema, make_records
 from refdp.data.shards import Communication, Network, Shards, dealt
-from refdp.events import Partition, Relation, Release, Subsample, children, expand
+from refdp.data.sparse import make_sparse_records
+from refdp.data.trees import Model
+from refdp.faces.registry import CONVERTED
 from refdp.papers import published
+from refdp.privacy.curator import Curator
+from refdp.privacy.events import Partition, Relation, Release, Subsample, children, expand
+from refdp.privacy.shares import LocalSource
+from refdp.privacy.shares import Shares as NoiseShares
+from refdp.privacy.sources import NoiselessSource, SampleSource
 from refdp.protocols import owners
 from refdp.protocols.journal import MemoryJournal
 from refdp.protocols.quality import Control
 from refdp.protocols.rounds import conduct
-from refdp.records import Categorical, Classes, Interval, Numeric, Records, Schema, make_records
-from refdp.registry import CONVERTED
-from refdp.shares import LocalSource
-from refdp.shares import Shares as NoiseShares
-from refdp.sources import NoiselessSource, SampleSource
-from refdp.sparse import make_sparse_records
-from refdp.trees import Model
 from tests.identity.settings import settings
 
 

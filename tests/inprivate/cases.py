@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from refdp.curator import Source
-from refdp.events import Relation
+from refdp.data.records import Categorical, Classes, Interval, Numeric, Records, Schema, make_records
 from refdp.papers import published
 from refdp.papers.inprivate import Params
+from refdp.privacy.curator import Source
+from refdp.privacy.events import Relation
+from refdp.privacy.sources import SampleSource
 from refdp.protocols.journal import MemoryJournal
 from refdp.protocols.owners import Owner, rules_of
 from refdp.protocols.quality import Control
 from refdp.protocols.rounds import Outcome, conduct
-from refdp.records import Categorical, Classes, Interval, Numeric, Records, Schema, make_records
-from refdp.sources import SampleSource
 from tests.recorded import Recorded
 
 FEATURES = (Numeric("a", 0.0, 1.0), Categorical("b", ("x", "y", "z")), Numeric("c", -5.0, 5.0))

@@ -18,13 +18,13 @@ from typing import Any
 
 import numpy as np
 
-from refdp.curator import Array, Request
 from refdp.errors import JournalError, MessageError
+from refdp.privacy.curator import Array, Request
+from refdp.privacy.sources import SampleSource
 from refdp.protocols.journal import Disk, FileJournal, MemoryJournal
 from refdp.protocols.messages import MINER, Message
 from refdp.protocols.owners import Owner, rules_of
 from refdp.protocols.quality import Control
-from refdp.sources import SampleSource
 from tests.inprivate.cases import BINARY, made_up, params
 from tests.recorded import Recorded
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from refdp import cli
+from refdp.faces import cli
 
 
 def called(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, Any]:

@@ -10,9 +10,9 @@ import pytest
 from sklearn.model_selection import GroupKFold, cross_val_score
 
 from refdp.errors import InvalidParameter, InvalidRecords, PrivacyWarning
-from refdp.estimators import InPrivateClassifier, InPrivateRegressor
+from refdp.faces.estimators import InPrivateClassifier, InPrivateRegressor
+from refdp.faces.seeds import ReproducibleSeed
 from refdp.protocols.quality import Control
-from refdp.seeds import ReproducibleSeed
 
 pytestmark = pytest.mark.filterwarnings("ignore:insecure_seed:refdp.errors.PrivacyWarning")
 

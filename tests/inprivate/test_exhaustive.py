@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from refdp.audit.exhaustive import Row, Worst, worst_loss
-from refdp.events import Relation
+from refdp.data.records import Categorical, Classes, Interval, Numeric, Schema
 from refdp.papers import inprivate, published
 from refdp.papers.published.inprivate import AS_PUBLISHED
-from refdp.records import Categorical, Classes, Interval, Numeric, Schema
+from refdp.privacy.events import Relation
 
 NUMERIC = (Numeric("a", 0.0, 3.0),)
 FLAG = (Categorical("a", ("0", "1")),)

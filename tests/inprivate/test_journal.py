@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from refdp.curator import Curator
 from refdp.errors import JournalError, MessageError
+from refdp.privacy.curator import Curator
+from refdp.privacy.sources import SampleSource
 from refdp.protocols.journal import Disk, FileJournal, digest_of
 from refdp.protocols.owners import Owner
-from refdp.sources import SampleSource
 from tests.inprivate.cases import BINARY, made_up
 from tests.inprivate.lives import RECORDS, RULES, P
 

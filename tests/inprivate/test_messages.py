@@ -14,13 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refdp.audit.replay import compare
-from refdp.curator import Transcript
+from refdp.data.records import Records, Schema
 from refdp.errors import MessageError
+from refdp.privacy.curator import Transcript
+from refdp.privacy.sources import ReplaySource, SampleSource, Target
 from refdp.protocols.journal import MemoryJournal
 from refdp.protocols.messages import Board
 from refdp.protocols.owners import Owner, rules_of
-from refdp.records import Records, Schema
-from refdp.sources import ReplaySource, SampleSource, Target
 from tests.inprivate.cases import BINARY, REGRESSION, THREE, made_up, params, parts, run
 from tests.recorded import Recorded
 

@@ -13,17 +13,17 @@ import pytest
 from refdp.accounting import account
 from refdp.audit.mixing import mixed
 from refdp.audit.replay import changes
-from refdp.curator import Curator, Transcript
+from refdp.data.records import Schema
 from refdp.errors import InvalidParameter, MessageError
-from refdp.events import Plan, Relation, Sequential, expand, releases
 from refdp.papers import inprivate
+from refdp.privacy.curator import Curator, Transcript
+from refdp.privacy.events import Plan, Relation, Sequential, expand, releases
+from refdp.privacy.sources import ReplaySource, SampleSource, Target
 from refdp.protocols.journal import MemoryJournal
 from refdp.protocols.messages import MINER
 from refdp.protocols.owners import Owner, certificate, plan, rules_of
 from refdp.protocols.quality import Control, falls
 from refdp.protocols.rounds import Fault, Outcome, conduct
-from refdp.records import Schema
-from refdp.sources import ReplaySource, SampleSource, Target
 from tests.inprivate.cases import BINARY, REGRESSION, THREE, made_up, params, parts, run, sampled
 from tests.inprivate.test_messages import sealed
 from tests.recorded import Recorded

@@ -14,7 +14,7 @@ from benchmarks.reproduce import inprivate_page
 from benchmarks.reproduce.inprivate_page import complete, curves_of
 from benchmarks.reproduce.inprivate_trends import statements
 from benchmarks.reproduce.runs import Outcome, Run
-from refdp import datasets
+from refdp.io import datasets
 
 
 @pytest.fixture

@@ -7,19 +7,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from refdp import claims
 from refdp.accounting import account
-from refdp.curator import Curator
 from refdp.data.memory import Memory
+from refdp.data.records import Schema
+from refdp.data.trees import from_json
 from refdp.errors import InvalidParameter
-from refdp.events import Relation, expand, releases
+from refdp.faces.prediction import LINKS
+from refdp.ledger import claims
 from refdp.papers import inprivate
 from refdp.papers.inprivate import classification_leaf_sensitivity, gain_range, regression_leaf_sensitivity
 from refdp.papers.published.inprivate import AS_PUBLISHED
-from refdp.prediction import LINKS
-from refdp.records import Schema
-from refdp.sources import NoiselessSource, SampleSource
-from refdp.trees import from_json
+from refdp.privacy.curator import Curator
+from refdp.privacy.events import Relation, expand, releases
+from refdp.privacy.sources import NoiselessSource, SampleSource
 from tests.inprivate.cases import BINARY, REGRESSION, THREE, made_up, params
 
 SCHEMAS = pytest.mark.parametrize("schema", [REGRESSION, BINARY, THREE], ids=["regression", "binary", "three"])

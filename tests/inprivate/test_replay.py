@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from refdp.audit.report import Report, audit_paper
-from refdp.events import Relation
-from refdp.registry import paper
+from refdp.faces.registry import paper
+from refdp.privacy.events import Relation
 
 PAPER = paper("inprivate")
 SMALL = {"epsilon": 1.0, "owners": 2, "depth": 3, "bins": 4}

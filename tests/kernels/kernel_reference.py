@@ -1,4 +1,4 @@
-"""The slow, obviously correct counterparts of refdp/kernels.py: one row at a time, in rational numbers."""
+"""The slow, obviously correct counterparts of refdp/data/kernels.py: one row at a time, in rational numbers."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from fractions import Fraction
 from types import ModuleType
 from typing import Any
 
-import refdp.kernels
+import refdp.data.kernels
 
 Rows = list[list[int]]
 
 
 def variant(*changes: tuple[str, str]) -> ModuleType:
     """The kernel module with some of its source text replaced: smaller chunks, or a mistake that a test must catch."""
-    assert refdp.kernels.__file__ is not None
-    with open(refdp.kernels.__file__, encoding="utf-8") as file:
+    assert refdp.data.kernels.__file__ is not None
+    with open(refdp.data.kernels.__file__, encoding="utf-8") as file:
         source = file.read()
     for old, new in changes:
         assert source.count(old) == 1, f"{old!r} occurs {source.count(old)} times in the kernels"

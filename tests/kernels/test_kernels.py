@@ -16,7 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from refdp import kernels
+from refdp.data import kernels
 
 SMALL_CHUNKS = ("_CHUNK = 1 << 17", "_CHUNK = 7")
 ALWAYS_JOINT = ("codes.shape[1] // 16", "codes.shape[1] * 1000")

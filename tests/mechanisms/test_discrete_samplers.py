@@ -7,7 +7,10 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from refdp.discrete import (
+from refdp.errors import InvalidParameter
+from refdp.noise.draws import Draws
+from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential
+from refdp.noise.samplers import (
     GeneratorBits,
     SystemBits,
     bernoulli_exp,
@@ -16,9 +19,6 @@ from refdp.discrete import (
     sample_exponential,
     standard_draws,
 )
-from refdp.draws import Draws
-from refdp.errors import InvalidParameter
-from refdp.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential
 
 ERROR_RATE = 1e-6  # of each chi-square test below: the probability that a correct sampler fails it
 SAMPLES = 40_000
@@ -99,7 +99,7 @@ def exact_bernoulli(monkeypatch):
         p = math.exp(-numerator / denominator)
         return script.choose([1.0 - p, p]) == 1 if numerator else True
 
-    monkeypatch.setattr("refdp.discrete._small_bernoulli_exp", decide)
+    monkeypatch.setattr("refdp.noise.samplers._small_bernoulli_exp", decide)
 
 
 @pytest.mark.parametrize("scale", [Fraction(1, 2), Fraction(1), Fraction(3, 2)])
@@ -123,7 +123,7 @@ def exact_proposal(monkeypatch):
         masses[0] += 1.0 - masses.sum()  # about 1e-13 beyond the reach at scale 2
         return script.choose(masses.tolist()) - reach
 
-    monkeypatch.setattr("refdp.discrete._one_laplace", propose)
+    monkeypatch.setattr("refdp.noise.samplers._one_laplace", propose)
 
 
 @pytest.mark.parametrize("sigma2", [Fraction(1, 2), Fraction(1), Fraction(3)])

@@ -7,7 +7,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from refdp.divergences import (
+from refdp.noise.divergences import (
     bounded_range_divergence,
     discrete_gaussian_divergence,
     laplace_divergence,
@@ -16,8 +16,8 @@ from refdp.divergences import (
     phi,
     table_divergence,
 )
-from refdp.events import Relation, Sensitivity
-from refdp.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian, Laplace
+from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian, Laplace
+from refdp.privacy.events import Relation, Sensitivity
 
 ORDERS = [1e-3, 0.3, 0.499999, 0.5, 0.54, 0.56, 0.9, 1 - 1e-9, 1.0, 1 + 1e-9, 1.5, 2.0, 7.0, 64.0, 1e4]
 

@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import chi2
 
 from refdp.errors import InvalidParameter
-from refdp.mechanisms import Exponential
+from refdp.noise.mechanisms import Exponential
 
 UTILITIES = np.array([0.3, -1.0, 2.0, 1.9, -np.inf, 0.0])
 ERROR_RATE = 1e-6  # of each chi-square test below: the probability that a correct sampler fails it

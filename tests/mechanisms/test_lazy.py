@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from refdp import lazy
-from refdp.discrete import GeneratorBits, SystemBits, discrete_gaussian, discrete_laplace, sample_exponential
-from refdp.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential
+from refdp.noise import lazy
+from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential
+from refdp.noise.samplers import GeneratorBits, SystemBits, discrete_gaussian, discrete_laplace, sample_exponential
 
 
 class Listed:

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import quad
 
-from refdp.draws import GRID_BITS, quotient_at_least, snap
 from refdp.errors import InvalidParameter
-from refdp.events import Relation, Sensitivity
-from refdp.mechanisms import DiscreteGaussian, DiscreteLaplace, Draws, Exponential, Gaussian, Laplace
+from refdp.noise.draws import GRID_BITS, quotient_at_least, snap
+from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Draws, Exponential, Gaussian, Laplace
+from refdp.privacy.events import Relation, Sensitivity
 
 ADDITIVE = [
     Laplace(0.7),

@@ -13,12 +13,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from refdp import registry
+from refdp.faces import registry
 
 TABLE = Path(__file__).with_name("defaults.json")
-MODULES = ("refdp.accounting", "refdp.audit", "refdp.curator", "refdp.datasets", "refdp.estimators", "refdp.events",
-           "refdp.protocols.journal", "refdp.mechanisms", "refdp.records", "refdp.sources", "refdp.testing",
-           "refdp.training")  # fmt: skip
+MODULES = ("refdp.accounting", "refdp.audit", "refdp.privacy.curator", "refdp.io.datasets",
+           "refdp.faces.estimators", "refdp.privacy.events", "refdp.protocols.journal", "refdp.noise.mechanisms",
+           "refdp.data.records", "refdp.privacy.sources", "refdp.testing", "refdp.faces.training")  # fmt: skip
 
 
 def found() -> dict[str, dict[str, str]]:

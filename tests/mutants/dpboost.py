@@ -8,17 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from refdp.candidates import from_records
+from refdp.data.candidates import from_records
+from refdp.data.losses import on_grid
 from refdp.data.memory import Memory
 from refdp.data.population import Advance, Step
-from refdp.events import Charge
-from refdp.losses import on_grid
-from refdp.mechanisms import Exponential, Laplace
+from refdp.data.records import Interval
+from refdp.noise.mechanisms import Exponential, Laplace
 from refdp.papers.published import dpboost as printed
-from refdp.records import Interval
+from refdp.privacy.events import Charge
 from tests.mutants.harness import Mutant, Replacement, edit
 
-PAPER, MEMORY, SOURCES = "refdp.papers.dpboost", "refdp.data.memory", "refdp.sources"
+PAPER, MEMORY, SOURCES = "refdp.papers.dpboost", "refdp.data.memory", "refdp.privacy.sources"
 SPLIT_CHARGE, LEAF_CHARGE = f"{PAPER}:Params.split_charge", f"{PAPER}:Params.leaf_charge"
 TREE, STATISTICS = f"{PAPER}:train_single_tree", f"{PAPER}:Contribution.statistics"
 TELL, SELECT, SELECTED = f"{MEMORY}:Memory.tell", f"{MEMORY}:Memory.select", f"{MEMORY}:Memory._selected"

@@ -11,7 +11,7 @@ import numpy as np
 from refdp.data.memory import Memory
 from tests.mutants.harness import Mutant, Replacement, edit
 
-PAPER, MEMORY, SOURCES = "refdp.papers.dpxgboost", "refdp.data.memory", "refdp.sources"
+PAPER, MEMORY, SOURCES = "refdp.papers.dpxgboost", "refdp.data.memory", "refdp.privacy.sources"
 CHARGES, TREE, STATISTICS = f"{PAPER}:Params", f"{PAPER}:train_tree", f"{PAPER}:Contribution.statistics"
 
 _STANDARD = "standard = standard_draws(mechanism.draws(value), self._secret, self._bits)"
@@ -211,7 +211,7 @@ MUTANTS = (
     _mutant(
         "replace-one charged as add-remove",
         "leaves",
-        {"refdp.events:records_changed": lambda right: lambda relation: 1},
+        {"refdp.privacy.events:records_changed": lambda right: lambda relation: 1},
         relation="replace-one",
     ),
     _mutant(
@@ -230,7 +230,7 @@ MUTANTS = (
     _mutant(
         "amplification counted twice",
         "sketch",
-        {"refdp.calibration:before_sampling": edit(("expm1(epsilon) / rate", "expm1(epsilon) / rate / rate"))},
+        {"refdp.noise.calibration:before_sampling": edit(("expm1(epsilon) / rate", "expm1(epsilon) / rate / rate"))},
     ),
     _mutant(
         "medians charged once for all features",

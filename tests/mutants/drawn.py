@@ -27,7 +27,7 @@ from typing import Any
 from tests.mutants.sites import Site, parses, sites
 
 ROOT = Path(__file__).parents[2]
-LEFT_OUT = ("refdp/commands/", "refdp/audit/zoo/", "refdp/audit/adapters/", "refdp/cli.py", "refdp/demo.py",
+LEFT_OUT = ("refdp/commands/", "refdp/audit/zoo/", "refdp/audit/adapters/", "refdp/faces/cli.py", "refdp/faces/demo.py",
             "refdp/__main__.py")  # fmt: skip
 FOLLOW = """
 import json

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from refdp.curator import Curator
 from refdp.data.memory import Memory
 from refdp.data.population import Leaves, Query
-from refdp.events import Relation
+from refdp.data.records import Numeric, Records
 from refdp.papers.published.fedgbdt import quantiles
-from refdp.records import Numeric, Records
+from refdp.privacy.curator import Curator
+from refdp.privacy.events import Relation
 from tests.mutants.harness import Mutant, Replacement, edit
 
 PAPER, MEMORY = "refdp.papers.fedgbdt", "refdp.data.memory"

@@ -21,10 +21,10 @@ from refdp.audit.freshness import stale
 from refdp.audit.neighbours import pairs
 from refdp.audit.replay import Finding, Trainer, run, sampled
 from refdp.audit.worst import worst_case
-from refdp.curator import Curator
-from refdp.events import Event, Plan, Relation, Release, children, expand
-from refdp.records import Records, Schema
-from refdp.sources import SampleSource
+from refdp.data.records import Records, Schema
+from refdp.privacy.curator import Curator
+from refdp.privacy.events import Event, Plan, Relation, Release, children, expand
+from refdp.privacy.sources import SampleSource
 
 Replacement = Callable[[Any], Any]
 """From a function (or class, or constant) to what takes its place."""

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from refdp.data.losses import on_grid
 from refdp.data.memory import Memory
-from refdp.events import Charge
-from refdp.losses import on_grid
-from refdp.mechanisms import Exponential
+from refdp.noise.mechanisms import Exponential
 from refdp.papers.inprivate import Params, curvature
 from refdp.papers.published.inprivate import triples
+from refdp.privacy.events import Charge
 from tests.mutants.harness import Mutant, Replacement, edit
 
 PAPER, MEMORY = "refdp.papers.inprivate", "refdp.data.memory"

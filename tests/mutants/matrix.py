@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
-from refdp.events import Relation
+from refdp.data.records import Categorical, Classes, Interval, Numeric, Schema, Target
 from refdp.papers import dpboost as dpboost_module
 from refdp.papers import dpxgboost as dpxgboost_module
 from refdp.papers import fedgbdt as fedgbdt_module
 from refdp.papers import inprivate as inprivate_module
-from refdp.records import Categorical, Classes, Interval, Numeric, Schema, Target
-from refdp.sources import SampleSource
+from refdp.privacy.events import Relation
+from refdp.privacy.sources import SampleSource
 from tests.mutants import dpboost, dpxgboost, fedgbdt, inprivate
 from tests.mutants.dpboost import SOURCES
 from tests.mutants.harness import Caught, Mutant, Replacement, applied, audit, mutated

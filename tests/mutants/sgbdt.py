@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from refdp.data.losses import LOG, SQUARE, on_grid
 from refdp.data.memory import Memory
 from refdp.data.population import Start, Step
-from refdp.losses import LOG, SQUARE, on_grid
+from refdp.data.records import Classes
 from refdp.papers.sgbdt import clipped
-from refdp.records import Classes
 from tests.mutants.harness import Mutant, Replacement, edit
 
 PAPER, MEMORY, INDIVIDUAL = "refdp.papers.sgbdt", "refdp.data.memory", "refdp.accounting.individual"

@@ -18,5 +18,5 @@ def test_every_paper_and_estimator_is_in_the_table() -> None:
     found = defaults.found()
     for paper in ("dpboost", "dpxgboost", "fedgbdt", "inprivate", "sgbdt"):
         assert f"{paper}.Params" in found
-    assert sum(name.startswith("refdp.estimators.") for name in found) >= 8
+    assert sum(name.startswith("refdp.faces.estimators.") for name in found) >= 8
     assert found["dpboost.Params"]["shrinkage"] == "0.1"

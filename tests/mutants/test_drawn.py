@@ -55,7 +55,7 @@ def test_a_mutant_differs_in_its_place_only() -> None:
 def test_one_seed_draws_the_same_mutants_and_another_seed_others() -> None:
     first = drawn.drawn(20, 1, "refdp/ev")
     assert first == drawn.drawn(20, 1, "refdp/ev") != drawn.drawn(20, 2, "refdp/ev")
-    assert len(set(first)) == 20 and {path for path, _ in first} == {"refdp/events.py"}
+    assert len(set(first)) == 20 and {path for path, _ in first} == {"refdp/privacy/events.py"}
 
 
 def test_tests_that_import_a_module_come_first_and_all_come() -> None:
@@ -67,18 +67,21 @@ def test_tests_that_import_a_module_come_first_and_all_come() -> None:
 
 def test_killed_and_survived_are_told_apart_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A mistake dies of its test; a pair of brackets does not."""
-    source = (drawn.ROOT / "refdp/events.py").read_text(encoding="utf-8")
+    source = (drawn.ROOT / "refdp/privacy/events.py").read_text(encoding="utf-8")
     text = "self.proved if proved else self.declared"
     start = source.index(text)
     line = source[:start].count("\n") + 1
     wrong = Site("condition", line, start, start + len(text), text, "self.declared")
     same = Site("none", line, start, start + len(text), text, f"({text})")
     monkeypatch.setattr(drawn, "ordered_tests", lambda path: [["tests/core/test_events.py"]])
-    mutants, file = [("refdp/events.py", wrong), ("refdp/events.py", same)], tmp_path / "found" / "results.jsonl"
+    mutants, file = (
+        [("refdp/privacy/events.py", wrong), ("refdp/privacy/events.py", same)],
+        tmp_path / "found" / "results.jsonl",
+    )
     found = list(drawn.results(mutants, file, 120.0, 1, 0))
     assert [line["verdict"] for line in found] == ["killed", "survived"]
     assert "test_events" in found[0]["by"]
     monkeypatch.setattr(drawn, "outcome", lambda *_: pytest.fail("it was run before"))
     assert list(drawn.results(mutants, file, 120.0, 1, 0)) == found
     assert [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()] == found
-    assert (drawn.ROOT / "refdp/events.py").read_text(encoding="utf-8") == source
+    assert (drawn.ROOT / "refdp/privacy/events.py").read_text(encoding="utf-8") == source

@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 import refdp.papers
-from refdp.events import Relation
-from refdp.registry import CONVERTED
+from refdp.faces.registry import CONVERTED
+from refdp.privacy.events import Relation
 from tests.mutants.functions import alive
 
 AR, RO = Relation.ADD_REMOVE, Relation.REPLACE_ONE
@@ -289,7 +289,12 @@ def modules(paper: str) -> list[Any]:
     """The paper's modules."""
     names = [module.name for module in pkgutil.walk_packages(refdp.papers.__path__, "refdp.papers.")]
     own = [name for name in names if name.startswith((f"refdp.papers.{paper}", f"refdp.papers.published.{paper}"))]
-    beside = ("refdp.accounting.individual", "refdp.candidates", "refdp.protocols.quality", "refdp.protocols.schedules")
+    beside = (
+        "refdp.accounting.individual",
+        "refdp.data.candidates",
+        "refdp.protocols.quality",
+        "refdp.protocols.schedules",
+    )
     return [importlib.import_module(name) for name in (*own, *beside)]
 
 

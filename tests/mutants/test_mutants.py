@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from refdp.events import Relation
+from refdp.privacy.events import Relation
 from tests.mutants.harness import Mutant
 from tests.mutants.matrix import SUBJECTS, examine
 

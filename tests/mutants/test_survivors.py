@@ -12,19 +12,19 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from refdp import claims
-from refdp.candidates import Candidates, uniform
-from refdp.curator import Curator
+from refdp.data.candidates import Candidates, uniform
 from refdp.data.memory import Memory
 from refdp.data.population import COUNT, Begin, Bins, Encode, Refresh, Root, Statistics, values
+from refdp.data.records import Interval, Numeric, Schema, make_records
 from refdp.errors import InvalidParameter
-from refdp.events import Relation, Sensitivity
-from refdp.mechanisms import Exponential
+from refdp.ledger import claims
+from refdp.noise.mechanisms import Exponential
 from refdp.papers import fedgbdt
 from refdp.papers.sgbdt import grid_index
-from refdp.records import Interval, Numeric, Schema, make_records
-from refdp.shares import excess
-from refdp.sources import NoiselessSource
+from refdp.privacy.curator import Curator
+from refdp.privacy.events import Relation, Sensitivity
+from refdp.privacy.shares import excess
+from refdp.privacy.sources import NoiselessSource
 from tests.fedgbdt.cases import params
 from tests.fedgbdt.test_federation import federation, trained
 from tests.mutants.functions import alive

@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from refdp import claims, registry
 from refdp.audit.replay import Pair, changes, run
-from refdp.events import Relation, Sensitivity
-from refdp.records import Classes, Interval, Numeric, Records, Schema, Target, make_records
-from refdp.sources import ReplaySource, SampleSource
-from refdp.sources import Target as Side
+from refdp.data.records import Classes, Interval, Numeric, Records, Schema, Target, make_records
+from refdp.faces import registry
+from refdp.ledger import claims
+from refdp.privacy.events import Relation, Sensitivity
+from refdp.privacy.sources import ReplaySource, SampleSource
+from refdp.privacy.sources import Target as Side
 
 AR, RO = Relation.ADD_REMOVE, Relation.REPLACE_ONE
 BINARY, REGRESSION = Classes(("no", "yes")), Interval(-1.0, 1.0)

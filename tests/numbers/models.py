@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from refdp.curator import Curator
-from refdp.events import Relation
+from refdp.data.records import Categorical, Classes, Interval, Numeric, Records, Schema, make_records
+from refdp.data.trees import Model
 from refdp.papers import dpboost, dpxgboost, fedgbdt, inprivate, sgbdt
-from refdp.records import Categorical, Classes, Interval, Numeric, Records, Schema, make_records
-from refdp.sources import SampleSource
-from refdp.trees import Model
+from refdp.privacy.curator import Curator
+from refdp.privacy.events import Relation
+from refdp.privacy.sources import SampleSource
 
 PAPERS: dict[str, Any] = {"dpboost": dpboost, "dpxgboost": dpxgboost, "fedgbdt": fedgbdt, "inprivate": inprivate,
                           "sgbdt": sgbdt}  # fmt: skip

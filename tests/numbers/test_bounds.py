@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from refdp import portable
-from refdp.curator import Curator
+from refdp.data import portable
 from refdp.errors import InvalidParameter
-from refdp.events import Partition, Relation, children, releases
 from refdp.papers import dpboost, dpxgboost, fedgbdt, inprivate, sgbdt
-from refdp.sources import SampleSource
+from refdp.privacy.curator import Curator
+from refdp.privacy.events import Partition, Relation, children, releases
+from refdp.privacy.sources import SampleSource
 from tests.numbers.models import CLASSES, REGRESSION
 
 LAMBDAS = [k / 100 for k in range(1, 200)]

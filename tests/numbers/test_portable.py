@@ -13,9 +13,10 @@ import mpmath
 import numpy as np
 import pytest
 
-from refdp import candidates as grids
-from refdp import generic, portable
-from refdp.trees import Model, canonical, from_json
+from refdp.data import candidates as grids
+from refdp.data import numbers as generic
+from refdp.data import portable
+from refdp.data.trees import Model, canonical, from_json
 from tests.numbers.models import CLASSES, REGRESSION, digests, train
 
 ROOT = Path(__file__).parents[2]

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from refdp import cli, registry
 from refdp.audit import page_replay
+from refdp.faces import cli, registry
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -91,7 +91,7 @@ def test_the_modules_and_files_that_prose_names_are_there(page: str) -> None:
 
 
 def test_a_name_that_is_gone_is_found() -> None:
-    gone = "`refdp.nothing`, `refdp.estimators.Nobody`, `refdp/gone.py`, `make nonsense`, `python -m refdp.gone`"
+    gone = "`refdp.nothing`, `refdp.faces.estimators.Nobody`, `refdp/gone.py`, `make nonsense`, `python -m refdp.gone`"
     assert len(missing(gone, ROOT / "README.md")) == 5
 
 
@@ -121,16 +121,24 @@ def _spec(name: str) -> bool:
         return False
 
 
+ROOMS = ("privacy", "noise", "data", "ledger", "io", "faces", "audit", "papers", "protocols")
+"""Folders whose modules prose may name without them."""
+
+
 def _there(name: str, page: Path) -> bool:
     if name in files() or name in ("model.json", "report.html"):
         return True
-    return any(next(iter(base.glob(name)), None) for base in (ROOT, page.parent, ROOT / "refdp", ROOT / "refdp/audit"))
+    return any(
+        next(iter(base.glob(name)), None)
+        for base in (ROOT, page.parent, ROOT / "refdp", *(ROOT / "refdp" / room for room in ROOMS))
+    )
 
 
 def test_every_module_has_its_place_in_the_architecture() -> None:
     page = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
     patterns = [re.escape(name).replace(r"\*", ".*") for name in re.findall(r"`([\w*]+\.py)`", page)]
-    modules = [path.name for path in (ROOT / "refdp").glob("*.py") if not path.name.startswith("__")]
+    rooms = [ROOT / "refdp", *(ROOT / "refdp" / room for room in ("privacy", "noise", "data", "ledger", "io", "faces"))]
+    modules = [path.name for room in rooms for path in room.glob("*.py") if not path.name.startswith("__")]
     assert [name for name in modules if not any(re.fullmatch(pattern, name) for pattern in patterns)] == []
 
 
@@ -138,7 +146,7 @@ def test_the_versions_and_counts_that_prose_states_are_those_of_the_package() ->
     project = (ROOT / "pyproject.toml").read_text()
     low, high = re.findall(r'requires-python = ">=([\d.]+),<3\.(\d+)"', project)[0]
     assert f"Python {low} to 3.{int(high) - 1}." in README
-    claims = len(json.loads((ROOT / "refdp/ledger.json").read_text())["claims"])
+    claims = len(json.loads((ROOT / "refdp/ledger/ledger.json").read_text())["claims"])
     assert f"Claims ledger: {claims} statements" in (ROOT / "CHANGELOG.md").read_text()
     assert all(f"`refdp/papers/{name}.py`" in README for name in registry.PAPERS)
     assert np.all([name in README for name in re.findall(r'^  "([a-z-]+)[><=]', project, flags=re.MULTILINE)[:5]])

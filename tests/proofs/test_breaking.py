@@ -18,11 +18,12 @@ from proofs.ledger import propositions
 from proofs.proposition import REPLACE_ONE, Proposition, derive
 from proofs.statements import AtMost, ForAll, call, prove
 from proofs.tightness import Tight, lowered
-from refdp import claims, losses
-from refdp.events import Relation
-from refdp.fingerprint import fingerprint
+from refdp.data import losses
+from refdp.ledger import claims
+from refdp.ledger.fingerprint import fingerprint
 from refdp.papers import dpboost
 from refdp.papers import sgbdt as sgbdt_formulas
+from refdp.privacy.events import Relation
 from tests.proofs.harness import stated
 
 ALL = propositions()

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from refdp.events import Relation
 from refdp.papers import dpxgboost as paper
 from refdp.papers.published import dpxgboost as printed
+from refdp.privacy.events import Relation
 from tests.proofs.harness import repaired, stated, verdict, verdict_with
 
 MINE = stated("dpxgboost")

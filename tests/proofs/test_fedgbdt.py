@@ -19,15 +19,15 @@ from proofs.ledger import check, propositions
 from proofs.proposition import derive
 from proofs.statements import AtMost, prove, reals
 from proofs.tightness import lowered
-from refdp import candidates, losses
-from refdp.candidates import iterative_hessian
-from refdp.claims import Claim
-from refdp.events import Relation
-from refdp.fingerprint import current, fingerprint, name_of
-from refdp.generic import minimum
+from refdp.data import candidates, losses
+from refdp.data.candidates import iterative_hessian
+from refdp.data.numbers import minimum
+from refdp.ledger.claims import Claim
+from refdp.ledger.fingerprint import current, fingerprint, name_of
 from refdp.papers import fedgbdt as paper
 from refdp.papers.fedgbdt import Splits
 from refdp.papers.published import fedgbdt as printed
+from refdp.privacy.events import Relation
 from tests.proofs.harness import repaired, stated, verdict, verdict_with
 
 MINE = stated("fedgbdt")

@@ -29,8 +29,8 @@ from proofs.solvers import Polynomial, Reply
 from proofs.statements import AtMost, Count, ForAll, Real, both, fails_at, is_inhabited, prove
 from proofs.terms import Condition, Term, paths, variables
 from proofs.tightness import Tight, is_tight, lowered
-from refdp.claims import Condition as Premise
-from refdp.generic import exp, log, maximum, minimum
+from refdp.data.numbers import exp, log, maximum, minimum
+from refdp.ledger.claims import Condition as Premise
 from refdp.papers.dpboost import leaf_value
 
 HALF = Fraction(1, 2)

@@ -23,9 +23,9 @@ from proofs.evidence import Evidence, Follows, Outcome, Proved
 from proofs.ledger import check, described, differences, propositions, to_json
 from proofs.proposition import Proposition, derive
 from proofs.statements import AtMost, ForAll, call, many, reals
-from refdp import claims
-from refdp.claims import Claim, Condition
-from refdp.fingerprint import reachable
+from refdp.ledger import claims
+from refdp.ledger.claims import Claim, Condition
+from refdp.ledger.fingerprint import reachable
 from refdp.papers import dpboost
 
 HOLDS = Outcome("holds", ("z3", "cvc5"), "")
@@ -182,7 +182,7 @@ EDITS = {
 }
 PRINT = """
 import json
-from refdp.fingerprint import fingerprint
+from refdp.ledger.fingerprint import fingerprint
 names = ["refdp.papers.dpboost:train", "refdp.papers.dpboost:certificate", "refdp.papers.published.dpboost:Params"]
 print(json.dumps([fingerprint(name) for name in names]))
 """
@@ -210,5 +210,9 @@ def test_any_change_that_a_run_reaches_is_another_fingerprint(tmp_path: Path) ->
 
 def test_a_run_reaches_its_methods_classes_and_constants() -> None:
     reached = set(reachable(dpboost.train))
-    assert {"refdp.curator:Curator", "refdp.kernels:leaf_sums", "refdp.papers.dpboost:Params"} <= reached
-    assert {"refdp.kernels:GRID", "refdp.papers.dpboost:GAIN_RANGE", "refdp.selection:Exponential"} <= reached
+    assert {"refdp.privacy.curator:Curator", "refdp.data.kernels:leaf_sums", "refdp.papers.dpboost:Params"} <= reached
+    assert {
+        "refdp.data.kernels:GRID",
+        "refdp.papers.dpboost:GAIN_RANGE",
+        "refdp.noise.exponential:Exponential",
+    } <= reached

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from refdp.events import Relation
-from refdp.generic import absolute, exp, log
+from refdp.data.numbers import absolute, exp, log
 from refdp.papers import inprivate as paper
 from refdp.papers.published import inprivate as printed
+from refdp.privacy.events import Relation
 from refdp.protocols import quality, schedules
 from tests.proofs.harness import repaired, stated, verdict, verdict_with
 

@@ -14,12 +14,13 @@ from rich.console import Console
 
 from proofs.ledger import LEDGER, differences, propositions, to_json, with_premises
 from proofs.page import PAGE, checker_lines, page_differences
-from refdp import claims, registry
-from refdp.claims import VERDICTS, Claim
+from refdp.data.records import Classes, Interval, Numeric, Schema
 from refdp.errors import InvalidParameter
-from refdp.events import Plan, Relation, releases
-from refdp.fingerprint import current, tree_text
-from refdp.records import Classes, Interval, Numeric, Schema
+from refdp.faces import registry
+from refdp.ledger import claims
+from refdp.ledger.claims import VERDICTS, Claim
+from refdp.ledger.fingerprint import current, tree_text
+from refdp.privacy.events import Plan, Relation, releases
 
 ROOT = Path(__file__).parents[2]
 ALL = claims.committed()

@@ -15,8 +15,8 @@ from proofs.attribution import MOST_WORDS, TEXTS, Attribution, attributions, pri
 from proofs.ledger import propositions
 from proofs.page import page
 from proofs.proposition import attributed
-from refdp import claims
-from refdp.claims import Claim
+from refdp.ledger import claims
+from refdp.ledger.claims import Claim
 
 PAPERS = os.environ.get("REFDP_PAPERS")
 ALL = claims.committed()

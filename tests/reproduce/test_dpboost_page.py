@@ -12,8 +12,8 @@ from benchmarks.reproduce.dpboost import EPSILONS, METHODS, STEPS, TASKS, Task, 
 from benchmarks.reproduce.dpboost_statements import VARIANTS, Statements
 from benchmarks.reproduce.pages import Cells, NotRun
 from benchmarks.reproduce.runs import Outcome, Run
-from refdp.events import Relation
-from refdp.mechanisms import Laplace
+from refdp.noise.mechanisms import Laplace
+from refdp.privacy.events import Relation
 
 REPAIRED = next(variant for variant in VARIANTS if variant.ours == "dpboost")
 

@@ -16,9 +16,9 @@ from benchmarks.reproduce.dpxgboost_data import TASKS, made_up
 from benchmarks.reproduce.dpxgboost_text import PRINTED, PRINTED_BENCHMARK
 from benchmarks.reproduce.pages import Cells
 from benchmarks.reproduce.runs import Outcome, Run
-from refdp.calibration import before_sampling
-from refdp.curator import Request
-from refdp.mechanisms import Laplace
+from refdp.noise.calibration import before_sampling
+from refdp.noise.mechanisms import Laplace
+from refdp.privacy.curator import Request
 
 
 def results(loss: Callable[[Run], float]) -> Mapping[Run, Outcome]:

@@ -14,11 +14,11 @@ import numpy as np
 from refdp.accounting import individual
 from refdp.accounting.individual import Budget
 from refdp.audit.replay import Pair, Violation, run
-from refdp.curator import Curator, Transcript
+from refdp.data.records import Records
 from refdp.papers import sgbdt
 from refdp.papers import sgbdt as formulas
-from refdp.records import Records
-from refdp.sources import ReplaySource, SampleSource, Target
+from refdp.privacy.curator import Curator, Transcript
+from refdp.privacy.sources import ReplaySource, SampleSource, Target
 
 
 def cost(order: float, rate: float, t: float) -> float:

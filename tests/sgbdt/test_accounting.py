@@ -21,10 +21,10 @@ from refdp.accounting.individual import (
     tabulated,
 )
 from refdp.accounting.sampling import poisson_gaussian
-from refdp.events import Plan, Relation, Repeat, Sensitivity, Subsample
-from refdp.events import Release as Released
-from refdp.mechanisms import Gaussian
+from refdp.noise.mechanisms import Gaussian
 from refdp.papers.sgbdt import record_cost
+from refdp.privacy.events import Plan, Relation, Repeat, Sensitivity, Subsample
+from refdp.privacy.events import Release as Released
 
 VECTORS = [
     (150, 0.1, 17.3757, 50, 0.256677, 0.499724),

@@ -10,12 +10,12 @@ import pytest
 from proofs import sgbdt_discrete
 from refdp.accounting import account
 from refdp.accounting.individual import tabulated
-from refdp.curator import Curator
-from refdp.events import Relation, expand
-from refdp.kernels import GRID
-from refdp.mechanisms import DiscreteGaussian, DiscreteLaplace
+from refdp.data.kernels import GRID
+from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace
 from refdp.papers import sgbdt
-from refdp.sources import Recorder, SampleSource
+from refdp.privacy.curator import Curator
+from refdp.privacy.events import Relation, expand
+from refdp.privacy.sources import Recorder, SampleSource
 from tests.numbers.models import CLASSES, REGRESSION, records
 
 
@@ -92,6 +92,6 @@ def test_both_columns_have_their_own_deviation() -> None:
 
 
 def sgbdt_draws(source: SampleSource, mechanism: DiscreteGaussian, rows: int) -> np.ndarray:
-    from refdp.curator import Request
+    from refdp.privacy.curator import Request
 
     return source.release(Request("release", ("x",), np.zeros((rows, 2)), mechanism))

@@ -9,25 +9,25 @@ from typing import Any
 import numpy as np
 import pytest
 
-from refdp import shares
-from refdp.curator import Curator, Request
 from refdp.data import shards
+from refdp.data.kernels import GRID
 from refdp.data.memory import Memory
 from refdp.data.population import Advance, Charge
+from refdp.data.records import Classes, Interval, Records
 from refdp.data.shards import Network, Shards, dealt
+from refdp.data.trees import Ensemble, Model
 from refdp.errors import InvalidParameter, InvalidRecords
-from refdp.events import Relation, Sensitivity, expand
-from refdp.kernels import GRID
-from refdp.mechanisms import Exponential, Gaussian, Laplace
+from refdp.noise.mechanisms import Exponential, Gaussian, Laplace
 from refdp.papers import sgbdt
-from refdp.records import Classes, Interval, Records
-from refdp.shares import Shares, share_deviation
-from refdp.sources import SampleSource, TapeSource
-from refdp.trees import Ensemble, Model
+from refdp.privacy import shares
+from refdp.privacy.curator import Curator, Request
+from refdp.privacy.events import Relation, Sensitivity, expand
+from refdp.privacy.shares import Shares, share_deviation
+from refdp.privacy.sources import SampleSource, TapeSource
 from tests.mutants.harness import Caught, applied, audit, edit
 from tests.sgbdt.test_training import small, some_records
 
-SHARES = "refdp.shares"
+SHARES = "refdp.privacy.shares"
 TARGETS = [Interval(-1.0, 1.0), Classes(("p", "q", "r"))]
 PARTIES = (2, 10, 100)
 

@@ -15,11 +15,11 @@ import numpy as np
 import pytest
 
 from refdp.audit.replay import Pair, audit_pair
-from refdp.curator import Curator
-from refdp.events import Relation
+from refdp.data.records import Categorical, Interval, Records, Schema, make_records
 from refdp.papers import sgbdt
-from refdp.records import Categorical, Interval, Records, Schema, make_records
-from refdp.sources import SampleSource
+from refdp.privacy.curator import Curator
+from refdp.privacy.events import Relation
+from refdp.privacy.sources import SampleSource
 from tests.mutants.harness import applied
 from tests.sgbdt.oracle import cost
 

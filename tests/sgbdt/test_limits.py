@@ -15,11 +15,11 @@ from benchmarks.reproduce.runs import Outcome, Run
 from benchmarks.reproduce.sgbdt_limits_page import understated
 from benchmarks.reproduce.sgbdt_surrogates import adult_like
 from benchmarks.reproduce.sgbdt_variants import params_of
-from refdp.curator import Curator
+from refdp.data.records import Categorical, Classes, Numeric, Schema, make_records
 from refdp.papers import sgbdt
 from refdp.papers.sgbdt import whitened_squared
-from refdp.records import Categorical, Classes, Numeric, Schema, make_records
-from refdp.sources import NoiselessSource
+from refdp.privacy.curator import Curator
+from refdp.privacy.sources import NoiselessSource
 
 SIGMA = {
     ("authors", 0.01): 41.3514, ("authors", 0.02): 30.352, ("authors", 0.03): 40.9884, ("authors", 0.1): 1296.38,

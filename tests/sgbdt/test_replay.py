@@ -12,11 +12,11 @@ import pytest
 from refdp.accounting.individual import Budget
 from refdp.audit.neighbours import pairs
 from refdp.audit.replay import Pair, run
+from refdp.data.records import Categorical, Classes, Interval, Numeric, Schema
 from refdp.errors import ImpossibleReplay
-from refdp.events import Relation
 from refdp.papers import sgbdt
-from refdp.records import Categorical, Classes, Interval, Numeric, Schema
-from refdp.sources import SampleSource
+from refdp.privacy.events import Relation
+from refdp.privacy.sources import SampleSource
 from tests.mutants.harness import Caught, Mutant, applied, audit
 from tests.mutants.sgbdt import MUTANTS
 from tests.sgbdt.oracle import Spent, breaches, expected, replays

@@ -14,13 +14,13 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 
-from refdp.curator import Curator
 from refdp.data.memory import Memory
 from refdp.errors import InvalidParameter, InvalidRecords
-from refdp.estimators import SGBDTClassifier, SGBDTRegressor
-from refdp.estimators_stream import STRANGERS
-from refdp.seeds import ReproducibleSeed
-from refdp.sources import SampleSource
+from refdp.faces.estimators import SGBDTClassifier, SGBDTRegressor
+from refdp.faces.estimators.stream import STRANGERS
+from refdp.faces.seeds import ReproducibleSeed
+from refdp.privacy.curator import Curator
+from refdp.privacy.sources import SampleSource
 
 pytestmark = pytest.mark.filterwarnings("ignore:insecure_seed:refdp.errors.PrivacyWarning")
 

@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 
 from refdp.accounting import account
-from refdp.curator import Curator
 from refdp.data.codes import leaf_of
+from refdp.data.records import Categorical, Classes, Interval, Numeric, Records, Schema, make_records
+from refdp.data.trees import Tree
 from refdp.errors import InvalidParameter
-from refdp.events import Relation, expand
 from refdp.papers import sgbdt
 from refdp.papers import sgbdt as formula
 from refdp.papers.published import sgbdt as printed_sgbdt
 from refdp.papers.sgbdt import draw_splits, grid_index
-from refdp.records import Categorical, Classes, Interval, Numeric, Records, Schema, make_records
-from refdp.sources import NoiselessSource, ReplaySource, SampleSource, TapeSource
-from refdp.trees import Tree
+from refdp.privacy.curator import Curator
+from refdp.privacy.events import Relation, expand
+from refdp.privacy.sources import NoiselessSource, ReplaySource, SampleSource, TapeSource
 from tests.recorded import Recorded
 
 FEATURES = (Numeric("a", 0.0, 1.0), Categorical("b", ("x", "y", "z")), Numeric("c", -5.0, 5.0))

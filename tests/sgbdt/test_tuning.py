@@ -12,7 +12,7 @@ from benchmarks.reproduce import sgbdt_diagnosis, sgbdt_surrogates, sgbdt_tuning
 from benchmarks.reproduce.sgbdt_surrogates import LABEL, POSITIVE, TABLE, abalone_like, adult_like
 from benchmarks.reproduce.sgbdt_tuning import Effort, Point, affordable, chosen, search, starts_of
 from benchmarks.reproduce.sgbdt_variants import EPSILONS, grids_of, params_of, settings_of
-from refdp import datasets
+from refdp.io import datasets
 
 
 @pytest.mark.parametrize("draw", [0, 3])

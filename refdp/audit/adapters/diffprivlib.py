@@ -17,7 +17,7 @@ import numpy as np
 
 from refdp.audit.opened_door import Patch
 from refdp.audit.opened_laws import NoiseCall, PermuteAndFlip, Unknown
-from refdp.mechanisms import DiscreteLaplace, Exponential, Gaussian, Laplace
+from refdp.noise.mechanisms import DiscreteLaplace, Exponential, Gaussian, Laplace
 
 INSIDE = "diffprivlib/mechanisms"
 UNKNOWN = (

@@ -24,8 +24,8 @@ from typing import Any
 
 import numpy as np
 
+from refdp.data.records import Floats
 from refdp.errors import InvalidParameter
-from refdp.records import Floats
 
 VARIABLE = "REFDP_PYTHON_DPXGBOOST"
 

@@ -18,7 +18,7 @@ import numpy as np
 from refdp.audit.opened_door import Patch
 from refdp.audit.opened_laws import NoiseCall
 from refdp.errors import InvalidParameter
-from refdp.mechanisms import Gaussian
+from refdp.noise.mechanisms import Gaussian
 
 ROUNDING = 1e-7
 """Numbers of two results that differ by less differ by the rounding of sums alone (thousands of boosting steps)."""

@@ -17,7 +17,7 @@ import numpy as np
 from refdp.audit.opened_door import Patch
 from refdp.audit.opened_laws import NoiseCall
 from refdp.errors import InvalidParameter
-from refdp.mechanisms import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
+from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
 
 Maker = Callable[..., Any]
 LAWS: dict[str, tuple[Maker, Maker]] = {

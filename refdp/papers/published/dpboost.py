@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from refdp import candidates as grids
-from refdp.calibration import laplace_charge
-from refdp.candidates import Candidates
+from refdp.data import candidates as grids
+from refdp.data.candidates import Candidates
+from refdp.data.numbers import Number, minimum
 from refdp.data.population import Population
-from refdp.events import Charge, Relation, Sensitivity
-from refdp.generic import Number, minimum
-from refdp.mechanisms import Exponential
+from refdp.data.portable import rounded_up
+from refdp.data.records import Schema
+from refdp.noise.calibration import laplace_charge
+from refdp.noise.mechanisms import Exponential
 from refdp.papers import dpboost
 from refdp.papers.dpboost import Block, records_changed
 from refdp.papers.published.exposure import exposed
-from refdp.portable import rounded_up
-from refdp.records import Schema
+from refdp.privacy.events import Charge, Relation, Sensitivity
 
 AS_PUBLISHED = {
     "constants": "published",

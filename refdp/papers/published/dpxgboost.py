@@ -9,15 +9,15 @@ from typing import Any, Literal
 
 import numpy as np
 
-from refdp import candidates as grids
-from refdp.curator import Curator
+from refdp.data import candidates as grids
+from refdp.data.numbers import Number, absolute, exp, log, maximum
 from refdp.data.population import COUNT, Nodes, Population, values
-from refdp.events import Charge, Relation, Sensitivity
-from refdp.generic import Number, absolute, exp, log, maximum
+from refdp.data.portable import rounded_up
+from refdp.data.records import Floats, Schema
 from refdp.papers import dpxgboost
 from refdp.papers.dpxgboost import Ways, large_enough, leaf_sensitivity, noisy_average
-from refdp.portable import rounded_up
-from refdp.records import Floats, Schema
+from refdp.privacy.curator import Curator
+from refdp.privacy.events import Charge, Relation, Sensitivity
 
 AS_PUBLISHED: Mapping[str, Any] = {"constants": "published", "sampling": "without-replacement"}
 """The readings that the paper prints, as keyword arguments of Params."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from refdp.data.memory import Memory
 from refdp.data.nothing import Nothing
 from refdp.data.population import Population
+from refdp.data.records import Records
 from refdp.errors import InvalidParameter
-from refdp.records import Records
 
 
 def exposed(population: Population) -> Records | None:

@@ -10,19 +10,19 @@ from typing import Any, Literal
 
 import numpy as np
 
-from refdp import candidates as grids
-from refdp import portable
-from refdp.candidates import Candidates
 from refdp.checks import check_count
-from refdp.curator import Curator
+from refdp.data import candidates as grids
+from refdp.data import portable
+from refdp.data.candidates import Candidates
+from refdp.data.numbers import Number, exp, maximum
 from refdp.data.population import COUNT, Population, Reports, values
+from refdp.data.records import Floats, Numeric, Records, Schema
 from refdp.errors import InvalidParameter
-from refdp.events import Charge, Relation, Sensitivity
-from refdp.generic import Number, exp, maximum
 from refdp.papers import fedgbdt
 from refdp.papers.fedgbdt import SUMS, VECTOR, Splits, hessian_squared_sensitivity
 from refdp.papers.published.exposure import exposed
-from refdp.records import Floats, Numeric, Records, Schema
+from refdp.privacy.curator import Curator
+from refdp.privacy.events import Charge, Relation, Sensitivity
 
 AS_PUBLISHED: Mapping[str, Any] = {
     "sensitivities": "published",

@@ -9,18 +9,18 @@ from typing import Literal
 
 import numpy as np
 
-from refdp import candidates as grids
-from refdp.calibration import laplace_charge
-from refdp.candidates import Candidates
+from refdp.data import candidates as grids
+from refdp.data.candidates import Candidates
+from refdp.data.numbers import Number, absolute, exp, log
 from refdp.data.population import Population
-from refdp.events import Charge, Relation, Sensitivity
-from refdp.generic import Number, absolute, exp, log
-from refdp.mechanisms import Exponential, Mechanism
+from refdp.data.portable import rounded_up
+from refdp.data.records import Floats, Interval, Numeric, Records, Schema
+from refdp.noise.calibration import laplace_charge
+from refdp.noise.mechanisms import Exponential, Mechanism
 from refdp.papers import inprivate
 from refdp.papers.inprivate import SUFFIX, gain_range, newton_step, records_changed
 from refdp.papers.published.exposure import exposed
-from refdp.portable import rounded_up
-from refdp.records import Floats, Interval, Numeric, Records, Schema
+from refdp.privacy.events import Charge, Relation, Sensitivity
 
 AS_PUBLISHED = {
     "constants": "published",

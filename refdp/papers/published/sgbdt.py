@@ -8,13 +8,13 @@ from typing import Literal
 
 import numpy as np
 
-from refdp import portable
 from refdp.accounting.individual import tabulated
-from refdp.events import Charge, Sensitivity
-from refdp.generic import Number, maximum
+from refdp.data import portable
+from refdp.data.numbers import Number, maximum
+from refdp.data.records import Floats, Schema
 from refdp.papers import sgbdt
 from refdp.papers.sgbdt import whitened_squared
-from refdp.records import Floats, Schema
+from refdp.privacy.events import Charge, Sensitivity
 
 AS_PUBLISHED = {"weights": "printed", "support": "max"}
 """The readings that the slides print, as keyword arguments of Params."""

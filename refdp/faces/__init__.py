@@ -1,0 +1,1 @@
+"""The faces: registry, scikit-learn, the shell, the demonstration."""

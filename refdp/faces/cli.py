@@ -1,0 +1,110 @@
+"""The command `refdp`: train, predict, audit, claims, account.
+
+Every command takes --json. Errors are one line on standard error (with --json also {"error": ...} on standard output)
+and exit status 2; an audit that finds a violation exits with 1, a command that was interrupted with 130.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import sys
+import warnings
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+
+from refdp import __version__
+from refdp.errors import PrivacyWarning, RefdpError
+from refdp.faces.commands.account import account
+from refdp.faces.commands.audit import audit
+from refdp.faces.commands.claims import claims
+from refdp.faces.commands.predict import predict
+from refdp.faces.commands.train import train
+
+INTERRUPTED = 130  # as shells have it
+UNREAD = 141  # a pipe that nobody reads any more; typer's own answer, 1, would pass for a violation
+UsageError: Any = typer.BadParameter.__mro__[1]  # every fault of the command line; typer exports only this subclass
+
+app = typer.Typer(
+    help="Differentially private gradient boosted trees, with machine-checked claims.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+for command in (train, predict, audit, claims, account):
+    app.command()(command)
+
+
+def _show_version(asked: bool) -> None:
+    if asked:
+        print(f"refdp {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _top(
+    version: Annotated[
+        bool, typer.Option("--version", is_eager=True, callback=_show_version, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Differentially private gradient boosted trees, with machine-checked claims."""
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and exit with its status."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a terminal without Greek letters is no error
+    try:
+        status = run(sys.argv[1:] if arguments is None else arguments)
+        sys.stdout.flush()
+    except OSError as error:  # standard output is a full disk, or a pipe that nobody reads any more
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # so that the interpreter can close it
+        status = UNREAD if isinstance(error, BrokenPipeError) else 2
+        if status == 2:
+            print(f"refdp: {error}", file=sys.stderr)
+    sys.exit(status)
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run the command line; its exit status."""
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", category=PrivacyWarning)
+            status = app(args=expanded(arguments), prog_name="refdp", standalone_mode=False)
+    except (RefdpError, UsageError) as error:
+        return _failed(error, "--json" in arguments)
+    except typer.Abort:
+        status = INTERRUPTED
+    except SystemExit as end:  # typer's own: 1 for a broken pipe, otherwise after completions
+        return UNREAD if end.code == 1 else int(end.code or 0)
+    if status == INTERRUPTED:
+        return _failed(KeyboardInterrupt("interrupted"), "--json" in arguments, INTERRUPTED)
+    return status if isinstance(status, int) else 0
+
+
+def expanded(arguments: Sequence[str]) -> list[str]:
+    """`--set a=1 b=2` as `--set a=1 --set b=2`."""
+    found: list[str] = []
+    setting = False
+    for argument in arguments:
+        setting = argument == "--set" or (setting and "=" in argument and not argument.startswith("-"))
+        if setting and argument != "--set" and found[-1] != "--set":
+            found.append("--set")
+        found.append(argument)
+    return found
+
+
+def _failed(error: BaseException, as_json: bool, status: int = 2) -> int:
+    message = " ".join(_message(error).split())
+    if message:  # empty when the help was asked for by saying nothing
+        print(f"refdp: {message}", file=sys.stderr)
+    if as_json:
+        print(json.dumps({"error": message}))
+    return status
+
+
+def _message(error: BaseException) -> str:
+    return error.format_message() if isinstance(error, UsageError) else str(error)

@@ -1,0 +1,163 @@
+"""`refdp audit`: replay a paper's algorithm on neighbouring data sets, or run anyone's function on a pair of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from refdp.audit import CONFIDENCE
+from refdp.checks import check_count
+from refdp.errors import InvalidParameter
+from refdp.faces import registry
+from refdp.faces.commands.options import (
+    BoundsFile,
+    Delta,
+    Json,
+    Published,
+    RelationOption,
+    Settings,
+    Target,
+    papers_like,
+    written,
+)
+from refdp.faces.commands.options import settings as read_settings
+from refdp.faces.commands.output import bar, check_writable, emit, write_page
+from refdp.privacy.events import Relation
+
+PAIRS = 36
+SAMPLES = 100_000
+
+AuditedPaper = Annotated[
+    str | None,
+    typer.Argument(metavar="PAPER", help=f"One of {', '.join(registry.PAPERS)}.", autocompletion=papers_like),
+]
+Callable = Annotated[
+    str | None,
+    typer.Option(
+        "--callable",
+        metavar="MODULE:FUNCTION",
+        help="Audit this instead, for an event that one data set of --pair makes likelier than the budget allows.",
+    ),
+]
+PairFile = Annotated[
+    Path | None, typer.Option("--pair", help='JSON file: {"first": [[...]], "second": [[...]]}, neighbours.')
+]
+Confidence = Annotated[
+    float | None, typer.Option("--confidence", help=f"Of the bound of --callable, {CONFIDENCE} if not given.")
+]
+Samples = Annotated[int | None, typer.Option("--samples", help=f"Most runs a side, {SAMPLES} if not given.")]
+Jobs = Annotated[int, typer.Option("--jobs", help="Processes that run the function.")]
+Resume = Annotated[Path | None, typer.Option("--resume", help="Keep finished runs in this file, and go on from it.")]
+Structural = Annotated[
+    bool, typer.Option("--structural/--no-structural", help="Also look for reused noise and the like.")
+]
+Outliers = Annotated[
+    bool, typer.Option("--outliers", help="Records may hold any number: also try enormous ones, and other orders.")
+]
+LowBits = Annotated[
+    bool, typer.Option("--low-bits/--no-low-bits", help="Look at the last bits of floating-point outputs too.")
+]
+Html = Annotated[Path | None, typer.Option("--html", help="Write the report as one page.")]
+
+
+ABOUT_PAPERS = ("paper", "data", "target", "bounds", "as_published", "pairs", "set_")
+ABOUT_CALLABLES = ("pair", "confidence", "samples", "jobs", "resume", "structural", "outliers", "low_bits")
+
+
+def audit(
+    context: typer.Context,
+    paper: AuditedPaper = None,
+    data: Annotated[
+        str | None,
+        typer.Option(
+            "--data", metavar="NAME_OR_CSV", help="Take the records from here, not at random. Witnesses show them."
+        ),
+    ] = None,
+    target: Target = None,
+    bounds: BoundsFile = None,
+    epsilon: Annotated[float, typer.Option("--epsilon", help="Claimed privacy budget.")] = 1.0,
+    delta: Delta = None,
+    relation: RelationOption = Relation.ADD_REMOVE,
+    as_published: Published = False,
+    pairs: Annotated[int, typer.Option("--pairs", help="Neighbouring pairs to replay.")] = PAIRS,
+    seed: Annotated[int, typer.Option("--seed", help="Of the pairs and of the recorded noise.")] = 0,
+    set_: Settings = None,
+    name: Callable = None,
+    pair: PairFile = None,
+    confidence: Confidence = None,
+    samples: Samples = None,
+    jobs: Jobs = 1,
+    resume: Resume = None,
+    structural: Structural = True,
+    outliers: Outliers = False,
+    low_bits: LowBits = True,
+    html: Html = None,
+    as_json: Json = False,
+) -> None:
+    """Look for privacy violations by exact replay of a PAPER, or by runs of --callable. Exit status 1 for a violation.
+
+    A function(records, seed) returns whatever holds numbers; it is run with many seeds on both data sets of --pair.
+    """
+    _check_mode(context, name is not None)
+    check_writable("--html", html)
+    if html is not None:
+        from refdp.audit.page import check_drawing
+
+        check_drawing()
+    if name is not None:
+        if pair is None:
+            raise InvalidParameter("--callable: a file with neighbours is needed, --pair FILE")
+        check_writable("--resume", resume)
+        from refdp.faces.commands.blackbox import Given, audit_callable
+
+        options = Given(
+            name, pair, epsilon, delta or 0.0, CONFIDENCE if confidence is None else confidence,
+            SAMPLES if samples is None else samples, seed, jobs, resume, structural, outliers, low_bits,
+            html, as_json,
+        )  # fmt: skip
+        raise typer.Exit(audit_callable(options))
+    if paper is None:
+        raise InvalidParameter(f"PAPER or --callable is needed; papers are {', '.join(registry.PAPERS)}")
+    from refdp.audit.report import audit_paper
+    from refdp.faces.commands.audit_run import audit_page, command_of, records_of, small
+
+    chosen = registry.paper(paper)
+    given = read_settings(set_, epsilon=epsilon, delta=delta, relation=relation)
+    params = chosen.params(small(chosen) | given, as_published=as_published)
+    check_count("pairs", pairs)
+    check_count("seed", seed, least=0)
+    records = records_of(data, target, bounds)
+    with bar("replaying") as progress:
+        report = audit_paper(chosen, params, pairs, seed, records=records, progress=progress)
+    emit(report.to_dict(), audit_page(f"{paper}, {relation.value} neighbours", report), as_json)
+    wrote = True
+    if html is not None:
+        from refdp.audit.page_replay import replay_page
+
+        shown = {"data": data, "target": target, "bounds": bounds, "delta": delta}
+        command = command_of(paper, as_published, set_, shown | {"epsilon": epsilon, "pairs": pairs, "seed": seed})
+        with bar("replaying for the figures") as progress:
+            page = replay_page(
+                chosen, params, report, records, seed, f"{command} --relation {relation.value}", progress
+            )
+        wrote = write_page("--html", html, page.html())
+    raise typer.Exit(1 if not report.ok else 0 if wrote else 2)
+
+
+def _check_mode(context: typer.Context, has_callable: bool) -> None:
+    """What is given on the command line and would be ignored is refused."""
+    ignored = written(context, ABOUT_PAPERS if has_callable else ABOUT_CALLABLES)
+    if ignored:
+        named = ", ".join("PAPER" if name == "paper" else _flag(name) for name in ignored)
+        why = (
+            "are about papers, and not allowed with --callable"
+            if has_callable
+            else "about --callable, which is not given"
+        )
+        raise InvalidParameter(f"{named}: {why}")
+
+
+def _flag(name: str) -> str:
+    return "--" + name.rstrip("_").replace("_", "-")

@@ -1,0 +1,236 @@
+"""`refdp audit --callable`: lower bounds of epsilon from runs of a function that refdp knows nothing of."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import shlex
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stdout
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from refdp.audit import structural
+from refdp.audit.blackbox import Bound, bound_from, looks
+from refdp.audit.campaign import Campaign, Job, load
+from refdp.audit.page import Page
+from refdp.audit.page_blackbox import about_bits, blackbox_page, evidence_of, verdict, violations
+from refdp.audit.replay import finite_or_name
+from refdp.audit.runs import Pair
+from refdp.audit.structural_samples import Remembered, needed
+from refdp.checks import check_count, check_number
+from refdp.errors import InvalidParameter
+from refdp.faces.commands.output import bar, emit, figure, write_page
+
+CALLS = 300
+"""Runs a side for structural checks; more where epsilon asks for it, up to MOST_CALLS."""
+MOST_CALLS = 5_000
+ALARM = 1e-9
+
+
+@dataclass(frozen=True)
+class Given:
+    """Options of the command line."""
+
+    name: str
+    pair: Path
+    epsilon: float
+    delta: float
+    confidence: float
+    samples: int
+    seed: int
+    jobs: int
+    resume: Path | None
+    structural: bool
+    outliers: bool
+    low_bits: bool
+    html: Path | None
+    as_json: bool
+
+    def command(self) -> str:
+        """The command that gives the same finding."""
+        words = ["refdp", "audit", "--callable", self.name, "--pair", str(self.pair), "--epsilon", repr(self.epsilon)]
+        words += ["--delta", repr(self.delta), "--confidence", repr(self.confidence)]
+        words += ["--samples", str(self.samples), "--seed", str(self.seed)]
+        words += ["--no-structural"] * (not self.structural) + ["--outliers"] * self.outliers
+        words += ["--no-low-bits"] * (not self.low_bits)
+        return shlex.join(words)
+
+
+def audit_callable(given: Given) -> int:
+    """Audit, tell, and return the exit status: 1 for a violation."""
+    _check(given)
+    pair = read_pair(given.pair)
+    html = given.html and given.html.absolute()  # the function may change folder
+    try:
+        with prints_on_standard_error():
+            bound, findings, calls, page = audited(given, pair)
+    except SystemExit as error:  # its status would pass for a finding
+        raise InvalidParameter(f"--callable {given.name!r}: it ended the program with status {error.code}") from error
+    emit(document(bound, findings, calls), shown(given.name, bound, findings, calls), given.as_json)
+    wrote = page is None or html is None or write_page("--html", html, page().html())
+    return 1 if bound.refuted or violations(findings) else 0 if wrote else 2
+
+
+Audited = tuple[Bound, list[dict[str, Any]], int, Callable[[], Page] | None]
+
+
+def audited(given: Given, pair: Pair) -> Audited:
+    """The bound, what structural checks found, in how many runs a side, and the page if one is asked for."""
+    resume = given.resume and given.resume.absolute()
+    function = load(given.name)
+    with bound_bar() as progress:
+        campaign = Campaign(
+            Job(given.name, pair, given.seed), resume, given.jobs,
+            watch=lambda done: progress(min(done, given.samples), given.samples, None),
+        )  # fmt: skip
+        bound = bound_from(
+            [campaign], given.delta, claimed=given.epsilon, confidence=given.confidence, samples=given.samples,
+            low_bits=given.low_bits, progress=progress,
+        )  # fmt: skip
+    calls = structural_calls(given)
+    with bar("structural checks, runs") as progressed:
+        campaign.watch_calls = lambda done: progressed(done, None)
+        findings = structural_findings(Remembered(_by_seed(function), campaign), pair, given, calls) if calls else []
+    if given.html is None:
+        return bound, findings, calls, None
+    runs = campaign.upto(bound.samples)
+    page = partial(
+        blackbox_page, given.name, function, bound, findings, runs, given.command(),
+        stops=len(looks(given.samples, 1.0)), low_bits=given.low_bits,
+    )  # fmt: skip
+    return bound, findings, calls, page
+
+
+@contextmanager
+def prints_on_standard_error() -> Iterator[None]:
+    """What the function prints, in other processes and outside Python too, is no part of the report."""
+    sys.stdout.flush()
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
+
+
+def document(bound: Bound, findings: list[dict[str, Any]], calls: int) -> dict[str, Any]:
+    """What --json prints. calls: runs a side of the structural checks."""
+    figures = bound.to_dict()
+    return {
+        "ok": not bound.refuted and not violations(findings),
+        "lower_bound": finite_or_name(bound.lower),
+        "claimed_epsilon": figures["claimed"],
+        **{
+            name: figures[name]
+            for name in ("delta", "confidence", "samples", "event", "also", "likelier", "test", "counts")
+        },
+        **{name: figures[name] for name in ("tested", "seconds", "assumption")},
+        "structural": findings,
+        "structural_calls": calls,
+    }
+
+
+def structural_calls(given: Given) -> int:
+    """Runs a side of the structural checks; 0 for none, where epsilon is so large that too many would be needed."""
+    calls = max(CALLS, math.ceil(needed(given.epsilon, ALARM * 1e-6)))
+    return calls if given.structural and calls <= MOST_CALLS else 0
+
+
+def _by_seed(function: Any) -> Callable[[Any, np.random.Generator], Any]:
+    return lambda records, generator: function(records, int(generator.integers(2**32)))
+
+
+def structural_findings(function: Remembered, pair: Pair, given: Given, calls: int) -> list[dict[str, Any]]:
+    """Checks without statistics."""
+    found = structural.inspect(
+        function,
+        (pair.first, pair.second),
+        given.seed,
+        epsilon=given.epsilon,
+        delta=given.delta,
+        calls=calls,
+        alarm=ALARM,
+        order=given.outliers,
+    )
+    return [finding.to_dict() for finding in found if given.low_bits or finding.kind != "precision"]
+
+
+def read_pair(path: Path) -> Pair:
+    """Two neighbouring data sets from {"first": [[...]], "second": [[...]]}, as arrays. Errors: InvalidParameter."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+        first, second = (_array(data[side]) for side in ("first", "second"))
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        raise InvalidParameter(
+            f'--pair {path}: {{"first": [[...]], "second": [[...]]}} with numbers is needed ({error})'
+        ) from error
+    mine, theirs = Counter(_names(first)), Counter(_names(second))
+    apart = max((mine - theirs).total(), (theirs - mine).total())
+    if apart > 1:
+        raise InvalidParameter(
+            f"--pair {path}: {apart} of {len(first)} and {len(second)} records are not in the other data set; "
+            "neighbours differ in one record at most"
+        )
+    return Pair(first, second)
+
+
+def _names(rows: NDArray[np.float64]) -> list[bytes]:
+    """Equal for equal records, whatever their order; 0.0 makes negative zeros positive."""
+    return [np.ascontiguousarray(row).tobytes() for row in rows + 0.0]
+
+
+def _array(rows: Any) -> NDArray[np.float64]:
+    return np.asarray(rows, dtype=np.float64)
+
+
+@contextmanager
+def bound_bar() -> Iterator[Callable[[int, int, float | None], None]]:
+    """A progress bar on standard error that shows the bound so far, also while it stays the same (None)."""
+    with bar("epsilon >= 0") as shown:
+        yield lambda done, total, lower: shown(done, total, None if lower is None else f"epsilon >= {lower:.4g}")
+
+
+def shown(name: str, bound: Bound, findings: list[dict[str, Any]], calls: int) -> RenderableType:
+    """The finding for people."""
+    style = "bold red" if bound.refuted or violations(findings) else "bold green"
+    grid = Table.grid(padding=(0, 2))
+    grid.add_row("finding", Text(verdict(name, bound, findings), style))
+    grid.add_row("claimed epsilon", figure(bound.claimed))
+    grid.add_row("lower bound", f"{figure(bound.lower)} at confidence {bound.confidence:.9g}")
+    grid.add_row("event", Text(bound.words))
+    grid.add_row("counts", f"{bound.counts[0]} : {bound.counts[1]} of {bound.tested} runs a side ({bound.test})")
+    grid.add_row("assuming", bound.assumption)
+    grid.add_row("structure", f"{len(findings)} findings in {calls} runs a side" if calls else "not checked")
+    lines = [Text(line, "yellow") for line in about_bits(bound)]
+    lines += [
+        Text(f"{one['kind']} at {one['where'] or 'the output'}: {one['meaning']} ({evidence_of(one)})", _style(one))
+        for one in findings
+    ]
+    return Group(grid, *lines)
+
+
+def _style(finding: dict[str, Any]) -> str:
+    return "red" if finding["violation"] else "yellow"
+
+
+def _check(given: Given) -> None:
+    check_number("epsilon", given.epsilon, least=0)
+    check_number("delta", given.delta, least=0, below=1)
+    check_number("confidence", given.confidence, above=0, below=1)
+    check_count("samples", given.samples, least=100, most=10**9)
+    check_count("seed", given.seed, least=0, most=2**32)
+    check_count("jobs", given.jobs, most=1024)

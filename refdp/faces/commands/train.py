@@ -1,0 +1,88 @@
+"""`refdp train`: fit a paper's algorithm to a data set, and say what it promises."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from refdp.errors import InvalidParameter
+from refdp.faces.commands.options import (
+    BoundsFile,
+    Delta,
+    Json,
+    PaperName,
+    Published,
+    RelationOption,
+    Settings,
+    Target,
+    public_records,
+)
+from refdp.faces.commands.options import settings as read_settings
+from refdp.faces.commands.output import bar, check_writable, emit, write_text
+from refdp.privacy.events import Relation
+
+
+def train(
+    paper: PaperName,
+    data: Annotated[str, typer.Option("--data", metavar="NAME_OR_CSV", help="Data set by name, or a CSV file.")],
+    epsilon: Annotated[float, typer.Option("--epsilon", help="Privacy budget.")],
+    target: Target = None,
+    bounds: BoundsFile = None,
+    delta: Delta = None,
+    relation: RelationOption = Relation.ADD_REMOVE,
+    as_published: Published = False,
+    seed: Annotated[
+        int | None,
+        typer.Option("--seed", help="Repeats the noise: keep it secret and use it once. Default: fresh entropy."),
+    ] = None,
+    owners: Annotated[
+        int | None, typer.Option("--owners", help="Owners that the records are dealt to, where a paper has them.")
+    ] = None,
+    set_: Settings = None,
+    test_size: Annotated[float, typer.Option("--test-size", help="Share held out for the metrics; 0 for none.")] = 0.2,
+    out: Annotated[Path | None, typer.Option("--out", help="File for the model.")] = None,
+    xgboost: Annotated[
+        Path | None, typer.Option("--xgboost", help="File for the model as the xgboost library reads it (JSON).")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Train on a data set; print metrics on held-out records and the certificate."""
+    from refdp.faces import prediction, registry
+    from refdp.faces.commands.train_run import counted, document, page, parts
+    from refdp.faces.seeds import SEED_ASSUMPTION
+    from refdp.faces.training import assuming, source_for
+    from refdp.faces.training import train as train_once
+    from refdp.io import datasets
+
+    chosen = registry.paper(paper)
+    given = read_settings(set_, epsilon=epsilon, delta=delta, relation=relation, owners=owners)
+    params = chosen.params(given, as_published=as_published)
+    source = source_for(params, seed)
+    for option, path in (("--out", out), ("--xgboost", xgboost)):
+        check_writable(option, path)
+    if out is not None and xgboost is not None and out.resolve() == xgboost.resolve():
+        raise InvalidParameter(f"--out {out} and --xgboost {xgboost}: two different files are needed")
+    dataset = datasets.load(data, target=target, bounds=bounds)
+    public_records(dataset)  # whatever is wrong with any record is said before anything is trained
+    training, held_out = parts(dataset, test_size, relation)
+    records = public_records(training)
+    with bar("training") as progress:
+        run = train_once(
+            chosen, params, records, source, progress=counted(progress, chosen.plan(params, records.schema))
+        )
+    if seed is not None:
+        run = replace(run, certificate=assuming(run.certificate, SEED_ASSUMPTION))
+        print(f"refdp: --seed: the guarantee holds only if {SEED_ASSUMPTION}", file=sys.stderr)
+    metrics = prediction.metrics(run.model, held_out) if held_out is not None else {}
+    if out is not None:
+        write_text("--out", out, run.model.to_json())
+    if xgboost is not None:
+        from refdp.io.export_xgboost import to_xgboost
+
+        write_text("--xgboost", xgboost, to_xgboost(run.model))
+    written = [path for path in (out, xgboost) if path is not None]
+    emit(document(paper, dataset, run, metrics), page(paper, dataset, run, metrics, written), as_json)

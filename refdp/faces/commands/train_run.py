@@ -1,0 +1,72 @@
+"""What `refdp train` does with records, and how it shows the result."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from refdp.faces.commands.certificates import certificate_page
+from refdp.faces.commands.output import figure
+from refdp.faces.training import Run, releases_planned
+from refdp.io import datasets
+from refdp.io.datasets import Dataset
+from refdp.privacy.events import Relation
+
+SPLIT_SEED = 0
+"""The held-out records are the same in every run, so that runs can be compared. How many there are is public where it
+is used, under replace-one."""
+
+
+def parts(dataset: Dataset, test_size: float, relation: Relation) -> tuple[Dataset, Dataset | None]:
+    """Training and held-out records, such that neighbours' training records are neighbours too."""
+    if test_size == 0:
+        return dataset, None
+    if relation is Relation.ADD_REMOVE:
+        return datasets.train_test_by_record(dataset, test_size)
+    return datasets.train_test(dataset, test_size, SPLIT_SEED)
+
+
+def counted(progress: Any, plan: Any) -> Any:
+    """A bar's progress, called once a release."""
+    total = releases_planned(plan)
+    counted = iter(range(1, total + 1))
+    return lambda: progress(next(counted), total)
+
+
+def document(paper: str, dataset: Dataset, run: Run, metrics: dict[str, float | None]) -> dict[str, Any]:
+    """What --json prints.
+
+    not_covered: what is exact, without noise; the guarantee says nothing about it, and it is the owner's.
+    """
+    return {
+        "paper": paper,
+        "dataset": dataset.name,
+        "task": dataset.task,
+        "metrics": metrics,
+        "seconds": run.seconds,
+        "certificate": run.certificate.to_dict(),
+        "not_covered": ["metrics", "seconds"],
+    }
+
+
+def page(
+    paper: str, dataset: Dataset, run: Run, metrics: dict[str, float | None], written: list[Path]
+) -> RenderableType:
+    """Data, metrics and certificate for people."""
+    table = Table.grid(padding=(0, 2))
+    sources = Counter(dataset.sources.values())
+    table.add_row("paper", paper)
+    table.add_row("data", f"{dataset.name}, {len(dataset.y)} records, {len(dataset.features)} features, {dataset.task}")
+    table.add_row("public bounds", ", ".join(f"{count} {source}" for source, count in sources.items()))
+    for name, value in metrics.items():
+        table.add_row(name, figure(value))
+    table.add_row("seconds", f"{run.seconds:.2f}")
+    exact = "Metrics, number of records and" if metrics else "Number of records and"
+    private = Text(f"{exact} seconds are exact, without noise: for the owner's eyes.", style="dim")
+    parts: list[RenderableType] = [table, certificate_page(run.certificate), private]
+    return Group(*parts, *(Text(f"model written to {path}") for path in written))

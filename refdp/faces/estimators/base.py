@@ -1,0 +1,260 @@
+"""What all estimators share: parameters, validation, fitting, and the two kinds of targets."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from pathlib import Path
+from textwrap import indent
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from refdp.data.records import Classes, Feature, Floats, Interval, Schema, Target, make_records
+from refdp.data.sparse import AnyRecords
+from refdp.errors import InvalidParameter, InvalidRecords, PrivacyWarning
+from refdp.faces import prediction, registry
+from refdp.faces.estimators.settings import check_given, constructed, explained
+from refdp.faces.estimators.types import BaseEstimator, ClassifierMixin, RegressorMixin
+from refdp.faces.registry import Paper
+from refdp.faces.seeds import ReproducibleSeed, generator_for, seeded
+from refdp.faces.training import assuming, source_for, train, without_guarantee
+from refdp.io import export_xgboost, frames
+from refdp.privacy.events import Relation
+
+_SHARED = """
+
+    epsilon: privacy budget. relation: "add-remove" or "replace-one", the neighbours of the guarantee.
+    bounds: {column: (low, high) or [category, ...]}; a column is a name, or a position (x0 for the first) in an array.
+      Two numbers are a range. Values outside are clamped, unknown categories count as missing.
+    classes (classifiers): the public list of labels. label_bounds (regressors): the public range (low, high).
+    as_published: the paper's own constants and algorithms, also where they are refuted; readings left at None follow.
+    insecure_seed: None for the operating system's entropy, or a `refdp.ReproducibleSeed` for experiments that have to
+      be repeatable: whoever knows it can subtract the noise, so it is secret and for one use. Nothing shows it.
+
+    Fitted: model_ (released values only), certificate_, transcript_ (released outputs in order), n_features_in_,
+    feature_names_in_ for data frames, classes_ for classifiers. No record stays in the fitted object.
+
+    Further parameters, those of the paper:
+
+"""
+
+
+def _unwrapped(value: Any) -> Any:
+    """A number of numpy as the one of Python: np.arange is what grids are made of."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _range(bounds: Any) -> Interval:
+    """The public label range. Errors: InvalidParameter unless it is two numbers."""
+    try:
+        low, high = (float(bound) for bound in bounds)
+    except (TypeError, ValueError):
+        raise InvalidParameter(f"label_bounds = {bounds!r}: two numbers (low, high) are allowed") from None
+    return Interval(low, high)
+
+
+def _breaches(observed: list[str], target_unknown: bool, target_parameter: str) -> list[str]:
+    """What was read off the records, as sentences; warns about them."""
+    found = []
+    if observed:
+        names = ", ".join(observed[:5]) + f" and {len(observed) - 5} more" * (len(observed) > 5)
+        found.append(f"the bounds of {names} were taken from the data (give bounds): no privacy guarantee holds")
+    if target_unknown:
+        what = "classes were" if target_parameter == "classes" else "label range was"
+        found.append(f"the {what} taken from the data (give {target_parameter}): no privacy guarantee holds")
+    if found:
+        warnings.warn("; ".join(found), PrivacyWarning, stacklevel=3)
+    return found
+
+
+@constructed
+class PrivateEstimator(BaseEstimator):
+    """Parameters, validation and fitting, for any paper of the registry."""
+
+    _paper: ClassVar[str]
+    _target_parameter: ClassVar[str]
+
+    epsilon: float = 1.0
+    relation: Relation | Literal["add-remove", "replace-one"] | None = None
+    bounds: Mapping[Any, Sequence[Any]] | None = None
+    as_published: bool = False
+    insecure_seed: ReproducibleSeed | None = None
+
+    def __init_subclass__(cls, *, paper: str | None = None, **keywords: Any) -> None:
+        """paper: the registry's name; the class takes the fields of that paper's Params as keyword parameters."""
+        super().__init_subclass__(**keywords)
+        if paper is not None:
+            cls._paper = paper
+            kinds = dict.fromkeys([registry.paper(paper).module.Params, registry.paper(paper).printed.Params])
+            settings = "\n\n".join(inspect.getdoc(kind) or "" for kind in kinds)
+            cls.__doc__ = f"{cls.__doc__}{_SHARED}{indent(settings, '    ')}"
+
+    if not TYPE_CHECKING:  # types come from the fields
+
+        def __new__(cls, *positional: Any, **settings: Any) -> Self:
+            """Errors: TypeError for a name that is no parameter; it says which one is."""
+            known = cls._get_param_names()
+            for name in settings:
+                if name not in known:
+                    raise TypeError(explained(name, cls.__name__, known))
+            return super().__new__(cls)
+
+    def set_params(self, **params: Any) -> Self:
+        """As scikit-learn has it. Errors: InvalidParameter for another library's name of a parameter."""
+        check_given(type(self).__name__, params, self._get_param_names())
+        super().set_params(**params)
+        return self
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Train on records. X: array or data frame, NaN and None are missing values; y: one label a record.
+
+        Errors: InvalidParameter before any record is touched; InvalidRecords for records that fit no public schema.
+        Warns: PrivacyWarning about everything that was not given.
+        """
+        paper = registry.paper(self._paper)
+        params = paper.params(self._settings(paper), as_published=self.as_published)
+        generator = generator_for(self.insecure_seed)
+        source = source_for(params, generator)
+        if y is None:
+            raise InvalidRecords("fit requires y to be passed, but the target y is None")
+        frame = self._validated(X, reset=True)
+        features, observed = self._described(frame)
+        target, label, unknown = self._target(frames.labels(y))
+        breaches = _breaches(observed, unknown, self._target_parameter)
+        records = self._records(frame, Schema(features, target), label)
+        run = train(paper, params, records, source)
+        self.model_, self.transcript_ = run.model, run.transcript
+        self.certificate_ = without_guarantee(assuming(run.certificate, *seeded(generator)), breaches)
+        return self
+
+    def to_xgboost(self, path: str | Path, *, absent: export_xgboost.Absent = "missing", names: bool = False) -> None:
+        """Write a model file that the xgboost library loads and predicts with; refdp/io/export_xgboost.py says what of.
+
+        Post-processing of released values. Errors: InvalidParameter if the file cannot be written.
+        """
+        check_is_fitted(self)
+        export_xgboost.write(self.model_, Path(path), absent=absent, names=names)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.target_tags.required = True
+        tags.non_deterministic = True
+        return tags
+
+    def _settings(self, paper: Paper) -> dict[str, Any]:
+        named = {field.name: getattr(self, field.name) for field in fields(paper.printed.Params)}
+        given = {name: _unwrapped(value) for name, value in named.items() if value is not None}
+        if "relation" not in given:
+            text = "relation not given: the guarantee is about add-remove neighbours; say so with relation='add-remove'"
+            warnings.warn(text, PrivacyWarning, stacklevel=3)
+        return {"relation": Relation.ADD_REMOVE} | given
+
+    def _validated(self, X: Any, *, reset: bool) -> Any:
+        frame = frames.checked(X, self.bounds or {})
+        validate_data(self, X=frame, reset=reset, skip_check_array=True)
+        return frame
+
+    def _described(self, frame: Any) -> tuple[tuple[Feature, ...], list[str]]:
+        return frames.describe(frame, self.bounds or {})
+
+    def _records(self, frame: Any, schema: Schema, label: Floats) -> AnyRecords:
+        return make_records(schema, frames.encode(frame, schema.features), label)
+
+    def _encoded(self, X: Any) -> Floats:
+        check_is_fitted(self)
+        return frames.encode(self._validated(X, reset=False), self.model_.schema.features)
+
+    _breaches = staticmethod(_breaches)
+
+    def _target(self, y: Any) -> tuple[Target, Floats, bool]:
+        """Public target, labels as numbers, and whether the target was read off the labels."""
+        raise NotImplementedError
+
+
+@constructed
+class PrivateClassifier(ClassifierMixin, PrivateEstimator):
+    """Classes, given as `classes`, and their scores."""
+
+    _target_parameter = "classes"
+    classes: Sequence[Any] | NDArray[Any] | None = None
+
+    def predict(self, X: Any) -> Any:
+        """The class of the greatest score."""
+        x = self._encoded(X)
+        return self.classes_[prediction.classes(self.model_, x)]
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Shape (rows, classes). Not calibrated: the probabilities nearest to the scores."""
+        x = self._encoded(X)
+        return prediction.probabilities(self.model_, x)
+
+    def decision_function(self, X: Any) -> Floats:
+        """Raw scores: shape (rows,) for two classes, positive for the second; else (rows, classes)."""
+        x = self._encoded(X)
+        raw = prediction.scores(self.model_, x)
+        return raw[:, 0] if raw.shape[1] == 1 else raw
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True  # the noise of epsilon 1 drowns the few dozen records of a check
+        return tags
+
+    def _target(self, y: Any) -> tuple[Target, Floats, bool]:
+        if self.classes is None and any(frames.text_of(label) in ("", "inf", "-inf") for label in y):
+            raise InvalidRecords("a label is missing or infinite; every record needs a label")
+        if self.classes is None:
+            check_classification_targets(y)
+        known = np.unique(y if self.classes is None else np.asarray(self.classes))
+        if len(known) < 2:
+            holds = f"{len(known)} class: {known.tolist()}"
+            whence = f"y holds {holds}" if self.classes is None else f"classes holds {holds}"
+            raise InvalidRecords(f"{whence}; at least two are needed, and classes=[...] can name them publicly")
+        names = Classes(tuple(frames.text_of(label) for label in known))
+        place = {name: float(index) for index, name in enumerate(names.values)}
+        label = np.array([place.get(frames.text_of(one), np.nan) for one in y])
+        if np.isnan(label).any():
+            raise InvalidRecords(
+                f"a label is missing or not in the public classes {known.tolist()}; every record needs one of them"
+            )
+        self.classes_ = known
+        return names, label, self.classes is None
+
+
+@constructed
+class PrivateRegressor(RegressorMixin, PrivateEstimator):
+    """Values in the public range `label_bounds`."""
+
+    _target_parameter = "label_bounds"
+    label_bounds: Sequence[float] | NDArray[Any] | None = None
+
+    def predict(self, X: Any) -> Floats:
+        """Values in the target's unit, inside the public range."""
+        x = self._encoded(X)
+        return prediction.scores(self.model_, x)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.regressor_tags.poor_score = True  # the noise of epsilon 1 drowns the few dozen records of a check
+        return tags
+
+    def _target(self, y: Any) -> tuple[Target, Floats, bool]:
+        try:
+            label = np.asarray(y, dtype=np.float64)
+        except (TypeError, ValueError, OverflowError):
+            raise InvalidRecords("a label is no number; every record needs a finite label") from None
+        if not np.isfinite(label).all():
+            raise InvalidRecords("a label is NaN or infinite; every record needs a finite label")
+        if self.label_bounds is not None:
+            return _range(self.label_bounds), label, False
+        if len(label) == 0 or label.min() == label.max():
+            count = f"{len(label)} sample" + "s" * (len(label) != 1)
+            raise InvalidRecords(f"no label range can be read off {count} of one value; give label_bounds=(low, high)")
+        return Interval(float(label.min()), float(label.max())), label, True

@@ -1,0 +1,130 @@
+"""Training on records of several owners, each behind its own door, with messages in between."""
+
+from __future__ import annotations
+
+import warnings
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils.validation import check_consistent_length, column_or_1d
+
+from refdp.data.records import Records, Schema, make_records
+from refdp.data.trees import Model
+from refdp.errors import InvalidParameter, InvalidRecords, PrivacyWarning
+from refdp.faces import registry
+from refdp.faces.seeds import generator_for, seeded
+from refdp.faces.training import assuming, source_for, without_guarantee
+from refdp.io import frames
+from refdp.io.identities import canonical
+from refdp.papers import inprivate
+from refdp.privacy.curator import Curator
+from refdp.protocols.journal import MemoryJournal
+from refdp.protocols.owners import Owner, certificate, rules_of
+from refdp.protocols.quality import Control
+from refdp.protocols.rounds import conduct
+
+
+class Owned:
+    """`fit` with the owner of every record, for estimators of InPrivate Digging."""
+
+    def fit(self, X: Any, y: Any, groups: Any = None, control: Control | None = None) -> Self:
+        """Train on records. groups: the owner of each record, one of the names in `owners` (refdp/io/identities.py).
+        Who the owners are is public, and so is their order, that of `owners`; an owner without records takes part like
+        the others, since how many trees and messages there are may not depend on who has records. Without groups
+        records are dealt at random to as many owners as the number `owners` says. control: how the owners refuse trees
+        that make things worse, and when the rounds end; privately, a share of each owner's records is kept back.
+
+        The guarantee with groups is about one record of one owner; who has records at several owners pays at each.
+        Fitted besides: messages_, the bytes of all messages; transcript_ holds one list of released outputs an owner.
+        Errors: InvalidRecords unless there is one stated owner a record; InvalidParameter for control or names of
+        owners without groups. Warns: PrivacyWarning for groups of owners that are not stated: no guarantee holds.
+        """
+        me: Any = self
+        stated = stated_owners(me.owners)
+        if groups is None and (control is not None or stated is not None):
+            given = "control" if stated is None else "names in owners"
+            raise InvalidParameter(f"{given} without groups: groups says which owner has which record")
+        if groups is None:
+            fitted: Self = super().fit(X, y)  # type: ignore[misc]
+            return fitted
+        paper = registry.paper("inprivate")
+        params = paper.params(me._settings(paper), as_published=me.as_published)
+        generator = generator_for(me.insecure_seed)
+        member = canonical(_owners_of(groups, y), "groups")
+        names = sorted(set(member)) if stated is None else stated
+        if not set(member) <= set(names):
+            raise InvalidRecords("groups: the owner of a record is not among the stated owners")
+        params = replace(params, owners=len(names))
+        frame = me._validated(X, reset=True)
+        features, observed = frames.describe(frame, me.bounds or {})
+        target, label, unknown = me._target(frames.labels(y))
+        breaches = me._breaches(observed, unknown, me._target_parameter) + _breaches(stated)
+        records = make_records(Schema(features, target), frames.encode(frame, features), label)
+        parts = [records.take([row for row, owner in enumerate(member) if owner == name]) for name in names]
+        self.model_, self.transcript_, self.messages_ = among(params, parts, generator, control)
+        issued = assuming(certificate(params, records.schema, control), *seeded(generator))
+        self.certificate_ = without_guarantee(issued, breaches)
+        return self
+
+    def _settings(self, paper: registry.Paper) -> dict[str, Any]:
+        """As the base; the number of the stated owners stands for their names."""
+        settings: dict[str, Any] = super()._settings(paper)  # type: ignore[misc]
+        stated = stated_owners(settings.get("owners"))
+        return settings if stated is None else settings | {"owners": len(stated)}
+
+
+def stated_owners(owners: Any) -> list[str] | None:
+    """The names, or None where a number is given. Errors: InvalidParameter for a name that is none or comes twice."""
+    if isinstance(owners, str) or not hasattr(owners, "__iter__"):
+        return None
+    try:
+        names = canonical(owners, "owners")
+    except InvalidRecords as error:
+        raise InvalidParameter(str(error)) from None
+    if not names or len(set(names)) < len(names):
+        raise InvalidParameter("owners: at least one name is needed, and each once (1, 1.0 and '1' are one name)")
+    return names
+
+
+def _breaches(stated: list[str] | None) -> list[str]:
+    """That the owners were read off the records, which warns."""
+    if stated is not None:
+        return []
+    found = (
+        "the owners were taken from groups (give owners=[...], those without records too): no privacy guarantee holds"
+    )
+    warnings.warn(found, PrivacyWarning, stacklevel=3)
+    return [found]
+
+
+def _owners_of(groups: Any, y: Any) -> Any:
+    if y is None:
+        raise InvalidRecords("fit requires y to be passed, but the target y is None")
+    try:
+        check_consistent_length(groups, y)
+    except (TypeError, ValueError) as error:
+        raise InvalidRecords(f"groups: one owner a record is needed: {error}") from None
+    return column_or_1d(groups)
+
+
+def among(
+    params: inprivate.Params, parts: list[Records], generator: np.random.Generator | None, control: Control | None
+) -> tuple[Model, list[Any], list[bytes]]:
+    """One run among these owners: the model, each owner's released outputs, all messages.
+
+    Every owner's randomness is a child of the generator, for repeatable runs; without one, fresh entropy.
+    """
+    schema = parts[0].schema
+    seeds = [None] * len(parts) if generator is None else generator.spawn(len(parts))
+    curators = [Curator(source_for(params, each), params.relation) for each in seeds]
+    rules = rules_of(params, schema)
+    with ExitStack() as doors:
+        owners = [
+            Owner.behind(doors, rules, params, position, part, curator, MemoryJournal(), control=control)
+            for position, (part, curator) in enumerate(zip(parts, curators, strict=True))
+        ]
+        with np.errstate(all="ignore"):  # no warning may depend on a private value
+            outcome = conduct(params, rules, owners, control=control)
+    return outcome.model, [curator.transcript.public() for curator in curators], [sent.data for sent in outcome.log]

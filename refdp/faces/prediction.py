@@ -1,0 +1,106 @@
+"""From a model's scores to classes, probabilities and metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from refdp.data.records import Classes, Floats, Interval, clamp_features
+from refdp.data.trees import Model
+from refdp.errors import InvalidParameter, InvalidRecords
+from refdp.faces import registry
+from refdp.io.datasets import Dataset
+
+
+def nearest_probabilities(score: Floats) -> Floats:
+    """The point of the probability simplex nearest to (score + 1) / 2, of shape (rows, classes).
+
+    For scores learnt by regression on the labels -1 and +1. Two classes have one score, for the second: this is then
+    clip((score + 1) / 2, 0, 1). The greatest score always has the greatest probability, which clipping and dividing by
+    the sum would not keep (Duchi, Shalev-Shwartz, Singer, Chandra 2008, Figure 1).
+    """
+    shares = (np.column_stack([-score, score]) if score.shape[1] == 1 else score) / 2 + 0.5
+    descending = -np.sort(-shares, axis=1)
+    excess = (np.cumsum(descending, axis=1) - 1) / np.arange(1, shares.shape[1] + 1)
+    support = np.sum(descending > excess, axis=1, keepdims=True)
+    return np.maximum(shares - np.take_along_axis(excess, support - 1, axis=1), 0.0)
+
+
+def odds_probabilities(score: Floats) -> Floats:
+    """Log odds as probabilities of shape (rows, classes): two classes have one score; more, trained one against the
+    rest, have their sigmoids divided by their sum."""
+    p = 1 / (1 + np.exp(-np.clip(score, -700, 700)))
+    if score.shape[1] == 1:
+        return np.column_stack([1 - p, p])
+    return np.asarray(p / p.sum(axis=1, keepdims=True))
+
+
+LINKS: Mapping[str, Callable[[Floats], Floats]] = {
+    "dpboost": nearest_probabilities,
+    "dpxgboost": nearest_probabilities,
+    "fedgbdt": odds_probabilities,
+    "inprivate": lambda score: odds_probabilities(2 * score),  # Eq. 9
+    "sgbdt": odds_probabilities,
+}
+"""How each paper's scores become probabilities of shape (rows, classes)."""
+
+
+def scores(model: Model, x: Floats) -> Floats:
+    """The paper's scores, or values for regression, of features clamped to the public bounds like those of training.
+
+    Errors: InvalidRecords for a wrong number of columns or an infinite feature.
+    """
+    if x.ndim != 2 or x.shape[1] != len(model.schema.features):
+        raise InvalidRecords(f"features of shape {x.shape}: the model has {len(model.schema.features)} columns")
+    infinite = np.isinf(x).any(axis=0)
+    if infinite.any():
+        name = model.schema.names[int(np.argmax(infinite))]
+        raise InvalidRecords(f"feature {name!r} holds an infinite value; finite values and NaN (missing) are allowed")
+    return registry.paper(model.paper).predict(model, clamp_features(model.schema, x))
+
+
+def probabilities(model: Model, x: Floats) -> Floats:
+    """Shape (rows, classes), rows summing to 1."""
+    return LINKS[model.paper](scores(model, x))
+
+
+def classes(model: Model, x: Floats) -> NDArray[np.intp]:
+    """Index of the predicted class of every row: the second of two if its score is above 0, else the greatest score."""
+    raw = scores(model, x)
+    return (raw[:, 0] > 0).astype(np.intp) if raw.shape[1] == 1 else np.argmax(raw, axis=1)
+
+
+def class_labels(model: Model) -> tuple[str, ...]:
+    """The public class labels. Errors: InvalidParameter for a model of a regression."""
+    if isinstance(model.schema.target, Interval):
+        raise InvalidParameter("a model of a regression has no classes")
+    return model.schema.target.values
+
+
+def metrics(model: Model, held_out: Dataset) -> dict[str, float | None]:
+    """auc and error for classes, rmse and mae for regression, on records that took no part in training.
+
+    They are computed from records without noise. auc is None where the records do not hold every class, and all are
+    None where there are no records.
+    """
+    if not len(held_out.y):
+        return dict.fromkeys(("rmse", "mae") if held_out.task == "regression" else ("auc", "error"))
+    if held_out.task == "regression":
+        residual = scores(model, held_out.x) - held_out.y
+        return {"rmse": float(np.sqrt(np.mean(residual**2))), "mae": float(np.mean(np.abs(residual)))}
+    error = float(np.mean(classes(model, held_out.x) != held_out.y))
+    return {"auc": _auc(model, held_out), "error": error}
+
+
+def _auc(model: Model, held_out: Dataset) -> float | None:
+    from sklearn.metrics import roc_auc_score
+
+    target = held_out.target
+    assert isinstance(target, Classes)
+    if len(np.unique(held_out.y)) < len(target.values):
+        return None
+    if held_out.task == "binary":
+        return float(roc_auc_score(held_out.y, scores(model, held_out.x)[:, 0]))
+    return float(roc_auc_score(held_out.y, probabilities(model, held_out.x), multi_class="ovr"))

@@ -1,0 +1,119 @@
+"""One training run from start to end: the right source for the parameters, the model, its certificate."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from refdp.data.sparse import AnyRecords
+from refdp.data.trees import Model
+from refdp.errors import InvalidParameter
+from refdp.faces.registry import Paper
+from refdp.ledger.certificate import Certificate, Guarantee
+from refdp.noise.samplers import SystemBits
+from refdp.privacy.curator import Array, Curator, Request, Source
+from refdp.privacy.events import Event, Plan, Release, children, expand
+from refdp.privacy.sources import NoiselessSource, SampleSource
+
+Seed = int | np.random.Generator | np.random.RandomState | None
+Progress = Callable[[], None]
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a training run may publish, and how many seconds of fitting it took. No record is in here."""
+
+    model: Model
+    certificate: Certificate
+    transcript: list[dict[str, Any]]
+    seconds: float
+
+
+def train(paper: Paper, params: Any, records: AnyRecords, source: Source, *, progress: Progress = lambda: None) -> Run:
+    """Train once. source: see `source_for`. progress: called after every release."""
+    certificate = paper.certificate(params, records.schema)
+    curator = Curator(Watched(source, progress), params.relation)
+    start = time.perf_counter()
+    with np.errstate(all="ignore"):  # no warning may depend on a private value
+        model = paper.train(params, records, curator)
+    seconds = time.perf_counter() - start
+    return Run(model, certificate, curator.transcript.public(), seconds)
+
+
+def source_for(params: Any, seed: Seed) -> Source:
+    """Randomness of the kind that the parameters ask for; without a seed fresh entropy of the operating system, one for
+    the noise and another for what is published.
+
+    The baseline "np" adds no noise. Discrete noise is drawn by the exact samplers, from the operating system's own
+    entropy unless there is a seed.
+    """
+    generator = generator_of(seed)
+    if getattr(params, "scheme", "") == "np":
+        return NoiselessSource(generator)
+    public = np.random.default_rng() if seed is None else None
+    exact = getattr(params, "noise", "floating") == "discrete"
+    return SampleSource(generator, exact=exact, bits=SystemBits() if exact and seed is None else None, public=public)
+
+
+def generator_of(seed: Seed) -> np.random.Generator:
+    """The one Generator of a run; without a seed a Philox keyed by the operating system, whose state nobody is known to
+    find from its outputs. Errors: InvalidParameter for a negative seed or an object of another kind.
+    """
+    if seed is None:
+        return np.random.Generator(np.random.Philox())
+    if isinstance(seed, np.random.RandomState):
+        return np.random.default_rng(seed.randint(0, 2**32, size=4, dtype=np.uint32))
+    if isinstance(seed, np.random.Generator):
+        return seed
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise InvalidParameter(f"seed = {seed!r}: a whole number >= 0, a numpy generator or nothing is allowed")
+    return np.random.default_rng(int(seed))
+
+
+@dataclass
+class Watched:
+    """A source that tells its observer after every release."""
+
+    source: Source
+    progress: Progress
+
+    def release(self, request: Request) -> Array:
+        """The source's output."""
+        output = self.source.release(request)
+        self.progress()
+        return output
+
+    def draw(self, request: Request) -> Array:
+        """The source's draws."""
+        return self.source.draw(request)
+
+    def assign(self, request: Request) -> NDArray[np.int64]:
+        """The source's assignment."""
+        return self.source.assign(request)
+
+
+def releases_planned(plan: Plan) -> int:
+    """How many times a run will call `release`."""
+    return _count(expand(plan.event))
+
+
+def _count(event: Event) -> int:
+    return 1 if isinstance(event, Release) else sum(_count(child) for child in children(event))
+
+
+def assuming(certificate: Certificate, *assumptions: str) -> Certificate:
+    """The certificate with what it takes for granted besides."""
+    return replace(certificate, assumptions=(*certificate.assumptions, *assumptions))
+
+
+def without_guarantee(certificate: Certificate, breaches: Sequence[str]) -> Certificate:
+    """The certificate of a run whose public description was not public: nothing is established."""
+    if not breaches:
+        return certificate
+    nothing = Guarantee(float("inf"), certificate.established.delta)
+    return replace(certificate, established=nothing, notes=(*certificate.notes, *breaches))

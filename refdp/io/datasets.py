@@ -1,0 +1,241 @@
+"""Data sets with the public bounds of their columns.
+
+Bounds are part of the privacy guarantee, so each says where it comes from. "definition": the meaning of the variable.
+"documented": stated with the data (in Abalone, breast cancer and diabetes that statement was itself computed from the
+records). "chosen": a round figure set by judgement, by somebody who could have seen the records. "given": by the
+caller. "observed": read off the records, so that no guarantee holds, and `Dataset.schema` refuses it unless told.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from refdp.data.records import Classes, Feature, Floats, Interval, Numeric, Records, Schema, Target, make_records
+from refdp.errors import InvalidParameter, InvalidRecords, PrivacyWarning
+from refdp.io import fetching
+from refdp.io.domains import (
+    Bounds,
+    Domains,
+    Source,
+    given_domains,
+    manifest_domain,
+    observed_domain,
+    package_domains,
+    read_json,
+    values_of,
+)
+from refdp.io.tables import Table, read_table
+
+ALIASES = {"bank": "bank_full", "credit": "credit_default", "credit-default": "credit_default"}
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Private records and the public description of their columns.
+
+    x: shape (row, feature) float64, a category as its index, NaN missing. y: shape (row,), a class as its index.
+    features, target: public domains. sources: where each column's domain comes from, by name.
+    """
+
+    name: str
+    x: Floats
+    y: Floats
+    features: tuple[Feature, ...]
+    target_name: str
+    target: Target
+    sources: Mapping[str, Source]
+
+    @property
+    def task(self) -> Literal["binary", "multiclass", "regression"]:
+        """What is to be predicted."""
+        if isinstance(self.target, Interval):
+            return "regression"
+        return "binary" if len(self.target.values) == 2 else "multiclass"
+
+    @property
+    def observed(self) -> tuple[str, ...]:
+        """The columns whose domain was read off the records."""
+        return tuple(name for name, source in self.sources.items() if source == "observed")
+
+    def schema(self, allow_observed: bool = False) -> Schema:
+        """The public description. Domains read off the records are refused, or bring a PrivacyWarning if allowed."""
+        if self.observed:
+            names = ", ".join(self.observed[:5]) + f" and {len(self.observed) - 5} more" * (len(self.observed) > 5)
+            which = f"{self.name}: the bounds or categories of {names} were read off the records"
+            if not allow_observed:
+                raise InvalidRecords(f"{which}; give public ones, or allow this without any privacy guarantee")
+            warnings.warn(f"{which}; no privacy guarantee holds", PrivacyWarning, stacklevel=2)
+        return Schema(self.features, self.target)
+
+    def records(self, allow_observed: bool = False) -> Records:
+        """The records, clamped to the schema."""
+        return make_records(self.schema(allow_observed), self.x, self.y)
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """Features by name: float64 for numeric ones, text (None where missing) for categorical ones."""
+        return {f.name: _decoded(f, self.x[:, i]) for i, f in enumerate(self.features)}
+
+    def labels(self) -> NDArray[Any]:
+        """The target as float64, or as class labels."""
+        if isinstance(self.target, Interval):
+            return self.y
+        return np.array(self.target.values, dtype=object)[self.y.astype(np.intp)]
+
+    def take(self, rows: NDArray[np.intp]) -> Dataset:
+        """The records at these positions."""
+        return replace(self, x=self.x[rows], y=self.y[rows])
+
+    def one_against_rest(self, label: str) -> Dataset:
+        """The binary problem of one class (positive) against all others."""
+        if isinstance(self.target, Interval) or label not in self.target.values:
+            raise InvalidParameter(
+                f"class {label!r} of {self.name}: allowed are the classes of its target, {self.target}"
+            )
+        y = (self.y == self.target.values.index(label)).astype(np.float64)
+        return replace(self, y=y, target=Classes((f"not {label}", label)))
+
+
+def load(name_or_csv: str | Path, *, target: str | None = None, bounds: Bounds | str | Path | None = None) -> Dataset:
+    """A data set by name, or a CSV file.
+
+    A name is looked up in the directory of the environment variable REFDP_DATA (files of its MANIFEST.json), among
+    those bundled with scikit-learn (breast_cancer, diabetes), then at OpenML (cached in REFDP_CACHE or ~/.cache/refdp).
+    target: its column; a CSV file's last one by default. bounds: {column: [low, high] or [category, ...]}, the
+    target's too, or a JSON file of that; a column without bounds takes them from the data (see `Dataset.schema`).
+    Empty fields, blanks and NaN are missing values, and so is what the manifest's `missing_token` says; its
+    `category_missing_code` is a category of features. A record with a missing label is refused, never left out.
+    Errors: InvalidRecords for an unknown name or column, an unreadable or empty file, a missing label.
+    """
+    given = given_domains(bounds)
+    path, name = Path(name_or_csv), ALIASES.get(str(name_or_csv), str(name_or_csv))
+    if path.suffix in (".csv", ".gz") or path.is_file():
+        table = read_table(path)
+        return assembled(path.name, table, next(reversed(table.columns)) if target is None else target, given)
+    manifest = _manifest()
+    if name in manifest:
+        dataset = _from_manifest(manifest[name], given)
+    elif name in fetching.BUNDLED or name in fetching.OPENML:
+        table, label, domains = fetching.fetch(name)
+        dataset = assembled(name, table, label, domains | package_domains(name) | given)
+    else:
+        known = sorted({*fetching.BUNDLED, *fetching.OPENML, *manifest})
+        raise InvalidRecords(f"data set {name!r} is neither a file nor a known name: {', '.join(known)}")
+    if target not in (None, dataset.target_name):
+        raise InvalidRecords(f"target {target!r} of {name}: its target is {dataset.target_name!r}")
+    return dataset
+
+
+def train_test(dataset: Dataset, test_size: float = 0.2, seed: int = 0) -> tuple[Dataset, Dataset]:
+    """A training and a test part; the same seed gives the same parts. See `train_test_by_record` for add-remove."""
+    _check_share(test_size)
+    rows = len(dataset.y)
+    if rows < 2:
+        raise InvalidRecords(f"{dataset.name}: {rows} records cannot be split into two parts")
+    held_out = min(max(round(rows * test_size), 1), rows - 1)
+    order = np.random.default_rng(seed).permutation(rows)
+    return dataset.take(np.sort(order[held_out:])), dataset.take(np.sort(order[:held_out]))
+
+
+def train_test_by_record(dataset: Dataset, test_size: float = 0.2) -> tuple[Dataset, Dataset]:
+    """A training and a test part of about these sizes, each record's part a function of that record alone.
+
+    A record that is added or removed then moves no other one from part to part, so that a guarantee about the training
+    part under add-remove is one about all records. After `train_test` it is not: its order follows from their number.
+    """
+    _check_share(test_size)
+    held_out = _fractions(np.column_stack([dataset.x, dataset.y])) < test_size
+    return dataset.take(np.flatnonzero(~held_out)), dataset.take(np.flatnonzero(held_out))
+
+
+def _check_share(test_size: float) -> None:
+    if not 0 < test_size < 1:
+        raise InvalidParameter(f"test_size = {test_size!r}: a share above 0 and below 1 is allowed")
+
+
+def _fractions(rows: Floats) -> Floats:
+    """A number in [0, 1) for each row, evenly spread: SplitMix64 (Steele, Lea, Flood 2014) over the row's bits."""
+    state = np.zeros(len(rows), dtype=np.uint64)
+    for column in np.where(np.isnan(rows), np.nan, rows + 0.0).T:  # one NaN, and no negative zero
+        state = (state ^ np.ascontiguousarray(column).view(np.uint64)) + np.uint64(0x9E3779B97F4A7C15)
+        state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        state ^= state >> np.uint64(31)
+    return np.asarray((state >> np.uint64(11)) * 2.0**-53)
+
+
+def folds(dataset: Dataset, count: int = 5, seed: int = 0) -> Iterator[tuple[Dataset, Dataset]]:
+    """Training and test parts of a shuffled cross-validation, with equal shares of the classes if there are any."""
+    from sklearn.model_selection import KFold, StratifiedKFold
+
+    kind = KFold if dataset.task == "regression" else StratifiedKFold
+    for train, test in kind(count, shuffle=True, random_state=seed).split(dataset.x, dataset.y):
+        yield dataset.take(train), dataset.take(test)
+
+
+def _manifest() -> dict[str, Any]:
+    """The entries of REFDP_DATA's manifest by name; none without that variable."""
+    directory = os.environ.get("REFDP_DATA")
+    if not directory:
+        return {}
+    path = Path(directory, "MANIFEST.json")
+    return {entry["name"]: entry | {"path": path.parent / entry["file"]} for entry in read_json(path)["datasets"]}
+
+
+def _from_manifest(entry: Any, given: Domains) -> Dataset:
+    name, target = entry["name"], entry["target"]
+    dropped = [column["name"] for column in entry["columns"] if column["role"] not in ("feature", "target")]
+    code = entry.get("category_missing_code")
+    domains: Domains = {}
+    for column in entry["columns"]:
+        if column["name"] not in dropped and (known := manifest_domain(column, entry.get("positive_label"), code)):
+            domains[column["name"]] = known
+    domains |= package_domains(name) | given
+    table = read_table(entry["path"]).without(dropped).with_missing(entry.get("missing_token", ""))
+    return assembled(name, table, target, domains)
+
+
+def assembled(name: str, table: Table, target: str, domains: Domains) -> Dataset:
+    """A data set from a table and what is known of its columns; the rest is read off the records."""
+    for column in (target, *domains):
+        table.column(column)
+    missing = {
+        column: observed_domain(table, column, column == target) for column in table.columns if column not in domains
+    }
+    domains = {column: (domains | missing)[column] for column in table.columns}
+    features = tuple(domain for column, (domain, _) in domains.items() if column != target)
+    x = np.empty((len(table.column(target)), len(features)), order="F")
+    for i, feature in enumerate(features):
+        x[:, i] = values_of(table, feature)
+    label = domains[target][0]
+    return Dataset(
+        name=name,
+        x=x,
+        y=_labels(table, label),
+        features=features,
+        target_name=target,
+        target=Interval(label.low, label.high) if isinstance(label, Numeric) else Classes(label.categories),
+        sources={column: source for column, (_, source) in domains.items()},
+    )
+
+
+def _labels(table: Table, label: Feature) -> Floats:
+    y = values_of(table, label)
+    if not np.isfinite(y).all():
+        allowed = "a finite number" if isinstance(label, Numeric) else f"one of {', '.join(label.categories)}"
+        raise InvalidRecords(f"{table.source}: a value of target {label.name!r} is missing or not {allowed}")
+    return y
+
+
+def _decoded(feature: Feature, values: Floats) -> NDArray[Any]:
+    if isinstance(feature, Numeric):
+        return values
+    texts = np.array([*feature.categories, None], dtype=object)  # the last one: missing
+    return texts[np.where(np.isnan(values), -1, values).astype(np.intp)]

@@ -1,0 +1,118 @@
+"""Public domains of columns: bounds or categories, and where they come from (see refdp/io/datasets.py)."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from refdp.data.records import Categorical, Feature, Floats, Numeric
+from refdp.errors import InvalidRecords
+from refdp.io.tables import MISSING_CODES, Table, is_missing, is_number
+
+Source = Literal["definition", "documented", "chosen", "given", "observed"]
+Bounds = Mapping[str, Sequence[Any]]
+Domains = dict[str, tuple[Feature, Source]]
+
+_WEAKEST_FIRST: tuple[Source, ...] = ("observed", "documented", "definition")
+
+
+def given_domains(bounds: Bounds | str | Path | None) -> Domains:
+    """The caller's {column: [low, high] or [category, ...]}, or a JSON file of that. Two numbers are bounds."""
+    table = read_json(Path(bounds)) if isinstance(bounds, str | Path) else bounds or {}
+    if not isinstance(table, Mapping):
+        raise InvalidRecords(f"bounds: {{column: [low, high] or [category, ...]}} is needed, not {table!r}")
+    return {name: (_given(name, values), "given") for name, values in table.items()}
+
+
+def _given(name: str, values: Any) -> Feature:
+    if not isinstance(values, list | tuple) or not values:
+        raise InvalidRecords(f"bounds of {name!r}: [low, high] or a list of categories is needed, not {values!r}")
+    if len(values) == 2 and all(isinstance(v, int | float) and not isinstance(v, bool) for v in values):
+        return Numeric(name, _float(values[0]), _float(values[1]))
+    if not all(isinstance(value, str | int | float) for value in values):
+        raise InvalidRecords(f"bounds of {name!r}: categories are texts or numbers, not {values!r}")
+    return _listed(name, (str(value) for value in values))
+
+
+def _listed(name: str, categories: Iterable[str]) -> Categorical:
+    """A list of categories or classes, none of which is a missing value."""
+    listed = tuple(categories)
+    if any(map(is_missing, listed)):
+        raise InvalidRecords(f"categories of {name!r}: an empty text, blanks and NaN are missing values, no categories")
+    return Categorical(name, listed)
+
+
+def _float(bound: float) -> float:
+    """The bound as float64; infinite if it is a whole number beyond all floats."""
+    try:
+        return float(bound)
+    except OverflowError:
+        return math.inf if bound > 0 else -math.inf
+
+
+def package_domains(name: str) -> Domains:
+    """The bounds that the package states for the columns of a known data set."""
+    text = resources.files("refdp.io").joinpath("public_bounds.json").read_text(encoding="utf-8")
+    columns = json.loads(text).get(name, {})
+    return {
+        column: (Numeric(column, float(low), float(high)), source) for column, (low, high, source, _) in columns.items()
+    }
+
+
+def manifest_domain(
+    column: Any, positive_label: str | None, missing_code: str | None = None
+) -> tuple[Feature, Source] | None:
+    """The domain of a column of a manifest, as public as its weaker bound; None where the manifest has none.
+
+    missing_code: what stands for an unknown value in the columns of categories: a category of features, but no class.
+    """
+    name, bounds = column["name"], column.get("bounds")
+    if bounds:
+        source = next(s for s in _WEAKEST_FIRST if s in (bounds["min_source"], bounds["max_source"]))
+        return Numeric(name, float(bounds["min"]), float(bounds["max"])), source
+    if "categories" not in column:
+        return None
+    if column["role"] != "target":
+        return _listed(name, column["categories"]), "documented"
+    classes = (label for label in column["categories"] if label != missing_code)
+    return _listed(name, sorted(classes, key=lambda label: label == positive_label)), "documented"
+
+
+def observed_domain(table: Table, name: str, is_target: bool) -> tuple[Feature, Source]:
+    """The domain read off the records: the range of numbers, else the values; a target of two values is a class.
+
+    Errors: InvalidRecords for a target with labels that files write for missing ones: whether they are classes is the
+    caller's to say.
+    """
+    texts = sorted({str(value).strip() for value in table.column(name) if not is_missing(value)})
+    if is_target and any(text.lower() in MISSING_CODES for text in texts):
+        raise InvalidRecords(
+            f"{table.source}: target {name!r} holds a text that stands for a missing label, one of "
+            f"{', '.join(MISSING_CODES)}; leave such records out, or list all classes in the bounds"
+        )
+    if not all(is_number(text) for text in texts) or (is_target and len(texts) == 2):
+        return Categorical(name, tuple(texts)), "observed"
+    numbers = np.array([float(text) for text in texts])
+    finite = numbers[np.isfinite(numbers)] if np.isfinite(numbers).any() else np.zeros(1)
+    return Numeric(name, float(finite.min()), float(finite.max())), "observed"
+
+
+def values_of(table: Table, domain: Feature) -> Floats:
+    """The column of a domain as float64: the number, or the index of the category; NaN where missing or unknown."""
+    if isinstance(domain, Numeric):
+        return table.numbers(domain.name)
+    return table.indices(domain.name, domain.categories)
+
+
+def read_json(path: Path) -> Any:
+    """The document in a JSON file, or InvalidRecords."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise InvalidRecords(f"{path}: cannot be read as JSON: {error}") from error

@@ -1,0 +1,1 @@
+"""Claims, their fingerprints, and what a run's certificate rests on."""

@@ -1,0 +1,1 @@
+"""Noise: mechanisms, samplers, divergences, calibration."""

@@ -1,0 +1,1 @@
+"""The vocabulary of privacy: events, the curator and where its outputs come from."""

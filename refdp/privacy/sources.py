@@ -1,0 +1,324 @@
+"""Where a curator's outputs come from: a generator (sample), a file of standard draws (tape), an earlier run (replay).
+
+Public and secret randomness come from two children of the one Generator that enters, or from two Generators. Children
+share a seed, and numpy's way from seed to state can be inverted: whoever finds the state behind published draws (PCG64:
+Bouillaguet, Martinez, Sauvage 2020) has the noise. Hence runs without a seed have two (refdp/faces/training.py).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from refdp.errors import ImpossibleReplay, InvalidParameter
+from refdp.noise.mechanisms import Exponential, Mechanism
+from refdp.noise.samplers import Bits, GeneratorBits, sample_exponential, standard_draws
+from refdp.privacy.curator import EVERYWHERE, Array, Entry, Request, Source, Transcript, own
+from refdp.privacy.events import Relation
+
+
+class SampleSource:
+    """Fresh randomness. Lists every standard draw on `tape` if asked, so that a run can be repeated elsewhere.
+
+    exact: choose options by rational arithmetic (discrete.sample_exponential); with discrete noise no floating-point
+      number decides anything. bits: where exact samplers get their bits, the generator unless given (the operating
+      system's entropy, say). public: where published draws come from, a child of the generator unless given.
+    """
+
+    def __init__(
+        self,
+        generator: np.random.Generator,
+        *,
+        exact: bool = False,
+        bits: Bits | None = None,
+        record: bool = False,
+        public: np.random.Generator | None = None,
+    ) -> None:
+        child, self._secret = generator.spawn(2)
+        self._public = child if public is None else public
+        self._bits = bits or GeneratorBits(self._secret)
+        self._exact = exact
+        self._record = record
+        self.tape: list[Array] = []
+
+    def release(self, request: Request) -> Array:
+        """Noise from the generator."""
+        mechanism, value = asked(request)
+        if self._exact and isinstance(mechanism, Exponential):
+            return sample_exponential(value, mechanism.coefficient, self._bits)
+        standard = standard_draws(mechanism.draws(value), self._secret, self._bits)
+        return mechanism.apply(value, self._listed(standard))
+
+    def draw(self, request: Request) -> Array:
+        """Public randomness from the public child."""
+        return self._listed(sample_law(self._public, request.law, request.size))
+
+    def assign(self, request: Request) -> NDArray[np.int64]:
+        """Secret randomness from the secret child."""
+        return np.asarray(self._listed(sample_assignment(self._secret, request)), dtype=np.int64)
+
+    def _listed(self, values: Array) -> Array:
+        if self._record:
+            self.tape.append(values)
+        return values
+
+
+class NoiselessSource(SampleSource):
+    """No privacy at all: true values, and the best option. Baselines without privacy run the same text with it."""
+
+    def release(self, request: Request) -> Array:
+        """The true value, or the first option of greatest utility."""
+        mechanism, value = asked(request)
+        return np.argmax(value, axis=1) if isinstance(mechanism, Exponential) else value
+
+
+class AccountSource:
+    """No randomness and no records: zeros, first options, lower ends. A program run on it tells its plan."""
+
+    def release(self, request: Request) -> Array:
+        """Zeros, or the first option of every row."""
+        mechanism, value = asked(request)
+        return np.zeros(value.shape[:1], dtype=np.intp) if isinstance(mechanism, Exponential) else np.zeros(value.shape)
+
+    def draw(self, request: Request) -> Array:
+        """Zeros."""
+        return np.zeros(request.size, dtype=np.float64 if request.law[0] == "uniform" else np.int64)
+
+    def assign(self, request: Request) -> NDArray[np.int64]:
+        """Nobody is assigned."""
+        return np.zeros(request.size, dtype=np.int64)
+
+
+def asked(request: Request) -> tuple[Mechanism, Array]:
+    """Mechanism and true value of a release."""
+    if request.mechanism is None or request.value is None:
+        raise InvalidParameter(f"{request.name}: a release needs a mechanism and a value")
+    return request.mechanism, request.value
+
+
+def sample_law(generator: np.random.Generator, law: tuple[Any, ...], size: int | tuple[int, ...]) -> Array:
+    """Public draws: ("uniform",) on [0, 1), ("integers", high) on 0..high-1, ("choice", weights) indices."""
+    match law:
+        case ("uniform",):
+            return generator.random(size)
+        case ("integers", high):
+            return generator.integers(0, high, size)
+        case ("choice", weights):
+            return generator.choice(len(weights), size=size, p=np.asarray(weights) / np.sum(weights))
+    raise InvalidParameter(f"unknown law {law!r} for a public draw")
+
+
+def sample_assignment(generator: np.random.Generator, request: Request) -> NDArray[np.int64]:
+    """Secret block of each of `size` record slots; -1 is no block."""
+    size = int(np.prod(request.size))
+    match request.law:
+        case ("partition", (1.0,)):  # one block holds every record: nothing to draw, and no memory for it
+            return np.broadcast_to(np.int64(0), size)
+        case ("partition", weights):
+            edges = np.cumsum(weights)
+            block = np.searchsorted(edges, generator.random(size), side="right")
+            return np.where(block < len(weights), block, -1).astype(np.int64)
+        case ("poisson", rate):
+            return np.where(generator.random(size) < rate, 0, -1).astype(np.int64)
+        case ("without-replacement", rate):
+            chosen = generator.permutation(size) < math.floor(rate * size)  # never more than the rate that is charged
+            return np.where(chosen, 0, -1).astype(np.int64)
+        case ("shares", sizes):
+            labels = np.repeat(np.arange(len(sizes)), sizes)
+            padded = np.concatenate([labels, np.full(max(size - len(labels), 0), -1)])
+            return generator.permutation(padded)[:size].astype(np.int64)
+    raise InvalidParameter(f"unknown law {request.law!r} for a secret assignment")
+
+
+class TapeSource:
+    """Standard draws listed in order. Another implementation that reads the same tape must give the same model."""
+
+    def __init__(self, tape: list[Array]) -> None:
+        self._tape = iter(tape)
+
+    def release(self, request: Request) -> Array:
+        """The mechanism applied to the next listed standard draws."""
+        mechanism, value = asked(request)
+        return mechanism.apply(value, self._next(request))
+
+    def draw(self, request: Request) -> Array:
+        """The next listed public draws."""
+        return self._next(request)
+
+    def assign(self, request: Request) -> NDArray[np.int64]:
+        """The next listed assignment."""
+        return np.asarray(self._next(request), dtype=np.int64)
+
+    def _next(self, request: Request) -> Array:
+        try:
+            return next(self._tape)
+        except StopIteration:
+            raise InvalidParameter(
+                f"the tape ends before {request.name!r}; it must list every draw of the run"
+            ) from None
+
+
+class Recorder:
+    """A source that writes down what it is asked and answers, for audits: curator = Curator(recorder, relation).
+
+    transcript: with true values, chosen options and secret assignments, hence private. Copies are taken before anything
+    is answered, so that what a program writes into its arrays later changes nothing in it.
+    """
+
+    def __init__(self, source: Source, relation: Relation) -> None:
+        self._source = source
+        self._options: Array | None = None
+        self.transcript = Transcript(relation)
+
+    def release(self, request: Request) -> Array:
+        """The source's output."""
+        value = None if request.value is None else own(request.value)
+        options = None if request.options is None else self._kept(request.options)
+        raw = self._source.release(request)
+        index, output = (None, own(raw)) if options is None else (own(raw), own(options[raw]))
+        self._add(replace(request, value=None, options=options), output, index, value)
+        return raw
+
+    def draw(self, request: Request) -> Array:
+        """The source's draws."""
+        return self._add(request, self._source.draw(request))
+
+    def assign(self, request: Request) -> NDArray[np.int64]:
+        """The source's assignment."""
+        return self._add(request, self._source.assign(request))
+
+    def _kept(self, options: Array) -> Array:
+        """A copy, one for all requests in a row with the same options."""
+        if self._options is None or not np.array_equal(self._options, options):
+            self._options = own(options)
+        return self._options
+
+    def _add(self, request: Request, output: Array, index: Array | None = None, value: Array | None = None) -> Array:
+        self.transcript.entries.append(Entry(request, own(output), index, value))
+        return output
+
+
+@dataclass(frozen=True)
+class Target:
+    """How the replayed data set differs from the recorded one in its rows.
+
+    removed: position of the audited record in the recorded data set, or None if it was not there.
+    inserted: position of the audited record in the replayed data set, or None if it is absent.
+    neighbour: False for the data set without the record under replace-one, which only serves to mix losses: there the
+      sizes of secret blocks may differ.
+    blocks: puts the audited record into one random block (or none) of each scope instead of everywhere, to check that
+      its presence changes nothing but that block's releases, which the exact mixture assumes.
+    """
+
+    removed: int | None
+    inserted: int | None
+    neighbour: bool = True
+    blocks: np.random.Generator | None = None
+
+    def block(self, law: tuple[Any, ...]) -> int:
+        """The audited record's block in a scope of that law."""
+        if self.blocks is None:
+            return EVERYWHERE
+        count = len(law[1]) if law[0] in ("partition", "shares") else 1
+        return int(self.blocks.integers(-1, count))
+
+
+@dataclass
+class ReplaySource:
+    """The outputs of an earlier run, from its recorder. A difference in what is asked is named (ImpossibleReplay).
+
+    Once the runs part every further request fails in the same way, and so does `finish`: a program that goes on after
+    the error, which may be any program's way with errors, hides nothing.
+    """
+
+    transcript: Transcript
+    target: Target = Target(None, None)
+    _entries: Iterator[Entry] = field(init=False)
+    parted: ImpossibleReplay | None = field(init=False, default=None)
+
+    def __post_init__(self) -> None:
+        self._entries = iter(self.transcript.entries)
+
+    def release(self, request: Request) -> Array:
+        """The recorded output, if the recorded run asked the same."""
+        with self._following(request) as entry:
+            same_request(entry.request, request)
+            recorded = entry.output if entry.index is None else entry.index
+            _, value = asked(request)
+            expected = value.shape if entry.index is None else value.shape[:1]
+            _same(request, "shape", recorded.shape, expected)
+            return recorded.copy()
+
+    def draw(self, request: Request) -> Array:
+        """The recorded public draws."""
+        with self._following(request) as entry:
+            _same(request, "draw", (entry.request.law, entry.request.size), (request.law, request.size))
+            return entry.output.copy()
+
+    def assign(self, request: Request) -> NDArray[np.int64]:
+        """The recorded secret assignment of all other records; the audited record is present everywhere."""
+        with self._following(request) as entry:
+            if self.target.neighbour:
+                _same(request, "assignment", entry.request.law, request.law)
+            member = entry.output.copy()
+            if self.target.removed is not None:
+                member = np.delete(member, self.target.removed)
+            if self.target.inserted is not None:
+                member = np.insert(member, self.target.inserted, self.target.block(request.law))
+            _same(request, "shape", (len(member),), (request.size,))
+            return member
+
+    def finish(self) -> None:
+        """Raise what parted the runs, and check that the replayed run asked for everything that was recorded."""
+        if self.parted is not None:
+            raise self.parted
+        rest = next(self._entries, None)
+        if rest is not None:
+            raise ImpossibleReplay(rest.request.name, "control flow", "the neighbour's run ended before it")
+
+    @contextmanager
+    def _following(self, request: Request) -> Iterator[Entry]:
+        """The next entry; what is raised meanwhile is kept."""
+        if self.parted is not None:
+            raise self.parted
+        try:
+            entry = next(self._entries, None)
+            if entry is None:
+                raise ImpossibleReplay(
+                    request.name, "control flow", "the neighbour's run goes on after the recorded end"
+                )
+            _same(request, "control flow", (entry.request.kind, entry.request.name), (request.kind, request.name))
+            yield entry
+        except ImpossibleReplay as error:
+            self.parted = error
+            raise
+
+
+def same_request(recorded: Request, replayed: Request) -> None:
+    """Raise ImpossibleReplay if two runs ask for different things at the same point, true values apart."""
+    _same(replayed, "control flow", (recorded.kind, recorded.name), (replayed.kind, replayed.name))
+    _same(replayed, "mechanism", recorded.mechanism, replayed.mechanism)
+    _same(replayed, "sensitivity", recorded.sensitivity, replayed.sensitivity)
+    _same_options(replayed, recorded.options, replayed.options)
+    if recorded.value is not None and replayed.value is not None:
+        _same(replayed, "shape", recorded.value.shape, replayed.value.shape)
+
+
+def _same(request: Request, kind: str, recorded: object, replayed: object) -> None:
+    if recorded != replayed:
+        raise ImpossibleReplay(request.name, kind, f"{recorded!r} against {replayed!r}")
+
+
+def _same_options(request: Request, recorded: Array | None, replayed: Array | None) -> None:
+    if recorded is replayed:
+        return
+    if recorded is None or replayed is None or not np.array_equal(recorded, replayed):
+        raise ImpossibleReplay(
+            request.name, "options", "the candidates are not the same, so one side has impossible outputs"
+        )
