@@ -9,6 +9,7 @@ from typing import Any, Literal, Protocol
 
 from proofs.enclosures import ARITHMETICS, Enclosed, enclose
 from proofs.formulas import code_text, enclosed_text, expression_text, statement_text, tight_text
+from proofs.kernel import KernelError, axioms_of, committed
 from proofs.statements import AtMost, ForAll, Rational, call, fails_at, is_inhabited, prove
 from proofs.symbols import symbols, vanishes
 from proofs.tightness import Tight, is_reached, is_tight
@@ -247,6 +248,29 @@ class SmallScope:
 
     def formula(self) -> str:
         return code_text(self.run)
+
+
+@dataclass(frozen=True)
+class KernelChecked:
+    """A theorem of proofs/coq that rests on these axioms and no others; proofs/kernel.py asks Coq.
+
+    Without Coq the committed record counts, as long as the sources are those that it was made from; that is said.
+    """
+
+    theorem: str
+    axioms: tuple[str, ...]
+
+    def check(self) -> Outcome:
+        try:
+            found = axioms_of(self.theorem)
+        except KernelError as error:
+            return Outcome("unknown", (), f"{self.theorem}: {error}")
+        if set(found) != set(self.axioms):
+            return Outcome("unknown", (), f"{self.theorem} rests on other axioms: {', '.join(found) or 'none'}")
+        return Outcome("holds", ("Coq",), f"{self.theorem}: the kernel's theorem, {len(found)} axioms of its library")
+
+    def formula(self) -> str:
+        return str(committed()["theorems"].get(self.theorem, {}).get("statement", ""))
 
 
 @dataclass(frozen=True)

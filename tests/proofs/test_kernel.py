@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from proofs import kernel
+from proofs.evidence import KernelChecked
 from proofs.kernel import KernelError
 from proofs.kernel_page import PAGE, definition, page
 
@@ -79,6 +80,16 @@ def test_without_coq_the_record_counts_only_for_its_sources(edited: Editor, monk
 def test_unknown_theorem_is_refused() -> None:
     with pytest.raises(KernelError, match=r"not in theorems\.toml"):
         kernel.axioms_of("DPBoost.every_run_is_private")
+
+
+def test_evidence_compares_axioms(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernel, "present", lambda: False)
+    name = "DPBoost.add_remove"
+    axioms = tuple(kernel.committed()["theorems"][name]["axioms"])
+    assert KernelChecked(name, axioms).check().result == "holds"
+    assert "close (eps P)" in KernelChecked(name, axioms).formula()
+    assert KernelChecked(name, axioms[1:]).check().result == "unknown"
+    assert KernelChecked("DPBoost.everything", axioms).check().result == "unknown"
 
 
 @needs_coq
