@@ -24,9 +24,11 @@ __all__ = [
     "ReproducibleSeed",
     "SGBDTClassifier",
     "SGBDTRegressor",
+    "audit_trainer",
 ]
 
 if TYPE_CHECKING:
+    from refdp.audit.trainer import audit_trainer
     from refdp.errors import PrivacyWarning
     from refdp.faces.estimators import (
         DPBoostClassifier,
@@ -49,8 +51,8 @@ else:
             raise AttributeError(f"module 'refdp' has no attribute {name!r}")
         from importlib import import_module
 
-        home = {"PrivacyWarning": "errors", "ReproducibleSeed": "faces.seeds"}.get(name, "faces.estimators")
-        return getattr(import_module(f"refdp.{home}"), name)
+        homes = {"PrivacyWarning": "errors", "ReproducibleSeed": "faces.seeds", "audit_trainer": "audit.trainer"}
+        return getattr(import_module(f"refdp.{homes.get(name, 'faces.estimators')}"), name)
 
     def __dir__() -> list[str]:
         return sorted({*globals(), *__all__})

@@ -58,11 +58,11 @@ class Job:
         return hashlib.sha256(json.dumps(shown).encode()).hexdigest()
 
 
-def load(name: str) -> Any:
+def load(name: str, option: str = "--callable") -> Any:
     """The function "module:function", modules of the working directory included. Errors: InvalidParameter."""
     module, colon, function = name.partition(":")
     if not colon or not module or not function:
-        raise InvalidParameter(f"--callable {name!r}: module:function is needed")
+        raise InvalidParameter(f"{option} {name!r}: module:function is needed")
     if "" not in sys.path and os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
     try:
@@ -70,9 +70,9 @@ def load(name: str) -> Any:
         for part in function.split("."):
             found = getattr(found, part)
     except RAISED as error:
-        raise InvalidParameter(f"--callable {name!r}: {type(error).__name__}: {error}") from error
+        raise InvalidParameter(f"{option} {name!r}: {type(error).__name__}: {error}") from error
     if not callable(found):
-        raise InvalidParameter(f"--callable {name!r}: {type(found).__name__} is not a function")
+        raise InvalidParameter(f"{option} {name!r}: {type(found).__name__} is not a function")
     return found
 
 

@@ -73,7 +73,7 @@ def stale(first: Transcript, second: Transcript) -> list[Violation]:
     """
     runs = [[pattern for pattern in patterns(run) if len(pattern.values)] for run in (first, second)]
     kinds = sorted({pattern.kind for run in runs for pattern in run})
-    comparisons = len(kinds) * 4 + sum(len(run) * (len(run) + 1) for run in runs)
+    comparisons = 1 + len(kinds) * 4 + sum(len(run) * (len(run) + 1) for run in runs)
     least = math.log(FALSE_ALARM / comparisons)
     found = []
     for kind in kinds:

@@ -45,13 +45,13 @@ def _pair(records: Records, relation: Relation, generator: np.random.Generator) 
 
 def uniform(schema: Schema, generator: np.random.Generator, size: int) -> tuple[Floats, Floats]:
     """Values anywhere between the bounds."""
-    return _features(schema, generator.random((size, len(schema.features)))), _labels(schema, generator.random(size))
+    return features(schema, generator.random((size, len(schema.features)))), labels(schema, generator.random(size))
 
 
 def extreme(schema: Schema, generator: np.random.Generator, size: int) -> tuple[Floats, Floats]:
     """Values and labels at their bounds only: extreme gradients, exact duplicates."""
     share = generator.integers(0, 2, (size, len(schema.features))).astype(np.float64)
-    return _features(schema, share), _labels(schema, generator.integers(0, 2, size).astype(np.float64))
+    return features(schema, share), labels(schema, generator.integers(0, 2, size).astype(np.float64))
 
 
 def one_sided(schema: Schema, generator: np.random.Generator, size: int) -> tuple[Floats, Floats]:
@@ -60,21 +60,21 @@ def one_sided(schema: Schema, generator: np.random.Generator, size: int) -> tupl
     side = float(generator.integers(0, 2))
     y = np.full(size, side)
     y[-1] = 1 - side
-    return x, _labels(schema, y)
+    return x, labels(schema, y)
 
 
 def straddling(schema: Schema, generator: np.random.Generator, size: int) -> tuple[Floats, Floats]:
     """Half of the labels at each bound, so that sums straddle zero and leaf values straddle the clipping threshold."""
     x, _ = extreme(schema, generator, size)
-    return x, _labels(schema, (np.arange(size) % 2).astype(np.float64))
+    return x, labels(schema, (np.arange(size) % 2).astype(np.float64))
 
 
 def on_edges(schema: Schema, generator: np.random.Generator, size: int) -> tuple[Floats, Floats]:
     """Values on multiples of 1/33 of the range, where 32 uniform candidates lie, and one ulp beside them."""
     share = generator.integers(0, 34, (size, len(schema.features))) / 33
-    x = _features(schema, share)
+    x = features(schema, share)
     nudged = np.where(generator.random(x.shape) < 0.5, np.nextafter(x, -np.inf), x)
-    return np.where(_categorical(schema), x, nudged), _labels(schema, generator.random(size))
+    return np.where(categorical(schema), x, nudged), labels(schema, generator.random(size))
 
 
 def outside(schema: Schema, generator: np.random.Generator, size: int) -> tuple[Floats, Floats]:
@@ -88,11 +88,12 @@ def outside(schema: Schema, generator: np.random.Generator, size: int) -> tuple[
 SHAPES: tuple[Shape, ...] = (uniform, extreme, one_sided, straddling, on_edges, outside)
 
 
-def _categorical(schema: Schema) -> np.ndarray:
+def categorical(schema: Schema) -> np.ndarray:
+    """Mask of the categorical features."""
     return np.array([isinstance(feature, Categorical) for feature in schema.features])
 
 
-def _features(schema: Schema, share: Floats) -> Floats:
+def features(schema: Schema, share: Floats) -> Floats:
     """Values at a share in [0, 1] of each feature's range."""
     columns = []
     for feature, column in zip(schema.features, share.T, strict=True):
@@ -104,7 +105,8 @@ def _features(schema: Schema, share: Floats) -> Floats:
     return np.column_stack(columns)
 
 
-def _labels(schema: Schema, share: Floats) -> Floats:
+def labels(schema: Schema, share: Floats) -> Floats:
+    """Labels at a share in [0, 1] of the target's range, or of its classes."""
     target = schema.target
     if isinstance(target, Classes):
         return np.minimum(np.floor(share * len(target.values)), len(target.values) - 1)

@@ -41,6 +41,13 @@ Callable = Annotated[
         help="Audit this instead, for an event that one data set of --pair makes likelier than the budget allows.",
     ),
 ]
+Trainer = Annotated[
+    str | None,
+    typer.Option("--trainer", metavar="MODULE:FUNCTION", help="Replay this train(records, curator) instead."),
+]
+SchemaFile = Annotated[
+    Path | None, typer.Option("--schema", help="JSON file of --trainer: {column: [low, high] or [categories ...]}.")
+]
 PairFile = Annotated[
     Path | None, typer.Option("--pair", help='JSON file: {"first": [[...]], "second": [[...]]}, neighbours.')
 ]
@@ -85,6 +92,8 @@ def audit(
     seed: Annotated[int, typer.Option("--seed", help="Of the pairs and of the recorded noise.")] = 0,
     set_: Settings = None,
     name: Callable = None,
+    trainer: Trainer = None,
+    schema: SchemaFile = None,
     pair: PairFile = None,
     confidence: Confidence = None,
     samples: Samples = None,
@@ -100,6 +109,16 @@ def audit(
 
     A function(records, seed) returns whatever holds numbers; it is run with many seeds on both data sets of --pair.
     """
+    if trainer is not None:
+        _check_trainer(context)
+        from refdp.audit.trainer import PAIRS as TRAINER_PAIRS
+        from refdp.commands.audit_trainer import Asked, audit_one
+
+        count = pairs if written(context, ("pairs",)) else TRAINER_PAIRS
+        asked = Asked(trainer, schema, target, epsilon, delta or 0.0, relation, count, seed, as_json)
+        raise typer.Exit(audit_one(asked))
+    if schema is not None:
+        raise InvalidParameter("--schema: about --trainer, which is not given")
     _check_mode(context, name is not None)
     check_writable("--html", html)
     if html is not None:
@@ -144,6 +163,14 @@ def audit(
             )
         wrote = write_page("--html", html, page.html())
     raise typer.Exit(1 if not report.ok else 0 if wrote else 2)
+
+
+def _check_trainer(context: typer.Context) -> None:
+    """What --trainer would ignore is refused."""
+    about = ("paper", "data", "bounds", "as_published", "set_", "name", "html", *ABOUT_CALLABLES)
+    ignored = written(context, about)
+    if ignored:
+        raise InvalidParameter(f"{', '.join(map(_flag, ignored))}: not allowed with --trainer")
 
 
 def _check_mode(context: typer.Context, has_callable: bool) -> None:

@@ -44,12 +44,13 @@ def audit_page(title: str, report: Report) -> RenderableType:
         return grid
     return Group(
         grid,
-        *map(_described, report.violations),
+        *map(described, report.violations),
         Text("\n`refdp audit --json` gives every witness in full.", style="dim"),
     )
 
 
-def _described(violation: Violation) -> Text:
+def described(violation: Violation) -> Text:
+    """One violation, for people."""
     text = Text("\n").append(violation.kind, style="bold red").append(f" at {violation.release}", style="bold")
     text.append(f"  {violation.claim}\n")
     compared = {"declared": violation.declared, "observed": violation.observed}

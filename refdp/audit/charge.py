@@ -1,0 +1,156 @@
+"""What a pair of neighbours was seen to cost, by refdp's own accountant: an enclosure of delta at the claimed epsilon.
+
+The two true values of a release give the pair of output distributions exactly. It is enclosed by two events: `below`
+costs at most that pair, `above` at least. Every coordinate of Laplace noise is a release of its own; Gaussian noise is
+the whitened length of the change; a choice is, from above, of the range of the change of its utilities, and from below
+a question with two answers, the best one, degraded to randomised response and that to Laplace noise.
+
+Changes are those along one recorded run: with adaptive programs the enclosure is of the composition along that path.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from refdp.accounting import account
+from refdp.accounting.distributions import NoPair
+from refdp.curator import Array, ScopeRef
+from refdp.errors import InvalidParameter, RelationMismatch
+from refdp.events import Event, Norm, Partition, Plan, Relation, Release, Sensitivity, Sequential, Subsample
+from refdp.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian, Laplace
+
+DIGITS = 4
+"""Changes are rounded to so many digits, down for `below` and up for `above`, so that equal ones are counted."""
+LARGEST = 500.0
+"""A greater loss of one release counts as this from below."""
+
+
+@dataclass(frozen=True)
+class Item:
+    """One release of which the true values differ. scopes: outermost first."""
+
+    mechanism: Any
+    value: Array
+    other: Array
+    scopes: tuple[ScopeRef, ...] = ()
+
+
+@dataclass(frozen=True)
+class Cost:
+    """lower <= delta at the claimed epsilon <= upper; of the pair along the recorded path."""
+
+    lower: float
+    upper: float
+
+
+def composed(items: Sequence[Item], relation: Relation, epsilon: float, delta: float) -> Cost:
+    """The enclosure of delta(epsilon). delta: the claimed one; the costly methods run where quick ones exceed it."""
+    above = _folded([(item, _event(item, relation, up=True)) for item in items])
+    quick = _delta(above, relation, epsilon, quick=True)[1]
+    if quick <= delta:
+        return Cost(0.0, quick)
+    lower = _exceeding(items, relation, epsilon, delta)
+    if lower > delta:
+        return Cost(lower, max(quick, lower))
+    upper = min(quick, _delta(above, relation, epsilon, quick=False)[1])
+    return Cost(min(lower, upper), upper)
+
+
+def _exceeding(items: Sequence[Item], relation: Relation, epsilon: float, delta: float) -> float:
+    """delta(epsilon) from below: of the first releases alone, twice as many each time, until it exceeds `delta`.
+
+    To leave releases out is post-processing: a part of a run costs no more than the run.
+    """
+    events = [(item, _event(item, relation, up=False)) for item in items]
+    count, lower = 1, 0.0
+    while True:
+        lower = max(lower, _delta(_folded(events[:count]), relation, epsilon, quick=False)[0])
+        if lower > delta or count >= len(events):
+            return lower
+        count *= 2
+
+
+def _delta(event: Event, relation: Relation, epsilon: float, quick: bool) -> tuple[float, float]:
+    try:
+        bound = account(Plan(relation, event), epsilon=epsilon, quick=quick)
+    except (NoPair, RelationMismatch, InvalidParameter):
+        return 0.0, 1.0
+    return bound.lower, bound.upper
+
+
+def _event(item: Item, relation: Relation, up: bool) -> Event:
+    """One release's change as an event of known sensitivity."""
+
+    def release(mechanism: Any, change: float, norm: Any) -> Release:
+        bound = _rounded(min(change, LARGEST * 1e6) if not up else change, up)
+        return Release("", mechanism, Sensitivity(bound, norm, "observed", relation))
+
+    mechanism, value, other = item.mechanism, item.value, item.other
+    moved = np.abs(np.asarray(value, dtype=np.float64) - np.asarray(other, dtype=np.float64))
+    match mechanism:
+        case Laplace() | DiscreteLaplace():
+            return Sequential(tuple(release(mechanism, float(one), 1) for one in moved.ravel() if one > 0))
+        case Gaussian():
+            norm: Norm = "whitened" if isinstance(mechanism.sd, tuple) else 2
+            return release(mechanism, mechanism.observed_change(value, other, norm), norm)
+        case DiscreteGaussian(sd, step):
+            sds = np.broadcast_to(np.asarray(sd, dtype=np.float64), moved.shape)
+            alone = [(float(one), float(s)) for one, s in zip(moved.ravel(), sds.ravel(), strict=True) if one > 0]
+            return Sequential(tuple(release(DiscreteGaussian(s, step), one, 1) for one, s in alone))
+        case Exponential():
+            if up:
+                return release(mechanism, mechanism.observed_change(value, other, "range"), "range")
+            return Sequential(tuple(release(Laplace(1.0), one, 1) for one in _questions(mechanism, value, other)))
+    raise InvalidParameter(f"{mechanism!r}: no law of its noise is known")
+
+
+def _questions(mechanism: Exponential, value: Array, other: Array) -> list[float]:
+    """Per row the epsilon of the randomised response that the likeliest difference can be degraded to."""
+    options = range(np.shape(value)[1])
+    p, q = (
+        np.exp(np.stack([mechanism.log_density(side, np.full(len(side), option)) for option in options], axis=1))
+        for side in (value, other)
+    )
+    likelier = p > q
+    yes, as_yes = (np.where(likelier, side, 0.0).sum(axis=1) for side in (p, q))
+    no, as_no = (np.where(likelier, 0.0, side).sum(axis=1) for side in (p, q))
+    false = np.where(yes + as_yes <= 1, no / (no + as_no), as_yes / (yes + as_yes))  # where the ROC meets y = 1 - x
+    with np.errstate(divide="ignore"):
+        found = np.log1p(-false) - np.log(false)
+    return [float(min(one, LARGEST)) * (1 - 1e-9) for one in found if one > 1e-12]
+
+
+def _rounded(number: float, up: bool) -> float:
+    if number == 0 or not math.isfinite(number):
+        return number
+    scale = 10.0 ** (DIGITS - 1 - math.floor(math.log10(number)))
+    found = (math.ceil if up else math.floor)(number * scale * (1 - 1e-12 if up else 1 + 1e-12)) / scale
+    return float(found) if abs(found - number) > 1e-9 * number else number
+
+
+def _folded(items: Iterable[tuple[Item, Event]], level: int = 0) -> Event:
+    """The events inside their scopes."""
+    parts: list[Event] = []
+    scopes: dict[int, list[tuple[Item, Event]]] = {}
+    for item, event in items:
+        if len(item.scopes) <= level:
+            parts.append(event)
+        else:
+            scopes.setdefault(item.scopes[level].serial, []).append((item, event))
+    for inside in scopes.values():
+        scope = inside[0][0].scopes[level]
+        blocks = [
+            _folded([(item, event) for item, event in inside if item.scopes[level].block == block], level + 1)
+            for block in range(len(scope.weights))
+        ]
+        parts.append(
+            Subsample(scope.weights[0], blocks[0], scope.method)
+            if scope.kind == "subsample"
+            else Partition(scope.weights, tuple(blocks))
+        )
+    return Sequential(tuple(parts))

@@ -1,0 +1,81 @@
+"""Neighbours for trainers that nobody knows: record counts around round numbers, and contents at every edge."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+
+import numpy as np
+
+from refdp.audit.neighbours import SHAPES, Shape, categorical, features, labels, uniform
+from refdp.audit.replay import Pair
+from refdp.events import Relation
+from refdp.records import Categorical, Interval, Records, Schema, make_records
+
+COUNTS = (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 31, 32, 49, 50, 63, 64, 99, 100, 127, 128, 255, 256,
+          511, 512, 999, 1000, 1023, 1024)  # fmt: skip
+"""Records without the audited one: both sides of powers of 2 and 10, and everything below 17."""
+
+
+def inputs(schema: Schema, relation: Relation, seed: int, counts: tuple[int, ...] = COUNTS) -> Iterator[Pair]:
+    """Small contents first, then every count, then shapes of data sets without end; deterministic in the seed."""
+    generator = np.random.default_rng(seed)
+    shaped = _shaped(schema, relation, generator)
+    yield from islice(shaped, len(SHAPES))
+    yield from _edges(schema, relation, generator)
+    for count in counts:
+        shape = SHAPES[1] if count % 2 else uniform
+        yield _pair(schema, shape, count, relation, generator)
+    yield from shaped
+
+
+def _shaped(schema: Schema, relation: Relation, generator: np.random.Generator) -> Iterator[Pair]:
+    while True:
+        for shape in SHAPES:
+            yield _pair(schema, shape, int(generator.integers(1, 13)), relation, generator)
+
+
+def _pair(schema: Schema, shape: Shape, count: int, relation: Relation, generator: np.random.Generator) -> Pair:
+    x, y = shape(schema, generator, count + 2)
+    rows = make_records(schema, x, y)
+    return _placed(rows.take(range(count)), rows.take([count + 1]), rows.take([count]), relation, generator)
+
+
+def _placed(base: Records, new: Records, old: Records, relation: Relation, generator: np.random.Generator) -> Pair:
+    position = int(generator.integers(0, base.size + 1))
+    return Pair(base, new, old if relation is Relation.REPLACE_ONE else None, position)
+
+
+def _edges(schema: Schema, relation: Relation, generator: np.random.Generator) -> Iterator[Pair]:
+    """Ordinary records, and one that is special: a repetition, a bound, an ulp beside it, zero, missing, rare."""
+    middle = np.full((1, len(schema.features)), 0.5)
+    x, y = uniform(schema, generator, 6)
+    x = np.minimum(x, features(schema, middle * 1.4)) if not categorical(schema).all() else x
+    for column, feature in enumerate(schema.features):
+        if isinstance(feature, Categorical):
+            x[:, column] = 0.0
+    base = make_records(schema, x, y)
+    old = base.take([5])
+    base = base.take(range(5))
+    plain = features(schema, middle), labels(schema, np.array([0.5]))
+    specials = [(base.x[:1], base.y[:1])]
+    for share in (0.0, 1.0):
+        specials.append((features(schema, np.full_like(middle, share)), plain[1]))
+        specials.append((plain[0], labels(schema, np.array([share]))))
+    numeric = ~categorical(schema)
+    for bound, toward in ((1.0, -np.inf), (0.0, np.inf)):
+        at = features(schema, np.full_like(middle, bound))
+        specials.append((np.where(numeric, np.nextafter(at, toward), at), plain[1]))
+        if isinstance(schema.target, Interval):
+            specials.append((plain[0], np.nextafter(labels(schema, np.array([bound])), toward)))
+    specials.append((np.full_like(middle, np.nan), plain[1]))
+    specials.append((np.where(numeric, -0.0, 0.0) * np.ones_like(middle), plain[1]))
+    if isinstance(schema.target, Interval) and schema.target.low <= 0 <= schema.target.high:
+        specials += [(plain[0], np.array([zero])) for zero in (0.0, -0.0)]
+    for column, feature in enumerate(schema.features):
+        for category in range(len(feature.categories)) if isinstance(feature, Categorical) else ():
+            rare = plain[0].copy()
+            rare[:, column] = category
+            specials.append((rare, plain[1]))
+    for new_x, new_y in specials:
+        yield _placed(base, make_records(schema, new_x, new_y), old, relation, generator)

@@ -1,0 +1,283 @@
+"""One run of a trainer in a process of its own, with everything that somebody beside it could observe.
+
+A forked child starts from the state before any run, so that nothing that a trainer keeps reaches the next run. What it
+prints, warns of, writes, opens, raises and leaves in numpy's and Python's global generators comes back as text.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import hashlib
+import os
+import pickle
+import random
+import select
+import shutil
+import signal
+import sys
+import tempfile
+import time
+import traceback
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+
+from refdp.audit.observer import view
+from refdp.curator import Curator, Source, Transcript
+from refdp.errors import ImpossibleReplay, InvalidParameter
+from refdp.events import Event, Relation
+from refdp.records import Records
+from refdp.sources import Recorder, ReplaySource
+
+CAN_FORK = hasattr(os, "fork")
+SECONDS = 60.0
+"""A run that takes longer is ended, and counts as not examined."""
+WRITING = ("os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.symlink", "os.link", "os.truncate", "os.putenv",
+           "os.chmod", "os.utime", "os.system", "os.exec", "os.fork", "os.posix_spawn", "subprocess.Popen",
+           "socket.connect", "socket.sendto", "socket.sendmsg", "socket.getaddrinfo", "sqlite3.connect")  # fmt: skip
+"""Events of Python's audit hooks that something outside can see, besides files opened for writing."""
+Lines = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one run left behind. transcript: the recorder's, private.
+
+    parted: where a replay could not follow. published, raised, beside, state: lines of text that observers see.
+    opaque: places of the published object that cannot be read. bad_noise: the run asked for noise that does not exist.
+    failed: why there is nothing to see, if there is nothing.
+    """
+
+    transcript: Transcript
+    event: Event | None = None
+    parted: tuple[str, str, str] | None = None
+    published: Lines = ()
+    raised: Lines = ()
+    beside: Lines = ()
+    state: Lines = ()
+    opaque: tuple[str, ...] = ()
+    bad_noise: str = ""
+    failed: str = ""
+
+
+Trainer = Callable[[Any, Any], Any]
+
+
+def observed(
+    train: Trainer, records: Records, source: Source, relation: Relation, seed: int, before: Records | None = None
+) -> Outcome:
+    """Train once in a child process. seed: of the global generators, which are public here.
+
+    before: records that the same process trains on first, to see whether anything of them is kept.
+    """
+    _tidied_at_exit()
+    return _forked(lambda: _run(train, records, source, relation, seed, before), relation)
+
+
+@cache
+def _tidied_at_exit() -> None:
+    """Once: the place that runs work in goes with the process. Children end without this."""
+    atexit.register(shutil.rmtree, Path(tempfile.gettempdir()) / f"refdp-audit-{os.getpid()}", ignore_errors=True)
+
+
+def _run(
+    train: Trainer, records: Records, source: Source, relation: Relation, seed: int, before: Records | None
+) -> Outcome:
+    if before is not None:
+        from refdp.sources import SampleSource
+
+        _seeded(seed)
+        with contextlib.suppress(Exception), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            train(before, Curator(SampleSource(np.random.default_rng(seed)), relation))
+    recorder = Recorder(source, relation)
+    curator = Curator(recorder, relation)
+    result: Any = None
+    error: BaseException | None = None
+    _seeded(seed)
+    with _watched() as beside, warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            with np.errstate(all="ignore"):
+                result = train(records, curator)
+        except (Exception, SystemExit) as raised:
+            error = raised
+        state = _state()
+    parted: ImpossibleReplay | None = None
+    if isinstance(source, ReplaySource):
+        try:
+            source.finish()
+        except ImpossibleReplay as impossible:
+            parted = impossible
+    shown = view(result, "result") if error is None else None
+    told = [("warning", f"{w.category.__name__}: {w.message} at {w.filename}:{w.lineno}") for w in caught]
+    return Outcome(
+        recorder.transcript,
+        curator.event(),
+        None if parted is None else (parted.kind, parted.release, parted.detail[:500]),
+        tuple(shown.lines) if shown else (),
+        () if error is None else _told(error),
+        (*beside, *told),
+        state,
+        tuple(shown.opaque) if shown else (),
+        _bad_noise(error),
+    )
+
+
+def _seeded(seed: int) -> None:
+    np.random.seed(seed)  # noqa: NPY002
+    random.seed(seed)
+
+
+def _state() -> Lines:
+    legacy = np.random.get_state()  # noqa: NPY002
+    return (
+        ("numpy.random", hashlib.sha256(pickle.dumps(legacy)).hexdigest()),
+        ("random", hashlib.sha256(repr(random.getstate()).encode()).hexdigest()),
+        ("numpy error state", str(np.geterr())),
+        ("numpy print options", str(np.get_printoptions())),
+        ("environment", repr(sorted(os.environ.items()))),
+        ("working directory", os.getcwd()),
+        ("warning filters", repr(warnings.filters[:8])),
+    )
+
+
+def _told(error: BaseException) -> Lines:
+    """The error with its chain, and the lines of code that it came through, those of sources apart."""
+    lines: list[tuple[str, str]] = []
+    one: BaseException | None = error
+    while one is not None and len(lines) < 200:
+        lines.append(("error", type(one).__qualname__))
+        lines += view(one.args, "error.args").lines
+        frames = traceback.extract_tb(one.__traceback__)
+        lines += [("at", f"{f.filename}:{f.lineno}") for f in frames if not f.filename.endswith("refdp/sources.py")]
+        one = one.__cause__ or one.__context__
+    return tuple(lines)
+
+
+def _bad_noise(error: BaseException | None) -> str:
+    """Whether a mechanism refused its own parameters: what that run asked for is no noise."""
+    if not isinstance(error, InvalidParameter):
+        return ""
+    frames = traceback.extract_tb(error.__traceback__)
+    homes = ("mechanisms.py", "gridded.py", "selection.py")
+    made = any(f.name == "__post_init__" and Path(f.filename).name in homes for f in frames)
+    return str(error) if made else ""
+
+
+@contextlib.contextmanager
+def _watched() -> Iterator[list[tuple[str, str]]]:
+    """What the process writes meanwhile: streams down to the descriptors, files, and calls to the outside."""
+    seen: list[tuple[str, str]] = []
+    with contextlib.ExitStack() as stack:
+        outside, parent = os.getcwd(), os.getppid() if CAN_FORK else os.getpid()
+        held = Path(tempfile.gettempdir()) / f"refdp-audit-{parent}"  # every run finds itself in the same place
+        place = held / "work"
+        if place.is_dir() and any(place.iterdir()):
+            shutil.rmtree(place)
+        place.mkdir(parents=True, exist_ok=True)
+        streams = [held / name for name in ("standard output", "standard error")]
+        written: list[str] = []
+        listening = [True]
+        os.chdir(place)
+        stack.callback(os.chdir, outside)
+        if CAN_FORK:  # the process is a child of ours, and ends after this run
+            for number, path in enumerate(streams, 1):
+                descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+                os.dup2(descriptor, number)
+            sys.stdout, sys.stderr = (os.fdopen(number, "w", closefd=False) for number in (1, 2))
+            sys.dont_write_bytecode = True
+            sys.addaudithook(lambda event, arguments: _heard(event, arguments, listening, seen, written))
+        else:
+            stack.enter_context(contextlib.redirect_stdout(stack.enter_context(streams[0].open("w"))))
+            stack.enter_context(contextlib.redirect_stderr(stack.enter_context(streams[1].open("w"))))
+        yield seen
+        sys.stdout.flush()
+        sys.stderr.flush()
+        listening[0] = False
+        seen += [(path.name, path.read_bytes().decode(errors="backslashreplace")) for path in streams if path.exists()]
+        files = sorted({*(p for p in place.rglob("*")), *(Path(p) for p in written)})
+        for path in files:
+            with contextlib.suppress(OSError):
+                body = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "directory"
+                seen.append((f"file {str(path).replace(str(place) + os.sep, '')}", body))
+
+
+def _heard(event: str, arguments: tuple[Any, ...], listening: list[bool], seen: list[Any], written: list[str]) -> None:
+    if not listening[0]:
+        return
+    if event == "open":
+        path, mode, flags = arguments
+        writes = isinstance(mode, str) and any(letter in mode for letter in "wax+")
+        writes = writes or bool((flags or 0) & (os.O_WRONLY | os.O_RDWR | os.O_CREAT))
+        if writes and isinstance(path, str) and not path.endswith(".pyc") and path != os.devnull:
+            seen.append(("opened for writing", path))
+            written.append(os.path.abspath(path))
+    elif event in WRITING:
+        seen.append((event, repr(arguments)[:200]))
+
+
+def _forked(work: Callable[[], Outcome], relation: Relation) -> Outcome:
+    """The outcome of `work` in a child process; in this one where there is no fork."""
+    if not CAN_FORK:
+        return work()
+    reading, writing = os.pipe()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of threads: the child only computes and ends
+        child = os.fork()
+    if child == 0:
+        _as_child(work, relation, reading, writing)
+    os.close(writing)
+    data, ended = _read(reading)
+    if not ended:
+        os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    if not ended or not data:
+        why = "the process ended without a result" if ended else f"it did not end within {SECONDS:g} seconds"
+        return Outcome(Transcript(relation), failed=why)
+    found: Outcome = pickle.loads(data)
+    return found
+
+
+def _as_child(work: Callable[[], Outcome], relation: Relation, reading: int, writing: int) -> NoReturn:
+    try:
+        os.close(reading)
+        try:
+            outcome = work()
+        except BaseException as error:
+            outcome = Outcome(Transcript(relation), failed=f"{type(error).__name__}: {error}"[:500])
+        with os.fdopen(writing, "wb") as pipe:
+            pipe.write(_packed(outcome))
+    finally:
+        os._exit(0)
+
+
+def _packed(outcome: Outcome) -> bytes:
+    try:
+        return pickle.dumps(outcome, protocol=5)
+    except Exception as error:
+        why = f"what was released cannot leave its process: {type(error).__name__}: {error}"[:500]
+        return pickle.dumps(
+            replace(outcome, transcript=Transcript(outcome.transcript.relation), event=None, failed=why)
+        )
+
+
+def _read(pipe: int) -> tuple[bytes, bool]:
+    """Everything from a pipe, and whether it was closed in time."""
+    parts: list[bytes] = []
+    end = time.monotonic() + SECONDS
+    with os.fdopen(pipe, "rb", buffering=0) as stream:
+        while True:
+            ready, _, _ = select.select([stream], [], [], max(0.0, end - time.monotonic()))
+            if not ready:
+                return b"", False
+            part = stream.read(1 << 16)
+            if not part:
+                return b"".join(parts), True
+            parts.append(part)

@@ -1,0 +1,218 @@
+"""Everything that a caller can observe of a run, as text: lines that are equal if and only if nothing differs.
+
+One line for each part: where it is, its type, its exact bits. NaN equals NaN of the same bits; -0.0 is not 0.0; the
+order of keys counts, and so do types, dtypes, byte orders, memory layouts and which mutable objects are shared.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import types
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+_HEAP_TYPE = 1 << 9
+_PLAIN = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis), type(NotImplemented))
+_CONTAINERS = (dict, list, tuple, set, frozenset, bytearray)
+LONGEST = 200
+"""Longer contents are told by their digest."""
+
+
+@dataclass
+class View:
+    """lines: place and content, in order. opaque: places whose content nobody can read from outside."""
+
+    lines: list[tuple[str, str]] = field(default_factory=list)
+    opaque: list[str] = field(default_factory=list)
+    _seen: dict[int, int] = field(default_factory=dict)
+    _kept: list[Any] = field(default_factory=list)
+
+    def add(self, place: str, content: str) -> None:
+        """One line; content of any length."""
+        if len(content) > LONGEST:
+            digest = hashlib.sha256(content.encode(errors="surrogatepass")).hexdigest()
+            content = f"{content[:60]!r} ... {len(content)} characters, {digest}"
+        self.lines.append((place, content))
+
+    def look(self, place: str, thing: Any) -> None:
+        """Everything that `thing` consists of."""
+        stack: list[tuple[str, Any]] = [(place, thing)]
+        while stack:
+            where, one = stack.pop()
+            stack.extend(reversed(list(self._parts(where, one))))
+
+    def _parts(self, place: str, thing: Any) -> Iterator[tuple[str, Any]]:
+        """Write the line of one thing; what is inside is given back."""
+        kind = type(thing)
+        if kind in _PLAIN:
+            self.add(place, f"{kind.__name__} {_bits(thing)}")
+            return
+        if isinstance(thing, type | types.ModuleType | types.BuiltinFunctionType | types.CodeType):
+            self._named(place, thing)
+            return
+        if id(thing) in self._seen:
+            self.add(place, f"the same as object {self._seen[id(thing)]}")
+            return
+        self._seen[id(thing)] = len(self._seen)
+        self._kept.append(thing)  # an id stays one object's
+        name = f"{kind.__module__}.{kind.__qualname__}"
+        if isinstance(thing, Enum):
+            self.add(place, f"{name}.{thing.name}")
+        elif isinstance(thing, np.ndarray):
+            yield from self._array(place, name, thing)
+        elif isinstance(thing, np.generic):
+            self.add(place, f"{name} {thing.dtype.str} {thing.tobytes().hex()}")
+        elif isinstance(thing, types.FunctionType | types.MethodType | functools.partial):
+            yield from self._function(place, name, thing)
+        else:
+            self.add(place, name + _content(thing))
+            yield from _inside(place, thing)
+            if _foreign(kind):
+                yield from self._reduced(place, thing)
+
+    def _named(self, place: str, thing: Any) -> None:
+        if isinstance(thing, types.CodeType):
+            self.add(place, f"code {thing.co_code.hex()} {thing.co_names} {thing.co_firstlineno}")
+            return
+        self.add(place, f"{getattr(thing, '__module__', '')}.{getattr(thing, '__qualname__', thing.__name__)}")
+
+    def _array(self, place: str, name: str, thing: Any) -> Iterator[tuple[str, Any]]:
+        flags = thing.flags
+        layout = f"{thing.dtype.str} {thing.dtype.descr} {thing.shape} {'C' * flags.c_contiguous}{'F' * flags.fnc}"
+        layout += f" {'writeable' * flags.writeable} {'view' * (thing.base is not None)}"
+        if thing.dtype.hasobject:
+            self.add(place, f"{name} {layout}")
+            yield f"{place}[...]", thing.tolist()
+        else:
+            self.add(place, f"{name} {layout} {hashlib.sha256(thing.tobytes()).hexdigest()} {thing.ravel()[:4]}")
+        if isinstance(thing, np.ma.MaskedArray):
+            yield f"{place}.mask", np.asarray(np.ma.getmaskarray(thing))
+        yield from _attributes(place, thing)
+
+    def _function(self, place: str, name: str, thing: Any) -> Iterator[tuple[str, Any]]:
+        if isinstance(thing, types.MethodType):
+            self.add(place, f"{name} {thing.__func__.__qualname__}")
+            yield f"{place}.__self__", thing.__self__
+            return
+        if isinstance(thing, functools.partial):
+            self.add(place, name)
+            yield f"{place}.func", thing.func
+            yield f"{place}.args", thing.args
+            yield f"{place}.keywords", thing.keywords
+        else:
+            self.add(place, f"{name} {thing.__module__}.{thing.__qualname__}")
+            yield f"{place}.__code__", thing.__code__
+            yield f"{place}.__defaults__", thing.__defaults__
+            yield f"{place}.__kwdefaults__", thing.__kwdefaults__
+            for number, cell in enumerate(thing.__closure__ or ()):
+                yield f"{place}.closure[{number}]", _held(cell)
+        yield from _attributes(place, thing)
+
+    def _reduced(self, place: str, thing: Any) -> Iterator[tuple[str, Any]]:
+        """What pickle would keep of an object that is written in another language."""
+        try:
+            reduced = thing.__reduce_ex__(4)
+        except Exception:
+            self.opaque.append(place)
+            return
+        if isinstance(reduced, str):
+            self.add(f"{place}.__reduce__", reduced)
+            return
+        for number, part in enumerate(reduced):
+            listed = list(part) if number > 2 and part is not None else part
+            if callable(part) and number == 0:
+                self._named(f"{place}.__reduce__", part) if hasattr(part, "__name__") else self.opaque.append(place)
+            else:
+                yield f"{place}.__reduce__[{number}]", listed
+
+
+def view(thing: Any, place: str = "") -> View:
+    """A view of one thing, and of the text that it publishes itself as, where it has `to_json`."""
+    found = View()
+    found.look(place, thing)
+    publish = getattr(thing, "to_json", None)
+    if callable(publish) and not isinstance(thing, type):
+        try:
+            found.add(f"{place}.to_json()", repr(publish()))
+        except Exception as error:
+            found.add(f"{place}.to_json()", f"raised {type(error).__name__}: {error}")
+    return found
+
+
+def _bits(thing: Any) -> str:
+    if isinstance(thing, float):
+        return f"{np.float64(thing).tobytes().hex()} {thing!r}"
+    if isinstance(thing, complex):
+        return f"{np.complex128(thing).tobytes().hex()} {thing!r}"
+    return repr(thing)
+
+
+def _content(thing: Any) -> str:
+    """What a subclass of a plain type or of a container holds by itself."""
+    kinds: tuple[Any, ...] = (int, float, complex, str, bytes)
+    for kind in kinds:
+        if isinstance(thing, kind):
+            return f" {_bits(kind.__new__(kind, thing) if kind is not bytes else bytes(thing))}"
+    if isinstance(thing, bytearray):
+        return f" {bytes(thing).hex()}"
+    return f" of {len(thing)}" if isinstance(thing, _CONTAINERS) else ""
+
+
+def _inside(place: str, thing: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(thing, dict):
+        for number, (key, value) in enumerate(dict.items(thing)):
+            yield f"{place} key {number}", key
+            yield f"{place}[{key!r}]" if isinstance(key, str | int) else f"{place}[key {number}]", value
+    elif isinstance(thing, list | tuple):
+        for number, part in enumerate(tuple(thing)):
+            yield f"{place}[{number}]", part
+    elif isinstance(thing, set | frozenset):
+        elements = list(thing)
+        if not all(type(element) in _PLAIN for element in elements):  # others may iterate by address
+            elements = sorted(elements, key=lambda element: view(element).lines)
+        for number, part in enumerate(elements):
+            yield f"{place} element {number}", part
+    yield from _attributes(place, thing)
+
+
+def _attributes(place: str, thing: Any) -> Iterator[tuple[str, Any]]:
+    held = getattr(thing, "__dict__", None)
+    if isinstance(held, dict):
+        for name, value in held.items():
+            yield f"{place}.{name}", value
+    for kind in type(thing).__mro__:
+        slots = kind.__dict__.get("__slots__", ())
+        for name in (slots,) if isinstance(slots, str) else slots:
+            owned = f"_{kind.__name__.lstrip('_')}{name}" if name.startswith("__") and not name.endswith("__") else name
+            if owned not in ("__dict__", "__weakref__"):
+                try:
+                    yield f"{place}.{owned}", kind.__dict__[owned].__get__(thing)
+                except (AttributeError, KeyError):
+                    yield f"{place}.{owned} (unset)", None
+
+
+def _foreign(kind: type) -> bool:
+    """Whether a part of the type is written in another language, and holds what no attribute shows."""
+    known = (object, *_PLAIN, *_CONTAINERS)
+    return any(not base.__flags__ & _HEAP_TYPE and base not in known for base in kind.__mro__) or (
+        kind.__module__.split(".")[0] != "builtins" and not _written_in_python(kind)
+    )
+
+
+def _written_in_python(kind: type) -> bool:
+    return any(
+        "__dict__" in base.__dict__ or "__slots__" in base.__dict__ or "__annotations__" in base.__dict__
+        for base in kind.__mro__[:-1]
+    ) or any(base in _CONTAINERS or base in _PLAIN for base in kind.__mro__)
+
+
+def _held(cell: Any) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return "empty cell"

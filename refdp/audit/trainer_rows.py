@@ -1,0 +1,175 @@
+"""The coverage table of a trainer's audit: for each subject what was looked at, and what was not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from refdp.accounting import account
+from refdp.audit.replay import SLACK, Violation
+from refdp.audit.verdicts import Row, Verdict
+from refdp.errors import InvalidParameter
+from refdp.events import Event, Plan, Relation, releases
+from refdp.mechanisms import DiscreteGaussian, DiscreteLaplace
+
+if TYPE_CHECKING:
+    from refdp.audit.trainer import Notes
+
+SUBJECT = {
+    "sensitivity": "releases", "cost": "releases", "cost of order 2": "releases", "value": "releases",
+    "loss": "composition", "composition": "composition", "budget": "composition",
+    "block": "scopes", "assignment": "secret randomness",
+    "noise scale": "noise law and scale", "noise law": "noise law and scale",
+    "reused noise": "sampler", "seeded noise": "sampler",
+    "exception": "side channels", "side channel": "side channels", "global state": "side channels",
+    "published object": "published object", "model": "published object",
+    "state between calls": "state between calls",
+}  # fmt: skip
+"""Which row a kind of violation belongs to; any other kind parts the runs: control flow."""
+FOUND, LOOKED, LEFT = Verdict.VIOLATION, Verdict.NOT_FOUND, Verdict.NOT_EXAMINED
+
+
+def rows(notes: Notes, found: tuple[Violation, ...], epsilon: float, delta: float, relation: Relation) -> Iterator[Row]:
+    """All rows."""
+    for violation in found:
+        what = SUBJECT.get(violation.kind, "control flow")
+        yield Row(what, FOUND, f"{violation.kind} at {violation.release or 'the returned value'}")
+    for name in sorted(notes.unknown):
+        yield Row("noise law and scale", LEFT, f"no law is known of {name}")
+        yield Row("composition", LEFT, f"no loss can be stated of {name}")
+    if notes.random:
+        yield Row("published object", LEFT, "randomness that is not the curator's: " + ", ".join(sorted(notes.random)))
+    if notes.pairs == 0:
+        reason = "; ".join(sorted(notes.failed)) or "no pair of runs could be compared"
+        for what in ("releases", "composition", "control flow", "published object", "side channels"):
+            yield Row(what, LEFT, reason)
+        return
+    tried = f"{notes.pairs} pairs replayed"
+    for reason in sorted(notes.failed):
+        yield Row("control flow", LEFT, reason)
+    for reason in sorted(notes.undecided):
+        yield Row("releases", LEFT, reason)
+    if notes.raised == notes.pairs:
+        yield Row("published object", LEFT, "every run ended with an error: nothing was published")
+    if notes.releases:
+        yield Row("releases", LOOKED, f"{notes.releases} releases recorded, {tried}, every change against its declared "
+                  "sensitivity and cost", f"any excess of more than {SLACK:g} on the pairs tried")  # fmt: skip
+    else:
+        yield Row("releases", LOOKED, "nothing was released through the curator: whatever is published may not depend "
+                  "on records at all", "any dependence on the pairs tried")  # fmt: skip
+    yield Row("control flow", LOOKED, f"{tried}: the same requests in the same order", "any difference on these pairs")
+    yield from _published(notes, tried)
+    yield _state(notes)
+    yield from _scopes(notes)
+    yield from _noise(notes)
+    yield from _composition(notes, epsilon, delta, relation)
+    yield from _counts(notes)
+    yield _floating(notes)
+    yield Row("time", LEFT, "how long a run takes was not measured", decides=False)
+
+
+def _published(notes: Notes, tried: str) -> Iterator[Row]:
+    for place in sorted(notes.opaque):
+        yield Row("published object", LEFT, f"{place} cannot be read from outside")
+    yield Row("published object", LOOKED, f"{tried}: types, attributes, slots, order and every bit of what is returned",
+              "any difference on these pairs")  # fmt: skip
+    yield Row("side channels", LOOKED, f"{tried}: exceptions, warnings, standard output and error, files written, "
+              "calls to the outside, environment, global generators; not memory, threads, or other processes",
+              "any difference on these pairs")  # fmt: skip
+
+
+def _state(notes: Notes) -> Row:
+    if notes.state:
+        return Row("state between calls", LOOKED, "every run had a process of its own, and runs after runs on other "
+                   "records were compared", "any difference on the pairs tried")  # fmt: skip
+    return Row("state between calls", LEFT, "no run after another one in the same process was compared")
+
+
+def _scopes(notes: Notes) -> Iterator[Row]:
+    if not notes.scoped:
+        for what in ("scopes", "secret randomness"):
+            yield Row(what, Verdict.HOLDS, "no recorded run asked for secret randomness: nothing is amplified")
+        return
+    yield Row("scopes", LOOKED, "blocks are those that the curator opened, the record replayed in all of them; "
+              "releases outside its block were not held against runs with the record in one block")  # fmt: skip
+    yield Row("secret randomness", LOOKED, "assignments are drawn by the curator and compared between neighbours")
+
+
+def _noise(notes: Notes) -> Iterator[Row]:
+    bet = notes.bet
+    if bet is None or not bet.draws:
+        if notes.releases:
+            yield Row("noise law and scale", LEFT, "no noise was drawn in a run that ended")
+            yield Row("sampler", LEFT, "no noise was drawn in a run that ended")
+        else:
+            yield Row("noise law and scale", LOOKED, "there is no release, hence no noise")
+            yield Row("sampler", LOOKED, "there is no release, hence no noise")
+        return
+    power = "a scale 2% too small (95%), 3e5 draws of one scale of up to 8 kinds of mechanism; false alarm 1e-9"
+    yield Row("noise law and scale", LOOKED, f"{bet.draws} draws against their law at smaller scales; other shapes of "
+              "the same scale, and dependence on values, were not looked for", power)  # fmt: skip
+    yield Row("sampler", LOOKED, "draws of the first two recorded runs compared for repetition; false alarm 1e-9",
+              "a repeated vector of draws")  # fmt: skip
+
+
+def _composition(notes: Notes, epsilon: float, delta: float, relation: Relation) -> Iterator[Row]:
+    if any(violation.kind in ("composition", "loss") for violation in notes.violations):
+        return
+    declared = _declared(notes.events, relation, epsilon, delta)
+    if declared is None:
+        yield Row("composition", LEFT, "what was declared cannot be accounted for")
+    elif declared > epsilon * (1 + SLACK):
+        yield Row("composition", LEFT, f"what was declared composes to epsilon {declared:.6g} at delta {delta:g}, "
+                  f"above the claim {epsilon:g}, and no pair tried shows as much")  # fmt: skip
+    if delta == 0:
+        worst = max(notes.worst, default=0.0)
+        yield Row("composition", LOOKED, f"greatest loss over all outputs along recorded runs {worst:.6g} of "
+                  f"{epsilon:g}", f"any loss above {epsilon:g} along a recorded run")  # fmt: skip
+        return
+    upper = max((cost.upper for cost in notes.costs), default=0.0)
+    if upper > delta * (1 + SLACK):
+        yield Row("composition", LEFT, f"delta at epsilon {epsilon:g} of a pair tried is at most {upper:.3g} only, "
+                  f"above the claim {delta:g}")  # fmt: skip
+    else:
+        yield Row("composition", LOOKED, f"delta at epsilon {epsilon:g} of every pair tried is at most {upper:.3g}, by "
+                  "the accountant, along recorded runs", f"any delta above {delta:g} on these pairs")  # fmt: skip
+
+
+def _declared(events: list[Event], relation: Relation, epsilon: float, delta: float) -> float | None:
+    """The greatest cost of the declared sensitivities of recorded runs; None if one cannot be accounted for."""
+    distinct: list[Event] = []
+    for event in events:
+        if event not in distinct and len(distinct) < 4:
+            distinct.append(event)
+    worst = 0.0
+    for event in distinct:
+        try:
+            plan = Plan(relation, event)
+            cost = account(plan, delta=delta, quick=True).epsilon
+            near = epsilon * (1 + SLACK) < cost < 3 * epsilon  # farther off the costly methods change nothing
+            worst = max(worst, account(plan, delta=delta).epsilon if near else cost)
+        except (InvalidParameter, AssertionError, AttributeError):
+            return None
+    return worst
+
+
+def _counts(notes: Notes) -> Iterator[Row]:
+    sizes = sorted(notes.sizes)
+    shown = f"{len(sizes)} numbers of records from {sizes[0]} to {sizes[-1]}"
+    if sizes[-1] < 50:
+        yield Row("record counts", LEFT, f"{shown}: none from 50 on")
+    else:
+        yield Row("record counts", LOOKED, f"{shown}; no others", "what shows at one of these numbers")
+    if notes.sides == {True, False}:
+        yield Row("both directions", LOOKED, "recorded on either side in turn; losses in both directions")
+    else:
+        yield Row("both directions", LEFT, "recorded on one side only")
+
+
+def _floating(notes: Notes) -> Row:
+    kinds = {type(release.mechanism) for event in notes.events[:1] for release in releases(event)}
+    if kinds and kinds <= {DiscreteLaplace, DiscreteGaussian}:
+        return Row("floating point", LEFT, "noise is discrete; that the sampler's arithmetic is exact was not examined "
+                   "here", decides=False)  # fmt: skip
+    return Row("floating point", LEFT, "losses are those of ideal noise; the last bits of floating-point noise can "
+               "tell more (Mironov 2012), and were not examined", decides=False)  # fmt: skip
