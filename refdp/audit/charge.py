@@ -19,10 +19,10 @@ import numpy as np
 
 from refdp.accounting import account
 from refdp.accounting.distributions import NoPair
-from refdp.curator import Array, ScopeRef
 from refdp.errors import InvalidParameter, RelationMismatch
-from refdp.events import Event, Norm, Partition, Plan, Relation, Release, Sensitivity, Sequential, Subsample
-from refdp.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian, Laplace
+from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian, Laplace
+from refdp.privacy.curator import Array, ScopeRef
+from refdp.privacy.events import Event, Norm, Partition, Plan, Relation, Release, Sensitivity, Sequential, Subsample
 
 DIGITS = 4
 """Changes are rounded to so many digits, down for `below` and up for `above`, so that equal ones are counted."""

@@ -9,8 +9,8 @@ import numpy as np
 
 from refdp.audit.neighbours import SHAPES, Shape, categorical, features, labels, uniform
 from refdp.audit.replay import Pair
-from refdp.events import Relation
-from refdp.records import Categorical, Interval, Records, Schema, make_records
+from refdp.data.records import Categorical, Interval, Records, Schema, make_records
+from refdp.privacy.events import Relation
 
 COUNTS = (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 31, 32, 49, 50, 63, 64, 99, 100, 127, 128, 255, 256,
           511, 512, 999, 1000, 1023, 1024)  # fmt: skip

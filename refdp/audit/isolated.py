@@ -29,11 +29,11 @@ from typing import Any, NoReturn
 import numpy as np
 
 from refdp.audit.observer import view
-from refdp.curator import Curator, Source, Transcript
+from refdp.data.records import Records
 from refdp.errors import ImpossibleReplay, InvalidParameter
-from refdp.events import Event, Relation
-from refdp.records import Records
-from refdp.sources import Recorder, ReplaySource
+from refdp.privacy.curator import Curator, Source, Transcript
+from refdp.privacy.events import Event, Relation
+from refdp.privacy.sources import Recorder, ReplaySource
 
 CAN_FORK = hasattr(os, "fork")
 SECONDS = 60.0
@@ -90,7 +90,7 @@ def _run(
     train: Trainer, records: Records, source: Source, relation: Relation, seed: int, before: Records | None
 ) -> Outcome:
     if before is not None:
-        from refdp.sources import SampleSource
+        from refdp.privacy.sources import SampleSource
 
         _seeded(seed)
         with contextlib.suppress(Exception), warnings.catch_warnings():
@@ -156,7 +156,7 @@ def _told(error: BaseException) -> Lines:
         lines.append(("error", type(one).__qualname__))
         lines += view(one.args, "error.args").lines
         frames = traceback.extract_tb(one.__traceback__)
-        lines += [("at", f"{f.filename}:{f.lineno}") for f in frames if not f.filename.endswith("refdp/sources.py")]
+        lines += [("at", f"{f.filename}:{f.lineno}") for f in frames if Path(f.filename).name != "sources.py"]
         one = one.__cause__ or one.__context__
     return tuple(lines)
 

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from refdp.audit.replay import Violation
-from refdp.curator import Array, Entry, Request, Transcript
-from refdp.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian, Laplace
-from refdp.sources import SampleSource
+from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian, Laplace
+from refdp.privacy.curator import Array, Entry, Request, Transcript
+from refdp.privacy.sources import SampleSource
 
 FALSE_ALARM = 1e-9
 SMALLER = (1e-6, 1e-3, 0.1, 0.25, 0.5, 0.7, 0.8, 0.9, 0.95, 0.97, 0.98, 0.99)

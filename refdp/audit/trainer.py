@@ -23,11 +23,11 @@ from refdp.audit.replay import SLACK, Pair, Violation, changes, compare, finite_
 from refdp.audit.trainer_rows import rows
 from refdp.audit.verdicts import Row, Verdict, completed, is_ok, summary
 from refdp.checks import check_count, check_number
-from refdp.curator import Entry, Transcript
+from refdp.data.records import Records, Schema
 from refdp.errors import InvalidParameter
-from refdp.events import Event, Relation
-from refdp.records import Records, Schema
-from refdp.sources import ReplaySource, SampleSource, Target
+from refdp.privacy.curator import Entry, Transcript
+from refdp.privacy.events import Event, Relation
+from refdp.privacy.sources import ReplaySource, SampleSource, Target
 
 PAIRS = 96
 PATHS = 3

@@ -9,8 +9,8 @@ from refdp.accounting import account
 from refdp.audit.replay import SLACK, Violation
 from refdp.audit.verdicts import Row, Verdict
 from refdp.errors import InvalidParameter
-from refdp.events import Event, Plan, Relation, releases
-from refdp.mechanisms import DiscreteGaussian, DiscreteLaplace
+from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace
+from refdp.privacy.events import Event, Plan, Relation, releases
 
 if TYPE_CHECKING:
     from refdp.audit.trainer import Notes

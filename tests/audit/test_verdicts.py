@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 
 import refdp
-from refdp import cli
 from refdp.audit.charge import Item, composed
 from refdp.audit.isolated import CAN_FORK
 from refdp.audit.noise_law import Bet, sampled
 from refdp.audit.observer import view
 from refdp.audit.verdicts import SUBJECTS, Row, Verdict, completed, exit_status, is_ok, summary
-from refdp.events import Relation
-from refdp.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian, Laplace
+from refdp.faces import cli
+from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian, Laplace
+from refdp.privacy.events import Relation
 from tests.audit.cheats.first import FIRST
 from tests.audit.cheats.honest import HONEST
 from tests.audit.cheats.zoo import SCHEMA, Entered, count, declared

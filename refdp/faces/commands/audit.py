@@ -112,7 +112,7 @@ def audit(
     if trainer is not None:
         _check_trainer(context)
         from refdp.audit.trainer import PAIRS as TRAINER_PAIRS
-        from refdp.commands.audit_trainer import Asked, audit_one
+        from refdp.faces.commands.audit_trainer import Asked, audit_one
 
         count = pairs if written(context, ("pairs",)) else TRAINER_PAIRS
         asked = Asked(trainer, schema, target, epsilon, delta or 0.0, relation, count, seed, as_json)

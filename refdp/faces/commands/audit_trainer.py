@@ -12,12 +12,12 @@ from rich.text import Text
 from refdp.audit.campaign import load
 from refdp.audit.trainer import TrainerReport, audit_trainer
 from refdp.audit.verdicts import Row, Verdict, exit_status
-from refdp.commands.audit_run import described
-from refdp.commands.output import bar, emit
-from refdp.domains import given_domains
+from refdp.data.records import Categorical, Classes, Interval, Schema
 from refdp.errors import InvalidParameter
-from refdp.events import Relation
-from refdp.records import Categorical, Classes, Interval, Schema
+from refdp.faces.commands.audit_run import described
+from refdp.faces.commands.output import bar, emit
+from refdp.io.domains import given_domains
+from refdp.privacy.events import Relation
 
 STYLES = {Verdict.VIOLATION: "bold red", Verdict.NOT_EXAMINED: "yellow"}
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from refdp.mechanisms import Gaussian, Laplace
+from refdp.noise.mechanisms import Gaussian, Laplace
 from tests.audit.cheats.zoo import Entered, count, declared, enter
 
 FIRST: dict[str, Entered] = {}

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from refdp.events import Relation
-from refdp.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian, Laplace
+from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian, Laplace
 from refdp.papers import dpboost, dpxgboost, fedgbdt, inprivate, sgbdt
+from refdp.privacy.events import Relation
 from tests.audit.cheats.zoo import Entered, count, declared, enter
 
 HONEST: dict[str, Entered] = {}

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from refdp.events import Relation, Sensitivity
-from refdp.mechanisms import Laplace
-from refdp.records import Categorical, Interval, Numeric, Schema
+from refdp.data.records import Categorical, Interval, Numeric, Schema
+from refdp.noise.mechanisms import Laplace
+from refdp.privacy.events import Relation, Sensitivity
 
 SCHEMA = Schema((Numeric("age", 0.0, 1.0), Categorical("colour", ("red", "green", "blue"))), Interval(-1.0, 1.0))
 
