@@ -27,6 +27,8 @@ import numpy as np
 from scipy import stats
 
 from refdp.accounting.gaussian import delta as gaussian_delta
+from refdp.audit.charge import Cost, Item, composed
+from refdp.audit.noise_law import LAWS
 from refdp.audit.opened_door import Patch, Recording, opened
 from refdp.audit.opened_laws import NoiseCall, Unknown
 from refdp.audit.opened_report import OpenedReport, Seen, largest, once
@@ -36,7 +38,8 @@ from refdp.audit.structural_samples import Data
 from refdp.audit.structural_state import Leaf, leaves
 from refdp.checks import check_number
 from refdp.errors import ImpossibleReplay, InvalidParameter
-from refdp.noise.mechanisms import DiscreteGaussian, Gaussian, Laplace
+from refdp.noise.mechanisms import Gaussian, Laplace
+from refdp.privacy.curator import Entry
 from refdp.privacy.events import Relation, Sensitivity
 
 SAMPLER_ALARM = 1e-9
@@ -78,7 +81,7 @@ def audit_opened(
     check_number("delta", delta, least=0, below=1)
     found: list[Violation] = []
     seen: list[Seen] = []
-    totals: list[tuple[float, float, float]] = []
+    totals: list[tuple[float, float, Cost]] = []
     recordings: list[Recording] = []
     for place, pair in enumerate(pairs):
         for way, (first, second) in enumerate((pair, pair[::-1])):
@@ -93,17 +96,20 @@ def audit_opened(
             seen += [release for release, _ in releases]
             found += list(_broken(recorded.recording, replayed.recording, witness))
             found += _differing_results(recorded.result, replayed.result, rounding, witness)
-            totals.append(_total(releases, epsilon))
+            totals.append(_total(releases, epsilon, delta, relation))
             found += _over_budget(totals[-1], epsilon, delta, witness)
     found += _samplers(recordings)
     if not totals and not found:
         raise InvalidParameter("pairs = []: at least one pair of neighbours is needed")
-    worst = [max((total[place] for total in totals), default=0.0) for place in range(3)]
+    loss, largest_sum, seen_delta = (
+        max(figures, default=0.0)
+        for figures in ([t[0] for t in totals], [t[1] for t in totals], [t[2].upper for t in totals])
+    )
     calls = sum(len(recording.calls) for recording in recordings)
     if recordings and not calls and not found:
         raise InvalidParameter(f"{doors}: no noise function was called; one that draws noise has to be opened")
     return OpenedReport(
-        epsilon, delta, len(totals), calls, worst[0], worst[1], worst[2], tuple(largest(seen)), tuple(once(found))
+        epsilon, delta, len(totals), calls, loss, largest_sum, seen_delta, tuple(largest(seen)), tuple(once(found))
     )
 
 
@@ -191,9 +197,16 @@ def _broken(recorded: Recording, replayed: Recording, witness: dict[str, Any]) -
         name = entry.request.name
         if not _finite(entry.value, other.value) and not np.array_equal(entry.value, other.value, equal_nan=True):
             yield Violation("NaN", name, 0.0, math.inf, math.inf, str(call.law), witness)
+        if isinstance(call.law, Unknown) and _bare(entry, other):
+            yield Violation("sampler", name, None, 0.0, math.inf, str(call.law), {**witness, "detail": "no noise"})
         cost = own_cost(call)
         if cost is not None and cost[1] > cost[0] * (1 + SLACK) + SLACK:
             yield Violation("noise", name, cost[0], cost[1], cost[1], str(call.law), witness)
+
+
+def _bare(entry: Entry, other: Entry) -> bool:
+    """Whether the true value came out as it was, where the neighbour has another."""
+    return np.array_equal(entry.output, entry.value) and not np.array_equal(entry.value, other.value)  # type: ignore[arg-type]
 
 
 def own_cost(call: NoiseCall) -> tuple[float, float] | None:
@@ -207,34 +220,30 @@ def own_cost(call: NoiseCall) -> tuple[float, float] | None:
     return allowed, call.law.pure_cost(Sensitivity(call.bound, call.norm, "", Relation.ADD_REMOVE))
 
 
-def _total(releases: list[tuple[Seen, tuple[Any, ...]]], epsilon: float) -> tuple[float, float, float]:
-    """Loss of the recorded outputs, sum of largest losses, and δ at ε where everything that changed is Gaussian."""
+def _total(
+    releases: list[tuple[Seen, tuple[Any, ...]]], epsilon: float, delta: float, relation: Relation
+) -> tuple[float, float, Cost]:
+    """Loss of the recorded outputs, sum of largest losses, and δ at ε of everything that changed, enclosed."""
     known = [(seen, what) for seen, what in releases if not isinstance(what[0], Unknown)]
     loss = abs(sum(seen.loss for seen, _ in known))
     worst = float(sum(seen.worst for seen, _ in known))
-    gaussian = [float(np.linalg.norm((a - b) / np.asarray(law.sd))) for _, (law, a, b) in known if _normal(law)]
-    finite = sum(seen.worst for seen, (law, _, _) in known if not _normal(law))
-    if not gaussian:
-        return loss, worst, 0.0
-    rest = epsilon - finite  # the other releases cost at most that much of ε
-    return loss, worst, gaussian_delta(math.hypot(*gaussian), rest) if rest >= 0 else 1.0
-
-
-def _normal(law: Any) -> bool:
-    """Gaussian noise; integer noise is close to it, and counts as such in δ."""
-    return isinstance(law, (Gaussian, DiscreteGaussian))
+    if delta == 0 and math.isfinite(worst):
+        return loss, worst, Cost(0.0, 0.0)
+    items = [Item(law, a, b) for _, (law, a, b) in known if isinstance(law, LAWS)]
+    others = sum(seen.worst for seen, (law, _, _) in known if not isinstance(law, LAWS))
+    rest = epsilon - others  # selections that no accountant knows cost at most that much of ε
+    lower = composed(items, relation, epsilon, delta).lower
+    return loss, worst, Cost(lower, composed(items, relation, rest, delta).upper if rest >= 0 else 1.0)
 
 
 def _over_budget(
-    total: tuple[float, float, float], epsilon: float, delta: float, witness: dict[str, Any]
+    total: tuple[float, float, Cost], epsilon: float, delta: float, witness: dict[str, Any]
 ) -> list[Violation]:
-    """The whole run against the claim. With Gaussian noise the loss is unbounded, and δ at the claimed ε counts."""
-    loss, worst, seen = total
-    if seen > 0:
-        if seen <= delta * (1 + SLACK):
-            return []
-        return [Violation("budget", "whole run", delta, seen, loss, f"delta at epsilon {epsilon:g}", witness)]
-    if delta > 0 or worst <= epsilon * (1 + SLACK) + SLACK:
+    """The whole run against the claim: its pure loss, or what its δ at the claimed ε is at least."""
+    loss, worst, cost = total
+    if cost.lower > delta * (1 + SLACK):
+        return [Violation("budget", "whole run", delta, cost.lower, loss, f"delta at epsilon {epsilon:g}", witness)]
+    if delta > 0 or not math.isfinite(worst) or worst <= epsilon * (1 + SLACK) + SLACK:
         return []
     return [Violation("budget", "whole run", epsilon, worst, loss, "epsilon", witness)]
 

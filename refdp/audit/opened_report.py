@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from refdp.audit.replay import Violation, finite_or_name
+from refdp.audit.verdicts import Verdict, is_ok
 
 
 @dataclass(frozen=True)
@@ -54,9 +55,16 @@ class OpenedReport:
         return tuple(release.name for release in self.releases if math.isnan(release.worst))
 
     @property
+    def verdict(self) -> Verdict:
+        """NOT EXAMINED where losses are not counted: the claim depends on them."""
+        if self.violations:
+            return Verdict.VIOLATION
+        return Verdict.NOT_EXAMINED if self.uncounted else Verdict.NOT_FOUND
+
+    @property
     def ok(self) -> bool:
-        """Whether nothing was violated."""
-        return not self.violations
+        """Whether nothing was violated, and every loss that the claim depends on was counted."""
+        return is_ok(self.verdict)
 
     def kinds(self) -> list[str]:
         """The kinds of the violations, sorted."""
@@ -67,6 +75,7 @@ class OpenedReport:
         numbers = {name: finite_or_name(getattr(self, name)) for name in ("epsilon", "loss", "worst", "delta")}
         return {
             "ok": self.ok,
+            "verdict": str(self.verdict),
             "runs": self.runs,
             "calls": self.calls,
             "claimed_delta": self.claimed_delta,

@@ -15,6 +15,8 @@ from refdp.audit.charge import Item, composed
 from refdp.audit.isolated import CAN_FORK
 from refdp.audit.noise_law import Bet, sampled
 from refdp.audit.observer import view
+from refdp.audit.opened_door import noise
+from refdp.audit.opened_replay import audit_opened
 from refdp.audit.verdicts import SUBJECTS, Row, Verdict, completed, exit_status, is_ok, summary
 from refdp.faces import cli
 from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian, Laplace
@@ -255,3 +257,40 @@ def test_the_command_line(
 
 def test_a_zoo_has_names(name: str = "") -> None:
     assert all(isinstance(entered, Entered) and entered.kind for entered in FIRST.values())
+
+
+PAIRS = [(np.zeros((5, 1)), np.zeros((6, 1)))]
+
+
+def add(total: Any, scale: float, sensitivity: float) -> Any:
+    return total + np.random.laplace(0.0, scale)  # noqa: NPY002
+
+
+def add_nothing(total: Any, scale: float, sensitivity: float) -> Any:
+    return total
+
+
+def normal(total: Any, scale: float, sensitivity: float) -> Any:
+    return total + np.random.normal(0.0, scale)  # noqa: NPY002
+
+
+def test_opened_code_is_charged_by_composition() -> None:
+    laplace = noise("laplace", value="total", sensitivity="sensitivity")(add)
+    gauss = noise("gaussian", value="total", sensitivity="sensitivity")(normal)
+    thousand = lambda rows: [laplace(len(rows), 1.0, 1.0) for _ in range(1000)]  # noqa: E731
+    many = audit_opened(thousand, PAIRS, epsilon=1.0, delta=1e-5)
+    assert many.kinds() == ["budget"]
+
+    def mixed(rows: Any) -> Any:
+        return [laplace(len(rows), 30.0, 1.0) for _ in range(40)], gauss(len(rows), 6.0, 1.0)
+
+    assert audit_opened(mixed, PAIRS, epsilon=1.0, delta=1e-5).ok
+
+
+def test_an_opaque_primitive_without_noise_is_found() -> None:
+    opaque = noise("mystery", value="total", sensitivity="sensitivity")(add_nothing)
+    report = audit_opened(lambda rows: [opaque(len(rows), 1.0, 1.0) for _ in range(100)], PAIRS, epsilon=1.0)
+    assert report.kinds() == ["sampler"] and not report.ok
+    noisy = noise("mystery", value="total", sensitivity="sensitivity")(add)
+    unknown = audit_opened(lambda rows: noisy(len(rows), 1.0, 1.0), PAIRS, epsilon=1.0)
+    assert unknown.verdict is Verdict.NOT_EXAMINED and not unknown.ok and unknown.violations == ()
