@@ -21,9 +21,10 @@ from sklearn.datasets import make_classification, make_regression
 
 from benchmarks.reproduce.dpxgboost import EPSILONS, method
 from benchmarks.reproduce.dpxgboost_data import FEATURE_BOUND, LABEL_BOUND
-from refdp.binned import Binned
-from refdp.data.kernels import BinSums
-from refdp.data.records import Classes, Floats, Interval, Numeric, Schema, Target
+from refdp.data.codes import Dense
+from refdp.data.memory import Memory
+from refdp.data.population import Begin
+from refdp.data.records import Classes, Floats, Interval, Numeric, Records, Schema, Target
 from refdp.papers import dpxgboost
 from refdp.privacy.curator import Curator
 from refdp.privacy.sources import SampleSource
@@ -49,7 +50,7 @@ class Coded:
                     else make_regression(rows, 10, n_informative=10, random_state=seed))  # fmt: skip
         target: Target = Classes(("0", "1")) if classes else Interval(-LABEL_BOUND, LABEL_BOUND)
         schema = Schema(tuple(Numeric(f"x{i}", -FEATURE_BOUND, FEATURE_BOUND) for i in range(columns)), target)
-        grid, generator = dpxgboost.public_grid(params, schema), np.random.default_rng(seed)
+        grid, generator = params.public_grid(schema), np.random.default_rng(seed)
         codes = np.empty((columns, rows), dtype=np.uint8)
         places = generator.permutation(columns)
         for i, place in enumerate(places):
@@ -59,11 +60,16 @@ class Coded:
         return cls(schema, codes, clamped.astype(np.float64))
 
 
-def part(coded: Coded, params: dpxgboost.Params, rows: slice) -> Binned:
+def part(coded: Coded, params: dpxgboost.Params, rows: slice) -> Dense:
     """Some rows as training and prediction see them."""
-    grid = dpxgboost.public_grid(params, coded.schema)
-    codes = coded.codes[:, rows]
-    return Binned(grid, codes, BinSums.prepare(codes, grid.offsets))
+    return Dense(params.public_grid(coded.schema), coded.codes[:, rows])
+
+
+def host(coded: Coded, codes: Dense) -> Memory:
+    """Records that are there as codes and labels alone."""
+    found = Memory(Records(coded.schema, np.empty((codes.size, 0)), coded.y[: codes.size]))
+    found._codes = codes
+    return found
 
 
 def run(kind: str, name: str, epsilon: float, rows: int, columns: int, test: int) -> dict[str, Any]:
@@ -72,14 +78,17 @@ def run(kind: str, name: str, epsilon: float, rows: int, columns: int, test: int
                                  child_minimum=MINIMUM)  # fmt: skip
     coded = Coded.made(kind, params, rows, columns)
     classes = isinstance(coded.schema.target, Classes)
-    label = 2 * coded.y - 1 if classes else coded.schema.label(0, coded.y)
     curator = Curator(SampleSource(np.random.default_rng(1)), params.relation)
     start, used = time.perf_counter(), time.process_time()
     training = part(coded, params, slice(0, rows - test))
-    ensemble = dpxgboost.train_ensemble(params, training, label[: rows - test], curator, coded.schema)
+    population = host(coded, training)
+    population.tell(Begin(dpxgboost.Contribution(params, coded.schema)))
+    ensemble = dpxgboost.train_ensemble(params, coded.schema, training.candidates, population, curator)
     seconds, cpu = time.perf_counter() - start, time.process_time() - used
     held = part(coded, params, slice(rows - test, rows))
-    score = sum(weight * tree.leaves[held.leaf_index(tree)] for tree, weight in zip(ensemble.trees, ensemble.weights))
+    score = sum(
+        weight * tree.leaves[held.leaf_index(tree.splits)] for tree, weight in zip(ensemble.trees, ensemble.weights)
+    )
     y = coded.y[rows - test :]
     found = (np.mean((score > 0) != (y == 1)) if classes
              else np.sqrt(np.mean((np.clip(score, -1, 1) * LABEL_BOUND - y) ** 2)))  # fmt: skip

@@ -18,14 +18,14 @@ from benchmarks.reproduce.program import digest
 from benchmarks.reproduce.runs import Metrics, Outcome, Run
 from refdp.data.records import Classes
 from refdp.io.datasets import Dataset
-from refdp.papers import dpxgboost
+from refdp.papers import dpxgboost, published
+from refdp.papers.published.dpxgboost import AS_PUBLISHED
 from refdp.privacy.curator import Curator, Request
 from refdp.privacy.events import Relation
 from refdp.privacy.sources import NoiselessSource, SampleSource
 
-MODULES = ("refdp.papers.dpxgboost", "refdp.papers.dpxgboost", "refdp.papers.dpxgboost",
-           "refdp.papers.dpxgboost", "refdp.data.sketch", "refdp.papers.dpxgboost",
-           "refdp.binned", "refdp.data.candidates", "refdp.noise.exponential", "refdp.privacy.sources")  # fmt: skip
+MODULES = ("refdp.papers.dpxgboost", "refdp.papers.published.dpxgboost", "refdp.data.memory", "refdp.data.codes",
+           "refdp.data.sketch", "refdp.data.candidates", "refdp.noise.exponential", "refdp.privacy.sources")  # fmt: skip
 EPSILONS = (1.0, 2.0, 4.0, 6.0, 8.0, 10.0)
 SOME = (1.0, 4.0, 10.0)
 ENDS = (1.0, 10.0)
@@ -47,7 +47,7 @@ def first_order(epsilon: float) -> float:
     return TREES * math.log1p(RATE * math.expm1(epsilon / (TREES * RATE)))
 
 
-PUBLISHED: Mapping[str, Any] = dict(dpxgboost.AS_PUBLISHED)
+PUBLISHED: Mapping[str, Any] = dict(AS_PUBLISHED)
 Group = Literal["none", "published", "repaired"]
 
 
@@ -71,7 +71,9 @@ class Method:
                     **self.settings, **more}  # fmt: skip
         if self.halves and not name.endswith(("reg", "reg-40")) and name != "abalone":
             settings["gradient_bound"] = 2.0
-        return dpxgboost.Params(first_order(epsilon) if self.first_order else epsilon, self.relation, **settings)
+        total = first_order(epsilon) if self.first_order else epsilon
+        found: dpxgboost.Params = published.params("dpxgboost", epsilon=total, relation=self.relation, **settings)
+        return found
 
 
 PLAIN: Mapping[str, Any] = {"leaf": "laplace", "candidates": "uniform", "subsample": 1.0, "gradient_bound": NO_BOUND}

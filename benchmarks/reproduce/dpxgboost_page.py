@@ -26,7 +26,7 @@ from benchmarks.reproduce.dpxgboost_tuning import chosen
 from benchmarks.reproduce.pages import Cells, Sample, or_not_run, table
 from benchmarks.reproduce.runs import Outcome, Run
 from refdp.data.records import Interval, Numeric, Schema
-from refdp.papers import dpxgboost
+from refdp.papers import dpxgboost, published
 from refdp.privacy.events import Relation
 
 PRIVATE = [name for name, one in study.METHODS.items() if one.group != "none"]
@@ -290,7 +290,7 @@ def guarantees() -> str:
         row = [leaf]
         for settings in (study.PUBLISHED, {**study.PUBLISHED, "sampling": "matching"}, {}):
             for relation in Relation:
-                params = dpxgboost.Params(1.0, relation, leaf=leaf, **settings)
+                params = published.params("dpxgboost", epsilon=1.0, relation=relation, leaf=leaf, **settings)
                 row.append(f"{dpxgboost.certificate(params, schema).established.epsilon:.3g}")
         rows.append(row)
     heads = [f"{how}, {relation.value}" for how in ("as published", "with matching samples", "repaired")
