@@ -25,7 +25,8 @@ from refdp.privacy.events import Relation
 from refdp.privacy.sources import NoiselessSource, SampleSource
 
 MODULES = ("refdp.papers.dpxgboost", "refdp.papers.published.dpxgboost", "refdp.data.memory", "refdp.data.codes",
-           "refdp.data.sketch", "refdp.data.candidates", "refdp.noise.exponential", "refdp.privacy.sources")  # fmt: skip
+           "refdp.data.sketch", "refdp.data.candidates", "refdp.noise.exponential",
+           "refdp.privacy.sources")  # fmt: skip
 EPSILONS = (1.0, 2.0, 4.0, 6.0, 8.0, 10.0)
 SOME = (1.0, 4.0, 10.0)
 ENDS = (1.0, 10.0)
