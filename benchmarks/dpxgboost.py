@@ -52,7 +52,9 @@ def main() -> None:
     repeats, data = parser.parse_args().repeats, records()
     for epsilon in (1e4, 1.0):
         for name, aim, changes in VARIANTS:
-            params = dpxgboost.Params(epsilon, Relation.ADD_REMOVE, trees=100, depth=4, bins=32, **changes)
+            params = dpxgboost.Params(
+                epsilon, Relation.ADD_REMOVE, trees=100, depth=4, bins=32, noise="floating", **changes
+            )
             times = np.array([seconds(params, data, seed) for seed in range(repeats)])
             (cpu, wall), median = times.min(axis=0), np.median(times[:, 0])
             print(f"epsilon {epsilon:g}, {name}: {cpu:.3f} s at best, {median:.3f} s in the median, "

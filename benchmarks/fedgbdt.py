@@ -56,7 +56,7 @@ def trained(x: Any, y: Any, **settings: Any) -> Any:
     """One run, from arrays to the model."""
     schema = Schema(tuple(Numeric(f"x{i}", 0.0, 1.0) for i in range(x.shape[1])), Classes(("no", "yes")))
     given = {"trees": TREES, "bins": BINS, "depth": DEPTH, **settings}
-    params = fedgbdt.Params(1.0, Relation.ADD_REMOVE, **given)
+    params = fedgbdt.Params(1.0, Relation.ADD_REMOVE, noise="floating", **given)
     curator = Curator(SampleSource(np.random.default_rng(0)), params.relation)
     return fedgbdt.train(params, make_records(schema, x, y), curator)
 
@@ -128,7 +128,7 @@ def memory(x: Any, y: Any, **settings: Any) -> float:
     """Peak allocation beyond the input while training, in bytes a row."""
     schema = Schema(tuple(Numeric(f"x{i}", 0.0, 1.0) for i in range(x.shape[1])), Classes(("no", "yes")))
     records = make_records(schema, x, y)
-    params = fedgbdt.Params(1.0, Relation.ADD_REMOVE, trees=10, bins=BINS, depth=DEPTH, **settings)
+    params = fedgbdt.Params(1.0, Relation.ADD_REMOVE, trees=10, bins=BINS, depth=DEPTH, noise="floating", **settings)
     tracemalloc.start()
     fedgbdt.train(params, records, Curator(SampleSource(np.random.default_rng(0)), params.relation))
     peak = tracemalloc.get_traced_memory()[1]

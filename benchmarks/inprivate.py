@@ -53,7 +53,7 @@ def made_up(rows: int, seed: int = 0) -> Records:
 
 def trained(records: Records, depth: int) -> Any:
     """One tree, with its model."""
-    params = inprivate.Params(1.0, Relation.ADD_REMOVE, depth=depth)
+    params = inprivate.Params(1.0, Relation.ADD_REMOVE, depth=depth, noise="floating")
     return inprivate.train(params, records, Curator(SampleSource(np.random.default_rng(0)), params.relation))
 
 
@@ -72,14 +72,14 @@ def measured(repeats: int, depth: int = 4) -> Times:
     records = made_up(OWNER)
     model = trained(records, depth)
     turn = Turn(0, 0, model.outputs[0].trees)
-    params = inprivate.Params(1.0, Relation.ADD_REMOVE, depth=depth)
+    params = inprivate.Params(1.0, Relation.ADD_REMOVE, depth=depth, noise="floating")
     residual = best(lambda: scores_by(params, records, [turn]), repeats)
     return Times(residual, best(lambda: trained(records, depth), repeats))
 
 
 def sent(owners: int, depth: int, *, broadcast: bool) -> tuple[int, int]:
     """Messages from one owner to another in a real round, and their bytes."""
-    params = inprivate.Params(1.0, Relation.ADD_REMOVE, owners=owners, depth=depth)
+    params = inprivate.Params(1.0, Relation.ADD_REMOVE, owners=owners, depth=depth, noise="floating")
     rules = rules_of(params, made_up(1).schema)
     with ExitStack() as doors:
         members = [

@@ -47,7 +47,9 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=7)
     repeats, data = parser.parse_args().repeats, records()
     cases = [
-        sgbdt.Params(0.5, Relation.ADD_REMOVE, trees=regular, extra_trees=extra, depth=4, subsample=0.1)
+        sgbdt.Params(
+            0.5, Relation.ADD_REMOVE, trees=regular, extra_trees=extra, depth=4, subsample=0.1, noise="floating"
+        )
         for regular, extra in ((100, 0), (100, 50), (50, 50))
     ]
     for params in cases:

@@ -47,7 +47,7 @@ def records(rows: int, features: int) -> Records:
 def trained(data: Records, scheme: str, *, noise: bool, trees: int = TREES) -> object:
     """One whole training run: candidates, binning, boosting. scheme: as in `dpboost.Params`."""
     params = dpboost.Params(EPSILON, Relation.ADD_REMOVE, trees=trees, depth=DEPTH, bins=BINS, scheme=scheme,  # type: ignore[arg-type]
-                            regularisation=REGULARISATION)  # fmt: skip
+                            regularisation=REGULARISATION, noise="floating")  # fmt: skip
     generator = np.random.default_rng(0)
     source = SampleSource(generator) if noise else NoiselessSource(generator)
     return dpboost.train(params, data, Curator(source, params.relation))

@@ -290,7 +290,8 @@ def guarantees() -> str:
         row = [leaf]
         for settings in (study.PUBLISHED, {**study.PUBLISHED, "sampling": "matching"}, {}):
             for relation in Relation:
-                params = published.params("dpxgboost", epsilon=1.0, relation=relation, leaf=leaf, **settings)
+                given = {"epsilon": 1.0, "relation": relation, "leaf": leaf, "noise": "floating", **settings}
+                params = published.params("dpxgboost", **given)
                 row.append(f"{dpxgboost.certificate(params, schema).established.epsilon:.3g}")
         rows.append(row)
     heads = [f"{how}, {relation.value}" for how in ("as published", "with matching samples", "repaired")
@@ -314,8 +315,9 @@ def accounting() -> str:
     rows = []
     for label, more in (("20 trees, subsampling 0.1", {}), ("20 trees, all records", {"subsample": 1.0}),
                         ("100 trees, subsampling 0.1", {"trees": 100})):  # fmt: skip
-        totals = [dpxgboost.total_epsilon(dpxgboost.Params(e, Relation.ADD_REMOVE, delta=DELTA, leaf="average", **more),
-                                          schema) / e for e in study.ENDS]  # fmt: skip
+        given = {"delta": DELTA, "leaf": "average", "noise": "floating", **more}
+        totals = [dpxgboost.total_epsilon(dpxgboost.Params(e, Relation.ADD_REMOVE, **given), schema) / e
+                  for e in study.ENDS]  # fmt: skip
         rows.append([label, *(f"{total:.2f} times" for total in totals)])
     heads = [f"ε = {e:g}" for e in study.ENDS]
     return f"Sum of the epsilons that delta = {DELTA:g} allows, against basic composition:\n\n" + table(

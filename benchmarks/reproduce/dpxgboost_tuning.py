@@ -58,7 +58,7 @@ def scores() -> dict[str, float]:
     for point in points():
         values = []
         for name, epsilon, seed in itertools.product(sets, EPSILONS, SEEDS):
-            params = dpxgboost.Params(epsilon, Relation.ADD_REMOVE, **point)
+            params = dpxgboost.Params(epsilon, Relation.ADD_REMOVE, noise="floating", **point)
             curator = Curator(SampleSource(np.random.default_rng(seed)), params.relation)
             values.append(np.log(loss(dpxgboost.train(params, records[name], curator), sets[name][1])))
         found[json.dumps(point)] = float(np.mean(values))

@@ -84,7 +84,9 @@ def settings_of(variant: str, point: Mapping[str, Any]) -> dict[str, Any]:
 
 def params_of(epsilon: float, settings: Mapping[str, Any]) -> sgbdt.Params:
     """Parameters of a run."""
-    return sgbdt.Params(epsilon=epsilon, relation=Relation.ADD_REMOVE, delta=DELTA, **settings)
+    return sgbdt.Params(
+        epsilon=epsilon, relation=Relation.ADD_REMOVE, delta=DELTA, **({"noise": "floating"} | dict(settings))
+    )
 
 
 def train(variant: str, params: sgbdt.Params, records: Records, generator: np.random.Generator) -> Model:

@@ -173,7 +173,7 @@ class Params:
     candidates: Literal["uniform", "log"] = "uniform"
     bins: int = 32
     gradients: Literal["filter", "clip"] = "filter"
-    noise: Literal["floating", "discrete"] = "floating"
+    noise: Literal["floating", "discrete"] = "discrete"
 
     def __post_init__(self) -> None:
         check_choices(self)

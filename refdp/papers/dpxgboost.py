@@ -240,7 +240,7 @@ class Params:
     level_growth: float = 1.0
     tree_growth: float = 1.0
     sampler: Literal["racing", "gumbel"] = "racing"
-    noise: Literal["floating", "discrete"] = "floating"
+    noise: Literal["floating", "discrete"] = "discrete"
 
     def __post_init__(self) -> None:
         check_choices(self)

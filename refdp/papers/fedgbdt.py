@@ -261,7 +261,7 @@ class Params:
     batch_share: float | None = None
     gradient_bound: float = 1.0
     accounting: Literal["exact", "renyi"] = "exact"
-    noise: Literal["floating", "discrete"] = "floating"
+    noise: Literal["floating", "discrete"] = "discrete"
     noise_by: Literal["aggregator", "record"] = "aggregator"
     records_each: int = 1
     sensitivities: Literal["joint", "by-round"] = "joint"

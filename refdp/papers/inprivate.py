@@ -202,7 +202,7 @@ class Params:
     scheme: Literal["inprivate", "np"] = "inprivate"
     candidates: Literal["uniform", "log"] = "uniform"
     bins: int = 32
-    noise: Literal["floating", "discrete"] = "floating"
+    noise: Literal["floating", "discrete"] = "discrete"
 
     def __post_init__(self) -> None:
         check_choices(self)

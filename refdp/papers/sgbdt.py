@@ -171,7 +171,7 @@ class Params:
     features: Literal["uniform", "cyclic"] = "uniform"
     values: Literal["uniform", "grid"] = "grid"
     grid_points: int = 32
-    noise: Literal["floating", "discrete"] = "floating"
+    noise: Literal["floating", "discrete"] = "discrete"
     support: Literal["additive", "max"] = "additive"
     weights: Literal["relative", "slides"] = "relative"
     orders: Literal["one", "joint"] = "one"

@@ -104,7 +104,8 @@ def one_draw(meddled: Meddled, request: Request) -> Any:
 
 
 def found(meddling: Callable[[Meddled, Request], Any], /, **settings: Any) -> set[tuple[str, str]]:
-    runs = transcripts(lambda seed: Meddled(sample(seed), meddling), **settings)
+    given = {"noise": "floating"} | settings
+    runs = transcripts(lambda seed: Meddled(sample(seed), meddling), **given)
     return {(violation.kind, release_kind(violation.release)) for violation in stale(*runs)}
 
 

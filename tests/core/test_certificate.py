@@ -40,8 +40,7 @@ FLOATING = {
 def test_floating_point_noise_is_said_to_be_taken_as_ideal(paper: str, noise: str) -> None:
     chosen = registry.paper(paper)
     given = {"epsilon": 1.0, "relation": "add-remove"} | ({"delta": 1e-5} if paper in ("fedgbdt", "sgbdt") else {})
-    if noise != "floating":
-        given["noise"] = noise
+    given["noise"] = noise
     issued = chosen.certificate(chosen.params(given, as_published=False), SCHEMA)
     names = FLOATING[paper, noise]
     expected = (f"ideal noise: that of {names} is drawn in floating point",) if names else ()

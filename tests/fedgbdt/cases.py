@@ -32,8 +32,9 @@ def components() -> Iterator[dict[str, Any]]:
 
 def params(relation: Relation = Relation.ADD_REMOVE, **changes: Any) -> fedgbdt.Params:
     """Small settings."""
-    given: fedgbdt.Params = published.params("fedgbdt", **{"epsilon": 1.0, "relation": relation, **SMALL, **changes})
-    return given
+    given = {"epsilon": 1.0, "relation": relation, "noise": "floating", **SMALL, **changes}
+    made: fedgbdt.Params = published.params("fedgbdt", **given)
+    return made
 
 
 def records(target: Target, size: int = 40) -> Records:

@@ -28,7 +28,8 @@ THREE = Schema(FEATURES, Classes(("p", "q", "r")))
 
 def params(**changes: Any) -> Params:
     """Small trees; add-remove unless told otherwise."""
-    given = {"epsilon": 1.0, "relation": Relation.ADD_REMOVE, "owners": 4, "rounds": 2, "depth": 3, "bins": 4}
+    given = {"epsilon": 1.0, "relation": Relation.ADD_REMOVE, "owners": 4, "rounds": 2, "depth": 3, "bins": 4,
+             "noise": "floating"}  # fmt: skip
     made: Params = published.params("inprivate", **{**given, **changes})
     return made
 
