@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 __all__ = [
+    "Categorical",
+    "Classes",
+    "Curator",
     "DPBoostClassifier",
     "DPBoostRegressor",
     "DPXGBoostClassifier",
@@ -20,15 +23,24 @@ __all__ = [
     "FedGBDTRegressor",
     "InPrivateClassifier",
     "InPrivateRegressor",
+    "Interval",
+    "Numeric",
     "PrivacyWarning",
+    "Relation",
     "ReproducibleSeed",
     "SGBDTClassifier",
     "SGBDTRegressor",
+    "SampleSource",
+    "Schema",
+    "account",
     "audit_trainer",
+    "make_records",
 ]
 
 if TYPE_CHECKING:
+    from refdp.accounting import account
     from refdp.audit.trainer import audit_trainer
+    from refdp.data.records import Categorical, Classes, Interval, Numeric, Schema, make_records
     from refdp.errors import PrivacyWarning
     from refdp.faces.estimators import (
         DPBoostClassifier,
@@ -43,7 +55,20 @@ if TYPE_CHECKING:
         SGBDTRegressor,
     )
     from refdp.faces.seeds import ReproducibleSeed
+    from refdp.privacy.curator import Curator
+    from refdp.privacy.events import Relation
+    from refdp.privacy.sources import SampleSource
 else:
+    _HOME = {
+        "account": "accounting",
+        "audit_trainer": "audit.trainer",
+        "Curator": "privacy.curator",
+        "PrivacyWarning": "errors",
+        "Relation": "privacy.events",
+        "ReproducibleSeed": "faces.seeds",
+        "SampleSource": "privacy.sources",
+        **dict.fromkeys(("Categorical", "Classes", "Interval", "Numeric", "Schema", "make_records"), "data.records"),
+    }
 
     def __getattr__(name: str) -> object:
         """PEP 562. Errors: AttributeError for a name that is not in `__all__`."""
@@ -51,8 +76,7 @@ else:
             raise AttributeError(f"module 'refdp' has no attribute {name!r}")
         from importlib import import_module
 
-        homes = {"PrivacyWarning": "errors", "ReproducibleSeed": "faces.seeds", "audit_trainer": "audit.trainer"}
-        return getattr(import_module(f"refdp.{homes.get(name, 'faces.estimators')}"), name)
+        return getattr(import_module(f"refdp.{_HOME.get(name, 'faces.estimators')}"), name)
 
     def __dir__() -> list[str]:
         return sorted({*globals(), *__all__})

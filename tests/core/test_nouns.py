@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refdp.binned import Binned
+from refdp.data.codes import Dense
 from refdp.data import candidates as grids
 from refdp.data.losses import GRID, LOG, SIGNED_LOG, SQUARE, grid_floor, on_grid
 from refdp.data.records import Categorical, Classes, Interval, Numeric, Schema, make_records
@@ -67,7 +67,7 @@ def test_training_and_prediction_route_alike(rows: list[tuple[float, int]], seed
         splits = candidates.values[generator.integers(0, len(candidates.values), 7)]
         tree = Tree(splits, np.arange(8.0))
         np.testing.assert_array_equal(
-            Binned.of(x, candidates).leaf_index(tree), tree.leaf_index(x, candidates.categorical)
+            Dense.of(x, candidates).leaf_index(tree.splits), tree.leaf_index(x, candidates.categorical)
         )
 
 
@@ -77,7 +77,8 @@ def test_sums_to_the_right_of_every_candidate() -> None:
     x[::9] = np.nan
     candidates = grids.uniform(SCHEMA, 5)
     g = on_grid(generator.normal(size=50))
-    left, right, _ = Binned.of(x, candidates).split_sums(np.zeros(50, dtype=np.int64), 1, (g, None))
+    table = Dense.of(x, candidates).bin_sums(candidates.features, np.zeros(50, dtype=np.int64), 1, (g, None), None)
+    left, right = candidates.sides(table)
     for c, (feature, value) in enumerate(candidates.values):
         column = x[:, int(feature)]
         goes = column == value if feature == 1 else column >= value
