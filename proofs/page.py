@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator
 from itertools import zip_longest
 from pathlib import Path
@@ -134,6 +135,6 @@ def _link(name: str, claims: dict[str, Claim]) -> str:
 
 
 def _code(name: str) -> str:
-    """A link to the file of a function."""
-    path = Path(resolve(name).__code__.co_filename).relative_to(ROOT).as_posix()
+    """A link to the file of a function or class."""
+    path = Path(inspect.getfile(inspect.unwrap(resolve(name)))).relative_to(ROOT).as_posix()
     return f"[`{name.rpartition('.')[2]}`](../{path})"

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refdp.data.codes import Dense
 from refdp.data import candidates as grids
+from refdp.data.codes import Dense
 from refdp.data.losses import GRID, LOG, SIGNED_LOG, SQUARE, grid_floor, on_grid
 from refdp.data.records import Categorical, Classes, Interval, Numeric, Schema, make_records
 from refdp.data.trees import Ensemble, Model, Tree, from_json

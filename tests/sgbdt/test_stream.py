@@ -272,7 +272,7 @@ NOBODY = [None, np.nan, float("inf"), "", "  ", pd.NA, pd.NaT, np.datetime64("Na
           2.0**60, b"1", (1, 2), object(), pd.Timestamp("2020-01-01")]  # fmt: skip
 
 
-@pytest.mark.parametrize("nobody", NOBODY, ids=repr)
+@pytest.mark.parametrize("nobody", NOBODY, ids=lambda nobody: type(nobody).__name__)
 def test_ids_that_name_nobody_are_refused(nobody: Any) -> None:
     """Each would open a fresh account, or tell two people apart by chance."""
     x, y = data(3, 0)
