@@ -99,9 +99,8 @@ def gain(
     left_gradient: Number, left_hessian: Number, right_gradient: Number, right_hessian: Number, regularisation: Number
 ) -> Number:
     """G(I_L, I_R) = G_L^2 / (|I_L| + λ) + G_R^2 / (|I_R| + λ)   (Grislain and Gonzalvez 2021, after Eq. 3)."""
-    return child_gain(left_gradient, left_hessian, regularisation) + child_gain(
-        right_gradient, right_hessian, regularisation
-    )
+    left = child_gain(left_gradient, left_hessian, regularisation)
+    return left + child_gain(right_gradient, right_hessian, regularisation)
 
 
 def gain_range(gradient_bound: Number, relation: Relation) -> Number:
@@ -341,8 +340,7 @@ class Params:
 
     def count_charge(self, schema: Schema, epsilon: float) -> Charge:
         """The noisy counts of all children of one level."""
-        bound = rounded_up(child_count_sensitivity, self.relation)
-        proved = self.sensitivity(bound, 1, f"child-counts{self.end}")
+        proved = self.sensitivity(rounded_up(child_count_sensitivity, self.relation), 1, f"child-counts{self.end}")
         return self._laplace("counts", schema, epsilon, proved, touched=1)
 
     def leaf_charge(self, schema: Schema, epsilon: float) -> Charge:
@@ -377,8 +375,6 @@ class Params:
         declared = self.declared(released, schema, epsilon, proved)
         cells = touched * records_changed(self.relation)
         return laplace_charge(epsilon, declared, proved, self.noise, touched=cells)
-
-    # what a printed reading takes the place of
 
     @contextmanager
     def sampled(self, population: Population, curator: Curator) -> Iterator[None]:
