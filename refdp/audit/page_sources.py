@@ -21,10 +21,14 @@ def function_line(function: Any) -> str:
     return f"{Path(str(path)).name}:{line}"
 
 
+RELEASES = ("release", "release_sum")
+"""The ways out of a curator."""
+
+
 def release_line(package: Path, paper: str, release: str) -> str:
     """file:line and text where a release of this name is made, in the modules of a paper; "" if nowhere.
 
-    Calls of `release` come first, then any text of that form: some names are made elsewhere.
+    Calls of a curator's ways out come first, then any text of that form: some names are made elsewhere.
     """
     name = release.rsplit("/", 1)[-1]
     modules = sorted((package / "papers").glob(f"{paper}*.py"))
@@ -41,7 +45,7 @@ def release_line(package: Path, paper: str, release: str) -> str:
 def _texts(tree: ast.AST, only_calls: bool) -> Iterator[tuple[ast.expr, str]]:
     """Text constants and their patterns; with `only_calls` calls of release, and their first argument's."""
     for node in ast.walk(tree):
-        if only_calls and isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "release" and node.args:
+        if only_calls and isinstance(node, ast.Call) and getattr(node.func, "attr", "") in RELEASES and node.args:
             owner = getattr(node.func, "value", None)
             if "curator" in ast.unparse(owner) if owner is not None else False:
                 yield from ((node, pattern) for pattern in _pattern(node.args[0]))
