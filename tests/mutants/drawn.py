@@ -32,7 +32,7 @@ LEFT_OUT = ("refdp/commands/", "refdp/audit/zoo/", "refdp/audit/adapters/", "ref
 FOLLOW = """
 import json
 from pathlib import Path
-from refdp import fingerprint
+from refdp.ledger import fingerprint
 path = next(Path("refdp").rglob("ledger.json"))
 document = json.loads(path.read_text(encoding="utf-8"))
 for claim in document["claims"]:
