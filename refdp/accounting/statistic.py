@@ -22,6 +22,7 @@ from refdp.accounting.normal import Blocks, Composed, Mixture, Node, Sampled, on
 from refdp.accounting.pairs import Pair
 
 _INNER_CELLS = 8192
+_MOST_CELLS = 2**21  # on either side of zero; what lies beyond is scored as the last one
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +113,7 @@ def _sampled(rate: float, inner: Statistic, view: View) -> Statistic:
         masses = (p_low, p_high, rate * q_low + (1 - rate) * p_low, rate * q_high + (1 - rate) * p_high)
     with np.errstate(divide="ignore", invalid="ignore"):
         score = np.log(masses[0] / masses[3])
-    farthest = (abs(inner.start) + inner.masses.shape[1]) * inner.step
+    farthest = min((abs(inner.start) + inner.masses.shape[1]) * inner.step, _MOST_CELLS * view.step)
     score = np.clip(np.nan_to_num(score, nan=-farthest), -farthest, farthest)
     index = np.rint(score / view.step).astype(np.int64)
     start = int(index.min())

@@ -53,7 +53,7 @@ from refdp.ledger.certificate import Certificate, Guarantee, issue
 from refdp.noise.calibration import laplace_charge
 from refdp.noise.mechanisms import Exponential
 from refdp.privacy.curator import Curator
-from refdp.privacy.events import Charge, Plan, Relation, Sensitivity
+from refdp.privacy.events import Charge, Plan, Relation, Sensitivity, records_changed
 
 PAPER = "Li, Wu, Wen, He: Privacy-Preserving Gradient Boosting Decision Trees (AAAI 2020, arXiv 1911.04209)"
 
@@ -107,11 +107,6 @@ def leaf_sensitivity(gradient_bound: Number, regularisation: Number, clip: Numbe
     straddling = (gradient_bound + clip) / (2 + regularisation)
     one_record = minimum(minimum(gradient_bound / (1 + regularisation), 2 * clip), straddling)
     return records_changed(relation) * one_record
-
-
-def records_changed(relation: Relation) -> int:
-    """1 under add-remove; 2 under replace-one, where one record leaves and another arrives."""
-    return 1 if relation is Relation.ADD_REMOVE else 2
 
 
 def leaf_clip(gradient_bound: Number, shrinkage: Number, position: int) -> Number:

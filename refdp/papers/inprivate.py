@@ -59,7 +59,7 @@ from refdp.ledger.certificate import Certificate, Guarantee, issue
 from refdp.noise.calibration import laplace_charge
 from refdp.noise.mechanisms import DiscreteLaplace, Exponential, Laplace, Mechanism
 from refdp.privacy.curator import Curator
-from refdp.privacy.events import Charge, Plan, Relation, Sensitivity
+from refdp.privacy.events import Charge, Plan, Relation, Sensitivity, records_changed
 
 PAPER = (
     "Zhao, Ni, Hu, Chen, Zhou, Xiao, Wu: InPrivate Digging: Enabling Tree-based Distributed Data Mining with "
@@ -150,11 +150,6 @@ def classification_leaf_sensitivity(relation: Relation) -> Number:
 def regression_leaf_sensitivity(residual_bound: Number, relation: Relation) -> Number:
     """B + 1 (add-remove), 2 B + 2 (replace-one): L1, sum and count together over all leaves, attained."""
     return records_changed(relation) * (residual_bound + 1)
-
-
-def records_changed(relation: Relation) -> int:
-    """1 under add-remove; 2 under replace-one, where one record leaves and another arrives."""
-    return 1 if relation is Relation.ADD_REMOVE else 2
 
 
 def level_epsilon(epsilon: Number, depth: Number) -> Number:

@@ -19,9 +19,9 @@ from refdp.data.portable import rounded_up
 from refdp.data.records import Categorical, Floats, Interval, Records
 from refdp.noise.calibration import laplace
 from refdp.noise.mechanisms import DiscreteLaplace, Laplace
-from refdp.papers.inprivate import Params, clip, records_changed
+from refdp.papers.inprivate import Params, clip
 from refdp.privacy.curator import Curator
-from refdp.privacy.events import Relation, Release, Sensitivity
+from refdp.privacy.events import Relation, Release, Sensitivity, records_changed
 from refdp.protocols.messages import Turn
 
 ADVANCE = {Relation.ADD_REMOVE: "inprivate/advance-sum", Relation.REPLACE_ONE: "inprivate/advance-sum-replace-one"}

@@ -292,6 +292,8 @@ def modules(paper: str) -> list[Any]:
     beside = (
         "refdp.accounting.individual",
         "refdp.data.candidates",
+        "refdp.data.sketch",
+        "refdp.privacy.events",
         "refdp.protocols.quality",
         "refdp.protocols.schedules",
     )

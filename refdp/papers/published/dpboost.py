@@ -14,9 +14,9 @@ from refdp.data.records import Schema
 from refdp.noise.calibration import laplace_charge
 from refdp.noise.mechanisms import Exponential
 from refdp.papers import dpboost
-from refdp.papers.dpboost import Block, records_changed
+from refdp.papers.dpboost import Block
 from refdp.papers.published.exposure import exposed
-from refdp.privacy.events import Charge, Relation, Sensitivity
+from refdp.privacy.events import Charge, Relation, Sensitivity, records_changed
 
 AS_PUBLISHED = {
     "constants": "published",

@@ -18,9 +18,9 @@ from refdp.data.records import Floats, Interval, Numeric, Records, Schema
 from refdp.noise.calibration import laplace_charge
 from refdp.noise.mechanisms import Exponential, Mechanism
 from refdp.papers import inprivate
-from refdp.papers.inprivate import SUFFIX, gain_range, newton_step, records_changed
+from refdp.papers.inprivate import SUFFIX, gain_range, newton_step
 from refdp.papers.published.exposure import exposed
-from refdp.privacy.events import Charge, Relation, Sensitivity
+from refdp.privacy.events import Charge, Relation, Sensitivity, records_changed
 
 AS_PUBLISHED = {
     "constants": "published",
