@@ -34,11 +34,13 @@ __all__ = [
     "Schema",
     "account",
     "audit_trainer",
+    "grade",
     "make_records",
 ]
 
 if TYPE_CHECKING:
     from refdp.accounting import account
+    from refdp.audit.grade import grade
     from refdp.audit.trainer import audit_trainer
     from refdp.data.records import Categorical, Classes, Interval, Numeric, Schema, make_records
     from refdp.errors import PrivacyWarning
@@ -62,6 +64,7 @@ else:
     _HOME = {
         "account": "accounting",
         "audit_trainer": "audit.trainer",
+        "grade": "audit.grade",
         "Curator": "privacy.curator",
         "PrivacyWarning": "errors",
         "Relation": "privacy.events",

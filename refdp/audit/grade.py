@@ -1,0 +1,126 @@
+"""The replay audit of a trainer, in words for students: what each release did, and what the whole run can reveal.
+
+graded = refdp.grade(train, schema, 1.0, "add-remove")
+print(graded.text)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from refdp.audit.isolated import Trainer
+from refdp.audit.replay import Violation
+from refdp.audit.trainer import TrainerReport, audit_trainer
+from refdp.audit.verdicts import Verdict
+from refdp.data.records import Schema
+from refdp.privacy.events import Relation
+
+SEARCH: dict[str, Any] = {"pairs": 40, "counts": (0, 1, 2, 7, 15, 49, 50, 99, 999)}
+"""A short search, unless told otherwise: small data sets of every shape, special records, and a few larger numbers."""
+
+WORDS = {
+    "exception": "an error tells about a record",
+    "published object": "what is returned depends on a record by more than what was released",
+    "model": "what is returned depends on a record by more than what was released",
+    "side channel": "something that the run leaves beside its result depends on a record",
+    "global state": "the run leaves a global generator or setting in a state that depends on a record",
+    "state between calls": "something is kept from one call to the next",
+    "control flow": "which releases there are depends on a record",
+    "shape": "the shape of a release depends on a record",
+    "options": "what can be chosen depends on a record",
+    "mechanism": "the noise of a release depends on a record",
+    "noise scale": "the noise has no valid scale",
+    "noise law": "the noise that was drawn is not the declared one",
+    "reused noise": "the same noise is used twice",
+    "seeded noise": "the noise is the same in every run",
+    "value": "a released value is not a finite number",
+    "block": "a release changes with a record that is not in its block",
+    "assignment": "who is in a sample or block depends on a record",
+}  # fmt: skip
+"""Violations that are no figures. Others are in their own words."""
+
+
+@dataclass(frozen=True)
+class Grade:
+    """A graded submission. text: one finding a line, or that there is none. report: the audit it rests on."""
+
+    report: TrainerReport
+    text: str
+
+    @property
+    def passed(self) -> bool:
+        """Whether nothing was violated, and nothing that the claim depends on was left out."""
+        return self.report.ok
+
+
+def grade(
+    train: Trainer,
+    schema: Schema,
+    epsilon: float,
+    relation: str | Relation = Relation.ADD_REMOVE,
+    delta: float = 0.0,
+    **search: Any,
+) -> Grade:
+    """Audit a submission `train(records, curator)` against the task's budget, and say what was found.
+
+    schema: public bounds of the records that are made up. search: see `refdp.audit_trainer`; `SEARCH` unless given.
+    Errors: InvalidParameter for a budget or a search outside the domain.
+    """
+    report = audit_trainer(train, schema, epsilon, delta, relation, **(SEARCH | search))
+    return Grade(report, "\n".join(_lines(report)))
+
+
+def _lines(report: TrainerReport) -> list[str]:
+    if report.ok:
+        allowed = f"the task allows {_budget(report)}"
+        seen = "" if report.max_loss is None else f"the whole run revealed {report.max_loss:.3g} at most, {allowed}; "
+        return [f"no violation found: {seen}{report.pairs} neighbouring pairs tried"]
+    told = {(v.kind, v.release) for v in report.violations}
+    lines = [
+        _said(violation, report)
+        for violation in report.violations
+        if not (violation.kind.startswith("cost") and ("sensitivity", violation.release) in told)
+    ]
+    if lines:
+        return sorted(dict.fromkeys(lines), key=lambda line: line.startswith("the whole run"))
+    left = [row for row in report.coverage if row.verdict is Verdict.NOT_EXAMINED and row.decides]
+    return [f"this cannot be graded: {row.reason} ({row.what})" for row in left]
+
+
+def _said(violation: Violation, report: TrainerReport) -> str:
+    where = f"release '{violation.release}'"
+    seen, declared = violation.observed, violation.declared
+    about = _record(violation.witness)
+    match violation.kind:
+        case "sensitivity":
+            return f"{where} changes by {seen:.3g} between neighbours, declared {declared:.3g}{about}"
+        case "cost" | "cost of order 2":
+            order = "" if violation.kind == "cost" else " (of order 2)"
+            return f"{where} costs epsilon {seen:.3g}{order}, its noise and sensitivity say {declared:.3g}{about}"
+        case "loss":
+            return f"the whole run can reveal {seen:.3g}, the task allows {_budget(report)}{about}"
+        case "composition":
+            return f"the whole run exceeds epsilon {report.epsilon:g} with probability {seen:.3g}, the task allows " + (
+                f"{report.delta:g}{about}"
+            )
+        case "noise law" if seen is not None:
+            return f"{where} draws noise of {seen:.3g} times the declared scale"
+    detail = f": {violation.witness['detail']}" if "detail" in violation.witness else ""
+    said = WORDS.get(violation.kind, f"{violation.kind} depends on a record")
+    return f"{said} (at {violation.release or 'the whole run'}){detail}{about}"
+
+
+def _budget(report: TrainerReport) -> str:
+    return f"{report.epsilon:.3g}" + (f" with delta {report.delta:g}" if report.delta else "")
+
+
+def _record(witness: dict[str, Any]) -> str:
+    """The record that shows it, for somebody who wants to try it."""
+    if "new_x" not in witness:
+        return ""
+    row = ", ".join(f"{value:.4g}" for value in witness["new_x"])
+    old = ""
+    if "old_x" in witness:
+        old = f" for ({', '.join(f'{value:.4g}' for value in witness['old_x'])}) -> {witness['old_y']:.4g}"
+    return f" [record ({row}) -> {witness['new_y']:.4g}{old}, beside {len(witness['base_y'])} others]"

@@ -1,0 +1,57 @@
+"""`refdp.grade`: the audit of a trainer in words for students."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import refdp
+from refdp.audit.isolated import CAN_FORK
+from refdp.data.records import Interval, Numeric, Schema
+from refdp.noise.mechanisms import Laplace
+from refdp.privacy.events import Sensitivity
+
+SCHEMA = Schema((Numeric("x", 0.0, 1.0),), Interval(0.0, 1.0))
+needs_fork = pytest.mark.skipif(not CAN_FORK, reason="runs have processes of their own by fork")
+
+
+def mean(bound: float, scale: float, peek: bool = False) -> Any:
+    """A mean from a noisy sum and a noisy count: correct with bound 1 and scale 2."""
+
+    def train(records: Any, curator: Any) -> float:
+        exact = np.array([np.sum(np.rint(records.y * 2**20)) / 2**20])
+        total = curator.release("sum", Laplace(scale), exact, sensitivity=Sensitivity(bound, 1, "", curator.relation))
+        size = np.array([float(len(records.y))])
+        n = curator.release("count", Laplace(2.0), size, sensitivity=Sensitivity(1.0, 1, "", curator.relation))
+        return float(total[0] / (len(records.y) if peek else max(n[0], 1.0)))
+
+    return train
+
+
+@needs_fork
+def test_half_the_sensitivity_in_the_words_of_the_task() -> None:
+    graded = refdp.grade(mean(0.5, 1.0), SCHEMA, 1.0, "add-remove", pairs=12)
+    assert not graded.passed
+    assert "release 'sum' changes by 1 between neighbours, declared 0.5" in graded.text
+    assert "the whole run can reveal 1.5, the task allows 1" in graded.text
+    assert graded.report.violations
+
+
+@needs_fork
+def test_an_exact_count_in_the_quotient() -> None:
+    graded = refdp.grade(mean(1.0, 2.0, peek=True), SCHEMA, 1.0, "add-remove", pairs=6)
+    assert not graded.passed and "depends on a record by more than what was released" in graded.text
+
+
+@needs_fork
+def test_a_correct_mean_passes() -> None:
+    graded = refdp.grade(mean(1.0, 2.0), SCHEMA, 1.0, "add-remove")
+    assert graded.passed and "no violation found: the whole run revealed 1 at most, the task allows 1" in graded.text
+
+
+@needs_fork
+def test_what_cannot_be_examined_does_not_pass() -> None:
+    graded = refdp.grade(lambda records, curator: np.random.laplace(), SCHEMA, 1.0, "add-remove", pairs=3)  # noqa: NPY002
+    assert not graded.passed and "this cannot be graded" in graded.text
