@@ -26,7 +26,8 @@ from refdp.data.records import Floats, Schema
 from refdp.noise.calibration import total_mu
 from refdp.papers import fedgbdt
 from refdp.privacy.curator import Request
-from refdp.privacy.sources import SampleSource, asked
+from refdp.privacy.sources import SampleSource
+from refdp.privacy.tape import asked
 
 
 @dataclass(frozen=True)

@@ -45,19 +45,20 @@ def train(paper: Paper, params: Any, records: AnyRecords, source: Source, *, pro
     return Run(model, certificate, curator.transcript.public(), seconds)
 
 
-def source_for(params: Any, seed: Seed) -> Source:
+def source_for(params: Any, seed: Seed, *, record: bool = False) -> Source:
     """Randomness of the kind that the parameters ask for; without a seed fresh entropy of the operating system, one for
     the noise and another for what is published.
 
     The baseline "np" adds no noise. Discrete noise is drawn by the exact samplers, from the operating system's own
-    entropy unless there is a seed.
+    entropy unless there is a seed. record: the source lists what it draws (refdp/privacy/tape.py).
     """
     generator = generator_of(seed)
     if getattr(params, "scheme", "") == "np":
-        return NoiselessSource(generator)
+        return NoiselessSource(generator, record=record)
     public = np.random.default_rng() if seed is None else None
     exact = getattr(params, "noise", "floating") == "discrete"
-    return SampleSource(generator, exact=exact, bits=SystemBits() if exact and seed is None else None, public=public)
+    bits = SystemBits() if exact and seed is None else None
+    return SampleSource(generator, exact=exact, bits=bits, public=public, record=record)
 
 
 def generator_of(seed: Seed) -> np.random.Generator:

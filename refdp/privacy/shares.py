@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,8 +23,9 @@ from refdp.data.shards import Network, secure_sum
 from refdp.errors import InvalidParameter
 from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
 from refdp.noise.samplers import GeneratorBits, standard_draws
-from refdp.privacy.curator import Array, Request
-from refdp.privacy.sources import asked, sample_assignment, sample_law
+from refdp.privacy.curator import Array, Request, own
+from refdp.privacy.sources import sample_assignment, sample_law
+from refdp.privacy.tape import STEPS, Listed, asked, law_of, together
 
 
 def share_deviation(deviation: float, honest: int) -> float:
@@ -57,6 +58,8 @@ class Shares:
     public: np.random.Generator
     generators: Sequence[np.random.Generator]
     sizes: Sequence[int] = ()
+    tape: list[Listed] | None = field(default=None, repr=False)
+    """Takes what was drawn, and added in all (refdp/privacy/tape.py)."""
 
     def __post_init__(self) -> None:
         count = self.network.participants
@@ -85,23 +88,24 @@ class Shares:
                     f"{request.name}: {mechanism!r}: allowed are Laplace and Gaussian noise; where Gaussian noise has "
                     "one deviation, noise = 'discrete' is needed"
                 )
-        total = secure_sum(shares)
+        total = _listed(self.tape, request, STEPS, secure_sum(shares))
         if isinstance(mechanism, DiscreteGaussian | DiscreteLaplace):
             return mechanism.apply(value, total)
         return np.asarray(value + GRID * total)
 
     def draw(self, request: Request) -> Array:
         """Public randomness of the server."""
-        return sample_law(self.public, request.law, request.size)
+        return _listed(self.tape, request, law_of(request), sample_law(self.public, request.law, request.size))
 
     def assign(self, request: Request) -> NDArray[np.int64]:
         """Every participant draws for its own records. Errors: InvalidParameter where no sizes were given."""
         if not self.sizes:
             raise InvalidParameter(f"{request.name}: secret coins of participants' records need their sizes")
-        return np.concatenate([
+        coins = [
             sample_assignment(generator, replace(request, size=size))
             for generator, size in zip(self.generators, self.sizes, strict=True)
-        ])  # fmt: skip
+        ]
+        return _listed(self.tape, request, law_of(request), np.concatenate(coins))
 
     def _columns(
         self, name: str, mechanism: Gaussian | DiscreteGaussian, shape: tuple[int, ...], generator: np.random.Generator
@@ -139,6 +143,12 @@ class Shares:
         return np.asarray(plus - minus, dtype=np.int64)
 
 
+def _listed(tape: list[Listed] | None, request: Request, law: tuple[object, ...], values: Array) -> Array:
+    if tape is not None:
+        tape.append(Listed(request.path, request.kind, law, own(values)))
+    return values
+
+
 def excess(sd: float, shares: int, coordinates: int) -> float:
     """tau d / 2 + tau sqrt(d), tau = 10 sum_k exp(-2 pi^2 sd^2 k / (k + 1)), k = 1..shares - 1: by how much the sum of
     discrete Gaussians of sd grid steps each can cost more than one (Kairouz, Liu, Steinke 2021, Theorem 1)."""
@@ -157,18 +167,20 @@ class LocalSource:
     network: Network
     public: np.random.Generator
     secret: np.random.Generator
+    tape: list[Listed] | None = field(default=None, repr=False)
 
     def release(self, request: Request) -> Array:
         """The sum of the participants' noisy vectors."""
         mechanism, value = asked(request)
         if not isinstance(mechanism, Gaussian) or isinstance(mechanism.sd, tuple):
             raise InvalidParameter(f"{request.name}: Gaussian noise of one deviation is needed in the local model")
-        together = Gaussian(mechanism.sd * math.sqrt(int(self.network.present.sum())))
-        return together.apply(value, self.secret.standard_normal(value.shape))
+        present = int(self.network.present.sum())
+        draws = _listed(self.tape, request, ("normal", present), self.secret.standard_normal(value.shape))
+        return together(mechanism, present).apply(value, draws)
 
     def draw(self, request: Request) -> Array:
         """Public randomness of the server."""
-        return sample_law(self.public, request.law, request.size)
+        return _listed(self.tape, request, law_of(request), sample_law(self.public, request.law, request.size))
 
     def assign(self, request: Request) -> NDArray[np.int64]:
         """Refused: secret per-record randomness is the participants' own."""

@@ -17,14 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from refdp.errors import ImpossibleReplay, InvalidParameter
-from refdp.noise.mechanisms import Exponential, Mechanism
+from refdp.noise.mechanisms import Exponential
 from refdp.noise.samplers import Bits, GeneratorBits, sample_exponential, standard_draws
 from refdp.privacy.curator import EVERYWHERE, Array, Entry, Request, Source, Transcript, own
 from refdp.privacy.events import Relation
+from refdp.privacy.tape import INDEX, NONE, Listed, asked, law_of, true_output
 
 
 class SampleSource:
-    """Fresh randomness. Lists every standard draw on `tape` if asked, so that a run can be repeated elsewhere.
+    """Fresh randomness. Lists what every request drew on `tape` if asked, so that a run can be repeated elsewhere.
 
     exact: choose options by rational arithmetic (discrete.sample_exponential); with discrete noise no floating-point
       number decides anything. bits: where exact samplers get their bits, the generator unless given (the operating
@@ -45,27 +46,28 @@ class SampleSource:
         self._bits = bits or GeneratorBits(self._secret)
         self._exact = exact
         self._record = record
-        self.tape: list[Array] = []
+        self.tape: list[Listed] = []
 
     def release(self, request: Request) -> Array:
         """Noise from the generator."""
         mechanism, value = asked(request)
         if self._exact and isinstance(mechanism, Exponential):
-            return sample_exponential(value, mechanism.coefficient, self._bits)
-        standard = standard_draws(mechanism.draws(value), self._secret, self._bits)
-        return mechanism.apply(value, self._listed(standard))
+            return self._listed(request, INDEX, sample_exponential(value, mechanism.coefficient, self._bits))
+        draws = mechanism.draws(value)
+        standard = self._listed(request, law_of(draws), standard_draws(draws, self._secret, self._bits))
+        return mechanism.apply(value, standard)
 
     def draw(self, request: Request) -> Array:
         """Public randomness from the public child."""
-        return self._listed(sample_law(self._public, request.law, request.size))
+        return self._listed(request, law_of(request), sample_law(self._public, request.law, request.size))
 
     def assign(self, request: Request) -> NDArray[np.int64]:
         """Secret randomness from the secret child."""
-        return np.asarray(self._listed(sample_assignment(self._secret, request)), dtype=np.int64)
+        return self._listed(request, law_of(request), sample_assignment(self._secret, request))
 
-    def _listed(self, values: Array) -> Array:
+    def _listed(self, request: Request, law: tuple[Any, ...], values: Array) -> Array:
         if self._record:
-            self.tape.append(values)
+            self.tape.append(Listed(request.path, request.kind, law, own(values)))
         return values
 
 
@@ -74,8 +76,8 @@ class NoiselessSource(SampleSource):
 
     def release(self, request: Request) -> Array:
         """The true value, or the first option of greatest utility."""
-        mechanism, value = asked(request)
-        return np.argmax(value, axis=1) if isinstance(mechanism, Exponential) else value
+        self._listed(request, NONE, np.zeros(0))
+        return true_output(request)
 
 
 class AccountSource:
@@ -93,13 +95,6 @@ class AccountSource:
     def assign(self, request: Request) -> NDArray[np.int64]:
         """Nobody is assigned."""
         return np.zeros(request.size, dtype=np.int64)
-
-
-def asked(request: Request) -> tuple[Mechanism, Array]:
-    """Mechanism and true value of a release."""
-    if request.mechanism is None or request.value is None:
-        raise InvalidParameter(f"{request.name}: a release needs a mechanism and a value")
-    return request.mechanism, request.value
 
 
 def sample_law(generator: np.random.Generator, law: tuple[Any, ...], size: int | tuple[int, ...]) -> Array:
@@ -134,34 +129,6 @@ def sample_assignment(generator: np.random.Generator, request: Request) -> NDArr
             padded = np.concatenate([labels, np.full(max(size - len(labels), 0), -1)])
             return generator.permutation(padded)[:size].astype(np.int64)
     raise InvalidParameter(f"unknown law {request.law!r} for a secret assignment")
-
-
-class TapeSource:
-    """Standard draws listed in order. Another implementation that reads the same tape must give the same model."""
-
-    def __init__(self, tape: list[Array]) -> None:
-        self._tape = iter(tape)
-
-    def release(self, request: Request) -> Array:
-        """The mechanism applied to the next listed standard draws."""
-        mechanism, value = asked(request)
-        return mechanism.apply(value, self._next(request))
-
-    def draw(self, request: Request) -> Array:
-        """The next listed public draws."""
-        return self._next(request)
-
-    def assign(self, request: Request) -> NDArray[np.int64]:
-        """The next listed assignment."""
-        return np.asarray(self._next(request), dtype=np.int64)
-
-    def _next(self, request: Request) -> Array:
-        try:
-            return next(self._tape)
-        except StopIteration:
-            raise InvalidParameter(
-                f"the tape ends before {request.name!r}; it must list every draw of the run"
-            ) from None
 
 
 class Recorder:

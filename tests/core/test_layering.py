@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-ABOVE = ("refdp.faces", "refdp.io.datasets", "refdp.__main__", "refdp.audit", "refdp.testing", "refdp.protocols")
+ABOVE = ("refdp.faces", "refdp.io.datasets", "refdp.__main__", "refdp.audit", "refdp.testing", "refdp.protocols",
+         "refdp.conform")  # fmt: skip
 
 
 def imported(source: str) -> Iterator[str]:

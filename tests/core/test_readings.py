@@ -17,7 +17,8 @@ from refdp.noise.samplers import SystemBits
 from refdp.papers import dpboost, published
 from refdp.privacy.curator import Curator
 from refdp.privacy.events import Plan, Relation, Sensitivity, expand
-from refdp.privacy.sources import ReplaySource, SampleSource, TapeSource
+from refdp.privacy.sources import ReplaySource, SampleSource
+from refdp.privacy.tape import TapeSource
 from tests.recorded import Recorded
 
 FEATURES = (Numeric("a", 0.0, 1.0), Categorical("b", ("x", "y", "z")), Numeric("c", -5.0, 5.0))

@@ -20,7 +20,8 @@ from refdp.papers import dpxgboost
 from refdp.papers.published.dpxgboost import AS_PUBLISHED
 from refdp.privacy.curator import Curator
 from refdp.privacy.events import Relation
-from refdp.privacy.sources import SampleSource, TapeSource
+from refdp.privacy.sources import SampleSource
+from refdp.privacy.tape import TapeSource
 from tests.dpxgboost.cases import REPAIRED, params
 
 pytestmark = pytest.mark.filterwarnings("ignore:insecure_seed:refdp.errors.PrivacyWarning")

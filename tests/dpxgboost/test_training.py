@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,8 @@ from refdp.papers.dpxgboost import Contribution, both_ways, gain, gains
 from refdp.papers.published.dpxgboost import racing_key
 from refdp.privacy.curator import Curator, Request
 from refdp.privacy.events import Relation, releases
-from refdp.privacy.sources import NoiselessSource, SampleSource, TapeSource
+from refdp.privacy.sources import NoiselessSource, SampleSource
+from refdp.privacy.tape import TapeSource
 from tests.dpxgboost.cases import FEATURES, REPAIRED, TARGETS, params, records, target_of
 
 MISSING = Schema((Numeric("a", 0.0, 1.0), Categorical("b", ("x", "y"))), Interval(-1.0, 1.0))
@@ -220,6 +222,7 @@ def test_a_tape_of_standard_draws_repeats_the_model(changes: dict[str, Any]) -> 
     model = dpxgboost.train(given, data, Curator(source, given.relation))
     again = dpxgboost.train(given, data, Curator(TapeSource(source.tape), given.relation))
     assert again.to_json() == model.to_json()
-    source.tape[-1] = -source.tape[-1]
+    last = source.tape[-1]
+    source.tape[-1] = replace(last, values=-last.values)
     other = dpxgboost.train(given, data, Curator(TapeSource(source.tape), given.relation))
     assert other.to_json() != model.to_json()

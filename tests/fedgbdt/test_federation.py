@@ -19,7 +19,8 @@ from refdp.privacy.curator import Curator, Request
 from refdp.privacy.events import Relation, Sensitivity, Sequential
 from refdp.privacy.shares import LocalSource, excess
 from refdp.privacy.shares import Shares as NoiseShares
-from refdp.privacy.sources import SampleSource, TapeSource
+from refdp.privacy.sources import SampleSource
+from refdp.privacy.tape import TapeSource
 from tests.fedgbdt.cases import CANDIDATES, SPLITS, TARGETS, UPDATES, params, records
 from tests.recorded import Recorded
 

@@ -17,7 +17,8 @@ from refdp.papers.fedgbdt import Splits
 from refdp.papers.published.fedgbdt import AS_PUBLISHED, candidate_queries_as_published
 from refdp.privacy.curator import Curator
 from refdp.privacy.events import Relation, expand
-from refdp.privacy.sources import SampleSource, TapeSource
+from refdp.privacy.sources import SampleSource
+from refdp.privacy.tape import TapeSource
 from tests.fedgbdt.cases import FEATURES, SPLITS, TARGETS, components, params, records, releases
 
 EVERY = list(components())

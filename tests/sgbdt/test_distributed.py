@@ -23,7 +23,8 @@ from refdp.privacy import shares
 from refdp.privacy.curator import Curator, Request
 from refdp.privacy.events import Relation, Sensitivity, expand
 from refdp.privacy.shares import Shares, share_deviation
-from refdp.privacy.sources import SampleSource, TapeSource
+from refdp.privacy.sources import SampleSource
+from refdp.privacy.tape import TapeSource
 from tests.mutants.harness import Caught, applied, audit, edit
 from tests.sgbdt.test_training import small, some_records
 

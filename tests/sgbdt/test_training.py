@@ -18,7 +18,8 @@ from refdp.papers.published import sgbdt as printed_sgbdt
 from refdp.papers.sgbdt import draw_splits, grid_index
 from refdp.privacy.curator import Curator
 from refdp.privacy.events import Relation, expand
-from refdp.privacy.sources import NoiselessSource, ReplaySource, SampleSource, TapeSource
+from refdp.privacy.sources import NoiselessSource, ReplaySource, SampleSource
+from refdp.privacy.tape import TapeSource
 from tests.recorded import Recorded
 
 FEATURES = (Numeric("a", 0.0, 1.0), Categorical("b", ("x", "y", "z")), Numeric("c", -5.0, 5.0))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 from typing import Annotated
 
@@ -48,9 +49,18 @@ def train(
     xgboost: Annotated[
         Path | None, typer.Option("--xgboost", help="File for the model as the xgboost library reads it (JSON).")
     ] = None,
+    record: Annotated[
+        Path | None,
+        typer.Option("--record", help="File for the tape of all draws (JSON lines). As private as the records."),
+    ] = None,
+    private: Annotated[
+        bool, typer.Option("--private", help="With --record: true values and outputs beside the draws.")
+    ] = False,
+    tape: Annotated[Path | None, typer.Option("--tape", help="Draw nothing: play this tape of the same run.")] = None,
     as_json: Json = False,
 ) -> None:
     """Train on a data set; print metrics on held-out records and the certificate."""
+    from refdp.conform import run as conform_run
     from refdp.faces import prediction, registry
     from refdp.faces.commands.train_run import counted, document, page, parts
     from refdp.faces.seeds import SEED_ASSUMPTION
@@ -62,18 +72,26 @@ def train(
     given = read_settings(set_, epsilon=epsilon, delta=delta, relation=relation, owners=owners)
     params = chosen.params(given, as_published=as_published)
     source = source_for(params, seed)
-    for option, path in (("--out", out), ("--xgboost", xgboost)):
+    conform_run.check_options(record, tape, private, seed)
+    files = [(option, path) for option, path in (("--out", out), ("--xgboost", xgboost), ("--record", record)) if path]
+    for option, path in files:
         check_writable(option, path)
-    if out is not None and xgboost is not None and out.resolve() == xgboost.resolve():
-        raise InvalidParameter(f"--out {out} and --xgboost {xgboost}: two different files are needed")
+    for (option, path), (other, same) in combinations(files, 2):
+        if path.resolve() == same.resolve():
+            raise InvalidParameter(f"{option} {path} and {other} {same}: two different files are needed")
     dataset = datasets.load(data, target=target, bounds=bounds)
     public_records(dataset)  # whatever is wrong with any record is said before anything is trained
     training, held_out = parts(dataset, test_size, relation)
     records = public_records(training)
-    with bar("training") as progress:
-        run = train_once(
-            chosen, params, records, source, progress=counted(progress, chosen.plan(params, records.schema))
-        )
+    with bar("training") as bar_progress:
+        progress = counted(bar_progress, chosen.plan(params, records.schema))
+        if tape is not None:
+            run = conform_run.played(chosen, params, records, tape, progress=progress)
+        elif record is not None:
+            run, listed = conform_run.recorded(chosen, params, records, seed, private=private, progress=progress)
+            write_text("--record", record, listed)
+        else:
+            run = train_once(chosen, params, records, source, progress=progress)
     if seed is not None:
         run = replace(run, certificate=assuming(run.certificate, SEED_ASSUMPTION))
         print(f"refdp: --seed: the guarantee holds only if {SEED_ASSUMPTION}", file=sys.stderr)
@@ -84,5 +102,5 @@ def train(
         from refdp.io.export_xgboost import to_xgboost
 
         write_text("--xgboost", xgboost, to_xgboost(run.model))
-    written = [path for path in (out, xgboost) if path is not None]
+    written = [path for path in (out, xgboost, record) if path is not None]
     emit(document(paper, dataset, run, metrics), page(paper, dataset, run, metrics, written), as_json)

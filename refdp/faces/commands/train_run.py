@@ -69,4 +69,4 @@ def page(
     exact = "Metrics, number of records and" if metrics else "Number of records and"
     private = Text(f"{exact} seconds are exact, without noise: for the owner's eyes.", style="dim")
     parts: list[RenderableType] = [table, certificate_page(run.certificate), private]
-    return Group(*parts, *(Text(f"model written to {path}") for path in written))
+    return Group(*parts, *(Text(f"written to {path}") for path in written))
