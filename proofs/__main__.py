@@ -13,9 +13,9 @@ import sys
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from proofs.ledger import LEDGER, check_all, differences, propositions, to_json, verdicts, with_premises
-from proofs.page import PAGE, page, page_differences
-from proofs.proposition import attributed
+from proofs.checker.proposition import attributed
+from proofs.tool.ledger import LEDGER, check_all, differences, propositions, to_json, verdicts, with_premises
+from proofs.tool.page import PAGE, page, page_differences
 from refdp.ledger.claims import Claim, committed, table
 
 CONSOLE = Console(stderr=True)

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from proofs.evidence import Counterexample, Proved
-from proofs.ledger import check, propositions
-from proofs.proposition import Proposition, derive
-from proofs.statements import AtMost
+from proofs.checker.evidence import Counterexample, Proved
+from proofs.checker.proposition import Proposition, derive
+from proofs.checker.statements import AtMost
+from proofs.tool.ledger import check, propositions
 
 
 def stated(paper: str) -> dict[str, Proposition]:

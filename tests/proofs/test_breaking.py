@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
-from proofs.evidence import Counterexample, Proved, Reached
-from proofs.ledger import propositions
-from proofs.proposition import REPLACE_ONE, Proposition, derive
-from proofs.statements import AtMost, ForAll, call, prove
-from proofs.tightness import Tight, lowered
+from proofs.checker.evidence import Counterexample, Proved, Reached
+from proofs.checker.proposition import REPLACE_ONE, Proposition, derive
+from proofs.checker.statements import AtMost, ForAll, call, prove
+from proofs.checker.tightness import Tight, lowered
+from proofs.tool.ledger import propositions
 from refdp.data import losses
 from refdp.ledger import claims
 from refdp.ledger.fingerprint import fingerprint

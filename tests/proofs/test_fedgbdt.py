@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from proofs.evidence import Proved
-from proofs.fedgbdt_counted import counted_moved_labels, labels
-from proofs.fedgbdt_definitions import QUARTERS, hockey_stick, tail
-from proofs.fedgbdt_queries import walk
-from proofs.ledger import check, propositions
-from proofs.proposition import derive
-from proofs.statements import AtMost, prove, reals
-from proofs.tightness import lowered
+from proofs.checker.evidence import Proved
+from proofs.checker.proposition import derive
+from proofs.checker.statements import AtMost, prove, reals
+from proofs.checker.tightness import lowered
+from proofs.fedgbdt.counted import counted_moved_labels, labels
+from proofs.fedgbdt.definitions import QUARTERS, hockey_stick, tail
+from proofs.fedgbdt.queries import walk
+from proofs.tool.ledger import check, propositions
 from refdp.data import candidates, losses
 from refdp.data.candidates import iterative_hessian
 from refdp.data.numbers import minimum

@@ -10,9 +10,9 @@ import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proofs import solvers
-from proofs.enclosures import ARITHMETICS, Enclosed, enclose, working_precision
-from proofs.evidence import (
+from proofs.checker import solvers
+from proofs.checker.enclosures import ARITHMETICS, Enclosed, enclose, working_precision
+from proofs.checker.evidence import (
     Bounded,
     BoundedCounterexample,
     Counterexample,
@@ -24,11 +24,11 @@ from proofs.evidence import (
     Proved,
     SmallScope,
 )
-from proofs.proposition import Proposition, derive
-from proofs.solvers import Polynomial, Reply
-from proofs.statements import AtMost, Count, ForAll, Real, both, fails_at, is_inhabited, prove
-from proofs.terms import Condition, Term, paths, variables
-from proofs.tightness import Tight, is_tight, lowered
+from proofs.checker.proposition import Proposition, derive
+from proofs.checker.solvers import Polynomial, Reply
+from proofs.checker.statements import AtMost, Count, ForAll, Real, both, fails_at, is_inhabited, prove
+from proofs.checker.terms import Condition, Term, paths, variables
+from proofs.checker.tightness import Tight, is_tight, lowered
 from refdp.data.numbers import exp, log, maximum, minimum
 from refdp.ledger.claims import Condition as Premise
 from refdp.papers.dpboost import leaf_value
@@ -118,17 +118,19 @@ def test_integers_matter() -> None:
 
 
 def test_a_model_is_only_believed_after_it_is_executed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("proofs.statements.ask", lambda name, asked: Reply("sat", {"x": Fraction(3)}))
+    monkeypatch.setattr("proofs.checker.statements.ask", lambda name, asked: Reply("sat", {"x": Fraction(3)}))
     proof = prove(ForAll((Real("x"),), given=lambda x: x >= 0, holds=lambda x: x * x * x >= 0))
     assert proof.witness is None and not proof.holds
 
 
 def test_one_solver_alone_is_named_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("proofs.statements.ask", lambda name, asked: Reply("unsat" if name == "z3" else "unknown"))
+    monkeypatch.setattr(
+        "proofs.checker.statements.ask", lambda name, asked: Reply("unsat" if name == "z3" else "unknown")
+    )
     statement = ForAll((Real("x"),), holds=lambda x: x * x >= 0)
     proof = prove(statement)
     assert proof.holds and not proof.agreed
-    monkeypatch.setattr("proofs.evidence.is_inhabited", lambda statement: True)
+    monkeypatch.setattr("proofs.checker.evidence.is_inhabited", lambda statement: True)
     outcome = Proved(statement).check()
     assert outcome.checked_by == ("z3",) and "single solver" in outcome.note
 

@@ -17,12 +17,12 @@ from typing import Any
 import pytest
 
 import refdp
-from proofs.conditions import NO_EMPTY_LEAF
-from proofs.dpxgboost_average import average_loss
-from proofs.evidence import Evidence, Follows, Outcome, Proved
-from proofs.ledger import check, described, differences, propositions, to_json
-from proofs.proposition import Proposition, derive
-from proofs.statements import AtMost, ForAll, call, many, reals
+from proofs.checker.conditions import NO_EMPTY_LEAF
+from proofs.checker.evidence import Evidence, Follows, Outcome, Proved
+from proofs.checker.proposition import Proposition, derive
+from proofs.checker.statements import AtMost, ForAll, call, many, reals
+from proofs.dpxgboost.average import average_loss
+from proofs.tool.ledger import check, described, differences, propositions, to_json
 from refdp.ledger import claims
 from refdp.ledger.claims import Claim, Condition
 from refdp.ledger.fingerprint import reachable

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from proofs import kernel
-from proofs.evidence import KernelChecked
+from proofs.checker.evidence import KernelChecked
 from proofs.kernel import KernelError
 from proofs.kernel_page import PAGE, definition, page
 

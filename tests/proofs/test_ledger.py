@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from proofs.ledger import LEDGER, differences, propositions, to_json, with_premises
-from proofs.page import PAGE, checker_lines, page_differences
+from proofs.tool.ledger import LEDGER, differences, propositions, to_json, with_premises
+from proofs.tool.page import PAGE, checker_lines, page_differences
 from refdp.data.records import Classes, Interval, Numeric, Schema
 from refdp.errors import InvalidParameter
 from refdp.faces import registry

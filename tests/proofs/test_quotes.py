@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from proofs.attribution import MOST_WORDS, TEXTS, Attribution, attributions, printed, words
-from proofs.ledger import propositions
-from proofs.page import page
-from proofs.proposition import attributed
+from proofs.checker.proposition import attributed
+from proofs.tool.attribution import MOST_WORDS, TEXTS, Attribution, attributions, printed, words
+from proofs.tool.ledger import propositions
+from proofs.tool.page import page
 from refdp.ledger import claims
 from refdp.ledger.claims import Claim
 

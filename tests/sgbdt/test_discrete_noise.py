@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from proofs import sgbdt_discrete
+from proofs.sgbdt import discrete as sgbdt_discrete
 from refdp.accounting import account
 from refdp.accounting.individual import tabulated
 from refdp.data.kernels import GRID

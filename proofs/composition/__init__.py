@@ -1,0 +1,1 @@
+"""Facts that several papers use, and whole runs."""

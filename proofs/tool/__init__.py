@@ -1,0 +1,1 @@
+"""From propositions to the committed ledger and its page."""
