@@ -8,6 +8,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 import pytest
 
 from refdp.faces import estimators, registry
+from refdp.faces.defaults import CHOSEN
 
 ALL = [
     getattr(estimators, f"{paper}{kind}")
@@ -18,15 +19,16 @@ ALL = [
 
 @pytest.mark.parametrize("kind", ALL)
 def test_constructors_and_papers_agree(kind: Any) -> None:
-    """Names, defaults and types are those of the paper's Params; readings are open until `as_published` is known."""
+    """Names, defaults and types are those of the paper's Params; readings and what the table of settings decides are
+    open."""
     module = registry.paper(kind._paper).printed
     ours, theirs = get_type_hints(kind), get_type_hints(module.Params)
-    own = {"bounds", "as_published", "insecure_seed", "classes", "label_bounds", "absent"}
+    own = {"bounds", "as_published", "settings", "rows", "insecure_seed", "classes", "label_bounds", "absent"}
     assert {one.name for one in fields(kind)} - own == {one.name for one in fields(module.Params)}
     for one in fields(module.Params):
         if one.name in ("epsilon", "relation", "owners"):
             continue
-        reading = one.name in module.AS_PUBLISHED
+        reading = one.name in module.AS_PUBLISHED or one.name in CHOSEN[kind._paper]
         assert getattr(kind(), one.name) == (None if reading else one.default), one.name
         assert members(ours[one.name]) - {type(None)} == members(theirs[one.name]) - {type(None)}, one.name
         assert not reading or type(None) in members(ours[one.name])

@@ -6,7 +6,7 @@ import sys
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -44,6 +44,13 @@ def train(
         int | None, typer.Option("--owners", help="Owners that the records are dealt to, where a paper has them.")
     ] = None,
     set_: Settings = None,
+    settings: Annotated[
+        str,
+        typer.Option("--settings", metavar="paper|default", help="What is not set: the paper's, or a public table's."),
+    ] = "default",
+    rows: Annotated[
+        int | None, typer.Option("--rows", help="Public round number of records, for the table; never counted.")
+    ] = None,
     test_size: Annotated[float, typer.Option("--test-size", help="Share held out for the metrics; 0 for none.")] = 0.2,
     out: Annotated[Path | None, typer.Option("--out", help="File for the model.")] = None,
     xgboost: Annotated[
@@ -63,6 +70,7 @@ def train(
     from refdp.conform import run as conform_run
     from refdp.faces import prediction, registry
     from refdp.faces.commands.train_run import counted, document, page, parts
+    from refdp.faces.defaults import params_for
     from refdp.faces.seeds import SEED_ASSUMPTION
     from refdp.faces.training import assuming, source_for
     from refdp.faces.training import train as train_once
@@ -70,8 +78,9 @@ def train(
 
     chosen = registry.paper(paper)
     given = read_settings(set_, epsilon=epsilon, delta=delta, relation=relation, owners=owners)
-    params = chosen.params(given, as_published=as_published)
-    source = source_for(params, seed)
+    how: dict[str, Any] = {"as_published": as_published, "settings": settings, "rows": rows}
+    params_for(chosen, given, **how)  # whatever is wrong with them is said before any record is read
+    source = source_for(chosen.params(given, as_published=as_published), seed)
     conform_run.check_options(record, tape, private, seed)
     files = [(option, path) for option, path in (("--out", out), ("--xgboost", xgboost), ("--record", record)) if path]
     for option, path in files:
@@ -83,6 +92,7 @@ def train(
     public_records(dataset)  # whatever is wrong with any record is said before anything is trained
     training, held_out = parts(dataset, test_size, relation)
     records = public_records(training)
+    params = params_for(chosen, given, records.schema, **how)
     with bar("training") as bar_progress:
         progress = counted(bar_progress, chosen.plan(params, records.schema))
         if tape is not None:

@@ -19,6 +19,7 @@ from refdp.data.records import Classes, Feature, Floats, Interval, Schema, Targe
 from refdp.data.sparse import AnyRecords
 from refdp.errors import InvalidParameter, InvalidRecords, PrivacyWarning
 from refdp.faces import prediction, registry
+from refdp.faces.defaults import params_for
 from refdp.faces.estimators.settings import check_given, constructed, explained
 from refdp.faces.estimators.types import BaseEstimator, ClassifierMixin, RegressorMixin
 from refdp.faces.registry import Paper
@@ -33,7 +34,10 @@ _SHARED = """
     bounds: {column: (low, high) or [category, ...]}; a column is a name, or a position (x0 for the first) in an array.
       Two numbers are a range. Values outside are clamped, unknown categories count as missing.
     classes (classifiers): the public list of labels. label_bounds (regressors): the public range (low, high).
-    as_published: the paper's own constants and algorithms, also where they are refuted; readings left at None follow.
+    settings: parameters left at None follow a public table of epsilon, delta, task, classes and rows ("default", see
+      refdp/faces/defaults.py), or are what the paper prints ("paper").
+    rows: a public round number of records, which that table uses; 10,000 is assumed. It is never counted.
+    as_published: the paper's own constants and algorithms, also where they are refuted; what is left at None follows.
     insecure_seed: None for the operating system's entropy, or a `refdp.ReproducibleSeed` for experiments that have to
       be repeatable: whoever knows it can subtract the noise, so it is secret and for one use. Nothing shows it.
 
@@ -79,11 +83,14 @@ class PrivateEstimator(BaseEstimator):
 
     _paper: ClassVar[str]
     _target_parameter: ClassVar[str]
+    _regression: ClassVar[bool]
 
     epsilon: float = 1.0
     relation: Relation | Literal["add-remove", "replace-one"] | None = None
     bounds: Mapping[Any, Sequence[Any]] | None = None
     as_published: bool = False
+    settings: Literal["default", "paper"] = "default"
+    rows: int | None = None
     insecure_seed: ReproducibleSeed | None = None
 
     def __init_subclass__(cls, *, paper: str | None = None, **keywords: Any) -> None:
@@ -118,9 +125,8 @@ class PrivateEstimator(BaseEstimator):
         Warns: PrivacyWarning about everything that was not given.
         """
         paper = registry.paper(self._paper)
-        params = paper.params(self._settings(paper), as_published=self.as_published)
+        params = self._params(paper)
         generator = generator_for(self.insecure_seed)
-        source = source_for(params, generator)
         if y is None:
             raise InvalidRecords("fit requires y to be passed, but the target y is None")
         frame = self._validated(X, reset=True)
@@ -128,7 +134,8 @@ class PrivateEstimator(BaseEstimator):
         target, label, unknown = self._target(frames.labels(y))
         breaches = _breaches(observed, unknown, self._target_parameter)
         records = self._records(frame, Schema(features, target), label)
-        run = train(paper, params, records, source)
+        params = self._params(paper, records.schema)
+        run = train(paper, params, records, source_for(params, generator))
         self.model_, self.transcript_ = run.model, run.transcript
         self.certificate_ = without_guarantee(assuming(run.certificate, *seeded(generator)), breaches)
         return self
@@ -149,12 +156,19 @@ class PrivateEstimator(BaseEstimator):
         tags.non_deterministic = True
         return tags
 
-    def _settings(self, paper: Paper) -> dict[str, Any]:
+    def _params(self, paper: Paper, schema: Schema | None = None) -> Any:
+        """The parameters of a run. schema: None before any record is touched, to check what is given, which warns."""
+        return params_for(
+            paper, self._settings(paper, warned=schema is not None), schema, regression=self._regression,
+            as_published=self.as_published, settings=self.settings, rows=_unwrapped(self.rows),
+        )  # fmt: skip
+
+    def _settings(self, paper: Paper, *, warned: bool = False) -> dict[str, Any]:
         named = {field.name: getattr(self, field.name) for field in fields(paper.printed.Params)}
         given = {name: _unwrapped(value) for name, value in named.items() if value is not None}
-        if "relation" not in given:
+        if "relation" not in given and not warned:
             text = "relation not given: the guarantee is about add-remove neighbours; say so with relation='add-remove'"
-            warnings.warn(text, PrivacyWarning, stacklevel=3)
+            warnings.warn(text, PrivacyWarning, stacklevel=4)
         return {"relation": Relation.ADD_REMOVE} | given
 
     def _validated(self, X: Any, *, reset: bool) -> Any:
@@ -184,6 +198,7 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):
     """Classes, given as `classes`, and their scores."""
 
     _target_parameter = "classes"
+    _regression = False
     classes: Sequence[Any] | NDArray[Any] | None = None
 
     def predict(self, X: Any) -> Any:
@@ -233,6 +248,7 @@ class PrivateRegressor(RegressorMixin, PrivateEstimator):
     """Values in the public range `label_bounds`."""
 
     _target_parameter = "label_bounds"
+    _regression = True
     label_bounds: Sequence[float] | NDArray[Any] | None = None
 
     def predict(self, X: Any) -> Floats:

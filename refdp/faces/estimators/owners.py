@@ -50,27 +50,28 @@ class Owned:
             fitted: Self = super().fit(X, y)  # type: ignore[misc]
             return fitted
         paper = registry.paper("inprivate")
-        params = paper.params(me._settings(paper), as_published=me.as_published)
+        me._params(paper)  # whatever is wrong with them is said before any record is touched
         generator = generator_for(me.insecure_seed)
         member = canonical(_owners_of(groups, y), "groups")
         names = sorted(set(member)) if stated is None else stated
         if not set(member) <= set(names):
             raise InvalidRecords("groups: the owner of a record is not among the stated owners")
-        params = replace(params, owners=len(names))
         frame = me._validated(X, reset=True)
         features, observed = frames.describe(frame, me.bounds or {})
         target, label, unknown = me._target(frames.labels(y))
         breaches = me._breaches(observed, unknown, me._target_parameter) + _breaches(stated)
-        records = make_records(Schema(features, target), frames.encode(frame, features), label)
+        schema = Schema(features, target)
+        params = replace(me._params(paper, schema), owners=len(names))
+        records = make_records(schema, frames.encode(frame, features), label)
         parts = [records.take([row for row, owner in enumerate(member) if owner == name]) for name in names]
         self.model_, self.transcript_, self.messages_ = among(params, parts, generator, control)
         issued = assuming(certificate(params, records.schema, control), *seeded(generator))
         self.certificate_ = without_guarantee(issued, breaches)
         return self
 
-    def _settings(self, paper: registry.Paper) -> dict[str, Any]:
+    def _settings(self, paper: registry.Paper, **keywords: Any) -> dict[str, Any]:
         """As the base; the number of the stated owners stands for their names."""
-        settings: dict[str, Any] = super()._settings(paper)  # type: ignore[misc]
+        settings: dict[str, Any] = super()._settings(paper, **keywords)  # type: ignore[misc]
         stated = stated_owners(settings.get("owners"))
         return settings if stated is None else settings | {"owners": len(stated)}
 

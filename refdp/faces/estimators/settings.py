@@ -27,16 +27,16 @@ def constructed(kind: type[_T]) -> type[_T]:
 class DPBoostSettings:
     """Those of DPBoost."""
 
-    trees: int = dpboost.Params.trees
-    trees_per_ensemble: int = dpboost.Params.trees_per_ensemble
-    depth: int = dpboost.Params.depth
-    regularisation: float = dpboost.Params.regularisation
-    shrinkage: float = dpboost.Params.shrinkage
-    gradient_bound: float = dpboost.Params.gradient_bound
+    trees: int | None = None
+    trees_per_ensemble: int | None = None
+    depth: int | None = None
+    regularisation: float | None = None
+    shrinkage: float | None = None
+    gradient_bound: float | None = None
     scheme: Literal["dpboost", "np", "para", "seq"] = dpboost.Params.scheme
     candidates: Literal["uniform", "log", "data"] | None = None
     bins: int = dpboost.Params.bins
-    gradients: Literal["filter", "clip"] = dpboost.Params.gradients
+    gradients: Literal["filter", "clip"] | None = None
     noise: Literal["floating", "discrete"] = dpboost.Params.noise
     constants: Literal["proved", "published"] | None = None
     leaf_budget: Literal["half", "level"] | None = None
@@ -49,16 +49,16 @@ class InPrivateSettings:
     """Those of InPrivate Digging. owners: how many the records are dealt to, or the names of those in `groups`."""
 
     owners: int | Sequence[Any] = inprivate.Params.owners
-    rounds: int = inprivate.Params.rounds
-    depth: int = inprivate.Params.depth
-    split_share: float = inprivate.Params.split_share
-    residual_bound: float = inprivate.Params.residual_bound
-    leaf_bound: float = inprivate.Params.leaf_bound
-    damping: float = inprivate.Params.damping
+    rounds: int | None = None
+    depth: int | None = None
+    split_share: float | None = None
+    residual_bound: float | None = None
+    leaf_bound: float | None = None
+    damping: float | None = None
     shrinkage: float | None = None
     scheme: Literal["inprivate", "np"] = inprivate.Params.scheme
     candidates: Literal["uniform", "log", "triples"] | None = None
-    bins: int = inprivate.Params.bins
+    bins: int | None = None
     noise: Literal["floating", "discrete"] = inprivate.Params.noise
     constants: Literal["proved", "published"] | None = None
     level_budget: Literal["share", "whole"] | None = None
@@ -71,26 +71,26 @@ class DPXGBoostSettings:
     "missing" as xgboost."""
 
     absent: Literal["zero", "missing"] = "zero"
-    delta: float = dpxgboost.Params.delta
-    trees: int = dpxgboost.Params.trees
-    depth: int = dpxgboost.Params.depth
-    regularisation: float = dpxgboost.Params.regularisation
-    shrinkage: float = dpxgboost.Params.shrinkage
-    gradient_bound: float = dpxgboost.Params.gradient_bound
+    delta: float | None = None
+    trees: int | None = None
+    depth: int | None = None
+    regularisation: float | None = None
+    shrinkage: float | None = None
+    gradient_bound: float | None = None
     loss: Literal["square", "log"] = dpxgboost.Params.loss
-    gain: Literal["newton", "count"] = dpxgboost.Params.gain
+    gain: Literal["newton", "count"] | None = None
     ratio_bound: float = dpxgboost.Params.ratio_bound
-    gradients: Literal["filter", "clip"] = dpxgboost.Params.gradients
-    candidates: Literal["sketch", "quantiles", "uniform"] = dpxgboost.Params.candidates
+    gradients: Literal["filter", "clip"] | None = None
+    candidates: Literal["sketch", "quantiles", "uniform"] | None = None
     bins: int = dpxgboost.Params.bins
     sketch_bins: int = dpxgboost.Params.sketch_bins
     sketch_per: Literal["tree", "run"] = dpxgboost.Params.sketch_per
     missing: Literal["learned", "left"] = dpxgboost.Params.missing
-    leaf: Literal["laplace", "minimum", "average"] = dpxgboost.Params.leaf
-    child_minimum: int = dpxgboost.Params.child_minimum
+    leaf: Literal["laplace", "minimum", "average"] | None = None
+    child_minimum: int | None = None
     count_weight: float = dpxgboost.Params.count_weight
     stopping: Literal["never", "noisy"] = dpxgboost.Params.stopping
-    subsample: float = dpxgboost.Params.subsample
+    subsample: float | None = None
     columns: float = dpxgboost.Params.columns
     sketch_part: float = dpxgboost.Params.sketch_part
     split_part: float = dpxgboost.Params.split_part
@@ -109,25 +109,25 @@ class DPXGBoostSettings:
 class FedGBDTSettings:
     """Those of the federated framework."""
 
-    delta: float = fedgbdt.Params.delta
-    trees: int = fedgbdt.Params.trees
-    depth: int = fedgbdt.Params.depth
-    regularisation: float = fedgbdt.Params.regularisation
-    shrinkage: float = fedgbdt.Params.shrinkage
-    leaf_clip: float = fedgbdt.Params.leaf_clip
+    delta: float | None = None
+    trees: int | None = None
+    depth: int | None = None
+    regularisation: float | None = None
+    shrinkage: float | None = None
+    leaf_clip: float | None = None
     split_penalty: float = fedgbdt.Params.split_penalty
     bins: int = fedgbdt.Params.bins
     splits: Literal["histogram", "partially-random", "totally-random"] = fedgbdt.Params.splits
     update: Literal["averaging", "gradient", "newton"] = fedgbdt.Params.update
-    candidates: Literal["uniform", "log", "quantiles", "iterative-hessian"] = fedgbdt.Params.candidates
-    rounds: int = fedgbdt.Params.rounds
-    features_per_tree: int | None = fedgbdt.Params.features_per_tree
+    candidates: Literal["uniform", "log", "quantiles", "iterative-hessian"] | None = None
+    rounds: int | None = None
+    features_per_tree: int | None = None
     interactions: Literal["cyclic", "random"] = fedgbdt.Params.interactions
     trees_per_feature: bool = fedgbdt.Params.trees_per_feature
     rounds_per_feature: bool = fedgbdt.Params.rounds_per_feature
     batch: int = fedgbdt.Params.batch
     batch_share: float | None = fedgbdt.Params.batch_share
-    gradient_bound: float = fedgbdt.Params.gradient_bound
+    gradient_bound: float | None = None
     accounting: Literal["exact", "renyi"] | None = None
     noise: Literal["floating", "discrete"] = fedgbdt.Params.noise
     noise_by: Literal["aggregator", "record"] = fedgbdt.Params.noise_by
@@ -143,18 +143,18 @@ class FedGBDTSettings:
 class SGBDTSettings:
     """Those of S-GBDT."""
 
-    delta: float = sgbdt.Params.delta
-    trees: int = sgbdt.Params.trees
+    delta: float | None = None
+    trees: int | None = None
     extra_trees: int = sgbdt.Params.extra_trees
-    depth: int = sgbdt.Params.depth
-    shrinkage: float = sgbdt.Params.shrinkage
-    regularisation: float = sgbdt.Params.regularisation
-    gradient_bound: float = sgbdt.Params.gradient_bound
+    depth: int | None = None
+    shrinkage: float | None = None
+    regularisation: float | None = None
+    gradient_bound: float | None = None
     hessian_bound: float = sgbdt.Params.hessian_bound
     leaf_clip: float = sgbdt.Params.leaf_clip
-    subsample: float = sgbdt.Params.subsample
-    support_weight: float = sgbdt.Params.support_weight
-    initial_share: float = sgbdt.Params.initial_share
+    subsample: float | None = None
+    support_weight: float | None = None
+    initial_share: float | None = None
     count_share: float = sgbdt.Params.count_share
     label_bound: float = sgbdt.Params.label_bound
     features: Literal["uniform", "cyclic"] = sgbdt.Params.features

@@ -172,7 +172,7 @@ class Streaming:
         """
         me: Any = self
         paper = registry.paper("sgbdt")
-        params = paper.params(me._settings(paper), as_published=me.as_published)
+        params = me._params(paper)
         begun: Stream | None = vars(self).get("private_stream_")
         if begun is None and hasattr(self, "stream_elsewhere_"):
             raise InvalidParameter(
@@ -190,7 +190,7 @@ class Streaming:
                 f"a further batch needs extra_trees >= 1 (given: {params.extra_trees}) and {me._target_parameter}"
             )
         kind, label, unknown = me._target(frames.labels(y))
-        stream = begun or self._begun(paper, params, frame, kind, unknown)
+        stream = begun or self._begun(paper, frame, kind, unknown)
         records = make_records(stream.schema, frames.encode(frame, stream.schema.features), label)
         stream.names(records, ids)  # a batch that is refused begins no stream
         self.private_stream_ = stream
@@ -201,12 +201,13 @@ class Streaming:
         me.transcript_ = stream.transcript()
         return self
 
-    def _begun(self, paper: registry.Paper, params: sgbdt.Params, frame: Any, kind: Target, unknown: bool) -> Stream:
+    def _begun(self, paper: registry.Paper, frame: Any, kind: Target, unknown: bool) -> Stream:
         me: Any = self
         generator = generator_for(me.insecure_seed)
         features, observed = frames.describe(frame, me.bounds or {})
         found = me._breaches(observed, unknown, me._target_parameter)
         schema = Schema(features, kind)
+        params = me._params(paper, schema)
         certificate = without_guarantee(assuming(paper.certificate(params, schema), *seeded(generator)), found)
         return Stream(params, schema, source_for(params, generator), certificate)
 

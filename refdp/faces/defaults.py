@@ -1,0 +1,201 @@
+"""Settings as a public function of (epsilon, delta, relation, task, classes, features, rows): the defaults of the
+estimators and of `refdp train`. No record is read: each is a formula, and two users with the same figures get the same.
+
+`settings="paper"` leaves all of this out and takes what the paper prints; what is given by name always comes first.
+
+rows is a public round number of records, which the caller states; without it `ROWS` is assumed. Two figures drive the
+table: mu, what (epsilon, delta) allows in Gaussian differential privacy to one score (K scores share epsilon and delta;
+under replace-one a sum changes by twice as much, so half of it), and e, the same share of epsilon itself. rows mu and
+rows e are signal over noise of one sum over all records. `docs/defaults.md` shows the table and how it was found.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from refdp.checks import check_count
+from refdp.data.records import Classes, Schema
+from refdp.errors import InvalidParameter
+from refdp.faces.registry import Paper
+from refdp.noise.calibration import total_mu
+from refdp.privacy.events import Relation
+
+ROWS = 10_000
+"""Assumed where no number of rows is stated."""
+DELTA = 1e-5
+"""The delta of systems with Gaussian noise where none is stated; at most 1 / rows."""
+SETTINGS = ("default", "paper")
+
+CHOSEN: Mapping[str, frozenset[str]] = {
+    "dpboost": frozenset(
+        ("trees", "trees_per_ensemble", "depth", "regularisation", "shrinkage", "gradient_bound", "gradients",
+         "candidates")
+    ),
+    "inprivate": frozenset(
+        ("rounds", "depth", "split_share", "residual_bound", "leaf_bound", "damping", "shrinkage", "bins")
+    ),
+    "dpxgboost": frozenset(
+        ("delta", "trees", "depth", "regularisation", "shrinkage", "gradient_bound", "gain", "gradients", "candidates",
+         "leaf", "child_minimum", "subsample")
+    ),
+    "fedgbdt": frozenset(
+        ("delta", "trees", "depth", "regularisation", "shrinkage", "leaf_clip", "candidates", "rounds",
+         "features_per_tree", "gradient_bound")
+    ),
+    "sgbdt": frozenset(
+        ("delta", "trees", "depth", "shrinkage", "regularisation", "gradient_bound", "subsample", "support_weight",
+         "initial_share")
+    ),
+}  # fmt: skip
+"""What the table decides, by paper; everything else is the paper's."""
+
+
+@dataclass(frozen=True)
+class Public:
+    """What everybody may know of a run before it starts. scores: one-vs-rest models, 1 unless there are 3 classes."""
+
+    epsilon: float
+    delta: float
+    regression: bool
+    scores: int = 1
+    rows: int = ROWS
+    relation: Relation = Relation.ADD_REMOVE
+    features: int = 1
+
+    @property
+    def e(self) -> float:
+        """Pure epsilon of one score, in units of what one record changes."""
+        return self.epsilon / self.scores / (2 if self.relation is Relation.REPLACE_ONE else 1)
+
+    @property
+    def mu(self) -> float:
+        """Gaussian differential privacy of one score, in the same units."""
+        whole = total_mu(self.epsilon / self.scores, self.delta / self.scores, "exact")
+        return whole / (2 if self.relation is Relation.REPLACE_ONE else 1)
+
+
+def check_settings(settings: object, rows: object) -> None:
+    """Errors: InvalidParameter unless settings is "default" or "paper", and rows None or a whole number."""
+    if settings not in SETTINGS:
+        raise InvalidParameter(f"settings = {settings!r}: one of {', '.join(map(repr, SETTINGS))} is allowed")
+    if rows is not None:
+        check_count("rows", rows, most=10**12)
+
+
+def params_for(
+    paper: Paper,
+    given: Mapping[str, Any],
+    schema: Schema | None = None,
+    *,
+    regression: bool = False,
+    as_published: bool = False,
+    settings: str = "default",
+    rows: int | None = None,
+) -> Any:
+    """The paper's parameters: what is given, then the table, then the paper.
+
+    schema: None before it is known, which only checks what is given. as_published takes the paper's settings.
+    Errors: InvalidParameter for what is given, before any record is touched.
+    """
+    check_settings(settings, rows)
+    params = paper.params(given, as_published=as_published)
+    if as_published or settings == "paper":
+        return params
+    scores, features = (1, 1) if schema is None else (schema.scores, len(schema.features))
+    regression = regression if schema is None else not isinstance(schema.target, Classes)
+    stated = ROWS if rows is None else rows
+    delta = params.delta if "delta" in given else min(DELTA, 1 / stated)
+    public = Public(params.epsilon, delta, regression, scores, stated, params.relation, features)
+    named = {name: getattr(params, name) for name in given if hasattr(params, name)}
+    return paper.params({**recommended(paper.name, public, named), **given}, as_published=False)
+
+
+def recommended(paper: str, public: Public, given: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """The table. given: settings that are decided already, which the others follow. Names: `CHOSEN[paper]`."""
+    return _TABLE[paper](public, given or {})
+
+
+def _dpboost(public: Public, given: Mapping[str, Any]) -> dict[str, Any]:
+    e = public.e
+    few = {"gradients": "clip", "gradient_bound": 1.0, "candidates": "uniform"}
+    if public.regression:
+        deep, wide = (2, 0.95) if e < 2 else (1, 0.6)
+        return few | {
+            "trees": 5, "trees_per_ensemble": 1, "depth": deep, "regularisation": _finite(100 / e), "shrinkage": wide,
+            "gradient_bound": 0.5, "candidates": "log",
+        }  # fmt: skip
+    trees, deep, padding = (1, 4, 100.0) if public.rows * e < 5000 else (3, 3, 30.0)
+    trees = given.get("trees", trees)
+    return few | {
+        "trees": trees, "trees_per_ensemble": trees, "depth": deep, "regularisation": _finite(padding / e),
+        "shrinkage": 0.3,
+    }  # fmt: skip
+
+
+def _inprivate(public: Public, given: Mapping[str, Any]) -> dict[str, Any]:
+    strength = public.rows * public.e
+    if public.regression:
+        deep, share = (2, 0.2) if strength < 3000 else (3, 0.7)
+        return {
+            "rounds": 2, "depth": deep, "split_share": share, "residual_bound": 0.5, "leaf_bound": 0.5, "damping": 4.0,
+            "shrinkage": 1.0, "bins": 8,
+        }  # fmt: skip
+    return {
+        "rounds": 1, "depth": 4 if strength < 50_000 else 5, "split_share": 0.7, "residual_bound": 1.0,
+        "leaf_bound": 1.0, "damping": 8.0, "shrinkage": 1.0, "bins": 32,
+    }  # fmt: skip
+
+
+def _dpxgboost(public: Public, given: Mapping[str, Any]) -> dict[str, Any]:
+    least = min(max(50, int(200 / public.e)), 1_000_000_000)
+    deep = 1 if public.regression or public.rows * public.e < 5000 else 2
+    return {
+        "delta": public.delta, "trees": 40, "depth": deep, "regularisation": 0.1, "shrinkage": 0.3,
+        "gradient_bound": 0.5 if public.regression else 1.0, "gain": "count", "gradients": "clip",
+        "candidates": "uniform", "leaf": "average", "child_minimum": least, "subsample": 1.0,
+    }  # fmt: skip
+
+
+def _fedgbdt(public: Public, given: Mapping[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "delta": public.delta, "trees": 200, "depth": 4, "shrinkage": 0.6, "leaf_clip": 0.5,
+        "candidates": "iterative-hessian", "rounds": 1, "features_per_tree": None, "gradient_bound": 1.0,
+    }  # fmt: skip
+    padding = 8.0
+    if public.regression:
+        trees, padding = (50, 30.0) if public.rows * public.mu < 1500 else (200, 30.0)
+        found |= {"trees": trees, "depth": 3, "shrinkage": 0.2, "candidates": "log", "features_per_tree": 1}
+    elif given.get("noise_by") == "record":
+        found["candidates"] = "uniform"  # every record answers one query a tree, none for candidates
+    trees = given.get("trees", found["trees"])
+    return found | {"regularisation": _finite(padding * math.sqrt(trees) / public.mu)}
+
+
+def _sgbdt(public: Public, given: Mapping[str, Any]) -> dict[str, Any]:
+    found = {"delta": public.delta, "subsample": 1.0, "gradient_bound": 0.5}
+    low = public.rows * public.mu < 1500
+    if public.regression:
+        found |= {"trees": 100, "depth": 3, "shrinkage": 0.5, "initial_share": 0.1, "support_weight": 0.3}
+        padding = 10.0
+    else:
+        found |= {"trees": 400, "depth": 2 if low else 4, "shrinkage": 0.2 if low else 0.5, "initial_share": 0.05,
+                  "support_weight": 0.05}  # fmt: skip
+        padding = 1.0 if low else 0.3
+    trees = given.get("trees", found["trees"])
+    return found | {"regularisation": _finite(padding * math.sqrt(trees) / public.mu)}
+
+
+_TABLE = {
+    "dpboost": _dpboost,
+    "inprivate": _inprivate,
+    "dpxgboost": _dpxgboost,
+    "fedgbdt": _fedgbdt,
+    "sgbdt": _sgbdt,
+}
+
+
+def _finite(value: float) -> float:
+    return min(max(value, 0.01), 1e12)
