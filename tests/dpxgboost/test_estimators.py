@@ -18,7 +18,14 @@ def test_probabilities_follow_the_loss(loss: str) -> None:
     x = generator.random((8000, 3))
     y = (x[:, 0] + 0.3 * x[:, 1] > 0.6).astype(int)
     public = {"relation": "add-remove", "bounds": {f"x{i}": (0, 1) for i in range(3)}, "classes": [0, 1]}
-    settings = {"epsilon": 8.0, "insecure_seed": ReproducibleSeed(0), "loss": loss, "leaf": "average", "depth": 3}
+    settings = {
+        "epsilon": 8.0,
+        "insecure_seed": ReproducibleSeed(0),
+        "loss": loss,
+        "leaf": "average",
+        "depth": 3,
+        "delta": 0.0,
+    }
     model = DPXGBoostClassifier(**public, **settings).fit(x, y)
     proba = model.predict_proba(x)
     np.testing.assert_allclose(proba.sum(axis=1), 1.0)
