@@ -96,7 +96,7 @@ def test_a_fit_at_epsilon_1_is_far_better_than_the_settings_of_the_paper(kind: A
     generator = np.random.default_rng(5)
     x = generator.random((20_000, 6))
     signal = 2 * x[:, 0] + x[:, 1] * x[:, 2] + (x[:, 3] > 0.7)
-    bounds = {i: (0, 1) for i in range(6)}
+    bounds = dict.fromkeys(range(6), (0, 1))
     regression = kind._regression
     y = signal + generator.normal(0, 0.4, len(x)) if regression else (signal + generator.normal(0, 0.4, len(x)) > 1.5)
     target = {"label_bounds": (-2, 6)} if regression else {"classes": [False, True]}
