@@ -45,7 +45,7 @@ from refdp.data.records import Categorical, Floats, Records, Schema
 from refdp.data.sparse import AnyRecords, SparseRecords
 from refdp.data.trees import Ensemble
 from refdp.errors import InvalidParameter
-from refdp.privacy.curator import EVERYWHERE
+from refdp.privacy.curator import EVERYWHERE, Assigned
 
 Mask = NDArray[np.bool_]
 _WIDE = 14
@@ -68,7 +68,8 @@ class Memory:
         self._score: dict[int, Floats] = {}
         self._accounts: dict[int, Accounts] = {}
         self._codes: Codes | None = None
-        self._members: dict[int, Members] = {}
+        self._members: dict[int, Assigned] = {}
+        self._tossed: tuple[int, Members] | None = None
         self._within: list[tuple[int, int]] = []
         self._batch: list[NDArray[Any]] = []
         self._tree = 0
@@ -130,9 +131,9 @@ class Memory:
 
     # --- Secret coins ---
 
-    def select(self, scope: int, draw: Callable[[int], Members]) -> None:
-        """As `Population.select`."""
-        self._members[scope] = draw(self.size)
+    def select(self, scope: int, draw: Callable[[int], Assigned]) -> None:
+        """As `Population.select`. Keyed coins are tossed when they are needed."""
+        self._members[scope], self._tossed = draw(self.size), None
 
     def enter(self, scope: int, block: int) -> None:
         """As `Population.enter`."""
@@ -146,10 +147,15 @@ class Memory:
         """Mask of the records that every open scope selects; None for all."""
         mask: Mask | None = None
         for scope, block in self._within:
-            member = self._members[scope]
+            member = self._toss(scope)
             own = (member == block) | (member == EVERYWHERE)
             mask = own if mask is None else mask & own
         return None if mask is None or mask.all() else mask
+
+    def _toss(self, scope: int) -> Members:
+        if self._tossed is None or self._tossed[0] != scope:
+            self._tossed = scope, np.asarray(self._members[scope])
+        return self._tossed[1]
 
     # --- Steps ---
 

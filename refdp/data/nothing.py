@@ -16,7 +16,6 @@ from refdp.data.population import (
     Histogram,
     Labels,
     Leaves,
-    Members,
     Nodes,
     Place,
     Query,
@@ -26,6 +25,7 @@ from refdp.data.population import (
     Step,
     Sums,
 )
+from refdp.privacy.curator import Assigned
 
 _ZERO = np.int64(0)
 
@@ -59,7 +59,7 @@ class Nothing:
         """Zeros, read-only."""
         return np.broadcast_to(_ZERO, self._shape(query))
 
-    def select(self, scope: int, draw: Callable[[int], Members]) -> None:
+    def select(self, scope: int, draw: Callable[[int], Assigned]) -> None:
         """Nobody to draw for; the request is recorded all the same."""
         draw(0)
 

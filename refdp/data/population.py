@@ -21,7 +21,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,9 @@ from refdp.data.records import Floats
 from refdp.data.trees import schema_in, schema_out
 from refdp.errors import InvalidParameter
 from refdp.privacy.events import Relation
+
+if TYPE_CHECKING:
+    from refdp.privacy.curator import Assigned
 
 Sums = NDArray[np.int64]
 """Sums of contributions in units of GRID."""
@@ -261,8 +264,8 @@ class Population(Protocol):
     def ask(self, query: Query) -> Sums:
         """The sums of a query, exact and private: they go to the curator or into what the curator releases."""
 
-    def select(self, scope: int, draw: Callable[[int], Members]) -> None:
-        """Attach secret coins to the records, under the number of a scope. draw: blocks for so many slots."""
+    def select(self, scope: int, draw: Callable[[int], Assigned]) -> None:
+        """Attach secret coins to the records, under the number of a scope. draw: blocks of so many slots, or coins."""
 
     def enter(self, scope: int, block: int) -> None:
         """From now on only the records in this block of that scope are selected; scopes nest."""

@@ -29,7 +29,6 @@ from refdp.data.population import (
     Charge,
     Descend,
     Encode,
-    Members,
     Place,
     Population,
     Query,
@@ -40,6 +39,8 @@ from refdp.data.population import (
 )
 from refdp.data.records import Records
 from refdp.errors import InvalidParameter, InvalidRecords
+from refdp.privacy.coins import part_of
+from refdp.privacy.curator import Assigned
 
 INTEGER = 8
 """Bytes of an integer on the wire; so is every released number that is sent back."""
@@ -139,12 +140,13 @@ class Shards:
         self.network.traffic.sent += INTEGER * sums.size
         return sums
 
-    def select(self, scope: int, draw: Callable[[int], Members]) -> None:
+    def select(self, scope: int, draw: Callable[[int], Assigned]) -> None:
         """As `Population.select`; every host gets the coins of its own records."""
-        members = draw(self.size)
+        assigned = draw(self.size)
         edges = np.cumsum([0, *(host.size for host in self.hosts)])
         for host, (low, high) in zip(self.hosts, pairwise(edges), strict=True):
-            host.select(scope, lambda count, own=members[low:high]: own)  # type: ignore[misc]
+            own = part_of(assigned, int(low), int(high - low))
+            host.select(scope, lambda count, own=own: own)  # type: ignore[misc]
 
     def enter(self, scope: int, block: int) -> None:
         """As `Population.enter`."""

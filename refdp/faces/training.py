@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import secrets
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from refdp.data.sparse import AnyRecords
 from refdp.data.trees import Model
@@ -16,7 +16,7 @@ from refdp.errors import InvalidParameter
 from refdp.faces.registry import Paper
 from refdp.ledger.certificate import Certificate, Guarantee
 from refdp.noise.samplers import SystemBits
-from refdp.privacy.curator import Array, Curator, Request, Source
+from refdp.privacy.curator import Array, Assigned, Curator, Request, Source
 from refdp.privacy.events import Event, Plan, Release, children, expand
 from refdp.privacy.sources import NoiselessSource, SampleSource
 
@@ -50,15 +50,17 @@ def source_for(params: Any, seed: Seed, *, record: bool = False) -> Source:
     the noise and another for what is published.
 
     The baseline "np" adds no noise. Discrete noise is drawn by the exact samplers, from the operating system's own
-    entropy unless there is a seed. record: the source lists what it draws (refdp/privacy/tape.py).
+    entropy unless there is a seed. Coins of records have a secret of their own, the same wherever the records are.
+    record: the source lists what it draws (refdp/privacy/tape.py).
     """
     generator = generator_of(seed)
+    assignments = secrets.token_bytes(16) if seed is None else True
     if getattr(params, "scheme", "") == "np":
-        return NoiselessSource(generator, record=record)
+        return NoiselessSource(generator, assignments=assignments, record=record)
     public = np.random.default_rng() if seed is None else None
     exact = getattr(params, "noise", "floating") == "discrete"
     bits = SystemBits() if exact and seed is None else None
-    return SampleSource(generator, exact=exact, bits=bits, public=public, record=record)
+    return SampleSource(generator, exact=exact, bits=bits, public=public, assignments=assignments, record=record)
 
 
 def generator_of(seed: Seed) -> np.random.Generator:
@@ -93,7 +95,7 @@ class Watched:
         """The source's draws."""
         return self.source.draw(request)
 
-    def assign(self, request: Request) -> NDArray[np.int64]:
+    def assign(self, request: Request) -> Assigned:
         """The source's assignment."""
         return self.source.assign(request)
 

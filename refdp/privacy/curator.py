@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Literal, Never, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Never, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,8 +27,11 @@ from refdp.privacy.events import Charge, Event, Partition, Relation, Release, Se
 
 if TYPE_CHECKING:
     from refdp.data.population import Population, Query
+    from refdp.privacy.coins import Coins
 
 Array = NDArray[Any]
+Assigned: TypeAlias = "NDArray[np.int64] | Coins"
+"""Secret block of each record slot; -1 is no block. Or keyed coins, from which whoever has records tosses theirs."""
 EVERYWHERE = -2
 """Assignment of an audited record that is replayed as present in every block and every subsample."""
 
@@ -94,8 +97,8 @@ class Source(Protocol):
     def draw(self, request: Request) -> Array:
         """Public randomness."""
 
-    def assign(self, request: Request) -> NDArray[np.int64]:
-        """Secret block of each record slot."""
+    def assign(self, request: Request) -> Assigned:
+        """Secret block of each record slot, or the coins that say so."""
 
 
 @dataclass
@@ -139,7 +142,7 @@ class Curator:
     def __init__(self, source: Source, relation: Relation) -> None:
         self.relation = relation
         self.transcript = Transcript(relation)
-        self._ask: Callable[[Request], Array] = lambda request: getattr(source, request.kind)(request)
+        self._ask: Callable[[Request], Any] = lambda request: getattr(source, request.kind)(request)
         self._open: list[_Place] = []
         self._filed: list[Event | Blocks] = []
         self._serial = 0
@@ -171,7 +174,7 @@ class Curator:
             )
         path, scopes = self._path(name), self._scopes()
         self._filing().append(Release(name, mechanism, sensitivity, proved))
-        raw = self._ask(Request("release", path, value, mechanism, sensitivity, options, scopes=scopes))
+        raw: Array = self._ask(Request("release", path, value, mechanism, sensitivity, options, scopes=scopes))
         output = raw if options is None else options[raw]
         self._keep(Request("release", path, None, mechanism, sensitivity, scopes=scopes), output)
         return output
@@ -195,7 +198,7 @@ class Curator:
     def draw(self, name: str, law: tuple[Any, ...], size: int | tuple[int, ...]) -> Array:
         """Public randomness. law: ("uniform",), ("integers", high) or ("choice", weights)."""
         request = Request("draw", self._path(name), law=law, size=size, scopes=self._scopes())
-        output = self._ask(request)
+        output: Array = self._ask(request)
         self._keep(request, output)
         return output
 
@@ -267,12 +270,14 @@ class Curator:
         scope = ScopeRef(self._serial, name, kind, weights, -1, method)
         path, around = self._path(name), self._scopes()
 
-        def drawn(slots: int) -> NDArray[np.int64]:
-            return self._ask(Request("assign", path, law=law, size=slots, serial=scope.serial, scopes=around))
+        def drawn(slots: int) -> Assigned:
+            request = Request("assign", path, law=law, size=slots, serial=scope.serial, scopes=around)
+            member: Assigned = self._ask(request)
+            return member
 
         independent = law[0] != "shares"
         if isinstance(size, int):
-            blocks = Blocks(self, scope, drawn(size), None, independent)
+            blocks = Blocks(self, scope, np.asarray(drawn(size)), None, independent)
         else:
             size.select(scope.serial, drawn)
             blocks = Blocks(self, scope, None, size, independent)

@@ -7,7 +7,6 @@ Bouillaguet, Martinez, Sauvage 2020) has the noise. Hence runs without a seed ha
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -19,9 +18,13 @@ from numpy.typing import NDArray
 from refdp.errors import ImpossibleReplay, InvalidParameter
 from refdp.noise.mechanisms import Exponential
 from refdp.noise.samplers import Bits, GeneratorBits, sample_exponential, standard_draws
-from refdp.privacy.curator import EVERYWHERE, Array, Entry, Request, Source, Transcript, own
+from refdp.privacy.coins import Coins, key_of, sample_assignment
+from refdp.privacy.curator import EVERYWHERE, Array, Assigned, Entry, Request, Source, Transcript, own
 from refdp.privacy.events import Relation
 from refdp.privacy.tape import INDEX, NONE, Listed, asked, law_of, true_output
+
+_SECRET = 16
+"""Bytes of a secret for assignments."""
 
 
 class SampleSource:
@@ -30,6 +33,9 @@ class SampleSource:
     exact: choose options by rational arithmetic (discrete.sample_exponential); with discrete noise no floating-point
       number decides anything. bits: where exact samplers get their bits, the generator unless given (the operating
       system's entropy, say). public: where published draws come from, a child of the generator unless given.
+    assignments: a secret for the coins of records and nothing else. They are then a function of it, the scope and the
+      record's slot, so that hosts elsewhere toss those of their own records. True: a third child of the generator gives
+      the secret. Without one the coins come from where the noise does.
     """
 
     def __init__(
@@ -40,8 +46,10 @@ class SampleSource:
         bits: Bits | None = None,
         record: bool = False,
         public: np.random.Generator | None = None,
+        assignments: bytes | bool = False,
     ) -> None:
         child, self._secret = generator.spawn(2)
+        self._assignments = generator.spawn(1)[0].bytes(_SECRET) if assignments is True else assignments
         self._public = child if public is None else public
         self._bits = bits or GeneratorBits(self._secret)
         self._exact = exact
@@ -61,9 +69,12 @@ class SampleSource:
         """Public randomness from the public child."""
         return self._listed(request, law_of(request), sample_law(self._public, request.law, request.size))
 
-    def assign(self, request: Request) -> NDArray[np.int64]:
-        """Secret randomness from the secret child."""
-        return self._listed(request, law_of(request), sample_assignment(self._secret, request))
+    def assign(self, request: Request) -> Assigned:
+        """Secret randomness from the secret child, or keyed coins that nobody has tossed yet."""
+        if not self._assignments:
+            return self._listed(request, law_of(request), sample_assignment(self._secret, request))
+        coins = Coins(key_of(self._assignments, request), request.law, int(np.prod(request.size)))
+        return self._listed(request, law_of(request), np.asarray(coins)) if self._record else coins
 
     def _listed(self, request: Request, law: tuple[Any, ...], values: Array) -> Array:
         if self._record:
@@ -109,28 +120,6 @@ def sample_law(generator: np.random.Generator, law: tuple[Any, ...], size: int |
     raise InvalidParameter(f"unknown law {law!r} for a public draw")
 
 
-def sample_assignment(generator: np.random.Generator, request: Request) -> NDArray[np.int64]:
-    """Secret block of each of `size` record slots; -1 is no block."""
-    size = int(np.prod(request.size))
-    match request.law:
-        case ("partition", (1.0,)):  # one block holds every record: nothing to draw, and no memory for it
-            return np.broadcast_to(np.int64(0), size)
-        case ("partition", weights):
-            edges = np.cumsum(weights)
-            block = np.searchsorted(edges, generator.random(size), side="right")
-            return np.where(block < len(weights), block, -1).astype(np.int64)
-        case ("poisson", rate):
-            return np.where(generator.random(size) < rate, 0, -1).astype(np.int64)
-        case ("without-replacement", rate):
-            chosen = generator.permutation(size) < math.floor(rate * size)  # never more than the rate that is charged
-            return np.where(chosen, 0, -1).astype(np.int64)
-        case ("shares", sizes):
-            labels = np.repeat(np.arange(len(sizes)), sizes)
-            padded = np.concatenate([labels, np.full(max(size - len(labels), 0), -1)])
-            return generator.permutation(padded)[:size].astype(np.int64)
-    raise InvalidParameter(f"unknown law {request.law!r} for a secret assignment")
-
-
 class Recorder:
     """A source that writes down what it is asked and answers, for audits: curator = Curator(recorder, relation).
 
@@ -156,9 +145,11 @@ class Recorder:
         """The source's draws."""
         return self._add(request, self._source.draw(request))
 
-    def assign(self, request: Request) -> NDArray[np.int64]:
+    def assign(self, request: Request) -> Assigned:
         """The source's assignment."""
-        return self._add(request, self._source.assign(request))
+        member = self._source.assign(request)
+        self._add(request, np.asarray(member))
+        return member
 
     def _kept(self, options: Array) -> Array:
         """A copy, one for all requests in a row with the same options."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 ABOVE = ("refdp.faces", "refdp.io.datasets", "refdp.__main__", "refdp.audit", "refdp.testing", "refdp.protocols",
-         "refdp.conform")  # fmt: skip
+         "refdp.conform", "refdp.engines")  # fmt: skip
 
 
 def imported(source: str) -> Iterator[str]:

@@ -21,7 +21,8 @@ import numpy as np
 from refdp.errors import JournalError, MessageError
 from refdp.privacy.curator import Array, Request
 from refdp.privacy.sources import SampleSource
-from refdp.protocols.journal import Disk, FileJournal, MemoryJournal
+from refdp.protocols.chained import Disk
+from refdp.protocols.journal import FileJournal, MemoryJournal
 from refdp.protocols.messages import MINER, Message
 from refdp.protocols.owners import Owner, rules_of
 from refdp.protocols.quality import Control

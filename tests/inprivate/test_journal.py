@@ -18,7 +18,8 @@ import pytest
 from refdp.errors import JournalError, MessageError
 from refdp.privacy.curator import Curator
 from refdp.privacy.sources import SampleSource
-from refdp.protocols.journal import Disk, FileJournal, digest_of
+from refdp.protocols.chained import Disk
+from refdp.protocols.journal import FileJournal, digest_of
 from refdp.protocols.owners import Owner
 from tests.inprivate.cases import BINARY, made_up
 from tests.inprivate.lives import RECORDS, RULES, P

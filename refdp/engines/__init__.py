@@ -1,0 +1,1 @@
+"""Hosts of records in other processes and on other machines."""
