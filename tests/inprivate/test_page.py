@@ -86,7 +86,7 @@ def test_the_page_counts_complete_repetitions_only(tmp_path: Path, measured: Pat
     assert text.count("| holds |") == 32 and "does not hold" not in text and "not run" not in text
     assert len(list((tmp_path / "figures").glob("inprivate_*.png"))) == 5
     cell = ("participants", "adult", "repaired")
-    ours = [o for run, o in complete(outcomes).items() if (run.experiment, run["data"], run["variant"]) == cell]
+    ours = [o for run, o in complete(outcomes).items() if (run.experiment, run["dataset"], run["variant"]) == cell]
     mean = np.mean([outcome.metrics["curve"][-1] for outcome in ours])
     assert f"20 owners: {mean:.4f}" in text
 
@@ -94,7 +94,7 @@ def test_the_page_counts_complete_repetitions_only(tmp_path: Path, measured: Pat
 @pytest.mark.usefixtures("bundled")
 @pytest.mark.parametrize("variant", list(study.VARIANTS))
 def test_a_run_gives_the_same_curve_again(variant: str) -> None:
-    run = Run.of("inprivate", "participants", 1, 0, data="adult", variant=variant, owners=4, each=100, epsilon=1.0)
+    run = Run.of("inprivate", "participants", 1, 0, dataset="adult", variant=variant, owners=4, each=100, epsilon=1.0)
     metrics = study.execute(run)
     assert metrics == study.execute(run) and metrics["each"] == 100
     assert len(metrics["curve"]) == 4 and all(0 <= error <= 1 for error in metrics["curve"])
@@ -105,7 +105,7 @@ def test_a_run_gives_the_same_curve_again(variant: str) -> None:
 @pytest.mark.usefixtures("bundled")
 def test_rounds_give_one_point_each_and_owners_share_no_record() -> None:
     run = Run.of(
-        "inprivate", "rounds", 0, 0, data="adult", variant="repaired", owners=4, each=100, epsilon=1.0, rounds=3
+        "inprivate", "rounds", 0, 0, dataset="adult", variant="repaired", owners=4, each=100, epsilon=1.0, rounds=3
     )
     assert len(study.execute(run)["curve"]) == 3
     records, test = study.dealt(run)
