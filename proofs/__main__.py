@@ -1,8 +1,8 @@
 """`python -m proofs verify` re-derives every claim and compares with the ledger; `python -m proofs write` writes it.
 
 `python -m proofs write PREFIX...` derives these claims and what they rest on, writes their rows and keeps the others;
-rows of claims that no module states any more go. `python -m proofs page` writes docs/claims.md from the committed
-ledger with the quotes of proofs/quotes and the citations as they are now; it derives nothing.
+rows of claims that no module states any more go. `python -m proofs page` writes docs/claims and docs/errata
+from the committed ledger with the quotes and errata of proofs/ and the citations as they are now; it derives nothing.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from proofs.checker.proposition import attributed
 from proofs.tool.ledger import LEDGER, check_all, differences, propositions, to_json, verdicts, with_premises
-from proofs.tool.page import PAGE, page, page_differences
+from proofs.tool.page import committed_pages, page_differences, write_pages
 from refdp.ledger.claims import Claim, committed, table
 
 CONSOLE = Console(stderr=True)
@@ -64,16 +64,15 @@ def _kept() -> dict[str, Claim]:
 
 
 def _write(claims: dict[str, Claim]) -> None:
-    ledger_text, page_text = to_json(claims), page(claims)
-    LEDGER.write_text(ledger_text, encoding="utf-8")
-    PAGE.write_text(page_text, encoding="utf-8")
+    LEDGER.write_text(to_json(claims), encoding="utf-8")
+    write_pages(claims)
 
 
 def _compare(claims: dict[str, Claim], partial: bool) -> int:
     found = list(differences(claims, LEDGER.read_text(encoding="utf-8")))
     found = [line for line in found if not partial or line.partition(":")[0] in claims]
     if not partial:
-        found += page_differences(claims, PAGE.read_text(encoding="utf-8"))
+        found += page_differences(claims, committed_pages())
     for line in found:
         CONSOLE.print(line, style="red", highlight=False, markup=False)
     CONSOLE.print(f"{len(claims)} claims derived, {len(found)} differences from the committed ledger")

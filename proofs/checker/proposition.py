@@ -9,7 +9,7 @@ from typing import Any
 
 from proofs.checker.evidence import Evidence, Outcome
 from proofs.checker.formulas import digest
-from proofs.tool.attribution import Attribution
+from proofs.tool.attribution import Attribution, measured
 from refdp.ledger.claims import Claim, Condition, Verdict
 from refdp.ledger.fingerprint import fingerprint, name_of
 from refdp.privacy.events import Relation
@@ -91,8 +91,10 @@ def derive(proposition: Proposition, outcomes: Iterable[Outcome], premises: Mapp
 
 
 def attributed(claim: Claim, attribution: Attribution | None) -> Claim:
-    """The claim with the paper's sentence, its place, the reading and the kind of error."""
-    return claim if attribution is None else replace(claim, **vars(attribution))
+    """The claim with the paper's sentence, its place, the reading, the kind of error and the erratum."""
+    if attribution is None:
+        return claim
+    return replace(claim, **{**vars(attribution), "erratum": measured(attribution.erratum, claim.witness)})
 
 
 def _verdict(

@@ -56,7 +56,7 @@ PROPOSITIONS = (
         about=(printed.Params.split_candidates,),
         evidence=(Exhibit(candidates_tell, "a value that occurs on one of two neighbours only"),),
         argument="An option of probability 0 on one of two neighbours has infinite loss. Thresholds must be public.",
-        repaired_by="composition/exponential-range",
+        repaired_by="dpboost/theorem-7-repaired-add-remove",
     ),
     Proposition(
         "dpboost/algorithm-1-budget",

@@ -219,7 +219,7 @@ OWNERS_AND_ROUNDS = (
                 "neighbours that stop differently",
             ),
         ),
-        repaired_by="inprivate/mean-absolute-error",
+        repaired_by="inprivate/advance-sum",
     ),
     Proposition(
         "inprivate/advance-replace-one",
@@ -233,7 +233,7 @@ OWNERS_AND_ROUNDS = (
                 "neighbours that stop differently",
             ),
         ),
-        repaired_by="inprivate/mean-absolute-error-replace-one",
+        repaired_by="inprivate/advance-sum-replace-one",
     ),
     Proposition(
         "inprivate/mean-absolute-error",

@@ -82,7 +82,7 @@ PROPOSITIONS = (
         argument="The bound belongs to support noise sigma^2/(2 r1) and gradient noise sigma^2/(2 r2): the weights "
         "of the leaf formula are exchanged. The slide hides the constants in O; these are the ones that fit at r1 = "
         "r2.",
-        repaired_by="sgbdt/nonspherical-repaired",
+        repaired_by="sgbdt/nonspherical-slides",
     ),
     Proposition(
         "sgbdt/nonspherical-slides",

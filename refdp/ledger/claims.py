@@ -49,6 +49,26 @@ class Condition:
 
 
 @dataclass(frozen=True)
+class Erratum:
+    """What a reader of the paper needs where a statement is false, or true under a condition that is not printed.
+
+    why: why it is false, a sentence. example: the witness in words and readable numbers. measured: what `declared` and
+    `observed` are, with the unit; both are exact numbers as text, or "inf". correction: the corrected statement; empty
+    where `repaired_by` states it. cost: what the repair costs in accuracy. results: the page and section with the
+    figures that `cost` quotes.
+    """
+
+    why: str
+    example: str
+    measured: str
+    declared: str = ""
+    observed: str = ""
+    correction: str = ""
+    cost: str = ""
+    results: str = ""
+
+
+@dataclass(frozen=True)
 class Claim:
     """One statement under one neighbouring relation, with its derived verdict.
 
@@ -59,7 +79,8 @@ class Claim:
     statement. gloss: what the formula's symbols mean, and remarks. formulas: what was checked, normalised, one for each
     piece of evidence; digest: of all of them, so that a narrowed domain is another digest. reason: why not PROVED.
     quote: the paper's sentence as printed, at most twenty words, found at `place`. reading: empty if the statement is
-    what is printed, else how it is refdp's. kind: what is wrong with a refuted statement of a paper.
+    what is printed, else how it is refdp's. kind: what is wrong with a refuted statement of a paper. erratum: what
+    docs/errata says of a printed statement that is false or incomplete.
     """
 
     id: str
@@ -85,6 +106,7 @@ class Claim:
     place: str = ""
     reading: str = ""
     kind: Kind | None = None
+    erratum: Erratum | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """As plain data for JSON."""
@@ -95,7 +117,11 @@ def from_dict(row: Mapping[str, Any]) -> Claim:
     """A claim from a row of the ledger."""
     values: dict[str, Any] = {f.name: row[f.name] for f in fields(Claim) if f.name in row}
     lists: dict[str, Any] = {name: tuple(value) for name, value in values.items() if isinstance(value, list)}
-    return Claim(**{**values, **lists, "assumes": tuple(Condition(**condition) for condition in row["assumes"])})
+    built = {
+        "assumes": tuple(Condition(**condition) for condition in row["assumes"]),
+        "erratum": Erratum(**row["erratum"]) if row.get("erratum") else None,
+    }
+    return Claim(**{**values, **lists, **built})
 
 
 @lru_cache(maxsize=1)
@@ -220,6 +246,7 @@ def _details(claim: Claim) -> list[tuple[str, str]]:
         ("printed", f"{claim.quote} ({claim.place})" if claim.quote else ""),
         ("our reading", claim.reading),
         ("kind", claim.kind or ""),
+        *_erratum(claim.erratum),
         ("neighbours", claim.relation),
         ("constant", claim.tight or ""),
         ("why", claim.reason or ""),
@@ -236,6 +263,20 @@ def _details(claim: Claim) -> list[tuple[str, str]]:
         ("cited at", "\n".join(citations(claim.id))),
     ]
     return [(label, text) for label, text in lines if text]
+
+
+def _erratum(erratum: Erratum | None) -> list[tuple[str, str]]:
+    if erratum is None:
+        return []
+    measured = f"{erratum.measured}: {_readable(erratum.declared)} declared, {_readable(erratum.observed)} observed"
+    return [
+        ("why false", erratum.why),
+        ("for example", erratum.example),
+        ("measured", measured),
+        ("instead", erratum.correction),
+        ("the repair costs", erratum.cost),
+        ("figures", erratum.results),
+    ]
 
 
 def _readable(value: str) -> str:

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 import pytest
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = ("", "docs/", "proofs/", "notebooks/")
+FOLDERS = ("", "docs/", "docs/claims/", "docs/errata/", "proofs/", "notebooks/")
 PAGES = sorted(path for folder in FOLDERS for path in ROOT.glob(f"{folder}*.md"))
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 CODE = re.compile(r"`[^`\n]*`")
@@ -62,7 +62,7 @@ def headless_tables(text: str) -> list[str]:
     return [lines[i] for i in firsts if lines[i - 1].strip() or not re.fullmatch(r"[|:\- ]+", lines[i + 1])]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=[page.name for page in PAGES])
+@pytest.mark.parametrize("page", PAGES, ids=[page.relative_to(ROOT).as_posix() for page in PAGES])
 def test_links_and_tables(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     assert broken_links(page, text) == []
@@ -89,6 +89,6 @@ def test_each_fault_is_found() -> None:
         "#two",
         "docs/gone.png",
     ]
-    assert broken_links(page, "[a](docs/claims.md#no-such-heading)") == ["docs/claims.md#no-such-heading"]
+    assert broken_links(page, "[a](docs/claims/index.md#no-such-heading)") == ["docs/claims/index.md#no-such-heading"]
     assert broken_tables("| a | b |\n|---|---|\n| 1 |\n| 1 | \\| |") == ["| 1 |"]
     assert headless_tables("text\n| a |\n|---|\n\n| b |\n| 1 |") == ["| a |", "| b |"]

@@ -13,7 +13,7 @@ import pytest
 from rich.console import Console
 
 from proofs.tool.ledger import LEDGER, differences, propositions, to_json, with_premises
-from proofs.tool.page import PAGE, checker_lines, page_differences
+from proofs.tool.page import checker_lines, committed_pages, page_differences
 from refdp.data.records import Classes, Interval, Numeric, Schema
 from refdp.errors import InvalidParameter
 from refdp.faces import registry
@@ -153,36 +153,49 @@ def test_a_typed_verdict_is_a_difference() -> None:
     assert list(differences(derived, json.dumps(rows))) == ["dpboost/lemma-1: only derived now"]
 
 
-def test_the_page_is_what_the_committed_ledger_gives() -> None:
-    """`python -m proofs page` writes it anew where only the lines that cite claims have moved to other files."""
-    assert list(page_differences({claim.id: claim for claim in ALL}, PAGE.read_text(encoding="utf-8"))) == []
+def test_the_pages_are_what_the_committed_ledger_gives() -> None:
+    """`python -m proofs page` writes them anew where only the lines that cite claims have moved to other files."""
+    assert list(page_differences({claim.id: claim for claim in ALL}, committed_pages())) == []
 
 
-PAGE_MUTANTS: dict[str, tuple[str, str]] = {
-    "a verdict of one claim": ("### dpboost/lemma-1: REFUTED", "### dpboost/lemma-1: PROVED"),
+PAGE_MUTANTS: dict[str, tuple[str, str, str]] = {
+    "a verdict of one claim": ("claims/dpboost", "**REFUTED**; Lemma 1", "**PROVED**; Lemma 1"),
     "a verdict where it is used": (
-        "(#dpboost-gain-range-add-remove) (ARGUED)",
-        "(#dpboost-gain-range-add-remove) (OPEN)",
+        "claims/dpboost",
+        "(dpboost.md#dpboostgain-range-add-remove) (ARGUED)",
+        "(dpboost.md#dpboostgain-range-add-remove) (OPEN)",
     ),
-    "the number of claims": (f"{len(ALL)} claims", f"{len(ALL) + 1} claims"),
-    "the size of the checker": (f"{checker_lines()} lines", f"{checker_lines() - 1} lines"),
-    "a citation": ("- cited by: [refdp/papers/", "- cited by: [refdp/"),
-    "the end of the page": ("\n", ""),
+    "the number of claims": ("claims/index", f"{len(ALL)} claims", f"{len(ALL) + 1} claims"),
+    "the size of the checker": ("claims/index", f"{checker_lines()} lines", f"{checker_lines() - 1} lines"),
+    "a citation": ("claims/sgbdt", "- cited by: [refdp/papers/", "- cited by: [refdp/"),
+    "the end of the page": ("claims/inprivate", "\n", ""),
+    "an observed number": ("errata/dpboost", "| 2.604", "| 1.604"),
+    "a quotation": ("errata/sgbdt", "Individual RDP bound", "The RDP bound"),
+    "a repair": ("errata/fedgbdt", "- instead: ", "- or: "),
 }
 
 
-@pytest.mark.parametrize(("old", "new"), PAGE_MUTANTS.values(), ids=list(PAGE_MUTANTS))
-def test_a_changed_page_is_rejected(old: str, new: str) -> None:
-    before, found, after = PAGE.read_text(encoding="utf-8").rpartition(old)
+@pytest.mark.parametrize(("page", "old", "new"), PAGE_MUTANTS.values(), ids=list(PAGE_MUTANTS))
+def test_a_changed_page_is_rejected(page: str, old: str, new: str) -> None:
+    path, committed = f"docs/{page}.md", committed_pages()
+    before, found, after = committed[path].rpartition(old)
     assert found
-    (difference,) = page_differences({claim.id: claim for claim in ALL}, before + new + after)
-    assert difference.startswith("claims.md: line ")
+    (difference,) = page_differences({claim.id: claim for claim in ALL}, {**committed, path: before + new + after})
+    assert difference.startswith(f"{path}: line ")
 
 
-def test_a_page_that_lags_behind_the_ledger_is_rejected() -> None:
+def test_a_missing_page_and_one_too_many_are_rejected() -> None:
+    committed = committed_pages()
+    text = committed.pop("docs/errata/sgbdt.md")
+    found = page_differences({claim.id: claim for claim in ALL}, {**committed, "docs/errata/gone.md": text})
+    assert list(found) == ["docs/errata/gone.md: no paper has it", "docs/errata/sgbdt.md: not written"]
+
+
+def test_pages_that_lag_behind_the_ledger_are_rejected() -> None:
     later = {claim.id: claim for claim in ALL}
     later["dpboost/lemma-1"] = replace(later["dpboost/lemma-1"], verdict="OPEN")
-    assert len(list(page_differences(later, PAGE.read_text(encoding="utf-8")))) == 1
+    paths = {line.partition(":")[0] for line in page_differences(later, committed_pages())}
+    assert {"docs/claims/index.md", "docs/claims/dpboost.md", "docs/errata/index.md"} <= paths
 
 
 def test_premises_come_along() -> None:

@@ -14,7 +14,7 @@ from rich.console import Console
 from proofs.checker.proposition import attributed
 from proofs.tool.attribution import MOST_WORDS, TEXTS, Attribution, attributions, printed, words
 from proofs.tool.ledger import propositions
-from proofs.tool.page import page
+from proofs.tool.page import pages
 from refdp.ledger import claims
 from refdp.ledger.claims import Claim
 
@@ -128,7 +128,7 @@ def test_the_page_and_the_terminal_show_quote_reading_and_kind() -> None:
     claim = replace(
         claims.get("dpboost/lemma-1"), quote="we have it", place="Lemma 1", reading="Ours.", kind="bookkeeping"
     )
-    whole = page({c.id: claim if c.id == claim.id else c for c in ALL})
+    whole = pages({c.id: claim if c.id == claim.id else c for c in ALL})["docs/claims/dpboost.md"]
     assert "- printed (Lemma 1): “we have it”\n- our reading: Ours.\n- kind: bookkeeping\n" in whole
     console = Console(width=200, record=True, file=io.StringIO())
     console.print(claims.show("dpboost/lemma-1-replace-one"))

@@ -1,0 +1,160 @@
+"""The errata: complete, in the numbers of the machine's witnesses, with costs that stand on the linked page."""
+
+from __future__ import annotations
+
+import io
+import re
+from fractions import Fraction
+from math import e, exp, log, sqrt
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from proofs.dpxgboost import average, splits
+from proofs.inprivate import selection
+from proofs.tool.attribution import errata, measured
+from proofs.tool.errata import PAPERS, kind_words, number, paper_of
+from proofs.tool.page import committed_pages
+from refdp.ledger import claims
+from refdp.ledger.claims import Claim, Erratum
+
+ROOT = Path(__file__).parents[2]
+ALL = {claim.id: claim for claim in claims.committed()}
+OWN = [claim for claim in ALL.values() if claim.erratum]
+FIGURE = re.compile(r"[+-]?\d+\.\d+")
+RECOMPUTED: dict[str, tuple[float, float]] = {
+    "dpxgboost/noisy-average": (1, 1 / 2 + log(21 / 11)),
+    "dpxgboost/noisy-average-replace-one": (1, average.moved_average_loss(1.0)),
+    "dpxgboost/split-selection-replace-one": (1, splits.published_replacement_loss(1.0)),
+    "inprivate/eq-10": (1, selection.added_loss(1.0)),
+    "inprivate/eq-10-replace-one": (1, selection.replaced_loss(1.0)),
+    "inprivate/residual-bound": (1, 2 / (1 + exp(-1))),
+    "inprivate/eq-12": (2, log(1 + e**2)),
+    "inprivate/algorithm-1-line-10": (1 / 2 + 1 / 2, 5 / 2 + 1 / 2),
+    "inprivate/rounds-disjoint": (1, 2 + 1),
+    "dpboost/theorem-7-sum": (1, 6 / 2 + 1 / 12),
+    "fedgbdt/batched-update": (0, 0.3 * 0.5),
+    "fedgbdt/definition-2-3": (exp(1 / 2), 2500 / 99),
+    "fedgbdt/newton-sensitivity-tight": (sqrt(17) / 4, 1),
+    "fedgbdt/dp-tr-newton-ih-ebm": (5 * 10, 5 * 1),
+    "sgbdt/rdp-definition": (log(2), float("inf")),
+}
+"""Numbers that the machine's witness does not have as such: declared and observed, computed here."""
+
+
+def value(text: str) -> float:
+    """A number of an erratum."""
+    return float("inf") if text == "inf" else float(Fraction(text))
+
+
+def section(results: str) -> str:
+    """The text under the linked heading, to the next one of its rank."""
+    path, _, anchor = results.partition("#")
+    level, taken = 0, list[str]()
+    for line in (ROOT / path).read_text(encoding="utf-8").splitlines():
+        heading = re.match(r"(#+) (.+)", line)
+        if heading and level and len(heading[1]) <= level:
+            break
+        name = re.sub(r"[^\w\- ]", "", heading[2].lower()).replace(" ", "-") if heading else ""
+        level = len(heading[1]) if heading and name == anchor else level
+        taken += [line] if level else []
+    return "\n".join(taken)
+
+
+def test_every_false_or_incomplete_statement_that_is_printed_has_an_erratum() -> None:
+    printed = {c.id for c in ALL.values() if c.verdict == "REFUTED" or (c.verdict == "CONDITIONAL" and c.quote)}
+    assert {claim.id for claim in OWN} == printed == set(errata())
+    assert {paper_of(claim) for claim in OWN} == set(PAPERS)
+    assert sum(claim.verdict == "REFUTED" for claim in OWN) == 75
+
+
+@pytest.mark.parametrize("claim", OWN, ids=lambda claim: claim.id)
+def test_an_erratum_is_whole(claim: Claim) -> None:
+    erratum = claim.erratum
+    assert erratum is not None and claim.quote and claim.place
+    assert erratum.why.endswith(".") and ". " not in erratum.why, "why it is false is one sentence"
+    assert len(erratum.why.split()) <= 40
+    assert re.search(r"\d|[Oo]ne|[Tt]wo|[Tt]en", erratum.example), "an example has numbers"
+    assert not re.search(r"\b(lam|g|G|n|H|N_min|r1|s2|eta) = ", erratum.example.replace("r1 = 1/10", "")), (
+        "bare symbols"
+    )
+    assert erratum.correction or claim.repaired_by
+    assert erratum.cost and (claim.verdict == "REFUTED") == (kind_words(claim) != "incomplete")
+    assert number(erratum.declared) and number(erratum.observed)
+
+
+@pytest.mark.parametrize("claim", [c for c in OWN if c.verdict == "REFUTED"], ids=lambda claim: claim.id)
+def test_numbers_are_the_witness_s(claim: Claim) -> None:
+    """The machine's own two numbers where it shows them, else numbers of its witness or computed anew."""
+    erratum, witness = claim.erratum, claim.witness or {}
+    assert erratum is not None
+    told = errata()[claim.id]
+    if " exceeds " in witness.get("shows", "") and not told.declared:
+        assert (
+            f"{erratum.observed} (about" in witness["shows"]
+            and f"exceeds {erratum.declared} (about" in witness["shows"]
+        )
+    elif claim.id in RECOMPUTED:
+        for text, found in zip((erratum.declared, erratum.observed), RECOMPUTED[claim.id]):
+            assert value(text) == pytest.approx(found, rel=1e-3)
+    else:
+        words = " ".join([*witness.values(), claim.statement, claim.argument, *claim.evidence])
+        infinite = "inf" in words or "candidates on the neighbour" in witness
+        assert (
+            infinite if erratum.observed == "inf" else re.search(rf"(?<!\d){re.escape(erratum.observed)}(?!\d)", words)
+        )
+
+
+@pytest.mark.parametrize(
+    "erratum", {c.erratum.cost: c.erratum for c in OWN if c.erratum}.values(), ids=lambda x: x.cost[:40]
+)
+def test_costs_stand_in_the_section_that_is_linked(erratum: Erratum) -> None:
+    if erratum.results:
+        text = section(erratum.results)
+        assert text
+        assert [figure for figure in FIGURE.findall(erratum.cost) if figure not in text] == []
+    else:
+        assert not FIGURE.search(erratum.cost)
+
+
+def test_another_figure_is_not_on_the_page() -> None:
+    assert "+13.4 " in section("docs/dpboost.md#what-each-repair-costs")
+    assert "+13.5 " not in section("docs/dpboost.md#what-each-repair-costs")
+    assert section("docs/dpboost.md#gone") == ""
+
+
+def test_pages_show_every_entry_once_with_all_that_it_has() -> None:
+    text = "".join(page for path, page in committed_pages().items() if path.startswith("docs/errata/"))
+    for claim in OWN:
+        assert text.count(f"\n## {claim.id}\n") == 1
+        entry = text.partition(f"\n## {claim.id}\n")[2].partition("\n## ")[0]
+        assert claim.erratum is not None
+        for wanted in (claim.quote, claim.erratum.why, claim.erratum.cost, kind_words(claim), "refdp claims --show"):
+            assert wanted in entry
+        assert ("*Our reading:*" in entry) == bool(claim.reading)
+
+
+def test_numbers_come_from_the_witness_unless_stated() -> None:
+    plain = Erratum("Why.", "One.", "change")
+    witness = {"shows": "9730/3737 (about 2.60369) exceeds 230/231 (about 0.995671)"}
+    found = measured(plain, witness)
+    assert found is not None and (found.declared, found.observed) == ("230/231", "9730/3737")
+    assert measured(plain, {"shows": "infinite loss"}) == plain
+    assert measured(Erratum("Why.", "One.", "change", "1", "2"), witness) == Erratum("Why.", "One.", "change", "1", "2")
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [("inf", "infinite"), ("2", "2"), ("9/8", "1.125 (9/8)"), ("1.167425", "1.167"), ("-1/2", "-0.5 (-1/2)")],
+)
+def test_numbers_are_readable(text: str, shown: str) -> None:
+    assert number(text) == shown
+
+
+def test_the_terminal_shows_it() -> None:
+    console = Console(width=200, record=True, file=io.StringIO())
+    console.print(claims.show("dpboost/lemma-1"))
+    shown = console.export_text()
+    for wanted in ("why false", "Ten records of gradient -1", "230/231 = 0.995671 declared", "the repair costs"):
+        assert wanted in shown
