@@ -25,6 +25,7 @@ __all__ = [
     "InPrivateRegressor",
     "Interval",
     "Numeric",
+    "PrivacyBudget",
     "PrivacyWarning",
     "Relation",
     "ReproducibleSeed",
@@ -40,6 +41,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from refdp.accounting import account
+    from refdp.accounting.budget import PrivacyBudget
     from refdp.audit.grade import grade
     from refdp.audit.trainer import audit_trainer
     from refdp.data.records import Categorical, Classes, Interval, Numeric, Schema, make_records
@@ -65,6 +67,7 @@ else:
         "account": "accounting",
         "audit_trainer": "audit.trainer",
         "grade": "audit.grade",
+        "PrivacyBudget": "accounting.budget",
         "Curator": "privacy.curator",
         "PrivacyWarning": "errors",
         "Relation": "privacy.events",

@@ -13,6 +13,10 @@ class InvalidRecords(RefdpError, ValueError):
     """The records do not fit the public schema (wrong columns, NaN label, infinite feature, no rows)."""
 
 
+class BudgetExceeded(RefdpError, ValueError):
+    """A release would cost more than is left of a budget. Nothing was charged and nothing released."""
+
+
 class RelationMismatch(RefdpError, ValueError):
     """Two objects that speak about different neighbouring relations were combined."""
 
@@ -47,3 +51,7 @@ class JournalError(RefdpError, ValueError):
 class PrivacyWarning(UserWarning):
     """The guarantee does not hold as it stands: something was taken from the data (bounds, categories, label range,
     owners), or it rests on what only the caller can keep (a seed that stays secret, a relation that was not given)."""
+
+
+class RepeatedFitWarning(PrivacyWarning):
+    """Records were fitted again and no budget holds the fits together: each certificate is about its own fit alone."""

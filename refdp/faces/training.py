@@ -34,9 +34,14 @@ class Run:
     seconds: float
 
 
-def train(paper: Paper, params: Any, records: AnyRecords, source: Source, *, progress: Progress = lambda: None) -> Run:
-    """Train once. source: see `source_for`. progress: called after every release."""
+def train(
+    paper: Paper, params: Any, records: AnyRecords, source: Source, *, progress: Progress = lambda: None,
+    charged: Callable[[Certificate], None] = lambda certificate: None,
+) -> Run:  # fmt: skip
+    """Train once. source: see `source_for`. progress: called after every release. charged: called with the certificate
+    before any record is touched; it may refuse the run with an error."""
     certificate = paper.certificate(params, records.schema)
+    charged(certificate)
     curator = Curator(Watched(source, progress), params.relation)
     start = time.perf_counter()
     with np.errstate(all="ignore"):  # no warning may depend on a private value

@@ -15,10 +15,12 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from refdp.accounting.budget import PrivacyBudget, ScopedBudget
 from refdp.data.records import Classes, Feature, Floats, Interval, Schema, Target, make_records
 from refdp.data.sparse import AnyRecords
 from refdp.errors import InvalidParameter, InvalidRecords, PrivacyWarning
 from refdp.faces import prediction, registry
+from refdp.faces.budgets import charge, repeated
 from refdp.faces.defaults import params_for
 from refdp.faces.estimators.settings import check_given, constructed, explained
 from refdp.faces.estimators.types import BaseEstimator, ClassifierMixin, RegressorMixin
@@ -26,6 +28,7 @@ from refdp.faces.registry import Paper
 from refdp.faces.seeds import ReproducibleSeed, generator_for, seeded
 from refdp.faces.training import assuming, source_for, train, without_guarantee
 from refdp.io import export_xgboost, frames
+from refdp.ledger.certificate import Certificate
 from refdp.privacy.events import Relation
 
 _SHARED = """
@@ -37,6 +40,8 @@ _SHARED = """
     settings: parameters left at None follow a public table of epsilon, delta, task, classes and rows ("default", see
       refdp/faces/defaults.py), or are what the paper prints ("paper").
     rows: a public round number of records, which that table uses; 10,000 is assumed. It is never counted.
+    budget: a `refdp.PrivacyBudget`, or `budget.on("name")`, that this and other fits share: a fit is charged before it
+      touches a record, and refused if too little is left. Without one a second fit on the same objects warns.
     as_published: the paper's own constants and algorithms, also where they are refuted; what is left at None follows.
     insecure_seed: None for the operating system's entropy, or a `refdp.ReproducibleSeed` for experiments that have to
       be repeatable: whoever knows it can subtract the noise, so it is secret and for one use. Nothing shows it.
@@ -91,6 +96,7 @@ class PrivateEstimator(BaseEstimator):
     as_published: bool = False
     settings: Literal["default", "paper"] = "default"
     rows: int | None = None
+    budget: PrivacyBudget | ScopedBudget | None = None
     insecure_seed: ReproducibleSeed | None = None
 
     def __init_subclass__(cls, *, paper: str | None = None, **keywords: Any) -> None:
@@ -135,7 +141,12 @@ class PrivateEstimator(BaseEstimator):
         breaches = _breaches(observed, unknown, self._target_parameter)
         records = self._records(frame, Schema(features, target), label)
         params = self._params(paper, records.schema)
-        run = train(paper, params, records, source_for(params, generator))
+        repeated(self.budget, X, y)
+
+        def charged(certificate: Certificate) -> None:
+            charge(self.budget, paper, params, without_guarantee(certificate, breaches), records.schema)
+
+        run = train(paper, params, records, source_for(params, generator), charged=charged)
         self.model_, self.transcript_ = run.model, run.transcript
         self.certificate_ = without_guarantee(assuming(run.certificate, *seeded(generator)), breaches)
         return self

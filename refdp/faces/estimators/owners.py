@@ -14,6 +14,7 @@ from refdp.data.records import Records, Schema, make_records
 from refdp.data.trees import Model
 from refdp.errors import InvalidParameter, InvalidRecords, PrivacyWarning
 from refdp.faces import registry
+from refdp.faces.budgets import no_budget
 from refdp.faces.seeds import generator_for, seeded
 from refdp.faces.training import assuming, source_for, without_guarantee
 from refdp.io import frames
@@ -50,6 +51,7 @@ class Owned:
             fitted: Self = super().fit(X, y)  # type: ignore[misc]
             return fitted
         paper = registry.paper("inprivate")
+        no_budget(me.budget, "fit with groups")
         me._params(paper)  # whatever is wrong with them is said before any record is touched
         generator = generator_for(me.insecure_seed)
         member = canonical(_owners_of(groups, y), "groups")

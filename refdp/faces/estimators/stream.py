@@ -17,6 +17,7 @@ from refdp.data.records import Records, Schema, Target, make_records
 from refdp.data.trees import Ensemble, Model, Tree
 from refdp.errors import InvalidParameter, InvalidRecords
 from refdp.faces import registry
+from refdp.faces.budgets import no_budget
 from refdp.faces.seeds import generator_for, seeded
 from refdp.faces.training import assuming, source_for, without_guarantee
 from refdp.io import frames
@@ -172,6 +173,7 @@ class Streaming:
         """
         me: Any = self
         paper = registry.paper("sgbdt")
+        no_budget(me.budget, "partial_fit")
         params = me._params(paper)
         begun: Stream | None = vars(self).get("private_stream_")
         if begun is None and hasattr(self, "stream_elsewhere_"):

@@ -1,0 +1,274 @@
+"""A budget that several fits share: it refuses a fit before it is overspent, and composes plans, not epsilons.
+
+    budget = refdp.PrivacyBudget(2.0, 1e-5, file="budget.json")
+    FedGBDTClassifier(epsilon=1.0, budget=budget, ...).fit(X, y)
+    budget.spent()                                  # epsilon of everything so far, at the budget's delta
+
+Every fit is charged before it touches a record and stays charged if it fails. `budget.on("2023")` charges only the
+records that its owner calls so; names stand for sets without a common record. What is charged is the plan with the
+sensitivities that the ledger proves; what is said is the least of two bounds: `refdp.account` of all plans together,
+and the sum of the epsilons where the deltas' sum allows it.
+
+Whoever lets the settings of a fit follow from what earlier fits released says `adaptive=True`. Rules for compositions
+fixed beforehand, such as privacy loss distributions or the best Renyi order, do not cover that. There, two filters run
+at delta / 2 each, and a fit may go on under either of them: the sum of epsilons (Rogers, Roth, Ullman, Vadhan 2016) and
+one Renyi order, fixed from epsilon and delta (Feldman, Zrnic 2021). A run is split by the filter that it ends under, so
+their deltas add up.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from refdp.accounting import conversion
+from refdp.accounting.accountant import account
+from refdp.accounting.budget_file import plan_in, plan_out
+from refdp.accounting.divergence import renyi
+from refdp.checks import check_number
+from refdp.errors import BudgetExceeded, InvalidParameter
+from refdp.noise.mechanisms import DiscreteGaussian
+from refdp.privacy.events import Event, Plan, Relation, Sequential, releases
+
+VERSION = 1
+SLACK = 1e-9
+"""Relative room for the rounding of figures that were calibrated to meet the budget."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One charge. scope: the records that it is about, None for all. epsilon, delta: what is established of it."""
+
+    name: str
+    scope: str | None
+    plan: Plan
+    epsilon: float
+    delta: float
+
+
+class PrivacyBudget:
+    """epsilon and delta that all charges together may cost. Thread-safe; with a file, safe among processes too.
+
+    epsilon, delta, relation: the guarantee. file: where charges are kept; one that is there is gone on with.
+    adaptive: whether settings may follow from earlier outputs, see the module.
+    Errors: InvalidParameter for figures outside their domain, or a file of another budget.
+    """
+
+    def __init__(
+        self,
+        epsilon: float,
+        delta: float = 0.0,
+        *,
+        relation: Relation | str = Relation.ADD_REMOVE,
+        file: str | Path | None = None,
+        adaptive: bool = False,
+    ) -> None:
+        check_number("epsilon", epsilon, above=0)
+        check_number("delta", delta, least=0, below=1)
+        if relation not in list(Relation):
+            raise InvalidParameter(f"relation = {relation!r}: {' or '.join(Relation)} is allowed")
+        self.epsilon, self.delta, self.relation = float(epsilon), float(delta), Relation(relation)
+        self.adaptive, self.file = bool(adaptive), None if file is None else Path(file)
+        self._entries: list[Entry] = []
+        self._lock = threading.RLock()
+        with self._held():
+            if self.file is not None and not self.file.exists():
+                self._write()
+
+    # what fits do
+
+    def charge(
+        self, plan: Plan, *, established: tuple[float, float] | None = None, name: str = "", scope: str | None = None
+    ) -> None:
+        """Take the plan's cost, or refuse it and change nothing.
+
+        plan: with what the ledger proves where a release has it. established: (epsilon, delta) known of the plan alone.
+        Errors: BudgetExceeded; InvalidParameter for another relation.
+        """
+        if plan.relation is not self.relation:
+            raise InvalidParameter(
+                f"a plan about {plan.relation.value} neighbours: the budget is about {self.relation.value}"
+            )
+        known = established or (account(plan, delta=0.0).epsilon, 0.0)
+        plan = plan_in(plan_out(plan))  # as a file would have it
+        with self._held():
+            entries = [*self._entries, Entry(name, scope, plan, *map(float, known))]
+            cost = self._cost(entries)
+            if not cost <= self.epsilon * (1 + SLACK):
+                raise BudgetExceeded(
+                    f"{name or 'a release'} would bring epsilon to {cost:.6g} at delta {self.delta:g}: the budget has "
+                    f"{self.epsilon:g}, of which {self._cost(self._entries):.6g} is spent"
+                )
+            self._entries = entries
+            if self.file is not None:
+                self._write()
+
+    def on(self, scope: str) -> ScopedBudget:
+        """The same budget for fits on the records of that name alone."""
+        return ScopedBudget(self, scope)
+
+    # what owners read
+
+    def spent(self, scope: str | None = None) -> float:
+        """Epsilon of all charges at the budget's delta: of the worst record, or of those of one scope."""
+        with self._held():
+            return self._cost(self._entries, scope)
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """The charges in order."""
+        with self._held():
+            return tuple(self._entries)
+
+    def report(self) -> dict[str, Any]:
+        """Plain data, safe to publish if the plans are: budget, spent, every charge, and what it takes for granted."""
+        charged = [
+            {"name": one.name, "scope": one.scope, "epsilon": _json(one.epsilon), "delta": one.delta}
+            for one in self.entries
+        ]
+        fixed = "the settings of every fit were fixed without the outputs of earlier ones (else: adaptive=True)"
+        assumed = ["different names of records stand for sets without a common record"]
+        return {
+            "epsilon": self.epsilon, "delta": self.delta, "relation": self.relation.value, "spent": self.spent(),
+            "sum_of_epsilons": _json(math.fsum(one.epsilon for one in self.entries)), "charges": charged,
+            "assumptions": assumed if self.adaptive else [*assumed, fixed],
+        }  # fmt: skip
+
+    # accounting
+
+    def _cost(self, entries: Sequence[Entry], scope: str | None = None) -> float:
+        if self.relation is Relation.REPLACE_ONE:  # a replaced record may go from one set to another
+            return self._of(entries)
+        scopes = {one.scope for one in entries if one.scope is not None}
+        chosen = [scope] if scope is not None or not scopes else sorted(scopes)
+        return max(self._of([one for one in entries if one.scope in (None, name)]) for name in chosen)
+
+    def _of(self, entries: Sequence[Entry]) -> float:
+        """Epsilon of these charges together."""
+        if not entries:
+            return 0.0
+        delta = self.delta / 2 if self.adaptive else self.delta
+        allowed = math.fsum(one.delta for one in entries) <= delta * (1 + SLACK)
+        added = math.fsum(one.epsilon for one in entries) if allowed else math.inf
+        event = Sequential(tuple(one.plan.event for one in entries))
+        return min(added, self._fixed_order(event, delta) if self.adaptive else self._accounted(event, delta))
+
+    def _accounted(self, event: Event, delta: float) -> float:
+        quick = any(isinstance(one.mechanism, DiscreteGaussian) for one in releases(event))  # takes gigabytes
+        return account(Plan(self.relation, event), delta=delta, quick=quick).epsilon
+
+    def _fixed_order(self, event: Event, delta: float) -> float:
+        if delta == 0:
+            return math.inf
+        order = 1 + max(1.0, round(2 * math.log(1 / delta) / self.epsilon))  # near the best where epsilon is spent
+        orders = np.array([order])
+        return float(conversion.canonne(orders, renyi(Plan(self.relation, event), orders), delta)[0])
+
+    # file and threads
+
+    @contextmanager
+    def _held(self) -> Iterator[None]:
+        """Nobody else reads or charges meanwhile; the charges are those of the file if there is one."""
+        with self._lock:
+            if self.file is None:
+                yield
+                return
+            import fcntl
+
+            with open(self.file.with_name(self.file.name + ".lock"), "a", encoding="utf-8") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                if self.file.exists():
+                    self._read()
+                yield
+
+    def _read(self) -> None:
+        assert self.file is not None
+        try:
+            data = json.loads(self.file.read_text(encoding="utf-8"))
+            same = self._head() == {name: data.get(name) for name in self._head()}
+            entries = [
+                Entry(str(one["name"]), one["scope"], plan_in(one["plan"]), float(one["epsilon"]), float(one["delta"]))
+                for one in data["entries"]
+            ]
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise InvalidParameter(f"budget file {self.file}: {type(error).__name__} {error}") from None
+        if not same:
+            raise InvalidParameter(f"budget file {self.file} is of another budget: this one is {self._head()}")
+        self._entries = entries
+
+    def _write(self) -> None:
+        """The whole file anew, in place at once: a crash leaves the old one or the new one."""
+        assert self.file is not None
+        entries = [
+            {"name": one.name, "scope": one.scope, "epsilon": one.epsilon, "delta": one.delta,
+             "plan": plan_out(one.plan)}
+            for one in self._entries
+        ]  # fmt: skip
+        aside = self.file.with_name(self.file.name + ".new")
+        with open(aside, "w", encoding="utf-8") as file:
+            json.dump(self._head() | {"entries": entries}, file, indent=1)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(aside, self.file)
+        folder = os.open(self.file.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+    def _head(self) -> dict[str, Any]:
+        return {
+            "version": VERSION, "epsilon": self.epsilon, "delta": self.delta, "relation": self.relation.value,
+            "adaptive": self.adaptive,
+        }  # fmt: skip
+
+    def __deepcopy__(self, _: Any) -> PrivacyBudget:
+        """The budget itself: copies of estimators share it, as scikit-learn's clones have to."""
+        return self
+
+    def __copy__(self) -> PrivacyBudget:
+        """The budget itself."""
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Another process goes on with the file. Errors: TypeError without one, as two copies would both be spent."""
+        if self.file is None:
+            raise TypeError("a budget without a file cannot go to another process; give PrivacyBudget(..., file=...)")
+        return _reopened, (self.epsilon, self.delta, self.relation.value, str(self.file), self.adaptive)
+
+    def __repr__(self) -> str:
+        """Its figures."""
+        return f"PrivacyBudget(epsilon={self.epsilon:g}, delta={self.delta:g}, relation={self.relation.value!r})"
+
+
+@dataclass(frozen=True)
+class ScopedBudget:
+    """A budget for fits on some of the records; what estimators and `charge` take in its place."""
+
+    budget: PrivacyBudget
+    scope: str
+
+    def charge(self, plan: Plan, *, established: tuple[float, float] | None = None, name: str = "") -> None:
+        """As `PrivacyBudget.charge`, for this scope."""
+        self.budget.charge(plan, established=established, name=name, scope=self.scope)
+
+    def spent(self) -> float:
+        """Epsilon of what concerns these records."""
+        return self.budget.spent(self.scope)
+
+
+def _reopened(epsilon: float, delta: float, relation: str, file: str, adaptive: bool) -> PrivacyBudget:
+    return PrivacyBudget(epsilon, delta, relation=relation, file=file, adaptive=adaptive)
+
+
+def _json(value: float) -> float | str:
+    return value if math.isfinite(value) else "inf"

@@ -1,0 +1,80 @@
+"""Plans as plain data: every event with its mechanism, sensitivity and relation, for files that outlive a process."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from refdp.errors import InvalidParameter
+from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian, Laplace, Mechanism
+from refdp.privacy.events import (
+    Event,
+    Parallel,
+    Partition,
+    Plan,
+    Relation,
+    Release,
+    Repeat,
+    Sensitivity,
+    Sequential,
+    Subsample,
+    folded,
+    proved,
+)
+
+_MECHANISMS = {kind.__name__: kind for kind in (Laplace, DiscreteLaplace, Gaussian, DiscreteGaussian, Exponential)}
+
+
+def plan_out(plan: Plan) -> dict[str, Any]:
+    """The plan as plain data, with the ledger's sensitivities where a release has them."""
+    return {"relation": plan.relation.value, "event": _out(folded(proved(plan.event, plan.relation)))}
+
+
+def plan_in(data: Any) -> Plan:
+    """The inverse of `plan_out`. Errors: InvalidParameter for anything else."""
+    try:
+        relation = Relation(data["relation"])
+        return Plan(relation, _in(data["event"], relation))
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise InvalidParameter(f"a plan as plain data: {type(error).__name__} {error}") from None
+
+
+def _out(event: Event) -> dict[str, Any]:
+    match event:
+        case Release(name, mechanism, sensitivity, _):
+            kind = type(mechanism).__name__
+            if kind not in _MECHANISMS:
+                raise InvalidParameter(f"{kind}: the mechanisms of a budget's file are {', '.join(_MECHANISMS)}")
+            fields = {
+                name: list(value) if isinstance(value, tuple) else value for name, value in asdict(mechanism).items()
+            }
+            bound = {"bound": sensitivity.bound, "norm": sensitivity.norm, "claim": sensitivity.claim}
+            return {"release": name, "mechanism": kind, **fields, "sensitivity": bound}
+        case Repeat(inner, count):
+            return {"repeat": count, "of": _out(inner)}
+        case Sequential(events):
+            return {"sequential": [_out(one) for one in events]}
+        case Parallel(events):
+            return {"parallel": [_out(one) for one in events]}
+        case Partition(weights, events, independent):
+            return {"partition": list(weights), "of": [_out(one) for one in events], "independent": independent}
+        case Subsample(rate, inner, method):
+            return {"subsample": rate, "of": _out(inner), "method": method}
+
+
+def _in(data: dict[str, Any], relation: Relation) -> Event:
+    if "release" in data:
+        own = {k: v for k, v in data.items() if k not in ("release", "mechanism", "sensitivity")}
+        own = {name: tuple(value) if isinstance(value, list) else value for name, value in own.items()}
+        mechanism: Mechanism = _MECHANISMS[data["mechanism"]](**own)
+        return Release(data["release"], mechanism, Sensitivity(**data["sensitivity"], relation=relation))
+    if "repeat" in data:
+        return Repeat(_in(data["of"], relation), int(data["repeat"]))
+    if "sequential" in data:
+        return Sequential(tuple(_in(one, relation) for one in data["sequential"]))
+    if "parallel" in data:
+        return Parallel(tuple(_in(one, relation) for one in data["parallel"]))
+    if "partition" in data:
+        inner = tuple(_in(one, relation) for one in data["of"])
+        return Partition(tuple(data["partition"]), inner, bool(data["independent"]))
+    return Subsample(data["subsample"], _in(data["of"], relation), data["method"])

@@ -1,0 +1,214 @@
+"""One budget for several fits: composed by the accountant, never overspent, one for threads, processes and clones."""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+import pickle
+import threading
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, cross_val_score
+
+import refdp
+from refdp.accounting import account
+from refdp.accounting.budget_file import plan_in, plan_out
+from refdp.errors import BudgetExceeded, InvalidParameter, RepeatedFitWarning
+from refdp.faces import registry
+from refdp.noise.mechanisms import Gaussian, Laplace
+from refdp.privacy.events import Plan, Relation, Release, Sensitivity, expand, proved
+from tests.estimators.test_defaults import SCHEMAS
+
+R = Relation.ADD_REMOVE
+DELTA = 1e-5
+
+
+def gaussian(sd: float, relation: Relation = R) -> Plan:
+    return Plan(relation, Release("sums", Gaussian(sd), Sensitivity(1.0, 2, "account/declared", relation)))
+
+
+def laplace(scale: float, relation: Relation = R) -> Plan:
+    return Plan(relation, Release("sums", Laplace(scale), Sensitivity(1.0, 1, "account/declared", relation)))
+
+
+def model(**settings: Any) -> refdp.DPBoostClassifier:
+    given = {"epsilon": 0.4, "relation": "add-remove", "bounds": {0: (0, 1), 1: (0, 1)}, "classes": [0, 1]}
+    return refdp.DPBoostClassifier(**given | settings)
+
+
+def records() -> tuple[np.ndarray, np.ndarray]:
+    x = np.random.default_rng(0).random((60, 2))
+    return x, (x[:, 0] > 0.5).astype(int)
+
+
+def test_plans_are_composed_and_epsilons_are_not_added() -> None:
+    """Ten Gaussians of standard deviation 10 are one of sqrt(10): a third of the sum of their epsilons."""
+    budget = refdp.PrivacyBudget(3.0, DELTA)
+    for _ in range(10):
+        budget.charge(gaussian(10.0))
+    alone = account(gaussian(10.0), delta=DELTA).epsilon
+    together = account(gaussian(math.sqrt(10.0)), delta=DELTA).epsilon
+    assert budget.spent() == pytest.approx(together, rel=1e-6)
+    assert budget.spent() < 0.4 * 10 * alone
+
+
+def test_it_refuses_before_it_is_overspent_and_then_changes_nothing() -> None:
+    budget = refdp.PrivacyBudget(1.0)
+    budget.charge(laplace(2.0))
+    budget.charge(laplace(2.0))
+    with pytest.raises(BudgetExceeded, match=r"would bring epsilon to 1\.001"):
+        budget.charge(laplace(1000.0))
+    assert budget.spent() == pytest.approx(1.0)
+    assert len(budget.entries) == 2
+
+
+def test_another_relation_and_wrong_figures_are_refused() -> None:
+    with pytest.raises(InvalidParameter, match="add-remove"):
+        refdp.PrivacyBudget(1.0).charge(laplace(2.0, Relation.REPLACE_ONE))
+    for wrong in (
+        {"epsilon": 0.0},
+        {"epsilon": math.inf},
+        {"epsilon": 1.0, "delta": 1.0},
+        {"epsilon": 1, "relation": "x"},
+    ):
+        with pytest.raises(InvalidParameter):
+            refdp.PrivacyBudget(**wrong)
+
+
+def test_disjoint_records_do_not_add_up_but_shared_ones_do() -> None:
+    budget = refdp.PrivacyBudget(1.0)
+    budget.on("north").charge(laplace(2.0))
+    budget.on("south").charge(laplace(2.0))
+    assert budget.spent() == pytest.approx(0.5)
+    budget.charge(laplace(2.0))  # on all of them
+    assert budget.spent("north") == budget.spent("south") == pytest.approx(1.0)
+    with pytest.raises(BudgetExceeded):
+        budget.on("south").charge(laplace(100.0))
+
+
+def test_under_replace_one_names_of_records_add_up() -> None:
+    """A record that is replaced may leave one set and enter the other."""
+    budget = refdp.PrivacyBudget(2.0, relation="replace-one")
+    for name in ("north", "south"):
+        budget.on(name).charge(laplace(2.0, Relation.REPLACE_ONE))
+    assert budget.spent() == pytest.approx(1.0)
+
+
+def test_adaptive_settings_are_never_cheaper() -> None:
+    """The two filters at half the delta each: the accountant's figure is a lower bound of theirs."""
+    fixed, free = (refdp.PrivacyBudget(1.0, DELTA, adaptive=adaptive) for adaptive in (False, True))
+    for budget in (fixed, free):
+        for _ in range(5):
+            budget.charge(gaussian(20.0))
+    assert fixed.spent() < free.spent() < 5 * account(gaussian(20.0), delta=DELTA).epsilon
+    assert any("fixed without the outputs" in said for said in fixed.report()["assumptions"])
+    assert not any("fixed without the outputs" in said for said in free.report()["assumptions"])
+
+
+def test_the_file_goes_on_where_it_ended(tmp_path: Path) -> None:
+    file = tmp_path / "budget.json"
+    first = refdp.PrivacyBudget(1.0, file=file)
+    first.charge(laplace(2.0), name="one")
+    second = refdp.PrivacyBudget(1.0, file=file)
+    second.charge(laplace(4.0), name="two")
+    assert first.spent() == second.spent() == pytest.approx(0.75)
+    assert [one["name"] for one in first.report()["charges"]] == ["one", "two"]
+    third = pickle.loads(pickle.dumps(first))
+    with pytest.raises(BudgetExceeded):
+        third.charge(laplace(2.0))
+    with pytest.raises(InvalidParameter, match="another budget"):
+        refdp.PrivacyBudget(5.0, file=file)
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"entries": [{}]}))
+    with pytest.raises(InvalidParameter, match="budget file"):
+        first.spent()
+
+
+@pytest.mark.parametrize("name", [None, "budget.json"])
+def test_threads_share_what_is_left(tmp_path: Path, name: str | None) -> None:
+    budget = refdp.PrivacyBudget(1.0, file=name and tmp_path / name)
+    refused = []
+
+    def take() -> None:
+        try:
+            budget.charge(laplace(10.0))
+        except BudgetExceeded:
+            refused.append(1)
+
+    threads = [threading.Thread(target=take) for _ in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(refused) == 6
+    assert budget.spent() == pytest.approx(1.0)
+
+
+def test_copies_are_the_budget_itself_and_without_a_file_it_stays_in_its_process() -> None:
+    budget = refdp.PrivacyBudget(1.0)
+    assert copy.deepcopy(budget) is copy.copy(budget) is budget
+    assert clone(model(budget=budget)).budget is budget
+    with pytest.raises(TypeError, match="file="):
+        pickle.dumps(budget)
+
+
+@pytest.mark.parametrize("paper", registry.PAPERS)
+def test_a_plan_survives_its_file(paper: str) -> None:
+    """With the sensitivities that the ledger proves, which a plan as published does not declare."""
+    chosen = registry.paper(paper)
+    for published in (False, True):
+        params = chosen.params({"epsilon": 1.0, "relation": R}, as_published=published)
+        plan = chosen.plan(params, SCHEMAS[0])
+        read = plan_in(json.loads(json.dumps(plan_out(plan))))
+        assert expand(read.event) == expand(proved(plan.event, R))
+
+
+@pytest.mark.filterwarnings("error::refdp.errors.RepeatedFitWarning")
+def test_fits_are_charged_and_refused() -> None:
+    budget = refdp.PrivacyBudget(1.0)
+    x, y = records()
+    for _ in range(2):
+        model(budget=budget).fit(x, y)
+    assert budget.spent() == pytest.approx(0.8)
+    refused = model(budget=budget)
+    with pytest.raises(BudgetExceeded, match="dpboost"):
+        refused.fit(x, y)
+    assert not hasattr(refused, "model_")
+    small = model(budget=budget.on("half"), epsilon=0.2).fit(x, y)
+    assert small.certificate_.established.epsilon == pytest.approx(0.2)
+    assert budget.spent() == pytest.approx(1.0)
+
+
+def test_cross_validation_and_grid_search_charge_what_they_use() -> None:
+    x, y = records()
+    budget = refdp.PrivacyBudget(10.0)
+    cross_val_score(model(budget=budget), x, y, cv=3, error_score="raise")
+    assert budget.spent() == pytest.approx(1.2)
+    GridSearchCV(model(budget=budget), {"depth": [1, 2]}, cv=2, error_score="raise").fit(x, y)
+    assert budget.spent() == pytest.approx(1.2 + 0.4 * 5)  # two settings on two parts, and the best on all
+    with pytest.raises(BudgetExceeded):
+        cross_val_score(model(budget=refdp.PrivacyBudget(1.0)), x, y, cv=3, error_score="raise")
+
+
+@pytest.mark.filterwarnings("ignore:the bounds of:refdp.errors.PrivacyWarning")
+def test_runs_without_a_guarantee_cannot_be_charged() -> None:
+    x, y = records()
+    for changes in ({"bounds": None}, {"scheme": "np"}, {"as_published": True}):
+        budget = refdp.PrivacyBudget(100.0)
+        with pytest.raises(InvalidParameter, match="nothing is established"):
+            model(budget=budget, **changes).fit(x, y)
+        assert not budget.entries
+    with pytest.raises(InvalidParameter, match="PrivacyBudget"):
+        model(budget=1.0).fit(x, y)
+
+
+@pytest.mark.filterwarnings("always::refdp.errors.RepeatedFitWarning")
+def test_a_second_fit_on_the_same_objects_warns_without_a_budget() -> None:
+    x, y = records()
+    model().fit(x, y)
+    with pytest.warns(RepeatedFitWarning, match="budget="):
+        model().fit(x, y)
