@@ -75,7 +75,7 @@ def tape_text(header: dict[str, Any], listed: Sequence[Listed], transcript: Tran
         raise InvalidParameter(f"{len(listed)} entries were listed and {len(transcript.entries)} transcribed")
     lines = [{**header, "entries": len(listed)}]
     for number, one in enumerate(listed):
-        body = {"path": list(one.path), "kind": one.kind, "law": _law_out(one.law), **array_out(one.values)}
+        body = {"path": list(one.path), "kind": one.kind, "law": law_out(one.law), **array_out(one.values)}
         lines.append(body if transcript is None else {**body, **true_values(transcript.entries[number])})
     return "".join(json.dumps(line, sort_keys=True) + "\n" for line in lines)
 
@@ -119,7 +119,8 @@ def _listed(number: int, body: dict[str, Any]) -> Listed:
     return Listed(tuple(map(str, path)), kind, _law_in(law), array_in(body))
 
 
-def _law_out(law: tuple[Any, ...]) -> list[Any]:
+def law_out(law: tuple[Any, ...]) -> list[Any]:
+    """A law as plain data, floats hexadecimal."""
     return [[_law_part(one) for one in part] if isinstance(part, list) else _law_part(part) for part in law]
 
 

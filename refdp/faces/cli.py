@@ -1,4 +1,4 @@
-"""The command `refdp`: train, predict, audit, claims, account.
+"""The command `refdp`: train, predict, audit, claims, account, conform.
 
 Every command takes --json. Errors are one line on standard error (with --json also {"error": ...} on standard output)
 and exit status 2; an audit that finds a violation exits with 1, a command that was interrupted with 130.
@@ -21,6 +21,7 @@ from refdp.errors import PrivacyWarning, RefdpError
 from refdp.faces.commands.account import account
 from refdp.faces.commands.audit import audit
 from refdp.faces.commands.claims import claims
+from refdp.faces.commands.conform import conform
 from refdp.faces.commands.predict import predict
 from refdp.faces.commands.train import train
 
@@ -33,7 +34,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-for command in (train, predict, audit, claims, account):
+for command in (train, predict, audit, claims, account, conform):
     app.command()(command)
 
 

@@ -1,0 +1,1598 @@
+"""A conformance client in the standard library alone: all operations of all five papers, slowly.
+
+    python conform/clients/reference.py              answers JSON lines on standard input (see docs/conformance.md)
+    python conform/clients/reference.py --check DIR  the independent checker: recomputes every exact vector below DIR
+
+It imports neither refdp nor numpy. As a checker it computes with `Rounded`, which takes every sum, difference, product
+and quotient as a Fraction and rounds it once, half to even, so that no floating-point unit is trusted.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+import sys
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from pathlib import Path
+
+GRID = 2.0**-24
+NAN, INF = math.nan, math.inf
+
+
+class Refused(Exception):
+    """The input is outside the specification."""
+
+
+# --- Numbers ----------------------------------------------------------------------------------------------------------
+
+
+class Rounded(float):
+    """A binary64 number whose arithmetic goes through Fractions."""
+
+    def _with(self, other, exact, plain):
+        if math.isfinite(self) and math.isfinite(other):
+            found = exact(Fraction(float(self)), Fraction(float(other)))
+            if found != 0:
+                try:
+                    return Rounded(found.numerator / found.denominator)
+                except OverflowError:
+                    pass
+        return Rounded(plain(float(self), float(other)))
+
+    def __add__(self, other):
+        return self._with(other, lambda a, b: a + b, lambda a, b: a + b)
+
+    def __sub__(self, other):
+        return self._with(other, lambda a, b: a - b, lambda a, b: a - b)
+
+    def __mul__(self, other):
+        return self._with(other, lambda a, b: a * b, lambda a, b: a * b)
+
+    def __truediv__(self, other):
+        return self._with(other, lambda a, b: a / b, lambda a, b: a / b)
+
+    def __radd__(self, other):
+        return Rounded(other) + self
+
+    def __rsub__(self, other):
+        return Rounded(other) - self
+
+    def __rmul__(self, other):
+        return Rounded(other) * self
+
+    def __rtruediv__(self, other):
+        return Rounded(other) / self
+
+    def __neg__(self):
+        return Rounded(-float(self))
+
+    def __abs__(self):
+        return Rounded(abs(float(self)))
+
+
+NUMBER = [float]
+
+
+def num(value):
+    """A number of the present kind."""
+    return NUMBER[0](value)
+
+
+def rint(x):
+    """The nearest whole number, half to even, with the sign of x."""
+    return num(math.copysign(round(float(x)), float(x)))
+
+
+def on_grid(x):
+    """The nearest multiple of 2^-24, half to even."""
+    return rint(x / GRID) * GRID
+
+
+def grid_floor(x):
+    """The largest multiple of 2^-24 that is at most x >= 0."""
+    return num(math.floor(x / GRID)) * GRID
+
+
+def clamp(x, low, high):
+    """min(max(x, low), high)."""
+    return low if x < low else high if x > high else x
+
+
+def _powers():
+    bits, root = 400, 1 << 401
+    for _ in range(8):
+        root = math.isqrt(root << bits)
+    found = [1 << bits]
+    for _ in range(255):
+        found.append(found[-1] * root >> bits)
+    return [float(Fraction(one, 1 << bits)) for one in found]
+
+
+POWERS = _powers()
+LN2_HIGH, LN2_LOW = float.fromhex("0x1.62e42feep-1"), float.fromhex("0x1.a39ef35793c76p-33")
+
+
+def exp(x):
+    """e^x by the specification's operations."""
+    if x < -708.0:
+        return num(0.0)
+    if x > 709.78:
+        return num(INF)
+    x = num(x)
+    n = round(float(x * (256 * 1.4426950408889634)))
+    r = x - num(float(n)) * (LN2_HIGH / 256)
+    r = r - num(float(n)) * (LN2_LOW / 256)
+    out = r * (1.0 / 24.0)
+    for coefficient in (1.0 / 6.0, 0.5, 1.0):
+        out = (out + coefficient) * r
+    part = POWERS[n & 255]
+    return (out * part + part) * 2.0 ** (n >> 8)
+
+
+def log(x):
+    """log x by the specification's operations."""
+    if not 0 < x < INF:
+        return num(-INF if x == 0 else x if x > 0 else NAN)
+    mantissa, power = math.frexp(x)
+    if mantissa < math.sqrt(0.5):
+        mantissa, power = mantissa * 2, power - 1
+    m, power = num(mantissa), num(float(power))
+    f = (m - 1.0) / (m + 1.0)
+    square = f * f
+    terms = [1.0 / (2 * k + 1) for k in range(11)]
+    series = square * terms[-1]
+    for coefficient in terms[-2:0:-1]:
+        series = (series + coefficient) * square
+    tail = 2.0 * f * series + power * LN2_LOW
+    return power * LN2_HIGH + (tail + 2.0 * f)
+
+
+def expm1(x):
+    """e^x - 1."""
+    u = exp(x)
+    if 0 < u != 1 and u < 2.0**60:
+        return (u - 1.0) * (x / log(u))
+    return num(x) if u == 1 else u - 1.0
+
+
+def log1p(x):
+    """log(1 + x)."""
+    u = num(1.0) + x
+    if 0 < u != 1 and u < INF:
+        return log(u) * (x / (u - 1.0))
+    return num(x) if u == 1 else log(u)
+
+
+# --- JSON -------------------------------------------------------------------------------------------------------------
+
+
+def array(body):
+    """A flat list and its shape."""
+    shape = body["shape"]
+    if len(body["values"]) != math.prod(shape):
+        raise Refused("an array of another shape")
+    if body["dtype"] == "int64":
+        return [int(one) for one in body["values"]], shape
+    return [num(float.fromhex(one)) for one in body["values"]], shape
+
+
+def flat(body):
+    """The values of an array."""
+    return array(body)[0]
+
+
+def rows(body):
+    """A two-dimensional array as a list of rows."""
+    values, (count, width) = array(body)
+    return [values[k * width : (k + 1) * width] for k in range(count)]
+
+
+def out(values, *shape):
+    """An array of floats from nested lists."""
+    found, size = values, []
+    while isinstance(found, list):
+        size.append(len(found))
+        found = found[0] if found else None
+    plain = [float(one).hex() for one in _leaves(values)]
+    return {"dtype": "float64", "shape": list(shape) or size, "values": plain}
+
+
+def out_whole(values):
+    """A list of whole numbers."""
+    return {"dtype": "int64", "shape": [len(values)], "values": [str(int(one)) for one in values]}
+
+
+def _leaves(values):
+    if isinstance(values, list):
+        for one in values:
+            yield from _leaves(one)
+    else:
+        yield values
+
+
+def setting(params, name):
+    """One parameter: floats from their hexadecimal form."""
+    value = params[name]
+    return num(float.fromhex(value)) if isinstance(value, str) and value.lstrip("-").startswith("0x") else value
+
+
+class Schema:
+    """Features with bounds or categories, and the target."""
+
+    def __init__(self, body):
+        self.features = body["features"]
+        self.target = body["target"]
+        self.categorical = ["categories" in one for one in self.features]
+        self.regression = "values" not in self.target
+        classes = 0 if self.regression else len(self.target["values"])
+        self.scores = classes if classes > 2 else 1
+
+    def bounds(self, f):
+        """Lower and upper bound of a numeric feature."""
+        return num(number(self.features[f]["low"])), num(number(self.features[f]["high"]))
+
+    def label(self, output, y):
+        """In [-1, 1] for a regression, else 1 for the class and 0 for the rest."""
+        if self.regression:
+            low, high = num(number(self.target["low"])), num(number(self.target["high"]))
+            return 2.0 * (y - low) / (high - low) - 1.0
+        return num(1.0 if y == (output if self.scores > 1 else 1) else 0.0)
+
+
+def number(value):
+    """A float from JSON."""
+    return float.fromhex(value) if isinstance(value, str) else float(value)
+
+
+# --- Candidates, codes, trees -----------------------------------------------------------------------------------------
+
+
+def uniform_grid(low, high, count):
+    """low + (q / (count + 1)) (high - low)."""
+    return [low + (num(float(q)) / float(count + 1)) * (high - low) for q in range(1, count + 1)]
+
+
+def inner_uniform_grid(low, high, count):
+    """low + (q (high - low)) / (count + 1)."""
+    return [low + num(float(q)) * (high - low) / float(count + 1) for q in range(1, count + 1)]
+
+
+def log_grid(low, high, count):
+    """low + (expm1(q / (count + 1) log 1001) / 1000) (high - low)."""
+    top = log(num(1001.0))
+    return [low + expm1(num(float(q)) / float(count + 1) * top) / 1000.0 * (high - low) for q in range(1, count + 1)]
+
+
+def inner_log_grid(low, high, count):
+    """low - 1 + exp(q log(1 + high - low) / (count + 1))."""
+    top = log(1.0 + high - low)
+    return [low - 1.0 + exp(num(float(q)) * top / float(count + 1)) for q in range(1, count + 1)]
+
+
+GRIDS = {"uniform": uniform_grid, "log": log_grid, "inner-uniform": inner_uniform_grid, "inner-log": inner_log_grid}
+
+
+def thresholds_of(kind, low, high, count):
+    """Sorted, repetitions dropped; none where the bounds are equal."""
+    return sorted(set(GRIDS[kind](low, high, count))) if low < high else []
+
+
+def candidates_of(schema, kind, count):
+    """Thresholds of every numeric feature, categories of the others."""
+    found = []
+    for f, one in enumerate(schema.features):
+        if schema.categorical[f]:
+            found.append([num(float(c)) for c in range(len(one["categories"]))])
+        else:
+            found.append(thresholds_of(kind, *schema.bounds(f), count))
+    return found
+
+
+def code_of(x, thresholds):
+    """0 for a missing value, else 1 + number of thresholds <= x."""
+    return 0 if x != x else 1 + sum(1 for t in thresholds if t <= x)
+
+
+def category_code(x, categories):
+    """0 for a missing or unknown category, else 1 + index."""
+    return 1 + math.floor(x) if x == x and 0 <= x < categories else 0
+
+
+def goes_right(x, value, categorical, missing_right):
+    """Whether a record of value x goes to the right child."""
+    if x != x:
+        return missing_right
+    return x == value if categorical else x >= value
+
+
+def leaf_of(x, splits, categorical):
+    """The leaf of one record in a full tree, splits level by level."""
+    node = 0
+    while node < len(splits):
+        split = splits[node]
+        f = int(split[0])
+        node = 2 * node + 1 + int(goes_right(x[f], split[1], categorical[f], len(split) > 2 and split[2] > 0))
+    return node - len(splits)
+
+
+def bin_counts(candidates, categorical):
+    """Number of codes of each feature."""
+    return [len(t) + (1 if c else 2) for t, c in zip(candidates, categorical)]
+
+
+def codes_of(x, candidates, categorical):
+    """The codes of one record."""
+    return [category_code(v, len(t)) if c else code_of(v, t) for v, t, c in zip(x, candidates, categorical)]
+
+
+def add_exactly(values):
+    """Sums of multiples of the grid have no rounding."""
+    return num(sum(int(float(v) / GRID) for v in values) * GRID)
+
+
+def bin_table(codes, members, nodes, columns, bins):
+    """Sums of every column (None: count) by node and bin: [column][node][bin]."""
+    units = [[[0] * sum(bins) for _ in range(nodes)] for _ in columns]
+    for i, node in enumerate(members):
+        for c, column in enumerate(columns):
+            weight = 2**24 if column is None else int(float(column[i]) / GRID)
+            start = 0
+            for f, size in enumerate(bins):
+                units[c][node][start + codes[i][f]] += weight
+                start += size
+    return [[[num(u * GRID) for u in row] for row in table] for table in units]
+
+
+def node_table(members, nodes, columns):
+    """Sums of every column by node: [column][node]."""
+    units = [[0] * nodes for _ in columns]
+    for i, node in enumerate(members):
+        for c, column in enumerate(columns):
+            units[c][node] += 2**24 if column is None else int(float(column[i]) / GRID)
+    return [[num(u * GRID) for u in row] for row in units]
+
+
+def options_of(candidates):
+    """All candidates (feature, value) in order."""
+    return [[num(float(f)), t] for f, thresholds in enumerate(candidates) for t in thresholds]
+
+
+def sides(table, candidates, categorical):
+    """Sums to the left and right of every candidate of one node's bins, and the missing values' of its feature."""
+    bins = bin_counts(candidates, categorical)
+    total, start, found = add_exactly(table[: bins[0]]), 0, []
+    for f, thresholds in enumerate(candidates):
+        own = table[start : start + bins[f]]
+        for j in range(len(thresholds)):
+            right = own[j + 1] if categorical[f] else add_exactly(own[j + 2 :])
+            found.append((total - right, right, own[0]))
+        start += bins[f]
+    return found
+
+
+def descend(members, x, splits, categorical):
+    """One level down: right children are 2k + 1."""
+    found = []
+    for i, node in enumerate(members):
+        split = splits[node]
+        f = int(split[0])
+        right = goes_right(x[i][f], split[1], categorical[f], len(split) > 2 and split[2] > 0)
+        found.append(2 * node + int(right))
+    return found
+
+
+# --- Mechanisms -------------------------------------------------------------------------------------------------------
+
+
+def snap(x, scale):
+    """Rounded to 2^(floor(log2 scale) - 32), half to even."""
+    exponent = math.frexp(scale)[1] - 1 - 32
+    try:
+        steps = math.ldexp(x, -exponent)
+    except OverflowError:
+        return x
+    return x if abs(steps) >= 2.0**52 else num(math.ldexp(rint(steps), exponent))
+
+
+def to_grid(x, step):
+    """The index of the nearest multiple of the step, half to even."""
+    return int(rint(x / step))
+
+
+def noisy(mechanism, value, standard, width):
+    """One output for each value; width: entries of the last axis."""
+    name = mechanism["name"]
+    scale = mechanism["scale"] if "scale" in mechanism else mechanism["sd"]
+    scales = [num(number(one)) for one in (scale if isinstance(scale, list) else [scale] * width)]
+    if name.startswith("Discrete"):
+        step = num(number(mechanism["step"]))
+        return [step * float(to_grid(v, step) + z) for v, z in zip(value, standard)]
+    return [snap(v + scales[i % width] * z, scales[i % width]) for i, (v, z) in enumerate(zip(value, standard))]
+
+
+def chosen_option(utilities, standard, mechanism):
+    """The option of one row: the first greatest, or by racing the first smallest."""
+    coefficient, best = num(number(mechanism["coefficient"])), max(utilities)
+    weights = [coefficient * (u - best) for u in utilities]
+    if mechanism["sampler"] == "racing":
+        times = [INF if w == -INF else log(z) - w for w, z in zip(weights, standard)]
+        return times.index(min(times))
+    scores = [w + z for w, z in zip(weights, standard)]
+    return scores.index(max(scores))
+
+
+def law_of(mechanism):
+    """Name and parameter of the standard draws that a mechanism takes."""
+    name = mechanism["name"]
+    if name == "Exponential":
+        return ["gumbel" if mechanism["sampler"] == "gumbel" else "exponential"]
+    if name in ("Laplace", "Gaussian"):
+        return ["laplace" if name == "Laplace" else "normal"]
+    step = Fraction(number(mechanism["step"]))
+    if name == "DiscreteLaplace":
+        return ["discrete-laplace", str(Fraction(number(mechanism["scale"])) / step)]
+    sd = mechanism["sd"]
+    squares = [str((Fraction(number(one)) / step) ** 2) for one in (sd if isinstance(sd, list) else [sd])]
+    return ["discrete-gaussian", squares if isinstance(sd, list) else squares[0]]
+
+
+class Tape:
+    """Entries in order; anything else than the next one is refused."""
+
+    def __init__(self, entries):
+        self.entries, self.at, self.releases = entries, 0, []
+
+    def take(self, path, kind, shape):
+        """The next entry."""
+        if self.at >= len(self.entries):
+            raise Refused("the tape ends too early")
+        entry = self.entries[self.at]
+        self.at += 1
+        if entry["path"] != path or entry["kind"] != kind or (shape is not None and entry["shape"] != shape):
+            raise Refused(f"{entry['path']} is listed, {path} of shape {shape} was asked for")
+        return entry, flat(entry)
+
+    def finish(self):
+        """Nothing may be left."""
+        if self.at != len(self.entries):
+            raise Refused("the tape goes on after the run")
+
+    def noise(self, path, value, mechanism=None):
+        """Release nested lists of numbers; mechanism: the program's own, else that of the tape."""
+        body = out(value)
+        entry, standard = self.take(path, "release", body["shape"])
+        mechanism = mechanism or entry["mechanism"]
+        if entry["law"] != law_of(mechanism):
+            raise Refused(f"{path}: another law")
+        found = noisy(mechanism, list(_leaves(value)), standard, body["shape"][-1])
+        self.releases.append({"path": path, "value": body, "output": out(found, *body["shape"])})
+        return found
+
+    def choose(self, path, table, options, mechanism=None):
+        """Release one option for each row of utilities."""
+        width = len(options)
+        entry, standard = self.take(path, "release", [len(table), width])
+        mechanism = mechanism or entry["mechanism"]
+        if entry["law"] != law_of(mechanism):
+            raise Refused(f"{path}: another law")
+        picks = [chosen_option(row, standard[k * width : (k + 1) * width], mechanism) for k, row in enumerate(table)]
+        found = [options[pick] for pick in picks]
+        self.releases.append({"path": path, "value": out(table), "output": out(found)})
+        return found
+
+
+# --- The shared parts of training -------------------------------------------------------------------------------------
+
+
+def advance(scores, leaf, values, weight):
+    """Scores of all records after a tree."""
+    steps = [weight * v for v in values]
+    return [s + steps[k] for s, k in zip(scores, leaf)]
+
+
+def ensemble(initial, weights, trees):
+    """One score's model."""
+    return {
+        "initial": float(initial).hex(),
+        "weights": [float(w).hex() for w in weights],
+        "trees": [{"splits": out(s, len(s), len(s[0]) if s else 2), "leaves": out(v)} for s, v in trees],
+    }
+
+
+def selected(members, block):
+    """Positions of the records in a block."""
+    return [i for i, m in enumerate(members) if m == block]
+
+
+def at_least(exact):
+    """The smallest float that is not below a fraction."""
+    found = float(exact)
+    return found if Fraction(found) >= exact else math.nextafter(found, INF)
+
+
+def quotient_up(a, b):
+    """A float q with a <= q b."""
+    q = a / b
+    while Fraction(q) * Fraction(b) < Fraction(a):
+        q = math.nextafter(q, INF)
+    return q
+
+
+def quotient_down(a, b):
+    """A float q with q b <= a."""
+    q = a / b
+    while Fraction(q) * Fraction(b) > Fraction(a):
+        q = math.nextafter(q, -INF)
+    return q
+
+
+def changed(relation):
+    """How many records differ between neighbours."""
+    return 1 if relation == "add-remove" else 2
+
+
+def exponential_charge(epsilon, bound, relation, sampler="gumbel"):
+    """The exponential mechanism of a range, and its sensitivity."""
+    mechanism = {"name": "Exponential", "coefficient": quotient_down(epsilon, bound).hex(), "sampler": sampler}
+    return mechanism, {"bound": bound.hex(), "norm": "range", "relation": relation}
+
+
+def laplace_charge(epsilon, bound, relation, noise, touched):
+    """Laplace noise of an L1 sensitivity, on a grid where it is discrete."""
+    if noise == "floating":
+        mechanism = {"name": "Laplace", "scale": quotient_up(bound, epsilon).hex()}
+    else:
+        step = math.ldexp(1.0, math.frexp(bound / epsilon)[1] - 1) / 1024
+        bound = step * math.floor(bound / step + touched)
+        mechanism = {"name": "DiscreteLaplace", "scale": quotient_up(bound, epsilon).hex(), "step": step.hex()}
+    return mechanism, {"bound": bound.hex(), "norm": "1", "relation": relation}
+
+
+def release(name, charge):
+    """One release of a plan."""
+    return {"release": name, "mechanism": charge[0], "sensitivity": charge[1]}
+
+
+def sequence(events):
+    """Events one after the other, flat; one alone is itself."""
+    found = []
+    for event in events:
+        found += event.get("sequential", [event])
+    return found[0] if len(found) == 1 else {"sequential": found}
+
+
+def share_down(exact):
+    """A share rounded down to a multiple of 2^-53."""
+    return math.floor(Fraction(exact) * 2**53) / 2**53
+
+
+def check(params, domains):
+    """Parameters within their domains: (least, most, open below, open above)."""
+    for name, (least, most, above, below) in domains.items():
+        value = setting(params, name)
+        if not (least <= value <= most) or (above and value == least) or (below and value == most):
+            raise Refused(f"{name} = {value}")
+
+
+BIG = 2.0**500
+
+
+# --- DPBoost ----------------------------------------------------------------------------------------------------------
+
+
+def dpboost_check(p):
+    """Domains of the parameters."""
+    check(
+        p,
+        {
+            "epsilon": (0, BIG, True, False),
+            "trees": (1, BIG, False, False),
+            "trees_per_ensemble": (1, BIG, False, False),
+            "depth": (1, 16, False, False),
+            "bins": (1, 60000, False, False),
+            "regularisation": (GRID, BIG, False, False),
+            "shrinkage": (0.001, 1, False, True),
+            "gradient_bound": (GRID, 1024, True, False),
+        },
+    )
+
+
+def dpboost_statistics(p, schema, score, label):
+    """g on the grid, and whether the record is used."""
+    g = on_grid(score - label)
+    bound = setting(p, "gradient_bound")
+    if p["gradients"] == "clip":
+        g = clamp(g, -grid_floor(bound), grid_floor(bound))
+    return {"g": g, "h": num(1.0)}, abs(g) <= bound
+
+
+def signed_label(p, schema, output, y):
+    """In [-1, 1], or 1 for the class and -1 for the rest."""
+    label = schema.label(output, y)
+    return label if schema.regression else 2.0 * label - 1.0
+
+
+def dpboost_gain(left, right, p):
+    """G_L^2 / (n_L + lambda) + G_R^2 / (n_R + lambda)."""
+    lam = setting(p, "regularisation")
+    return left[0] * left[0] / (left[1] + lam) + right[0] * right[0] / (right[1] + lam)
+
+
+def dpboost_leaf(g, n, p, clip):
+    """-G / (n + lambda), clipped."""
+    return clamp(-g / (n + setting(p, "regularisation")), -clip, clip)
+
+
+def dpboost_blocks(p):
+    """(share, clip) of every tree of every ensemble."""
+    size = {"dpboost": p["trees_per_ensemble"], "para": p["trees"]}.get(p["scheme"], 1)
+    found = []
+    for start in range(0, p["trees"], size):
+        count = min(size, p["trees"] - start)
+        found.append([dpboost_block(p, t, count) for t in range(count)])
+    return found
+
+
+def dpboost_block(p, t, count):
+    """Share of the records and clipping threshold of tree t of an ensemble."""
+    bound = float(setting(p, "gradient_bound"))
+    if p["scheme"] == "para":
+        return share_down(Fraction(1, 2 ** (t + 1))), bound
+    if p["scheme"] != "dpboost":
+        return 1.0, bound
+    with localcontext(prec=100):
+        eta = Decimal(float(setting(p, "shrinkage")))
+        clip = Decimal(bound) * (1 - eta) ** t
+        return share_down(Fraction(eta * (1 - eta) ** t / (1 - (1 - eta) ** count))), float(clip)
+
+
+def dpboost_split_charge(p, epsilon):
+    """The choice of a level's splits."""
+    bound = at_least(changed(p["relation"]) * 4 * Fraction(float(setting(p, "gradient_bound"))) ** 2)
+    return exponential_charge(epsilon / (2 * p["depth"]), bound, p["relation"])
+
+
+def dpboost_leaf_charge(p, epsilon, clip):
+    """The release of a tree's leaf values."""
+    g, lam, c = (
+        Fraction(float(setting(p, "gradient_bound"))),
+        Fraction(float(setting(p, "regularisation"))),
+        Fraction(clip),
+    )
+    one = min(g / (1 + lam), 2 * c, (g + c) / (2 + lam))
+    bound = at_least(changed(p["relation"]) * one)
+    return laplace_charge(epsilon / 2, bound, p["relation"], p["noise"], changed(p["relation"]))
+
+
+def dpboost_epsilon(p, schema):
+    """Budget of one tree."""
+    return float(setting(p, "epsilon")) / len(dpboost_blocks(p)) / schema.scores
+
+
+def dpboost_plan(p, schema):
+    """Everything that a run releases."""
+    dpboost_check(p)
+    epsilon, events = dpboost_epsilon(p, schema), []
+    for _ in range(schema.scores):
+        for blocks in dpboost_blocks(p):
+            trees = []
+            for _, clip in blocks:
+                levels = [release(f"splits of level {d}", dpboost_split_charge(p, epsilon)) for d in range(p["depth"])]
+                trees.append(sequence([*levels, release("leaves", dpboost_leaf_charge(p, epsilon, clip))]))
+            events.append({"partition": [share.hex() for share, _ in blocks], "events": trees})
+    return sequence(events)
+
+
+def grow(x, columns, used, candidates, categorical, depth, choose, extra=()):
+    """Levels of splits; the splits level by level, and where every used record ends."""
+    bins = bin_counts(candidates, categorical)
+    codes = [codes_of(x[i], candidates, categorical) for i in used]
+    members, chosen = [0] * len(used), []
+    for level in range(depth):
+        table = bin_table(codes, members, 2**level, columns, bins)
+        splits = choose(level, table)
+        chosen += splits
+        members = descend(members, [x[i] for i in used], splits, categorical)
+    return chosen, members
+
+
+def dpboost_train(p, schema, x, y, tape):
+    """Algorithm 2 with Algorithm 1 inside."""
+    dpboost_check(p)
+    candidates = candidates_of(schema, p["candidates"], p["bins"])
+    options, model, epsilon = options_of(candidates), [], dpboost_epsilon(p, schema)
+    for output in range(schema.scores):
+        labels = [signed_label(p, schema, output, one) for one in y]
+        scores, trees = [num(0.0)] * len(y), []
+        for number_, blocks in enumerate(dpboost_blocks(p)):
+            scope = f"score {output}/ensemble {number_}"
+            _, block_of = tape.take(scope, "assign", [len(y)])
+            for t, (_, clip) in enumerate(blocks):
+                path = f"{scope} {t}" if len(blocks) > 1 else scope
+                found = [dpboost_statistics(p, schema, s, label) for s, label in zip(scores, labels)]
+                used = [i for i in selected(block_of, t) if found[i][1]]
+                g = [found[i][0]["g"] for i in used]
+
+                def choose(level, table, path=path):
+                    utility = []
+                    for node in range(2**level):
+                        both = zip(
+                            sides(table[0][node], candidates, schema.categorical),
+                            sides(table[1][node], candidates, schema.categorical),
+                        )
+                        utility.append([dpboost_gain((a[0], b[0]), (a[1], b[1]), p) for a, b in both])
+                    return tape.choose(
+                        f"{path}/splits of level {level}", utility, options, dpboost_split_charge(p, epsilon)[0]
+                    )
+
+                splits, members = grow(x, [g, None], used, candidates, schema.categorical, p["depth"], choose)
+                sums = node_table(members, 2 ** p["depth"], [g, None])
+                value = [dpboost_leaf(a, b, p, num(clip)) for a, b in zip(*sums)]
+                leaves = tape.noise(f"{path}/leaves", value, dpboost_leaf_charge(p, epsilon, clip)[0])
+                trees.append((splits, leaves))
+                leaf = [leaf_of(one, splits, schema.categorical) for one in x]
+                scores = advance(scores, leaf, leaves, setting(p, "shrinkage"))
+        model.append(ensemble(0.0, [setting(p, "shrinkage")] * len(trees), trees))
+    return model
+
+
+# --- InPrivate Digging ------------------------------------------------------------------------------------------------
+
+
+def inprivate_check(p):
+    """Domains of the parameters."""
+    check(
+        p,
+        {
+            "epsilon": (0, BIG, True, False),
+            "owners": (1, 1e5, False, False),
+            "rounds": (1, 60, False, False),
+            "depth": (1, 16, False, False),
+            "bins": (1, 60000, False, False),
+            "split_share": (0, 1, True, True),
+            "residual_bound": (GRID, 1024, True, False),
+            "leaf_bound": (0, 1e100, True, False),
+            "damping": (0, BIG, False, False),
+            "shrinkage": (0, 1, True, False),
+        },
+    )
+
+
+def inprivate_statistics(p, schema, score, label):
+    """Residual and curvature on the grid."""
+    bound = grid_floor(setting(p, "residual_bound"))
+    if schema.regression:
+        return {"r": on_grid(clamp(label - score, -bound, bound)), "c": num(1.0)}, True
+    r = on_grid(clamp(2.0 * label / (1.0 + exp(2.0 * label * score)), -bound, bound))
+    return {"r": r, "c": on_grid(abs(r) * (2.0 - abs(r)))}, True
+
+
+def inprivate_gain(left, right, p):
+    """G_L^2/n_L + G_R^2/n_R - G^2/n, 0 for an empty node."""
+
+    def part(g, n):
+        return g * g / (n if n > 1 else num(1.0))
+
+    return part(*left) + part(*right) - part(left[0] + right[0], left[1] + right[1])
+
+
+def inprivate_leaf(numerator, denominator, p, mechanism):
+    """Numerator over a denominator of at least max(1, damping * scale), cut."""
+    least = max(num(1.0), setting(p, "damping") * num(number(mechanism["scale"])))
+    bound = setting(p, "leaf_bound")
+    return clamp(numerator / (denominator if denominator > least else least), -bound, bound)
+
+
+def inprivate_dealt(p):
+    """Probability of every turn, in order."""
+    shares = [1.0] if p["rounds"] == 1 else [share_down(Fraction(1, 2**t)) for t in range(1, p["rounds"] + 1)]
+    return [share_down(Fraction(s) / p["owners"]) for s in shares for _ in range(p["owners"])]
+
+
+def inprivate_split_charge(p, schema):
+    """The choice of a level's splits."""
+    bound = at_least(4 * changed(p["relation"]) * Fraction(float(setting(p, "residual_bound"))) ** 2)
+    epsilon = float(setting(p, "split_share")) * (float(setting(p, "epsilon")) / schema.scores) / (p["depth"] - 1)
+    return exponential_charge(epsilon, bound, p["relation"])
+
+
+def inprivate_leaf_charge(p, schema):
+    """Both sums of all leaves."""
+    one = Fraction(float(setting(p, "residual_bound"))) + 1 if schema.regression else Fraction(9, 4)
+    epsilon = (1 - float(setting(p, "split_share"))) * (float(setting(p, "epsilon")) / schema.scores)
+    bound = at_least(changed(p["relation"]) * one)
+    return laplace_charge(epsilon, bound, p["relation"], p["noise"], 2 * changed(p["relation"]))
+
+
+def inprivate_plan(p, schema):
+    """Everything that a run releases."""
+    inprivate_check(p)
+    turns = []
+    for _ in inprivate_dealt(p):
+        trees = []
+        for _ in range(schema.scores):
+            trees += [release(f"splits of level {d}", inprivate_split_charge(p, schema)) for d in range(p["depth"] - 1)]
+            trees.append(release("leaves", inprivate_leaf_charge(p, schema)))
+        turns.append(sequence(trees))
+    return {"partition": [share.hex() for share in inprivate_dealt(p)], "events": turns}
+
+
+def inprivate_train(p, schema, x, y, tape):
+    """Algorithm 2 with all owners in one run."""
+    inprivate_check(p)
+    candidates = candidates_of(schema, p["candidates"], p["bins"])
+    options, turns = options_of(candidates), inprivate_dealt(p)
+    labels = [[signed_label(p, schema, k, one) for one in y] for k in range(schema.scores)]
+    scores, trees = [[num(0.0)] * len(y) for _ in labels], [[] for _ in labels]
+    _, block_of = tape.take("owner and round", "assign", [len(y)])
+    for t in range(len(turns)):
+        scope = f"owner and round {t}" if len(turns) > 1 else "owner and round"
+        used, made = selected(block_of, t), []
+        for k in range(schema.scores):
+            found = [inprivate_statistics(p, schema, scores[k][i], labels[k][i])[0] for i in used]
+            r, c = [one["r"] for one in found], None if schema.regression else [one["c"] for one in found]
+
+            def choose(level, table, path=f"{scope}/score {k}"):
+                utility = []
+                for node in range(2**level):
+                    both = zip(
+                        sides(table[0][node], candidates, schema.categorical),
+                        sides(table[1][node], candidates, schema.categorical),
+                    )
+                    utility.append([inprivate_gain((a[0], b[0]), (a[1], b[1]), p) for a, b in both])
+                return tape.choose(
+                    f"{path}/splits of level {level}", utility, options, inprivate_split_charge(p, schema)[0]
+                )
+
+            splits, members = grow(x, [r, None], used, candidates, schema.categorical, p["depth"] - 1, choose)
+            sums = node_table(members, 2 ** (p["depth"] - 1), [r, c])
+            mechanism = inprivate_leaf_charge(p, schema)[0]
+            got, width = tape.noise(f"{scope}/score {k}/leaves", sums, mechanism), 2 ** (p["depth"] - 1)
+            made.append((splits, [inprivate_leaf(a, b, p, mechanism) for a, b in zip(got[:width], got[width:])]))
+        for k, (splits, leaves) in enumerate(made):
+            trees[k].append((splits, leaves))
+            leaf = [leaf_of(one, splits, schema.categorical) for one in x]
+            scores[k] = advance(scores[k], leaf, leaves, setting(p, "shrinkage"))
+    return [ensemble(0.0, [setting(p, "shrinkage")] * len(turns), own) for own in trees]
+
+
+# --- DP-XGBoost, public candidates ------------------------------------------------------------------------------------
+
+
+def dpxgboost_check(p):
+    """Domains of the parameters."""
+    check(
+        p,
+        {
+            "epsilon": (0, BIG, True, False),
+            "trees": (1, 1e5, False, False),
+            "depth": (1, 12, False, False),
+            "bins": (1, 254, False, False),
+            "sketch_bins": (2, 255, False, False),
+            "subsample": (0, 1, True, False),
+            "regularisation": (GRID, BIG, False, False),
+            "child_minimum": (1, 1e9, False, False),
+            "gradient_bound": (GRID, 1024, True, False),
+        },
+    )
+
+
+def dpxgboost_newton(p):
+    """Whether gains divide by Hessians."""
+    return p["loss"] == "log" and p["gain"] == "newton"
+
+
+def dpxgboost_bounds(p):
+    """h* and the largest |g|."""
+    highest = num(1.0 if p["loss"] == "square" else 0.25)
+    bound = setting(p, "gradient_bound")
+    if p["loss"] == "log":
+        bound = min(bound, num(1.0))
+        bound = min(bound, setting(p, "ratio_bound") * highest) if dpxgboost_newton(p) else bound
+    return highest, bound
+
+
+def dpxgboost_label(p, schema, output, y):
+    """As `signed_label` for square loss, 0 or 1 for log loss."""
+    return schema.label(output, y) if p["loss"] == "log" else signed_label(p, schema, output, y)
+
+
+def dpxgboost_statistics(p, schema, score, label):
+    """g, h and the filter."""
+    bound, h = setting(p, "gradient_bound"), num(1.0)
+    g = on_grid(score - label)
+    if p["loss"] == "log":
+        probability = 1.0 / (1.0 + exp(-clamp(score, -700.0, 700.0)))
+        g, h = on_grid(probability - label), on_grid(probability * (1.0 - probability))
+    if p["gradients"] == "clip":
+        g = clamp(g, -grid_floor(bound), grid_floor(bound))
+    used = abs(g) <= bound
+    if dpxgboost_newton(p):
+        ratio = setting(p, "ratio_bound")
+        cut = clamp(g, -ratio * h, ratio * h)
+        g = num(math.copysign(math.trunc(cut / GRID), cut)) * GRID
+    return {"g": g, "h": h}, used
+
+
+def dpxgboost_gains(left, right, missing, p):
+    """Gains with missing values left, and right if learned."""
+    ways = [(left, right)]
+    if p["missing"] == "learned":
+        ways.append(((left[0] - missing[0], left[1] - missing[1]), (right[0] + missing[0], right[1] + missing[1])))
+    return [dpboost_gain(a, b, p) for a, b in ways]
+
+
+def dpxgboost_utilities(tables, candidates, categorical, p):
+    """Of one node: all candidates with missing values left, then all with missing values right."""
+    both = zip(sides(tables[0], candidates, categorical), sides(tables[1], candidates, categorical))
+    found = [dpxgboost_gains((a[0], b[0]), (a[1], b[1]), (a[2], b[2]), p) for a, b in both]
+    return [one[way] for way in range(len(found[0])) for one in found]
+
+
+def dpxgboost_leaf(g, n, p):
+    """-G / (max(n, N) + lambda)."""
+    least = num(float(p["child_minimum"] if p["leaf"] == "minimum" else 0))
+    return -g / ((n if n > least else least) + setting(p, "regularisation"))
+
+
+def dpxgboost_average(g, weighted, weight, p):
+    """Algorithm 1 from noisy sums."""
+    highest, bound = dpxgboost_bounds(p)
+    least, bound = highest * float(p["child_minimum"]), bound / highest
+    size = weighted / weight
+    average = (g + 0.0) / ((size if size > least else least) + setting(p, "regularisation"))
+    return -clamp(average, -bound, bound)
+
+
+def dpxgboost_train(p, schema, x, y, tape):
+    """Boosting with public candidates."""
+    dpxgboost_check(p)
+    candidates, model = candidates_of(schema, "uniform", p["bins"]), []
+    plain = options_of(candidates)
+    options = plain if p["missing"] == "left" else [[*one, num(side)] for side in (0.0, 1.0) for one in plain]
+    rate = setting(p, "subsample")
+    for output in range(schema.scores):
+        labels = [dpxgboost_label(p, schema, output, one) for one in y]
+        scores, trees = [num(0.0)] * len(y), []
+        for t in range(p["trees"]):
+            scope = f"score {output}/tree {t}"
+            found = [dpxgboost_statistics(p, schema, s, label) for s, label in zip(scores, labels)]
+            used = list(range(len(y)))
+            if rate < 1:
+                used = selected(tape.take(f"{scope}/rows", "assign", [len(y)])[1], 0)
+                scope = f"{scope}/rows"
+            used = [i for i in used if found[i][1]]
+            g, h = [found[i][0]["g"] for i in used], [found[i][0]["h"] for i in used]
+            second = None if p["loss"] == "log" and p["gain"] == "count" else h
+
+            def choose(level, table, scope=scope):
+                utility = [
+                    dpxgboost_utilities([table[0][k], table[1][k]], candidates, schema.categorical, p)
+                    for k in range(2**level)
+                ]
+                return tape.choose(f"{scope}/splits of level {level}", utility, options)
+
+            splits, members = grow(x, [g, second], used, candidates, schema.categorical, p["depth"], choose)
+            width = 2 ** p["depth"]
+            if p["leaf"] == "average":
+                highest, bound = dpxgboost_bounds(p)
+                weight = setting(p, "count_weight") * bound / highest
+                sums = node_table(members, width, [g, h])
+                got = tape.noise(f"{scope}/leaves", [[s * 1.0 for s in sums[0]], [s * weight for s in sums[1]]])
+                leaves = [dpxgboost_average(a, b, weight, p) for a, b in zip(got[:width], got[width:])]
+            else:
+                sums = node_table(members, width, [g, None])
+                leaves = tape.noise(f"{scope}/leaves", [dpxgboost_leaf(a, b, p) for a, b in zip(*sums)])
+            trees.append((splits, leaves))
+            leaf = [leaf_of(one, splits, schema.categorical) for one in x]
+            scores = advance(scores, leaf, leaves, setting(p, "shrinkage"))
+        model.append(ensemble(0.0, [setting(p, "shrinkage")] * len(trees), trees))
+    return model
+
+
+# --- Federated framework, totally random ------------------------------------------------------------------------------
+
+
+def fedgbdt_check(p):
+    """Domains of the parameters."""
+    check(
+        p,
+        {
+            "epsilon": (0, BIG, True, False),
+            "delta": (0, 1, True, True),
+            "depth": (1, 12, False, False),
+            "bins": (1, 60000, False, False),
+            "trees": (1, BIG, False, False),
+            "batch": (1, BIG, False, False),
+            "regularisation": (0, BIG, True, False),
+            "shrinkage": (0, 1e100, True, False),
+            "leaf_clip": (0, 1e100, True, False),
+        },
+    )
+
+
+def plain_label(p, schema, output, y):
+    """In [-1, 1], or 1 for the class and 0 for the rest."""
+    return schema.label(output, y)
+
+
+def fedgbdt_statistics(p, schema, score, label):
+    """(g, h); h follows from the gradient before it is rounded."""
+    forest = p["update"] == "averaging"
+    if schema.regression:
+        bound = grid_floor(setting(p, "gradient_bound"))
+        return {"g": on_grid(label) if forest else clamp(on_grid(score - label), -bound, bound), "h": num(1.0)}, True
+    gradient = 1.0 / (1.0 + exp(-score)) - label
+    h = fedgbdt_hessian(gradient) if p["update"] == "newton" else num(1.0)
+    return {"g": on_grid(label if forest else gradient), "h": h}, True
+
+
+def fedgbdt_hessian(gradient):
+    """|g| (1 - |g|), then rounded."""
+    return on_grid(abs(gradient) * (1.0 - abs(gradient)))
+
+
+def fedgbdt_weight(g, h, p):
+    """-G / (H + lambda), 0 where H is not positive."""
+    return g * 0.0 if h <= 0 else -g / (h + setting(p, "regularisation"))
+
+
+def fedgbdt_leaf(g, h, p, schema):
+    """What a leaf adds to a score."""
+    if p["update"] != "averaging":
+        clip = setting(p, "leaf_clip")
+        return setting(p, "shrinkage") * clamp(fedgbdt_weight(g, h, p), -clip, clip)
+    if not schema.regression:
+        return fedgbdt_average(g, h)
+    return 2.0 * fedgbdt_average((g + h) / 2.0, h) - 1.0
+
+
+def fedgbdt_average(g, h):
+    """G / H in [0, 1], 1/2 where H is not positive; a cut below gives a zero of the sign of G."""
+    return (0.0 * g + 1.0) / 2.0 if h <= 0 else clamp(g / h, 0.0 * g, num(1.0))
+
+
+def fedgbdt_decrease(g, h, p):
+    """-2 (G w + (H + lambda) w^2 / 2) at the clipped weight."""
+    lam, clip = setting(p, "regularisation"), setting(p, "leaf_clip")
+    positive = h if h > 0 else num(0.0)
+    w = clamp(-g / (positive + lam), -clip, clip) if h > 0 else num(0.0)
+    return -2.0 * (g * w + (positive + lam) * w * w / 2.0)
+
+
+def fedgbdt_score(left, right, p):
+    """Half the decrease of both children over that of the parent, less the penalty."""
+    parent = fedgbdt_decrease(left[0] + right[0], left[1] + right[1], p)
+    return (fedgbdt_decrease(*left, p) + fedgbdt_decrease(*right, p) - parent) / 2.0 - setting(p, "split_penalty")
+
+
+def random_tree(candidates, categorical, uniform, depth):
+    """A feature, then one of its open candidates, for every node level by level."""
+    place = [(f, j) for f, t in enumerate(candidates) for j in range(len(t))]
+    opened, chosen = {0: [True] * len(place)}, []
+    for node in range(2**depth - 1):
+        mask = opened[node]
+        pickable = mask if any(mask) else [True] * len(place)
+        features = sorted({f for (f, _), free in zip(place, pickable) if free})
+        f = features[pick(uniform[node][0], len(features))]
+        own = [k for k, (feature, _) in enumerate(place) if feature == f and pickable[k]]
+        k = own[pick(uniform[node][1], len(own))]
+        chosen.append([num(float(f)), candidates[f][place[k][1]]])
+        left, right = list(mask), list(mask)
+        for other, (feature, _) in enumerate(place):
+            if feature == f:
+                left[other] = mask[other] and (other != k if categorical[f] else other < k)
+                right[other] = mask[other] and not categorical[f] and other > k
+        opened[2 * node + 1], opened[2 * node + 2] = left, right
+    return chosen
+
+
+def pick(u, count):
+    """floor(u count), at most count - 1."""
+    return min(int(u * float(count)), count - 1)
+
+
+def fedgbdt_train(p, schema, x, y, tape):
+    """Algorithm 1, totally random, uniform candidates."""
+    fedgbdt_check(p)
+    if (
+        p["splits"] != "totally-random"
+        or p["candidates"] != "uniform"
+        or p["features_per_tree"] not in (None, len(schema.features))
+    ):
+        raise NotImplementedError("totally random trees on all features, uniform candidates")
+    candidates, model = candidates_of(schema, "inner-uniform", p["bins"]), []
+    width, nodes = 2 ** p["depth"], 2 ** p["depth"] - 1
+    for output in range(schema.scores):
+        labels = [plain_label(p, schema, output, one) for one in y]
+        scores, trees, weights = [num(0.0)] * len(y), [], []
+        for first in range(1, p["trees"] + 1, p["batch"]):
+            batch = range(first, min(first + p["batch"], p["trees"] + 1))
+            found = [fedgbdt_statistics(p, schema, s, label)[0] for s, label in zip(scores, labels)]
+            g = [one["g"] for one in found]
+            h = None if schema.regression or p["update"] != "newton" else [one["h"] for one in found]
+            placed = []
+            for t in batch:
+                _, u = tape.take(f"score {output}/tree {t}/splits", "draw", [nodes, 2])
+                splits = random_tree(
+                    candidates, schema.categorical, [u[2 * k : 2 * k + 2] for k in range(nodes)], p["depth"]
+                )
+                placed.append((splits, [leaf_of(one, splits, schema.categorical) for one in x]))
+            share, moved = num(1.0) / float(p["trees"] if p["update"] == "averaging" else len(batch)), []
+            for t, (splits, leaf) in zip(batch, placed):
+                got = tape.noise(f"score {output}/tree {t}/leaves", node_table(leaf, width, [g, h]))
+                leaves = [fedgbdt_leaf(a, b, p, schema) for a, b in zip(got[:width], got[width:])]
+                trees.append((splits, leaves))
+                weights.append(share)
+                moved.append((leaf, leaves))
+            for leaf, leaves in moved:
+                scores = advance(scores, leaf, leaves, share)
+        model.append(ensemble(0.0, weights, trees))
+    return model
+
+
+# --- S-GBDT -----------------------------------------------------------------------------------------------------------
+
+
+def sgbdt_check(p):
+    """Domains of the parameters."""
+    check(
+        p,
+        {
+            "epsilon": (0, BIG, True, False),
+            "delta": (0, 1, True, True),
+            "trees": (1, 10000, False, False),
+            "extra_trees": (0, 10000, False, False),
+            "depth": (1, 8, False, False),
+            "subsample": (0, 1, True, False),
+            "shrinkage": (0, 1, True, False),
+            "gradient_bound": (2 * GRID, 1, False, False),
+            "hessian_bound": (2 * GRID, 1, False, False),
+            "label_bound": (2 * GRID, 1, False, False),
+            "regularisation": (0, BIG, True, False),
+            "leaf_clip": (0, 1e100, True, False),
+            "support_weight": (0, 1, True, True),
+            "count_share": (0, 1, True, True),
+            "initial_share": (0, 1, False, True),
+        },
+    )
+
+
+def sgbdt_statistics(p, schema, score, label):
+    """Clipped derivatives on the grid."""
+    g_bound, h_bound = grid_floor(setting(p, "gradient_bound")), grid_floor(setting(p, "hessian_bound"))
+    if schema.regression:
+        return {"g": clamp(on_grid(score - label), -g_bound, g_bound), "h": num(1.0)}, True
+    probability = 1.0 / (1.0 + exp(-score))
+    g = clamp(on_grid(probability - label), -g_bound, g_bound)
+    return {"g": g, "h": clamp(on_grid(probability * (1.0 - probability)), num(0.0), h_bound)}, True
+
+
+def sgbdt_leaf(g, h, p):
+    """-u / w clamped, 0 where w is not positive."""
+    lam, clip = setting(p, "regularisation"), setting(p, "leaf_clip")
+    support = lam + h if p["support"] == "additive" else (h if h > lam else lam)
+    return clamp(-g / support, -clip, clip) if support > 0 else num(0.0)
+
+
+def grid_indices(features, where, width, points):
+    """For every node an index that its path has not ruled out."""
+    first = [[0] * width for _ in features]
+    last = [[points - 1] * width for _ in features]
+    found = []
+    for node, f in enumerate(features):
+        left = first[node][f]
+        count = max(last[node][f] - left + 1, 0)
+        chosen = min(left + int(where[node] * float(count)), points - 1)
+        found.append(chosen)
+        for child in (2 * node + 1, 2 * node + 2):
+            if child < len(features):
+                first[child], last[child] = list(first[node]), list(last[node])
+        if 2 * node + 2 < len(features):
+            last[2 * node + 1][f] = min(last[node][f], chosen - 1)
+            first[2 * node + 2][f] = max(left, chosen + 1)
+    return found
+
+
+def sgbdt_splits(p, schema, tree, prefix, tape):
+    """The public splits of one tree."""
+    nodes, width = 2 ** p["depth"] - 1, len(schema.features)
+    if p["features"] == "uniform":
+        features = tape.take(f"{prefix}/features", "draw", [nodes])[1]
+    else:
+        features = [tree % width] * nodes
+    where = tape.take(f"{prefix}/values", "draw", [nodes])[1]
+    share = where
+    if p["values"] == "grid":
+        points = p["grid_points"]
+        share = [num(float(one)) / float(points) for one in grid_indices(features, where, width, points)]
+    splits = []
+    for node, f in enumerate(features):
+        if schema.categorical[f]:
+            value = num(float(math.floor(where[node] * float(len(schema.features[f]["categories"])))))
+        else:
+            low, high = schema.bounds(f)
+            value = low + share[node] * (high - low)
+        splits.append([num(float(f)), value])
+    return splits
+
+
+def sgbdt_initial(p, schema, labels, prefix, tape):
+    """Noisy mean of the clamped labels, or its logit."""
+    if setting(p, "initial_share") == 0:
+        return num(0.0)
+    bound = grid_floor(setting(p, "label_bound"))
+    low = -bound if schema.regression else num(0.0)
+    total = add_exactly([on_grid(clamp(one, low, bound)) for one in labels])
+    count = tape.noise(f"{prefix}/count", [num(float(len(labels)))])[0]
+    noisy_sum = tape.noise(f"{prefix}/labels", [total])[0]
+    mean = noisy_sum / (count if count > 1 else num(1.0))
+    if schema.regression:
+        return clamp(mean, -bound, bound)
+    inside = clamp(mean, num(0.01), num(1.0) - 0.01)
+    return log(inside / (1.0 - inside))
+
+
+def sgbdt_train(p, schema, x, y, tape):
+    """Random trees, Poisson samples; without the filter of extra rounds."""
+    sgbdt_check(p)
+    if p["extra_trees"]:
+        raise NotImplementedError("the filter of extra rounds")
+    model, width = [], 2 ** p["depth"]
+    for output in range(schema.scores):
+        prefix = f"score {output}"
+        labels = [plain_label(p, schema, output, one) for one in y]
+        initial, trees = sgbdt_initial(p, schema, labels, prefix, tape), []
+        scores = [num(0.0) + initial for _ in y]
+        for t in range(p["trees"]):
+            splits = sgbdt_splits(p, schema, t, prefix, tape)
+            leaf = [leaf_of(one, splits, schema.categorical) for one in x]
+            sample = selected(tape.take(f"{prefix}/sample", "assign", [len(y)])[1], 0)
+            found = [sgbdt_statistics(p, schema, scores[i], labels[i])[0] for i in sample]
+            h = None if schema.regression else [one["h"] for one in found]
+            sums = node_table([leaf[i] for i in sample], width, [[one["g"] for one in found], h])
+            got = tape.noise(f"{prefix}/sample/leaves", [[sums[0][k], sums[1][k]] for k in range(width)])
+            leaves = [sgbdt_leaf(got[2 * k], got[2 * k + 1], p) for k in range(width)]
+            trees.append((splits, leaves))
+            scores = advance(scores, leaf, leaves, setting(p, "shrinkage"))
+        model.append(ensemble(initial, [setting(p, "shrinkage")] * len(trees), trees))
+    return model
+
+
+# --- Samplers and accounts --------------------------------------------------------------------------------------------
+
+
+class Bits:
+    """Uniform whole numbers from bits, the lowest bit of the first byte first."""
+
+    def __init__(self, data=None):
+        self.bits, self.used = int.from_bytes(data or b"", "little"), 0
+        self.fresh = data is None
+
+    def below(self, n):
+        """As many bits as n - 1 has, again until they are below n."""
+        if self.fresh:
+            return random.SystemRandom().randrange(n)
+        size = (n - 1).bit_length()
+        while True:
+            found = (self.bits >> self.used) & ((1 << size) - 1)
+            self.used += size
+            if found < n:
+                return found
+
+
+def small_bernoulli(a, b, bits):
+    """True with probability e^-(a/b), a <= b."""
+    place = 1
+    while bits.below(b * place) < a:
+        place += 1
+    return place % 2 == 1
+
+
+def bernoulli(x, bits):
+    """True with probability e^-x."""
+    whole, rest = divmod(x.numerator, x.denominator)
+    for _ in range(whole):
+        if not small_bernoulli(1, 1, bits):
+            return False
+    return small_bernoulli(rest, x.denominator, bits)
+
+
+def one_laplace(scale, bits):
+    """P(z) proportional to exp(-|z| / scale)."""
+    t, s = scale.numerator, scale.denominator
+    while True:
+        low = bits.below(t)
+        if not small_bernoulli(low, t, bits):
+            continue
+        high = 0
+        while small_bernoulli(1, 1, bits):
+            high += 1
+        size, negative = (low + t * high) // s, bits.below(2) == 1
+        if size or not negative:
+            return -size if negative else size
+
+
+def one_gaussian(square, bits):
+    """P(z) proportional to exp(-z^2 / (2 square))."""
+    width = math.isqrt(math.floor(square)) + 1
+    while True:
+        found = one_laplace(Fraction(width), bits)
+        if bernoulli((abs(found) - square / width) ** 2 / (2 * square), bits):
+            return found
+
+
+def account(event):
+    """Epsilon of releases one after the other, delta 0 but for Gaussian noise."""
+
+    def pure(one):
+        if "repeat" in one:
+            return one["repeat"] * pure(one["event"])
+        mechanism, bound = one["mechanism"], number(one["sensitivity"]["bound"])
+        if "coefficient" in mechanism:
+            return number(mechanism["coefficient"]) * bound
+        return bound / number(mechanism["scale"])
+
+    return pure(event)
+
+
+def gaussian_account(event, delta):
+    """Epsilon of Gaussian releases: exact for continuous noise, by Renyi orders for discrete."""
+    count, one = event["repeat"], event["event"]
+    mu = math.sqrt(count) * number(one["sensitivity"]["bound"]) / number(one["mechanism"]["sd"])
+    if one["mechanism"]["name"] == "DiscreteGaussian":
+        orders = [1 + k / 64 for k in range(1, 64 * 64)]
+        return min(a * mu * mu / 2 + math.log((a - 1) / a) - (math.log(delta) + math.log(a)) / (a - 1) for a in orders)
+
+    def profile(epsilon):
+        def phi(z):
+            return math.erfc(-z / math.sqrt(2)) / 2
+
+        return phi(mu / 2 - epsilon / mu) - math.exp(epsilon) * phi(-mu / 2 - epsilon / mu)
+
+    low, high = 0.0, 100.0
+    for _ in range(200):
+        middle = (low + high) / 2
+        low, high = (middle, high) if profile(middle) > delta else (low, middle)
+    return high
+
+
+def fresh(law, count):
+    """Draws of this program's own."""
+    chance = random.SystemRandom()
+    if law[0].startswith("discrete"):
+        bits, parameter = Bits(), Fraction(law[1])
+        one = one_laplace if law[0] == "discrete-laplace" else one_gaussian
+        return [one(parameter, bits) for _ in range(count)]
+    plain = {
+        "laplace": lambda: chance.expovariate(1) - chance.expovariate(1),
+        "normal": lambda: chance.gauss(0, 1),
+        "gumbel": lambda: -math.log(chance.expovariate(1)),
+        "exponential": lambda: chance.expovariate(1),
+    }[law[0]]
+    return [plain() for _ in range(count)]
+
+
+# --- Operations -------------------------------------------------------------------------------------------------------
+
+PAPERS = {
+    "dpboost": (dpboost_train, dpboost_statistics, signed_label, dpboost_check),
+    "inprivate": (inprivate_train, inprivate_statistics, signed_label, inprivate_check),
+    "dpxgboost": (dpxgboost_train, dpxgboost_statistics, dpxgboost_label, dpxgboost_check),
+    "fedgbdt": (fedgbdt_train, fedgbdt_statistics, plain_label, fedgbdt_check),
+    "sgbdt": (sgbdt_train, sgbdt_statistics, plain_label, sgbdt_check),
+}
+
+
+def paper_function(paper, place):
+    """By name, so that a replaced function is found."""
+    return globals()[PAPERS[paper][place].__name__]
+
+
+def op_grid(paper, i):
+    return {"thresholds": out(thresholds_of(i["grid"], num(number(i["low"])), num(number(i["high"])), i["count"]))}
+
+
+def op_encode(paper, i):
+    column = flat(i["column"])
+    if "categories" in i:
+        return {"codes": out_whole([category_code(x, i["categories"]) for x in column])}
+    return {"codes": out_whole([code_of(x, flat(i["thresholds"])) for x in column])}
+
+
+def op_statistics(paper, i):
+    schema, p = Schema(i["schema"]), i["params"]
+    label = [paper_function(paper, 2)(p, schema, i["output"], y) for y in flat(i["y"])]
+    found = [paper_function(paper, 1)(p, schema, s, label) for s, label in zip(flat(i["score"]), label)]
+    columns = {name: out([one[0][name] for one in found]) for name in found[0][0]}
+    return {"label": out(label), "used": out_whole([one[1] for one in found]), **columns}
+
+
+def op_sums(paper, i):
+    x, g = rows(i["x"]), flat(i["g"])
+    candidates, categorical = [flat(t) for t in i["candidates"]["thresholds"]], flat(i["candidates"]["categorical"])
+    splits = rows(i["splits"])
+    tables = []
+
+    def choose(level, table):
+        tables.append(out(table))
+        return splits[2**level - 1 : 2 ** (level + 1) - 1]
+
+    depth = (len(splits) + 1).bit_length() - 1
+    _, members = grow(x, [g, None], range(len(x)), candidates, categorical, depth, choose)
+    return {"bins": tables, "nodes": out(node_table(members, 2**depth, [g, None]))}
+
+
+def op_utilities(paper, i):
+    candidates, categorical = [flat(t) for t in i["candidates"]["thresholds"]], flat(i["candidates"]["categorical"])
+    values, (_, nodes, bins) = array(i["table"])
+    tables = [[values[(c * nodes + k) * bins : (c * nodes + k + 1) * bins] for k in range(nodes)] for c in range(2)]
+    utility = []
+    for k in range(nodes):
+        if paper == "dpxgboost":
+            utility.append(dpxgboost_utilities([tables[0][k], tables[1][k]], candidates, categorical, i["params"]))
+            continue
+        gain = dpboost_gain if paper == "dpboost" else inprivate_gain
+        both = zip(sides(tables[0][k], candidates, categorical), sides(tables[1][k], candidates, categorical))
+        utility.append([gain((a[0], b[0]), (a[1], b[1]), i["params"]) for a, b in both])
+    return {"utility": out(utility)}
+
+
+def op_scores(paper, i):
+    left, right = rows(i["left"]), rows(i["right"])
+    found = [fedgbdt_score((a, b), (c, d), i["params"]) for a, b, c, d in zip(*left, *right)]
+    return {"scores": out(found)}
+
+
+def op_leaves(paper, i):
+    (first, second), p, schema = rows(i["sums"]), i["params"], Schema(i["schema"])
+    one = {
+        "dpboost": lambda g, n: dpboost_leaf(g, n, p, num(number(i["clip"]))),
+        "inprivate": lambda g, n: inprivate_leaf(g, n, p, i["mechanism"]),
+        "dpxgboost": lambda g, n: dpxgboost_leaf(g, n, p),
+        "fedgbdt": lambda g, n: fedgbdt_leaf(g, n, p, schema),
+        "sgbdt": lambda g, n: sgbdt_leaf(g, n, p),
+    }[paper]
+    return {"values": out([one(g, n) for g, n in zip(first, second)])}
+
+
+def op_apply(paper, i):
+    value, shape = array(i["value"])
+    standard = flat(i["standard"])
+    if i["mechanism"]["name"] != "Exponential":
+        return {"output": out(noisy(i["mechanism"], value, standard, shape[-1]), *shape)}
+    width = shape[1]
+    picks = [
+        chosen_option(value[k * width :][:width], standard[k * width :][:width], i["mechanism"])
+        for k in range(shape[0])
+    ]
+    return {"index": out_whole(picks)}
+
+
+def op_route(paper, i):
+    splits, categorical = rows(i["splits"]), flat(i["categorical"])
+    return {"leaf": out_whole([leaf_of(x, splits, categorical) for x in rows(i["x"])])}
+
+
+def clamp_row(x, schema):
+    """Numbers into their bounds, unknown categories to missing."""
+    found = []
+    for f, value in enumerate(x):
+        if schema.categorical[f]:
+            known = value == value and 0 <= value < len(schema.features[f]["categories"])
+            found.append(num(float(math.floor(value))) if known else num(NAN))
+        else:
+            found.append(clamp(value, *schema.bounds(f)))
+    return found
+
+
+def op_predict(paper, i):
+    schema, x = Schema(i["schema"]), rows(i["x"])
+    found = []
+    for one in x:
+        inside, scores = clamp_row(one, schema), []
+        for part in i["model"]:
+            total = num(number(part["initial"]))
+            for tree, weight in zip(part["trees"], part["weights"]):
+                leaf = leaf_of(inside, rows(tree["splits"]), schema.categorical)
+                total = total + num(number(weight)) * flat(tree["leaves"])[leaf]
+            scores.append(total)
+        found.append(scores)
+    return {"scores": out(found)}
+
+
+def op_plan(paper, i):
+    paper_function(paper, 3)(i["params"])
+    plans = {"dpboost": dpboost_plan, "inprivate": inprivate_plan}
+    if paper not in plans:
+        raise NotImplementedError("calibration")
+    return {"event": plans[paper](i["params"], Schema(i["schema"]))}
+
+
+def op_train(paper, i):
+    tape, schema = Tape(i["tape"]), Schema(i["schema"])
+    y = flat(i["y"])
+    model = paper_function(paper, 0)(i["params"], schema, rows(i["x"]), y, tape)
+    tape.finish()
+    return {"releases": tape.releases, "model": model}
+
+
+def op_neighbour(paper, i):
+    return {"sides": [op_train(paper, side) for side in i["sides"]]}
+
+
+def op_sample(paper, i):
+    bits = Bits(bytes.fromhex(i["bits"]))
+    one = one_laplace if i["law"] == "discrete-laplace" else one_gaussian
+    values = [one(Fraction(i["parameter"]), bits) for _ in range(i["count"])]
+    return {"values": out_whole(values), "used": bits.used}
+
+
+def op_account(paper, i):
+    delta = number(i["delta"])
+    found = gaussian_account(i["event"], delta) if delta else account(i["event"])
+    return {"epsilon": float(found).hex()}
+
+
+def op_draw(paper, i):
+    found = fresh(i["law"], i["count"])
+    return {"values": out_whole(found) if i["law"][0].startswith("discrete") else out([float(v) for v in found])}
+
+
+def run(message):
+    """The answer to one message of kind run."""
+    operation = globals().get("op_" + message["operation"])
+    if operation is None:
+        return {"id": message["id"], "skip": "unknown operation"}
+    try:
+        return {"id": message["id"], "output": operation(message["paper"], message["input"])}
+    except NotImplementedError as reason:
+        return {"id": message["id"], "skip": str(reason)}
+    except Refused as reason:
+        return {"id": message["id"], "refused": str(reason)}
+
+
+def serve():
+    """JSON lines in, JSON lines out."""
+    for line in sys.stdin:
+        message = json.loads(line)
+        if message["type"] == "stop":
+            return
+        if message["type"] == "start":
+            answer = {"name": "reference.py", "version": "1", "supports": sorted(PAPERS)}
+        else:
+            answer = run(message)
+        print(json.dumps(answer), flush=True)
+
+
+def checked(directory):
+    """Recompute every exact vector: counts of confirmed, skipped and wrong ones."""
+    NUMBER[0] = Rounded
+    counts = {"confirmed": 0, "skipped": 0, "wrong": 0}
+    for path in sorted(Path(directory).glob("*/*.json")):
+        body = json.loads(path.read_text())
+        for test in body.get("tests", ()):
+            if body["kind"] in ("account", "statistical") or test.get("tolerance"):
+                counts["skipped"] += 1
+                continue
+            answer = run(
+                {"id": test["id"], "paper": body["paper"], "operation": test["operations"][0], "input": test["input"]}
+            )
+            if "skip" in answer:
+                counts["skipped"] += 1
+            elif ("refused" in answer) if test["result"] == "invalid" else answer.get("output") == test["expect"]:
+                counts["confirmed"] += 1
+            else:
+                counts["wrong"] += 1
+                print("wrong:", test["id"])
+    return counts
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--check"]:
+        result = checked(sys.argv[2])
+        print(json.dumps(result))
+        sys.exit(1 if result["wrong"] else 0)
+    serve()

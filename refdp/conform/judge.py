@@ -1,0 +1,112 @@
+"""The verdict on one answer to one vector."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from refdp.conform.compare import Difference, differences
+from refdp.conform.plain import array_in, floated
+from refdp.errors import InvalidParameter
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """outcome: "passed", "acceptable", "failed" or "skipped"; reason: of what is not passed."""
+
+    outcome: str
+    reason: str = ""
+    difference: Difference | None = None
+
+
+PASSED = Judgement("passed")
+
+
+def judge(test: dict[str, Any], kind: str, answer: dict[str, Any]) -> Judgement:
+    """answer: {"output": ...}, {"refused": reason}, {"skip": reason} or {"error": reason}."""
+    if "skip" in answer:
+        return Judgement("skipped", str(answer["skip"]))
+    if "error" in answer:
+        return Judgement("failed", str(answer["error"]))
+    if test["result"] == "invalid":
+        if "refused" in answer:
+            return PASSED
+        return Judgement("failed", f"accepted: {test['comment']}", Difference("", "refused", "accepted"))
+    if "refused" in answer:
+        refused = str(answer["refused"])
+        return Judgement(
+            "failed", f"refused a valid input: {refused}", Difference("", "an output", f"refused: {refused}")
+        )
+    try:
+        found = {"account": _account, "statistical": _statistical}.get(kind, _compared)(test, answer.get("output"))
+    except InvalidParameter as error:
+        return Judgement("failed", str(error), Difference("", "an answer in the form of the specification", "another"))
+    return found
+
+
+def _compared(test: dict[str, Any], output: Any) -> Judgement:
+    found = list(differences(test["expect"], output, int(test.get("tolerance", {}).get("ulps", 0))))
+    wrong = [one for one in found if not one.acceptable]
+    if wrong:
+        return Judgement("failed", "another value", wrong[0])
+    written = all(_same(one) for one in found)
+    return PASSED if written else Judgement("acceptable", "within the tolerance", found[0])
+
+
+def _same(one: Difference) -> bool:
+    first, second = floated(one.expected), floated(one.got)
+    return first == second or first != first
+
+
+def _account(test: dict[str, Any], output: Any) -> Judgement:
+    epsilon = floated(output.get("epsilon") if isinstance(output, dict) else None)
+    lower, upper = floated(test["expect"]["lower"]), floated(test["expect"]["upper"])
+    if not epsilon >= lower:
+        return Judgement("failed", "below what the releases cost", Difference("epsilon", test["expect"], epsilon))
+    return PASSED if epsilon <= upper else Judgement("acceptable", "sound, but not tight")
+
+
+def _statistical(test: dict[str, Any], output: Any) -> Judgement:
+    law, count = test["expect"]["law"], test["input"]["count"]
+    draws = array_in(output.get("values") if isinstance(output, dict) else None).ravel()
+    if len(draws) != count:
+        return Judgement("failed", "another number of draws", Difference("values", count, len(draws)))
+    chance = drawn_so(law, draws)
+    if chance < float(test["expect"]["error"]):
+        return Judgement(
+            "failed", f"not of law {law}: probability {chance:.3g}", Difference("values", law, f"p {chance:.3g}")
+        )
+    return PASSED
+
+
+def drawn_so(law: list[Any], draws: Any) -> float:
+    """A p-value of draws of a law: the worst of three tests, of its shape, its scale, and repetitions."""
+    name = law[0]
+    plain: dict[str, Any] = {"laplace": stats.laplace, "normal": stats.norm, "gumbel": stats.gumbel_r,
+                             "exponential": stats.expon}  # fmt: skip
+    if name in plain:
+        uniform = plain[name].cdf(draws)
+        again = float(len(np.unique(draws)) >= len(draws) * 0.999)
+    else:
+        uniform, again = _between(name, Fraction(law[1]), np.asarray(draws, dtype=np.float64)), 1.0
+    shape = float(stats.kstest(uniform, "uniform").pvalue)
+    tails = 2 * np.minimum(uniform, 1 - uniform)
+    size = -2 * np.log(np.maximum(tails, 1e-300)).sum()
+    scale = float(2 * min(stats.chi2.cdf(size, 2 * len(draws)), stats.chi2.sf(size, 2 * len(draws))))
+    return min(3 * shape, 3 * scale, 1.0 if again else 0.0)
+
+
+def _between(name: str, parameter: Fraction, draws: Any) -> Any:
+    """The middle of each whole number's step of the distribution function, moved by fixed uniform numbers inside it."""
+    scale = float(parameter) if name == "discrete-laplace" else float(parameter) ** 0.5
+    reach = int(60 * scale) + 60
+    points = np.arange(-reach, reach + 1)
+    weight = np.exp(-np.abs(points) / scale) if name == "discrete-laplace" else np.exp(-((points / scale) ** 2) / 2)
+    before = np.concatenate([[0.0], np.cumsum(weight / weight.sum())])
+    place = np.clip(draws.astype(np.int64) + reach, 0, 2 * reach)
+    inside = np.random.default_rng(0).random(len(draws))
+    return before[place] + inside * (before[place + 1] - before[place])

@@ -1,0 +1,237 @@
+"""Vectors of sums, utilities, leaf values, mechanisms and samplers."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from refdp.conform.made import MadeSource, chance_of, params_of, records_of, schema_of, settings_of
+from refdp.conform.plain import hexed, mechanism_out
+from refdp.conform.vector import Vector, floats, params_json, schema_json, wholes
+from refdp.data import candidates as grids
+from refdp.data import kernels
+from refdp.data.candidates import Candidates
+from refdp.data.codes import Dense
+from refdp.data.losses import GRID
+from refdp.data.records import Floats, Schema
+from refdp.noise.draws import Draws
+from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian, Laplace, Mechanism
+from refdp.noise.samplers import discrete_gaussian, discrete_laplace
+
+TARGETS = ("regression", "binary", "classes")
+
+
+def node(paper: str) -> Iterator[Vector]:
+    """Sums in bins and nodes; utilities or scores from sums; leaf values from sums."""
+    for number in range(40):
+        chance = chance_of(paper, "node", number)
+        yield _sums(chance)
+        if number < 36:
+            yield from NODES[paper](paper, chance)
+
+
+def _candidates(chance: random.Random) -> tuple[Schema, Candidates]:
+    schema = schema_of(chance, "regression")
+    return schema, grids.uniform(schema, chance.choice((1, 2, 3)))
+
+
+def _candidates_json(candidates: Candidates) -> dict[str, Any]:
+    return {"thresholds": [floats(t) for t in candidates.thresholds],
+            "categorical": wholes(candidates.categorical.astype(np.int64))}  # fmt: skip
+
+
+def _sums(chance: random.Random) -> Vector:
+    schema, candidates = _candidates(chance)
+    records = records_of(chance, schema, chance.choice((1, 5, 12)))
+    g = np.array([chance.choice((chance.randint(-(2**25), 2**25), 0, 1)) * GRID for _ in range(records.size)])
+    codes, depth = Dense.of(records.x, candidates), chance.choice((1, 2))
+    splits = np.array([candidates.values[chance.randrange(len(candidates.values))] for _ in range(2**depth - 1)])
+    member, tables = np.zeros(records.size, dtype=np.int64), []
+    for level in range(depth):
+        tables.append(codes.bin_sums(candidates.features, member, 2**level, [g, None], None))
+        member = codes.route(member, splits[2**level - 1 : 2 ** (level + 1) - 1])
+    body = {
+        "x": floats(records.x),
+        "g": floats(g),
+        "candidates": _candidates_json(candidates),
+        "splits": floats(splits),
+    }
+    expect = {"bins": [floats(table) for table in tables],
+              "nodes": floats(kernels.leaf_sums(member, 2**depth, [g, None]))}  # fmt: skip
+    return Vector("sums", "sums of g and counts by node and bin; missing values have bin 0 and go left", body,
+                  expect, ("MissingLeft", "WrongSibling", "EmptyNode"))  # fmt: skip
+
+
+def _table(chance: random.Random, candidates: Candidates, nodes: int, signed: bool = True) -> Floats:
+    """Sums of g and counts in bins that could be those of records: every feature's bins have the same total."""
+    members = chance.choice((0, 1, 4, 9))
+    table = np.zeros((2, nodes, int(candidates.bins.sum())))
+    for k in range(nodes):
+        for _ in range(members):
+            g = chance.randint(-(2**24), 2**24) * GRID if signed else chance.choice((-0.5, 0.5, 1.0))
+            for f in range(len(candidates.bins)):
+                place = candidates.offsets[f] + chance.randrange(int(candidates.bins[f]))
+                table[:, k, place] += (g, 1.0)
+    return table
+
+
+def _utilities(paper: str, chance: random.Random) -> Iterator[Vector]:
+    from refdp.papers import dpboost, dpxgboost, inprivate
+
+    schema, candidates = _candidates(chance)
+    settings = settings_of(paper, chance, "regression")
+    if paper == "dpxgboost":
+        settings |= {"loss": "square", "gain": "count"}
+    params = params_of(paper, **settings)
+    table = _table(chance, candidates, chance.choice((1, 2)), chance.random() < 0.5)
+    if paper == "dpxgboost":
+        utility = dpxgboost.gains(params, candidates, table, np.arange(len(candidates.values)))[0]
+    else:
+        left, right = candidates.sides(table)
+        four = left[0], left[1], right[0], right[1]
+        utility = inprivate.gain(*four) if paper == "inprivate" else dpboost.gain(*four, params.regularisation)
+    body = {"params": params_json(params), "schema": schema_json(schema), "candidates": _candidates_json(candidates),
+            "table": floats(table)}  # fmt: skip
+    yield Vector("utilities", "utility of every candidate of every node, ties among them", body,
+                 {"utility": floats(utility)}, ("MissingLeft", "EmptyNode", "OrderOfOperations"))  # fmt: skip
+
+
+def _leaves(paper: str, chance: random.Random) -> Iterator[Vector]:
+    from refdp.papers import dpboost, dpxgboost, fedgbdt, sgbdt
+
+    target = TARGETS[chance.randrange(3)]
+    schema = schema_of(chance, target)
+    params = params_of(paper, **settings_of(paper, chance, target))
+    g = np.array([chance.randint(-(2**26), 2**26) * GRID for _ in range(4)])
+    n = np.array([float(chance.choice((0, 1, 3, 50))) for _ in range(4)])
+    g = np.where(n == 0, 0.0, g)
+    noisy = chance.choice((0.0, -0.75, 0.5)) + n
+    body: dict[str, Any] = {"params": params_json(params), "schema": schema_json(schema)}
+    match paper:
+        case "dpboost":
+            clip = chance.choice((1.0, 0.5, 0.1))
+            sums, body["clip"] = np.stack([g, n]), hexed(clip)
+            value = np.clip(dpboost.leaf_value(g, n, params.regularisation), -clip, clip)
+        case "dpxgboost":
+            sums = np.stack([g, n])
+            value = np.asarray(dpxgboost.padded_leaf_value(g, n, params.padding, params.regularisation))
+        case "inprivate":
+            sums, mechanism = np.stack([g, noisy]), Laplace(chance.choice((0.5, 3.0)))
+            body["mechanism"] = mechanism_out(mechanism)
+            value = params.coefficients(mechanism, sums)
+        case "fedgbdt":
+            sums = np.stack([g, noisy])
+            value = fedgbdt.leaf_values(params, schema, sums)
+        case _:
+            sums = np.stack([g, noisy - 20.0 * (chance.random() < 0.3)])
+            value = sgbdt.leaf_values(params, sums.T)
+    yield Vector("leaves", "leaf values from sums; a leaf without records is -0.0, a support that is not positive", body
+                 | {"sums": floats(sums)}, {"values": floats(value)},
+                 ("EmptyLeafNegativeZero", "ClipLeaf", "NotPositiveSupport"))  # fmt: skip
+
+
+def _scores(paper: str, chance: random.Random) -> Iterator[Vector]:
+    from refdp.papers import fedgbdt
+
+    params = params_of(paper, **settings_of(paper, chance, "binary"))
+    left, right = (
+        np.array([[chance.randint(-256, 256) / 32 for _ in range(4)], [chance.randint(-32, 96) / 32 for _ in range(4)]])
+        for _ in range(2)
+    )
+    found = fedgbdt.split_scores(params, left, right)
+    yield Vector("scores", "scores of splits from released sums, some not positive",
+                 {"params": params_json(params), "left": floats(left), "right": floats(right)},
+                 {"scores": floats(found)}, ("NotPositiveSupport", "OrderOfOperations"))  # fmt: skip
+
+
+def _both(first: Any, second: Any) -> Any:
+    def made(paper: str, chance: random.Random) -> Iterator[Vector]:
+        yield from first(paper, chance)
+        yield from second(paper, chance)
+
+    return made
+
+
+NODES: dict[str, Any] = {
+    "dpboost": _both(_utilities, _leaves), "inprivate": _both(_utilities, _leaves),
+    "dpxgboost": _both(_utilities, _leaves), "fedgbdt": _both(_scores, _leaves), "sgbdt": _leaves,
+}  # fmt: skip
+
+MECHANISMS: dict[str, tuple[str, ...]] = {
+    "dpboost": ("Laplace", "DiscreteLaplace", "Exponential"), "inprivate": ("Laplace", "DiscreteLaplace",
+    "Exponential"),
+    "dpxgboost": ("Laplace", "DiscreteLaplace", "Exponential", "Racing"), "fedgbdt": ("Gaussian", "DiscreteGaussian"),
+    "sgbdt": ("Gaussians", "DiscreteGaussians", "DiscreteLaplace"),
+}  # fmt: skip
+
+
+def mechanism(paper: str) -> Iterator[Vector]:
+    """True value and standard draws to output: snapping, grids, ties of the argmax."""
+    for kind in MECHANISMS[paper]:
+        for number in range(60 if paper in ("fedgbdt", "sgbdt") else 40):
+            chance = chance_of(paper, kind, number)
+            scale = chance.choice((1.0, 0.3, 2.5, 1 / 3, 1e-3))
+            made: dict[str, Mechanism] = {
+                "Laplace": Laplace(scale), "DiscreteLaplace": DiscreteLaplace(scale, 2.0**-12),
+                "Gaussian": Gaussian(scale), "DiscreteGaussian": DiscreteGaussian(scale, 2.0**-12),
+                "Gaussians": Gaussian((scale, 2 * scale)), "DiscreteGaussians": DiscreteGaussian((scale, scale / 2),
+                GRID),
+                "Exponential": Exponential(scale), "Racing": Exponential(scale, "racing"),
+            }  # fmt: skip
+            yield _application(made[kind], chance)
+
+
+def _application(one: Mechanism, chance: random.Random) -> Vector:
+    rows = chance.choice((1, 2))
+    columns = 2 if isinstance(one, Gaussian | DiscreteGaussian) else chance.choice((1, 3, 5))
+    value = np.array([[chance.randint(-32, 32) / 8 for _ in range(columns)] for _ in range(rows)])
+    flags: tuple[str, ...] = ("ScaleOff", "SnapToGrid")
+    if isinstance(one, DiscreteLaplace | DiscreteGaussian):
+        value = value + chance.choice((0.0, 0.5, 0.25, -1.5)) * one.step  # half-way between two points of the grid
+        flags = ("HalfWayToEven", "StepOfNoise")
+    if isinstance(one, Exponential):
+        value = np.where(np.arange(columns) > 0, np.where(value > 3, -np.inf, value), value)
+        flags = ("TieBroken", "ExcludedOption")
+    draws = one.draws(value)
+    source = MadeSource(chance)
+    standard = source.standard(Draws(draws.kind, draws.shape, draws.parameter))
+    body = {"mechanism": mechanism_out(one), "value": floats(value),
+            "standard": wholes(standard) if standard.dtype.kind == "i" else floats(standard)}  # fmt: skip
+    found = one.apply(value, standard)
+    answer = {"index": wholes(found)} if isinstance(one, Exponential) else {"output": floats(found)}
+    return Vector("apply", f"{type(one).__name__} on a value of shape {value.shape}", body, answer, flags)
+
+
+class HexBits:
+    """Bits from a byte string, the lowest bit of the first byte first; as many as n - 1 has, again until below n."""
+
+    def __init__(self, data: bytes) -> None:
+        self._bits, self.used = int.from_bytes(data, "little"), 0
+
+    def randbelow(self, n: int) -> int:
+        """Uniform on 0..n-1."""
+        size = (n - 1).bit_length()
+        while True:
+            found = (self._bits >> self.used) & ((1 << size) - 1)
+            self.used += size
+            if found < n:
+                return found
+
+
+def sampler(paper: str) -> Iterator[Vector]:
+    """Bits to discrete noise, by the algorithms of Canonne, Kamath and Steinke as the specification orders them."""
+    law = "discrete-gaussian" if paper in ("fedgbdt", "sgbdt") else "discrete-laplace"
+    for number in range(30):
+        chance = chance_of(paper, "sampler", number)
+        parameter = Fraction(chance.choice((1, 3, 7, 1025, 2**20 + 1)), chance.choice((1, 2, 5)))
+        data = chance.randbytes(4000)
+        bits, draw = HexBits(data), discrete_laplace if law == "discrete-laplace" else discrete_gaussian
+        found = draw(parameter, 4, bits)
+        shown = data[: (bits.used + 7) // 8 + 8]
+        body = {"law": law, "parameter": str(parameter), "count": 4, "bits": shown.hex()}
+        yield Vector("sample", f"{law} of parameter {parameter}", body,
+                     {"values": wholes(found), "used": bits.used}, ("SignOfZero", "FloatInSampler"))  # fmt: skip

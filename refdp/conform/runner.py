@@ -1,0 +1,133 @@
+"""All vectors through a foreign program, and the report."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from refdp.conform.client import Client
+from refdp.conform.files import ABSENT, LEVELS
+from refdp.conform.judge import Judgement, judge
+
+
+@dataclass
+class Report:
+    """What a program answered. name, version: as it calls itself. counts: by (paper, kind, outcome)."""
+
+    name: str
+    version: str
+    counts: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    failures: list[dict[str, Any]] = field(default_factory=list)
+    reasons: Counter[str] = field(default_factory=Counter)
+    crashes: int = 0
+
+    def total(self, outcome: str) -> int:
+        """How many vectors ended so."""
+        return sum(count for (_, _, one), count in self.counts.items() if one == outcome)
+
+    @property
+    def ok(self) -> bool:
+        """Whether something was examined and nothing failed."""
+        return self.total("failed") == 0 and self.total("passed") + self.total("acceptable") > 0
+
+    def level(self, paper: str) -> str:
+        """The highest level whose vectors, and those of the levels before it, were all run without failures, or "none".
+
+        A level of which some kind was left out or skipped is not reached.
+        """
+        reached = "none"
+        for level, kinds in LEVELS.items():
+            found = {(kind, one) for (name, kind, one) in self.counts if name == paper}
+            needed = {kind for kind in kinds if (paper, kind) not in ABSENT}
+            missing = needed - {kind for kind, _ in found}
+            if missing or any(kind in needed and one in ("failed", "skipped") for kind, one in found):
+                break
+            reached = level
+        return reached
+
+    @property
+    def levels(self) -> dict[str, str]:
+        """Of every paper that was run."""
+        return {paper: self.level(paper) for paper in dict.fromkeys(name for name, _, _ in self.counts)}
+
+    def badge(self) -> str:
+        """A line for a README."""
+        told = ", ".join(f"{paper} {level}" for paper, level in self.levels.items() if level != "none") or "no level"
+        return (
+            f"refdp conformance of {self.name} {self.version}: {told} "
+            f"({self.total('passed')} passed, {self.total('acceptable')} acceptable, {self.total('failed')} failed, "
+            f"{self.total('skipped')} skipped)"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        outcomes = {outcome: self.total(outcome) for outcome in ("passed", "failed", "acceptable", "skipped")}
+        return {
+            "name": self.name,
+            "version": self.version,
+            **outcomes,
+            "crashes": self.crashes,
+            "levels": self.levels,
+            "skips": dict(self.reasons),
+            "failures": self.failures,
+            "badge": self.badge(),
+        }
+
+
+def run(
+    command: str,
+    envelopes: Iterable[dict[str, Any]],
+    *,
+    timeout: float = 60.0,
+    progress: Callable[[], None] = lambda: None,
+) -> Report:
+    """Every vector of these files through one program. Errors: InvalidParameter if it does not start."""
+    client = Client(command, timeout)
+    said = client.start()
+    report = Report(str(said.get("name", "?")), str(said.get("version", "?")))
+    supports = {str(one) for one in said["supports"]}
+    try:
+        for body in envelopes:
+            for test in body["tests"]:
+                if body["paper"] in supports:
+                    answer = client.run(message(body, test))
+                else:
+                    answer = {"skip": f"{body['paper']} is not supported"}
+                count(report, body, test, judge(test, body["kind"], answer))
+                progress()
+    finally:
+        client.stop()
+    report.crashes = client.crashes
+    return report
+
+
+def message(body: dict[str, Any], test: dict[str, Any]) -> dict[str, Any]:
+    """What a program is told of a vector: not what is expected."""
+    return {
+        "id": test["id"],
+        "paper": body["paper"],
+        "kind": body["kind"],
+        "operation": test["operations"][0],
+        "input": test["input"],
+    }
+
+
+def count(report: Report, body: dict[str, Any], test: dict[str, Any], found: Judgement) -> None:
+    """Enter one judgement."""
+    report.counts[body["paper"], body["kind"], found.outcome] += 1
+    if found.outcome == "skipped":
+        report.reasons[found.reason] += 1
+    if found.outcome != "failed":
+        return
+    where = found.difference
+    report.failures.append({
+        "id": test["id"],
+        "kind": body["kind"],
+        "path": where.path if where else "",
+        "flags": test["flags"],
+        "expected": where.expected if where else None,
+        "got": where.got if where else None,
+        "reason": found.reason,
+    })  # fmt: skip

@@ -1,0 +1,216 @@
+"""Vectors of whole runs: plan, train, negative, neighbour, account, statistical."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from refdp.accounting import account as account_of
+from refdp.conform.made import MadeSource, chance_of, params_of, records_of, run, schema_of, settings_of
+from refdp.conform.plain import hexed, mechanism_out, sensitivity_out
+from refdp.conform.vector import Vector, outcome_json, params_json, records_json, schema_json, tape_json
+from refdp.data.records import Records
+from refdp.faces import registry
+from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian, Laplace, Mechanism
+from refdp.privacy.events import (
+    Event,
+    Parallel,
+    Partition,
+    Plan,
+    Relation,
+    Release,
+    Repeat,
+    Sensitivity,
+    Sequential,
+    Subsample,
+    expand,
+    releases,
+)
+from refdp.privacy.tape import Listed, TapeSource
+
+TARGETS = ("regression", "binary", "classes")
+RUNS = 40
+MISTAKES = ("TieBroken", "HessianFromRoundedGradient", "EmptyLeafNegativeZero", "FilterBeforeScores", "WrongSibling",
+            "ScaleOff", "DrawsReused")  # fmt: skip
+
+
+def case(paper: str, kind: str, number: int, **fixed: Any) -> tuple[random.Random, Any, Records]:
+    """Parameters and records of one small run."""
+    chance = chance_of(paper, kind, number)
+    target = TARGETS[number % 3]
+    schema = schema_of(chance, target)
+    settings = settings_of(paper, chance, target) | fixed
+    return chance, params_of(paper, **settings), records_of(chance, schema, chance.choice((1, 4, 8, 12)))
+
+
+def event_json(event: Event) -> dict[str, Any]:
+    """An event as plain data, releases with mechanism and declared sensitivity."""
+    match event:
+        case Release(name, mechanism, sensitivity):
+            return {"release": name, "mechanism": mechanism_out(mechanism), "sensitivity": sensitivity_out(sensitivity)}
+        case Sequential(events):
+            return {"sequential": [event_json(one) for one in events]}
+        case Parallel(events):
+            return {"parallel": [event_json(one) for one in events]}
+        case Partition(weights, events):
+            return {"partition": [hexed(w) for w in weights], "events": [event_json(one) for one in events]}
+        case Subsample(rate, inner, method):
+            return {"subsample": hexed(rate), "method": method, "event": event_json(inner)}
+        case Repeat(inner, count):
+            return {"repeat": count, "event": event_json(inner)}
+
+
+def plan(paper: str) -> Iterator[Vector]:
+    """Releases, mechanisms, scales and scopes, from parameters and schema alone."""
+    for number in range(30):
+        _, params, records = case(paper, "plan", number)
+        found = registry.paper(paper).plan(params, records.schema)
+        claims = tuple(sorted({one.sensitivity.claim for one in releases(found.event)}))
+        body = {"params": params_json(params), "schema": schema_json(records.schema)}
+        loose = {"ulps": 4} if paper in ("fedgbdt", "sgbdt", "dpxgboost") else {}
+        expect = {"event": event_json(expand(found.event))}
+        yield Vector("plan", "every release of a run; scales are rounded up, coefficients down", body, expect,
+                     ("ScaleOff", "WrongRange"), claims, tolerance=loose)  # fmt: skip
+
+
+def train(paper: str) -> Iterator[Vector]:
+    """A tape to every true value, output and the model."""
+    for number in range(RUNS):
+        chance, params, records = case(paper, "train", number)
+        source = MadeSource(chance)
+        model, recorder = run(paper, params, records, source)
+        body = {**run_json(params, records), "tape": tape_json(source.tape, recorder.transcript)}
+        claims = {e.request.sensitivity.claim for e in recorder.transcript.entries if e.request.sensitivity is not None}
+        yield Vector("train", f"{TARGETS[number % 3]}, {records.size} records", body,
+                     outcome_json(model, recorder.transcript), MISTAKES, tuple(sorted(claims)))  # fmt: skip
+
+
+def run_json(params: Any, records: Records) -> dict[str, Any]:
+    """What a run is about."""
+    return {"params": params_json(params), "schema": schema_json(records.schema), **records_json(records)}
+
+
+def neighbour(paper: str) -> Iterator[Vector]:
+    """One record removed or replaced, the same draws: the true values of both sides."""
+    for number in range(12):
+        chance, params, records = case(paper, "neighbour", number, subsample=1.0) if paper == "sgbdt" else case(
+            paper, "neighbour", number)  # fmt: skip
+        records = records_of(chance, records.schema, 6)
+        source = MadeSource(chance)
+        model, recorder = run(paper, params, records, source)
+        place = chance.randrange(records.size)
+        other, tape = _other_side(chance, params, records, source.tape, place)
+        second_model, second = run(paper, params, other, TapeSource(tape))
+        sides = [
+            {**run_json(params, records), "tape": tape_json(source.tape, recorder.transcript)},
+            {**run_json(params, other), "tape": tape_json(tape, second.transcript)},
+        ]
+        answers = [outcome_json(model, recorder.transcript), outcome_json(second_model, second.transcript)]
+        yield Vector("neighbour", f"record {place} is {'replaced' if other.size == records.size else 'removed'}",
+                     {"sides": sides}, {"sides": answers}, ("StateBetweenRuns", "CountInsideRelease"))  # fmt: skip
+
+
+def _other_side(
+    chance: random.Random, params: Any, records: Records, tape: list[Listed], place: int
+) -> tuple[Records, list[Listed]]:
+    kept = [row for row in range(records.size) if row != place]
+    if params.relation is Relation.REPLACE_ONE:
+        new = records_of(chance, records.schema, 1)
+        x, y = records.x.copy(), records.y.copy()
+        x[place], y[place] = new.x[0], new.y[0]
+        return Records(records.schema, x, y), tape
+    shorter = [replace(one, values=np.delete(one.values, place)) if one.kind == "assign" else one for one in tape]
+    return records.take(kept), shorter
+
+
+BAD: dict[str, tuple[tuple[str, Any], ...]] = {
+    "dpboost": (("epsilon", 0.0), ("epsilon", -1.0), ("trees", 0), ("depth", 0), ("depth", 17), ("bins", 0),
+                ("regularisation", 0.0), ("shrinkage", 1.0), ("shrinkage", 0.0), ("gradient_bound", 0.0)),
+    "inprivate": (("epsilon", 0.0), ("owners", 0), ("rounds", 0), ("rounds", 61), ("depth", 0), ("bins", 0),
+                  ("split_share", 0.0), ("split_share", 1.0), ("residual_bound", 0.0), ("shrinkage", 0.0)),
+    "dpxgboost": (("epsilon", 0.0), ("trees", 0), ("depth", 13), ("bins", 255), ("sketch_bins", 1), ("subsample", 0.0),
+                  ("subsample", 1.5), ("regularisation", 0.0), ("child_minimum", 0), ("gradient_bound", 0.0)),
+    "fedgbdt": (("epsilon", 0.0), ("delta", 0.0), ("delta", 1.0), ("depth", 13), ("bins", 0), ("trees", 0),
+                ("regularisation", 0.0), ("shrinkage", 0.0), ("leaf_clip", 0.0), ("batch", 0)),
+    "sgbdt": (("epsilon", 0.0), ("delta", 0.0), ("trees", 0), ("depth", 9), ("subsample", 0.0), ("support_weight", 1.0),
+              ("support_weight", 0.0), ("hessian_bound", 2.0), ("regularisation", 0.0), ("initial_share", 1.0)),
+}  # fmt: skip
+
+
+def negative(paper: str) -> Iterator[Vector]:
+    """What a program has to refuse: parameters outside their domain, tapes of other runs."""
+    for name, value in BAD[paper]:
+        _, params, records = case(paper, "negative", 0)
+        body = {"params": {**params_json(params), name: hexed(value) if isinstance(value, float) else value},
+                "schema": schema_json(records.schema)}  # fmt: skip
+        yield Vector(
+            "plan", f"{name} = {value} is outside its domain", body, {}, ("ParameterDomain",), result="invalid"
+        )
+    for number in range(4):
+        chance, params, records = case(paper, "negative", number)
+        source = MadeSource(chance)
+        _, recorder = run(paper, params, records, source)
+        listed = tape_json(source.tape, recorder.transcript)
+        first, last = listed[0], listed[-1]
+        damaged = {
+            "surplus entry": [*listed, last],
+            "missing entry": listed[:-1],
+            "wrong path": [{**first, "path": "elsewhere"}, *listed[1:]],
+            "wrong law": [*listed[:-1], {**last, "law": ["other"]}],
+            "wrong shape": [*listed[:-1], {**last, "shape": [1, *last["shape"], 1], "values": last["values"][:-1]}],
+        }
+        for what, tape in damaged.items():
+            yield Vector("train", f"a tape with a {what}", {**run_json(params, records), "tape": tape}, {},
+                         ("TapeNotChecked",), result="invalid")  # fmt: skip
+
+
+def account(paper: str) -> Iterator[Vector]:
+    """Plans to epsilon: a claim below the enclosure is wrong, one above it is not tight."""
+    for number in range(20):
+        chance = chance_of(paper, "account", number)
+        count, scale, delta = chance.randint(1, 40), chance.choice((1.0, 4.0, 10.0)), 0.0
+        kinds: dict[str, Mechanism] = {
+            "dpboost": Laplace(scale), "inprivate": DiscreteLaplace(scale, 2.0**-10),
+            "dpxgboost": Exponential(1 / scale), "fedgbdt": Gaussian(scale), "sgbdt": DiscreteGaussian(scale, 2.0**-10),
+        }  # fmt: skip
+        made = kinds[paper]
+        gaussian = isinstance(made, Gaussian | DiscreteGaussian)
+        delta = 1e-5 if gaussian else 0.0
+        norm: Any = 2 if gaussian else "range" if isinstance(made, Exponential) else 1
+        one = Release("x", made, Sensitivity(1.0, norm, f"{paper}/account", Relation.ADD_REMOVE))
+        bound = account_of(Plan(Relation.ADD_REMOVE, Repeat(one, count)), delta=delta, quick=gaussian)
+        body = {"relation": "add-remove", "delta": hexed(delta), "event": event_json(Repeat(one, count))}
+        low = bound.lower
+        expect = {"lower": hexed(_coarse(low, -1)), "upper": hexed(_coarse(bound.epsilon, 1))}
+        yield Vector("account", f"{count} releases of {type(made).__name__}", body, expect, ("ScaleOff", "NotComposed"))
+
+
+def _coarse(number: float, way: int) -> float:
+    """Moved outwards to a multiple of 2^-16: the last places of accountants are no part of a vector."""
+    steps = number * 2**16 * (1 + way * 2.0**-30)
+    return (math.floor(steps) if way < 0 else math.ceil(steps)) / 2**16
+
+
+def statistical(paper: str) -> Iterator[Vector]:
+    """Draws asked of the program, held against their law by one fixed test of a stated error rate."""
+    laws = {
+        "dpboost": (("laplace",), ("discrete-laplace", "1030/3"), ("gumbel",)),
+        "inprivate": (("laplace",), ("discrete-laplace", "7/2")),
+        "dpxgboost": (("exponential",), ("discrete-laplace", "1030/3")),
+        "fedgbdt": (("normal",), ("discrete-gaussian", "1000001/3")),
+        "sgbdt": (("normal",), ("discrete-gaussian", "50/3")),
+    }[paper]
+    for law in laws:
+        for count in (20000, 100000):
+            body = {"law": list(law), "count": count}
+            yield Vector("draw", f"{count} fresh draws", body, {"law": list(law), "error": "1e-9"},
+                         ("ScaleOff", "WrongLaw", "DrawsReused"))  # fmt: skip
+
+
+WHOLE = {"plan": plan, "train": train, "negative": negative, "neighbour": neighbour, "account": account,
+         "statistical": statistical}  # fmt: skip

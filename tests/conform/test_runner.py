@@ -1,0 +1,139 @@
+"""The runner: what it says of right and of wrong programs, of crashes, time-outs and skips."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from refdp.conform import files, judge, runner
+from refdp.conform.compare import differences
+from refdp.faces import cli
+
+ROOT = Path(__file__).parents[2]
+REFERENCE = ROOT / "conform" / "clients" / "reference.py"
+EXACT = tuple(kind for kind in files.KINDS if kind != "statistical")
+
+
+def command(*words: object) -> str:
+    return shlex.join(map(str, words))
+
+
+def some(paper: str, kinds: tuple[str, ...], each: int) -> list[dict[str, Any]]:
+    found = [body for body in files.read(ROOT / "conform") if body["paper"] == paper and body["kind"] in kinds]
+    return [{**body, "tests": body["tests"][:each]} for body in found]
+
+
+def wrong(tmp_path: Path, old: str, new: str) -> str:
+    """A client that differs in one place."""
+    text = REFERENCE.read_text()
+    assert text.count(old) == 1
+    path = tmp_path / "client.py"
+    path.write_text(text.replace(old, new))
+    return command(sys.executable, path)
+
+
+@pytest.mark.parametrize("paper", ["dpboost", "inprivate", "dpxgboost", "fedgbdt", "sgbdt"])
+def test_the_python_client_passes(paper: str) -> None:
+    report = runner.run(command(sys.executable, REFERENCE), some(paper, EXACT, 6), timeout=30)
+    assert report.total("failed") == 0 and report.total("passed") > 40, report.failures[:1]
+    assert report.level(paper) == ("train" if paper in ("dpboost", "inprivate") else "node")
+
+
+def test_the_report_names_the_first_release_that_differs(tmp_path: Path) -> None:
+    client = wrong(tmp_path, "scores.index(max(scores))", "len(scores) - 1 - scores[::-1].index(max(scores))")
+    report = runner.run(client, some("dpboost", ("train",), 20), timeout=30)
+    failure = report.failures[0]
+    assert "splits of level" in failure["path"] and "output" in failure["path"] and "TieBroken" in failure["flags"]
+    assert failure["expected"] != failure["got"] and not report.ok and report.level("dpboost") == "none"
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ("raise SystemExit(3)", "crashed with status 3"),
+        ("time.sleep(60)", "no answer within"),
+        ("print('hello', flush=True)", "no JSON object"),
+        ("print(json.dumps({'id': 'other', 'output': {}}), flush=True)", "an answer to 'other'"),
+        ("print(json.dumps({'id': m['id'], 'output': {}}), flush=True)", "another value"),
+        ("print(json.dumps({'id': m['id'], 'refused': 'no'}), flush=True)", "refused a valid input"),
+    ],
+)
+def test_crashes_time_outs_and_nonsense_are_failures(body: str, reason: str, tmp_path: Path) -> None:
+    path = tmp_path / "client.py"
+    path.write_text(
+        "import json, sys, time\n"
+        "for line in sys.stdin:\n    m = json.loads(line)\n    if m['type'] == 'stop': break\n"
+        "    if m['type'] == 'start':\n"
+        "        print(json.dumps({'name': 'x', 'version': '1', 'supports': ['dpboost']}), flush=True)\n"
+        f"    else:\n        {body}\n"
+    )
+    report = runner.run(command(sys.executable, path), some("dpboost", ("grid",), 2), timeout=0.7)
+    assert report.total("failed") == 2 and reason in report.failures[0]["reason"], report.failures
+
+
+def test_skips_are_counted_and_reach_no_level(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    client = wrong(tmp_path, '"supports": sorted(PAPERS)', '"supports": ["dpboost"]')
+    report = runner.run(client, some("sgbdt", ("encode",), 5), timeout=30)
+    assert report.total("skipped") == 5 and not report.ok and report.levels == {"sgbdt": "none"}
+    assert cli.run(["conform", "--exec", client, "--paper", "sgbdt", "--kind", "encode", "--json"]) == 1
+    assert json.loads(capsys.readouterr().out)["skipped"] == 50
+
+
+def test_one_kind_alone_reaches_no_level() -> None:
+    report = runner.run(command(sys.executable, REFERENCE), some("dpboost", ("grid",), 99), timeout=30)
+    assert report.ok and report.level("dpboost") == "none"
+
+
+def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    right, page = command(sys.executable, REFERENCE), tmp_path / "report.html"
+    assert (
+        cli.run(["conform", "--exec", right, "--paper", "dpboost", "--neighbours", "--json", "--html", str(page)]) == 0
+    )
+    said = json.loads(capsys.readouterr().out)
+    assert {"name", "version", "passed", "failed", "acceptable", "skipped", "failures"} <= set(said)
+    assert said["passed"] == 12 and "12 passed" in page.read_text()
+    assert cli.run(["conform", "--exec", right, "--paper", "other"]) == 2
+    assert cli.run(["conform", "--exec", "/no/such/program"]) == 2
+    assert cli.run(["conform"]) == 2
+    client = wrong(tmp_path, "2 * node + 1 + int(goes_right", "2 * node + 2 - int(goes_right")
+    assert cli.run(["conform", "--exec", client, "--paper", "dpboost", "--kind", "route", "--json"]) == 1
+    failure = json.loads(capsys.readouterr().out)["failures"][0]
+    assert {"id", "kind", "path", "flags", "expected", "got"} <= set(failure)
+
+
+def test_bits_decide_and_less_noise_is_never_acceptable() -> None:
+    assert [one.path for one in differences({"a": ["0x0.0p+0"]}, {"a": ["-0x0.0p+0"]})] == ["a[0]"]
+    assert all(one.acceptable for one in differences({"a": "0x1.8p+0"}, {"a": "0x3p-1"}))
+    more, less = (1 + 2.0**-52).hex(), (1 - 2.0**-53).hex()
+    for field, above, below in (("scale", True, False), ("coefficient", False, True), ("other", True, True)):
+        for got, fine in ((more, above), (less, below)):
+            found = list(differences({field: "0x1.0000000000000p+0"}, {field: got}, ulps=4))
+            assert [one.acceptable for one in found] == [fine]
+    assert not next(iter(differences({"scale": "0x1p+0"}, {"scale": "0x1.1p+0"}, ulps=4))).acceptable
+
+
+@pytest.mark.parametrize("law", [["laplace"], ["normal"], ["gumbel"], ["exponential"], ["discrete-laplace", "1030/3"]])
+def test_draws_of_another_scale_or_law_are_found(law: list[str]) -> None:
+    """At 100 000 draws; the error rate is 1e-9."""
+    import numpy as np
+
+    chance = np.random.default_rng(1)
+    scale = 1030 / 3
+    draws = {
+        "laplace": lambda n: chance.laplace(size=n),
+        "normal": lambda n: chance.standard_normal(n),
+        "gumbel": lambda n: chance.gumbel(size=n),
+        "exponential": lambda n: chance.standard_exponential(n),
+        "discrete-laplace": lambda n: np.floor(chance.exponential(scale, n)) - np.floor(chance.exponential(scale, n)),
+    }[law[0]]
+    right = draws(100_000)
+    assert judge.drawn_so(law, right) > 1e-9
+    assert judge.drawn_so(law, right * 0.95) < 1e-9
+    assert judge.drawn_so(law, np.abs(right) if law[0] != "exponential" else -right) < 1e-9
+    if len(law) == 1:
+        assert judge.drawn_so(law, np.tile(right[:1000], 100)) < 1e-9
