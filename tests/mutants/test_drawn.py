@@ -53,8 +53,8 @@ def test_a_mutant_differs_in_its_place_only() -> None:
 
 
 def test_one_seed_draws_the_same_mutants_and_another_seed_others() -> None:
-    first = drawn.drawn(20, 1, "refdp/ev")
-    assert first == drawn.drawn(20, 1, "refdp/ev") != drawn.drawn(20, 2, "refdp/ev")
+    first = drawn.drawn(20, 1, "refdp/privacy/ev")
+    assert first == drawn.drawn(20, 1, "refdp/privacy/ev") != drawn.drawn(20, 2, "refdp/ev")
     assert len(set(first)) == 20 and {path for path, _ in first} == {"refdp/privacy/events.py"}
 
 
