@@ -1,40 +1,109 @@
-"""Options of the suite: `--quick` leaves out the tests that were slow when `--note-slow` last wrote them down.
+"""Options of the suite: `--quick` leaves out the functions that were slow when `--note-slow` last wrote them down.
 
-A test is slow if its call took a tenth of a second of wall clock on a run of everything; tests/slow.txt names
-functions, with all of their parameters. It is for the moment between two edits: `make test` runs everything.
+Times are of the processor, with those of child processes, so that other people's work on the machine does not count.
+tests/slow.txt names functions, with all of their parameters: `make test` runs them, the moment between two edits does
+not.
 """
 
 from __future__ import annotations
 
+import ast
+import os
+from collections import Counter
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
 
 SLOW = Path(__file__).with_name("slow.txt")
-LIMIT = 0.1
-_slow: set[str] = set()
+ROOT = SLOW.parents[1]
+CASE, WHOLE = 0.1, 2.0
+"""A function is slow if one of its cases takes CASE seconds of processor time, or all of them together WHOLE."""
+
+_worst: Counter[str] = Counter()
+_total: Counter[str] = Counter()
+_since = 0.0
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--quick", action="store_true", help="leave out the tests named in tests/slow.txt")
-    parser.addoption("--note-slow", action="store_true", help="write tests/slow.txt anew, after a run of everything")
+    parser.addoption(
+        "--note-slow", action="store_true", help="write into tests/slow.txt which of the tests run are slow"
+    )
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if not config.getoption("--quick"):
         return
     slow = set(SLOW.read_text(encoding="utf-8").split("\n"))
-    left = [item for item in items if item.nodeid.partition("[")[0] in slow]
+    left = [item for item in items if function_of(item.nodeid) in slow]
     if left:
         config.hook.pytest_deselected(items=left)
-        items[:] = [item for item in items if item.nodeid.partition("[")[0] not in slow]
+        items[:] = [item for item in items if function_of(item.nodeid) not in slow]
+
+
+def pytest_runtest_logstart() -> None:
+    global _since
+    _since = processor()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Where a test runs, in a worker too: its report carries the time of its phase to where the reports are read."""
+    global _since
+    report = yield
+    before, _since = _since, processor()
+    report.processor = _since - before
+    return report
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    if report.duration > LIMIT:
-        _slow.add(report.nodeid.partition("[")[0])
+    spent = float(getattr(report, "processor", 0.0))
+    name = function_of(report.nodeid)
+    _total[name] += spent  # type: ignore[assignment]
+    _worst[name] = max(_worst[name], spent)  # type: ignore[assignment]
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     if session.config.getoption("--note-slow") and not hasattr(session.config, "workerinput"):
-        SLOW.write_text("\n".join(sorted(_slow)) + "\n", encoding="utf-8")
+        before = SLOW.read_text(encoding="utf-8").split()
+        SLOW.write_text("".join(f"{name}\n" for name in noted(before, _worst, _total)), encoding="utf-8")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    if config.getoption("--note-slow"):
+        slow = set(SLOW.read_text(encoding="utf-8").split())
+        left = sum(seconds for name, seconds in _total.items() if name not in slow)
+        terminalreporter.write_line(
+            f"{len(slow)} slow functions; --quick would have left {left:.0f} of {_total.total():.0f} s"
+        )
+
+
+def function_of(nodeid: str) -> str:
+    """The test function of a case: what stands before its parameters."""
+    return nodeid.partition("[")[0]
+
+
+def processor() -> float:
+    """Seconds of processor time of this process and of its children that have ended."""
+    return sum(os.times()[:4])
+
+
+def noted(before: list[str], worst: Counter[str], total: Counter[str]) -> list[str]:
+    """The slow functions: those of this run, and of `before` those that were not run but still exist."""
+    kept = {name for name in before if name not in total and exists(name)}
+    return sorted(kept | {name for name in total if worst[name] > CASE or total[name] > WHOLE})
+
+
+def exists(name: str) -> bool:
+    """Whether a file of tests still defines `path::function` or `path::Class::function`."""
+    path, *inside = name.split("::")
+    if not (ROOT / path).is_file():
+        return False
+    body: list[ast.stmt] = ast.parse((ROOT / path).read_text(encoding="utf-8")).body
+    for part in inside:
+        found = [n for n in body if isinstance(n, ast.FunctionDef | ast.ClassDef) and n.name == part]
+        if not found:
+            return False
+        body = found[0].body
+    return bool(inside)

@@ -212,7 +212,7 @@ def _supplied(mechanism: object, release: Release) -> Cost:
     if not callable(told):
         raise InvalidParameter(
             f"mechanism {type(mechanism).__name__} of {release.name!r}: allowed are refdp's own, and classes with a "
-            "method dominated(sensitivity), see refdp.accounting.releases.Dominated"
+            "method dominated(sensitivity), see refdp.noise.protocol.Supplying"
         )
     found = told(release.sensitivity)
     return found if isinstance(found, _OWN) else SuppliedCost(found)

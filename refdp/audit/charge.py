@@ -3,7 +3,8 @@
 The two true values of a release give the pair of output distributions exactly. It is enclosed by two events: `below`
 costs at most that pair, `above` at least. Every coordinate of Laplace noise is a release of its own; Gaussian noise is
 the whitened length of the change; a choice is, from above, of the range of the change of its utilities, and from below
-a question with two answers, the best one, degraded to randomised response and that to Laplace noise.
+a question with two answers, the best one, degraded to randomised response and that to Laplace noise. A mechanism of
+somebody else costs, from above, what it supplies; from below nothing is known of it.
 
 Changes are those along one recorded run: with adaptive programs the enclosure is of the composition along that path.
 """
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -106,7 +108,13 @@ def _event(item: Item, relation: Relation, up: bool) -> Event:
             if up:
                 return release(mechanism, mechanism.observed_change(value, other, "range"), "range")
             return Sequential(tuple(release(Laplace(1.0), one, 1) for one in _questions(mechanism, value, other)))
-    raise InvalidParameter(f"{mechanism!r}: no law of its noise is known")
+    if not up:  # what a mechanism of somebody else supplies is an upper bound
+        return Sequential(())
+    norms: tuple[Norm, ...] = (1, 2, "range", "whitened")
+    for norm in norms:
+        with suppress(InvalidParameter):
+            return release(mechanism, mechanism.observed_change(value, other, norm), norm)
+    raise InvalidParameter(f"{mechanism!r}: it knows no norm of a change")
 
 
 def _questions(mechanism: Exponential, value: Array, other: Array) -> list[float]:

@@ -125,7 +125,8 @@ def standardised(mechanism: Mechanism, value: Array, output: Array) -> tuple[Flo
             return np.rint(noise / step).ravel(), _chances(
                 noise, min(1.0, step / float(np.min(sd)))
             )  # the greatest mass is 0.4 step / sd
-    raise AssertionError(f"no noise is known of {mechanism}")
+    densest = mechanism.log_density(value, value).ravel()  # of a mechanism of somebody else, in units of the value
+    return noise.ravel(), np.minimum(0.0, densest + math.log(2 * CLOSE))
 
 
 def _chances(values: NDArray[Any], chance: float) -> Floats:

@@ -133,7 +133,7 @@ def readings(paper: Paper, params: Any) -> list[Any]:
 
 def _unsound(paper: Paper, printed: Mapping[str, Any]) -> bool:
     """Whether one of these readings is the printed one. Other public candidates, say, need no variant."""
-    return any(paper.printed.AS_PUBLISHED.get(name) == value for name, value in printed.items())
+    return any(getattr(paper.printed, "AS_PUBLISHED", {}).get(name) == value for name, value in printed.items())
 
 
 def _findings(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -60,8 +60,7 @@ def array_in(body: Any) -> Array:
 
 def mechanism_out(mechanism: Mechanism) -> dict[str, Any]:
     """A mechanism: its name and its parameters."""
-    own = {field.name: getattr(mechanism, field.name) for field in fields(mechanism)}
-    return {"name": type(mechanism).__name__, **{key: plain_number(value) for key, value in own.items()}}
+    return {"name": type(mechanism).__name__, **{key: plain_number(value) for key, value in vars(mechanism).items()}}
 
 
 def sensitivity_out(sensitivity: Sensitivity) -> dict[str, Any]:

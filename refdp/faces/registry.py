@@ -5,37 +5,76 @@ from __future__ import annotations
 import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from types import ModuleType
-from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, Protocol, cast, get_args, get_origin, get_type_hints
 
 from refdp.errors import InvalidParameter
 from refdp.privacy.events import Plan, Relation
 
 if TYPE_CHECKING:
+    from refdp.data.population import Population
     from refdp.data.records import Floats, Schema
     from refdp.data.sparse import AnyRecords
     from refdp.data.trees import Model
     from refdp.ledger.certificate import Certificate
+    from refdp.papers import dpboost, dpxgboost, fedgbdt, inprivate, sgbdt
     from refdp.privacy.curator import Curator
 
 PAPERS = ("dpboost", "inprivate", "dpxgboost", "fedgbdt", "sgbdt")
-CONVERTED = ("dpboost", "dpxgboost", "fedgbdt", "inprivate", "sgbdt")
-"""Those whose printed readings stand in refdp/papers/published."""
+"""refdp's own: each a module of refdp/papers, with its printed readings in refdp/papers/published."""
+_registered: dict[str, PaperText] = {}
+
+
+class Parameters(Protocol):
+    """All parameters of a run: a frozen dataclass of public values that checks them when it is made."""
+
+    @property
+    def relation(self) -> Relation:
+        """The neighbouring relation of the guarantee."""
+
+
+class PaperText(Protocol):
+    """What a paper's module offers. `Params` is a dataclass, see `Parameters`; the functions take an instance of it.
+
+    Errors: Params raises InvalidParameter for a value outside its domain; nothing raises for what depends on a record.
+    """
+
+    @property
+    def Params(self) -> Any:
+        """The class of all parameters of a run."""
+
+    def plan(self, params: Any, schema: Schema, *, proved: bool = False) -> Plan:
+        """Every release of a run; proved: with the ledger's sensitivities. `data.reading.plan_of` reads it."""
+
+    def certificate(self, params: Any, schema: Schema) -> Certificate:
+        """Claimed and established guarantee: `ledger.certificate.issue`."""
+
+    def train(self, params: Any, records: Any, curator: Curator) -> Model:
+        """`train_on` the records in memory."""
+
+    def train_on(self, params: Any, schema: Schema, population: Population, curator: Curator) -> Model:
+        """The algorithm. Model.paper is the name under which the paper is found."""
+
+    def predict(self, model: Model, x: Floats) -> Floats:
+        """Regression: values, shape (rows,). Classes: scores, shape (rows, scores). x: shape (rows, features)."""
+
+
+if TYPE_CHECKING:
+    _own: tuple[PaperText, ...] = (dpboost, dpxgboost, fedgbdt, inprivate, sgbdt)
 
 
 @dataclass(frozen=True)
 class Paper:
-    """One paper's module. It offers Params, AS_PUBLISHED, plan, train, predict and certificate."""
+    """A paper's text under its name."""
 
     name: str
-    module: ModuleType
+    module: PaperText
 
     @property
-    def printed(self) -> ModuleType:
+    def printed(self) -> Any:
         """The paper as printed: its `Params` with the printed readings as further settings, and `AS_PUBLISHED`."""
         from refdp.papers import published
 
-        return published.module(self.name) if self.name in CONVERTED else self.module
+        return published.module(self.name) if self.name in PAPERS else self.module
 
     def params(self, settings: Mapping[str, Any], *, as_published: bool) -> Any:
         """Parameters from settings; strings are read as the field's type.
@@ -48,37 +87,50 @@ class Paper:
         if unknown:
             raise InvalidParameter(f"unknown setting {unknown[0]!r} for {self.name}: one of {', '.join(sorted(known))}")
         given = {name: _read(name, hints[name], value) for name, value in settings.items()}
-        chosen = {**self.printed.AS_PUBLISHED, **given} if as_published else given
+        readings: Mapping[str, Any] = getattr(self.printed, "AS_PUBLISHED", {})
+        chosen = {**readings, **given} if as_published else given
         from refdp.papers import published
 
         return self.module.Params(**chosen) if self.printed is self.module else published.params(self.name, **chosen)
 
     def plan(self, params: Any, schema: Schema) -> Plan:
         """Every release of a run, from parameters and schema alone."""
-        result: Plan = self.module.plan(params, schema)
-        return result
+        return self.module.plan(params, schema)
 
     def train(self, params: Any, records: AnyRecords, curator: Curator) -> Model:
         """Train under a curator."""
-        result: Model = self.module.train(params, records, curator)
-        return result
+        return self.module.train(params, records, curator)
 
     def predict(self, model: Model, x: Floats) -> Floats:
         """Regression: values, shape (rows,). Classification: one score a class, or one score for two classes."""
-        result: Floats = self.module.predict(model, x)
-        return result
+        return self.module.predict(model, x)
 
     def certificate(self, params: Any, schema: Schema) -> Certificate:
         """Claimed and established guarantee."""
-        result: Certificate = self.module.certificate(params, schema)
-        return result
+        return self.module.certificate(params, schema)
 
 
 def paper(name: str) -> Paper:
     """The paper of that name. Errors: InvalidParameter if there is none."""
+    if name in _registered:
+        return Paper(name, _registered[name])
     if name not in PAPERS:
-        raise InvalidParameter(f"paper {name!r}: one of {', '.join(PAPERS)} is allowed")
-    return Paper(name, importlib.import_module(f"refdp.papers.{name}"))
+        raise InvalidParameter(f"paper {name!r}: one of {', '.join((*PAPERS, *_registered))} is allowed")
+    return Paper(name, cast("PaperText", importlib.import_module(f"refdp.papers.{name}")))
+
+
+def register(name: str, text: PaperText) -> Paper:
+    """A paper of somebody else, found under this name from now on.
+
+    Errors: InvalidParameter for a name that another text has, or a text that lacks a member of `PaperText`.
+    """
+    missing = [member for member in vars(PaperText) if not member.startswith("_") and not hasattr(text, member)]
+    if missing:
+        raise InvalidParameter(f"paper {name!r} lacks {', '.join(missing)}: see refdp.faces.registry.PaperText")
+    if name in PAPERS or _registered.get(name, text) is not text:
+        raise InvalidParameter(f"paper {name!r}: the name is taken")
+    _registered[name] = text
+    return Paper(name, text)
 
 
 def _read(name: str, hint: Any, value: Any) -> Any:

@@ -6,7 +6,7 @@ sensitivities that the ledger proves. For a repaired run they agree; for a publi
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,6 +16,7 @@ from refdp import shown
 from refdp.accounting import account
 from refdp.data.records import Categorical, Classes, Schema
 from refdp.ledger import claims
+from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian, Laplace, Mechanism
 from refdp.privacy.events import (
     Event,
     Parallel,
@@ -29,14 +30,14 @@ from refdp.privacy.events import (
     releases,
 )
 
-MECHANISMS = {
-    "Laplace": "composition/laplace",
-    "DiscreteLaplace": "composition/discrete-laplace",
-    "Gaussian": "composition/gaussian",
-    "DiscreteGaussian": "composition/discrete-gaussian",
-    "Exponential": "composition/exponential-range",
+MECHANISMS: Mapping[type, str] = {
+    Laplace: "composition/laplace",
+    DiscreteLaplace: "composition/discrete-laplace",
+    Gaussian: "composition/gaussian",
+    DiscreteGaussian: "composition/discrete-gaussian",
+    Exponential: "composition/exponential-range",
 }
-"""The claim about the cost of each mechanism."""
+"""The claim about the cost of each mechanism; any other class names its own (`noise.protocol.Supplying.claim`)."""
 SUBSAMPLING = {
     "poisson": "dpxgboost/subsampling-poisson",
     "without-replacement": "dpxgboost/subsampling-replace-one",
@@ -180,7 +181,7 @@ def composition(plan: Plan) -> set[str]:
         waiting += children(event)
         match event:
             case Release():
-                found.add(MECHANISMS[type(event.mechanism).__name__])
+                found.add(MECHANISMS.get(type(event.mechanism)) or _supplied(event.mechanism))
             case Parallel():
                 found.add(f"composition/parallel-{'moved' if plan.relation is Relation.REPLACE_ONE else place}")
             case Partition():
@@ -188,6 +189,11 @@ def composition(plan: Plan) -> set[str]:
             case Subsample(_, _, method):
                 found.add(SUBSAMPLING[method])
     return found
+
+
+def _supplied(mechanism: Mechanism) -> str:
+    """The claim that a mechanism of somebody else names for its cost; without one there is nothing in the ledger."""
+    return str(getattr(mechanism, "claim", f"{type(mechanism).__name__} names no claim"))
 
 
 def _complaint(name: str, verdict: str) -> str:

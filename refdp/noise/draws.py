@@ -7,7 +7,8 @@ these errors depend on parameters and never on a record.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
@@ -32,11 +33,15 @@ class Draws:
     shape: shape of the array of draws.
     parameter: discrete kinds only, exact and in units of the step: the scale of "discrete-laplace", the variance
       parameter of "discrete-gaussian", or a tuple of one for each entry of the last axis.
+    sampler: of a kind that is not among these: from a generator to an array of the shape.
     """
 
     kind: str
     shape: tuple[int, ...]
     parameter: Fraction | tuple[Fraction, ...] | None = None
+    sampler: Callable[[np.random.Generator], npt.NDArray[np.float64]] | None = field(
+        default=None, compare=False, repr=False
+    )
 
 
 def check_positive(name: str, number: object) -> None:

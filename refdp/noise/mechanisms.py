@@ -1,17 +1,6 @@
-"""The mechanisms: noise as a function of standard draws, exact densities, losses, divergences, costs, calibration.
+"""Laplace and Gaussian noise: functions of standard draws, exact densities, losses, divergences, costs, calibration.
 
-Every mechanism offers the same methods. `value` is the true value on the records, `other` the one on a neighbour.
-
-    draws(value)                     which standard draws an application consumes
-    apply(value, standard)           the output, a deterministic function of the value and of the draws
-    log_density(value, output)       log density or log mass, per coordinate or row
-    loss(value, other, output)       the privacy loss log p_value(output) - log p_other(output), per coordinate or row
-    divergence(value, other, order)  the exact Renyi divergence of the joint output, in nats
-    worst_loss, worst_output         the largest loss over all outputs, and an output that attains it
-    observed_change(value, other, norm)   the change of the true value, to hold against a declared sensitivity
-    pure_cost(sensitivity), renyi_cost(sensitivity, order)   the cost of a declared sensitivity
-
-All raise `InvalidParameter` for parameters, shapes, norms and orders outside their domain.
+What every mechanism offers is `Mechanism` (refdp/noise/protocol.py). refdp's own are those listed in `__all__`.
 """
 
 from __future__ import annotations
@@ -42,6 +31,7 @@ from refdp.noise.draws import (
 )
 from refdp.noise.exponential import Exponential
 from refdp.noise.gridded import DiscreteGaussian, DiscreteLaplace
+from refdp.noise.protocol import Mechanism
 from refdp.noise.samplers import standard_draws
 from refdp.privacy.events import Norm, Sensitivity
 
@@ -209,9 +199,6 @@ class Gaussian:
 
     def _sds(self, shape: tuple[int, ...]) -> FloatArray:
         return sds_along(self.sd, shape)
-
-
-Mechanism = Laplace | DiscreteLaplace | Gaussian | DiscreteGaussian | Exponential
 
 
 def _distance_gain(gap: FloatArray, twice_offset: FloatArray) -> FloatArray:

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from refdp.errors import InvalidParameter
 from refdp.noise import lazy
-from refdp.noise.draws import Draws, FloatArray, IntArray
+from refdp.noise.draws import Draws, FloatArray, IntArray, check_shape
 from refdp.noise.exponential import utilities
 from refdp.noise.lazy import Words
 
@@ -126,7 +126,15 @@ def sample_exponential(value: ArrayLike, coefficient: float | Fraction, bits: Bi
 
 
 def standard_draws(draws: Draws, generator: np.random.Generator, bits: Bits) -> FloatArray | IntArray:
-    """The draws that a mechanism asks for: floating kinds from the generator, discrete kinds exactly, from the bits."""
+    """The draws that a mechanism asks for: floating kinds from the generator, discrete kinds exactly, from the bits.
+
+    Array of shape draws.shape; int64 for discrete kinds. Errors: InvalidParameter for a kind that is neither listed in
+    `Draws` nor brings its sampler, and where the sampler gives another shape.
+    """
+    if draws.sampler is not None:
+        drawn = np.asarray(draws.sampler(generator), dtype=np.float64)
+        check_shape("standard draws", drawn.shape, draws.shape)
+        return drawn
     match draws.kind:
         case "laplace":
             return np.asarray(generator.laplace(size=draws.shape))

@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from decimal import Decimal, localcontext
 from fractions import Fraction
@@ -239,6 +240,10 @@ class Params:
         """A public grid; Alg. 1, l. 6, prints "each split value"."""
         return (grids.uniform if self.candidates == "uniform" else grids.logarithmic)(schema, self.bins)
 
+    def split_rule(self) -> SplitRule:
+        """How the nodes of a level are split; its cost is `split_charge`."""
+        return splits_of_most_gain
+
     def breaches(self) -> list[str]:
         """Reasons, known from parameters alone, why no guarantee holds at all."""
         return ["the baseline np adds no noise: there is no privacy"] if self.scheme == "np" else []
@@ -323,19 +328,28 @@ def train_single_tree(
 ) -> Tree:
     """Algorithm 1 on the selected records. epsilon: eps_t; clip: threshold of the leaf clipping."""
     for_splits, for_leaves = params.split_charge(epsilon), params.leaf_charge(epsilon, clip)
+    choose, chosen = params.split_rule(), []
     population.tell(Root(candidates.features))  # Alg. 1, l. 3: the records that are used
-    chosen = []
-    for level in range(params.depth):  # Alg. 1, l. 4 to 6
-        left, right = candidates.sides(values(population.ask(Bins(("g", COUNT)))))
-        utility = gain(left[0], left[1], right[0], right[1], params.regularisation)  # Alg. 1, l. 7, Eq. 3
-        chosen.append(
-            curator.release(f"splits of level {level}", for_splits, utility, options=candidates.values)  # l. 8 and 9
-        )
+    for level in range(params.depth):  # Alg. 1, l. 4 to 9
+        chosen.append(choose(params, level, for_splits, candidates, population, curator))
         population.tell(Descend(chosen[-1]))  # Alg. 1, l. 10
     gradient_sum, count = values(population.ask(Nodes(("g", COUNT))))  # Alg. 1, l. 11
     value = leaf_value(gradient_sum, count, params.regularisation)  # Alg. 1, l. 12, Eq. 4
     value = np.clip(value, -clip, clip)  # Alg. 1, l. 13: geometric leaf clipping
     return Tree(np.concatenate(chosen), curator.release("leaves", for_leaves, value))  # Alg. 1, l. 14
+
+
+def splits_of_most_gain(
+    params: Params, level: int, charged: Charge, candidates: Candidates, population: Population, curator: Curator
+) -> Floats:
+    """The split of every node of a level, shape (node, 2): (feature, value)."""
+    left, right = candidates.sides(values(population.ask(Bins(("g", COUNT)))))  # Alg. 1, l. 6: each split value
+    utility = gain(left[0], left[1], right[0], right[1], params.regularisation)  # Alg. 1, l. 7, Eq. 3
+    return curator.release(f"splits of level {level}", charged, utility, options=candidates.values)  # l. 8 and 9
+
+
+SplitRule = Callable[[Params, int, Charge, Candidates, Population, Curator], Floats]
+"""Splits of a level, shape (node, 2), from (parameters, level, charge, candidates, population, curator)."""
 
 
 # --- Predictions ------------------------------------------------------------------------------------------------------

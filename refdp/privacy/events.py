@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal
 from refdp.errors import InvalidParameter, RelationMismatch
 
 if TYPE_CHECKING:
-    from refdp.noise.mechanisms import Mechanism
+    from refdp.noise.protocol import Mechanism
 
 Norm = Literal[1, 2, "range", "whitened"]
 
