@@ -17,7 +17,6 @@ from refdp.data.records import Categorical, Classes, Interval, Numeric, Records,
 from refdp.data.shards import Communication, Network, Shards, dealt
 from refdp.data.sparse import make_sparse_records
 from refdp.data.trees import Model
-from refdp.faces.registry import CONVERTED
 from refdp.papers import published
 from refdp.privacy.curator import Curator
 from refdp.privacy.events import Partition, Relation, Release, Subsample, children, expand
@@ -38,15 +37,11 @@ def public(paper: str, name: str) -> Any:
 
 def params_of(paper: str, given: dict[str, Any]) -> Any:
     """Parameters, with printed readings where some are given."""
-    if paper in CONVERTED:
-        return published.params(paper, **given)
-    return public(paper, "Params")(**given)
+    return published.params(paper, **given)
 
 
 def readings(paper: str) -> dict[str, Any]:
     """The settings that only the paper as printed has, with their defaults."""
-    if paper not in CONVERTED:
-        return {}
     own = {field.name for field in fields(public(paper, "Params"))}
     return {field.name: field.default for field in fields(published.module(paper).Params) if field.name not in own}
 
