@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
 
 from refdp.errors import InvalidParameter
@@ -46,7 +45,7 @@ def _out(event: Event) -> dict[str, Any]:
             if kind not in _MECHANISMS:
                 raise InvalidParameter(f"{kind}: the mechanisms of a budget's file are {', '.join(_MECHANISMS)}")
             fields = {
-                name: list(value) if isinstance(value, tuple) else value for name, value in asdict(mechanism).items()
+                name: list(value) if isinstance(value, tuple) else value for name, value in vars(mechanism).items()
             }
             bound = {"bound": sensitivity.bound, "norm": sensitivity.norm, "claim": sensitivity.claim}
             return {"release": name, "mechanism": kind, **fields, "sensitivity": bound}
