@@ -42,6 +42,10 @@ class PaperText(Protocol):
     def Params(self) -> Any:
         """The class of all parameters of a run."""
 
+    @property
+    def Contribution(self) -> Any:
+        """What a record contributes: `data.population.Contribution`, made from parameters and a schema."""
+
     def plan(self, params: Any, schema: Schema, *, proved: bool = False) -> Plan:
         """Every release of a run; proved: with the ledger's sensitivities. `data.reading.plan_of` reads it."""
 
