@@ -4,30 +4,46 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from refdp.accounting import gaussian, pure
 from refdp.accounting.bound import Bound
 from refdp.accounting.normal import NOTHING, Node, normalise, one_sided, parts
 from refdp.accounting.releases import GaussianCost, PureCost
-from refdp.accounting.rounding import is_number
+from refdp.accounting.rounding import downwards, is_number, upwards
 from refdp.errors import InvalidParameter
 from refdp.privacy.events import Plan, Relation
 
 _MOST_OUTCOMES = 2**22  # of "kov", which adds up one term for each
 
 
-def account(plan: Plan, *, delta: float | None = None, epsilon: float | None = None, quick: bool = False) -> Bound:
+def account(
+    plan: Plan, *, delta: float | None = None, epsilon: float | None = None, quick: bool = False, group: int = 1
+) -> Bound:
     """The plan's ε at the given δ, or its δ at the given ε, by every method that applies.
 
     Methods: "basic" (pure, with parallel composition and amplification), "kov" (optimal composition of the parts' pure
     epsilons), "exact" (one release, possibly sampled; Gaussians), "renyi", "adaptive" (selections of one range with any
     other releases: the optimum over adaptive choices), "pld" (privacy loss distributions, where those two are silent).
     quick: leave out what takes more than milliseconds ("adaptive", "pld", "kov" for unequal parts); `lower` may be 0.
-    Errors: InvalidParameter unless exactly one of 0 <= delta <= 1 and epsilon >= 0 is given.
+    epsilon: may be negative, where δ(ε) = 1 - e^ε + e^ε δ(-ε), since either data set may be the first; what is returned
+      for a delta is never below 0.
+    group: so many records change together, see `refdp.accounting.group` ("path": by single steps).
+    Errors: InvalidParameter unless exactly one of 0 <= delta <= 1 and epsilon is given, and for a group below 1.
     """
+    from refdp.accounting.group import along_path, group_size, scaled
+
     if (delta is None) == (epsilon is None):
         raise InvalidParameter(f"delta {delta!r} and epsilon {epsilon!r}: exactly one of the two is to be given")
-    at = _within("epsilon", epsilon, math.inf) if delta is None else _within("delta", delta, 1.0)
+    low, high = (-math.inf, math.inf) if delta is None else (0.0, 1.0)
+    at = _within("epsilon", epsilon, low, high) if delta is None else _within("delta", delta, low, high)
+    if delta is None and at < 0:
+        return _mirrored(account(plan, epsilon=-at, quick=quick, group=group), at)
+    if group_size(group) > 1:
+        if (larger := scaled(plan, group)) is not None:
+            return account(larger, delta=delta, epsilon=epsilon, quick=quick)
+        one = partial(account, plan, quick=quick)
+        return along_path(one, pure.pure_epsilon(plan), group, delta, epsilon)
 
     def answer(query: _Query) -> Bound:
         return _at_epsilon(query, at) if delta is None else _at_delta(query, at)
@@ -40,10 +56,21 @@ def account(plan: Plan, *, delta: float | None = None, epsilon: float | None = N
     return replace(bound, lower=min(bound.upper, answer(_Query(below, plan.relation, quick)).lower))
 
 
-def _within(name: str, value: float | None, top: float) -> float:
-    if not is_number(value) or value is None or not 0 <= value <= top:
-        raise InvalidParameter(f"{name} {value!r}: allowed are numbers in [0, {top:g}]")
+def _within(name: str, value: float | None, low: float, high: float) -> float:
+    if not is_number(value) or value is None or not low <= value <= high:
+        raise InvalidParameter(f"{name} {value!r}: allowed are numbers in [{low:g}, {high:g}]")
     return float(value)
+
+
+def _mirrored(found: Bound, epsilon: float) -> Bound:
+    """The bounds at -ε > 0 turned into those at ε."""
+
+    def turned(delta: float) -> float:
+        return min(1.0, -math.expm1(epsilon) + math.exp(epsilon) * delta)
+
+    methods = {name: min(1.0, upwards(turned(value))) for name, value in found.methods.items()}
+    upper = methods[found.method]
+    return Bound(epsilon, upper, max(0.0, downwards(turned(found.lower))), upper, found.method, methods)
 
 
 @dataclass

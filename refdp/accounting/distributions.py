@@ -16,7 +16,7 @@ import numpy as np
 from refdp.accounting import grid, mixtures, pairs
 from refdp.accounting.composition import convolve
 from refdp.accounting.grid import Measure
-from refdp.accounting.normal import Blocks, Composed, Mixture, Node, Sampled
+from refdp.accounting.normal import Blocks, Composed, Exchanged, Mixture, Node, Sampled
 from refdp.accounting.releases import (
     DiscreteGaussianCost,
     DiscreteLaplaceCost,
@@ -58,7 +58,7 @@ def measure_of(node: Node, view: View) -> Measure:
             return _convolved(items, view)
         case Blocks():
             return _blocks(node, view)
-        case Mixture(slots, _):
+        case Mixture(slots):
             return grid.weighted([(measure_of(inner, view), weight) for inner, weight in slots], node.rest)
         case DiscreteGaussianCost() if (shifts := _enumerated(node)) is not None:
             return grid.envelope([_discretised(pairs.DiscreteGaussianPair(node.sigma, s), view) for s in shifts])
@@ -88,6 +88,12 @@ def pair_of(node: Node, view: View) -> pairs.Pair:
             return pair
         case Sampled(rate, inner, method):
             return _sampled(rate, _inner_pair(inner, view), method, view)
+        case Exchanged(rate, near, far):
+            view = replace(view, direction="first")
+            one = _inner_pair(near, view)
+            if not view.above and isinstance(one, (pairs.GaussianPair, pairs.LaplacePair, pairs.DiscreteLaplacePair)):
+                return mixtures.Opposed(rate, one)
+            return mixtures.Exchanged(rate, one, _inner_pair(far, view))
         case _:
             return mixtures.MeasuredPair(measure_of(node, view))
 
@@ -189,11 +195,11 @@ def reach(node: Node) -> tuple[float, float]:
         case SuppliedCost(dominated):
             pair = dominated.pair("first")
             return (-1.0, 1.0) if pair is None else pair.bounds
-        case Sampled(_, inner, _):
+        case Sampled(_, inner, _) | Exchanged(_, _, inner):
             return reach(inner)
         case Composed(items) | Blocks(items, _):
             each = [(reach(inner), count) for inner, count in items]
             return sum(c * low for (low, _), c in each), sum(c * high for (_, high), c in each)
-        case Mixture(slots, _):
+        case Mixture(slots):
             ranges = [reach(inner) for inner, _ in slots]
             return min(low for low, _ in ranges), max(high for _, high in ranges)

@@ -3,6 +3,7 @@
 Sequential composition adds (Mironov 2017, Proposition 1, adaptive). Parallel: the largest block at every order under
 add-remove, the largest two under replace-one. Partition, both relations: e^{(α-1)D} is jointly convex, and the outputs
 outside the record's own block are shared, so ρ = log(w_0 + sum_j w_j e^{(α-1)ρ_j}) / (α-1) with w_0 = 1 - sum_j w_j.
+The same holds of Poisson samples under replace-one, with the rate as the weight.
 Every node is also capped by the curve of randomised response at its pure ε.
 """
 
@@ -16,7 +17,7 @@ import numpy as np
 
 from refdp.accounting import conversion, curves, sampling
 from refdp.accounting.arrays import Array, per_order
-from refdp.accounting.normal import Blocks, Composed, Mixture, Node, Sampled, normalise, one_sided
+from refdp.accounting.normal import REPLACING, Blocks, Composed, Exchanged, Mixture, Node, Sampled, normalise, one_sided
 from refdp.accounting.pure import node_epsilon
 from refdp.accounting.releases import (
     DiscreteGaussianCost,
@@ -120,8 +121,11 @@ def _curve(node: Node, relation: Relation, orders: Array, pair: bool) -> Array:
             return total
         case Mixture():
             return _capped(node, relation, orders, _mixture(node, relation, orders))
-        case Sampled():
-            return _capped(node, relation, orders, _sampled(node, relation, orders))
+        case Sampled(_, _, method):
+            inside = Relation.REPLACE_ONE if method == REPLACING else relation
+            return _capped(node, relation, orders, _sampled(node, inside, orders))
+        case Exchanged(rate, _, far):
+            return _capped(node, relation, orders, _mixture(Mixture(((far, rate),), ()), relation, orders))
 
 
 def _capped(node: Node, relation: Relation, orders: Array, rho: Array) -> Array:
@@ -165,7 +169,7 @@ def is_symmetric(node: Node) -> bool:
     match node:
         case Composed(items) | Blocks(items, _):
             return all(is_symmetric(inner) for inner, _ in items)
-        case Mixture() | Sampled() | DiscreteGaussianCost() | SuppliedCost():
+        case Mixture() | Sampled() | Exchanged() | DiscreteGaussianCost() | SuppliedCost():
             return False
         case _:
             return True
@@ -178,6 +182,8 @@ def has_sampling(node: Node) -> bool:
             return any(has_sampling(inner) for inner, _ in items)
         case Sampled():
             return True
+        case Exchanged(_, _, far):
+            return has_sampling(far)
         case _:
             return False
 

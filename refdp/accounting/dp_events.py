@@ -15,7 +15,7 @@ from refdp.accounting.releases import GaussianCost, LaplaceCost, cost
 from refdp.accounting.rounding import upwards
 from refdp.errors import InvalidParameter, RelationMismatch
 from refdp.noise.mechanisms import DiscreteLaplace, Gaussian, Laplace
-from refdp.privacy.events import Event, Plan, Relation, Release, Repeat, Sensitivity, Sequential, Subsample
+from refdp.privacy.events import Event, Plan, Relation, Release, Repeat, Sensitivity, Sequential, Subsample, releases
 
 CLAIM = "dp-accounting/event"
 
@@ -24,9 +24,12 @@ def to_dp_event(plan: Plan) -> Any:
     """The DpEvent of a plan.
 
     Gaussian and Laplace releases become noise multipliers, discrete Laplace ones their decay and integer sensitivity.
-    Errors: InvalidParameter for events that dp_accounting does not have (exponential mechanism, parallel, partition).
+    Errors: InvalidParameter for events that dp_accounting does not have (exponential mechanism, parallel, partition,
+      sampling of the kind that the plan's relation does not amplify, sensitivities inside samples of another relation).
     """
-    return _to(plan.event)
+    if any(release.sensitivity.relation is not plan.relation for release in releases(plan.event)):
+        raise InvalidParameter("sensitivities of another relation inside a sample: dp_accounting has no such event")
+    return _to(plan.event, plan.relation)
 
 
 def from_dp_event(event: Any, relation: Relation) -> Plan:
@@ -37,20 +40,22 @@ def from_dp_event(event: Any, relation: Relation) -> Plan:
     return Plan(relation, _from(event, relation))
 
 
-def _to(event: Event) -> Any:
+def _to(event: Event, relation: Relation) -> Any:
     import dp_accounting as dp
 
     match event:
         case Release():
             return _release(event)
         case Sequential(events):
-            return dp.ComposedDpEvent([_to(child) for child in events]) if events else dp.NoOpDpEvent()
+            return dp.ComposedDpEvent([_to(child, relation) for child in events]) if events else dp.NoOpDpEvent()
         case Repeat(inner, count):
-            return dp.SelfComposedDpEvent(_to(inner), count)
-        case Subsample(rate, inner, "poisson"):
-            return dp.PoissonSampledDpEvent(rate, _to(inner))
-        case Subsample(rate, inner, "without-replacement"):
-            return dp.SampledWithoutReplacementDpEvent(*_sizes(rate), _to(inner))
+            return dp.SelfComposedDpEvent(_to(inner, relation), count)
+        case Subsample(rate, inner, "poisson") if relation is Relation.ADD_REMOVE:
+            return dp.PoissonSampledDpEvent(rate, _to(inner, relation))
+        case Subsample(rate, inner, "without-replacement") if relation is Relation.REPLACE_ONE:
+            return dp.SampledWithoutReplacementDpEvent(*_sizes(rate), _to(inner, relation))
+        case Subsample(_, _, method):
+            raise InvalidParameter(f"{method} under the relation {relation.value}: dp_accounting has no such event")
         case _:
             raise InvalidParameter(f"{type(event).__name__}: dp_accounting has no such event")
 

@@ -112,7 +112,7 @@ def directions(node: Node) -> tuple[Direction, ...]:
 def _asymmetric(node: Node) -> bool:
     match node:
         case Sampled(_, inner, method):
-            return method == "poisson" or _asymmetric(inner)
+            return method != "without-replacement" or _asymmetric(inner)
         case SuppliedCost():
             return True
         case Composed(items) | Blocks(items, _) | Mixture(items, _):

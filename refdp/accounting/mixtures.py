@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -10,7 +11,7 @@ import numpy as np
 
 from refdp.accounting.arrays import Array
 from refdp.accounting.grid import Measure
-from refdp.accounting.pairs import Pair, Rounding, Tails
+from refdp.accounting.pairs import DiscreteLaplacePair, GaussianPair, LaplacePair, Pair, Rounding, Tails
 from refdp.accounting.rounding import SLACK
 
 
@@ -92,6 +93,137 @@ class FixedSize:
             MixtureSecond(self.rate, self.inner).tails(loss),
         )
         return Tails(*(np.where(loss >= 0, one, other) for one, other in zip(first, second, strict=True)))
+
+
+@dataclass(frozen=True)
+class Exchanged:
+    """Poisson sampling under replace-one: with R the law without either record, (1-q) R + q P against (1-q) R + q Q.
+
+    H_γ of the two is that of q P against (γ-1)(1-q) R + γ q Q. For γ >= 1 it is at most, for every w in [0, 1],
+
+        f(γ, w) = q [w A(u/w) + (1-w) B(γ/(1-w))],    u = (γ-1)(1-q)/q,
+
+    A the profile of `near` (P against R), B of `far` (P against Q): w P is set against R, the rest against Q. With
+    w = u / (u + γ) this is the convexity bound of Balle, Barthe, Gaboardi 2018, Theorem 2. Both terms are perspectives
+    of convex functions, so the least over w is convex in γ; there both P-tails a, b are equal, which bisection seeks.
+    The tails at fixed w are P: q (w a + (1-w) b) + (1-q) a_Q, Q: (1-q) a_Q + q b_Q; any w is sound. The relation is
+    symmetric, hence the tails below 0 are those above, mirrored.
+    """
+
+    rate: float
+    near: Pair
+    far: Pair
+
+    @property
+    def rounding(self) -> Rounding:
+        """That of the pairs and of the change of variable."""
+        (one, blur), (other, more) = self.near.rounding, self.far.rounding
+        return Rounding(max(one, other) + 2.0**-48, max(blur, more) + 2.0**-46)
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Up to the largest loss of either pair, mixed."""
+        top = max(mixed_loss(pair.bounds[1], self.rate) for pair in (self.near, self.far))
+        return -top, top
+
+    def tails(self, loss: Array) -> Tails:
+        """Both sides from the tails at |ε|."""
+        return _mirrored(loss, self._beyond)
+
+    def _beyond(self, loss: Array) -> tuple[Array, Array]:
+        """P(L > ε) and Q(L > ε) for ε >= 0, between the two values of log(w/(1-w)) that bisection ends with."""
+        q = self.rate
+        with np.errstate(divide="ignore"):
+            log_u = np.maximum(loss + np.log(-np.expm1(-loss)) + math.log((1 - q) / q), -_FAR)
+
+        def sides(t: Array) -> tuple[Tails, Tails]:
+            return self.near.tails(log_u + np.logaddexp(0.0, -t)), self.far.tails(loss + np.logaddexp(0.0, t))
+
+        low, high = np.full_like(loss, -_FAR), np.full_like(loss, _FAR)
+        for _ in range(_HALVINGS):
+            middle = 0.5 * (low + high)
+            near, far = sides(middle)
+            short = near.above < far.above
+            low, high = np.where(short, middle, low), np.where(short, high, middle)
+        (a, b), (c, d) = sides(low), sides(high)
+        gap, over = b.above - a.above, c.above - d.above
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share = np.nan_to_num(np.clip(gap / (gap + over), 0.0, 1.0))
+
+        def ends(t: Array, near: Tails, far: Tails) -> tuple[Array, Array]:
+            w, rest = np.exp(-np.logaddexp(0.0, -t)), np.exp(-np.logaddexp(0.0, t))
+            return q * (w * near.above + rest * far.above) + (1 - q) * near.above_q, _mixed(
+                q, far.above_q, near.above_q
+            )
+
+        one, other = ends(low, a, b), ends(high, c, d)
+        above, above_q = ((1 - share) * x + share * y for x, y in zip(one, other, strict=True))
+        return np.minimum(above, 1.0), np.minimum(above_q, 1.0)
+
+
+_FAR = 740.0  # of log(w / (1-w))
+_HALVINGS = 38
+
+
+@dataclass(frozen=True)
+class Opposed:
+    """(1-q) M(0) + q M(s) against (1-q) M(0) + q M(-s), M additive noise in one dimension: two records pull apart.
+
+    The loss grows with the outcome x and is odd. For ε >= 0 it exceeds ε beyond one border, by a quadratic equation in
+    e^{μx} (Gaussian) or a linear one in e^{2x} (Laplace). Both probabilities are those of the one computed border,
+    hence tests; `Exchanged` of the same noise is met by them.
+    """
+
+    rate: float
+    near: GaussianPair | LaplacePair | DiscreteLaplacePair
+
+    @property
+    def rounding(self) -> Rounding:
+        """That of the noise."""
+        return self.near.rounding
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The loss of the farthest outcome."""
+        low, high = self.near.bounds
+        top = mixed_loss(high, self.rate) - mixed_loss(low - high, self.rate)
+        return -top, top
+
+    def tails(self, loss: Array) -> Tails:
+        """Tails of the noise at the border."""
+        return _mirrored(loss, self._beyond)
+
+    def _beyond(self, loss: Array) -> tuple[Array, Array]:
+        q, near = self.rate, self.near
+        far: Pair
+        if isinstance(near, GaussianPair):
+            grown, reach = -(1 - q) * np.expm1(-loss), 2 * q * math.exp(-near.mu * near.mu / 2)
+            twice = 2 * (loss + np.log((grown + np.sqrt(grown * grown + reach * reach * np.exp(-loss))) / reach))
+            one, far = 0.5 * (twice - near.mu**2), GaussianPair(2 * near.mu)
+        else:
+            top = near.bounds[1]
+            twice = top + loss + np.log(-(1 - q) * np.expm1(-loss) / q + math.exp(-top))
+            if isinstance(near, DiscreteLaplacePair):
+                twice = near.rate * (2 * np.floor(twice / (2 * near.rate)) + 1)
+                far = DiscreteLaplacePair(near.rate, 2 * near.shift)
+            else:
+                far = LaplacePair(2 * top)
+            twice = np.where(twice < 2 * top * (1 - 2.0**-40), twice, 4 * top)
+            one = twice - top
+        here, there = near.tails(one), far.tails(twice)
+        return _mixed(q, here.above, here.above_q), _mixed(q, there.above_q, here.above_q)
+
+
+def _mirrored(loss: Array, beyond: Callable[[Array], tuple[Array, Array]]) -> Tails:
+    """The tails of a symmetric pair from P(L > ε) and Q(L > ε) at ε >= 0."""
+    right = loss >= 0
+    above, above_q = beyond(np.where(right, loss, np.maximum(np.nextafter(-loss, -np.inf), 0.0)))
+    return Tails(
+        np.where(right, above, 1 - above_q),
+        np.where(right, above_q, 1 - above),
+        np.where(right, 1 - above, above_q),
+        np.where(right, 1 - above_q, above),
+    )
 
 
 def _mixed(rate: float, included: Array, left_out: Array) -> Array:

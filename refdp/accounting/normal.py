@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from refdp.accounting.releases import (
@@ -32,8 +32,19 @@ from refdp.accounting.releases import (
     cost,
 )
 from refdp.accounting.rounding import ceiling, is_number
-from refdp.errors import InvalidParameter, RelationMismatch
-from refdp.privacy.events import Event, Parallel, Partition, Plan, Relation, Release, Repeat, Sequential, Subsample
+from refdp.errors import InvalidParameter
+from refdp.privacy.events import (
+    Event,
+    Parallel,
+    Partition,
+    Plan,
+    Relation,
+    Release,
+    Repeat,
+    Sequential,
+    Subsample,
+    misfits,
+)
 
 
 @dataclass(frozen=True)
@@ -57,10 +68,12 @@ class Mixture:
 
     slots: equal events together, weights added and rounded up, which is dearer than the slots apart: only for bounds
       from above. alone: the largest weight of a single slot of that event, rounded down, for bounds from below.
+    told: some records and mechanism tell the slot, so that the profile is the average of the slots' and no more.
     """
 
     slots: tuple[tuple[Node, float], ...]
     alone: tuple[tuple[Node, float], ...]
+    told: bool = False
 
     @property
     def rest(self) -> float:
@@ -70,14 +83,23 @@ class Mixture:
 
 @dataclass(frozen=True)
 class Sampled:
-    """The node on a secret random part of the records; `method` as in events.Subsample."""
+    """The node on a secret random part of the records, see `_subsampled` for the methods."""
 
     rate: float
     node: Node
     method: str
 
 
-Node = Cost | Composed | Blocks | Mixture | Sampled
+@dataclass(frozen=True)
+class Exchanged:
+    """Poisson sampling under replace-one; near: what one record costs that is there or not, far: a replaced one."""
+
+    rate: float
+    near: Node
+    far: Node
+
+
+Node = Cost | Composed | Blocks | Mixture | Sampled | Exchanged
 
 NOTHING = Composed(())
 _NEARLY_CERTAIN = 1 - 2.0**-20
@@ -86,8 +108,7 @@ _NEARLY_CERTAIN = 1 - 2.0**-20
 def normalise(plan: Plan) -> Node:
     """The normal form of a plan.
 
-    Errors: InvalidParameter (count, rate, weights, noise out of their domains), RelationMismatch (sampling method
-    against relation).
+    Errors: InvalidParameter (count, rate, weights, noise out of their domains).
     """
     return _node(plan.event, plan.relation, plan.relation is Relation.REPLACE_ONE)
 
@@ -110,8 +131,8 @@ def _node(event: Event, relation: Relation, moves: bool) -> Node:
             return _parallel(event, relation, moves)
         case Partition(weights, events):
             return _mixture(weights, [_node(child, relation, moves) for child in events])
-        case Subsample(rate, inner, method):
-            return _sampled(_rate(rate, method, relation), _node(inner, relation, moves), method)
+        case Subsample():
+            return _subsampled(event, relation, moves)
         case _:
             raise InvalidParameter(
                 f"event {event!r}: allowed are the events of refdp.privacy.events, such as Sequential(...)"
@@ -221,7 +242,58 @@ def _mixture(weights: tuple[float, ...], nodes: list[Node]) -> Node:
         return NOTHING
     if len(rounded) == 1 and next(iter(alone.values())) == 1:
         return next(iter(rounded))
-    return Mixture(*(tuple(sorted(table.items(), key=repr)) for table in (rounded, alone)))
+    each, single = (tuple(sorted(table.items(), key=repr)) for table in (rounded, alone))
+    return Mixture(each, single)
+
+
+REPLACING = "replacing"
+
+
+def _subsampled(event: Subsample, relation: Relation, moves: bool) -> Node:
+    """A sampled event. Whatever the event inside, its neighbours follow from the coupling of the two samples:
+
+    - Poisson, add-remove: with the record or without it (method "poisson");
+    - fixed size, replace-one: with the one record or with the other (method "without-replacement");
+    - fixed size, add-remove: a sample of the larger data set that holds the record is, with a random other record in
+      its place, a sample of the smaller one. So the two mixtures are those of Poisson sampling, between data sets of
+      which one record is replaced (method REPLACING);
+    - Poisson, replace-one: both records stay out, or one or the other is in. Where only replacing is bounded, samples
+      with and without the record can be told apart (their sizes may be released): δ shrinks by the rate, ε does not.
+    """
+    rate, inner = _rate(event.rate, event.method), event.event
+    if event.method == "without-replacement":
+        method = "without-replacement" if relation is Relation.REPLACE_ONE else REPLACING
+        return _sampled(rate, _node(_replaced(inner), Relation.REPLACE_ONE, True), method)
+    if relation is Relation.ADD_REMOVE:
+        return _sampled(rate, _node(inner, relation, moves), "poisson")
+    far = _node(_replaced(inner), relation, True)
+    if rate in (0, 1) or far == NOTHING:
+        return NOTHING if rate == 0 else far
+    if any(misfits(inner, Relation.ADD_REMOVE)):
+        slots = ((far, rate),)
+        return Mixture(slots, slots, told=True)
+    return Exchanged(rate, _node(inner, Relation.ADD_REMOVE, False), far)
+
+
+def _replaced(event: Event) -> Event:
+    """The event with sensitivities for a replaced record: twice those for a record that is added or removed."""
+    match event:
+        case Release(name, mechanism, sensitivity):
+            if sensitivity.relation is Relation.REPLACE_ONE:
+                return event
+            if callable(getattr(mechanism, "dominated", None)):
+                raise InvalidParameter(
+                    f"{name!r} inside a sample of which one record is replaced: allowed for {type(mechanism).__name__} "
+                    "is a sensitivity that is declared for replace-one"
+                )
+            twice = replace(sensitivity, bound=2 * sensitivity.bound, relation=Relation.REPLACE_ONE)
+            return Release(name, mechanism, twice)
+        case Sequential(events) | Parallel(events) | Partition(_, events, _):
+            return replace(event, events=tuple(_replaced(child) for child in events))
+        case Repeat(inner, _):
+            return replace(event, event=_replaced(inner))
+        case _:
+            return event
 
 
 def _sampled(rate: float, node: Node, method: str) -> Node:
@@ -240,6 +312,7 @@ def one_sided(node: Node, above: bool) -> Node:
     - Poisson rates above 1 - 2^-20 become 1 or 1 - 2^-20. The cost grows with the rate; so close to 1 the border
       log(1 - q) of a sampled loss is lost in rounding, and the blur that accounts for it would cost more than the rest.
     - A partition into equal events is that event (above), or one slot of it, with the other blocks silent (below).
+    - A record exchanged in a Poisson sample costs at least as much as one that is there or not (below).
     """
     match node:
         case Sampled(rate, inner, method):
@@ -253,11 +326,20 @@ def one_sided(node: Node, above: bool) -> Node:
             return Blocks(tuple((one_sided(inner, above), count) for inner, count in blocks), at_once)
         case Mixture(((inner, weight),), _) if above and weight >= 1 - 1e-12:
             return one_sided(inner, above)
-        case Mixture(slots, alone) if above:
-            return Mixture(tuple((one_sided(inner, above), weight) for inner, weight in slots), alone)
+        case Mixture(slots, alone, told) if above or told:
+            return Mixture(tuple((one_sided(inner, above), weight) for inner, weight in slots), alone, told)
         case Mixture(_, alone):
             inner, weight = max(alone, key=lambda slot: slot[1])
             return _sampled(min(weight, _NEARLY_CERTAIN), one_sided(inner, above), "poisson")
+        case Exchanged(rate, near, far) if rate > _NEARLY_CERTAIN or not above:
+            if above:
+                return one_sided(far, above)
+            near = one_sided(near, above)
+            if isinstance(near, (GaussianCost, LaplaceCost, DiscreteLaplaceCost)) and rate <= _NEARLY_CERTAIN:
+                return Exchanged(rate, near, far)
+            return _sampled(min(rate, _NEARLY_CERTAIN), near, "poisson")
+        case Exchanged(rate, near, far):
+            return Exchanged(rate, one_sided(near, above), one_sided(far, above))
         case _:
             return node
 
@@ -268,15 +350,9 @@ def _count(count: int) -> int:
     return int(count)
 
 
-def _rate(rate: float, method: str, relation: Relation) -> float:
+def _rate(rate: float, method: str) -> float:
     if not is_number(rate) or not 0 <= rate <= 1:
         raise InvalidParameter(f"sampling rate {rate!r}: allowed are numbers in [0, 1]")
-    needed = {"poisson": Relation.ADD_REMOVE, "without-replacement": Relation.REPLACE_ONE}
-    if method not in needed:
-        raise InvalidParameter(f"sampling method {method!r}: allowed are {', '.join(needed)}")
-    if relation is not needed[method]:
-        raise RelationMismatch(
-            f"{method} sampling amplifies {needed[method].value} neighbours only (Balle, Barthe, Gaboardi 2018), "
-            f"the plan is about {relation.value}"
-        )
+    if method not in (allowed := ("poisson", "without-replacement")):
+        raise InvalidParameter(f"sampling method {method!r}: allowed are {', '.join(allowed)}")
     return float(rate)

@@ -13,6 +13,7 @@ poisson = 0.01                 # or without-replacement = rate, parallel = true,
 count = 10
 [[event.event]]
 laplace = 1.0
+relation = "add-remove"        # of this sensitivity; the plan's unless given; inside samples it may be another
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ _NORMS: dict[str, Norm] = {
     "discrete-laplace": 1,
 }
 _CONTAINERS = ("poisson", "without-replacement", "parallel", "weights")
-_COMMON = {"count", "name", "sensitivity", "norm", "step", "event"}
+_COMMON = {"count", "name", "sensitivity", "norm", "step", "event", "relation"}
 
 
 def load_plan(path: str | Path) -> Plan:
@@ -65,11 +66,16 @@ def plan_from(table: dict[str, Any]) -> Plan:
     """The plan in a parsed TOML table."""
     if unknown := set(table) - {"relation", "event"}:
         raise InvalidParameter(f"keys {sorted(unknown)} of a plan: allowed are relation and event")
-    names = [relation.value for relation in Relation]
-    if table.get("relation") not in names:
-        raise InvalidParameter(f"relation {table.get('relation')!r} of a plan: allowed are {' and '.join(names)}")
-    relation = Relation(table["relation"])
+    relation = relation_of(table.get("relation"), "a plan")
     return Plan(relation, Sequential(_events(table, relation)))
+
+
+def relation_of(name: Any, what: str) -> Relation:
+    """The relation of that name. Errors: InvalidParameter for another one."""
+    names = [relation.value for relation in Relation]
+    if name not in names:
+        raise InvalidParameter(f"relation {name!r} of {what}: allowed are {' and '.join(names)}")
+    return Relation(name)
 
 
 def release_of(kind: str, noise: float, relation: Relation, **options: Any) -> Release:
@@ -121,7 +127,10 @@ def _event(row: dict[str, Any], relation: Relation) -> Event:
 def _one(kind: str, row: dict[str, Any], relation: Relation) -> Event:
     if kind in _NORMS:
         options = {key: row[key] for key in ("sensitivity", "norm", "name", "step") if key in row}
-        return release_of(kind, row[kind], relation, **options)
+        own = relation_of(row["relation"], "an event") if "relation" in row else relation
+        return release_of(kind, row[kind], own, **options)
+    if "relation" in row:
+        raise InvalidParameter(f"relation of an event {kind!r}: allowed is that of a plan or of a release")
     inner = _events(row, relation)
     if kind == "parallel":
         return Parallel(inner)

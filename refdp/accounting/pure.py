@@ -13,7 +13,19 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from refdp.accounting.normal import Blocks, Composed, Mixture, Node, Sampled, compose, normalise, one_sided, parts
+from refdp.accounting.normal import (
+    REPLACING,
+    Blocks,
+    Composed,
+    Exchanged,
+    Mixture,
+    Node,
+    Sampled,
+    compose,
+    normalise,
+    one_sided,
+    parts,
+)
 from refdp.accounting.releases import (
     DiscreteGaussianCost,
     DiscreteLaplaceCost,
@@ -56,9 +68,21 @@ def _exact(node: Node, relation: Relation) -> Fraction | None:
             return _total([(one, 1) for one in sorted(one for one in repeated if one is not None)[-at_once:]])
         case Mixture(slots, _):
             return _mixture([(_exact(inner, relation), weight) for inner, weight in slots], relation)
-        case Sampled(rate, inner, _):
-            exact = _exact(inner, relation)
+        case Sampled(rate, inner, method):
+            exact = _exact(inner, Relation.REPLACE_ONE if method == REPLACING else relation)
             return None if exact is None else min(exact, Fraction(amplified(ceiling(exact), rate)))
+        case Exchanged():
+            return _exchanged(node)
+
+
+def _exchanged(node: Exchanged) -> Fraction | None:
+    """log(1 - q + q e^ε) - log(1 - q + q e^-ε), ε of a record there or not; log(1 + q (e^ε - 1)) of a replaced one."""
+    near, far = _exact(node.near, Relation.ADD_REMOVE), _exact(node.far, Relation.REPLACE_ONE)
+    bounds = [] if far is None else [min(far, Fraction(amplified(ceiling(far), node.rate)))]
+    if near is not None:
+        size = ceiling(near)
+        bounds.append(Fraction(upwards(amplified(size, node.rate) - math.log1p(node.rate * math.expm1(-size)))))
+    return min(bounds, default=None)
 
 
 def amplified(epsilon: float, rate: float) -> float:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from refdp.accounting.accountant import account
 from refdp.accounting.bound import Bound
 from refdp.accounting.calibration import calibrate
-from refdp.accounting.plan_file import load_plan, release_of
+from refdp.accounting.plan_file import load_plan, relation_of, release_of
 from refdp.errors import InvalidParameter
-from refdp.privacy.events import Event, Plan, Relation, Repeat, Sequential, Subsample
+from refdp.privacy.events import Event, Plan, Relation, Release, Repeat, Sequential, Subsample
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -28,7 +28,10 @@ def account_command(
     laplace: Sequence[str] = (),
     exponential: Sequence[str] = (),
     poisson: float | None = None,
+    without_replacement: float | None = None,
     relation: str | Relation = Relation.ADD_REMOVE,
+    sample_relation: str | Relation | None = None,
+    group: int = 1,
     delta: float | None = None,
     epsilon: float | None = None,
     plan_file: str | Path | None = None,
@@ -36,8 +39,10 @@ def account_command(
 ) -> dict[str, Any]:
     """All that `refdp account` does; the JSON fields {epsilon, delta, lower, upper, method, methods}.
 
-    gaussian, laplace, exponential: items "SDxCOUNT", "SCALExCOUNT", "EPSxCOUNT" of unit sensitivity; poisson samples
-    each of them. With both epsilon and delta exactly one item has no noise, "xCOUNT": its least noise (largest eps)
+    gaussian, laplace, exponential: items "SDxCOUNT", "SCALExCOUNT", "EPSxCOUNT" of unit sensitivity; poisson and
+    without_replacement sample each of them, sample_relation is then the one that the unit sensitivities are declared
+    for (`relation` unless given). group: so many records change (see `account`).
+    With both epsilon and delta exactly one item has no noise, "xCOUNT": its least noise (largest eps)
     that meets the target is found and reported as the field "noise". Infinite figures are the string "inf".
     certificate_file: where to write the enclosure of ε at `delta` for the independent checker (see `certificates`).
     Errors: InvalidParameter (items, rates, what is given and missing), RelationMismatch.
@@ -47,22 +52,44 @@ def account_command(
     options = {"gaussian": gaussian, "laplace": laplace, "exponential": exponential}
     items = [(kind, *_item(text)) for kind, texts in options.items() for text in texts]
     if plan_file is not None:
-        if items or poisson is not None:
+        if items or any(option is not None for option in (poisson, without_replacement, sample_relation)):
             raise InvalidParameter(
                 f"plan file {plan_file} together with releases on the command line: allowed is one of them"
             )
-        return _answered(load_plan(plan_file), delta, epsilon, certificate_file)
+        return _answered(load_plan(plan_file), group, delta, epsilon, certificate_file)
+    if poisson is not None and without_replacement is not None:
+        raise InvalidParameter(f"rates {poisson!r} and {without_replacement!r} of two samples: allowed is one of them")
+    if sample_relation is not None and poisson is None and without_replacement is None:
+        raise InvalidParameter(f"relation {sample_relation!r} inside samples: allowed with a sampling rate")
     if not items:
         raise InvalidParameter("no release: allowed are --gaussian, --laplace, --exponential or a plan file")
-    related = _relation(relation)
+    related = relation_of(relation, "the plan")
+    inside = related if sample_relation is None else relation_of(sample_relation, "what is sampled")
+
+    def sampled(release: Release) -> Event:
+        if poisson is not None:
+            return Subsample(poisson, release)
+        if without_replacement is None:
+            return release
+        return Subsample(without_replacement, release, "without-replacement")
+
+    def plan_of(noise: float) -> Plan:
+        events = (
+            Repeat(sampled(release_of(kind, noise if given is None else given, inside)), count)
+            for kind, given, count in items
+        )
+        return Plan(related, Sequential(tuple(events)))
+
     if any(noise is None for _, noise, _ in items):
-        return _calibrated(items, poisson, related, epsilon, delta)
-    return _answered(_plan(items, poisson, related, 1.0), delta, epsilon, certificate_file)
+        return _calibrated(plan_of, items, group, epsilon, delta)
+    return _answered(plan_of(1.0), group, delta, epsilon, certificate_file)
 
 
 def _answered(
-    plan: Plan, delta: float | None, epsilon: float | None, certificate_file: str | Path | None
+    plan: Plan, group: int, delta: float | None, epsilon: float | None, certificate_file: str | Path | None
 ) -> dict[str, Any]:
+    if certificate_file is not None and group != 1:
+        raise InvalidParameter(f"a certificate for a group of {group!r}: allowed is 1")
     if certificate_file is not None and delta is not None:
         from refdp.accounting.certificates import certificate
 
@@ -71,7 +98,7 @@ def _answered(
             Path(certificate_file).write_text(text, encoding="utf-8")
         except OSError as error:
             raise InvalidParameter(f"certificate file {certificate_file}: {error}") from error
-    return _fields(account(plan, delta=delta, epsilon=epsilon))
+    return _fields(account(plan, delta=delta, epsilon=epsilon, group=group))
 
 
 def render(fields: dict[str, Any]) -> Table:
@@ -105,9 +132,9 @@ def _fields(bound: Bound) -> dict[str, Any]:
 
 
 def _calibrated(
+    plan_of: Callable[[float], Plan],
     items: list[tuple[str, float | None, int]],
-    poisson: float | None,
-    relation: Relation,
+    group: int,
     epsilon: float | None,
     delta: float | None,
 ) -> dict[str, Any]:
@@ -117,21 +144,11 @@ def _calibrated(
             f"{len(open_kinds)} releases without noise, epsilon {epsilon!r}, delta {delta!r}: to calibrate, one "
             "release exactly may lack its noise and both epsilon and delta are needed"
         )
+    if group != 1:
+        raise InvalidParameter(f"calibration for a group of {group!r}: allowed is 1")
     increasing = open_kinds[0] == "exponential"
-
-    def plan_of(noise: float) -> Plan:
-        return _plan(items, poisson, relation, noise)
-
     noise = calibrate(plan_of, epsilon, delta, increasing=increasing)
     return {**_fields(account(plan_of(noise), delta=delta)), "noise": noise}
-
-
-def _plan(items: list[tuple[str, float | None, int]], poisson: float | None, relation: Relation, noise: float) -> Plan:
-    events: list[Event] = []
-    for kind, given, count in items:
-        event: Event = release_of(kind, noise if given is None else given, relation)
-        events.append(Repeat(event if poisson is None else Subsample(poisson, event), count))
-    return Plan(relation, Sequential(tuple(events)))
 
 
 def _item(text: str) -> tuple[float | None, int]:
@@ -140,13 +157,6 @@ def _item(text: str) -> tuple[float | None, int]:
         return (None if match[1] is None else float(match[1])), int(match[2])  # type: ignore[index]
     except (TypeError, ValueError):
         raise InvalidParameter(f"release {text!r}: allowed is NOISExCOUNT, for example 2.5x100") from None
-
-
-def _relation(relation: str | Relation) -> Relation:
-    names = [one.value for one in Relation]
-    if relation not in names:
-        raise InvalidParameter(f"relation {relation!r}: allowed are {' and '.join(names)}")
-    return Relation(relation)
 
 
 def _plain(value: float) -> float | str:

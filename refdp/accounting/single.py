@@ -9,7 +9,7 @@ import numpy as np
 
 from refdp.accounting import pairs
 from refdp.accounting.mixtures import unmixed_loss
-from refdp.accounting.normal import Node, Sampled
+from refdp.accounting.normal import Mixture, Node, Sampled
 from refdp.accounting.releases import (
     DiscreteGaussianCost,
     DiscreteLaplaceCost,
@@ -45,6 +45,9 @@ def profile_of(node: Node) -> Profile | None:
         case Sampled(rate, inner, _):
             base = profile_of(inner)
             return None if base is None else _sampled(rate, base)
+        case Mixture(((inner, weight),), _, True):
+            base = profile_of(inner)
+            return None if base is None else _told(weight, base)
         case _:
             return None
 
@@ -105,6 +108,16 @@ def _sampled(rate: float, base: Profile) -> Profile:
         inner = float(unmixed_loss(np.array([epsilon]), rate)[0])
         low, high = _shaken(base, inner)
         return max(0.0, rate * low * (1 - 16 * SLACK) - TINY), min(rate * high * (1 + SLACK) + TINY, base(epsilon)[1])
+
+    return profile
+
+
+def _told(rate: float, base: Profile) -> Profile:
+    """q δ(ε): the profile where the release was made, and 0 where it was not."""
+
+    def profile(epsilon: float) -> tuple[float, float]:
+        low, high = base(epsilon)
+        return max(0.0, rate * low * (1 - SLACK) - TINY), rate * high * (1 + SLACK) + TINY
 
     return profile
 

@@ -67,6 +67,8 @@ def statistic_of(node: Node, view: View) -> Statistic:
         case Blocks(blocks, at_once):
             each = sorted((statistic_of(inner, view) for inner, n in blocks for _ in range(n)), key=lambda s: s.size)
             return added(each[-at_once:])
+        case Mixture(((inner, weight),), _, True):
+            return _told(statistic_of(inner, view), weight)
         case Mixture():
             return statistic_of(one_sided(node, above=False), view)
         case Sampled(rate, inner, _) if isinstance(inner, (Composed, Blocks, Mixture, Sampled)):
@@ -91,6 +93,16 @@ def _composed(items: tuple[tuple[Node, int], ...], view: View) -> Statistic:
     masses = np.zeros((4, (total.masses.shape[1] - 1) * every + 1))
     masses[:, ::every] = total.masses
     return Statistic(total.start * every, view.step, masses)
+
+
+def _told(inner: Statistic, weight: float) -> Statistic:
+    """The statistic where the release was made, 0 where it was not."""
+    masses = inner.masses * weight * (1 + np.array([-1.0, 1.0, -1.0, 1.0])[:, None] * 2.0**-51)
+    before, after = max(inner.start, 0), max(1 - inner.start - masses.shape[1], 0)
+    masses = np.pad(masses, ((0, 0), (before, after)))
+    start = min(inner.start, 0)
+    masses[:, -start] += (1 - weight) * (1 + np.array([-1.0, 1.0, -1.0, 1.0]) * 2.0**-51)
+    return Statistic(start, inner.step, masses)
 
 
 def added(statistics: list[Statistic]) -> Statistic:

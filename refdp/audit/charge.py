@@ -24,7 +24,18 @@ from refdp.accounting.distributions import NoPair
 from refdp.errors import InvalidParameter, RelationMismatch
 from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian, Laplace
 from refdp.privacy.curator import Array, ScopeRef
-from refdp.privacy.events import Event, Norm, Partition, Plan, Relation, Release, Sensitivity, Sequential, Subsample
+from refdp.privacy.events import (
+    Event,
+    Norm,
+    Partition,
+    Plan,
+    Relation,
+    Release,
+    Sensitivity,
+    Sequential,
+    Subsample,
+    children,
+)
 
 DIGITS = 4
 """Changes are rounded to so many digits, down for `below` and up for `above`, so that equal ones are counted."""
@@ -78,11 +89,21 @@ def _exceeding(items: Sequence[Item], relation: Relation, epsilon: float, delta:
 
 
 def _delta(event: Event, relation: Relation, epsilon: float, quick: bool) -> tuple[float, float]:
+    if _crossed(event, relation):
+        return 0.0, 1.0
     try:
         bound = account(Plan(relation, event), epsilon=epsilon, quick=quick)
     except (NoPair, RelationMismatch, InvalidParameter):
         return 0.0, 1.0
     return bound.lower, bound.upper
+
+
+def _crossed(event: Event, relation: Relation) -> bool:
+    """Whether a sample is inside whose worst case is about outputs that a run between two data sets does not show."""
+    amplified = "poisson" if relation is Relation.ADD_REMOVE else "without-replacement"
+    if isinstance(event, Subsample) and event.method != amplified:
+        return True
+    return any(_crossed(child, relation) for child in children(event))
 
 
 def _event(item: Item, relation: Relation, up: bool) -> Event:

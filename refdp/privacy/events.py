@@ -120,8 +120,10 @@ class Partition:
 class Subsample:
     """The event on a secret random subset of the records.
 
-    poisson: every record independently with probability rate (needs add-remove).
-    without-replacement: a uniformly random subset of a fixed public size, rate = size / n (needs replace-one).
+    poisson: every record independently with probability rate.
+    without-replacement: a uniformly random subset of a fixed public size, rate = size / n, n the larger of two
+      neighbouring numbers of records.
+    Which relation the releases inside may declare: see `misfits`.
     """
 
     rate: float
@@ -140,12 +142,31 @@ class Plan:
     event: Event
 
     def __post_init__(self) -> None:
-        for release in releases(self.event):
-            if release.sensitivity.relation != self.relation:
-                raise RelationMismatch(
-                    f"release {release.name!r} declares its sensitivity for {release.sensitivity.relation.value} "
-                    f"neighbours, the plan is about {self.relation.value}"
-                )
+        for release in misfits(self.event, self.relation):
+            raise RelationMismatch(
+                f"release {release.name!r} declares its sensitivity for {release.sensitivity.relation.value} "
+                f"neighbours, the plan is about {self.relation.value}"
+            )
+
+
+def misfits(event: Event, relation: Relation) -> Iterator[Release]:
+    """The releases whose declared sensitivity says nothing about such neighbours.
+
+    Outside of samples the relations must be equal. Samples of a fixed size are coupled by replacing one record,
+    whatever the relation of the data, which costs twice as much as adding one: both are allowed inside. So they are in
+    Poisson samples under replace-one, where what one record adds makes a better bound. In Poisson samples under
+    add-remove a record is there or not, of which replace-one says nothing.
+    """
+    match event:
+        case Release():
+            if event.sensitivity.relation is not relation:
+                yield event
+        case Subsample(_, inner, method):
+            if method == "poisson" and relation is Relation.ADD_REMOVE:
+                yield from misfits(inner, relation)
+        case _:
+            for child in children(event):
+                yield from misfits(child, relation)
 
 
 def proved(event: Event, relation: Relation) -> Event:

@@ -14,7 +14,7 @@ from refdp.accounting.plan_file import load_plan
 from refdp.accounting.report import account_command, render
 from refdp.errors import InvalidParameter, RefdpError
 from refdp.noise.mechanisms import DiscreteLaplace, Exponential, Gaussian, Laplace
-from refdp.privacy.events import Parallel, Partition, Repeat, Sequential, Subsample
+from refdp.privacy.events import Parallel, Partition, Plan, Repeat, Sequential, Subsample
 
 FILE = """
 relation = "add-remove"
@@ -103,6 +103,36 @@ def test_account_command() -> None:
     assert account_command(exponential=["0.1x100"], delta=0.0, relation="replace-one")["epsilon"] == pytest.approx(10)
 
 
+def test_account_command_samples_under_both_relations() -> None:
+    one = release(Gaussian(2.0), relation=REPLACE_ONE)
+    for options, method, inside in (
+        ({"poisson": 0.1}, "poisson", one),
+        ({"poisson": 0.1, "sample_relation": "add-remove"}, "poisson", release(Gaussian(2.0))),
+        ({"without_replacement": 0.1}, "without-replacement", one),
+    ):
+        fields = account_command(gaussian=["2x20"], relation="replace-one", delta=1e-6, **options)  # type: ignore
+        same = Plan(REPLACE_ONE, Repeat(Subsample(0.1, inside, method), 20))  # type: ignore[arg-type]
+        assert fields["epsilon"] == account(same, delta=1e-6).epsilon
+    fixed = account_command(gaussian=["2x20"], without_replacement=0.1, sample_relation="replace-one", delta=1e-6)
+    assert fixed["epsilon"] == pytest.approx(account(sampled_gaussian(0.1, 2.0, 20), delta=1e-6).epsilon, rel=1e-4)
+    grouped = account_command(gaussian=["4x1"], delta=1e-6, group=2)
+    assert grouped["epsilon"] == account(gaussian(2.0), delta=1e-6).epsilon
+
+
+def test_plan_files_name_the_relation_inside_samples(tmp_path: Path) -> None:
+    path = tmp_path / "plan.toml"
+    text = (
+        "relation = 'replace-one'\n[[event]]\npoisson = 0.1\n[[event.event]]\ngaussian = 2\nrelation = 'add-remove'\n"
+    )
+    path.write_text(text, encoding="utf-8")
+    same = Plan(REPLACE_ONE, Subsample(0.1, release(Gaussian(2.0))))
+    assert account(load_plan(path), delta=1e-6) == account(same, delta=1e-6)
+    for wrong in (text.replace("add-remove", "bounded"), text.replace("poisson", "relation = 'add-remove'\npoisson")):
+        path.write_text(wrong, encoding="utf-8")
+        with pytest.raises(InvalidParameter, match="relation"):
+            load_plan(path)
+
+
 def test_account_command_calibrates() -> None:
     fields = account_command(gaussian=["x1"], epsilon=1.0, delta=1e-6)
     assert fields["epsilon"] <= 1.0
@@ -121,7 +151,11 @@ def test_account_command_calibrates() -> None:
         {"gaussian": ["1x1"]},
         {"gaussian": ["1x1"], "delta": 1e-6, "relation": "both"},
         {"gaussian": ["1x1"], "delta": 1e-6, "poisson": 1.5},
-        {"gaussian": ["1x1"], "delta": 1e-6, "poisson": 0.5, "relation": REPLACE_ONE},
+        {"gaussian": ["1x1"], "delta": 1e-6, "poisson": 0.5, "sample_relation": REPLACE_ONE},
+        {"gaussian": ["1x1"], "delta": 1e-6, "poisson": 0.5, "without_replacement": 0.5},
+        {"gaussian": ["1x1"], "delta": 1e-6, "sample_relation": REPLACE_ONE},
+        {"gaussian": ["1x1"], "delta": 1e-6, "group": 0},
+        {"gaussian": ["x1"], "delta": 1e-6, "epsilon": 1.0, "group": 2},
         {"gaussian": ["x1"], "delta": 1e-6},
         {"gaussian": ["x1"], "laplace": ["x1"], "epsilon": 1.0, "delta": 1e-6},
         {"gaussian": ["1x1"], "plan_file": "plan.toml", "delta": 1e-6},

@@ -124,7 +124,7 @@ def test_empty_plans_and_the_ends_of_delta() -> None:
     ("event", "error", "message"),
     [
         (Subsample(1.1, release(Gaussian(1.0))), InvalidParameter, "rate 1.1"),
-        (Subsample(0.1, release(Gaussian(1.0)), "without-replacement"), RelationMismatch, "replace-one"),
+        (Subsample(0.1, release(Gaussian(1.0)), "bootstrap"), InvalidParameter, "method 'bootstrap'"),  # type: ignore
         (Repeat(release(Gaussian(1.0)), -1), InvalidParameter, "count -1"),
         (Repeat(release(Gaussian(1.0)), 1.5), InvalidParameter, "count 1.5"),  # type: ignore[arg-type]
         (Partition((0.5,), (release(Gaussian(1.0)),) * 2), InvalidParameter, "1 weights and 2 events"),
@@ -150,11 +150,11 @@ def test_mixed_relations_are_an_error() -> None:
     with pytest.raises(RelationMismatch):
         Plan(ADD_REMOVE, release(Laplace(1.0), relation=REPLACE_ONE))
     with pytest.raises(RelationMismatch):
-        pure_epsilon(Plan(REPLACE_ONE, Subsample(0.1, release(Laplace(1.0), relation=REPLACE_ONE))))
+        Plan(ADD_REMOVE, Subsample(0.1, release(Laplace(1.0), relation=REPLACE_ONE)))
 
 
 @pytest.mark.parametrize(
-    "query", [{}, {"delta": 1e-6, "epsilon": 1.0}, {"delta": -1e-6}, {"delta": 1.1}, {"epsilon": -1.0}]
+    "query", [{}, {"delta": 1e-6, "epsilon": 1.0}, {"delta": -1e-6}, {"delta": 1.1}, {"epsilon": math.nan}]
 )
 def test_bad_queries(query: dict[str, float]) -> None:
     with pytest.raises(InvalidParameter):

@@ -28,7 +28,16 @@ def account(
     poisson: Annotated[
         float | None, typer.Option("--poisson", metavar="RATE", help="All that is released is of Poisson samples.")
     ] = None,
+    without_replacement: Annotated[
+        float | None,
+        typer.Option("--without-replacement", metavar="RATE", help="The same of samples of a fixed size."),
+    ] = None,
     relation: RelationOption = Relation.ADD_REMOVE,
+    sample_relation: Annotated[
+        Relation | None,
+        typer.Option("--sample-relation", help="What the unit sensitivities in samples are for, if not --relation."),
+    ] = None,
+    group: Annotated[int, typer.Option("--group", help="So many records change together.")] = 1,
     delta: Annotated[float | None, typer.Option("--delta", help="Find epsilon at this delta.")] = None,
     epsilon: Annotated[float | None, typer.Option("--epsilon", help="Find delta at this epsilon.")] = None,
     plan: Annotated[Path | None, typer.Option("--plan", metavar="FILE", help="A plan of releases in TOML.")] = None,
@@ -52,7 +61,10 @@ def account(
         laplace=laplace or (),
         exponential=exponential or (),
         poisson=poisson,
+        without_replacement=without_replacement,
         relation=relation,
+        sample_relation=sample_relation,
+        group=group,
         delta=delta,
         epsilon=epsilon,
         plan_file=plan,
