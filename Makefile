@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 EXTRAS := test,proofs,oracles,plots,data,notebooks
 
-.PHONY: audits coq demo test quick check format verify ledger statistics bench reproduce mutants mutate clean
+.PHONY: audits coq demo docs labs test quick check format verify ledger statistics bench reproduce mutants mutate clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -20,6 +20,17 @@ $(VENV)/test.stamp: pyproject.toml | $(BIN)/python
 $(VENV)/bench.stamp: $(VENV)/test.stamp
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[$(EXTRAS),bench]"
 	touch $@
+
+$(VENV)/docs.stamp: $(VENV)/test.stamp
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[$(EXTRAS),docs]"
+	touch $@
+
+docs: $(VENV)/docs.stamp  ## the site in build/site/docs/index.html, notebooks run; warnings and broken links are errors
+	$(BIN)/python -m sphinx -W --keep-going -q -c docs/site -b html . build/site
+	$(BIN)/python docs/site/links.py build/site
+
+labs: $(VENV)/test.stamp  ## grade every lab's wrong and right submissions, and print what was refused and accepted
+	$(BIN)/python -m labs
 
 demo: $(VENV)/demo.stamp  ## train, certify and audit on data bundled with scikit-learn
 	$(BIN)/python -m refdp.demo
