@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from refdp.accounting import conversion, filters, gaussian, monte_carlo, plots, report
+    from refdp.accounting import budgets, conversion, filters, gaussian, monte_carlo, plots, report
     from refdp.accounting.accountant import account
     from refdp.accounting.bound import Bound
     from refdp.accounting.calibration import calibrate, calibrate_count
@@ -28,13 +28,14 @@ _HOME = {
     "renyi": "divergence",
     "renyi_epsilon": "divergence",
 }
-_MODULES = ("conversion", "filters", "gaussian", "monte_carlo", "plots", "report")
+_MODULES = ("budgets", "conversion", "filters", "gaussian", "monte_carlo", "plots", "report")
 
 __all__ = [
     "Bound",
     "IndividualFilter",
     "IndividualOdometer",
     "account",
+    "budgets",
     "calibrate",
     "calibrate_count",
     "conversion",
