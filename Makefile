@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-EXTRAS := test,proofs,oracles,plots,data,notebooks
+EXTRAS := test,proofs,oracles,plots,data,notebooks,dask
 
 .PHONY: audits coq demo docs labs test quick check format verify ledger statistics bench reproduce mutants mutate clean
 

@@ -23,7 +23,7 @@ from refdp.faces.commands.audit import audit
 from refdp.faces.commands.claims import claims
 from refdp.faces.commands.conform import conform
 from refdp.faces.commands.predict import predict
-from refdp.faces.commands.train import train
+from refdp.faces.commands.train import LOCAL, train
 
 INTERRUPTED = 130  # as shells have it
 UNREAD = 141  # a pipe that nobody reads any more; typer's own answer, 1, would pass for a violation
@@ -87,10 +87,12 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def expanded(arguments: Sequence[str]) -> list[str]:
-    """`--set a=1 b=2` as `--set a=1 --set b=2`."""
+    """`--set a=1 b=2` as `--set a=1 --set b=2`, and `--dask` without an address as one with `LOCAL`."""
     found: list[str] = []
     setting = False
-    for argument in arguments:
+    for position, argument in enumerate(arguments):
+        if argument == "--dask" and (position + 1 == len(arguments) or arguments[position + 1].startswith("-")):
+            argument = f"--dask={LOCAL}"
         setting = argument == "--set" or (setting and "=" in argument and not argument.startswith("-"))
         if setting and argument != "--set" and found[-1] != "--set":
             found.append("--set")

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from refdp.data.population import Population
+from refdp.data.records import Schema
 from refdp.data.sparse import AnyRecords
 from refdp.data.trees import Model
 from refdp.errors import InvalidParameter
@@ -34,18 +36,43 @@ class Run:
     seconds: float
 
 
+Charged = Callable[[Certificate], None]
+"""Called with the certificate before any record is touched; it may refuse the run with an error."""
+
+
 def train(
     paper: Paper, params: Any, records: AnyRecords, source: Source, *, progress: Progress = lambda: None,
-    charged: Callable[[Certificate], None] = lambda certificate: None,
+    charged: Charged = lambda certificate: None,
 ) -> Run:  # fmt: skip
-    """Train once. source: see `source_for`. progress: called after every release. charged: called with the certificate
-    before any record is touched; it may refuse the run with an error."""
+    """Train once. source: see `source_for`. progress: called after every release. charged: see `Charged`."""
     certificate = paper.certificate(params, records.schema)
     charged(certificate)
+    return _trained(params, certificate, source, progress, lambda curator: paper.train(params, records, curator))
+
+
+def train_on(
+    paper: Paper, params: Any, schema: Schema, population: Callable[[], Population], source: Source,
+    *, progress: Progress = lambda: None, charged: Charged = lambda certificate: None,
+) -> Run:  # fmt: skip
+    """As `train`, on records that are elsewhere. population: makes the host, which may touch records."""
+    certificate = paper.certificate(params, schema)
+    charged(certificate)
+    host = population()
+
+    def fit(curator: Curator) -> Model:
+        model: Model = paper.module.train_on(params, schema, host, curator)
+        return model
+
+    return _trained(params, certificate, source, progress, fit)
+
+
+def _trained(
+    params: Any, certificate: Certificate, source: Source, progress: Progress, fit: Callable[[Curator], Model]
+) -> Run:
     curator = Curator(Watched(source, progress), params.relation)
     start = time.perf_counter()
     with np.errstate(all="ignore"):  # no warning may depend on a private value
-        model = paper.train(params, records, curator)
+        model = fit(curator)
     seconds = time.perf_counter() - start
     return Run(model, certificate, curator.transcript.public(), seconds)
 

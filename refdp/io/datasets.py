@@ -151,8 +151,13 @@ def train_test_by_record(dataset: Dataset, test_size: float = 0.2) -> tuple[Data
     part under add-remove is one about all records. After `train_test` it is not: its order follows from their number.
     """
     _check_share(test_size)
-    held_out = _fractions(np.column_stack([dataset.x, dataset.y])) < test_size
+    held_out = held_out_by_record(dataset.x, dataset.y, test_size)
     return dataset.take(np.flatnonzero(~held_out)), dataset.take(np.flatnonzero(held_out))
+
+
+def held_out_by_record(x: Floats, y: Floats, test_size: float) -> NDArray[np.bool_]:
+    """Mask of the test part. x: (rows, features), y: (rows,), as they were read, before they are clamped."""
+    return np.asarray(_fractions(np.column_stack([x, y])) < test_size)
 
 
 def _check_share(test_size: float) -> None:

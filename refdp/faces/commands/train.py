@@ -6,7 +6,7 @@ import sys
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -25,6 +25,13 @@ from refdp.faces.commands.options import (
 from refdp.faces.commands.options import settings as read_settings
 from refdp.faces.commands.output import bar, check_writable, emit, write_text
 from refdp.privacy.events import Relation
+
+if TYPE_CHECKING:
+    from refdp.faces.training import Run
+    from refdp.io.datasets import Dataset
+
+LOCAL = "local"
+"""What --dask says for a cluster of this machine that lives as long as the command."""
 
 
 def train(
@@ -64,15 +71,23 @@ def train(
         bool, typer.Option("--private", help="With --record: true values and outputs beside the draws.")
     ] = False,
     tape: Annotated[Path | None, typer.Option("--tape", help="Draw nothing: play this tape of the same run.")] = None,
+    dask: Annotated[
+        str | None,
+        typer.Option(
+            "--dask",
+            metavar="\\[ADDRESS]",
+            help="Train on a Dask cluster, by default one of this machine; --data is a "
+            "pattern of parquet or CSV files, and --bounds and --target are needed.",
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Train on a data set; print metrics on held-out records and the certificate."""
     from refdp.conform import run as conform_run
     from refdp.faces import prediction, registry
-    from refdp.faces.commands.train_run import counted, document, page, parts
+    from refdp.faces.commands.train_run import counted, parts
     from refdp.faces.defaults import params_for
-    from refdp.faces.seeds import SEED_ASSUMPTION
-    from refdp.faces.training import assuming, source_for
+    from refdp.faces.training import source_for
     from refdp.faces.training import train as train_once
     from refdp.io import datasets
 
@@ -85,9 +100,20 @@ def train(
     files = [(option, path) for option, path in (("--out", out), ("--xgboost", xgboost), ("--record", record)) if path]
     for option, path in files:
         check_writable(option, path)
+    if dask is not None and (record is not None or tape is not None):
+        raise InvalidParameter("--dask with --record or --tape: a tape lists the coins of single records")
     for (option, path), (other, same) in combinations(files, 2):
         if path.resolve() == same.resolve():
             raise InvalidParameter(f"{option} {path} and {other} {same}: two different files are needed")
+    if dask is not None:
+        from refdp.faces.commands.train_dask import distributed
+
+        place = None if dask == LOCAL else dask
+        dataset, run, metrics = distributed(
+            chosen, given, how, data, target, bounds, source, test_size, relation, place
+        )
+        finish(paper, dataset, run, metrics, seed, out, xgboost, None, as_json)
+        return
     dataset = datasets.load(data, target=target, bounds=bounds)
     public_records(dataset)  # whatever is wrong with any record is said before anything is trained
     training, held_out = parts(dataset, test_size, relation)
@@ -102,10 +128,29 @@ def train(
             write_text("--record", record, listed)
         else:
             run = train_once(chosen, params, records, source, progress=progress)
+    metrics = prediction.metrics(run.model, held_out) if held_out is not None else {}
+    finish(paper, dataset, run, metrics, seed, out, xgboost, record, as_json)
+
+
+def finish(
+    paper: str,
+    dataset: Dataset,
+    run: Run,
+    metrics: dict[str, float | None],
+    seed: int | None,
+    out: Path | None,
+    xgboost: Path | None,
+    record: Path | None,
+    as_json: bool,
+) -> None:
+    """Write the files and print what was trained."""
+    from refdp.faces.commands.train_run import document, page
+    from refdp.faces.seeds import SEED_ASSUMPTION
+    from refdp.faces.training import assuming
+
     if seed is not None:
         run = replace(run, certificate=assuming(run.certificate, SEED_ASSUMPTION))
         print(f"refdp: --seed: the guarantee holds only if {SEED_ASSUMPTION}", file=sys.stderr)
-    metrics = prediction.metrics(run.model, held_out) if held_out is not None else {}
     if out is not None:
         write_text("--out", out, run.model.to_json())
     if xgboost is not None:

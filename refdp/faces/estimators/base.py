@@ -22,6 +22,7 @@ from refdp.errors import InvalidParameter, InvalidRecords, PrivacyWarning
 from refdp.faces import prediction, registry
 from refdp.faces.budgets import charge, repeated
 from refdp.faces.defaults import params_for
+from refdp.faces.estimators.distributed import elsewhere, fit_elsewhere, predicted
 from refdp.faces.estimators.settings import check_given, constructed, explained
 from refdp.faces.estimators.types import BaseEstimator, ClassifierMixin, RegressorMixin
 from refdp.faces.registry import Paper
@@ -127,9 +128,13 @@ class PrivateEstimator(BaseEstimator):
     def fit(self, X: Any, y: Any) -> Self:
         """Train on records. X: array or data frame, NaN and None are missing values; y: one label a record.
 
+        Dask frames are trained on where they are, with every bound and the classes given; predictions are Dask frames.
         Errors: InvalidParameter before any record is touched; InvalidRecords for records that fit no public schema.
         Warns: PrivacyWarning about everything that was not given.
         """
+        if elsewhere(X):
+            fitted: Self = fit_elsewhere(self, X, y)
+            return fitted
         paper = registry.paper(self._paper)
         params = self._params(paper)
         generator = generator_for(self.insecure_seed)
@@ -214,16 +219,22 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):
 
     def predict(self, X: Any) -> Any:
         """The class of the greatest score."""
+        if elsewhere(X):
+            return predicted(self, "predict", X)
         x = self._encoded(X)
         return self.classes_[prediction.classes(self.model_, x)]
 
     def predict_proba(self, X: Any) -> Floats:
         """Shape (rows, classes). Not calibrated: the probabilities nearest to the scores."""
+        if elsewhere(X):
+            return predicted(self, "predict_proba", X)  # type: ignore[no-any-return]
         x = self._encoded(X)
         return prediction.probabilities(self.model_, x)
 
     def decision_function(self, X: Any) -> Floats:
         """Raw scores: shape (rows,) for two classes, positive for the second; else (rows, classes)."""
+        if elsewhere(X):
+            return predicted(self, "decision_function", X)  # type: ignore[no-any-return]
         x = self._encoded(X)
         raw = prediction.scores(self.model_, x)
         return raw[:, 0] if raw.shape[1] == 1 else raw
@@ -264,6 +275,8 @@ class PrivateRegressor(RegressorMixin, PrivateEstimator):
 
     def predict(self, X: Any) -> Floats:
         """Values in the target's unit, inside the public range."""
+        if elsewhere(X):
+            return predicted(self, "predict", X)  # type: ignore[no-any-return]
         x = self._encoded(X)
         return prediction.scores(self.model_, x)
 

@@ -1,0 +1,285 @@
+"""Shards on the workers of a Dask cluster, for data that is one's own and larger than one machine.
+
+    population = DaskPopulation(client, parts, load)           # parts: delayed partitions; load: one as Records
+    model = train_on(params, schema, population, curator)      # the model of one place, byte for byte
+
+The driver holds the curator, the noise and the log; it sees sums over all records, as a trusted curator does. Workers
+hold records and get the log and the secret of assignments. One actor a worker sums its shards, so that a round is one
+message a worker each way. A worker that dies is left out and its partitions are loaded by others, who follow the log
+again: the same sums, and nothing is released for it.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import accumulate
+from typing import Any
+
+from refdp.data.population import Query, Sums
+from refdp.data.records import Records
+from refdp.data.shards import Communication
+from refdp.engines.log import Asked, Behind, Log, Logged, Shard, total
+from refdp.errors import InvalidParameter, InvalidRecords, RefdpError
+
+TRIES = 5
+"""How many workers may die under one request."""
+PATIENCE = 60.0
+"""Seconds to wait for a worker when none is left."""
+_TRIM = "MALLOC_TRIM_THRESHOLD_"
+_TRIM_DEFAULT = "65536"
+
+
+class Desk:
+    """The shards of one worker and its copy of the log; an actor."""
+
+    def __init__(self) -> None:
+        self._shards: dict[int, Callable[[int], Shard]] = {}
+        self._open: dict[int, Shard] = {}
+        self._log = Log()
+
+    def open(self, number: int, records: Records) -> int:
+        """Take a partition in; how many records it has."""
+        self._shards[number] = lambda start: Shard(lambda: records, start)
+        self._open.pop(number, None)
+        return records.size
+
+    def answer(self, asked: Asked, starts: Mapping[int, int]) -> Sums | int:
+        """The sum over these partitions, each with its first slot; or how much of the log is known here.
+
+        Errors: KeyError for a partition that is not here.
+        """
+        try:
+            log = self._log.follow(asked)
+        except Behind as behind:
+            return behind.known
+        for number, start in starts.items():
+            if number not in self._open:
+                self._open[number] = self._shards[number](start)
+        return total(self._open[number].answer(log, asked.query) for number in starts)
+
+
+class DaskPopulation(Logged):
+    """A `Population` of the partitions of a Dask collection.
+
+    parts: delayed partitions; they are computed again when their worker is lost, to the same records in the same order.
+    load: makes records of one, and refuses those that fit no public schema. It may have none.
+    Errors: InvalidRecords as `load` has it, before anything is released, or if all partitions are empty.
+    """
+
+    def __init__(self, client: Any, parts: Sequence[Any], load: Callable[[Any], Records]) -> None:
+        super().__init__()
+        self._client, self._parts, self._load = client, tuple(parts), load
+        self._desks: dict[str, Any] = {}
+        self._home: dict[int, str] = {}
+        self._known: dict[str, int] = {}
+        self._sizes: dict[int, int] = {}
+        self.traffic = Communication()
+        self.lost = 0
+        warn_about_trimming(client)
+        self._place(range(len(self._parts)))
+        self._starts = dict(enumerate(accumulate((self._sizes[k] for k in sorted(self._sizes)), initial=0)))
+        if self.size == 0:
+            raise InvalidRecords("0 records given, at least 1 is needed")
+
+    @property
+    def size(self) -> int:
+        """As `Population.size`."""
+        return sum(self._sizes.values())
+
+    # --- Asking ---
+
+    def _sums(self, query: Query) -> Sums:
+        for _ in range(TRIES):
+            asked = {address: self._asked(address, query) for address in sorted(set(self._home.values()))}
+            answers, gone = self._answers(asked)
+            if gone:
+                self._lose(gone)
+                continue
+            behind = {address: found for address, found in answers.items() if isinstance(found, int)}
+            self._known.update(behind)
+            if not behind:
+                self._known.update(dict.fromkeys(answers, len(self.log)))
+                self.traffic.rounds += 1
+                found = [answer for answer in answers.values() if not isinstance(answer, int)]
+                self.traffic.sent += sum(one.nbytes for one in found)
+                return total(found)
+        raise InvalidParameter(f"workers were lost in {TRIES} tries at one query: the cluster does not hold the data")
+
+    def _asked(self, address: str, query: Query) -> Any:
+        """A future of one worker's answer, or None where it is already known to be gone."""
+        asked = self.log.since(min(self._known[address], len(self.log)), query)
+        self.traffic.received += len(pickle.dumps(asked))
+        starts = {number: self._starts[number] for number, home in self._home.items() if home == address}
+        try:
+            return self._desks[address].answer(asked, starts)
+        except (OSError, ValueError):  # its comm is closed, or the scheduler has forgotten the actor
+            return None
+
+    def _answers(self, asked: Mapping[str, Any]) -> tuple[dict[str, Sums | int], list[str]]:
+        """What came back, and who is gone. Errors: those of the shards themselves."""
+        answers: dict[str, Sums | int] = {}
+        gone: list[str] = []
+        for address, future in asked.items():
+            try:
+                if future is None:
+                    raise OSError
+                answers[address] = self._result(address, future)
+            except RefdpError:
+                raise
+            except (OSError, ValueError, TimeoutError, KeyError, RuntimeError):
+                if self._lives(address, settle=1.0):
+                    raise
+                gone.append(address)
+        return answers, gone
+
+    def _result(self, address: str, future: Any) -> Sums | int:
+        while True:
+            try:
+                answer: Sums | int = future.result(timeout=5)
+                return answer
+            except TimeoutError:
+                if not self._lives(address, settle=0.0):
+                    raise
+
+    # --- Workers that come and go ---
+
+    def _workers(self) -> list[str]:
+        """Addresses of the workers that are there. Errors: InvalidParameter if there is none for a minute."""
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            found = sorted(self._client.scheduler_info(n_workers=-1)["workers"])
+            if found:
+                return found
+            time.sleep(0.2)
+        raise InvalidParameter(f"the cluster has no worker for {PATIENCE:.0f} seconds: at least one is needed")
+
+    def _lives(self, address: str, settle: float) -> bool:
+        """Whether the worker is there; the scheduler gets a moment to see that it is not."""
+        end = time.monotonic() + 20 * settle
+        while address in self._client.scheduler_info(n_workers=-1)["workers"]:
+            if time.monotonic() >= end:
+                return True
+            time.sleep(0.1)
+        return False
+
+    def _lose(self, gone: Iterable[str]) -> None:
+        """Others load what these had."""
+        self.lost += len(set(gone))
+        for address in gone:
+            self._desks.pop(address, None)
+            self._known.pop(address, None)
+        self._place([number for number, home in self._home.items() if home in gone])
+
+    def _place(self, numbers: Iterable[int]) -> None:
+        """Load partitions on the workers that are there, a few a worker at a time, so that few are held twice."""
+        waiting, tries = list(numbers), 0
+        while waiting:
+            workers = self._workers()
+            batch = waiting[: 2 * len(workers)]
+            jobs: dict[int, Any] = {}
+            failed: Exception | None = None
+            for number in [*batch, *batch]:  # first all are begun, then waited for
+                try:
+                    if number not in jobs:
+                        jobs[number] = self._job(number, workers[self._target(number, len(workers))])
+                    else:
+                        self._home[number], self._sizes[number] = jobs[number].result()
+                        waiting.remove(number)
+                except RefdpError:
+                    raise
+                except Exception as error:  # of Dask: a worker is gone
+                    failed = error
+            if failed is not None:
+                tries += 1
+                if tries >= TRIES:
+                    raise failed
+                alive = self._workers()
+                for address in [address for address in self._desks if address not in alive]:
+                    self._lose_desk(address)
+
+    def _lose_desk(self, address: str) -> None:
+        self._desks.pop(address, None)
+        self._known.pop(address, None)
+
+    def _target(self, number: int, workers: int) -> int:
+        """Neighbouring partitions on one worker."""
+        return number * workers // len(self._parts)
+
+    def _job(self, number: int, address: str) -> Any:
+        """A future of where a partition is and how many records it has."""
+        if address not in self._desks:
+            options = {"actor": True, "workers": [address], "pure": False}
+            self._desks[address] = self._client.submit(Desk, **options).result(timeout=PATIENCE)
+            self._known[address] = 0
+        options = {"workers": [address], "allow_other_workers": True}
+        part = self._client.compute(self._parts[number], **options)
+        return self._client.submit(
+            _opened, self._desks[address], address, number, part, self._load, pure=False, **options
+        )
+
+
+def _opened(desk: Any, address: str, number: int, part: Any, load: Callable[[Any], Records]) -> tuple[str, int]:
+    """On a worker, mostly the desk's own, where it is no proxy."""
+    size = desk.open(number, load(part))
+    return address, size if isinstance(size, int) else size.result()
+
+
+# --- Clusters ---------------------------------------------------------------------------------------------------------
+
+
+def needed() -> Any:
+    """The package distributed. Errors: InvalidParameter if it is not installed."""
+    try:
+        import distributed
+    except ImportError:
+        raise InvalidParameter("Dask is not installed: pip install 'refdp[dask]'") from None
+    return distributed
+
+
+@contextmanager
+def client_for(address: str | None = None, *, processes: bool = False) -> Iterator[Any]:
+    """The client of this address, or the present one, or one of a cluster that lives as long as the block.
+
+    processes: whether the workers of such a cluster are processes, one thread each, or threads of this one, which every
+    script can start.
+    """
+    distributed = needed()
+    if address is not None:
+        with distributed.Client(address) as client:
+            yield client
+        return
+    try:
+        present = distributed.get_client()
+    except ValueError:
+        present = None
+    if present is not None:
+        yield present
+        return
+    import dask
+
+    environment = {_TRIM: str(2**30), "OMP_NUM_THREADS": "1"}
+    with (
+        dask.config.set({"distributed.nanny.pre-spawn-environ": environment}),
+        distributed.LocalCluster(
+            n_workers=os.cpu_count() or 1, threads_per_worker=1, processes=processes, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+def _trimming() -> str | None:
+    return os.environ.get(_TRIM)
+
+
+def warn_about_trimming(client: Any) -> None:
+    """Warns: RuntimeWarning where workers give memory back to the system after every array, as Dask has them do."""
+    if _TRIM_DEFAULT in client.run(_trimming).values():
+        text = f"{_TRIM}={_TRIM_DEFAULT}, Dask's default, makes workers several times slower here; start them with"
+        config = "dask.config.set({'distributed.nanny.pre-spawn-environ': {'" + _TRIM + "': '1073741824'}})"
+        warnings.warn(f"{text} {config}, or that variable in their environment", RuntimeWarning, stacklevel=3)
