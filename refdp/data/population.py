@@ -345,6 +345,6 @@ def _path(value: Any) -> str:
 def _found(path: str) -> Any:
     """A class of one of refdp's papers: nothing else is imported for a text from elsewhere."""
     module, _, name = path.partition(":")
-    if not module.startswith("refdp.papers.") or name not in ("Params", "Contribution"):
+    if not module.startswith(("refdp.papers.", "refdp.own.")) or name not in ("Params", "Contribution"):
         raise InvalidParameter(f"{path}: only Params and Contribution of refdp's papers are read from JSON")
     return getattr(importlib.import_module(module), name)

@@ -12,8 +12,8 @@ rows e are signal over noise of one sum over all records. `docs/defaults.md` sho
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
 from typing import Any
 
 from refdp.checks import check_count
@@ -41,6 +41,7 @@ CHOSEN: Mapping[str, frozenset[str]] = {
         ("delta", "trees", "depth", "regularisation", "shrinkage", "gradient_bound", "gain", "gradients", "candidates",
          "leaf", "child_minimum", "subsample")
     ),
+    "grove": frozenset(("delta",)),  # its module follows rows by itself
     "fedgbdt": frozenset(
         ("delta", "trees", "depth", "regularisation", "shrinkage", "leaf_clip", "candidates", "rounds",
          "features_per_tree", "gradient_bound")
@@ -101,6 +102,8 @@ def params_for(
     Errors: InvalidParameter for what is given, before any record is touched.
     """
     check_settings(settings, rows)
+    if rows is not None and "rows" in {field.name for field in fields(paper.module.Params)}:
+        given = {"rows": rows, **given}
     params = paper.params(given, as_published=as_published)
     if as_published or settings == "paper":
         return params
@@ -114,8 +117,11 @@ def params_for(
 
 
 def recommended(paper: str, public: Public, given: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """The table. given: settings that are decided already, which the others follow. Names: `CHOSEN[paper]`."""
-    return _TABLE[paper](public, given or {})
+    """The table. given: settings that are decided already, which the others follow. Names: `CHOSEN[paper]`.
+
+    Nothing for a paper of somebody else.
+    """
+    return _TABLE[paper](public, given or {}) if paper in _TABLE else {}
 
 
 def _dpboost(public: Public, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -188,12 +194,13 @@ def _sgbdt(public: Public, given: Mapping[str, Any]) -> dict[str, Any]:
     return found | {"regularisation": _finite(padding * math.sqrt(trees) / public.mu)}
 
 
-_TABLE = {
+_TABLE: Mapping[str, Callable[[Public, Mapping[str, Any]], dict[str, Any]]] = {
     "dpboost": _dpboost,
     "inprivate": _inprivate,
     "dpxgboost": _dpxgboost,
     "fedgbdt": _fedgbdt,
     "sgbdt": _sgbdt,
+    "grove": lambda public, given: {"delta": public.delta},
 }
 
 

@@ -41,6 +41,7 @@ LINKS: Mapping[str, Callable[[Floats], Floats]] = {
     "dpboost": nearest_probabilities,
     "dpxgboost": nearest_probabilities,
     "fedgbdt": odds_probabilities,
+    "grove": odds_probabilities,
     "inprivate": lambda score: odds_probabilities(2 * score),  # Eq. 9
     "sgbdt": odds_probabilities,
 }

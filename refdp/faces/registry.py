@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from refdp.privacy.curator import Curator
 
 PAPERS = ("dpboost", "inprivate", "dpxgboost", "fedgbdt", "sgbdt")
-"""refdp's own: each a module of refdp/papers, with its printed readings in refdp/papers/published."""
+"""Each a module of refdp/papers, with its printed readings in refdp/papers/published."""
+OWN = ("grove",)
+"""refdp's own trainers, in refdp/own: what no paper prints has no printed readings."""
 _registered: dict[str, PaperText] = {}
 
 
@@ -118,9 +120,10 @@ def paper(name: str) -> Paper:
     """The paper of that name. Errors: InvalidParameter if there is none."""
     if name in _registered:
         return Paper(name, _registered[name])
-    if name not in PAPERS:
-        raise InvalidParameter(f"paper {name!r}: one of {', '.join((*PAPERS, *_registered))} is allowed")
-    return Paper(name, cast("PaperText", importlib.import_module(f"refdp.papers.{name}")))
+    if name not in (*PAPERS, *OWN):
+        raise InvalidParameter(f"paper {name!r}: one of {', '.join((*PAPERS, *OWN, *_registered))} is allowed")
+    room = "own" if name in OWN else "papers"
+    return Paper(name, cast("PaperText", importlib.import_module(f"refdp.{room}.{name}")))
 
 
 def register(name: str, text: PaperText) -> Paper:
@@ -131,7 +134,7 @@ def register(name: str, text: PaperText) -> Paper:
     missing = [member for member in vars(PaperText) if not member.startswith("_") and not hasattr(text, member)]
     if missing:
         raise InvalidParameter(f"paper {name!r} lacks {', '.join(missing)}: see refdp.faces.registry.PaperText")
-    if name in PAPERS or _registered.get(name, text) is not text:
+    if name in (*PAPERS, *OWN) or _registered.get(name, text) is not text:
         raise InvalidParameter(f"paper {name!r}: the name is taken")
     _registered[name] = text
     return Paper(name, text)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from refdp.errors import InvalidParameter, InvalidRecords
-from refdp.faces.registry import PAPERS
+from refdp.faces.registry import OWN, PAPERS
 from refdp.privacy.events import Relation
 
 if TYPE_CHECKING:
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 def papers_like(incomplete: str) -> list[str]:
     """For a shell's completion: the papers that begin so."""
-    return [name for name in PAPERS if name.startswith(incomplete)]
+    return [name for name in (*PAPERS, *OWN) if name.startswith(incomplete)]
 
 
 PaperName = Annotated[
-    str, typer.Argument(metavar="PAPER", help=f"One of {', '.join(PAPERS)}.", autocompletion=papers_like)
+    str, typer.Argument(metavar="PAPER", help=f"One of {', '.join((*PAPERS, *OWN))}.", autocompletion=papers_like)
 ]
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")]
 RelationOption = Annotated[

@@ -19,6 +19,7 @@ from refdp.faces.estimators.settings import (
     DPBoostSettings,
     DPXGBoostSettings,
     FedGBDTSettings,
+    GroveSettings,
     InPrivateSettings,
     SGBDTSettings,
     constructed,
@@ -100,3 +101,14 @@ class SGBDTClassifier(SGBDTSettings, Streaming, PrivateClassifier, paper="sgbdt"
 @constructed
 class SGBDTRegressor(SGBDTSettings, Streaming, PrivateRegressor, paper="sgbdt"):
     """S-GBDT (Kirschte, Peinemann et al. 2023) for regression: square loss on labels in [-1, 1]; learns on streams."""
+
+
+@constructed
+class GroveClassifier(GroveSettings, PrivateClassifier, paper="grove"):
+    """Grove, refdp's own trainer (refdp/own/grove.py), for classes: log loss, one common tree for all classes."""
+
+
+@constructed
+class GroveRegressor(GroveSettings, PrivateRegressor, paper="grove"):
+    """Grove, refdp's own trainer (refdp/own/grove.py), for regression: square loss, residuals cut at a private
+    quantile."""

@@ -181,6 +181,7 @@ class PrivateEstimator(BaseEstimator):
 
     def _settings(self, paper: Paper, *, warned: bool = False) -> dict[str, Any]:
         named = {field.name: getattr(self, field.name) for field in fields(paper.printed.Params)}
+        named.pop("rows", None)  # every estimator's own
         given = {name: _unwrapped(value) for name, value in named.items() if value is not None}
         if "relation" not in given and not warned:
             text = "relation not given: the guarantee is about add-remove neighbours; say so with relation='add-remove'"

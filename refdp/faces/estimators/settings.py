@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeVar, dataclass_transform
 
 from refdp.errors import InvalidParameter
+from refdp.own import grove
 from refdp.papers import dpboost, dpxgboost, fedgbdt, inprivate, sgbdt
 
 _T = TypeVar("_T")
@@ -164,6 +165,23 @@ class SGBDTSettings:
     support: Literal["additive", "max"] | None = None
     weights: Literal["relative", "slides", "printed"] | None = None
     orders: Literal["one", "joint"] = sgbdt.Params.orders
+
+
+@constructed
+class GroveSettings:
+    """Those of Grove; what is None follows `rows`."""
+
+    delta: float | None = None
+    trees: int | None = None
+    depth: int | None = None
+    shrinkage: float | None = None
+    bins: int = grove.Params.bins
+    hessian_weight: float | None = None
+    threshold_share: float = grove.Params.threshold_share
+    start_share: float | None = None
+    explore: float = grove.Params.explore
+    residual: float | None = None
+    noise: Literal["floating", "discrete"] = grove.Params.noise
 
 
 # --- Names of other libraries -----------------------------------------------------------------------------------------

@@ -1,0 +1,145 @@
+"""Grove (refdp/own/grove.py): the joint sensitivity of (g, a h), counts over several features, and whole runs."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from proofs.checker.evidence import Follows, Proved
+from proofs.checker.proposition import ADD_REMOVE, REPLACE_ONE, Proposition
+from proofs.checker.statements import AtMost, ForAll, reals
+from proofs.checker.tightness import Tight
+from refdp.accounting import account
+from refdp.own import grove
+from refdp.own.grove import log_hessian_of, squared_joint_norm, squared_log_bound, squared_square_bound
+
+LARGEST = Fraction(33, 10)
+STEP = Fraction(1, 2**25)
+
+
+def of_log_loss(g: Any, a: Any) -> Any:
+    """Squared norm of (g, a h) of a record of gradient g under the log loss."""
+    return squared_joint_norm(g, log_hessian_of(g), a)
+
+
+def of_square_loss(g: Any, a: Any) -> Any:
+    """Squared norm of (g, a h) of a clipped residual g in units of its bound, and h = 1."""
+    return squared_joint_norm(g, g * 0 + 1, a)
+
+
+def within(g: Any, a: Any) -> tuple[Any, ...]:
+    """|g| <= 1, 0 < a <= 3.3."""
+    return g >= -1, g <= 1, a > 0, a <= LARGEST
+
+
+def allowed(a: Any) -> tuple[Any, ...]:
+    """0 < a <= 3.3."""
+    return a > 0, a <= LARGEST
+
+
+ROUNDED = Proved(
+    ForAll(
+        reals("d e a"),
+        lambda d, e, a: squared_joint_norm(d, e, a) <= Fraction(1, 2**46),
+        lambda d, e, a: (d >= -STEP, d <= STEP, e >= -STEP, e <= STEP, a > 0, a <= LARGEST),
+    ),
+    label="what rounding both to multiples of 2^-24 changes",
+)
+ROUNDING = "Rounding to the grid moves the pair by at most 2^-23 < 2^-22, by the triangle inequality."
+TWICE = Follows(
+    "by the triangle inequality the difference of two records' contributions, in one leaf or in two, is at most the "
+    "sum of their norms"
+)
+
+
+def joint(name: str, loss: str, quantity: Any, bound: Any, tight: Tight) -> tuple[Proposition, ...]:
+    """The statement about one loss under both relations."""
+    about = (grove.squared_joint_norm, bound, *((grove.log_hessian_of,) if bound is squared_log_bound else ()))
+    text = f"{{}} changes the sums (G, a H) of all leaves by at most {{}}{loss}, 0 < a <= 3.3."
+    return (
+        Proposition(
+            f"composition/{name}",
+            "refdp/own/grove.py, Sensitivity",
+            text.format("Adding a record", ""),
+            ADD_REMOVE,
+            about=about,
+            evidence=(
+                Proved(AtMost(reals("g a"), quantity=quantity, bound=lambda a: bound(a), given=within), tight=tight),
+                ROUNDED,
+            ),
+            argument=ROUNDING,
+            gloss="Squares of both sides; the bound that is declared adds 2^-22 for rounding.",
+        ),
+        Proposition(
+            f"composition/{name}-replace-one",
+            "refdp/own/grove.py, Sensitivity",
+            text.format("Replacing a record", "twice "),
+            REPLACE_ONE,
+            about=about,
+            uses=(f"composition/{name}",),
+            evidence=(TWICE,),
+        ),
+    )
+
+
+PROPOSITIONS = (
+    *joint(
+        "grove-log-loss",
+        "1 + 2^-22 in Euclidean norm under the log loss",
+        of_log_loss,
+        squared_log_bound,
+        Tight("1", "at |g| = 1", at=lambda a: {"g": a * 0 + 1}, near={"g": 1, "a": 1}, given=allowed),
+    ),
+    *joint(
+        "grove-square-loss",
+        "sqrt(1 + a^2) + 2^-22 in Euclidean norm for residuals clipped to 1",
+        of_square_loss,
+        squared_square_bound,
+        Tight("1 + a^2", "at |g| = 1", at=lambda a: {"g": a * 0 + 1}, near={"g": 1, "a": 1}, given=allowed),
+    ),
+    *(
+        Proposition(
+            f"composition/grove-counts{suffix}",
+            "refdp/own/grove.py, 1 and 2",
+            f"{how} a record changes counts, m of which count it, by at most sqrt({factor}m) in Euclidean norm.",
+            relation,
+            evidence=(
+                Proved(
+                    ForAll(
+                        reals("x y"),
+                        lambda x, y: (x - y) * (x - y) <= 1,
+                        lambda x, y: (x >= 0, x <= 1, y >= 0, y <= 1),
+                    ),
+                    label="one cell",
+                ),
+            ),
+            argument="A record is in one bin of each of m features, or in one class: so many cells change, each by at "
+            "most 1, and under replace-one at most twice as many.",
+        )
+        for suffix, relation, how, factor in (
+            ("", ADD_REMOVE, "Adding", ""),
+            ("-replace-one", REPLACE_ONE, "Replacing", "2 "),
+        )
+    ),
+    *(
+        Proposition(
+            f"composition/grove-run{suffix}",
+            "refdp/own/grove.py, Composition",
+            "Grove as it stands is (epsilon, delta)-DP as its certificate says.",
+            relation,
+            about=(grove.train, grove.certificate, account),
+            uses=(
+                *(f"composition/grove-{name}{suffix}" for name in ("log-loss", "square-loss", "counts")),
+                *("composition/renyi-sequential", "composition/renyi-to-dp", "composition/post-processing"),
+                "fedgbdt/exact-composition",
+            ),
+            evidence=(
+                Follows(
+                    "thresholds, start, steering and leaf values are functions of releases and public draws, and all "
+                    "releases are Gaussian with the sensitivities above"
+                ),
+            ),
+        )
+        for suffix, relation in (("", ADD_REMOVE), ("-replace-one", REPLACE_ONE))
+    ),
+)

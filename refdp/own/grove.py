@@ -1,0 +1,482 @@
+"""Grove: random trees steered by what was released, with leaves shrunk by the noise that everybody knows.
+
+Why. A boosted model under differential privacy is made of sums over leaves. A private choice of splits spends budget
+on the shape of trees; random shapes are free (Maddock et al. 2022), so the whole budget goes into the sums. Four things
+then decide how much a sum is worth, and Grove does each of them from released values alone.
+
+1. Thresholds. One noisy histogram of every numeric feature, 128 bins on the public bounds, gives quantiles.
+2. Start and scale. Noisy counts of the classes give the first log odds; a noisy histogram of the label gives a
+   regression its centre and c, beyond which residuals are cut: noise is measured in units of c.
+3. Steering. Of every released tree the sums of all inner nodes are known. What a split separated, less what noise alone
+   would, is credited to its feature; half of the features of later trees are drawn in proportion to the root of that.
+4. Shrinkage. A leaf releases (G + N(0, s^2), H + N(0, s^2 / a^2)). With a prior N(0, tau^2) of its value w and G = -H w
+   up to the records' own scatter H v, the mean of w given G is
+
+       w = -G H / (H^2 + (H v + s^2) / tau^2),                                                          (1)
+
+   and tau^2 follows by moments from all leaves released so far: the mean of G^2 is H^2 tau^2 + H v + s^2.
+
+Sensitivity. A record adds (g, h) to one leaf. Under the log loss t = |g| is in [0, 1] and h = t (1 - t), so that
+
+       g^2 + a^2 h^2 = t^2 (1 + a^2 (1 - t)^2) <= 1   if and only if   a^2 <= (11 + 5 sqrt 5) / 2,           (2)
+
+since (1 + t) / (t^2 (1 - t)) is least where t^2 = 1 - t. With a = 3.3 the Hessian sum costs nothing. For squares
+|g| <= c and h = 1: (g / c)^2 + a^2 <= 1 + a^2. Two records change (replace-one) by at most twice as much.
+
+Composition. Every release is Gaussian, so costs add up in mu^2: shares of one mu^2, that of (epsilon, delta), K scores
+and T trees having equal ones. Of more than two classes each has its own sums in one common tree.
+
+| symbol | in the code | what it is, unit |
+|---|---|---|
+| T, depth, eta | trees, levels, step | trees, levels of splits, shrinkage: from nu unless given |
+| nu | strength | rows times mu of one score: signal over noise of one sum over all records |
+| a | hessian_weight | weight of the Hessian in the joint norm |
+| s | deviation | standard deviation of the noise of G |
+| v | SCATTER | variance of a record's residual per unit of H |
+| tau | prior | standard deviation of leaf values before anything was released |
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, replace
+from fractions import Fraction
+from typing import Literal
+
+import numpy as np
+
+from refdp.accounting import account
+from refdp.checks import check_choices, check_count, check_number
+from refdp.data import candidates as grids
+from refdp.data import portable
+from refdp.data.candidates import Candidates
+from refdp.data.losses import GRID, grid_floor, log_gradient, on_grid, square_gradient
+from refdp.data.memory import Memory
+from refdp.data.numbers import Number, absolute, maximum, minimum
+from refdp.data.population import (
+    COUNT,
+    Advance,
+    Begin,
+    Encode,
+    Histogram,
+    Labels,
+    Leaves,
+    Nodes,
+    Place,
+    Population,
+    Refresh,
+    Root,
+    Start,
+    Statistics,
+    Turn,
+    values,
+)
+from refdp.data.reading import plan_of
+from refdp.data.records import Classes, Floats, Numeric, Records, Schema
+from refdp.data.trees import Ensemble, Model, Tree
+from refdp.ledger.certificate import Certificate, Guarantee, issue
+from refdp.noise.calibration import gaussian, total_mu
+from refdp.noise.mechanisms import DiscreteGaussian, Gaussian
+from refdp.privacy.curator import Curator
+from refdp.privacy.events import Charge, Plan, Relation, Sensitivity, records_changed
+
+PAPER = "Grove, refdp's own trainer (refdp/own/grove.py)"
+AS_PUBLISHED: dict[str, object] = {}
+FINE, LABEL_BINS = 127, 64
+"""Thresholds of the histogram that quantiles are read off, and bins of the label's histogram."""
+SCATTER = {"log": 1.0, "square": 0.15}
+LARGEST_LEAF = 3.0
+
+
+# --- Formulas, generic over numbers -----------------------------------------------------------------------------------
+
+
+def log_hessian_of(gradient: Number) -> Number:
+    """h = |g| (1 - |g|) of the log loss."""
+    size = absolute(gradient)
+    return size * (1 - size)
+
+
+def squared_joint_norm(gradient: Number, hessian: Number, weight: Number) -> Number:
+    """g^2 + a^2 h^2: what one record adds to the squared norm of (G, a H)."""
+    return gradient * gradient + weight * weight * hessian * hessian
+
+
+def squared_log_bound(weight: Number) -> Number:
+    """1, for a^2 <= 10.89: the supremum of `squared_joint_norm` under the log loss, by (2)."""
+    return 0 * weight + 1
+
+
+def squared_square_bound(weight: Number) -> Number:
+    """1 + a^2: the supremum for a clipped residual in units of its bound, and h = 1."""
+    return 1 + weight * weight
+
+
+def clip(value: Number, bound: Number) -> Number:
+    """min(max(value, -bound), bound)."""
+    return minimum(maximum(value, -bound), bound)
+
+
+def shrunk(gradient: Floats, hessian: Floats, scatter: float, variance: float, prior: float) -> Floats:
+    """(1) for released sums, shape (leaves,); prior: tau^2. 0 where the released Hessian is not positive."""
+    h = np.maximum(hessian, 0.0)
+    return np.asarray(-gradient * h / (h * h + (h * scatter + variance) / max(prior, 1e-12) + 1e-12))
+
+
+def moments(gradient: Floats, hessian: Floats, scatter: float, variance: float) -> float:
+    """tau^2 by moments: what G^2 has above noise and scatter, over H^2."""
+    h = np.maximum(hessian, 0.0)
+    return float(max((gradient * gradient - h * scatter - variance).sum(), 0.0) / max((h * h).sum(), 1e-9))
+
+
+# --- Parameters and charges -------------------------------------------------------------------------------------------
+
+RUN, JOINT_LOG, JOINT_SQUARE, COUNTS = (
+    "composition/grove-run",
+    "composition/grove-log-loss",
+    "composition/grove-square-loss",
+    "composition/grove-counts",
+)
+SUFFIX = {Relation.ADD_REMOVE: "", Relation.REPLACE_ONE: "-replace-one"}
+
+
+@dataclass(frozen=True)
+class Params:
+    """All parameters of a run. They are public.
+
+    epsilon, delta: total privacy budget. relation: the neighbours. rows: a public round number of records, which
+      trees, depth and shrinkage follow where they are None.
+    bins: quantile thresholds a feature. hessian_weight: a; None for 3.3 (classes) or .3 (regression).
+    threshold_share, start_share: parts of mu^2; start_share None for 2% (classes) or 10% (regression).
+    explore: part of the features that are drawn evenly. residual: c, for labels in [-1, 1]; None to read it off the
+      label's histogram.
+    noise: "discrete", exact samplers; or "floating", which risks that the last bits of what is released tell more than
+      epsilon (Mironov 2012).
+    """
+
+    epsilon: float
+    relation: Relation
+    delta: float = 1e-5
+    rows: int = 10_000
+    trees: int | None = None
+    depth: int | None = None
+    shrinkage: float | None = None
+    bins: int = 32
+    hessian_weight: float | None = None
+    threshold_share: float = 0.1
+    start_share: float | None = None
+    explore: float = 0.5
+    residual: float | None = None
+    noise: Literal["floating", "discrete"] = "discrete"
+
+    def __post_init__(self) -> None:
+        check_choices(self)
+        check_number("epsilon", self.epsilon, above=0)
+        check_number("delta", self.delta, above=0, below=1)
+        check_count("rows", self.rows, most=10**12)
+        check_count("bins", self.bins, most=FINE)
+        for name, most in (("trees", 10_000), ("depth", 10)):
+            if getattr(self, name) is not None:
+                check_count(name, getattr(self, name), most=most)
+        for name in ("shrinkage", "residual"):
+            if getattr(self, name) is not None:
+                check_number(name, getattr(self, name), above=2 * GRID, most=1)
+        if self.hessian_weight is not None:
+            check_number("hessian_weight", self.hessian_weight, above=0, most=3.3)
+        check_number("threshold_share", self.threshold_share, above=0, most=0.5)
+        if self.start_share is not None:
+            check_number("start_share", self.start_share, above=0, most=0.4)
+        check_number("explore", self.explore, above=0, most=1)
+
+    # what the settings amount to
+
+    def mu(self) -> float:
+        """What the whole run may cost in Gaussian differential privacy."""
+        return total_mu(self.epsilon, self.delta, "exact" if self.noise == "floating" else "renyi")
+
+    def strength(self, schema: Schema) -> float:
+        """nu: rows times mu of one score, half of it where two records change."""
+        return self.rows * self.mu() / math.sqrt(schema.scores) / records_changed(self.relation)
+
+    def rounds(self, schema: Schema) -> int:
+        """T = 8 sqrt(nu), from 50 to 800."""
+        return self.trees or int(min(max(round(8 * math.sqrt(self.strength(schema))), 50), 800))
+
+    def levels(self, schema: Schema) -> int:
+        """3, 4 from nu = 1,500, 5 from nu = 20,000."""
+        nu = self.strength(schema)
+        return self.depth or (3 if nu < 1500 else 4 if nu < 20_000 else 5)
+
+    def step(self, schema: Schema) -> float:
+        """eta: .3, .5 from nu = 1,500."""
+        return self.shrinkage or (0.3 if self.strength(schema) < 1500 else 0.5)
+
+    def weight(self, schema: Schema) -> float:
+        """a."""
+        return self.hessian_weight or (3.3 if isinstance(schema.target, Classes) else 0.3)
+
+    def shares(self, schema: Schema) -> tuple[float, float, float]:
+        """Parts of mu^2: thresholds (none without numeric features), start, all leaves."""
+        start = self.start_share or (0.02 if isinstance(schema.target, Classes) else 0.1)
+        thresholds = self.threshold_share if numeric(schema) else 0.0
+        return thresholds, start, 1 - thresholds - start
+
+    # what a run charges
+
+    def counts_charge(self, share: float, cells: int) -> Charge:
+        """Counts of which one record changes `cells` by 1: Gaussian noise of a share of mu^2."""
+        touched = cells * records_changed(self.relation)
+        bound = portable.root(Fraction(touched))
+        proved = Sensitivity(bound, 2, COUNTS + SUFFIX[self.relation], self.relation)
+        mechanism, declared = gaussian(self.mu() * math.sqrt(share), proved, self.noise, touched=touched)
+        return Charge(mechanism, declared, declared)
+
+    def deviation(self, schema: Schema) -> float:
+        """s: noise of G in units of the gradient, for one of K T releases of the leaves' share."""
+        each = self.mu() * math.sqrt(self.shares(schema)[2] / (self.rounds(schema) * schema.scores))
+        return self.joint_norm(schema) / each
+
+    def joint_norm(self, schema: Schema) -> float:
+        """What a pair (G, a H) changes by; rounding to the grid adds at most 2^-22."""
+        bound = squared_log_bound if isinstance(schema.target, Classes) else squared_square_bound
+        one = portable.root(Fraction(bound(Fraction(self.weight(schema)))))
+        return (one + 2.0**-22) * records_changed(self.relation)
+
+    def leaf_charge(self, schema: Schema) -> Charge:
+        """The sums (G, H) of all leaves of a tree: noise of two deviations, s and s / a."""
+        s, a = self.deviation(schema), self.weight(schema)
+        classes = isinstance(schema.target, Classes)
+        claim = (JOINT_LOG if classes else JOINT_SQUARE) + SUFFIX[self.relation]
+        bound = portable.at_least(Fraction(self.joint_norm(schema)) / Fraction(s) * (1 + Fraction(1, 2**40)))
+        proved = Sensitivity(bound, "whitened", claim, self.relation)
+        deviations = (s, s / a)
+        mechanism = Gaussian(deviations) if self.noise == "floating" else DiscreteGaussian(deviations, GRID)
+        return Charge(mechanism, proved, proved)
+
+
+def plan(params: Params, schema: Schema, *, proved: bool = False) -> Plan:
+    """Everything that `train` will release. proved: with the ledger's sensitivities instead of the declared ones."""
+    return plan_of(train_on, params, schema, proved=proved)
+
+
+def certificate(params: Params, schema: Schema) -> Certificate:
+    """Claimed: (epsilon, delta). Established: the plan's cost with the ledger's sensitivities."""
+    proved = plan(params, schema, proved=True)
+    bound = account(proved, delta=params.delta, quick=params.noise == "discrete")
+    return issue(
+        "grove", Guarantee(params.epsilon, params.delta), plan(params, schema), proved,
+        schema=schema, established=bound.epsilon, rests_on=(RUN + SUFFIX[params.relation],),
+    )  # fmt: skip
+
+
+# --- What a record contributes ----------------------------------------------------------------------------------------
+
+BINS = tuple(f"b{number}" for number in range(LABEL_BINS))
+
+
+@dataclass(frozen=True)
+class Contribution:
+    """ "g" and "h" on the public grid; "b0" to "b63": whether the label is in that bin of [-1, 1]."""
+
+    params: Params
+    schema: Schema
+
+    def label(self, output: int, y: Floats) -> Floats:
+        """In [-1, 1] for a regression; 1 for the class, 0 for the rest."""
+        return self.schema.label(output, y)
+
+    def statistics(self, score: Floats, label: Floats, of: tuple[str, ...]) -> Statistics:
+        """The log loss, or the square loss with residuals cut to c and given in units of it."""
+        if of == BINS:
+            place = np.clip(np.floor((label + 1) / 2 * LABEL_BINS), 0, LABEL_BINS - 1)
+            return Statistics({name: (place == number).astype(np.float64) for number, name in enumerate(BINS)})
+        if not isinstance(self.schema.target, Classes):
+            c = self.params.residual or 1.0
+            g = on_grid(clip(square_gradient(score, label) / c, 1.0))
+            return Statistics({"g": np.asarray(g), "h": None})
+        with np.errstate(over="ignore"):  # exp(-s) = inf gives the limit, and a warning would tell of a record's score
+            gradient = log_gradient(score, label)
+        return Statistics({"g": on_grid(gradient), "h": on_grid(log_hessian_of(gradient))})
+
+
+# --- Training ---------------------------------------------------------------------------------------------------------
+
+
+def train(params: Params, records: Records, curator: Curator) -> Model:
+    """`train_on` records in memory. Errors: none that depend on a record; parameters and records were validated."""
+    return train_on(params, records.schema, Memory(records), curator)
+
+
+def train_on(params: Params, schema: Schema, population: Population, curator: Curator) -> Model:
+    """Thresholds, start, then T random trees with noisy leaf sums."""
+    candidates = thresholds(params, schema, population, curator)
+    population.tell(Encode(candidates))
+    known, initial = start(params, schema, population, curator)
+    charge, steering = params.leaf_charge(schema), Steering.over(candidates)
+    trees: list[list[Tree]] = [[] for _ in range(schema.scores)]
+    priors: list[float | None] = [None] * schema.scores
+    scatter, weight = SCATTER["log" if isinstance(schema.target, Classes) else "square"], params.step(schema)
+    variance, a = params.deviation(schema) ** 2, params.weight(schema)
+    for number in range(params.rounds(schema)):
+        with curator.step(f"tree {number}"):
+            splits = steering.tree(params, schema, number, curator)
+            for output in range(schema.scores):
+                population.tell(Turn(output))
+                population.tell(Refresh(("g", "h")))
+                population.tell(Place(splits))
+                noisy = curator.release_sum("leaves", charge, population, Leaves(("g", "h")), lambda sums: sums[0].T)
+                g, h = noisy[:, 0], noisy[:, 1]
+                found, before = moments(g, h, scatter, variance), priors[output]
+                prior = priors[output] = found if before is None else 0.7 * before + 0.3 * found
+                own = np.clip(shrunk(g, h, scatter, variance, prior), -LARGEST_LEAF, LARGEST_LEAF) * known.unit
+                trees[output].append(Tree(splits, own))
+                population.tell(Advance(own[None], weight))
+                steering.credit(splits, g, np.maximum(h, 0.0), scatter, variance, a)
+    ensembles = [Ensemble(s, tuple(t), (weight,) * len(t)) for s, t in zip(initial, trees, strict=True)]
+    return Model("grove", asdict(params), schema, tuple(ensembles))
+
+
+def numeric(schema: Schema) -> tuple[int, ...]:
+    """The numeric features that can be split."""
+    return tuple(i for i, f in enumerate(schema.features) if isinstance(f, Numeric) and f.low < f.high)
+
+
+def thresholds(params: Params, schema: Schema, population: Population, curator: Curator) -> Candidates:
+    """Quantiles of one noisy histogram of all numeric features; all categories."""
+    fine, features = grids.uniform(schema, FINE), numeric(schema)
+    if not features:
+        return fine
+    population.tell(Encode(fine))
+    population.tell(Begin(Contribution(params, schema)))
+    charge = params.counts_charge(params.shares(schema)[0], len(features))
+    noisy = curator.release("histograms", charge, values(population.ask(Histogram((COUNT,), features)))[0])
+    found = list(fine.thresholds)
+    for f, counts in zip(features, fine.apart(noisy, features), strict=True):
+        below = np.cumsum(np.maximum(counts[1:], 0.0))  # bin 0 is that of missing values
+        wanted = below[-1] * np.arange(1, params.bins + 1) / (params.bins + 1)
+        place = np.minimum(np.searchsorted(below, wanted), len(fine.thresholds[f]) - 1)
+        even = np.linspace(0, len(fine.thresholds[f]) - 1, params.bins).astype(np.intp)
+        found[f] = fine.thresholds[f][np.unique(place if below[-1] > 0 else even)]
+    return replace(fine, thresholds=tuple(found))
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is public after the start. unit: what a gradient of 1 is in units of the score."""
+
+    unit: float
+
+
+def start(params: Params, schema: Schema, population: Population, curator: Curator) -> tuple[Known, list[float]]:
+    """The initial score of every output, from noisy counts; of a regression also c."""
+    charge, outputs = params.counts_charge(params.shares(schema)[1], 1), tuple(range(schema.scores))
+    population.tell(Begin(Contribution(params, schema), outputs))
+    if not isinstance(schema.target, Classes):
+        population.tell(Refresh(BINS))
+        population.tell(Root(tuple(range(len(schema.features)))))
+        noisy = curator.release("labels", charge, values(population.ask(Nodes(BINS)))[:, 0])
+        spread = params.mu() * math.sqrt(params.shares(schema)[1])
+        centre, c = centre_and_scale(np.where(noisy >= 1.5 / spread, noisy, 0.0))
+        c = grid_floor(params.residual or c)
+        population.tell(Begin(Contribution(replace(params, residual=c), schema), outputs))
+        population.tell(Start(centre))
+        return Known(c), [centre]
+    sums = []
+    for output in outputs:
+        population.tell(Turn(output))
+        sums.append(values(population.ask(Labels(0.0, 1.0))))
+    one = sums[0]
+    exact = np.array([one[0] - one[1], one[1]]) if len(outputs) == 1 else np.array([own[1] for own in sums])
+    noisy = np.maximum(curator.release("classes", charge, exact), 0.0)
+    share = np.clip(noisy / max(float(noisy.sum()), 1.0), 0.005, 0.98)
+    initial = [float(portable.log(p / (1 - p))) for p in (share[1:] if len(outputs) == 1 else share)]
+    for output in outputs:
+        population.tell(Turn(output))
+        population.tell(Start(initial[output]))
+    return Known(1.0), initial
+
+
+def centre_and_scale(counts: Floats) -> tuple[float, float]:
+    """Mean and 85% point of the distance from it, of labels in [-1, 1], from a histogram; (0, 1) of an empty one."""
+    total = float(counts.sum())
+    if total <= 0:
+        return 0.0, 1.0
+    middle = -1 + 2 * (np.arange(LABEL_BINS) + 0.5) / LABEL_BINS
+    centre = float((counts * middle).sum() / total)
+    distance = np.abs(middle - centre)
+    order = np.argsort(distance, kind="stable")
+    place = int(np.searchsorted(np.cumsum(counts[order]), 0.85 * total))
+    c = float(distance[order][min(place, LABEL_BINS - 1)]) + 1 / LABEL_BINS
+    return centre, min(max(c, 2 / LABEL_BINS), 1.0)
+
+
+# --- Trees ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Steering:
+    """Which features released sums speak for: post-processing. credit, seen: by feature."""
+
+    candidates: Candidates
+    live: Sequence[int]
+    credits: Floats
+    seen: Floats = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.seen = np.full(len(self.credits), 1e-9)
+
+    @classmethod
+    def over(cls, candidates: Candidates) -> Steering:
+        """No credit yet. Features that cannot be split are left out, but for one if there is no other."""
+        sizes = [len(own) for own in candidates.thresholds]
+        live = [f for f, size in enumerate(sizes) if size] or [0]
+        return cls(candidates, live, np.zeros(len(sizes)))
+
+    def chances(self, params: Params, number: int, depth: int) -> Floats:
+        """How likely each live feature is at a node of tree `number`."""
+        many = len(self.live)
+        even = np.full(many, 1 / many)
+        merit = np.sqrt(np.maximum(self.credits[self.live] / self.seen[self.live], 0.0))
+        if merit.sum() > 0:
+            trust = number / (number + many / depth)
+            even = trust * merit / merit.sum() + (1 - trust) * even
+        return np.asarray((1 - params.explore) * even + params.explore / many)
+
+    def tree(self, params: Params, schema: Schema, number: int, curator: Curator) -> Floats:
+        """The splits of one full tree, shape (2^depth - 1, 2): feature and threshold or category, level by level."""
+        depth = params.levels(schema)
+        nodes = 2**depth - 1
+        edges = np.cumsum(self.chances(params, number, depth))
+        which = np.searchsorted(edges / edges[-1], curator.draw("features", ("uniform",), nodes), side="right")
+        feature = np.asarray(self.live)[np.minimum(which, len(self.live) - 1)]
+        where = curator.draw("values", ("uniform",), nodes)
+        known = [self.candidates.thresholds[f] for f in feature]
+        value = [own[int(u * len(own))] if len(own) else 0.0 for own, u in zip(known, where, strict=True)]
+        return np.column_stack([feature, value]).astype(np.float64)
+
+    def credit(self, splits: Floats, g: Floats, h: Floats, scatter: float, variance: float, a: float) -> None:
+        """Credit what every split separated, less what noise alone would: from the leaves' sums upwards."""
+        depth = (len(splits) + 1).bit_length() - 1
+        for level in reversed(range(depth)):
+            below = 2 ** (depth - 1 - level)
+            left_g, right_g, left_h, right_h = g[0::2], g[1::2], h[0::2], h[1::2]
+            least = 3 * math.sqrt(below * variance) / a + 1
+            left, right = np.maximum(left_h, least), np.maximum(right_h, least)
+            noise = below * variance * (1 / left**2 + 1 / right**2) + scatter * (1 / left + 1 / right)
+            gain = ((left_g / left - right_g / right) ** 2 - noise) * left * right / (left + right)
+            enough = (left_h > least) & (right_h > least)
+            of = splits[2**level - 1 : 2 ** (level + 1) - 1, 0].astype(np.intp)
+            np.add.at(self.credits, of, np.where(enough, gain, 0.0))
+            np.add.at(self.seen, of, 1.0)
+            g, h = left_g + right_g, left_h + right_h
+
+
+# --- Predictions ------------------------------------------------------------------------------------------------------
+
+
+def predict(model: Model, x: Floats) -> Floats:
+    """Regression: values in the target's unit, shape (rows,). Classes: log odds of each score, (rows, scores)."""
+    raw = model.scores(x)
+    target = model.schema.target
+    return raw if isinstance(target, Classes) else target.unscaled(raw[:, 0])

@@ -1,0 +1,215 @@
+"""Grove: its plan, certificate, replay audit and mutants, and what it learns."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy
+
+import refdp
+from refdp.accounting import account
+from refdp.audit.report import audit_paper
+from refdp.data import population as messages
+from refdp.data.memory import Memory
+from refdp.data.records import Categorical, Classes, Interval, Numeric, Records, Schema, make_records
+from refdp.data.shards import Shards
+from refdp.errors import InvalidParameter
+from refdp.faces import cli, registry
+from refdp.own import grove
+from refdp.privacy.curator import Curator
+from refdp.privacy.events import Relation, expand
+from refdp.privacy.sources import SampleSource
+
+FEATURES = (Numeric("x", 0, 1), Numeric("z", -2, 2), Categorical("c", ("a", "b", "c")))
+TWO = Schema(FEATURES, Classes(("no", "yes")))
+THREE = Schema(FEATURES, Classes(("a", "b", "c")))
+REAL = Schema(FEATURES, Interval(-3, 5))
+SCHEMAS = {"two classes": TWO, "three classes": THREE, "regression": REAL}
+BOTH = tuple(Relation)
+FEW: dict[str, Any] = {"trees": 3, "depth": 2, "bins": 4}
+
+
+def data(schema: Schema, rows: int = 60, seed: int = 0) -> Records:
+    generator = np.random.default_rng(seed)
+    x = np.column_stack([generator.random(rows), generator.uniform(-2, 2, rows), generator.integers(0, 3, rows)])
+    x[0, 0] = np.nan
+    y = generator.integers(0, schema.scores + 1, rows) % max(schema.scores, 2)
+    return make_records(schema, x, y.astype(float))
+
+
+def trained(params: grove.Params, records: Records, seed: int = 0) -> tuple[Any, Curator]:
+    curator = Curator(SampleSource(np.random.default_rng(seed), exact=params.noise == "discrete"), params.relation)
+    return grove.train(params, records, curator), curator
+
+
+@pytest.mark.parametrize("noise", ["floating", "discrete"])
+@pytest.mark.parametrize("relation", BOTH)
+@pytest.mark.parametrize("schema", SCHEMAS.values(), ids=SCHEMAS)
+def test_the_plan_is_what_a_run_releases_and_costs_at_most_epsilon(
+    schema: Schema, relation: Relation, noise: Any
+) -> None:
+    params = grove.Params(1.0, relation, **FEW, noise=noise)
+    _, curator = trained(params, data(schema))
+    assert expand(curator.event()) == expand(grove.plan(params, schema).event)
+    cost = account(grove.plan(params, schema), delta=params.delta, quick=noise == "discrete").epsilon
+    assert 0.99 < cost <= 1.0 + 1e-9
+    certificate = grove.certificate(params, schema)
+    assert certificate.established.epsilon == pytest.approx(cost)
+    assert not [verdict for _, verdict in certificate.rests_on if verdict in ("OPEN", "REFUTED")]
+
+
+def test_the_joint_norm_is_one_up_to_the_golden_weight() -> None:
+    """(2) by sympy, and that just above it a record passes the bound."""
+    t = sympy.symbols("t", positive=True)
+    weight = (1 + t) / (t**2 * (1 - t))
+    best = (sympy.sqrt(5) - 1) / 2
+    assert sympy.simplify(sympy.diff(weight, t).subs(t, best)) == 0
+    assert sympy.simplify(weight.subs(t, best) - (11 + 5 * sympy.sqrt(5)) / 2) == 0
+    share = np.linspace(0, 1, 100_001)
+
+    def worst(squared_weight: float) -> float:
+        a = math.sqrt(squared_weight)
+        return float(np.max(grove.squared_joint_norm(share, grove.log_hessian_of(share), a)))
+
+    golden = (11 + 5 * math.sqrt(5)) / 2
+    assert worst(3.3**2) == worst(golden) == 1.0
+    assert worst(golden * 1.001) > 1.0
+
+
+@pytest.mark.parametrize("schema", SCHEMAS.values(), ids=SCHEMAS)
+def test_no_record_contributes_more_than_is_declared(schema: Schema) -> None:
+    generator = np.random.default_rng(0)
+    params = grove.Params(1.0, Relation.ADD_REMOVE, residual=0.25)
+    label = generator.integers(0, 2, 5000) * 1.0 if schema is not REAL else generator.uniform(-1, 1, 5000)
+    score = generator.normal(0, 4, 5000)
+    found = grove.Contribution(params, schema).statistics(score, label, ("g", "h")).values
+    h = np.ones(5000) if found["h"] is None else found["h"]
+    norm = np.sqrt(grove.squared_joint_norm(found["g"], h, params.weight(schema)))
+    assert norm.max() <= params.joint_norm(schema)
+    assert norm.max() > 0.97 * params.joint_norm(schema)
+
+
+@pytest.mark.parametrize("relation", BOTH)
+@pytest.mark.parametrize("schema", SCHEMAS.values(), ids=SCHEMAS)
+def test_replays_find_no_violation(schema: Schema, relation: Relation) -> None:
+    paper = registry.paper("grove")
+    params = grove.Params(1.0, relation, **FEW)
+    report = audit_paper(paper, params, 4, 0, records=data(schema, 12))
+    assert not report.violations
+
+
+def mutant_norm(self: Any, schema: Schema) -> float:
+    return 0.5
+
+
+def mutant_hessian(gradient: Any) -> Any:
+    return 2 * abs(gradient)
+
+
+def mutant_clip(value: Any, bound: Any) -> Any:
+    return value * 1.0
+
+
+def mutant_cells(self: Any, share: float, cells: int) -> Any:
+    return COUNTS(self, share, 1)
+
+
+def mutant_label(self: Any, output: int, y: Any) -> Any:
+    return 2 * self.schema.label(output, y)
+
+
+COUNTS = grove.Params.counts_charge
+MUTANTS = [
+    (grove.Params, "joint_norm", mutant_norm, TWO),
+    (grove, "log_hessian_of", mutant_hessian, TWO),
+    (grove, "clip", mutant_clip, REAL),
+    (grove.Params, "counts_charge", mutant_cells, TWO),
+    (grove.Contribution, "label", mutant_label, TWO),
+]
+
+
+@pytest.mark.parametrize(("owner", "name", "mutant", "schema"), MUTANTS, ids=[name for _, name, _, _ in MUTANTS])
+def test_replays_kill_mutants(
+    monkeypatch: pytest.MonkeyPatch, owner: Any, name: str, mutant: Any, schema: Schema
+) -> None:
+    """Half the sensitivity, too large a Hessian, residuals that are not cut, one bin for all features, labels to 2."""
+    monkeypatch.setattr(owner, name, mutant)
+    grove.plan_of.__globals__["recorded"].cache_clear()
+    params = grove.Params(1.0, Relation.ADD_REMOVE, **FEW, residual=0.1)
+    try:
+        report = audit_paper(registry.paper("grove"), params, 4, 0, records=data(schema, 12))
+    finally:
+        grove.plan_of.__globals__["recorded"].cache_clear()
+    assert report.violations
+
+
+@pytest.mark.parametrize("schema", SCHEMAS.values(), ids=SCHEMAS)
+def test_shards_give_the_same_model(schema: Schema) -> None:
+    """It is made of sums, so that hosts of parts of the records give the same bytes."""
+    params = grove.Params(1.0, Relation.ADD_REMOVE, **FEW)
+    whole = data(schema)
+    model, _ = trained(params, whole)
+    parts = [Memory(whole.take(rows)) for rows in np.array_split(np.arange(whole.size), 3)]
+    curator = Curator(SampleSource(np.random.default_rng(0), exact=True), params.relation)
+    assert grove.train_on(params, schema, Shards(parts), curator).to_json() == model.to_json()
+
+
+def test_its_contribution_goes_through_json() -> None:
+    begin = messages.Begin(grove.Contribution(grove.Params(1.0, Relation.ADD_REMOVE, residual=0.5), REAL))
+    assert messages.from_json(messages.to_json(begin)) == begin
+
+
+def test_settings_follow_rows_and_wrong_ones_are_refused() -> None:
+    few, many = (grove.Params(1.0, Relation.ADD_REMOVE, rows=rows) for rows in (1000, 1_000_000))
+    assert (few.levels(TWO), many.levels(TWO)) == (3, 5)
+    assert few.rounds(TWO) < many.rounds(TWO) == 800
+    assert replace(many, depth=2, trees=9).rounds(TWO) == 9
+    wrong: list[dict[str, Any]] = [{"hessian_weight": 3.4}, {"rows": 0}, {"depth": 11}, {"explore": 0}, {"delta": 0.0}]
+    for settings in wrong:
+        with pytest.raises(InvalidParameter, match=next(iter(settings))):
+            grove.Params(1.0, Relation.ADD_REMOVE, **settings)
+
+
+def test_leaves_shrink_with_the_noise_to_nothing() -> None:
+    g, h = np.array([-50.0, -50.0, 5.0]), np.array([100.0, 100.0, -3.0])
+    values = [grove.shrunk(g, h, 1.0, variance, 0.25)[0] for variance in (0.0, 1e2, 1e4, 1e8)]
+    assert values[0] == pytest.approx(50 / 104)
+    assert values == sorted(values, reverse=True)
+    assert values[-1] < 1e-3
+    assert grove.shrunk(g, h, 1.0, 1.0, 0.25)[2] == 0.0
+    rng = np.random.default_rng(0)
+    h = np.full(200_000, 80.0)
+    noisy = -h * rng.normal(0, 0.3, len(h)) + rng.normal(0, math.sqrt(80 + 25), len(h))
+    assert grove.moments(noisy, h, 1.0, 25.0) == pytest.approx(0.09, rel=0.02)
+
+
+@pytest.mark.filterwarnings("ignore::refdp.errors.PrivacyWarning")
+def test_it_learns_and_is_an_estimator() -> None:
+    generator = np.random.default_rng(1)
+    x = generator.random((8000, 5))
+    signal = x[:, 0] + x[:, 1] * x[:, 2]
+    public: dict[str, Any] = {"relation": "add-remove", "bounds": dict.fromkeys(range(5), (0, 1)), "rows": 8000}
+    seed = refdp.ReproducibleSeed(3)
+    model = refdp.GroveClassifier(classes=[False, True], insecure_seed=seed, **public).fit(x, signal > 0.7)
+    assert model.score(x, signal > 0.7) > 0.85
+    assert model.certificate_.established.epsilon == pytest.approx(1.0, rel=0.01)
+    wide = refdp.GroveRegressor(label_bounds=(-10, 40), insecure_seed=seed, **public).fit(x, signal)
+    assert wide.score(x, signal) > 0.6
+
+
+def test_the_command_line_trains_and_audits_it(capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["train", "grove", "--data", "breast_cancer", "--epsilon", "2", "--seed", "0", "--set", "trees=5"]
+    assert cli.run([*command, "--json"]) == 0
+    assert '"paper": "grove"' in capsys.readouterr().out
+    assert cli.run(["audit", "grove", "--epsilon", "1", "--pairs", "2", "--json"]) == 0
+
+
+def test_fractions_are_exact() -> None:
+    """The bound that solvers decide is the one that is declared."""
+    assert grove.squared_log_bound(Fraction(33, 10)) == 1
+    assert grove.squared_square_bound(Fraction(3, 10)) == Fraction(109, 100)
