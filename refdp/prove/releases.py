@@ -1,0 +1,301 @@
+"""What has to hold for one release, as questions to the solvers.
+
+For every pair of neighbours: nodes and bins without a record that differs are equal, no divisor is 0, and the change of
+the others, measured as the mechanism pays for it, is within the declared sensitivity. The bound is taken exactly; what
+rounding to a mechanism's grid can add is taken off it.
+
+Under replace-one the change is first split at the data set without either record, each half within half of the bound.
+Where that is not enough, the two records are put into the same node or bin, or into different ones.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import z3
+
+from refdp.accounting.individual import MARGIN
+from refdp.data.kernels import GRID
+from refdp.data.portable import root
+from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian, Laplace, Mechanism
+from refdp.privacy.curator import Request
+from refdp.privacy.events import Relation, Sensitivity
+from refdp.prove.asking import Reply, divisors, name_of, number, unknowns
+from refdp.prove.symbols import Leak, Sum, Table, Unmodelled, World
+from refdp.prove.unknown import Unknown
+
+NORMS = {Laplace: (1,), DiscreteLaplace: (1,), Gaussian: (2, "whitened"), DiscreteGaussian: (2, "whitened"),
+         Exponential: ("range",)}  # fmt: skip
+ENDS = 8
+"""The interval of the changes of a utility is sought at multiples of its length over this."""
+
+
+class Unproved(Exception):
+    """An obligation is not refuted. values: of the unknowns where it fails, none if no solver found some."""
+
+    def __init__(self, what: str, reply: Reply | None = None) -> None:
+        super().__init__(what if reply is None or reply.values else f"{what}: no solver decides")
+        self.values = {} if reply is None else reply.values
+        self.exact = reply is not None and reply.exact
+
+
+@dataclass(frozen=True)
+class Changed:
+    """One way in which the records that differ can be used and sit: the index, change and kind of every cell."""
+
+    used: bool
+    cells: tuple[tuple[tuple[Any, ...], Any, bool], ...]
+
+    @property
+    def moved(self) -> list[tuple[tuple[Any, ...], Any, bool]]:
+        """The cells that change."""
+        return [one for one in self.cells if not _zero(one[1])]
+
+
+def check(host: Unknown, request: Request) -> None:
+    """Every obligation of a release. Errors: Unproved, Leak, Unmodelled."""
+    mechanism, declared = request.mechanism, request.sensitivity
+    value: Any = request.value
+    if not isinstance(value, Table):
+        raise Unmodelled("a release of something that is no sum over records")
+    if type(mechanism) not in NORMS:
+        raise Unmodelled(f"the mechanism {type(mechanism).__name__}")
+    assert mechanism is not None and declared is not None
+    if declared.norm not in NORMS[type(mechanism)]:
+        raise Unmodelled(f"a sensitivity of norm {declared.norm} for {type(mechanism).__name__} noise")
+    one = World(host, (), ("z",))
+    _apart(host, value, one)
+    _scoped(one, request)
+    if states := {each.state for each in one.sums} & set(host.paid):
+        _paid(host, value, request, one, states)
+        return
+    if host.relation is Relation.ADD_REMOVE:
+        _bounded(host, value, mechanism, declared, one, 1)
+        return
+    try:
+        _bounded(host, value, mechanism, declared, one, 2)
+    except Unproved:
+        if declared.norm == "range":
+            raise
+        for world in _two(host, value):
+            _bounded(host, value, mechanism, declared, world, 1)
+
+
+def _paid(host: Unknown, value: Table, request: Request, world: World, states: set[int]) -> None:
+    """A record that is used has paid at least what its own change costs, at the rate that the budget is about."""
+    mechanism, (state, *others) = request.mechanism, sorted(states)
+    if others or len({each.state for each in world.sums}) > 1 or state in host.spent:
+        raise Unproved("records pay once, and more than one release is about it")
+    host.spent.add(state)
+    budget, scopes = host.paid[state], request.scopes
+    if not isinstance(mechanism, Gaussian | DiscreteGaussian) or host.relation is not Relation.ADD_REMOVE:
+        raise Unmodelled("budgets of records for anything but Gaussian noise under add-remove")
+    rates = [(scope.kind, scope.method, scope.weights[0]) for scope in scopes]
+    if rates != [("subsample", "poisson", budget.rate)] and not (budget.rate == 1 and not rates):
+        raise Unproved(f"records pay for a sample at rate {budget.rate:g}, and the release is about {rates or 'all'}")
+    paid = host.value(state, "cost", "z")
+    for way in _changes(host, value, world):
+        moved = [(index, change) for index, change, gridded in way.moved if gridded and _fits(mechanism)]
+        if len(moved) < len(way.moved):
+            raise Unmodelled("records that pay for values off the grid of the noise")
+        squares = [number(1 / Fraction(_deviation(mechanism, index)) ** 2) * one * one for index, one in moved]
+        if squares:  # (alpha / 2) |change|^2 is to be at most alpha t; tabulated costs have a margin for rounding
+            most = number(2 + Fraction(MARGIN)) * paid
+            _must(host, "a record changes the release by more than it pays for", [z3.Sum(squares) > most])
+
+
+def _two(host: Unknown, value: Table) -> Iterator[World]:
+    """The replaced and the new record in the same part of the records or in different ones, of every division."""
+    seen = World(host, ("x",), ("z",))
+    list(_changes(host, value, seen))
+    parts = {part for one in seen.sums for part, _ in one.seats if part[0] != "root"}
+    for apart in itertools.product((False, True), repeat=len(parts)):
+        seats = {(part, "z"): "r1" for part, differ in zip(sorted(parts, key=str), apart, strict=True) if differ}
+        yield World(host, ("x",), ("z",), seats)
+
+
+def _apart(host: Unknown, value: Table, world: World) -> None:
+    """Parts without the record are equal on both sides."""
+    for index in _indices(value, ("r0", "r9")):
+        if "r9" not in index:
+            continue
+        before, after = _pair(value, index, world)
+        for _, (same,) in _assigned(host, [before == after]):
+            if not z3.is_true(same):
+                _must(host, "a part changes that the record is not in", [z3.Not(same)])
+
+
+def _scoped(world: World, request: Request) -> None:
+    """A value that is released in a block of a secret selection is about the records of that block alone."""
+    needed = {(scope.serial, scope.block) for scope in request.scopes}
+    for one in world.sums:
+        if not needed <= set(one.scopes):
+            raise Leak("records outside the secret selection that the charge is about, in")
+
+
+def _pair(value: Table, index: tuple[Any, ...], world: World) -> tuple[Any, Any]:
+    found = value.cell(index, world)
+    pair: tuple[Any, Any] = world.pair(found) if isinstance(found, Sum) else found
+    return pair
+
+
+def _indices(value: Table, seats: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+    """Every kind of cell."""
+    ranges: list[Sequence[Any]] = []
+    for axis in value.axes:
+        if axis.kind == "each":
+            ranges.append(range(axis.size))
+        elif axis.kind == "part":
+            ranges.append(seats)
+        elif axis.kind == "option":
+            ranges.append([(way, "o") for way in range(axis.ways)])
+        else:
+            raise Unmodelled("a release of the bins of several features, in which one record is several times")
+    yield from itertools.product(*ranges)
+
+
+def _changes(host: Unknown, value: Table, world: World) -> Iterator[Changed]:
+    """The changes of all cells that a record can be in, in every way that it can be used and sit."""
+    indices = list(_indices(value, sorted({"r0", *world.seats.values()})))
+    found = [value.cell(index, world) for index in indices]
+    pairs = [world.pair(one) if isinstance(one, Sum) else one for one in found]
+    for used, changes in _assigned(host, [after - before for before, after in pairs]):
+        gridded = (isinstance(one, Sum) for one in found)
+        yield Changed(used, tuple(zip(indices, changes, gridded, strict=True)))
+
+
+def _zero(term: Any) -> bool:
+    return bool(z3.is_rational_value(term)) and term.numerator_as_long() == 0
+
+
+def _assigned(host: Unknown, terms: list[Any]) -> Iterator[tuple[bool, list[Any]]]:
+    """The terms under every choice of the truth values in them, simplified, and whether every record is used."""
+    truths = [one for one in unknowns(terms).values() if z3.is_bool(one)]
+    for values in itertools.product((True, False), repeat=len(truths)):
+        chosen = {name_of(one): value for one, value in zip(truths, values, strict=True)}
+        both = (host.indicators[name] for name in chosen if name in host.indicators)
+        if any(all(chosen.get(name_of(one), False) for one in pair) for pair in both):
+            continue
+        swaps = [(one, z3.BoolVal(value)) for one, value in zip(truths, values, strict=True)]
+        used = all(value for name, value in chosen.items() if name in host.used)
+        yield used, [z3.simplify(z3.substitute(term, *swaps)) for term in terms]
+
+
+def _must(host: Unknown, what: str, wrong: list[Any]) -> None:
+    """It is refuted that this can go wrong, with the bounds of the statistics or else with their formulas."""
+    facts = host.facts(list(wrong))
+    reply = host.solvers.ask([*facts, *wrong])
+    if reply.refuted:
+        return
+    if exact := host.exactly([*wrong, *facts]):
+        reply = host.solvers.ask([*host.facts([*facts, *exact, *wrong]), *exact, *wrong])
+        if reply.refuted:
+            return
+    raise Unproved(what, reply)
+
+
+def _bounded(
+    host: Unknown, value: Table, mechanism: Mechanism, declared: Sensitivity, world: World, halves: int
+) -> None:
+    """The change is within the bound, or within half of it."""
+    bound = Fraction(declared.bound)
+    ways = list(_changes(host, value, world))
+    for divisor in {
+        one.get_id(): one for way in ways for _, change, _ in way.moved for one in divisors(change)
+    }.values():
+        _must(host, "a divisor can be 0", [divisor == 0])
+    if declared.norm == "range":
+        _range(host, ways, bound / halves)
+        return
+    for way in ways:
+        terms = [change for _, change, _ in way.moved]
+        if not terms:
+            continue
+        count = halves * sum(1 for _, _, gridded in way.moved if not (gridded and _fits(mechanism)))
+        if declared.norm == 1:
+            _sum_of_sizes(host, terms, mechanism, bound, count, halves)
+            continue
+        limit = bound
+        if isinstance(mechanism, DiscreteGaussian) and count:
+            limit -= Fraction(mechanism.step) * Fraction(root(count))
+        weights = [Fraction(1)] * len(terms)
+        if declared.norm == "whitened":
+            if not isinstance(mechanism, Gaussian | DiscreteGaussian):
+                raise Unmodelled("whitened changes of noise that is not Gaussian")
+            if isinstance(mechanism, DiscreteGaussian) and count:
+                raise Unmodelled("rounding to the grid of noise of several deviations")
+            weights = [1 / Fraction(_deviation(mechanism, index)) ** 2 for index, _, _ in way.moved]
+        total = z3.Sum([number(weight) * term * term for weight, term in zip(weights, terms, strict=True)])
+        size = limit / halves
+        if size < 0:
+            raise Unproved("the declared bound leaves no room for rounding")
+        _must(host, f"the change exceeds {float(bound):.9g}", [total > number(size * size)])
+
+
+def _deviation(mechanism: Gaussian | DiscreteGaussian, index: tuple[Any, ...]) -> float:
+    return mechanism.sd[index[-1]] if isinstance(mechanism.sd, tuple) else mechanism.sd
+
+
+def _fits(mechanism: Mechanism) -> bool:
+    """Whether sums, which are multiples of the grid, are not rounded by the mechanism."""
+    if not isinstance(mechanism, DiscreteLaplace | DiscreteGaussian):
+        return True
+    return (Fraction(GRID) / Fraction(mechanism.step)).denominator == 1
+
+
+def _sum_of_sizes(
+    host: Unknown, terms: list[Any], mechanism: Mechanism, bound: Fraction, count: int, halves: int
+) -> None:
+    """L1. On a grid of `step` it is a multiple of it, and rounding adds less than a step to each cell."""
+    strict, limit = True, bound
+    if isinstance(mechanism, DiscreteLaplace):
+        step = Fraction(mechanism.step)
+        whole = bound / step
+        limit = (whole.numerator // whole.denominator + 1 - count) * step
+        strict = False
+    for signs in itertools.product((1, -1), repeat=len(terms)):
+        total = z3.simplify(z3.Sum([sign * term for sign, term in zip(signs, terms, strict=True)]))
+        most = number(limit / halves)
+        wrong = total > most if strict else total >= most
+        _must(host, f"the change exceeds {float(bound):.9g}", [wrong])
+
+
+def _range(host: Unknown, ways: list[Changed], bound: Fraction) -> None:
+    """Largest less smallest change over the options of a node. What all options share is left out."""
+    if any(way.moved for way in ways if not way.used):
+        raise Unmodelled("utilities that a record changes which is not used")
+    terms = _without_shared(host, [change for way in ways if way.used for _, change, _ in way.cells])
+    what = f"the range of the change exceeds {float(bound):.9g}"
+
+    def upper(end: int) -> None:
+        for term in terms:
+            _must(host, what, [term > number(bound * end / ENDS)])
+
+    key = what, len(terms)
+    if key not in host.ends:
+        for end in range(ENDS + 1):
+            try:
+                upper(end)
+            except Unproved as problem:
+                if end == ENDS or not problem.values:
+                    raise
+            else:
+                host.ends[key] = end
+                break
+    else:
+        upper(host.ends[key])
+    for term in terms:
+        _must(host, what, [term < number(bound * host.ends[key] / ENDS - bound)])
+
+
+def _without_shared(host: Unknown, terms: list[Any]) -> list[Any]:
+    """Changes of utilities without the summands that all have and that are the same for every option."""
+    parts = [term.children() if z3.is_add(term) else [term] for term in terms]
+    shared = set.intersection(*({part.sexpr() for part in one} for one in parts)) if parts else set()
+    fixed = {part.sexpr() for one in parts for part in one if not set(unknowns([part])) & host.optional}
+    kept = [[part for part in one if part.sexpr() not in shared & fixed] for one in parts]
+    return [z3.Sum(one) if one else number(0) for one in kept]

@@ -1,0 +1,481 @@
+"""The population of the prove reading: any records at all.
+
+Its sums are unknowns of which is known what holds for every data set: a sum of n records' statistics lies between n
+times their bounds, a record that differs is in one node and one bin of every feature, on one side of every split, and
+the sides of a split add up to the node's own sum, which all candidates share. Scores are any numbers, the same on both
+neighbours for a common record: whatever has been released moves them, so that every question forgets the rounds
+before it.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import z3
+
+from refdp.accounting.individual import Accounts, Budget
+from refdp.data import numbers
+from refdp.data.kernels import GRID
+from refdp.data.nothing import Nothing
+from refdp.data.population import (
+    COUNT,
+    Advance,
+    Begin,
+    Bins,
+    Charge,
+    Descend,
+    Encode,
+    Histogram,
+    Labels,
+    Leaves,
+    Members,
+    Nodes,
+    Place,
+    Query,
+    Refresh,
+    Root,
+    Sides,
+    Start,
+    Step,
+    Turn,
+)
+from refdp.data.records import Interval, Schema
+from refdp.privacy.events import Relation
+from refdp.prove.asking import Solvers, name_of, number, real, truth, unknowns
+from refdp.prove.symbols import (
+    ALL,
+    Axis,
+    Binned,
+    Each,
+    Known,
+    Leak,
+    Private,
+    Sum,
+    Table,
+    Unmodelled,
+    combined,
+    operated,
+    privates,
+    public,
+)
+
+for _function in (numbers.exp, numbers.log, numbers.sqrt):
+    _function.register(Each, lambda value, name=_function.name: combined(name, (value,)))
+
+USUAL = tuple(Fraction(n, 4) for n in (-8, -4, -2, -1, 0, 1, 2, 4, 8))
+"""Bounds of a statistic that are tried beside the numbers in its formula."""
+
+
+class Units(Table):
+    """Sums in units of the grid; times the grid they are in their own."""
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        if ufunc.__name__ == "multiply" and any(isinstance(one, float) and one == GRID for one in inputs):
+            return Table(self.axes, self.cell)
+        raise Unmodelled("sums in units of the grid in a formula")
+
+
+class Unknown:
+    """A `Population` of unknown records."""
+
+    def __init__(self, relation: Relation, schema: Schema, solvers: Solvers) -> None:
+        self.relation, self.solvers = relation, solvers
+        self._shapes = Nothing()
+        self._schema = schema
+        self._state = itertools.count()
+        self._within: list[tuple[int, int]] = []
+        self._memo: dict[Any, Any] = {}
+        self._kept: list[Any] = []
+        self._tree, self._level, self._placed = 0, 0, 0
+        self._contribution: Any = None
+        self._label: Any = None
+        self._named: tuple[str, ...] = ()
+        self._features: tuple[int, ...] = ()
+        self._candidates: Any = None
+        self.record: list[Any] = []
+        """What is known of the unknowns of one record."""
+        self.known: dict[str, list[Any]] = {}
+        """What is known of the other unknowns, by name."""
+        self.indicators: dict[str, tuple[Any, ...]] = {}
+        """Truth values that exclude each other, by the name of the one that is `missing`."""
+        self.optional: set[str] = set()
+        """Unknowns that differ from candidate to candidate, by name."""
+        self.used: set[str] = set()
+        """Truth values that say whether a record is used, by name."""
+        self.paid: dict[int, Budget] = {}
+        """States in which records without room in their budget are in no sum, with that budget."""
+        self.accounts: dict[int, Budget] = {}
+        """The budget of each output's records, where they pay."""
+        self.spent: set[int] = set()
+        """Those of these states of which sums have been released."""
+        self.ends: dict[Any, int] = {}
+        """Where the interval of the changes of a utility was found to lie; where to look first the next time."""
+        self._now = next(self._state)
+
+    @property
+    def size(self) -> int:
+        """Errors: Leak."""
+        raise Leak("the number of records")
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise Leak(f"{name}: the records themselves")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if isinstance(value, Private) and not name.startswith("_"):
+            raise Leak(f"{value.what} is kept with the records, beside every step:")
+        super().__setattr__(name, value)
+
+    def tell(self, step: Step) -> None:
+        """As `Population.tell`. Errors: Leak for a private value."""
+        for one in privates(step):
+            raise Leak(f"{one.what} in a step {type(step).__name__}: it moves the records of both neighbours apart")
+        self._shapes.tell(_plain(step))
+        match step:
+            case Begin(contribution, outputs):
+                self._contribution, self._outputs = contribution, outputs
+                self._begin(outputs[0])
+            case Turn(output):
+                self._begin(output)
+            case Encode(candidates):
+                self._candidates = public(candidates)
+            case Refresh(of):
+                self._named, self._now = of, next(self._state)
+            case Charge():
+                self._charge()
+            case Root(features):
+                self._features, self._level, self._tree = public(features), 0, self._tree + 1
+            case Descend():
+                self._level += 1
+            case Place():
+                self._placed += 1
+            case Start() | Advance():
+                pass  # scores were any numbers and are
+            case _:
+                raise Unmodelled(f"a step {type(step).__name__}")
+
+    def _begin(self, output: int) -> None:
+        self._named, self._now, self._output = (), next(self._state), output
+        y = real()
+        target = self._schema.target
+        if isinstance(target, Interval):
+            self.record += [number(target.low) <= y, y <= number(target.high)]
+        else:
+            self.record.append(z3.Or(*(y == place for place in range(len(target.values)))))
+        self._label = self._contribution.label(output, Each(y, self))
+        self._score = Each(real(), self)
+
+    def _charge(self) -> None:
+        """Whether a record has paid is not known; who has not is in no sum."""
+        terms, used = self._statistics()
+        if self._now in self.paid:
+            raise Unmodelled("a charge after a charge, before statistics are taken anew")
+        accounts = self._contribution.accounts()
+        if type(accounts) is not Accounts:
+            raise Unmodelled(f"the accounts {type(accounts).__name__}")
+        own = {name: None if term is None else Each(term, self) for name, term in terms.items() if name != COUNT}
+        cost = self._contribution.cost(own)
+        if not isinstance(cost, Each):
+            raise Unmodelled("a cost that is no value of each record")
+        self._now = next(self._state)
+        self._memo["statistics", self._now] = {**terms, "cost": cost.term}, used
+        self.paid[self._now] = accounts._budget
+        self.accounts[self._output] = accounts._budget
+
+    def select(self, scope: int, draw: Callable[[int], Members]) -> None:
+        """As `Population.select`: a record may be in any block."""
+        draw(0)
+
+    def enter(self, scope: int, block: int) -> None:
+        """As `Population.enter`."""
+        self._within.append((scope, block))
+
+    def leave(self) -> None:
+        """As `Population.leave`."""
+        self._within.pop()
+
+    # --- Values of a record ---
+
+    def operated(self, name: str, arguments: Any) -> Each:
+        """A function of a record's values."""
+        terms = []
+        for one in arguments:
+            if isinstance(one, Known) or (not isinstance(one, Each) and np.ndim(one)):
+                raise Unmodelled("a value of each record that depends on released values beside its score")
+            plain = z3.BoolVal(bool(one)) if isinstance(one, bool | np.bool_) else None
+            terms.append(one.term if isinstance(one, Each) else number(one) if plain is None else plain)
+        if name in ("exp", "rint", "trunc"):
+            return Each(self._described(name, terms[0]), self)
+        return Each(operated(name, terms), self)
+
+    def _described(self, name: str, x: Any) -> Any:
+        """An unknown for a function that is no polynomial, with what is known of it."""
+        x = z3.simplify(x)
+        self._kept.append(x)
+        key = name, x.get_id()
+        if key in self._memo:
+            return self._memo[key]
+        y = self._memo[key] = real()
+        if name == "exp":
+            self.record += [y > 0, z3.Implies(x >= 0, y >= 1), z3.Implies(x <= 0, y <= 1)]
+            return y
+        if name == "rint":
+            self.record += [2 * (y - x) <= 1, 2 * (x - y) <= 1]
+        else:
+            self.record += [z3.If(x >= 0, z3.And(y >= 0, y <= x, x < y + 1), z3.And(x <= y, y <= 0, y < x + 1))]
+        for whole in sorted({0, *(int(Fraction(n) / Fraction(GRID)) for n in USUAL)}):
+            self.record += [z3.Or(y <= whole - 1, y == whole, y >= whole + 1)]
+            self.record += [z3.Implies(x <= whole, y <= whole), z3.Implies(x >= whole, y >= whole)]
+        return y
+
+    def _statistics(self) -> tuple[dict[str, Any], Any]:
+        """The terms of the statistics, None for a count, and of whether a record is used, None for always."""
+        key = "statistics", self._now
+        if key not in self._memo:
+            found = self._contribution.statistics(self._score, self._label, self._named)
+            used = found.used
+            if used is not None and not isinstance(used, Each):
+                raise Unmodelled("records that are used or not for reasons beside their values")
+            terms: dict[str, Any] = {COUNT: None}
+            for name, value in found.values.items():
+                if value is not None and not isinstance(value, Each):
+                    raise Unmodelled(f"a statistic {name} that is no value of each record")
+                terms[name] = None if value is None else value.term
+            self._memo[key] = terms, None if used is None else used.term
+        found_terms: tuple[dict[str, Any], Any] = self._memo[key]
+        return found_terms
+
+    def _bounds(self, state: int, term: Any, used: Any) -> tuple[Fraction | None, Fraction | None]:
+        """The tightest bounds among the numbers in sight that hold for every record that is used."""
+        key = "bounds", term.get_id(), None if used is None else used.get_id()
+        self._kept += [term, used]
+        if key not in self._memo:
+            seen = {*USUAL, *_numerals([term, *([used] if used is not None else [])])}
+            seen |= {value * Fraction(GRID) for value in seen}
+            tried = sorted({sign * value for value in seen for sign in (1, -1)})
+            given = [] if used is None else [used]
+            self._memo[key] = (
+                _last(tried, lambda low: self._refuted([*given, term < number(low)])),
+                _last(tried[::-1], lambda high: self._refuted([*given, term > number(high)])),
+            )
+        found: tuple[Fraction | None, Fraction | None] = self._memo[key]
+        return found
+
+    def _refuted(self, conditions: list[Any]) -> bool:
+        return self.solvers.ask([*self.about_record(conditions), *conditions]).refuted
+
+    def about_record(self, terms: list[Any]) -> list[Any]:
+        """What is known of a record, as far as it concerns these terms."""
+        return _concerning(self.record, set(unknowns(terms)))
+
+    # --- Sums ---
+
+    def ask(self, query: Query) -> Any:
+        """As `Population.ask`: a private table."""
+        for one in privates(query):
+            raise Leak(f"{one.what} in a query")
+        plain = _plain(query)
+        shape = self._shapes._shape(plain)
+        if isinstance(query, Labels):
+            return Units((Axis("each", 2),), self._labels(query))
+        of = query.of
+        terms, _ = self._statistics()
+        missing = [name for name in of if name not in terms]
+        if missing:
+            raise Unmodelled(f"statistics {missing}")
+        state, scopes = self._now, tuple(self._within)
+
+        def total(name: str, seats: Any, sides: frozenset[str] = ALL, option: str | None = None) -> Sum:
+            return Sum(state, COUNT if terms[name] is None else name, scopes, seats, sides, option)
+
+        node = ("root" if self._level == 0 else "node", self._tree, self._level)
+        each = Axis("each", len(of))
+        part = Axis("part", shape[1] if len(shape) > 1 else 1, of=node)
+        match query:
+            case Nodes():
+                return Units((each, part), lambda index, world: total(of[index[0]], ((node, index[1]),)))
+            case Bins() | Histogram():
+                features = self._features if isinstance(query, Bins) else query.features
+                bins = Axis("bins", shape[-1], of=Binned(self._candidates, tuple(features)))
+
+                def cell(index: tuple[Any, ...], world: Any) -> Sum:
+                    seats = ((node, index[1]),) if isinstance(query, Bins) else ()
+                    how = index[-1]
+                    if how[0] == "side":
+                        return total(of[index[0]], seats, how[1], how[2])
+                    if how[2] == "whole":
+                        return total(of[index[0]], seats)
+                    return total(of[index[0]], (*seats, (how[1], how[2])))
+
+                return Units((each, part, bins) if isinstance(query, Bins) else (each, bins), cell)
+            case Sides():
+                split = f"split{next(self._state)}"
+                side = (frozenset("am"), frozenset("r"))
+                if len(shape) == 3:
+                    return Units(
+                        (each, part, Axis("each", 2)),
+                        lambda index, world: total(of[index[0]], ((node, index[1]),), side[index[2]], split),
+                    )
+                return Units(
+                    (Axis("each", shape[0]), each, Axis("part", shape[2], of=node), Axis("each", 2)),
+                    lambda index, world: total(
+                        of[index[1]], ((node, index[2]),), side[index[3]], f"{split}way{index[0]}"
+                    ),
+                )
+            case Leaves():
+                first = self._placed - shape[0]
+                leaf = Axis("part", shape[2], of=("leaf", self._placed))
+                return Units(
+                    (Axis("each", shape[0]), each, leaf),
+                    lambda index, world: total(of[index[1]], ((("leaf", first + index[0]), index[2]),)),
+                )
+        raise Unmodelled(f"a query {type(query).__name__}")
+
+    def _labels(self, query: Labels) -> Any:
+        state, scopes = next(self._state), tuple(self._within)
+        label = combined("minimum", (combined("maximum", (self._label, query.low)), query.high))
+        rounded = combined("multiply", (combined("rint", (combined("divide", (label, GRID)),)), GRID))
+        self._memo["statistics", state] = {COUNT: None, "label": rounded.term}, None
+        return lambda index, world: Sum(state, (COUNT, "label")[index[0]], scopes, (), ALL, None)
+
+    def common(self, one: Sum) -> Any:
+        """The sum of the records that both neighbours have."""
+        group = "sums", one.state, one.scopes, one.seats, one.sides, one.option
+        if (group, one.name) not in self._memo:
+            count = self._memo.setdefault((group, COUNT), real())
+            if name_of(count) not in self.known:
+                self.known[name_of(count)] = [count >= 0, z3.Or(count == 0, count >= 1)]
+            if one.name != COUNT:
+                total = self._memo[group, one.name] = real()
+                terms, used = self._memo["statistics", one.state]
+                low, high = self._bounds(one.state, terms[one.name], used)
+                facts = [] if low is None else [number(low) * count <= total]
+                facts += [] if high is None else [total <= number(high) * count]
+                self.known[name_of(total)] = facts
+            if one.option is not None:
+                self.optional |= {name_of(self._memo[group, name]) for name in (one.name, COUNT)}
+        return self._memo[group, one.name]
+
+    def own(self, one: Sum, record: str) -> Any:
+        """What a record that differs adds to a sum of whose node or bin it is."""
+        inside = self._truth("used", one.state, one.scopes, record)
+        self.used.add(name_of(inside))
+        if one.sides != ALL:
+            place = one.seats, one.option, one.state, record
+            right, missing = self._truth("right", *place), self._truth("missing", *place)
+            self.indicators[name_of(missing)] = (right, missing)
+            at = {"r": right, "m": missing, "a": z3.Not(z3.Or(right, missing))}
+            inside = z3.And(inside, z3.Or(*(at[side] for side in sorted(one.sides))))
+        return z3.If(inside, self.value(one.state, one.name, record), number(0))
+
+    def value(self, state: int, name: str, record: str) -> Any:
+        """A statistic of a record that differs, within its bounds."""
+        if name == COUNT:
+            return number(1)
+        key = "own", state, name, record
+        if key not in self._memo:
+            value = self._memo[key] = real()
+            terms, used = self._memo["statistics", state]
+            low, high = self._bounds(state, terms[name], used)
+            facts = [] if low is None else [number(low) <= value]
+            self.known[name_of(value)] = facts + ([] if high is None else [value <= number(high)])
+        return self._memo[key]
+
+    def described(self, values: Mapping[str, Any]) -> dict[str, str]:
+        """Values of unknowns under names for readers."""
+        found = {}
+        for key, one in self._memo.items():
+            if not (z3.is_expr(one) and z3.is_const(one) and name_of(one) in values):
+                continue
+            if key[0] == "own":
+                name = f"{key[2]} of record {key[3]}"
+            elif isinstance(key[0], tuple):
+                (_, _, _, seats, sides, _), statistic = key
+                where = "" if sides == ALL else f", {_SIDES[''.join(sorted(sides))]}"
+                place = " of its node" if all(seat == "r0" for _, seat in seats) else " of another node"
+                name = f"{statistic} of the other records{place}{where}"
+            elif key[0] == "twin":
+                name = f"an unknown of record {key[2]}"
+            else:
+                continue
+            found[name if name not in found else f"{name} ({name_of(one)})"] = str(values[name_of(one)])
+        return found
+
+    def _truth(self, *key: Any) -> Any:
+        return self._memo.setdefault(("truth", *key), truth())
+
+    def facts(self, terms: list[Any]) -> list[Any]:
+        """What is known of the unknowns in terms, and of those that this brings in."""
+        found: list[Any] = []
+        done: set[str] = set()
+        waiting = list(unknowns(terms))
+        while waiting:
+            name = waiting.pop(0)
+            if name not in done:
+                done.add(name)
+                own = self.known.get(name, [])
+                found += own
+                waiting += unknowns(own)
+        return found
+
+    def exactly(self, terms: list[Any]) -> list[Any]:
+        """The formulas of the statistics of the records that differ, with what is known of a record that is used."""
+        present, found = set(unknowns(terms)), []
+        for key, value in list(self._memo.items()):
+            if key[0] == "own" and name_of(value) in present:
+                _, state, name, record = key
+                formulas, used = self._memo["statistics", state]
+                conditions = [value == formulas[name], *([] if used is None else [used])]
+                conditions += self.about_record(conditions)
+                names = {name: one for name, one in unknowns(conditions).items() if name not in present}
+                swaps = []
+                for name, one in names.items():
+                    twin = self._memo.setdefault(("twin", name, record), real() if z3.is_real(one) else truth())
+                    swaps.append((one, twin))
+                found += [z3.substitute(condition, *swaps) for condition in conditions]
+        return found
+
+
+_SIDES = {"r": "right", "a": "left, not missing", "m": "missing", "am": "left", "mr": "right or missing"}
+
+
+def _plain(message: Any) -> Any:
+    """A step or query with examples in place of released values, for its shapes."""
+    return type(message)(*(public(getattr(message, name)) for name in message.__dataclass_fields__))
+
+
+def _concerning(facts: list[Any], names: set[str]) -> list[Any]:
+    """The facts that share unknowns with these, and so on."""
+    left, found = [(fact, set(unknowns([fact]))) for fact in facts], []
+    while near := [one for one in left if names & one[1]]:
+        left = [one for one in left if not names & one[1]]
+        names = names.union(*(own for _, own in near))
+        found += [fact for fact, _ in near]
+    return found
+
+
+def _numerals(terms: list[Any]) -> set[Fraction]:
+    found, seen, waiting = set(), set(), list(terms)
+    while waiting:
+        term = waiting.pop()
+        if term.get_id() in seen:
+            continue
+        seen.add(term.get_id())
+        if z3.is_rational_value(term):
+            found.add(Fraction(term.numerator_as_long(), term.denominator_as_long()))
+        waiting += term.children()
+    return found
+
+
+def _last(values: list[Fraction], holds: Callable[[Fraction], bool]) -> Fraction | None:
+    """The last value for which something holds that holds for all before it."""
+    low, high = -1, len(values)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if holds(values[middle]) else (low, middle)
+    return values[low] if low >= 0 else None
