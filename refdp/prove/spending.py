@@ -10,6 +10,7 @@ import numpy as np
 from refdp.accounting import account
 from refdp.accounting.conversion import epsilons
 from refdp.accounting.individual import FEW, tabulated
+from refdp.data.records import Floats
 from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
 from refdp.privacy.events import Event, Plan, Release, Sequential, Subsample, releases
 from refdp.prove.symbols import Unmodelled
@@ -33,9 +34,11 @@ def spending(plan: Plan, host: Unknown, delta: float) -> float:
             rest.append(one)
             continue
         rate, inner = (one.rate, one.event) if isinstance(one, Subsample) else (1.0, one)
-        gaussian = isinstance(inner, Release) and isinstance(inner.mechanism, Gaussian | DiscreteGaussian)
-        if not gaussian or inner.sensitivity.norm != "whitened" or getattr(one, "method", "poisson") != "poisson":
+        poisson = getattr(one, "method", "poisson") == "poisson"
+        if not (poisson and isinstance(inner, Release) and isinstance(inner.mechanism, Gaussian | DiscreteGaussian)):
             raise Unmodelled("an account of samples of other noise")
+        if inner.sensitivity.norm != "whitened":
+            raise Unmodelled("an account of samples of noise of one deviation")
         rounds[rate, inner.sensitivity.bound] += 1
     if host.accounts:
         budgets = list(host.accounts.values())
@@ -56,10 +59,10 @@ def spending(plan: Plan, host: Unknown, delta: float) -> float:
     return float(min(pure + epsilons(orders, rho, delta).min(), epsilons(orders, joint, delta).min()))
 
 
-def _rounds(rounds: Counter[tuple[float, float]], orders: np.ndarray) -> np.ndarray:
+def _rounds(rounds: Counter[tuple[float, float]], orders: Floats) -> Floats:
     costs = [[times * tabulated(int(order), rate, np.array([bound * bound / 2]))[0] for order in orders]
              for (rate, bound), times in rounds.items()]  # fmt: skip
-    return np.sum(costs, axis=0)
+    return np.asarray(np.sum(costs, axis=0))
 
 
 def _parts(event: Event) -> Iterator[Event]:
