@@ -63,14 +63,15 @@ class Cost:
 
 def composed(items: Sequence[Item], relation: Relation, epsilon: float, delta: float) -> Cost:
     """The enclosure of delta(epsilon). delta: the claimed one; the costly methods run where quick ones exceed it."""
-    above = _folded([(item, _event(item, relation, up=True)) for item in items])
-    quick = _delta(above, relation, epsilon, quick=True)[1]
-    if quick <= delta:
-        return Cost(0.0, quick)
+    coarse, above = (
+        _folded([(item, _event(item, relation, up=True, digits=digits)) for item in items]) for digits in (2, DIGITS)
+    )
+    upper = 1.0
+    for event, quick in ((above, True), (coarse, False), (above, False)):
+        upper = min(upper, _delta(event, relation, epsilon, quick=quick)[1])
+        if upper <= delta:
+            return Cost(0.0, upper)
     lower = _exceeding(items, relation, epsilon, delta)
-    if lower > delta:
-        return Cost(lower, max(quick, lower))
-    upper = min(quick, _delta(above, relation, epsilon, quick=False)[1])
     return Cost(min(lower, upper), upper)
 
 
@@ -106,11 +107,11 @@ def _crossed(event: Event, relation: Relation) -> bool:
     return any(_crossed(child, relation) for child in children(event))
 
 
-def _event(item: Item, relation: Relation, up: bool) -> Event:
+def _event(item: Item, relation: Relation, up: bool, digits: int = DIGITS) -> Event:
     """One release's change as an event of known sensitivity."""
 
     def release(mechanism: Any, change: float, norm: Any) -> Release:
-        bound = _rounded(min(change, LARGEST * 1e6) if not up else change, up)
+        bound = _rounded(min(change, LARGEST * 1e6) if not up else change, up, digits)
         return Release("", mechanism, Sensitivity(bound, norm, "observed", relation))
 
     mechanism, value, other = item.mechanism, item.value, item.other
@@ -154,10 +155,10 @@ def _questions(mechanism: Exponential, value: Array, other: Array) -> list[float
     return [float(min(one, LARGEST)) * (1 - 1e-9) for one in found if one > 1e-12]
 
 
-def _rounded(number: float, up: bool) -> float:
+def _rounded(number: float, up: bool, digits: int) -> float:
     if number == 0 or not math.isfinite(number):
         return number
-    scale = 10.0 ** (DIGITS - 1 - math.floor(math.log10(number)))
+    scale = 10.0 ** (digits - 1 - math.floor(math.log10(number)))
     found = (math.ceil if up else math.floor)(number * scale * (1 - 1e-12 if up else 1 + 1e-12)) / scale
     return float(found) if abs(found - number) > 1e-9 * number else number
 

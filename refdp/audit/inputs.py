@@ -29,6 +29,13 @@ def inputs(schema: Schema, relation: Relation, seed: int, counts: tuple[int, ...
     yield from shaped
 
 
+def sized(schema: Schema, relation: Relation, seed: int, counts: tuple[int, ...]) -> Iterator[Pair]:
+    """One pair with each of these numbers of records, the audited one not counted."""
+    generator = np.random.default_rng([seed, 1])
+    for count in counts:
+        yield _pair(schema, uniform, count, relation, generator)
+
+
 def _shaped(schema: Schema, relation: Relation, generator: np.random.Generator) -> Iterator[Pair]:
     while True:
         for shape in SHAPES:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import gc
 import hashlib
 import os
 import pickle
@@ -28,7 +29,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from refdp.audit.observer import view
+from refdp.audit.observer import held_by, view
 from refdp.data.records import Records
 from refdp.errors import ImpossibleReplay, InvalidParameter
 from refdp.privacy.curator import Curator, Source, Transcript
@@ -70,14 +71,17 @@ Trainer = Callable[[Any, Any], Any]
 
 
 def observed(
-    train: Trainer, records: Records, source: Source, relation: Relation, seed: int, before: Records | None = None
-) -> Outcome:
+    train: Trainer, records: Records, source: Source, relation: Relation, seed: int, before: Records | None = None,
+    *, watched: tuple[str, ...] = (),
+) -> Outcome:  # fmt: skip
     """Train once in a child process. seed: of the global generators, which are public here.
 
-    before: records that the same process trains on first, to see whether anything of them is kept.
+    before: records that the same process trains on first, to see whether anything of them is kept. watched: modules
+    whose globals and classes are looked at besides the trainer's own.
     """
     _tidied_at_exit()
-    return _forked(lambda: _run(train, records, source, relation, seed, before), relation)
+    own = (*watched, getattr(train, "__module__", "") or "")
+    return _forked(lambda: _run(train, records, source, relation, seed, before, own), relation)
 
 
 @cache
@@ -87,8 +91,9 @@ def _tidied_at_exit() -> None:
 
 
 def _run(
-    train: Trainer, records: Records, source: Source, relation: Relation, seed: int, before: Records | None
-) -> Outcome:
+    train: Trainer, records: Records, source: Source, relation: Relation, seed: int, before: Records | None,
+    watched: tuple[str, ...],
+) -> Outcome:  # fmt: skip
     if before is not None:
         from refdp.privacy.sources import SampleSource
 
@@ -108,7 +113,7 @@ def _run(
                 result = train(records, curator)
         except (Exception, SystemExit) as raised:
             error = raised
-        state = _state()
+        state = (*_state(), *(line for name in watched for line in held_by(name)))
     parted: ImpossibleReplay | None = None
     if isinstance(source, ReplaySource):
         try:
@@ -246,6 +251,7 @@ def _forked(work: Callable[[], Outcome], relation: Relation) -> Outcome:
 
 
 def _as_child(work: Callable[[], Outcome], relation: Relation, reading: int, writing: int) -> NoReturn:
+    gc.disable()  # a collection would touch, hence copy, every page of the parent
     try:
         os.close(reading)
         try:

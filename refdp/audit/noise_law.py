@@ -8,7 +8,7 @@ declared one. Each ratio is a martingale under the declared law, their mean too,
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -16,7 +16,7 @@ import numpy as np
 
 from refdp.audit.replay import Violation
 from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian, Laplace
-from refdp.privacy.curator import Array, Entry, Request, Transcript
+from refdp.privacy.curator import Array, Entry, Request, Source, Transcript
 from refdp.privacy.sources import SampleSource
 
 FALSE_ALARM = 1e-9
@@ -49,6 +49,15 @@ def valid(mechanism: Any) -> bool:
         return bool(0 <= mechanism.coefficient < math.inf)
     numbers = [np.asarray(getattr(mechanism, one.name), dtype=np.float64) for one in fields(mechanism)]
     return all(bool(np.all(np.isfinite(number) & (number > 0))) for number in numbers)
+
+
+def smallest(draws: int, tests: int) -> float:
+    """The share by which a scale can be too small without being noticed in 95% of cases, of so many draws.
+
+    A draw at (1 - x) times the scale is worth about x^2 / 2 nats; a few more than the threshold are needed.
+    """
+    needed = math.log(len(SMALLER) * tests / FALSE_ALARM) + 5
+    return min(1.0, math.sqrt(2 * needed / max(draws, 1)))
 
 
 @dataclass
@@ -138,7 +147,9 @@ def recorded(transcripts: Iterable[Transcript]) -> tuple[Bet, str]:
     return bet, name
 
 
-def sampled(mechanism: Any, seed: int, draws: int = DRAWS) -> Bet | None:
+def sampled(
+    mechanism: Any, seed: int, draws: int = DRAWS, source: Callable[[np.random.Generator], Source] = SampleSource
+) -> Bet | None:
     """Further draws as a run would draw them, of a mechanism that says to be one of `LAWS`; None where it cannot be."""
     law = said(mechanism)
     if law is None or not valid(law):
@@ -151,7 +162,7 @@ def sampled(mechanism: Any, seed: int, draws: int = DRAWS) -> Bet | None:
     if isinstance(law, Exponential):
         value[:, 0] = min(1.0 / law.coefficient, 1e6) if law.coefficient > 0 else 0.0
     try:
-        output = SampleSource(np.random.default_rng(seed)).release(Request("release", ("sampler",), value, mechanism))
+        output = source(np.random.default_rng(seed)).release(Request("release", ("sampler",), value, mechanism))
     except Exception:
         return None
     bet = Bet()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import sys
 import types
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -19,6 +20,8 @@ import numpy as np
 _HEAP_TYPE = 1 << 9
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis), type(NotImplemented))
 _CONTAINERS = (dict, list, tuple, set, frozenset, bytearray)
+_KEEPING = (*_PLAIN, *_CONTAINERS, np.ndarray, np.float64, np.int64, np.bool_, np.random.Generator)
+"""Types of what a module may keep from run to run; dictionaries of other types are left alone."""
 LONGEST = 200
 """Longer contents are told by their digest."""
 
@@ -90,6 +93,8 @@ class View:
             yield f"{place}[...]", thing.tolist()
         else:
             self.add(place, f"{name} {layout} {hashlib.sha256(thing.tobytes()).hexdigest()} {thing.ravel()[:4]}")
+        if isinstance(thing.base, np.ndarray):
+            yield f"{place}.base", thing.base
         if isinstance(thing, np.ma.MaskedArray):
             yield f"{place}.mask", np.asarray(np.ma.getmaskarray(thing))
         yield from _attributes(place, thing)
@@ -142,6 +147,28 @@ def view(thing: Any, place: str = "") -> View:
         except Exception as error:
             found.add(f"{place}.to_json()", f"raised {type(error).__name__}: {error}")
     return found
+
+
+def held_by(module: str) -> tuple[tuple[str, str], ...]:
+    """What a module keeps in its globals, its classes and its functions; not what it imported."""
+    held = vars(sys.modules[module]) if module in sys.modules else {}
+    found = View()
+    for name, value in list(held.items()):
+        place = f"{module}.{name}"
+        if name.startswith("__"):
+            continue
+        if hasattr(value, "cache_info") and getattr(value, "__module__", "") == module:
+            found.add(place, str(value.cache_info()))
+        elif isinstance(value, type):
+            for attribute, kept in list(vars(value).items()) if value.__module__ == module else []:
+                if type(kept) in _KEEPING and not attribute.startswith("__"):
+                    found.look(f"{place}.{attribute}", kept)
+        elif isinstance(value, types.FunctionType):
+            if value.__module__ == module and value.__dict__:
+                found.look(place, {key: kept for key, kept in vars(value).items() if type(kept) in _KEEPING})
+        elif type(value) in _KEEPING or type(value).__module__ == module:
+            found.look(place, value)
+    return tuple(found.lines)
 
 
 def _bits(thing: Any) -> str:

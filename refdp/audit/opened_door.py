@@ -68,12 +68,16 @@ class Patch:
 
 @dataclass(frozen=True)
 class Recording:
-    """One recorded run. returned: what noise functions returned. states: generators' states after each release."""
+    """One recorded run. returned: what noise functions returned. states: generators' states after each release.
+
+    plays: the calls themselves, to be made again.
+    """
 
     transcript: Transcript
     calls: tuple[NoiseCall, ...]
     returned: tuple[Any, ...]
     states: tuple[tuple[Any, ...], ...]
+    plays: tuple[Callable[[], Any], ...] = ()
 
 
 @dataclass
@@ -86,6 +90,7 @@ class ForeignCurator:
     returned: list[Any] = field(default_factory=list)
     states: list[tuple[Any, ...]] = field(default_factory=list)
     entries: list[Entry] = field(default_factory=list)
+    plays: list[Callable[[], Any]] = field(default_factory=list)
     busy: bool = False
     elsewhere: str = ""
     thread: int = field(default_factory=threading.get_ident)
@@ -93,7 +98,7 @@ class ForeignCurator:
     def recording(self) -> Recording:
         """What was seen so far."""
         transcript = Transcript(self.relation, list(self.entries))
-        return Recording(transcript, tuple(self.calls), tuple(self.returned), tuple(self.states))
+        return Recording(transcript, tuple(self.calls), tuple(self.returned), tuple(self.states), tuple(self.plays))
 
     def release(self, name: str, call: NoiseCall, original: Callable[[], Any]) -> Any:
         """One call of a noise function; `original` runs it."""
@@ -111,6 +116,7 @@ class ForeignCurator:
         index = answer if call.norm == "range" else None
         self.entries.append(Entry(replace(request, value=None), answer, index, call.value))
         self.calls.append(call)
+        self.plays.append(original)
         self.returned.append(returned)
         return returned
 

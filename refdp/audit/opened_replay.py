@@ -31,6 +31,7 @@ from refdp.audit.charge import Cost, Item, composed
 from refdp.audit.noise_law import LAWS
 from refdp.audit.opened_door import Patch, Recording, opened
 from refdp.audit.opened_laws import NoiseCall, Unknown
+from refdp.audit.opened_opaque import Opaques
 from refdp.audit.opened_report import OpenedReport, Seen, largest, once
 from refdp.audit.replay import SLACK, Violation, finite_or_name
 from refdp.audit.runs import RAISED
@@ -83,6 +84,7 @@ def audit_opened(
     seen: list[Seen] = []
     totals: list[tuple[float, float, Cost]] = []
     recordings: list[Recording] = []
+    opaque = Opaques(epsilon, delta)
     for place, pair in enumerate(pairs):
         for way, (first, second) in enumerate((pair, pair[::-1])):
             outcome = _both(train, first, second, doors, relation, seed + 2 * place + way, published)
@@ -96,9 +98,11 @@ def audit_opened(
             seen += [release for release, _ in releases]
             found += list(_broken(recorded.recording, replayed.recording, witness))
             found += _differing_results(recorded.result, replayed.result, rounding, witness)
+            opaque.add(recorded.recording, replayed.recording)
             totals.append(_total(releases, epsilon, delta, relation))
             found += _over_budget(totals[-1], epsilon, delta, witness)
     found += _samplers(recordings)
+    found += opaque.sampled(seed)
     if not totals and not found:
         raise InvalidParameter("pairs = []: at least one pair of neighbours is needed")
     loss, largest_sum, seen_delta = (
@@ -109,7 +113,18 @@ def audit_opened(
     if recordings and not calls and not found:
         raise InvalidParameter(f"{doors}: no noise function was called; one that draws noise has to be opened")
     return OpenedReport(
-        epsilon, delta, len(totals), calls, loss, largest_sum, seen_delta, tuple(largest(seen)), tuple(once(found))
+        epsilon,
+        delta,
+        len(totals),
+        calls,
+        loss,
+        largest_sum,
+        seen_delta,
+        tuple(largest(seen)),
+        tuple(once(found)),
+        opaque.told(),
+        relation,
+        max((t[1] for t in totals), default=0.0),
     )
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from refdp.audit.opened_opaque import Opaque
 from refdp.audit.replay import Violation, finite_or_name
-from refdp.audit.verdicts import Verdict, is_ok
+from refdp.audit.verdicts import Row, Verdict, completed, is_ok, summary
+from refdp.privacy.events import Relation
 
 
 @dataclass(frozen=True)
@@ -36,7 +39,8 @@ class OpenedReport:
 
     runs: pairs replayed, both ways. calls: noise calls recorded. loss: greatest exact loss of recorded outputs.
     worst: greatest sum, along a recorded run, of the largest losses of its releases. delta: greatest δ at the claimed ε
-    of runs whose changed releases are all Gaussian.
+    of runs. opaque: noise functions of unknown law, and their declared costs together. known: greatest sum of the
+    largest losses of those of known law.
     """
 
     epsilon: float
@@ -48,6 +52,9 @@ class OpenedReport:
     delta: float
     releases: tuple[Seen, ...]
     violations: tuple[Violation, ...]
+    opaque: tuple[tuple[Opaque, ...], tuple[float, float] | None] = ((), (0.0, 0.0))
+    relation: Relation = Relation.ADD_REMOVE
+    known: float = 0.0
 
     @property
     def uncounted(self) -> tuple[str, ...]:
@@ -55,11 +62,14 @@ class OpenedReport:
         return tuple(release.name for release in self.releases if math.isnan(release.worst))
 
     @property
+    def coverage(self) -> tuple[Row, ...]:
+        """What was looked at, each with its verdict."""
+        return completed(_rows(self))
+
+    @property
     def verdict(self) -> Verdict:
-        """NOT EXAMINED where losses are not counted: the claim depends on them."""
-        if self.violations:
-            return Verdict.VIOLATION
-        return Verdict.NOT_EXAMINED if self.uncounted else Verdict.NOT_FOUND
+        """The weakest verdict of what the claim depends on."""
+        return summary(self.coverage)
 
     @property
     def ok(self) -> bool:
@@ -83,7 +93,80 @@ class OpenedReport:
             "uncounted": list(self.uncounted),
             "releases": [release.to_dict() for release in self.releases],
             "violations": [violation.to_dict() for violation in self.violations],
+            "coverage": [row.to_dict() for row in self.coverage],
         }
+
+
+SUBJECT = {
+    "sensitivity": "releases", "NaN": "releases", "noise": "noise law and scale", "sampler": "noise law and scale",
+    "budget": "composition", "result": "published object", "error": "side channels",
+}  # fmt: skip
+"""Which row a kind of violation belongs to; any other kind parts the runs: control flow."""
+
+
+def _rows(report: OpenedReport) -> Iterator[Row]:
+    found, looked, left = Verdict.VIOLATION, Verdict.NOT_FOUND, Verdict.NOT_EXAMINED
+    for violation in report.violations:
+        what = SUBJECT.get(violation.kind, "control flow")
+        yield Row(what, found, f"{violation.kind} at {violation.release}")
+    if not report.runs:
+        return
+    tried = f"{report.runs} runs replayed on a neighbour"
+    yield Row("releases", looked, f"{report.calls} calls of opened noise functions, {tried}; noise that is added by "
+              "functions that were not opened shows as a result", "any excess on these pairs")  # fmt: skip
+    yield Row("control flow", looked, f"{tried}: the same calls in the same order", "any difference on these pairs")
+    yield Row("published object", looked, f"{tried}: the numbers, names and texts of the result",
+              "any difference on these pairs")  # fmt: skip
+    yield Row("both directions", looked, "each pair recorded on either side")
+    yield Row("record counts", looked, "the pairs given; no others", "what shows on these pairs")
+    yield Row("noise law and scale", looked, "scales against declared sensitivities and costs, drawn noise against "
+              "smaller scales", "a call whose scale or draws are too small")  # fmt: skip
+    yield from _opaque(report)
+    yield from _composed(report)
+    yield Row("floating point", left, "losses are those of ideal noise: that of these functions may tell more by "
+              "its last bits (Mironov 2012), see the structural checks and `--callable`", decides=False)  # fmt: skip
+    for what in ("scopes", "secret randomness"):
+        yield Row(what, left, "samples and partitions that a package draws itself are not credited: losses are those "
+                  "of the recorded coins", decides=False)  # fmt: skip
+    yield Row("sampler", left, "repeated draws are the structural checks' affair", decides=False)
+    yield Row("side channels", left, "errors are compared; what is printed or written is not", decides=False)
+    yield Row("state between calls", left, "runs follow each other in one process", decides=False)
+    yield Row("time", left, "how long a run takes was not measured", decides=False)
+
+
+def _opaque(report: OpenedReport) -> Iterator[Row]:
+    for one in report.opaque[0]:
+        if not one.samples:
+            yield Row(
+                "noise law and scale", Verdict.NOT_EXAMINED, f"{one.name}: of unknown law, and not played by itself"
+            )
+            continue
+        cost = "no cost is declared" if one.declared is None else f"declared cost {one.declared[0]:g}"
+        yield Row("noise law and scale", Verdict.NOT_EXAMINED if one.declared is None else Verdict.NOT_FOUND,
+                  f"{one.name}: of unknown law, {cost}; {one.samples} runs a side of it alone show an epsilon of "
+                  f"{one.lower:.3g}", "an epsilon of about twice the declared one")  # fmt: skip
+
+
+def _composed(report: OpenedReport) -> Iterator[Row]:
+    looked, left = Verdict.NOT_FOUND, Verdict.NOT_EXAMINED
+    declared = report.opaque[1]
+    if declared is None or (report.uncounted and not report.opaque[0]):
+        yield Row("composition", left, f"no loss can be stated of {', '.join(report.uncounted)}")
+        return
+    claim = f"epsilon {report.epsilon:g}, delta {report.claimed_delta:g}"
+    if report.claimed_delta == 0:
+        total = report.known + declared[0]
+        if total > report.epsilon * (1 + 1e-9) + 1e-9 or declared[1] > 0:
+            yield Row("composition", left, f"losses and declared costs add up to {total:.6g}, above the claim")
+        else:
+            yield Row("composition", looked, f"greatest losses along recorded runs, with declared costs of what is "
+                      f"opaque, add up to {total:.6g} of {report.epsilon:g}", f"any loss above {claim}")  # fmt: skip
+    elif report.delta + declared[1] > report.claimed_delta * (1 + 1e-9) or declared[0] > 0:
+        yield Row("composition", left, f"delta at the claimed epsilon is at most {report.delta:.3g} of known "
+                  f"laws; others declare {declared[0]:g} besides")  # fmt: skip
+    else:
+        yield Row("composition", looked, f"delta at the claimed epsilon is at most {report.delta:.3g}, by the "
+                  "accountant, along recorded runs", f"more than {claim} on these pairs")  # fmt: skip
 
 
 def largest(seen: list[Seen]) -> list[Seen]:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from refdp.audit.tradeoff import Curve, allowed
+from refdp.audit.verdicts import Row, Verdict
 from refdp.errors import InvalidParameter
 
 Floats = NDArray[np.float64]
@@ -26,6 +27,7 @@ h1 { font-size: 1.4rem; overflow-wrap: anywhere; }
 h2 { font-size: 1.1rem; margin-top: 2rem; border-bottom: 1px solid #ccc; }
 .verdict { padding: .8rem 1rem; font-size: 1.15rem; font-weight: 600; border-left: .4rem solid; }
 .ok { background: #e9f6ec; border-color: #2e7d32; } .bad { background: #fdecea; border-color: #b3261e; }
+.open { background: #fff6df; border-color: #9a6700; }
 table { border-collapse: collapse; width: 100%; }
 th, td { text-align: left; padding: .3rem .6rem; vertical-align: top; }
 tr { border-bottom: 1px solid #e4e4e4; } td { overflow-wrap: anywhere; } th { font-weight: 600; white-space: nowrap; }
@@ -41,6 +43,9 @@ body { max-width: none; margin: 0; } figure, tr { break-inside: avoid; } h2 { br
 pre { white-space: pre-wrap; overflow-wrap: anywhere; } .verdict, rect, path { print-color-adjust: exact; }
 }
 """
+
+
+COLOURS = {Verdict.VIOLATION: "bad", Verdict.NOT_EXAMINED: "open", Verdict.NOT_FOUND: "ok", Verdict.HOLDS: "ok"}
 
 
 @dataclass(frozen=True)
@@ -99,10 +104,13 @@ class Figure:
 
 @dataclass(frozen=True)
 class Page:
-    """What the page says. facts: rows of name, claim, finding. undrawn: why there are no figures, if there are none."""
+    """What the page says. facts: rows of name, claim, finding. undrawn: why there are no figures, if there are none.
+
+    word: the verdict's; it alone decides the colour. verdict: the sentence. coverage: what was looked at, and what not.
+    """
 
     title: str
-    ok: bool
+    word: Verdict
     verdict: str
     facts: Sequence[tuple[str, str, str]]
     findings: Sequence[Shown]
@@ -111,6 +119,7 @@ class Page:
     limits: Sequence[str]
     reproduce: str
     undrawn: str = ""
+    coverage: Sequence[Row] = ()
 
     def html(self) -> str:
         """The whole document."""
@@ -127,12 +136,24 @@ class Page:
             f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{say(self.title)}</title>'
             f'<meta name="viewport" content="width=device-width"><style>{STYLE}</style></head><body>'
             f"<h1>{say(self.title)}</h1>"
-            f'<p class="verdict {"ok" if self.ok else "bad"}" id="verdict">{say(self.verdict)}</p>'
+            f'<p class="verdict {COLOURS[self.word]}" id="verdict">{say(self.verdict)}</p>'
             f'<h2>Claim against finding</h2><table id="facts"><tr><th></th><th>claimed</th><th>found</th></tr>{facts}'
-            f"</table>{self._findings()}{figures}<h2>Method</h2><p>{say(self.method)}</p>"
+            f"</table>{self._coverage()}{self._findings()}{figures}<h2>Method</h2><p>{say(self.method)}</p>"
             f'<h2>Limits</h2><ul id="limits">{limits}</ul>'
             f'<h2>How to reproduce</h2><pre id="reproduce">{say(self.reproduce)}</pre></body></html>\n'
         )
+
+    def _coverage(self) -> str:
+        if not self.coverage:
+            return ""
+        say = html.escape
+        rows = "".join(
+            f'<tr class="{COLOURS[row.verdict] if row.decides else ""}"><th>{say(row.what)}</th>'
+            f"<td>{say(str(row.verdict))}</td><td>{say(row.reason)}</td><td>{say(row.power)}</td></tr>"
+            for row in self.coverage
+        )
+        head = "<tr><th>what</th><th>verdict</th><th>reason</th><th>would have shown</th></tr>"
+        return f'<h2>What was looked at</h2><table id="coverage">{head}{rows}</table>'
 
     def _findings(self) -> str:
         if not self.findings:

@@ -12,6 +12,7 @@ from refdp.audit.blackbox import Bound
 from refdp.audit.page import Figure, Page, Shown, curve_figure, drawn, loss_figure
 from refdp.audit.page_sources import function_line
 from refdp.audit.tradeoff import Curve, curve_from
+from refdp.audit.verdicts import Row, summary
 
 Floats = NDArray[np.float64]
 
@@ -33,11 +34,12 @@ def blackbox_page(
     structural: Sequence[Mapping[str, Any]],
     runs: tuple[Floats, Floats],
     reproduce: str,
+    rows: Sequence[Row],
     *,
     stops: int = 1,
     low_bits: bool = True,
 ) -> Page:
-    """The page of `refdp audit --callable`.
+    """The page of `refdp audit --callable`. rows: its coverage table.
 
     stops: how many looks could have been the last one; each gets its share of the band's error. low_bits: whether the
     audit looked at them, for the curve does the same.
@@ -54,7 +56,7 @@ def blackbox_page(
     source = function_line(function)
     return Page(
         title=f"Black-box audit of {name}",
-        ok=not bound.refuted and not violations(structural),
+        word=summary(rows),
         verdict=verdict(name, bound, structural),
         facts=[
             ("epsilon", f"{claimed:g}", f"at least {bound.lower:.6g}, confidence {bound.confidence:.9g}"),
@@ -72,6 +74,7 @@ def blackbox_page(
         ],
         reproduce=reproduce,
         undrawn=undrawn,
+        coverage=rows,
     )
 
 

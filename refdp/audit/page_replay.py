@@ -18,6 +18,7 @@ from refdp.audit.page_words import claim_in_words, finding_in_words
 from refdp.audit.replay import Pair, Violation, audit_pair, loss_in_words
 from refdp.audit.report import WORST_PAIRS, Progress, Report, neighbours, trainer
 from refdp.audit.tradeoff import Curve, curve_of
+from refdp.audit.verdicts import Verdict
 from refdp.data.records import Categorical, Classes, Records
 from refdp.faces.registry import Paper
 from refdp.faces.training import source_for
@@ -53,7 +54,7 @@ def replay_page(
     figures, undrawn = drawn(lambda: _figures(paper, params, report, pairs, seed, progress))
     return Page(
         title=f"Audit of {paper.name}, {params.relation.value} neighbours",
-        ok=report.ok,
+        word=report.verdict,
         verdict=verdict(paper.name, report),
         facts=[
             ("epsilon", f"{claimed.epsilon:g}", f"greatest {loss_in_words(report.max_loss)}"),
@@ -66,6 +67,7 @@ def replay_page(
         limits=LIMITS,
         reproduce=reproduce,
         undrawn=undrawn,
+        coverage=report.coverage,
     )
 
 
@@ -172,10 +174,13 @@ def verdict(name: str, report: Report) -> str:
     """One line."""
     claim = f"({report.claimed.epsilon:g}, {report.claimed.delta:g})"
     if report.ok:
-        return f"No violation of {claim} privacy of {name} found in {report.pairs} pairs."
+        return f"{report.verdict}. No violation of {claim} privacy of {name} in {report.pairs} pairs."
+    if not report.violations:
+        left = next(row for row in report.coverage if row.decides and row.verdict is Verdict.NOT_EXAMINED)
+        return f"{report.verdict}: whether {name} is {claim} private is open, since {left.what}: {left.reason}."
     count, worst = len(report.violations), report.violations[0]
     counted = f"{count} violation{'s' * (count > 1)}"
-    return f"{name} is not {claim} private as run: {counted}, first {worst.kind} at {worst.release}."
+    return f"{report.verdict}: {name} is not {claim} private as run: {counted}, first {worst.kind} at {worst.release}."
 
 
 def shown(paper: Paper, violation: Violation, pairs: Pairs) -> Shown:

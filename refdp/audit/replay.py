@@ -163,18 +163,18 @@ def audit_pair(
         return impossible(error, pair, _claim_at(error.release, transcript))
     models = _differing_models(model, [text for _, text in replays], pair)
     everywhere, absent = replays[0][0], replays[1][0]
-    leaks: list[Violation] = []
+    leaking: list[Violation] = []
     if blocks is not None:
         target = Target(removed, pair.position, blocks=blocks)
         try:
             one_block = run(train, pair.first(), ReplaySource(transcript, target), pair.relation)[0]
         except ImpossibleReplay as error:
             return impossible(error, pair, _claim_at(error.release, transcript))
-        leaks = _leaks(one_block, everywhere, absent, pair)
-    finding = compare([replayed for replayed, _ in replays], pair, epsilon, models + leaks)
-    if not models and not leaks:
+        leaking = leaks(one_block, everywhere, absent, pair)
+    finding = compare([replayed for replayed, _ in replays], pair, epsilon, models + leaking)
+    if not models and not leaking:
         return finding
-    return Finding(None, None, tuple(v for v in finding.violations if v.kind != "loss" or not leaks))
+    return Finding(None, None, tuple(v for v in finding.violations if v.kind != "loss" or not leaking))
 
 
 def _sides(pair: Pair, transcript: Transcript, removed: int | None) -> list[tuple[Records, ReplaySource]]:
@@ -319,7 +319,7 @@ def _differing_models(model: str, replayed: list[str], pair: Pair) -> list[Viola
     return [Violation("model", "published model", None, None, None, "", pair.witness())]
 
 
-def _leaks(one_block: Transcript, everywhere: Transcript, absent: Transcript, pair: Pair) -> list[Violation]:
+def leaks(one_block: Transcript, everywhere: Transcript, absent: Transcript, pair: Pair) -> list[Violation]:
     """Releases that change although the record is not in their block, or change differently when it is."""
     block_of = {e.request.serial: int(e.output[pair.position]) for e in one_block.entries if e.request.kind == "assign"}
     found = []

@@ -1,22 +1,28 @@
 """The replay audit of a paper: neighbouring pairs, the worst transcripts of small runs, fresh noise, the budget.
 
-Each way in which a run breaks its promise is reported once, with the worst pair that shows it.
+Each way in which a run breaks its promise is reported once, with the worst pair that shows it; the coverage table says
+what else was looked at, and what was not.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from itertools import chain, islice
 from typing import Any
 
 import numpy as np
 
 from refdp.accounting import account
-from refdp.audit.freshness import release_kind, stale
+from refdp.audit import spending
+from refdp.audit.freshness import release_kind
+from refdp.audit.inputs import sized
 from refdp.audit.neighbours import from_records, pairs
-from refdp.audit.replay import SLACK, Finding, Pair, Trainer, Violation, audit_pair, finite_or_name, run
+from refdp.audit.replay import SLACK, Finding, Pair, Trainer, Violation, finite_or_name
+from refdp.audit.search import Notes, Search
+from refdp.audit.trainer_rows import rows
+from refdp.audit.verdicts import Row, Verdict, completed, is_ok, summary
 from refdp.audit.worst import worst_case
 from refdp.data.records import Categorical, Classes, Interval, Numeric, Records, Schema
 from refdp.errors import InvalidParameter
@@ -53,6 +59,14 @@ REPLAYABLE: Mapping[str, Mapping[str, Any]] = {
 
 WORST_PAIRS = 8
 """How many pairs the worst transcript is searched on, for each of TINY and in both directions."""
+SIZES = (0, 15, 50, 100, 1000)
+"""Records without the audited one, of one further pair each; of real records as many as there are."""
+SPENDING_PAIRS = 9
+"""Pairs whose record's spending under a filter is recomputed."""
+DRAWS = 400
+"""Further draws of each kind of noise, for each pair: the exact samplers take their time."""
+MODULES = ("refdp.data.memory", "refdp.accounting.individual", "refdp.noise.samplers")
+"""Looked at for state besides the paper's own module."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +75,7 @@ class Report:
 
     pairs: neighbouring pairs replayed. max_loss: greatest privacy loss seen, over all outputs along each replayed run
     (of the recorded outputs if the claim has a delta); None if no run has one. without_loss: how many runs have none.
+    coverage: what was looked at, each with its verdict; see `refdp.audit.verdicts`.
     """
 
     pairs: int
@@ -68,22 +83,45 @@ class Report:
     max_loss: float | None
     violations: tuple[Violation, ...]
     without_loss: int = 0
+    coverage: tuple[Row, ...] = ()
+
+    @property
+    def verdict(self) -> Verdict:
+        """The weakest verdict of what the claim depends on."""
+        return summary(self.coverage)
 
     @property
     def ok(self) -> bool:
-        """Whether nothing was violated."""
-        return not self.violations
+        """Whether there is no violation, and nothing that the claim depends on was left out."""
+        return is_ok(self.verdict)
 
     def to_dict(self) -> dict[str, Any]:
         """As plain data; an infinite figure is the string "inf", one that is not stated None."""
         return {
             "ok": self.ok,
+            "verdict": str(self.verdict),
             "pairs": self.pairs,
             "claimed_epsilon": finite_or_name(self.claimed.epsilon),
+            "claimed_delta": self.claimed.delta,
             "max_loss": finite_or_name(self.max_loss),
             "without_loss": self.without_loss,
             "violations": [violation.to_dict() for violation in self.violations],
+            "coverage": [row.to_dict() for row in self.coverage],
         }
+
+
+class Aside(Finding):
+    """Of a step that is about no single run: it states no loss, and lacks none."""
+
+
+@dataclass
+class _Seen:
+    """The findings so far. established: whether the certificate's own argument covers what was recorded."""
+
+    notes: Notes = field(default_factory=Notes)
+    findings: list[Finding] = field(default_factory=list)
+    rows: list[Row] = field(default_factory=list)
+    established: bool = False
 
 
 def audit_paper(
@@ -105,22 +143,29 @@ def audit_paper(
         raise InvalidParameter("scheme = 'np': this baseline promises no privacy, so there is nothing to audit")
     schema = SCHEMAS[0] if records is None else records.schema
     claimed = paper.certificate(params, schema).claimed
-    epsilon = claimed.epsilon if claimed.delta == 0 else float("inf")  # with a delta, single losses may exceed epsilon
     runs = readings(paper, params)
-    total = len(runs) * (count + 2 * len(TINY) * WORST_PAIRS + 2)
-    findings = chain.from_iterable(_findings(paper, p, epsilon, count, seed, records) for p in runs)
+    total = len(runs) * (count + len(SIZES) + 2 * len(TINY) * WORST_PAIRS + 3)
+    seen = _Seen()
+    findings = (
+        one
+        for number, chosen in enumerate(runs)
+        for one in _findings(paper, chosen, claimed, count, seed, records, seen, first=number == 0)
+    )
     found = list(_watched(findings, total, progress))
-    seen = [_seen(finding, epsilon) for finding in found]
-    stated = [loss for loss in seen if loss is not None]
+    pure = claimed.delta == 0
+    losses = [_loss(finding, pure) for finding in found if not isinstance(finding, Aside)]
+    stated = [loss for loss in losses if loss is not None]
     violations = merged(violation for finding in found for violation in finding.violations)
-    return Report(count, claimed, max(stated, default=None), violations, len(seen) - len(stated))
+    told = rows(seen.notes, violations, claimed.epsilon, claimed.delta, params.relation, covered=seen.established)
+    table = completed([*told, *seen.rows])
+    return Report(count, claimed, max(stated, default=None), violations, len(losses) - len(stated), table)
 
 
-def _seen(finding: Finding, epsilon: float) -> float | None:
+def _loss(finding: Finding, pure: bool) -> float | None:
     """The loss over all outputs; of the outputs alone where a delta lets single outputs lose without bound."""
     if finding.loss is None or finding.worst is None:
         return None
-    return abs(finding.loss) if np.isinf(epsilon) else max(abs(finding.loss), finding.worst)
+    return max(abs(finding.loss), finding.worst) if pure else abs(finding.loss)
 
 
 def readings(paper: Paper, params: Any) -> list[Any]:
@@ -137,13 +182,21 @@ def _unsound(paper: Paper, printed: Mapping[str, Any]) -> bool:
 
 
 def _findings(
-    paper: Paper, params: Any, epsilon: float, count: int, seed: int, records: Records | None
-) -> Iterator[Finding]:
-    train = trainer(paper, params)
-    for number, pair in enumerate(islice(neighbours(records, params.relation, seed), count)):
-        source = source_for(params, _seed(seed, number))
-        blocks = np.random.default_rng(_seed(seed, number + count))
-        yield _told(params, audit_pair(train, pair, source, epsilon, on_first=number % 2 == 0, blocks=blocks))
+    paper: Paper, params: Any, claimed: Guarantee, count: int, seed: int, records: Records | None, seen: _Seen,
+    *, first: bool,
+) -> Iterator[Finding]:  # fmt: skip
+    """One reading's findings; what else was seen goes into `seen`. first: the reading that was asked for."""
+    search = Search(
+        trainer(paper, params), claimed.epsilon, claimed.delta, params.relation, seed, seen.notes,
+        lambda generator: source_for(params, generator), (paper.module.__name__, *MODULES), DRAWS * count,
+    )  # fmt: skip
+    known = len(seen.notes.violations)
+    further = _sized(records, params.relation, seed)
+    for number, pair in enumerate(chain(islice(neighbours(records, params.relation, seed), count), further)):
+        finding = search.look(pair, number)
+        told, known = seen.notes.violations[known:], len(seen.notes.violations)
+        yield _told(params, Finding(finding.loss, finding.worst, tuple(map(_of_model, told))))
+    epsilon = claimed.epsilon if claimed.delta == 0 else math.inf  # with a delta, single losses may exceed epsilon
     for most in TINY:
         tiny = _capped(params, most)
         for pair in islice(neighbours(records, params.relation, seed + 1, size=4), WORST_PAIRS):
@@ -152,8 +205,32 @@ def _findings(
                 if np.isinf(epsilon) and finding.loss is not None and np.isfinite(finding.loss):
                     finding = replace(finding, loss=0.0)  # of outputs that a delta leaves out of account
                 yield _told(tiny, finding)
-    yield _told(params, _freshness(paper, params, records, seed))
-    yield _told(params, _budget(paper, params, records, seed))
+    if first:
+        search.noise()
+    yield _told(params, Aside(None, None, tuple(seen.notes.violations[known:])))
+    yield _told(params, _budget(paper, params, records, seed, seen))
+    if first and spending.has_filter(params):
+        few = islice(neighbours(records, params.relation, seed + 4), min(count, SPENDING_PAIRS))
+        ledger = spending.examined(paper, params, few, seed)
+        seen.rows.append(ledger.row())
+        yield Aside(None, None, tuple(ledger.found))
+    else:
+        yield Aside(None, None, ())
+
+
+def _sized(records: Records | None, relation: Relation, seed: int) -> Iterator[Pair]:
+    """One pair of each of SIZES."""
+    if records is None:
+        return sized(SCHEMAS[0], relation, seed, SIZES)
+    return (next(from_records(records, relation, seed + size, max(size, 1))) for size in SIZES)
+
+
+def _of_model(violation: Violation) -> Violation:
+    """A difference of the returned object, named as what it is here."""
+    if violation.kind != "published object":
+        return violation
+    return replace(violation, kind="model", release="published model",
+                   witness={"detail": violation.release, **violation.witness})  # fmt: skip
 
 
 def _told(params: Any, finding: Finding) -> Finding:
@@ -178,34 +255,26 @@ def neighbours(records: Records | None, relation: Relation, seed: int, size: int
         yield from (next(stream) for stream in streams)
 
 
-def _freshness(paper: Paper, params: Any, records: Records | None, seed: int) -> Finding:
-    """Two runs under different seeds; at a tiny epsilon where options are chosen, so that choices are mostly noise.
+def _budget(paper: Paper, params: Any, records: Records | None, seed: int, seen: _Seen) -> Finding:
+    """One run's recorded events against its plan, and what they cost against the claim.
 
-    Papers with a delta choose no options, and may have no noise that reaches a tiny epsilon.
+    Where the plan costs more, and the certificate establishes the claim by another argument, a filter's, that argument
+    is examined elsewhere; it is about the plan, and covers nothing that is not planned.
     """
-    faint = params if getattr(params, "delta", 0) else replace(params, epsilon=min(params.epsilon, 1e-3))
-    pair = next(neighbours(records, params.relation, seed + 2))
-    train = trainer(paper, faint)
-    first, second = (
-        run(train, pair.second(), source_for(faint, _seed(seed, number)), params.relation)[0] for number in (-1, -2)
-    )
-    return Finding(0.0, 0.0, tuple(stale(first, second)))
-
-
-def _budget(paper: Paper, params: Any, records: Records | None, seed: int) -> Finding:
-    """One run's recorded events against its plan, and what they cost against the claim."""
     pair = next(neighbours(records, params.relation, seed + 3))
     curator = Curator(source_for(params, _seed(seed, -3)), params.relation)
     paper.train(params, pair.base, curator)
     event, schema = curator.event(), pair.base.schema
-    claimed = paper.certificate(params, schema).claimed
+    certificate = paper.certificate(params, schema)
+    claimed, planned = certificate.claimed, event == expand(paper.plan(params, schema).event)
     cost = account(Plan(params.relation, event), delta=claimed.delta).epsilon
+    seen.established = planned and certificate.established.epsilon <= claimed.epsilon * (1 + SLACK)
     found = []
-    if cost > claimed.epsilon * (1 + SLACK):
+    if cost > claimed.epsilon * (1 + SLACK) and not (seen.established and spending.has_filter(params)):
         found.append(Violation("budget", "whole run", claimed.epsilon, cost, None, "", pair.witness()))
-    if event != expand(paper.plan(params, schema).event):
+    if not planned:
         found.append(Violation("plan", "whole run", None, None, None, "", pair.witness()))
-    return Finding(0.0, 0.0, tuple(found))
+    return Aside(None, None, tuple(found))
 
 
 def _seed(seed: int, number: int) -> np.random.Generator:

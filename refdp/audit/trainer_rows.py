@@ -6,18 +6,18 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from refdp.accounting import account
+from refdp.audit.noise_law import smallest
 from refdp.audit.replay import SLACK, Violation
 from refdp.audit.verdicts import Row, Verdict
 from refdp.errors import InvalidParameter
-from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace
-from refdp.privacy.events import Event, Plan, Relation, releases
+from refdp.privacy.events import Event, Plan, Relation
 
 if TYPE_CHECKING:
-    from refdp.audit.trainer import Notes
+    from refdp.audit.search import Notes
 
 SUBJECT = {
     "sensitivity": "releases", "cost": "releases", "cost of order 2": "releases", "value": "releases",
-    "loss": "composition", "composition": "composition", "budget": "composition",
+    "loss": "composition", "composition": "composition", "budget": "composition", "filter": "composition",
     "block": "scopes", "assignment": "secret randomness",
     "noise scale": "noise law and scale", "noise law": "noise law and scale",
     "reused noise": "sampler", "seeded noise": "sampler",
@@ -29,8 +29,10 @@ SUBJECT = {
 FOUND, LOOKED, LEFT = Verdict.VIOLATION, Verdict.NOT_FOUND, Verdict.NOT_EXAMINED
 
 
-def rows(notes: Notes, found: tuple[Violation, ...], epsilon: float, delta: float, relation: Relation) -> Iterator[Row]:
-    """All rows."""
+def rows(
+    notes: Notes, found: tuple[Violation, ...], epsilon: float, delta: float, relation: Relation, covered: bool = False
+) -> Iterator[Row]:
+    """All rows. covered: whether a certificate establishes the claim for just what was declared."""
     for violation in found:
         what = SUBJECT.get(violation.kind, "control flow")
         yield Row(what, FOUND, f"{violation.kind} at {violation.release or 'the returned value'}")
@@ -62,7 +64,7 @@ def rows(notes: Notes, found: tuple[Violation, ...], epsilon: float, delta: floa
     yield _state(notes)
     yield from _scopes(notes)
     yield from _noise(notes)
-    yield from _composition(notes, epsilon, delta, relation)
+    yield from _composition(notes, found, epsilon, delta, relation, covered)
     yield from _counts(notes)
     yield _floating(notes)
     yield Row("time", LEFT, "how long a run takes was not measured", decides=False)
@@ -90,32 +92,40 @@ def _scopes(notes: Notes) -> Iterator[Row]:
         for what in ("scopes", "secret randomness"):
             yield Row(what, Verdict.HOLDS, "no recorded run asked for secret randomness: nothing is amplified")
         return
-    yield Row("scopes", LOOKED, "blocks are those that the curator opened, the record replayed in all of them; "
-              "releases outside its block were not held against runs with the record in one block")  # fmt: skip
-    yield Row("secret randomness", LOOKED, "assignments are drawn by the curator and compared between neighbours")
+    if not notes.single:
+        for what in ("scopes", "secret randomness"):
+            yield Row(what, LEFT, "no run was replayed with the record in one block alone")
+        return
+    yield Row("scopes", LOOKED, f"blocks are those that the curator opened; {notes.single} replays with the record in "
+              "one random block of each, held against those with it everywhere and nowhere",
+              "a release that knows of a record outside its block, on the pairs tried")  # fmt: skip
+    yield Row("secret randomness", LOOKED, "assignments are drawn by the curator and compared between neighbours",
+              "a law or size of blocks that depends on a record, on the pairs tried")  # fmt: skip
 
 
 def _noise(notes: Notes) -> Iterator[Row]:
     bet = notes.bet
     if bet is None or not bet.draws:
-        if notes.releases:
-            yield Row("noise law and scale", LEFT, "no noise was drawn in a run that ended")
-            yield Row("sampler", LEFT, "no noise was drawn in a run that ended")
-        else:
-            yield Row("noise law and scale", LOOKED, "there is no release, hence no noise")
-            yield Row("sampler", LOOKED, "there is no release, hence no noise")
+        verdict, reason = (LEFT, "no noise was drawn in a run that ended") if notes.releases else (
+            LOOKED, "there is no release, hence no noise")  # fmt: skip
+        yield Row("noise law and scale", verdict, reason)
+        yield Row("sampler", verdict, reason)
         return
-    power = "a scale 2% too small (95%), 3e5 draws of one scale of up to 8 kinds of mechanism; false alarm 1e-9"
-    yield Row("noise law and scale", LOOKED, f"{bet.draws} draws against their law at smaller scales; other shapes of "
-              "the same scale, and dependence on values, were not looked for", power)  # fmt: skip
+    share = smallest(bet.draws, 8)
+    power = f"all scales {100 * share:.2g}% too small (95%), if most draws are of them; false alarm 1e-9"
+    yield Row("noise law and scale", LOOKED, f"{bet.draws} draws of up to 8 kinds of mechanism against their law at "
+              "smaller scales; other shapes of the same scale, and dependence on values, were not looked for",
+              power)  # fmt: skip
     yield Row("sampler", LOOKED, "draws of the first two recorded runs compared for repetition; false alarm 1e-9",
               "a repeated vector of draws")  # fmt: skip
 
 
-def _composition(notes: Notes, epsilon: float, delta: float, relation: Relation) -> Iterator[Row]:
-    if any(violation.kind in ("composition", "loss") for violation in notes.violations):
+def _composition(
+    notes: Notes, found: tuple[Violation, ...], epsilon: float, delta: float, relation: Relation, covered: bool
+) -> Iterator[Row]:
+    if any(SUBJECT.get(violation.kind) == "composition" for violation in found):
         return
-    declared = _declared(notes.events, relation, epsilon, delta)
+    declared = epsilon if covered else _declared(notes.events, relation, epsilon, delta)
     if declared is None:
         yield Row("composition", LEFT, "what was declared cannot be accounted for")
     elif declared > epsilon * (1 + SLACK):
@@ -167,9 +177,12 @@ def _counts(notes: Notes) -> Iterator[Row]:
 
 
 def _floating(notes: Notes) -> Row:
-    kinds = {type(release.mechanism) for event in notes.events[:1] for release in releases(event)}
-    if kinds and kinds <= {DiscreteLaplace, DiscreteGaussian}:
-        return Row("floating point", LEFT, "noise is discrete; that the sampler's arithmetic is exact was not examined "
-                   "here", decides=False)  # fmt: skip
+    if notes.off_grid:
+        names = ", ".join(sorted(notes.off_grid)[:3])
+        return Row("floating point", LEFT, f"outputs off the public grid of their mechanism: {names}", decides=False)
+    if notes.floating == 0 and notes.discrete:
+        return Row("floating point", LOOKED, f"{notes.discrete} releases of discrete noise: every output lies on the "
+                   "public grid of its mechanism, so that its last bits tell nothing else", "an output off the grid",
+                   decides=False)  # fmt: skip
     return Row("floating point", LEFT, "losses are those of ideal noise; the last bits of floating-point noise can "
                "tell more (Mironov 2012), and were not examined", decides=False)  # fmt: skip

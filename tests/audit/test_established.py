@@ -60,6 +60,7 @@ def variants() -> Iterator[tuple[str, Relation, dict[str, Any]]]:
 
 def audited(paper: Paper, params: Any, monkeypatch: pytest.MonkeyPatch, pairs: int = 1) -> Report:
     monkeypatch.setattr(audits, "WORST_PAIRS", pairs)
+    monkeypatch.setattr(audits, "SIZES", ())
     monkeypatch.setattr(audits, "TINY", audits.TINY[:1])
     monkeypatch.setattr(audits, "readings", lambda _, given: [given])
     return audit_paper(paper, params, pairs, 0)
@@ -132,13 +133,12 @@ def test_a_report_says_how_many_runs_state_no_loss(monkeypatch: pytest.MonkeyPat
         monkeypatch.setattr(module, "neighbours", lambda *_, **__: repeat(pair))
     monkeypatch.setattr(page_replay, "RUNS", 5)
     monkeypatch.setattr(audits, "WORST_PAIRS", 0)
-    monkeypatch.setattr(audits, "_freshness", lambda *_: Finding(None, None, ()))
-    monkeypatch.setattr(audits, "_budget", lambda *_: Finding(None, None, ()))
+    monkeypatch.setattr(audits, "SIZES", ())
     monkeypatch.setattr(audits, "readings", lambda _, given: [given])
     report = audit_paper(paper, params, 3, 0)
-    assert (report.max_loss, report.without_loss) == (None, 5)
+    assert (report.max_loss, report.without_loss) == (None, 3)
     document = report.to_dict()
-    assert (document["ok"], document["max_loss"], document["without_loss"]) == (False, None, 5)
+    assert (document["ok"], document["max_loss"], document["without_loss"]) == (False, None, 3)
     page = page_replay.replay_page(paper, params, report, None, 0, "a command")
     assert page.figures == []
     assert ("epsilon", "1", "greatest no loss stated") in page.facts

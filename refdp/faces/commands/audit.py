@@ -105,7 +105,9 @@ def audit(
     html: Html = None,
     as_json: Json = False,
 ) -> None:
-    """Look for privacy violations by exact replay of a PAPER, or by runs of --callable. Exit status 1 for a violation.
+    """Look for privacy violations by exact replay of a PAPER, or by runs of --callable.
+
+    Exit status 1 for a violation, 3 where something was not examined that the claim depends on.
 
     A function(records, seed) returns whatever holds numbers; it is run with many seeds on both data sets of --pair.
     """
@@ -140,6 +142,7 @@ def audit(
     if paper is None:
         raise InvalidParameter(f"PAPER or --callable is needed; papers are {', '.join(registry.PAPERS)}")
     from refdp.audit.report import audit_paper
+    from refdp.audit.verdicts import exit_status
     from refdp.faces.commands.audit_run import audit_page, command_of, records_of, small
 
     chosen = registry.paper(paper)
@@ -162,7 +165,8 @@ def audit(
                 chosen, params, report, records, seed, f"{command} --relation {relation.value}", progress
             )
         wrote = write_page("--html", html, page.html())
-    raise typer.Exit(1 if not report.ok else 0 if wrote else 2)
+    status = exit_status(report.verdict)
+    raise typer.Exit(status if status or wrote else 2)
 
 
 def _check_trainer(context: typer.Context) -> None:

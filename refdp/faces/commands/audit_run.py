@@ -13,6 +13,7 @@ from rich.text import Text
 
 from refdp.audit.replay import Violation, loss_in_words
 from refdp.audit.report import SMALL, SMALL_MINIMUM, SMALL_OWNERS, Report
+from refdp.audit.verdicts import Row, Verdict
 from refdp.data.records import Records
 from refdp.errors import InvalidParameter
 from refdp.faces.commands.options import public_records
@@ -31,22 +32,39 @@ def small(paper: Paper) -> dict[str, Any]:
     }
 
 
+STYLES = {Verdict.VIOLATION: "bold red", Verdict.NOT_EXAMINED: "yellow"}
+"""Of verdicts; others are green where they decide."""
+
+
 def audit_page(title: str, report: Report) -> RenderableType:
-    """The figures, and a few lines for each violation with the pair that shows it."""
-    verdict = Text("no violation", "bold green") if report.ok else Text(_count(report), "bold red")
+    """The verdict and figures, what was covered, and a few lines for each violation with the pair that shows it."""
     grid = Table.grid(padding=(0, 2))
     grid.add_row("audit", title)
+    grid.add_row("verdict", verdict_text(report.verdict, len(report.violations)))
     grid.add_row("pairs replayed", str(report.pairs))
     grid.add_row("claimed epsilon", figure(report.claimed.epsilon))
     grid.add_row("greatest loss", "none stated" if report.max_loss is None else figure(report.max_loss))
-    grid.add_row("finding", verdict)
-    if report.ok:
-        return grid
-    return Group(
-        grid,
-        *map(described, report.violations),
-        Text("\n`refdp audit --json` gives every witness in full.", style="dim"),
-    )
+    parts: list[RenderableType] = [grid, Text(""), coverage_table(report.coverage), *map(described, report.violations)]
+    if report.violations:
+        parts.append(Text("\n`refdp audit --json` gives every witness in full.", style="dim"))
+    return Group(*parts)
+
+
+def verdict_text(verdict: Verdict, violations: int) -> Text:
+    """The word, with how many violations there are; green only where nothing that decides was left out."""
+    text = Text(str(verdict), STYLES.get(verdict, "bold green"))
+    return text.append(f", {violations} violation{'s' * (violations > 1)}") if violations else text
+
+
+def coverage_table(rows: tuple[Row, ...]) -> Table:
+    """What was looked at, with its verdict, reason and power."""
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for title in ("what", "verdict", "reason", "would have shown"):
+        table.add_column(title, overflow="fold")
+    for row in rows:
+        verdict = Text(str(row.verdict), STYLES.get(row.verdict, ""))
+        table.add_row(row.what, verdict, row.reason, row.power)
+    return table
 
 
 def described(violation: Violation) -> Text:
@@ -77,11 +95,6 @@ def witness_line(violation: Violation) -> str:
 def _numbers(values: list[float]) -> str:
     shown = ", ".join(f"{value:.4g}" for value in values[:3])
     return f"({shown}{', ...' if len(values) > 3 else ''})"
-
-
-def _count(report: Report) -> str:
-    count = len(report.violations)
-    return f"{count} violation{'s' if count > 1 else ''}"
 
 
 def command_of(paper: str, as_published: bool, set_: list[str] | None, options: dict[str, Any]) -> str:

@@ -6,20 +6,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from refdp.audit.campaign import load
 from refdp.audit.trainer import TrainerReport, audit_trainer
-from refdp.audit.verdicts import Row, Verdict, exit_status
+from refdp.audit.verdicts import exit_status
 from refdp.data.records import Categorical, Classes, Interval, Schema
 from refdp.errors import InvalidParameter
-from refdp.faces.commands.audit_run import described
+from refdp.faces.commands.audit_run import coverage_table, described, verdict_text
 from refdp.faces.commands.output import bar, emit
 from refdp.io.domains import given_domains
 from refdp.privacy.events import Relation
-
-STYLES = {Verdict.VIOLATION: "bold red", Verdict.NOT_EXAMINED: "yellow"}
 
 
 @dataclass(frozen=True)
@@ -71,20 +68,7 @@ def schema_of(file: Path, target: str | None) -> Schema:
 
 def _page(asked: Asked, report: TrainerReport) -> RenderableType:
     claim = f"epsilon {asked.epsilon:g}" + (f", delta {asked.delta:g}" if asked.delta else "")
-    head = Text.assemble(
-        f"audit  {asked.name}, {asked.relation.value} neighbours, {claim}: ",
-        (str(report.verdict), STYLES.get(report.verdict, "bold green")),
-        f", {report.pairs} pairs replayed",
-    )
+    head = Text(f"audit  {asked.name}, {asked.relation.value} neighbours, {claim}: ")
+    head.append_text(verdict_text(report.verdict, len(report.violations)))
+    head.append(f", {report.pairs} pairs replayed")
     return Group(head, coverage_table(report.coverage), *map(described, report.violations))
-
-
-def coverage_table(rows: tuple[Row, ...]) -> Table:
-    """What was looked at, with its verdict, reason and power."""
-    table = Table(box=None, padding=(0, 2, 0, 0))
-    for title in ("what", "verdict", "reason", "would have shown"):
-        table.add_column(title, overflow="fold")
-    for row in rows:
-        verdict = Text(str(row.verdict), STYLES.get(row.verdict, ""))
-        table.add_row(row.what, verdict, row.reason, row.power)
-    return table

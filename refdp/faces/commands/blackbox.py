@@ -23,14 +23,17 @@ from rich.text import Text
 
 from refdp.audit import structural
 from refdp.audit.blackbox import Bound, bound_from, looks
+from refdp.audit.blackbox_rows import Looked, coverage
 from refdp.audit.campaign import Campaign, Job, load
 from refdp.audit.page import Page
-from refdp.audit.page_blackbox import about_bits, blackbox_page, evidence_of, verdict, violations
+from refdp.audit.page_blackbox import about_bits, blackbox_page, evidence_of, verdict
 from refdp.audit.replay import finite_or_name
 from refdp.audit.runs import Pair
 from refdp.audit.structural_samples import Remembered, needed
+from refdp.audit.verdicts import Row, exit_status, is_ok, summary
 from refdp.checks import check_count, check_number
 from refdp.errors import InvalidParameter
+from refdp.faces.commands.audit_run import STYLES, coverage_table, verdict_text
 from refdp.faces.commands.output import bar, emit, figure, write_page
 
 CALLS = 300
@@ -78,12 +81,15 @@ def audit_callable(given: Given) -> int:
             bound, findings, calls, page = audited(given, pair)
     except SystemExit as error:  # its status would pass for a finding
         raise InvalidParameter(f"--callable {given.name!r}: it ended the program with status {error.code}") from error
-    emit(document(bound, findings, calls), shown(given.name, bound, findings, calls), given.as_json)
-    wrote = page is None or html is None or write_page("--html", html, page().html())
-    return 1 if bound.refuted or violations(findings) else 0 if wrote else 2
+    looked = Looked((len(pair.first), len(pair.second)), calls, given.low_bits)
+    rows = coverage(bound, findings, looked)
+    emit(document(bound, findings, calls, rows), shown(given.name, bound, findings, calls, rows), given.as_json)
+    wrote = page is None or html is None or write_page("--html", html, page(rows).html())
+    status = exit_status(summary(rows))
+    return status if status or wrote else 2
 
 
-Audited = tuple[Bound, list[dict[str, Any]], int, Callable[[], Page] | None]
+Audited = tuple[Bound, list[dict[str, Any]], int, Callable[[tuple[Row, ...]], Page] | None]
 
 
 def audited(given: Given, pair: Pair) -> Audited:
@@ -127,11 +133,12 @@ def prints_on_standard_error() -> Iterator[None]:
         os.close(kept)
 
 
-def document(bound: Bound, findings: list[dict[str, Any]], calls: int) -> dict[str, Any]:
-    """What --json prints. calls: runs a side of the structural checks."""
-    figures = bound.to_dict()
+def document(bound: Bound, findings: list[dict[str, Any]], calls: int, rows: tuple[Row, ...]) -> dict[str, Any]:
+    """What --json prints. calls: runs a side of the structural checks. rows: what was covered."""
+    figures, verdict = bound.to_dict(), summary(rows)
     return {
-        "ok": not bound.refuted and not violations(findings),
+        "ok": is_ok(verdict),
+        "verdict": str(verdict),
         "lower_bound": finite_or_name(bound.lower),
         "claimed_epsilon": figures["claimed"],
         **{
@@ -141,6 +148,7 @@ def document(bound: Bound, findings: list[dict[str, Any]], calls: int) -> dict[s
         **{name: figures[name] for name in ("tested", "seconds", "assumption")},
         "structural": findings,
         "structural_calls": calls,
+        "coverage": [row.to_dict() for row in rows],
     }
 
 
@@ -204,11 +212,12 @@ def bound_bar() -> Iterator[Callable[[int, int, float | None], None]]:
         yield lambda done, total, lower: shown(done, total, None if lower is None else f"epsilon >= {lower:.4g}")
 
 
-def shown(name: str, bound: Bound, findings: list[dict[str, Any]], calls: int) -> RenderableType:
+def shown(name: str, bound: Bound, findings: list[dict[str, Any]], calls: int, rows: tuple[Row, ...]) -> RenderableType:
     """The finding for people."""
-    style = "bold red" if bound.refuted or violations(findings) else "bold green"
+    word = summary(rows)
     grid = Table.grid(padding=(0, 2))
-    grid.add_row("finding", Text(verdict(name, bound, findings), style))
+    grid.add_row("verdict", verdict_text(word, 0))
+    grid.add_row("finding", Text(verdict(name, bound, findings), STYLES.get(word, "bold green")))
     grid.add_row("claimed epsilon", figure(bound.claimed))
     grid.add_row("lower bound", f"{figure(bound.lower)} at confidence {bound.confidence:.9g}")
     grid.add_row("event", Text(bound.words))
@@ -220,7 +229,7 @@ def shown(name: str, bound: Bound, findings: list[dict[str, Any]], calls: int) -
         Text(f"{one['kind']} at {one['where'] or 'the output'}: {one['meaning']} ({evidence_of(one)})", _style(one))
         for one in findings
     ]
-    return Group(grid, *lines)
+    return Group(grid, *lines, Text(""), coverage_table(rows))
 
 
 def _style(finding: dict[str, Any]) -> str:

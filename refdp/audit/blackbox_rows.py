@@ -1,0 +1,99 @@
+"""The coverage table of a black-box audit: it sees outputs of one function on one pair, and nothing inside."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from refdp.audit.binomial import Counts, clopper_pearson
+from refdp.audit.blackbox import Bound
+from refdp.audit.verdicts import Row, Verdict, completed
+
+FOUND, LOOKED, LEFT = Verdict.VIOLATION, Verdict.NOT_FOUND, Verdict.NOT_EXAMINED
+SUBJECT = {"reused noise": "sampler", "identical outputs": "sampler", "precision": "floating point"}
+"""Which row a structural finding belongs to; any other is about what is published."""
+
+
+@dataclass(frozen=True)
+class Looked:
+    """What was done.
+
+    sizes: records on both sides. calls: runs a side of structural checks. low_bits: whether they were looked at.
+    pairs: how many pairs of data sets were tried.
+    """
+
+    sizes: tuple[int, ...]
+    calls: int
+    low_bits: bool
+    pairs: int = 1
+
+
+def coverage(bound: Bound, findings: Sequence[Mapping[str, Any]], looked: Looked) -> tuple[Row, ...]:
+    """The whole table."""
+    return completed(_rows(bound, findings, looked))
+
+
+def by_last_bits(bound: Bound) -> bool:
+    """Whether the claim is refuted by an event about last bits of floating-point noise."""
+    return bound.refuted and "lowest set bit" in bound.event
+
+
+def _rows(bound: Bound, findings: Sequence[Mapping[str, Any]], looked: Looked) -> Iterator[Row]:
+    runs = f"{bound.samples:,} runs a side of {looked.pairs} pair{'s' * (looked.pairs > 1)}"
+    for finding in findings:
+        if finding["violation"]:
+            kind = str(finding["kind"])
+            what = SUBJECT.get(kind, "published object")
+            yield Row(what, FOUND, f"{kind}: {finding['meaning']}")
+    if by_last_bits(bound):
+        yield Row("floating point", FOUND, f"epsilon is at least {bound.lower:.4g} by last bits")
+        yield Row("composition", LEFT, "the audit ended with last bits: nothing is known of ideal noise",
+                  decides=False)  # fmt: skip
+    elif bound.refuted:
+        yield Row("composition", FOUND, f"epsilon is at least {bound.lower:.4g}, confidence {bound.confidence:.9g}")
+    else:
+        yield Row("composition", LOOKED, f"epsilon is at least {bound.lower:.4g} in {runs}, all outputs together",
+                  power(bound))  # fmt: skip
+    yield Row(
+        "published object", LOOKED, f"{runs}: the numbers in the output, and one more for names, texts and errors"
+    )
+    yield Row("both directions", LOOKED, "every event was tested on either side")
+    shown = " and ".join(str(size) for size in sorted(set(looked.sizes)))
+    yield Row("record counts", LOOKED, f"data sets of {shown} records; no others", "what shows on these")
+    if looked.low_bits:
+        yield Row("floating point", LOOKED, "last bits of outputs are among the events", decides=False)
+    else:
+        yield Row("floating point", LEFT, "last bits were left out on request: noise is taken as ideal", decides=False)
+    checks = f"structural checks in {looked.calls} runs a side"
+    for what in ("sampler", "state between calls"):
+        if looked.calls:
+            yield Row(what, LOOKED, checks, decides=False)
+        else:
+            yield Row(what, LEFT, "structural checks were left out", decides=False)
+    for what in ("releases", "scopes", "secret randomness", "noise law and scale", "control flow"):
+        yield Row(what, LEFT, "a black box shows its outputs alone: a claim about them does not depend on it",
+                  decides=False)  # fmt: skip
+    yield Row("side channels", LEFT, "errors are outputs; what is printed, written or kept was not compared",
+              decides=False)  # fmt: skip
+    yield Row("time", LEFT, "how long a run takes was not measured", decides=False)
+
+
+def power(bound: Bound) -> str:
+    """The least epsilon that as many tests would have shown with 95%, of an event of which half of one side's runs is.
+
+    By Clopper and Pearson's test at an even share of its error; bets need less.
+    """
+    claimed = math.inf if bound.claimed is None else bound.claimed
+    runs, error = bound.tested, (1 - bound.confidence) / 4
+    if not math.isfinite(claimed) or runs < 1:
+        return ""
+    likelier = int(runs / 2 - 1.65 * math.sqrt(runs) / 2)
+    for step in range(1, 60):
+        epsilon = claimed + 0.05 * 1.15**step
+        expected = runs / 2 * math.exp(-epsilon)
+        counts = Counts(max(likelier, 0), min(math.ceil(expected + 1.65 * math.sqrt(expected)), runs), runs)
+        if clopper_pearson(counts, bound.delta, error) > claimed:
+            return f"epsilon {epsilon:.3g} (95%), by an event that half of one side's runs hit"
+    return "no violation of an event that half of one side's runs hit: too few runs"

@@ -1,0 +1,115 @@
+"""Noise functions of unknown law: their declared costs are summed, and each is played by itself for a lower bound.
+
+A bound from runs of one function cannot show that its declared cost is right, only that it is wrong; with what power is
+said. One that declares no cost leaves the claim unexamined.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from refdp.audit.blackbox import epsilon_lower_bound
+from refdp.audit.opened_door import Recording
+from refdp.audit.opened_laws import NoiseCall, Unknown
+from refdp.audit.replay import Violation
+from refdp.errors import InvalidParameter
+
+SAMPLES = 4_000
+"""Runs a side of each function."""
+
+
+@dataclass(frozen=True)
+class Opaque:
+    """One function. declared: epsilon and delta of one call, None if it declares none. lower: bound from its runs.
+
+    samples: runs a side; 0 where it could not be played by itself.
+    """
+
+    name: str
+    declared: tuple[float, float] | None
+    lower: float
+    samples: int
+
+
+@dataclass
+class _Played:
+    call: NoiseCall
+    first: Callable[[], Any]
+    second: Callable[[], Any]
+    other: NoiseCall
+    change: float
+
+
+@dataclass
+class Opaques:
+    """What one audit saw of such functions. summed: greatest declared cost of a run's calls, None if one has none."""
+
+    epsilon: float
+    delta: float
+    summed: tuple[float, float] | None = (0.0, 0.0)
+    _played: dict[str, _Played] = field(default_factory=dict)
+    _seen: list[Opaque] = field(default_factory=list)
+
+    def add(self, recorded: Recording, replayed: Recording) -> None:
+        """The calls of one pair of runs whose true values differ."""
+        total: tuple[float, float] | None = (0.0, 0.0)
+        for place, (call, other) in enumerate(zip(recorded.calls, replayed.calls)):
+            if not isinstance(call.law, Unknown) or np.array_equal(call.value, other.value):
+                continue
+            if total is not None:
+                total = None if call.epsilon is None else (total[0] + call.epsilon, total[1] + call.delta)
+            name = recorded.transcript.entries[place].request.name
+            change = float(np.abs(call.value - other.value).sum())
+            if name not in self._played or change > self._played[name].change:
+                self._played[name] = _Played(call, recorded.plays[place], replayed.plays[place], other, change)
+        if total is None or self.summed is None:
+            self.summed = None
+        else:
+            self.summed = max(self.summed, total)
+
+    def sampled(self, seed: int) -> Iterator[Violation]:
+        """Play each function with the arguments of either side."""
+        for name, played in self._played.items():
+            cost = played.call.epsilon, played.call.delta
+            declared = None if cost[0] is None else (cost[0], cost[1])
+            allowed = (self.epsilon, self.delta) if declared is None else declared
+            try:
+                bound = epsilon_lower_bound(
+                    _runs, (_Side(played.first, played.call), _Side(played.second, played.other)), allowed[1],
+                    claimed=allowed[0], samples=SAMPLES, seed=seed,
+                )  # fmt: skip
+            except (InvalidParameter, TypeError, ValueError):
+                self._seen.append(Opaque(name, declared, 0.0, 0))
+                continue
+            self._seen.append(Opaque(name, declared, bound.lower, bound.samples))
+            if bound.refuted and "lowest set bit" not in bound.event:
+                witness = {"event": bound.words, "confidence": bound.confidence, "samples": bound.samples}
+                yield Violation("sampler", name, allowed[0], bound.lower, bound.lower, str(played.call.law), witness)
+
+    def told(self) -> tuple[tuple[Opaque, ...], tuple[float, float] | None]:
+        """The functions, and their declared costs together."""
+        return tuple(self._seen), self.summed if self._seen else (0.0, 0.0)
+
+
+@dataclass(frozen=True)
+class _Side:
+    """One call, to be made again."""
+
+    play: Callable[[], Any]
+    call: NoiseCall
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> _Side:
+        return _Side(self.play, copy.copy(self.call))
+
+
+def _runs(side: _Side, seed: int) -> Any:
+    """One run of the function; its randomness is its own, or of the global generators."""
+    np.random.seed(seed % 2**32)  # noqa: NPY002
+    output = side.call.answer(side.play())
+    return output if np.isfinite(output).all() else np.nan_to_num(output, posinf=math.inf)

@@ -1,0 +1,406 @@
+"""The replay of one trainer on one pair after the other: what differs between neighbours, and what was looked at.
+
+A run is recorded on one side of a pair, with fresh noise, and replayed on all: same outputs of every release, each run
+in a process of its own. Whatever then differs depends on the record by another way than the releases.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from refdp.audit import noise_law
+from refdp.audit.charge import Cost, Item, composed
+from refdp.audit.freshness import stale
+from refdp.audit.isolated import CAN_FORK, Lines, Outcome, Trainer, observed
+from refdp.audit.replay import SLACK, Finding, Pair, Violation, changes, compare, has_secrets, leaks
+from refdp.data.records import Records
+from refdp.errors import InvalidParameter
+from refdp.privacy.curator import Entry, Source, Transcript
+from refdp.privacy.events import Event, Relation
+from refdp.privacy.sources import ReplaySource, SampleSource, Target
+
+PATHS = 3
+"""A composition is accused if it exceeds the claim along so many recorded runs of one pair."""
+
+
+@dataclass
+class Notes:
+    """What an audit saw on its way, for its coverage table.
+
+    single: replays with the record in one block alone. discrete, floating: releases with noise of these kinds.
+    off_grid: those of the first kind whose output is not on the mechanism's grid.
+    """
+
+    pairs: int = 0
+    sides: set[bool] = field(default_factory=set)
+    sizes: set[int] = field(default_factory=set)
+    releases: int = 0
+    events: list[Event] = field(default_factory=list)
+    scoped: bool = False
+    single: int = 0
+    discrete: int = 0
+    floating: int = 0
+    off_grid: set[str] = field(default_factory=set)
+    raised: int = 0
+    opaque: set[str] = field(default_factory=set)
+    unknown: set[str] = field(default_factory=set)
+    failed: set[str] = field(default_factory=set)
+    random: set[str] = field(default_factory=set)
+    undecided: set[str] = field(default_factory=set)
+    costs: list[Cost] = field(default_factory=list)
+    worst: list[float] = field(default_factory=list)
+    state: bool = False
+    bet: noise_law.Bet | None = None
+    violations: list[Violation] = field(default_factory=list)
+
+
+@dataclass
+class Search:
+    """One trainer's replays. source: of a recorded run. watched: modules whose own state is compared, too.
+
+    draws: further draws of each kind of noise.
+    """
+
+    train: Trainer
+    epsilon: float
+    delta: float
+    relation: Relation
+    seed: int
+    notes: Notes = field(default_factory=Notes)
+    source: Callable[[np.random.Generator], Source] = SampleSource
+    watched: tuple[str, ...] = ()
+    draws: int = noise_law.DRAWS
+    _transcripts: list[Transcript] = field(default_factory=list)
+    _mechanisms: dict[str, tuple[Any, str]] = field(default_factory=dict)
+    _bare: dict[str, set[bytes]] = field(default_factory=dict)
+    _charged: dict[Any, Cost] = field(default_factory=dict)
+
+    def look(self, pair: Pair, number: int) -> Finding:
+        """Record on one side, replay on all, compare. The finding has no loss where none can be stated."""
+        notes = self.notes
+        on_first = number % 2 == 0
+        sides = self._replays(pair, on_first, number)
+        if sides is None:
+            return Finding(None, None, ())
+        recorded, replays = sides
+        notes.pairs += 1
+        notes.sides.add(on_first)
+        notes.sizes |= {pair.base.size, pair.base.size + 1}
+        self._noted(recorded)
+        first, last = replays[0], replays[-1]
+        told = self._observed(pair, first, last, on_first, number)
+        transcripts = [self._sane(one.transcript, pair) for one in replays]
+        finding = Finding(None, None, ())
+        if all(one is not None for one in transcripts):
+            known = [one for one in transcripts if one is not None]
+            leaking = self._single(pair, recorded, known, on_first, number)
+            finding = self._losses(known, pair, on_first, number, stated=not leaking)
+            if leaking or told:
+                finding = Finding(None, None, finding.violations)
+        if number in (1, 4) and CAN_FORK:
+            self._kept_state(pair, number)
+        return finding
+
+    def _noted(self, recorded: Outcome) -> None:
+        """What one recorded run adds to the notes."""
+        notes, entries = self.notes, recorded.transcript.entries
+        releases = [entry for entry in entries if entry.request.kind == "release"]
+        notes.releases += len(releases)
+        notes.scoped = notes.scoped or has_secrets(recorded.transcript)
+        notes.raised += bool(recorded.raised)
+        notes.opaque |= set(recorded.opaque)
+        if recorded.event is not None and not recorded.raised:
+            notes.events.append(recorded.event)
+        for entry in releases:
+            step = getattr(entry.request.mechanism, "step", None)
+            if isinstance(step, float) and entry.index is None:
+                notes.discrete += 1
+                if not np.array_equal(entry.output / step, np.rint(entry.output / step)):
+                    notes.off_grid.add(entry.request.name)
+            else:
+                notes.floating += entry.index is None
+
+    def _single(
+        self, pair: Pair, recorded: Outcome, sides: list[Transcript], on_first: bool, number: int
+    ) -> list[Violation]:
+        """Replays with the record in one random block of every scope: nothing but that block may know of it."""
+        if len(sides) < 2 or not has_secrets(recorded.transcript):
+            return []
+        removed = pair.position if on_first or pair.old is not None else None
+        coins = np.random.default_rng([self.seed, number, 1])
+        source = ReplaySource(recorded.transcript, Target(removed, pair.position, blocks=coins))
+        one = self._run(pair.first(), source, number)
+        self.notes.single += 1
+        if one.failed:
+            self.notes.failed.add(one.failed)
+            return []
+        if one.parted is not None:
+            kind, release, detail = one.parted
+            found = [Violation(kind, release, None, None, None, "", {"detail": detail, **pair.witness()})]
+        else:
+            inside = self._sane(one.transcript, pair)
+            found = [] if inside is None else leaks(inside, sides[0], sides[1], pair)
+        for violation in found:
+            self._accuse(violation)
+        return found
+
+    def _replays(self, pair: Pair, on_first: bool, number: int) -> tuple[Outcome, list[Outcome]] | None:
+        side = pair.first() if on_first else pair.second()
+        removed = pair.position if on_first or pair.old is not None else None
+        recorded = self._run(side, self._source(number), number)
+        if recorded.failed:
+            self.notes.failed.add(recorded.failed)
+            return None
+        if recorded.bad_noise:
+            self._accuse(Violation("noise scale", "whole run", None, None, None, "",
+                                   {"detail": recorded.bad_noise, **pair.witness()}))  # fmt: skip
+        if number < 1000:
+            self._collect(recorded)
+        present, absent = Target(removed, pair.position), Target(removed, None, neighbour=pair.old is None)
+        wanted = [(pair.first(), present)]
+        if pair.old is None or has_secrets(recorded.transcript):
+            wanted.append((pair.base, absent))
+        if pair.old is not None:
+            wanted.append((pair.second(), present))
+        replays = [self._run(one, ReplaySource(recorded.transcript, target), number) for one, target in wanted]
+        lost = [one.failed for one in replays if one.failed]
+        if lost:
+            self.notes.failed |= set(lost)
+            return None
+        own = replays[0] if on_first else replays[-1]
+        apart = [one.parted for one in replays if one.parted is not None]
+        if apart and own.parted is not None:
+            self._unrepeatable(pair, recorded, on_first, number)
+            return None
+        if apart:
+            kind, release, detail = apart[0]
+            self._accuse(Violation(kind, release, None, None, None, "", {"detail": detail, **pair.witness()}))
+            return None
+        return recorded, replays
+
+    def _unrepeatable(self, pair: Pair, recorded: Outcome, on_first: bool, number: int) -> None:
+        """A run that its own replay cannot follow: it raised inside a release, or has randomness of its own."""
+        other = self._run(pair.second() if on_first else pair.first(), self._source(number), number)
+        if bool(other.raised) != bool(recorded.raised):
+            self._accuse(self._differs("exception", "raised on one side only", pair))
+        elif recorded.raised:
+            self.notes.failed.add(f"a run ended with {dict(recorded.raised).get('error', 'an error')} inside a release")
+        else:
+            self.notes.random.add("requests to the curator")
+
+    def _observed(self, pair: Pair, first: Outcome, last: Outcome, on_first: bool, number: int) -> bool:
+        """Everything observable of two replays with the same outputs; whether anything differs."""
+        found = False
+        for kind, a, b in (
+            ("exception", first.raised, last.raised),
+            ("published object", first.published, last.published),
+            ("side channel", first.beside, last.beside),
+            ("global state", first.state, last.state),
+        ):
+            places = _differing(a, b)
+            if not places:
+                continue
+            own = self._own_randomness(pair, number, kind)
+            told = [place for place in places if place not in own]
+            found = found or bool(told)
+            if told:
+                self._accuse(self._differs(kind, told[0], pair))
+            else:
+                self.notes.random.add(f"{kind}: {places[0]}")
+        return found
+
+    def _own_randomness(self, pair: Pair, number: int, kind: str) -> set[str]:
+        """Places that differ between runs on the same records with the same outputs: not the record's doing."""
+        recorded = self._run(pair.base, self._source(number), number)
+        field_of = {"exception": "raised", "published object": "published", "side channel": "beside",
+                    "global state": "state"}[kind]  # fmt: skip
+        target = Target(None, None)
+        seeds = (number, number) if kind == "global state" else (number, number, -1)
+        runs = [self._run(pair.base, ReplaySource(recorded.transcript, target), seed) for seed in seeds]
+        seen = [getattr(one, field_of) for one in runs]
+        return {place for other in seen[1:] for place in _differing(seen[0], other)}
+
+    def _sane(self, transcript: Transcript, pair: Pair | None) -> Transcript | None:
+        """The transcript with known mechanisms alone; None where a value or a scale is no number."""
+        entries = []
+        for entry in transcript.entries:
+            mechanism = entry.request.mechanism
+            if entry.request.kind != "release":
+                entries.append(entry)
+                continue
+            law = noise_law.said(mechanism)
+            if law is None:
+                if isinstance(mechanism, noise_law.LAWS):
+                    self._accuse(self._differs("noise scale", entry.request.name, pair, repr(mechanism)))
+                    return None
+                self.notes.unknown.add(f"{type(mechanism).__qualname__} at {entry.request.name}")
+                continue
+            if entry.value is not None and np.isnan(entry.value).any():
+                self.notes.undecided.add(f"the true value of {entry.request.name} is not a number")
+                return None
+            entries.append(replace(entry, request=replace(entry.request, mechanism=law)))
+        return Transcript(transcript.relation, entries)
+
+    def _losses(
+        self, sides: list[Transcript], pair: Pair, on_first: bool, number: int, *, stated: bool = True
+    ) -> Finding:
+        """Releases against what they declare; the whole run against the claim where a loss can be stated."""
+        pure = self.delta == 0
+        try:
+            finding = compare(sides, pair, self.epsilon if pure else math.inf, [])
+        except InvalidParameter as error:
+            self._accuse(self._differs("value", "a release", pair, str(error)))
+            return Finding(None, None, ())
+        for violation in finding.violations:
+            if stated or violation.kind != "loss":
+                self._accuse(violation)
+        if not stated:
+            return finding
+        if finding.worst is not None and (pure or math.isfinite(finding.worst)):
+            self.notes.worst.append(max(abs(finding.loss or 0.0), finding.worst))
+        if not pure:
+            self._composed(sides, pair, on_first, number)
+        return finding
+
+    def _composed(self, sides: list[Transcript], pair: Pair, on_first: bool, number: int) -> None:
+        """delta at the claimed epsilon: accused from below, along several recorded runs."""
+        cost = self._cost(sides)
+        self.notes.costs.append(cost)
+        if cost.lower <= self.delta * (1 + SLACK):
+            return
+        for path in range(1, PATHS):
+            again = self._replays(pair, on_first, number + path * 1000)
+            clean = [self._sane(one.transcript, pair) for one in again[1]] if again else [None]
+            other = self._cost([one for one in clean if one is not None]) if None not in clean else None
+            if other is None or other.lower <= self.delta * (1 + SLACK):
+                self.notes.undecided.add("the composition exceeds the claim along one recorded run, not along others")
+                return
+            cost = cost if cost.lower < other.lower else other
+        self._accuse(Violation("composition", "whole run", self.delta, cost.lower, None, "",
+                               {"detail": f"delta at epsilon {self.epsilon:g}", **pair.witness()}))  # fmt: skip
+
+    def _cost(self, sides: list[Transcript]) -> Cost:
+        moved = changes(sides[0], sides[-1])
+        items = [Item(one.mechanism, one.value, one.other, one.entry.scopes) for one in moved]
+        key = tuple((repr(i.mechanism), i.value.tobytes(), i.other.tobytes(), i.scopes) for i in items)
+        if key not in self._charged:
+            self._charged[key] = composed(items, self.relation, self.epsilon, self.delta)
+        return self._charged[key]
+
+    def _kept_state(self, pair: Pair, number: int) -> None:
+        """The same run after a run on either side, in one process: nothing of the earlier records may show."""
+        recorded = self._run(pair.base, self._source(number), number)
+        if recorded.failed or recorded.raised:
+            return
+        target = Target(None, None)
+        after = [
+            observed(
+                self.train,
+                pair.base,
+                ReplaySource(recorded.transcript, target),
+                self.relation,
+                number,
+                before,
+                watched=self.watched,
+            )
+            for before in (pair.first(), pair.base, pair.second() if pair.old is not None else pair.new)
+        ]
+        self.notes.state = True
+        if any(one.failed for one in after):
+            return
+        for one in after[1:]:
+            seen, other = (_all(outcome) for outcome in (after[0], one))
+            values, others = (
+                [e.value.tobytes() if e.value is not None else b"" for e in o.transcript.entries]
+                for o in (after[0], one)
+            )
+            if seen != other or values != others or after[0].parted != one.parted:
+                places = _differing(seen, other)
+                self._accuse(self._differs("state between calls", places[0] if places else "true values", pair))
+                return
+
+    def noise(self) -> None:
+        """The drawn noise against its declared law, pooled over all recorded runs and further draws; its freshness."""
+        bet, name = noise_law.recorded(self._transcripts)
+        tests = 1 + len(self._mechanisms)
+        if bet.draws and bet.rejects(tests):
+            self._accuse(noise_law.refuted(bet, name, "all recorded draws"))
+        self.notes.bet = bet
+        for text, (mechanism, where) in self._mechanisms.items():
+            more = noise_law.sampled(mechanism, self.seed, self.draws, self.source)
+            own = noise_law.known(mechanism) is not None
+            if more is not None and more.rejects(tests):
+                self._accuse(noise_law.refuted(more, where, text))
+            elif more is None or not own:
+                self.notes.unknown.add(f"{type(mechanism).__qualname__} at {where}")
+            else:
+                bet.draws += more.draws
+        if len(self._transcripts) > 1:
+            fresh = [self._sane(one, None) for one in self._transcripts[:2]]
+            first, second = fresh
+            if first is not None and second is not None:
+                self.notes.violations += stale(first, second)
+
+    def _collect(self, recorded: Outcome) -> None:
+        if len(self._transcripts) < 40:
+            self._transcripts.append(recorded.transcript)
+        for entry in recorded.transcript.entries:
+            mechanism: Any = entry.request.mechanism
+            if (
+                mechanism is not None
+                and noise_law.said(mechanism) is None
+                and not isinstance(mechanism, noise_law.LAWS)
+            ):
+                self._unknown(entry, type(mechanism).__qualname__)
+            elif mechanism is not None and len(self._mechanisms) < 8:
+                kind = f"{type(mechanism).__qualname__}"
+                self._mechanisms.setdefault(kind, (mechanism, entry.request.name))
+
+    def _unknown(self, entry: Entry, kind: str) -> None:
+        """Noise of a law that nobody knows; only that there is none can be seen, where several values come out."""
+        name = entry.request.name
+        self.notes.unknown.add(f"{kind} at {name}")
+        bare = self._bare.setdefault(name, set())
+        if entry.value is None or not np.array_equal(entry.value, entry.output):
+            bare.clear()
+            return
+        bare.add(entry.value.tobytes())
+        if len(bare) > 1:
+            self._accuse(self._differs("noise law", name, None, f"{kind}: the true values came out, without any noise"))
+
+    def _source(self, number: int) -> Source:
+        return self.source(np.random.default_rng([self.seed, number]))
+
+    def _run(self, records: Records, source: Any, number: int) -> Outcome:
+        return observed(self.train, records, source, self.relation, number + 1, watched=self.watched)
+
+    def _accuse(self, violation: Violation) -> None:
+        self.notes.violations.append(violation)
+
+    def _differs(self, kind: str, place: str, pair: Pair | None, detail: str = "") -> Violation:
+        shown = {"releases": [place]} if pair is None else pair.witness()
+        witness = {**({"detail": detail} if detail else {}), **shown}
+        return Violation(kind, place, None, None, None, "", witness)
+
+
+def _all(outcome: Outcome) -> Lines:
+    return (*outcome.raised, *outcome.published, *outcome.beside, *outcome.state)
+
+
+def _differing(a: Lines, b: Lines) -> list[str]:
+    """The places of lines that are not in the same place of the other with the same content."""
+    if a == b:
+        return []
+    one, other = ({}, {})  # type: dict[tuple[str, int], str], dict[tuple[str, int], str]
+    for lines, table in ((a, one), (b, other)):
+        count: dict[str, int] = {}
+        for place, content in lines:
+            count[place] = count.get(place, 0) + 1
+            table[place, count[place]] = content
+    places = [place for place in dict.fromkeys([*one, *other]) if one.get(place) != other.get(place)]
+    return list(dict.fromkeys(place for place, _ in places)) or [a[0][0] if a else b[0][0]]
