@@ -186,9 +186,10 @@ def _findings(
     *, first: bool,
 ) -> Iterator[Finding]:  # fmt: skip
     """One reading's findings; what else was seen goes into `seen`. first: the reading that was asked for."""
+    watched = (str(getattr(paper.module, "__name__", "")), *MODULES)
     search = Search(
         trainer(paper, params), claimed.epsilon, claimed.delta, params.relation, seed, seen.notes,
-        lambda generator: source_for(params, generator), (str(getattr(paper.module, "__name__", "")), *MODULES), DRAWS * count,
+        lambda generator: source_for(params, generator), watched, DRAWS * count,
     )  # fmt: skip
     known = len(seen.notes.violations)
     further = _sized(records, params.relation, seed)
