@@ -5,8 +5,8 @@ sum is centred near the ε in question, where untilting multiplies by e^{K - λ�
 small against δ(ε) itself, however small that is. Error terms, all of them added to the upper and taken from the lower
 end:
 - transform: ‖error‖₂ <= growth (η sum_j c_j ‖p_j‖₂ + (η + power) ‖result‖₂), with η = 8 u log2 N for each transform of
-  length N (Higham 2002, Theorem 24.2, with u = 2^-53; the tests measure a tenth of it). It is met with the 2-norm of
-  the weights;
+  length N (Higham 2002, Theorem 24.2, with u = 2^-53; the tests measure a tenth of it), and what short parts that were
+  summed before bring along (`_merged`). It is met with the 2-norm of the weights;
 - wrap-around: tilted mass outside the window, at most e^-WINDOW at each end by Chernoff's bound. It is mass in the
   wrong place, at most e^-WINDOW e^{K-λε}; what belongs above the window is added on its own;
 - relative: 2^-49 (4 + max |λl|) for every composed measure, N 2^-50 and 2^-49 (λ + 1) max |l| for the running sums;
@@ -15,6 +15,7 @@ end:
 
 from __future__ import annotations
 
+import heapq
 import math
 from dataclasses import dataclass
 from functools import cached_property
@@ -177,7 +178,7 @@ def compose(parts: list[Part], tilt: float) -> Composition:
     if (tilt + 1) * (high - low + step) > _RANGE:
         raise WindowTooWide(high - low + step)
     length = int(fft.next_fast_len(math.ceil(high / step) - first + 1, real=True))
-    transformed, input_error = _transform(parts, masses, first, length)
+    transformed, input_error, inherited = _transform(_merged(parts, masses, length), first, length)
     tilted = np.maximum(fft.irfft(transformed, length), 0.0)
     losses: Array = (first + np.arange(length, dtype=float)) * step
     count = sum(times for _, times in parts)
@@ -188,7 +189,7 @@ def compose(parts: list[Part], tilt: float) -> Composition:
         tilt=tilt,
         centre=float(losses[length // 2]),
         log_scale=log_scale,
-        transform_error=_transform_error(count, length, input_error, _norm(tilted)),
+        transform_error=_transform_error(count, length, input_error, inherited, _norm(tilted)),
         relative_error=count * 2.0**-49 * (4 + widest) + abs(log_scale) * 2.0**-48,
         log_top=log_top,
         infinity=sum(times * measure.infinity for measure, times in parts),
@@ -196,31 +197,82 @@ def compose(parts: list[Part], tilt: float) -> Composition:
     )
 
 
-def _transform_error(count: int, length: int, input_error: float, norm: float) -> float:
-    """The 2-norm of what the two transforms and the powers between them can be off by."""
-    eta, power = 8 * 2.0**-53 * math.log2(length), 16 * 2.0**-53 * count
-    growth = math.exp(min(eta * math.sqrt(length) * input_error, 700.0))
-    return growth * (eta * input_error + (eta + power) * (norm + eta)) + math.exp(-60)
+def _transform_error(count: int, length: int, input_error: float, inherited: float, norm: float) -> float:
+    """The 2-norm of what the two transforms and the powers between them, and the sums before them, can be off by."""
+    eta, power = _eta(length), 16 * 2.0**-53 * count
+    growth = math.exp(min(math.sqrt(length) * (eta * input_error + inherited), 700.0))
+    return growth * (eta * input_error + inherited + (eta + power) * (norm + eta)) + math.exp(-60)
 
 
-def _transform(parts: list[Part], masses: list[Array], first: int, length: int) -> tuple[NDArray[np.complex128], float]:
-    """The product of the powers of the transforms, shifted so that index 0 is `first`; sum_j c_j ‖p_j‖₂."""
+def _eta(length: int) -> float:
+    return 8 * 2.0**-53 * math.log2(length)
+
+
+@dataclass(frozen=True, eq=False)
+class _Tilted:
+    """The tilted masses of one part, or of several that are already summed, from index `start`; `count` times.
+
+    error: a bound on the 2-norm of the difference to the exact masses.
+    """
+
+    start: int
+    mass: Array
+    count: int
+    error: float = 0.0
+
+
+def _merged(parts: list[Part], masses: list[Array], length: int) -> list[_Tilted]:
+    """Parts of equal count that are short beside the window are summed two by two, shortest first.
+
+    That takes transforms as long as the sums instead of as long as the window. The exact masses add up to 1, so the
+    error of a sum is that of either part (and their product, which is covered by the factor) and that of the
+    transforms, as in `_transform_error`.
+    """
+    from scipy import fft
+
+    kept: list[_Tilted] = []
+    for count in sorted({count for _, count in parts}):
+        same = [_Tilted(m.start, mass, count) for (m, c), mass in zip(parts, masses, strict=True) if c == count]
+        waiting = [(len(one.mass), index, one) for index, one in enumerate(same)]
+        heapq.heapify(waiting)
+        for index in range(len(same), 2 * len(same) - 1):
+            (size, _, one), (other_size, _, other) = heapq.heappop(waiting), heapq.heappop(waiting)
+            if 4 * (size + other_size) > length:
+                kept += [one, other]
+                break
+            whole = int(fft.next_fast_len(size + other_size - 1, real=True))
+            product = fft.rfft(one.mass, whole) * fft.rfft(other.mass, whole)
+            mass = np.maximum(fft.irfft(product, whole)[: size + other_size - 1], 0.0)
+            eta, norms = _eta(whole), _norm(one.mass) + _norm(other.mass)
+            error = (1 + 2.0**-20) * (one.error + other.error + eta * norms + (eta + 2.0**-48) * _norm(mass))
+            both = _Tilted(one.start + other.start, mass, count, error)
+            heapq.heappush(waiting, (len(mass), index, both))
+        kept += [one for _, _, one in waiting]
+    return kept
+
+
+def _transform(parts: list[_Tilted], first: int, length: int) -> tuple[NDArray[np.complex128], float, float]:
+    """The product of the powers of the transforms, shifted so that index 0 is `first`.
+
+    With sum_j c_j ‖p_j‖₂ and sum_j c_j times the errors that the p_j bring.
+    """
     from scipy import fft
 
     alive, log_total = np.arange(length // 2 + 1), np.zeros(length // 2 + 1, dtype=complex)
     error, offset = 0.0, -first
-    for (measure, count), mass in zip(parts, masses, strict=True):
+    for one in parts:
+        mass, count = one.mass, one.count
         middle = round(_mean(mass, np.arange(len(mass), dtype=float)))
         folded = _folded(mass, middle, length)
         values = fft.rfft(folded)[alive]
         loud = np.abs(values) > math.exp(-60 / count)
         alive, log_total = alive[loud], log_total[loud] + count * np.log(values[loud])
-        offset += count * (measure.start + middle)
+        offset += count * (one.start + middle)
         error += count * _norm(folded)
     turn = -2j * np.pi / length * ((alive * (offset % length)) % length)
     product = np.zeros(length // 2 + 1, dtype=complex)
     product[alive] = np.exp(log_total + turn)
-    return product, error
+    return product, error, sum(one.count * one.error for one in parts)
 
 
 def _folded(mass: Array, middle: int, length: int) -> Array:
@@ -238,9 +290,9 @@ def _window(parts: list[Part], masses: list[Array], tilt: float, log_scale: floa
     shifts = math.sqrt(2 * WINDOW) / spread * np.array([0.3, 0.5, 0.7, 0.85, 1.0, 1.2, 1.6])
     blocks = [(_blocks(m, mass), count) for (m, count), mass in zip(parts, masses, strict=True)]
     highs, lows, tops = [most], [least], [-math.inf]
-    for shift in shifts:
-        up = sum(count * _log_mean(mass, shift * ends[1]) for (mass, ends), count in blocks)
-        down = sum(count * _log_mean(mass, -shift * ends[0]) for (mass, ends), count in blocks)
+    ups = sum((count * _log_means(mass, shifts, ends[1]) for (mass, ends), count in blocks), np.zeros_like(shifts))
+    downs = sum((count * _log_means(mass, -shifts, ends[0]) for (mass, ends), count in blocks), np.zeros_like(shifts))
+    for shift, up, down in zip(shifts.tolist(), ups.tolist(), downs.tolist(), strict=True):
         highs.append((up + WINDOW) / shift)
         lows.append(-(down + WINDOW) / shift)
         tops.append(log_scale + up - (tilt + shift) * highs[-1])
@@ -256,12 +308,13 @@ def _blocks(measure: Measure, mass: Array) -> tuple[Array, tuple[Array, Array]]:
     return np.add.reduceat(mass, starts), (measure.losses[starts], measure.losses[ends])
 
 
-def _log_mean(mass: Array, exponent: Array) -> float:
-    """log sum mass e^exponent."""
+def _log_means(mass: Array, factors: Array, losses: Array) -> Array:
+    """log sum mass e^{factor loss} for every factor."""
     alive = mass > 0
-    terms = exponent[alive] + np.log(mass[alive])
-    top = float(np.max(terms))
-    return top + math.log(float(np.sum(np.exp(terms - top))))
+    terms = factors[:, None] * losses[alive] + np.log(mass[alive])
+    top = np.max(terms, axis=1)
+    means: Array = top + np.log(np.sum(np.exp(terms - top[:, None]), axis=1))
+    return means
 
 
 def _spread(parts: list[Part], masses: list[Array]) -> float:

@@ -15,7 +15,7 @@ def gaussian(mu: float, orders: Array) -> Array:
     return 0.5 * mu * mu * orders
 
 
-def laplace(epsilon: float, orders: Array) -> Array:
+def laplace(epsilon: float | Array, orders: Array) -> Array:
     """ρ = log(α e^{(α-1)ε} / (2α-1) + (α-1) e^{-αε} / (2α-1)) / (α-1)   (Mironov 2017, Proposition 6)."""
     up, down = (orders - 1) * epsilon, -orders * epsilon
     share = orders / (2 * orders - 1)

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _SHARPEST = 25.0  # above this mu the trapezoidal rule of `sampling` needs too many points
+_AT_ONCE = 1000  # Laplace scales, bounds the memory
 COARSE = 1 + np.geomspace(1e-2, 1e10, 145)
 COARSE_SAMPLED = 1 + np.geomspace(2e-2, 1023, 41)
 
@@ -114,11 +115,17 @@ def _curve(node: Node, relation: Relation, orders: Array, pair: bool) -> Array:
         case RangeCost():
             return (curves.bounded_range_pair if pair else curves.bounded_range)(node.epsilon, orders)
         case Composed(items):
-            return sum((count * _curve(inner, relation, orders, pair) for inner, count in items), np.zeros_like(orders))
+            laplace = [(inner.epsilon, count) for inner, count in items if isinstance(inner, LaplaceCost)]
+            others = [(inner, count) for inner, count in items if not isinstance(inner, LaplaceCost)]
+            total: Array = np.zeros_like(orders)
+            for first in range(0, len(laplace), _AT_ONCE):
+                sizes, counts = np.array(laplace[first : first + _AT_ONCE]).T
+                total += counts @ curves.laplace(sizes[:, None], orders)
+            return sum((count * _curve(inner, relation, orders, pair) for inner, count in others), total)
         case Blocks(blocks, at_once):
             rows = [_curve(inner, relation, orders, pair) for inner, count in blocks for _ in range(count)]
-            total: Array = np.sort(np.stack(rows), axis=0)[-at_once:].sum(axis=0)
-            return total
+            worst: Array = np.sort(np.stack(rows), axis=0)[-at_once:].sum(axis=0)
+            return worst
         case Mixture():
             return _capped(node, relation, orders, _mixture(node, relation, orders))
         case Sampled(_, _, method):

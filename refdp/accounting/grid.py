@@ -18,7 +18,7 @@ from functools import cached_property
 
 import numpy as np
 
-from refdp.accounting.arrays import Array
+from refdp.accounting.arrays import Array, Mask
 from refdp.accounting.pairs import Pair, Tails
 from refdp.accounting.rounding import SLACK
 
@@ -101,25 +101,22 @@ def extent(pair: Pair, step: float, log_cut: float) -> tuple[int, int]:
     """The first and last grid index that matter: outside lies probability at most e^log_cut at each end, or nothing."""
     low, high = pair.bounds
     cut = math.exp(max(log_cut, -680.0))
-
-    def tail(loss: float) -> tuple[float, float]:
-        found = pair.tails(np.array([loss]))
-        return float(found.above[0]), float(found.below[0])
-
-    top = _bisect(lambda x: tail(x)[0] <= cut, low, high)
-    bottom = -_bisect(lambda x: tail(-x)[1] <= max(cut, 1e-19), -high, -low)
+    top = _least(lambda x: pair.tails(x).above <= cut, low, high)
+    bottom = -_least(lambda x: pair.tails(-x).below <= max(cut, 1e-19), -high, -low)
     first, last = math.floor(bottom / step), math.ceil(top / step)
     return first, max(last + (last * step < top), first + 1)
 
 
-def _bisect(holds: Callable[[float], bool], low: float, high: float) -> float:
-    """A point in [low, high] where `holds`, close to the least such."""
-    for _ in range(40):
-        middle = 0.5 * (low + high)
-        if holds(middle):
-            high = middle
-        else:
-            low = middle
+def _least(holds: Callable[[Array], Mask], low: float, high: float) -> float:
+    """A point in [low, high] within 2^-20 of it from the least where `holds`, which is monotone and true at high."""
+    if not holds(np.array([high - (high - low) * 2.0**-20]))[0]:
+        return high
+    for _ in range(4):
+        points = low + (high - low) * np.arange(1, 32) / 32
+        met = np.append(holds(points), True)
+        points = np.concatenate(([low], points, [high]))
+        index = int(np.argmax(met))
+        low, high = float(points[index]), float(points[index + 1])
     return high
 
 

@@ -60,6 +60,27 @@ def test_tilted_transform_encloses_exact_sums(tilt: float, count: int) -> None:
                 assert high[position] - low[position] <= 1e-7 * tail + 1e-16
 
 
+def test_many_short_parts_are_summed_before_the_window() -> None:
+    """Sixty different scales: within the errors of sixty transforms over the whole window, and far fewer cells."""
+    from refdp.accounting import composition
+
+    parts = [(pessimistic(LaplacePair(0.02 + 0.0005 * k), 1e-4, -60.0), 1) for k in range(60)]
+    merged = compose(parts, 4.0)
+    masses = [np.exp(4.0 * m.losses + (m.log_mass - composition.log_moment(m, 4.0))) for m, _ in parts]
+    found = composition._merged(parts, masses, len(merged.losses))
+    assert len(found) < 30
+    total, start = np.ones(1), 0
+    for measure, _ in parts:
+        total, start = np.convolve(total, measure.mass), start + measure.start
+    losses = (start + np.arange(len(total))) * 1e-4
+    for epsilon in (0.1, 0.5, 1.0):
+        truth = float(total @ np.maximum(-np.expm1(np.minimum(epsilon - losses, 0.0)), 0.0))
+        assert truth * (1 - 1e-11) <= merged.delta_above(epsilon) <= truth * (1 + 1e-6) + 1e-12
+    for one in found:  # each partial sum is as near to the exact one as it says
+        assert abs(float(one.mass.sum()) - 1) <= math.sqrt(len(one.mass)) * one.error + 1e-9
+        assert one.error < 1e-12
+
+
 def test_direct_convolution_agrees() -> None:
     measure = pessimistic(GaussianPair(0.3), 0.01, -60.0)
     direct, tilted = convolve([(measure, 4)]), compose([(measure, 4)], 5.0)

@@ -11,6 +11,7 @@ from account_plans import ADD_REMOVE, REPLACE_ONE, gaussian, laplace, plan, rele
 from flint import arb, ctx
 
 from refdp.accounting import account, calibrate_count
+from refdp.accounting import gaussian as exact
 from refdp.accounting.binomial import log_masses_above
 from refdp.accounting.normal import normalise
 from refdp.accounting.pure import kov_delta
@@ -127,6 +128,23 @@ def test_certain_sampling_costs_most() -> None:
             nearly = account(plan(Repeat(Subsample(1 - 1e-12, release(mechanism)), count)), delta=1e-6)
             assert nearly.upper <= certain.upper
             assert certain.lower * (1 - 4e-2) <= nearly.lower <= certain.upper
+
+
+def test_optimal_composition_of_millions_takes_few_terms(monkeypatch: pytest.MonkeyPatch) -> None:
+    from refdp.accounting import binomial
+
+    seen = []
+    plain = binomial.log_masses_above
+
+    def counted(successes: np.ndarray, trials: int, odds: float) -> np.ndarray:
+        seen.append(len(successes))
+        return plain(successes, trials, odds)
+
+    monkeypatch.setattr(binomial, "log_masses_above", counted)
+    found = kov_delta(1.0, 1e-3, 2**22)
+    assert max(seen) < 2**17
+    assert found == pytest.approx(exact.delta(2.048, 1.0), rel=1e-6)  # μ = e sqrt(k)
+    assert kov_delta(4000.0, 1e-3, 2**22) > 0
 
 
 def test_heavy_counts_are_answered() -> None:
