@@ -10,7 +10,7 @@ prose, here or in a premise. CONDITIONAL: it holds under the conditions listed, 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import lru_cache
 from importlib import resources
@@ -131,16 +131,36 @@ def committed() -> tuple[Claim, ...]:
     return tuple(from_dict(row) for row in json.loads(text)["claims"])
 
 
+class Ledger(Mapping[str, Claim]):
+    """Every claim by id; those about changed code, and those that use them, are OPEN.
+
+    The code of a claim and of what it rests on is looked at when the claim is asked for: a run rests on few of them.
+    """
+
+    def __init__(self, claims: Iterable[Claim]) -> None:
+        self._committed = {claim.id: claim for claim in claims}
+        self._present: dict[str, Claim] = {}
+
+    def __getitem__(self, name: str) -> Claim:
+        if name not in self._present:
+            claim = _reopened_by_code(self._committed[name])
+            self._present[name] = _reopened_by_premise(claim, self)
+        return self._present[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._committed
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._committed)
+
+    def __len__(self) -> int:
+        return len(self._committed)
+
+
 @lru_cache(maxsize=1)
 def everything() -> Mapping[str, Claim]:
-    """Every claim by id; those about changed code, and those that use them, are OPEN."""
-    found: dict[str, Claim] = {claim.id: _reopened_by_code(claim) for claim in committed()}
-    changed = True
-    while changed:
-        reopened = {name: _reopened_by_premise(claim, found) for name, claim in found.items()}
-        changed = reopened != found
-        found = reopened
-    return found
+    """The committed ledger as it stands now."""
+    return Ledger(committed())
 
 
 def load(paper: str | None = None) -> list[Claim]:
@@ -174,8 +194,10 @@ def _reopened_by_code(claim: Claim) -> Claim:
 
 def _reopened_by_premise(claim: Claim, found: Mapping[str, Claim]) -> Claim:
     """A claim that rested on others which are lost now; refutations rest on their own witness."""
+    if claim.verdict in ("REFUTED", "OPEN"):
+        return claim
     lost = [name for name in claim.uses if name not in found or found[name].verdict in ("OPEN", "REFUTED")]
-    if claim.verdict in ("REFUTED", "OPEN") or not lost:
+    if not lost:
         return claim
     return replace(claim, verdict="OPEN", reason=f"rests on lost claims: {', '.join(lost)}")
 

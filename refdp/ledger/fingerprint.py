@@ -40,6 +40,8 @@ def resolve(name: str) -> Any:
 @cache
 def fingerprint(name: str) -> str:
     """16 hexadecimal digits that change when the function, or anything of refdp that it reaches, changes."""
+    if not fingerprint.cache_info().currsize:
+        _steps.clear()
     digest = hashlib.sha256()
     for reached, text in sorted(reachable(resolve(name)).items()):
         digest.update(f"{reached}\n{text}\n".encode())
@@ -68,10 +70,27 @@ def reachable(start: Any) -> dict[str, str]:
         if name in found:
             continue
         found[name] = tree_digest(tree)
-        for used, value in _used(module, tree):
-            found |= {f"{used} =": repr(value)} if _is_plain(value) else {}
-            waiting += _origin(used, value)
+        constants, definitions = _step(module, tree)
+        found |= constants
+        waiting += definitions
     return found
+
+
+_Definitions = list[tuple[str, str, ast.AST]]
+_steps: dict[ast.AST, tuple[dict[str, str], _Definitions]] = {}
+"""One step from each definition, kept as long as fingerprints are: claims share most of what they reach."""
+
+
+def _step(module: str, tree: ast.AST) -> tuple[dict[str, str], _Definitions]:
+    """The constants and the definitions that one definition names."""
+    if tree not in _steps:
+        constants: dict[str, str] = {}
+        definitions: _Definitions = []
+        for used, value in _used(module, tree):
+            constants |= {f"{used} =": repr(value)} if _is_plain(value) else {}
+            definitions += _origin(used, value)
+        _steps[tree] = constants, definitions
+    return _steps[tree]
 
 
 def _definition(item: Any) -> tuple[str, str, ast.AST]:
