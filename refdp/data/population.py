@@ -321,7 +321,7 @@ def _out(value: Any) -> Any:
         return {"thresholds": [t.tolist() for t in value.thresholds], "categorical": value.categorical.tolist()}
     if hasattr(value, "statistics"):
         return {"contribution": _path(value), "params": _path(value.params), "settings": asdict(value.params),
-                "schema": schema_out(value.schema)}  # fmt: skip
+                "schema": schema_out(schema_in(schema_out(value.schema)))}  # fmt: skip
     return list(value) if isinstance(value, tuple) else value
 
 

@@ -91,6 +91,10 @@ class ReleaseJournal(ChainedFile):
         self._kept.append(line)
         return output
 
+    def find(self, name: str, value: object) -> int | None:
+        """The number of the output that was asked with this value under this name, if there is one."""
+        return next((n for n, kept in enumerate(self._kept) if kept["asked"].get(name) == value), None)
+
     def generator(self, number: int) -> np.random.Generator:
         """The randomness of one number, and of no other: a function of secret, run and number."""
         name = json.dumps(["output", self.run, number]).encode()

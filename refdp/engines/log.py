@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from refdp.data.candidates import Candidates
 from refdp.data.memory import Memory
 from refdp.data.population import (
     Advance,
@@ -213,6 +214,11 @@ class Shard:
                 host.tell(entry)
 
 
+def repeats(step: Step, candidates: Candidates | None) -> bool:
+    """Whether a step says what is known: the same candidates object again, whose codes are kept."""
+    return isinstance(step, Encode) and step.candidates is candidates
+
+
 class Logged:
     """A `Population` that writes down what it is told and gives the log along with every query.
 
@@ -221,6 +227,7 @@ class Logged:
 
     def __init__(self) -> None:
         self.log = Log()
+        self._candidates: Candidates | None = None
 
     @property
     def size(self) -> int:
@@ -229,6 +236,10 @@ class Logged:
 
     def tell(self, step: Step) -> None:
         """As `Population.tell`: nothing travels until a query needs it."""
+        if repeats(step, self._candidates):
+            return
+        if isinstance(step, Encode):
+            self._candidates = step.candidates
         self.log.add(step)
 
     def ask(self, query: Query) -> Sums:

@@ -1,0 +1,368 @@
+"""Participants whose records stay where they are, each adding its share of the noise before anything leaves it.
+
+    plan = Asks.of(fedgbdt.train_on, params, schema)
+    population = Federation(plan, LocalHost(participants), honest=2)
+    model = fedgbdt.train_on(params, schema, population, Curator(NoiseInside(public), params.relation))
+
+Nobody holds an exact sum. What noise belongs to which query follows from the program's text alone: it is run on sums
+that are distinct tags, so that every release shows which entries of which query it is about (`Asks`). A program that
+releases anything else than entries of sums, once each, is refused by name. Participants make this plan themselves: a
+server can ask for no more queries, no other steps and no less noise.
+
+Shares: each of `honest` participants adds enough that theirs together is all that the plan has; a round with fewer
+answers is not summed, and stays charged. A participant answers a round once: it keeps number, digest and noisy sums in
+a journal, gives the same sums for the same request again and refuses another.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from refdp.data.kernels import GRID
+from refdp.data.nothing import Nothing
+from refdp.data.population import Begin, Charge, Population, Query, Refresh, Reports, Step, Sums, to_json, units, values
+from refdp.data.records import Schema
+from refdp.data.shards import Communication, Network
+from refdp.data.sparse import AnyRecords
+from refdp.engines.journal import ReleaseJournal
+from refdp.engines.log import Asked, Behind, Enter, Entry, Leave, Log, Logged, Select, Shard, repeats, total
+from refdp.errors import InvalidParameter, InvalidRecords, MessageError
+from refdp.noise.gridded import DiscreteGaussian, DiscreteLaplace
+from refdp.privacy.coins import Coins
+from refdp.privacy.curator import Array, Assigned, Curator, Request
+from refdp.privacy.shares import Shares
+from refdp.privacy.sources import AccountSource, sample_law
+
+LARGEST = 2**52
+"""No entry of an honest answer is as large, in units of the grid."""
+_NOBODY = bytes(16)
+"""The key of coins that only participants toss."""
+
+Train = Callable[[Any, Schema, Population, Curator], Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """One release of entries of a query's sums. positions: of its entries in the flat sums, in its own shape."""
+
+    request: Request
+    positions: NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Asking:
+    """One query of a program. upto: how many steps come before it."""
+
+    upto: int
+    kind: str
+    shape: tuple[int, ...]
+    pieces: tuple[Piece, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Asks:
+    """What a program asks, and the noise of each query, read from its text. steps: what of every step is fixed."""
+
+    steps: tuple[str, ...]
+    asks: tuple[Asking, ...]
+
+    @classmethod
+    def of(cls, train: Train, params: Any, schema: Schema) -> Asks:
+        """Errors: InvalidParameter for a program that releases anything but entries of sums with additive noise."""
+        tagged = _Tagged()
+        with np.errstate(all="ignore"):
+            train(params, schema, tagged, Curator(tagged.source, params.relation))
+        return tagged.finished()
+
+
+def fixed(entry: Entry) -> str:
+    """What of a step follows from the program's text, whatever is released: its kind, and what it may not change."""
+    match entry:
+        case Select(scope, Coins() as coins):
+            return json.dumps(["select", scope, coins.law])
+        case Select(scope, _):
+            return json.dumps(["select", scope])
+        case Enter(scope, block):
+            return json.dumps(["enter", scope, block])
+        case Leave():
+            return json.dumps(["leave"])
+        case Begin() | Refresh():
+            return json.dumps(to_json(entry))
+    return json.dumps([type(entry).__name__.lower()])
+
+
+class _Tagged(Nothing):
+    """No records, and sums that are distinct tags."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._steps: list[str] = []
+        self._asks: list[Asking] = []
+        self._pieces: list[Piece] = []
+        self._first, self._next = 0, 1
+        self.source = _TagSource(self)
+
+    def tell(self, step: Step) -> None:
+        if not repeats(step, self._candidates):
+            self._steps.append(fixed(step))
+        super().tell(step)
+
+    def select(self, scope: int, draw: Callable[[int], Assigned]) -> None:
+        self._steps.append(fixed(Select(scope, draw(0))))
+
+    def enter(self, scope: int, block: int) -> None:
+        self._steps.append(fixed(Enter(scope, block)))
+
+    def leave(self) -> None:
+        self._steps.append(fixed(Leave()))
+
+    def ask(self, query: Query) -> Sums:
+        if isinstance(query, Reports):
+            raise InvalidParameter("Reports: what single records report is no sum, and does not travel")
+        self._close()
+        shape = self._shape(query)
+        count = int(np.prod(shape))
+        self._first, self._next = self._next, self._next + count
+        self._asks.append(Asking(len(self._steps), type(query).__name__.lower(), shape, ()))
+        return np.arange(self._first, self._next, dtype=np.int64).reshape(shape)
+
+    def released(self, request: Request) -> None:
+        assert request.value is not None
+        tags = np.asarray(request.value) / GRID
+        place = np.rint(tags) - self._first
+        count = self._next - self._first
+        if not self._asks or not (tags == np.rint(tags)).all() or place.min() < 0 or place.max() >= count:
+            raise InvalidParameter(
+                f"{request.name}: a function of exact sums is released; where participants add noise nobody has them"
+            )
+        if not isinstance(request.mechanism, DiscreteGaussian | DiscreteLaplace):
+            raise InvalidParameter(f"{request.name}: {type(request.mechanism).__name__}: participants add discrete "
+                                   "Laplace or Gaussian noise to sums")  # fmt: skip
+        self._pieces.append(Piece(replace(request, value=None), place.astype(np.intp)))
+
+    def _close(self) -> None:
+        """The query before is over: every entry of it is released, once."""
+        if self._asks:
+            last = self._asks[-1]
+            used = np.concatenate([piece.positions.ravel() for piece in self._pieces] or [np.empty(0, dtype=np.intp)])
+            if not np.array_equal(np.sort(used), np.arange(self._next - self._first)):
+                raise InvalidParameter(f"the {last.kind} before step {last.upto}: not every entry is released once, so "
+                                       "that exact sums would be needed")  # fmt: skip
+            self._asks[-1] = replace(last, pieces=tuple(self._pieces))
+        self._pieces = []
+
+    def finished(self) -> Asks:
+        self._close()
+        return Asks(tuple(self._steps), tuple(self._asks))
+
+
+class _TagSource(AccountSource):
+    def __init__(self, tagged: _Tagged) -> None:
+        self._tagged = tagged
+
+    def release(self, request: Request) -> Array:
+        self._tagged.released(request)
+        return super().release(request)
+
+    def assign(self, request: Request) -> Any:
+        return Coins(_NOBODY, request.law, 0)
+
+
+# --- A participant ----------------------------------------------------------------------------------------------------
+
+
+class Participant:
+    """One who has records and answers rounds. The journal holds its secret; nothing of it leaves but noisy sums.
+
+    participants, honest: as in the plan of the run, public. load: gives the records, the same ones every time.
+    """
+
+    def __init__(
+        self, plan: Asks, journal: ReleaseJournal, load: Callable[[], AnyRecords], participants: int, honest: int
+    ) -> None:
+        if not 1 <= honest <= participants:
+            raise InvalidParameter(f"honest = {honest}: 1 to {participants}, the number of participants, is allowed")
+        self._plan, self._journal, self._load = plan, journal, load
+        self._network = Network(participants)
+        self._network.present[1:] = False
+        self._honest = honest
+        self._log, self._shard = Log(), Shard(load, 0)
+
+    def answer(self, text: str) -> Sums | int:
+        """The noisy sums of a round, or how much of the log is known here. text: `Federation` writes it.
+
+        Errors: MessageError or InvalidParameter for a request that is not the next one of the plan or not as planned,
+        JournalError for another request under a number that was answered. Nothing is answered then.
+        """
+        body = json.loads(text)
+        if not isinstance(body, dict) or set(body) != {"round", "asked"} or not isinstance(body["round"], int):
+            raise InvalidParameter("a round's number and its query are needed")
+        number, asked = body["round"], Asked.from_json(body["asked"])
+        if not 0 <= number < len(self._plan.asks):
+            raise MessageError(f"round {number}: the plan has rounds 0 to {len(self._plan.asks) - 1}")
+        planned = self._plan.asks[number]
+        upto = asked.first + len(asked.entries)
+        steps = tuple(fixed(entry) for entry in asked.entries)
+        kind = type(asked.query).__name__.lower()
+        if upto != planned.upto or kind != planned.kind or steps != self._plan.steps[asked.first : upto]:
+            raise MessageError(f"round {number}: other steps or another query than the plan has")
+        try:
+            log = self._log.follow(asked)
+        except Behind as behind:
+            return behind.known
+        what = {"round": number, "log": asked.digest, "query": json.dumps(to_json(asked.query))}
+        kept = self._journal.find("round", number)
+        place = self._journal.released if kept is None else kept
+        return np.asarray(self._journal.once(place, what, lambda: self._noisy(number, planned, log, asked.query)))
+
+    def _noisy(self, number: int, planned: Asking, log: Sequence[Entry], query: Query) -> Sums:
+        sums = self._shard.answer([self._own(p, entry, number) for p, entry in enumerate(log)], query)
+        if sums.shape != planned.shape:
+            raise MessageError(f"round {number}: sums of shape {sums.shape}, the plan has {planned.shape}")
+        generator = self._journal.generator(number)
+        count = self._network.participants
+        shares = Shares(self._network, self._honest, generator, [generator] * count)
+        flat, noisy = values(sums).ravel(), np.empty(sums.size, dtype=np.int64)
+        for piece in planned.pieces:
+            released = shares.release(replace(piece.request, value=flat[piece.positions]))
+            noisy[piece.positions] = exact = units(released)
+            if not np.array_equal(exact * GRID, released):
+                raise InvalidParameter(f"{piece.request.name}: noise on a finer grid than that of sums, {GRID}")
+        return noisy.reshape(sums.shape)
+
+    def _own(self, place: int, entry: Entry, number: int) -> Entry:
+        """Secret coins are one's own; a charge of a round that was missed is no charge."""
+        if isinstance(entry, Select) and isinstance(entry.assigned, Coins):
+            request = Request("assign", ("coins",), law=entry.assigned.law, size=self._load().size, serial=entry.scope)
+            return Select(entry.scope, self._journal.coins(request))
+        if isinstance(entry, Charge):
+            mine = next(k for k, asking in enumerate(self._plan.asks) if asking.upto > place)
+            if mine != number and self._journal.find("round", mine) is None:
+                return Refresh(_named(self._plan.steps[:place]))
+        return entry
+
+
+def _named(steps: Sequence[str]) -> tuple[str, ...]:
+    """The statistics that the last refresh named."""
+    last = next(body for step in reversed(steps) if isinstance(body := json.loads(step), dict) and "of" in body)
+    return tuple(last["of"])
+
+
+# --- The server -------------------------------------------------------------------------------------------------------
+
+
+class Host(Protocol):
+    """How participants are reached."""
+
+    def nodes(self) -> Sequence[int]:
+        """Who takes part."""
+
+    def send(self, texts: Mapping[int, str]) -> dict[int, Any]:
+        """A request to each; the answers of those that answered, sums or how much of the log is known."""
+
+
+@dataclass
+class LocalHost:
+    """Participants in this process. absent: whether a node misses a round, counted from 0; of tests."""
+
+    participants: Sequence[Participant]
+    absent: Callable[[int, int], bool] = lambda node, number: False
+
+    def nodes(self) -> Sequence[int]:
+        """As `Host.nodes`."""
+        return range(len(self.participants))
+
+    def send(self, texts: Mapping[int, str]) -> dict[int, Any]:
+        """As `Host.send`."""
+        return {
+            node: self.participants[node].answer(text)
+            for node, text in texts.items()
+            if not self.absent(node, json.loads(text)["round"])
+        }
+
+
+class Federation(Logged):
+    """A `Population` of participants, whose sums have their noise inside. honest: how many answers a round needs."""
+
+    def __init__(self, plan: Asks, host: Host, honest: int) -> None:
+        super().__init__()
+        self._plan, self._host, self._honest = plan, host, honest
+        self._known = dict.fromkeys(host.nodes(), 0)
+        self._round = 0
+        self.traffic = Communication()
+        self.answered: list[tuple[int, ...]] = []
+        if not 1 <= honest <= len(self._known):
+            raise InvalidParameter(f"honest = {honest}: 1 to {len(self._known)}, the participants, is allowed")
+
+    @property
+    def size(self) -> int:
+        """Nobody here knows how many records there are."""
+        return 0
+
+    def _sums(self, query: Query) -> Sums:
+        number, self._round = self._round, self._round + 1
+        answers: dict[int, Sums] = {}
+        waiting = list(self._known)
+        for _ in range(2):  # who is behind is asked once more, with what is missing
+            found = self._host.send({node: self._text(node, number, query) for node in waiting})
+            waiting = []
+            for node, answer in found.items():
+                if isinstance(answer, int):
+                    self._known[node] = min(max(answer, 0), len(self.log))
+                    waiting.append(node)
+                else:
+                    answers[node] = self._checked(node, number, answer)
+                    self._known[node] = len(self.log)
+            if not waiting:
+                break
+        self.answered.append(tuple(sorted(answers)))
+        if len(answers) < self._honest:
+            raise InvalidRecords(
+                f"round {number}: {len(answers)} of {len(self._known)} participants answered, {self._honest} are "
+                "needed for enough noise; the round is charged"
+            )
+        self.traffic.rounds += 1
+        self.traffic.sent += sum(one.nbytes for one in answers.values())
+        return total(answers[node] for node in sorted(answers))
+
+    def _text(self, node: int, number: int, query: Query) -> str:
+        text = json.dumps({"round": number, "asked": self.log.since(self._known[node], query).to_json()})
+        self.traffic.received += len(text)
+        return text
+
+    def _checked(self, node: int, number: int, answer: Any) -> Sums:
+        """Errors: MessageError for sums that no honest participant sends."""
+        shape = self._plan.asks[number].shape
+        if not isinstance(answer, np.ndarray) or answer.dtype != np.int64 or answer.shape != shape:
+            raise MessageError(f"participant {node} in round {number}: int64 sums of shape {shape} are needed")
+        if (np.abs(answer) >= LARGEST).any():
+            raise MessageError(f"participant {node} in round {number}: a sum beyond every bound")
+        return answer
+
+
+@dataclass
+class NoiseInside:
+    """The source of a server to whom sums come with their noise. public: for published draws."""
+
+    public: np.random.Generator
+    requests: list[str] = field(default_factory=list)
+
+    def release(self, request: Request) -> Array:
+        """The value as it is, on the grid of its noise."""
+        assert request.value is not None
+        self.requests.append(request.name)
+        return np.asarray(request.value)
+
+    def draw(self, request: Request) -> Array:
+        """Public randomness of the server."""
+        return sample_law(self.public, request.law, request.size)
+
+    def assign(self, request: Request) -> Coins:
+        """Coins that only participants toss."""
+        return Coins(_NOBODY, request.law, 0)

@@ -1,0 +1,210 @@
+"""Participants that add their noise before anything leaves them: the plan from the text, once each, and never less."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from refdp.data.population import COUNT, Nodes, values
+from refdp.data.records import Classes, Numeric, Records, Schema, make_records
+from refdp.engines.federated import Asks, Federation, LocalHost, NoiseInside, Participant
+from refdp.engines.journal import ReleaseJournal
+from refdp.errors import InvalidParameter, InvalidRecords, JournalError, MessageError
+from refdp.papers import dpboost, dpxgboost, fedgbdt, sgbdt
+from refdp.privacy.curator import Curator
+from refdp.privacy.events import Relation, expand
+
+SCHEMA = Schema((Numeric("a", 0, 1), Numeric("b", 0, 1)), Classes(("no", "yes")))
+ADD = Relation.ADD_REMOVE
+SETTINGS: dict[str, tuple[Any, Any]] = {
+    "random": (fedgbdt, fedgbdt.Params(4.0, ADD, trees=3, depth=2, batch=2)),
+    "histogram": (fedgbdt, fedgbdt.Params(4.0, ADD, trees=2, depth=2, bins=4, splits="histogram")),
+    "sides": (fedgbdt, fedgbdt.Params(4.0, ADD, trees=2, depth=2, splits="partially-random")),
+    "hessian": (fedgbdt, fedgbdt.Params(4.0, ADD, trees=2, depth=2, candidates="iterative-hessian", rounds=1)),
+    "replace": (fedgbdt, fedgbdt.Params(4.0, Relation.REPLACE_ONE, trees=2, depth=2)),
+    "sgbdt": (sgbdt, sgbdt.Params(4.0, ADD, delta=1e-4, trees=3, extra_trees=2, depth=2, subsample=0.5)),
+}
+COUNT_OF = 3
+
+
+def records(number: int, rows: int = 40) -> Records:
+    rng = np.random.default_rng(number)
+    x = rng.random((rows, 2))
+    return make_records(SCHEMA, x, (x[:, 0] + rng.random(rows) > 1).astype(float))
+
+
+def participants(folder: Path, setting: str, honest: int = 2, life: str = "") -> list[Participant]:
+    program, params = SETTINGS[setting]
+    plan = Asks.of(program.train_on, params, SCHEMA)
+    found = []
+    for number in range(COUNT_OF):
+        journal = ReleaseJournal(folder / f"{life}{number}", f"run of {number}", secret=bytes([number]) * 32)
+        found.append(Participant(plan, journal, lambda own=number: records(own), COUNT_OF, honest))  # type: ignore[misc]
+    return found
+
+
+def run(setting: str, host: Any, honest: int = 2) -> tuple[str, Curator, Federation]:
+    program, params = SETTINGS[setting]
+    population = Federation(Asks.of(program.train_on, params, SCHEMA), host, honest)
+    curator = Curator(NoiseInside(np.random.default_rng(3)), params.relation)
+    return program.train_on(params, SCHEMA, population, curator).to_json(), curator, population
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_a_federated_run_records_the_plan(tmp_path: Path, setting: str) -> None:
+    program, params = SETTINGS[setting]
+    _, curator, population = run(setting, LocalHost(participants(tmp_path, setting)))
+    assert curator.event() == expand(program.plan(params, SCHEMA).event)
+    assert population.traffic.rounds == len(Asks.of(program.train_on, params, SCHEMA).asks)
+
+
+@pytest.mark.parametrize("honest", [1, 3])
+def test_shares_of_the_honest_are_all_the_noise(tmp_path: Path, honest: int) -> None:
+    """The variance of what three participants add to the leaves of empty records is 3 / honest times the plan's."""
+    program, params = SETTINGS["random"]
+    plan = Asks.of(program.train_on, replace(params, trees=400, depth=1, batch=400), SCHEMA)
+    empty = Records(SCHEMA, np.empty((0, 2)), np.empty(0))
+    mechanism: Any = plan.asks[0].pieces[0].request.mechanism
+    sums = []
+    for number in range(COUNT_OF):
+        journal = ReleaseJournal(tmp_path / str(number), "noise", secret=bytes([number]) * 32)
+        one = Participant(plan, journal, lambda: empty, COUNT_OF, honest)
+
+        class Only:
+            def __init__(self, one: Participant) -> None:
+                self.one = one
+
+            def nodes(self) -> list[int]:
+                return [0]
+
+            def send(self, texts: Any) -> Any:
+                sums.append(self.one.answer(texts[0]))
+                return {0: sums[-1]}
+
+        population = Federation(plan, Only(one), 1)
+        curator = Curator(NoiseInside(np.random.default_rng(3)), params.relation)
+        program.train_on(replace(params, trees=400, depth=1, batch=400), SCHEMA, population, curator)
+    drawn = values(np.sum(sums, axis=0)).ravel() / mechanism.sd
+    expected = COUNT_OF / honest  # 1600 draws: six standard errors are 0.21
+    assert abs(drawn.var() / expected - 1) < 0.21
+
+
+def test_a_program_that_needs_exact_sums_is_refused_by_name() -> None:
+    schema = SCHEMA
+    for program, params, message in (
+        (dpboost, dpboost.Params(1.0, ADD, trees=1), "splits of level 0: a function of exact sums is released"),
+        (dpxgboost, dpxgboost.Params(1.0, ADD, trees=1, candidates="uniform"), "a function of exact sums"),
+        (fedgbdt, fedgbdt.Params(1.0, ADD, trees=1, noise="floating"), "leaves: Gaussian: participants add discrete"),
+        (fedgbdt, fedgbdt.Params(1.0, Relation.REPLACE_ONE, trees=1, noise_by="record"), "what single records report"),
+    ):
+        with pytest.raises(InvalidParameter, match=message):
+            Asks.of(program.train_on, params, schema)  # type: ignore[attr-defined]
+
+
+def test_sums_that_are_released_twice_or_not_at_all_are_refused() -> None:
+    def twice(params: Any, schema: Any, population: Any, curator: Any) -> None:
+        first = SETTINGS["random"][0].Params(4.0, ADD, trees=1, depth=1)
+        charge = first.sums_charge(SCHEMA, 1.0, 0)
+        population.tell(fedgbdt.Encode(first.split_candidates(SCHEMA, population)))
+        population.tell(fedgbdt.Root((0,)))
+        sums = values(population.ask(Nodes(("g", COUNT))))
+        for _ in range(params.depth):
+            curator.release("nodes", charge, sums)
+
+    for times in (2, 3):
+        with pytest.raises(InvalidParameter, match="not every entry is released once"):
+            Asks.of(twice, fedgbdt.Params(4.0, ADD, depth=times), SCHEMA)
+
+
+# --- Absence, restarts, replays ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("setting", ["random", "sgbdt"])
+def test_who_is_away_is_in_no_sum_and_follows_later(tmp_path: Path, setting: str) -> None:
+    """One of three misses every other round; a participant that is restarted in between changes nothing."""
+
+    class Restarting(LocalHost):
+        def send(self, texts: Any) -> Any:
+            found = super().send(texts)
+            for one in self.participants:
+                one._journal.close()
+            self.participants = participants(tmp_path, setting)
+            return found
+
+    def away(node: int, number: int) -> bool:
+        return node == number % 3 and number % 2 == 1
+
+    (tmp_path / "calm").mkdir()
+    calm = run(setting, LocalHost(participants(tmp_path / "calm", setting), away))
+    again = run(setting, Restarting(participants(tmp_path, setting), away))
+    assert again[0] == calm[0]
+    assert again[2].answered == calm[2].answered and {len(one) for one in calm[2].answered} == {2, 3}
+    (tmp_path / "whole").mkdir()
+    assert run(setting, LocalHost(participants(tmp_path / "whole", setting)))[0] != calm[0]
+
+
+def test_too_few_answers_end_the_run_and_nothing_is_summed(tmp_path: Path) -> None:
+    host = LocalHost(participants(tmp_path, "random"), lambda node, number: node > 0)
+    with pytest.raises(InvalidRecords, match="1 of 3 participants answered, 2 are needed for enough noise; the round"):
+        run("random", host)
+    assert host.participants[0]._journal.released == 1  # it stays charged
+
+
+class Recording(LocalHost):
+    """Keeps the requests to the first participant."""
+
+    def send(self, texts: Any) -> Any:
+        self.texts = [*getattr(self, "texts", []), texts[0]]
+        return super().send(texts)
+
+
+def test_a_replay_gets_the_same_sums_and_anything_else_is_refused(tmp_path: Path) -> None:
+    host = Recording(participants(tmp_path, "random"))
+    run("random", host)
+    one, text = host.participants[0], host.texts[0]
+    assert np.array_equal(one.answer(text), one.answer(text))
+    released = one._journal.released
+
+    def changed(**other: Any) -> str:
+        body = json.loads(text)
+        asked = json.loads(body["asked"])
+        return json.dumps({"round": other.pop("round", body["round"]), "asked": json.dumps(asked | other)})
+
+    asked = json.loads(json.loads(text)["asked"])
+    for other, error, message in (
+        (changed(digest="0" * 32), MessageError, "another log"),
+        (changed(round=1), MessageError, "other steps or another query"),
+        (changed(round=99), MessageError, "the plan has rounds 0 to"),
+        (changed(query={"kind": "labels", "low": 0.0, "high": 1.0}), MessageError, "other steps or another query"),
+        (changed(entries=asked["entries"][:-1]), MessageError, "other steps or another query"),
+        (changed(query={"kind": "leaves", "of": ["g", "g"]}), JournalError, "query differ"),
+        ('{"round": 0}', InvalidParameter, "a round's number and its query"),
+    ):
+        with pytest.raises(error, match=message):
+            one.answer(other)
+    assert one._journal.released == released
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (np.zeros((1, 2), dtype=np.int64), "int64 sums of shape"),
+        (np.zeros((2, 2, 4)), "int64 sums of shape"),
+        (np.full((2, 2, 4), 2**60, dtype=np.int64), "beyond every bound"),
+        ("sums", "int64 sums of shape"),
+    ],
+)
+def test_answers_that_no_honest_participant_sends_are_refused_by_name(
+    tmp_path: Path, answer: Any, message: str
+) -> None:
+    class Lying(LocalHost):
+        def send(self, texts: Any) -> Any:
+            return {**super().send(texts), 1: answer}
+
+    with pytest.raises(MessageError, match=f"participant 1 in round 0: .*{message}"):
+        run("random", Lying(participants(tmp_path, "random")))
