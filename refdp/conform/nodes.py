@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -183,6 +184,23 @@ def mechanism(paper: str) -> Iterator[Vector]:
                 "Exponential": Exponential(scale), "Racing": Exponential(scale, "racing"),
             }  # fmt: skip
             yield _application(made[kind], chance)
+        if kind in ("Exponential", "Racing"):
+            yield from _narrow("gumbel" if kind == "Exponential" else "racing")
+
+
+def _narrow(sampler: Literal["gumbel", "racing"]) -> Iterator[Vector]:
+    """Choices that a coefficient 1% off turns round."""
+    for coefficient in (1.0, 0.3, 2.5, 0.125, 4.0):
+        for part in (0.99, 1.01):
+            one = Exponential(coefficient, sampler)
+            ahead = round(coefficient * part * 2**20) / 2**20
+            standard = np.array(
+                [[ahead, 0.0] if sampler == "gumbel" else [round(math.exp(-ahead) * 2**30) / 2**30, 1.0]]
+            )
+            value = np.array([[0.0, 1.0]])
+            body = {"mechanism": mechanism_out(one), "value": floats(value), "standard": floats(standard)}
+            yield Vector("apply", f"coefficient {coefficient}: draws {part} of what makes up for the utility", body,
+                         {"index": wholes(one.apply(value, standard))}, ("CoefficientOff", "WrongRange"))  # fmt: skip
 
 
 def _application(one: Mechanism, chance: random.Random) -> Vector:

@@ -65,7 +65,7 @@ def encode(paper: str) -> Iterator[Vector]:
         )  # fmt: skip
         if number < 10:
             schema = Schema((Categorical("c", tuple("abcdefgh"[: 1 + number % 5])),), Interval(0.0, 1.0))
-            raw = np.array([0.0, 0.5, 4.0, -1.0, 7.0, math.nan, 1.0])
+            raw = np.array([0.0, 0.5, 4.0, -1.0, -2.0, 7.0, math.nan, 1.0])
             codes = kernels.encode_categories(clamp_features(schema, raw[:, None])[:, 0], 1 + number % 5)
             yield Vector(
                 "encode", f"{1 + number % 5} categories, some unknown",

@@ -28,6 +28,7 @@ Statistics = Sequence[Floats | None]
 GRID = 2.0**-24  # sums of up to 2**53 multiples of it are exact in float64
 _TO_GRID = 1.5 * 2.0**52 * GRID  # x + _TO_GRID rounds x to the grid and has x / GRID in its low bits, for |x| < 2**27
 _TO_GRID_BITS = int(np.float64(_TO_GRID).view(np.int64))
+_FEW_ROWS = 1 << 13  # values handled at once where thresholds are looked for
 _CHUNK = 1 << 17  # rows handled at once, so that temporaries stay in the cache
 _SELECTED_DEPTH = 5  # levels above: asking every node every row costs less than following every row
 _SAMPLE = 1 << 12  # rows that tell which child is likely the smaller one
@@ -42,10 +43,57 @@ def bin_offsets(bins: Sequence[int]) -> Integers:
 def encode_ordered(column: Floats, thresholds: Floats) -> Codes:
     """1 + #{thresholds <= x} of each value x, and 0 for NaN; thresholds ascending, at most 65534."""
     codes = np.empty(len(column), dtype=_code_type(len(thresholds) + 2))
-    for rows in _chunks(len(column)):
+    slope = _slope(thresholds) if len(column) > _FEW_ROWS else 0.0
+    for start in range(0, len(column), _FEW_ROWS):
+        rows = slice(start, start + _FEW_ROWS)
         values = column[rows]
-        codes[rows] = np.where(np.isnan(values), 0, 1 + np.searchsorted(thresholds, values, side="right"))
+        if slope:
+            codes[rows] = _near_guess(values, thresholds, slope)
+        else:
+            codes[rows] = 1 + np.searchsorted(thresholds, values, side="right")
+        missing = values != values
+        if missing.any():
+            codes[rows][missing] = 0
     return codes
+
+
+def _guess(values: Floats, thresholds: Floats, slope: float) -> Floats:
+    """Where values would lie if thresholds were equally spaced, before rounding down; never falls as values rise."""
+    found: Floats = (values - thresholds[0]) * slope
+    found += 1.0
+    np.fmin(found, float(len(thresholds)), out=found)
+    np.fmax(found, 0.0, out=found)  # a NaN too
+    return found
+
+
+def _slope(thresholds: Floats) -> float:
+    """One over the mean distance of thresholds, if guesses by it are off by one at most; else 0.
+
+    Guesses rise with the values, so that it is enough to look at both ends of each bin.
+    """
+    count = len(thresholds)
+    if count < 2:
+        return 0.0
+    with np.errstate(all="ignore"):
+        slope = float((count - 1) / (thresholds[-1] - thresholds[0]))
+        if not 0 < slope < math.inf:
+            return 0.0
+        first = _guess(thresholds, thresholds, slope).astype(np.intp)
+        last = _guess(np.nextafter(thresholds, -np.inf), thresholds, slope).astype(np.intp)
+    place = np.arange(count)  # first: number place + 1; last of the bin before: number place
+    close = (np.abs(first - place - 1) <= 1) & (np.abs(last - place) <= 1)
+    return slope if bool(close.all()) and int(first[-1]) >= count - 1 else 0.0
+
+
+def _near_guess(values: Floats, thresholds: Floats, slope: float) -> npt.NDArray[np.int32]:
+    """1 + #{thresholds <= x}: the guess, corrected by a comparison with each of the thresholds beside it."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        place = _guess(values, thresholds, slope).astype(np.int32)
+    ends = np.concatenate([[-np.inf], thresholds, [np.nan]])  # beyond the last one nothing is below any value
+    place += ends[1:].take(place, mode="clip") <= values
+    place -= ends.take(place, mode="clip") > values
+    place += 1
+    return place
 
 
 def encode_categories(column: Floats, categories: int) -> Codes:

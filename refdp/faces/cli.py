@@ -20,6 +20,7 @@ from refdp import __version__
 from refdp.errors import PrivacyWarning, RefdpError
 from refdp.faces.commands.account import account
 from refdp.faces.commands.audit import audit
+from refdp.faces.commands.certify import certify
 from refdp.faces.commands.claims import claims
 from refdp.faces.commands.conform import conform
 from refdp.faces.commands.predict import predict
@@ -35,7 +36,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-for command in (train, predict, audit, prove, claims, account, conform):
+for command in (train, predict, audit, prove, claims, account, conform, certify):
     app.command()(command)
 
 

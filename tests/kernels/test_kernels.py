@@ -291,3 +291,28 @@ def test_memory_beyond_the_input() -> None:
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak <= 4 * codes.nbytes + 100 * rows, f"{peak / rows:.0f} bytes a row"
+
+
+def _thresholds(kind: int, generator: np.random.Generator) -> np.ndarray[Any, Any]:
+    count = int(generator.integers(1, 40))
+    if kind == 0:
+        return np.unique(generator.random(count))
+    if kind == 1:
+        width, low = generator.choice([1e-300, 1e-3, 1.0, 1e6, 1e300]), generator.choice([0.0, 5.0, -1e3])
+        return np.unique(np.arange(1, count + 1) / (count + 1) * width + low)
+    return np.unique(np.exp(3 * generator.normal(size=count)) if kind == 2 else generator.integers(-3, 3, count) / 4)
+
+
+def test_guessed_codes_are_those_of_a_search() -> None:
+    """Equally spaced thresholds are found by arithmetic, others by a search; codes are those of a search always."""
+    generator, guessed = np.random.default_rng(0), 0
+    for number in range(400):
+        thresholds = _thresholds(number % 4, generator)
+        beside = [thresholds, np.nextafter(thresholds, np.inf), np.nextafter(thresholds, -np.inf)]
+        spread = generator.normal(size=9000) * np.ptp(thresholds) + thresholds.mean()
+        ends = [np.nan, -0.0, 0.0, 1e308, -1e308, np.inf, -np.inf]
+        column = np.concatenate([*beside, spread, ends])
+        expected = np.where(np.isnan(column), 0, 1 + np.searchsorted(thresholds, column, side="right"))
+        assert np.array_equal(kernels.encode_ordered(column, thresholds), expected)
+        guessed += kernels._slope(thresholds) > 0
+    assert 100 < guessed < 350

@@ -1,0 +1,188 @@
+"""Runs of a foreign program certified from their transcripts, the records and the models.
+
+A pass is about these runs: they are such as a right program has. It is no proof of the program.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from refdp.audit.verdicts import Row, Verdict, exit_status, is_ok, summary
+from refdp.conform.compare import differences
+from refdp.conform.follow import Parted, Released, claims_less, follow
+from refdp.conform.implied import REST, evidence, noise_tests
+from refdp.conform.plain import array_out, schema_digest
+from refdp.conform.tape_file import Tape, records_digest
+from refdp.data.records import Records
+from refdp.data.trees import Model, from_json
+from refdp.errors import InvalidParameter, ModelFileError
+from refdp.faces import registry
+from refdp.noise.mechanisms import Exponential
+from refdp.privacy.events import Relation
+
+ERROR = 1e-6
+"""How often a right program is accused, all tests of a call together."""
+ABOUT = "these runs, not the program: a program may do otherwise on other records"
+
+
+@dataclass(frozen=True)
+class Certified:
+    """rows: what was checked. verdict: the weakest that decides."""
+
+    rows: tuple[Row, ...]
+
+    @property
+    def verdict(self) -> Verdict:
+        """One of the four words."""
+        return summary(self.rows)
+
+    @property
+    def ok(self) -> bool:
+        """Whether a script may go on."""
+        return is_ok(self.verdict)
+
+    @property
+    def status(self) -> int:
+        """Of the command."""
+        return exit_status(self.verdict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        return {"verdict": str(self.verdict), "ok": self.ok, "about": ABOUT, "error_rate": ERROR,
+                "checks": [row.to_dict() for row in self.rows]}  # fmt: skip
+
+
+def certify(
+    transcripts: Sequence[Tape], records: Records, models: Sequence[str] = (), error: float = ERROR
+) -> Certified:
+    """transcripts: of runs on these records, each with its own header. models: the texts of the models, one a run.
+
+    Errors: InvalidParameter for transcripts of other records or of no paper, and for another number of models.
+    """
+    if models and len(models) != len(transcripts):
+        raise InvalidParameter(f"{len(models)} models for {len(transcripts)} transcripts: one each is needed, or none")
+    rows: list[Row] = []
+    runs: list[tuple[Any, Model, list[Released], list[Released] | None]] = []
+    for number, tape in enumerate(transcripts, 1):
+        paper, params = run_of(tape, records)
+        told = f"run {number}"
+        try:
+            model, released = follow(paper, params, records, tape.entries)
+        except Parted as parted:
+            rows.append(Row("plan", Verdict.VIOLATION, f"{told}: {parted}"))
+            continue
+        except InvalidParameter as wrong:
+            rows.append(
+                Row("plan", Verdict.VIOLATION, f"{told}: what is released leads to no run of the text: {wrong}")
+            )
+            continue
+        runs.append((params, model, released, _other_scores(paper, params, records, tape)))
+        rows += _mechanisms(told, released) + _values(told, released)
+        rows += _model(told, model, models[number - 1]) if models else []
+    if runs and not any(row.what == "plan" for row in rows):
+        count = sum(len(released) for _, _, released, _ in runs)
+        rows.append(Row("plan", Verdict.HOLDS, f"{count} releases of {len(runs)} runs are those of the text, in order"))
+    rows += _noise([released for _, _, released, _ in runs], error)
+    rows += _scores([(one, other) for _, _, one, other in runs if other is not None], error)
+    if not models:
+        rows.append(Row("published object", Verdict.NOT_EXAMINED, "no model was given"))
+    return Certified(_joined(rows))
+
+
+def run_of(tape: Tape, records: Records) -> tuple[str, Any]:
+    """Paper and parameters of a transcript, if it is of these records."""
+    header = tape.header
+    name, given = header.get("paper"), header.get("params")
+    if not isinstance(name, str) or not isinstance(given, dict):
+        raise InvalidParameter("a transcript's header needs paper and params")
+    for what, own in (("schema", schema_digest(records.schema)), ("records", records_digest(records))):
+        if header.get(what) not in (None, own):
+            raise InvalidParameter(f"a transcript of other {what} than those given: {header[what]!r}, not {own!r}")
+    paper = registry.paper(name)
+    return name, paper.params({**given, "relation": Relation(str(given.get("relation")))}, as_published=False)
+
+
+def _mechanisms(told: str, released: Sequence[Released]) -> list[Row]:
+    claimed = [one for one in released if one.claimed is not None]
+    for one in claimed:
+        assert one.claimed is not None
+        less = claims_less(one.claimed, one.mechanism)
+        if less:
+            return [Row("mechanisms", Verdict.VIOLATION, f"{told}, {one.name}: {less}")]
+    if len(claimed) < len(released):
+        return [Row("mechanisms", Verdict.NOT_EXAMINED, f"{told}: the transcript names no mechanisms", decides=False)]
+    reason = "every mechanism that is named has the scale that the plan charges, or more"
+    return [Row("mechanisms", Verdict.HOLDS, reason, "one bit of a scale")]
+
+
+def _values(told: str, released: Sequence[Released]) -> list[Row]:
+    listed = [one for one in released if one.told is not None]
+    for one in listed:
+        assert one.told is not None
+        found = next(differences(array_out(one.value), array_out(one.told)), None)
+        if found is not None:
+            reason = (
+                f"{told}, {one.name}, {found.path}: {found.expected} from the outputs before it, {found.got} is told"
+            )
+            return [Row("true values", Verdict.VIOLATION, reason)]
+    if len(listed) < len(released):
+        return [Row("true values", Verdict.NOT_EXAMINED, f"{told}: the transcript tells none", decides=False)]
+    return [Row("true values", Verdict.HOLDS, "every true value is the one recomputed from the outputs", "one bit")]
+
+
+def _model(told: str, model: Model, text: str) -> list[Row]:
+    try:
+        given = from_json(text)
+    except ModelFileError as error:
+        return [Row("published object", Verdict.VIOLATION, f"{told}: {error}")]
+    if given.to_json() != model.to_json():
+        return [Row("published object", Verdict.VIOLATION, f"{told}: the model is not the one that the outputs give")]
+    return [
+        Row("published object", Verdict.HOLDS, "every model follows from outputs, parameters and schema", "one bit")
+    ]
+
+
+def _noise(runs: Sequence[Sequence[Released]], error: float) -> list[Row]:
+    pooled = [one for released in runs for one in released]
+    if not pooled:
+        return [Row("noise", Verdict.NOT_EXAMINED, "no run could be followed")]
+    found = []
+    for one in noise_tests(pooled, error):
+        wrong = one.chance < one.allowed
+        reason = f"{one.seen}; probability {one.chance:.3g}, tested at {one.allowed:.2g}"
+        found.append(Row(one.what, Verdict.VIOLATION if wrong else Verdict.NOT_FOUND, reason, one.power))
+    return found
+
+
+def _other_scores(paper: str, params: Any, records: Records, tape: Tape) -> list[Released] | None:
+    """The releases as they are if scores move by leaf values without noise; None where that leads nowhere."""
+    try:
+        return follow(paper, params, records, tape.entries, unnoised=True)[1]
+    except (Parted, InvalidParameter):
+        return None
+
+
+def _scores(pairs: Sequence[tuple[list[Released], list[Released]]], error: float) -> list[Row]:
+    if not pairs:
+        return [Row("scores move by released values", Verdict.NOT_EXAMINED, "no run could be followed", decides=False)]
+    total = sum(evidence(one, other) for one, other in pairs)
+    limit = math.log(2 * REST / error)
+    noisy = sum(not isinstance(one.mechanism, Exponential) for released, _ in pairs for one in released)
+    reason = (
+        f"leaf values without noise are e^{total:.3g} times as likely a cause of {noisy} outputs, e^{limit:.3g} needed"
+    )
+    verdict = Verdict.VIOLATION if total >= limit else Verdict.NOT_FOUND
+    return [Row("scores move by released values", verdict, reason, "un-noised leaves, if the outputs tell them apart")]
+
+
+def _joined(rows: Sequence[Row]) -> tuple[Row, ...]:
+    """Rows about the same thing as one, the weakest, which is told first."""
+    order, found = list(Verdict), dict[str, Row]()
+    for row in rows:
+        kept = found.get(row.what)
+        if kept is None or order.index(row.verdict) < order.index(kept.verdict):
+            found[row.what] = row
+    return tuple(found.values())

@@ -1,0 +1,157 @@
+"""A foreign run followed: the paper's own text on the records, with the foreign run's outputs in place of draws.
+
+So every true value is recomputed from what the foreign program released, and what it says is held against what the
+text asks for at the same point.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from refdp.conform.plain import array_in, floated, mechanism_out
+from refdp.data.records import Records
+from refdp.data.trees import Model
+from refdp.errors import InvalidParameter
+from refdp.faces import registry
+from refdp.noise.mechanisms import Exponential, Mechanism
+from refdp.privacy.curator import Array, Curator, Request
+from refdp.privacy.tape import asked
+
+
+class Parted(Exception):
+    """The foreign run is not one of this paper and these parameters; the message names the entry."""
+
+
+@dataclass(frozen=True)
+class Released:
+    """One release. value: recomputed. output: the foreign one, or its index for a choice. told: its own true value."""
+
+    name: str
+    mechanism: Mechanism
+    value: Array
+    output: Array
+    told: Array | None
+    claimed: dict[str, Any] | None
+
+
+@dataclass
+class Followed:
+    """A source that gives what a transcript says.
+
+    unnoised: releases of values answer with the true value instead, as a program has it that forgets the noise.
+    """
+
+    entries: Sequence[dict[str, Any]]
+    unnoised: bool = False
+    releases: list[Released] = field(default_factory=list)
+    _at: int = 0
+
+    def release(self, request: Request) -> Array:
+        """The transcript's output."""
+        mechanism, value = asked(request)
+        entry = self._next(request)
+        if isinstance(mechanism, Exponential):
+            output = self._option(request, entry, value)
+        else:
+            output = self._array(entry, "output", request)
+            if output.shape != value.shape:
+                raise Parted(f"{request.name}: an output of shape {output.shape}, {value.shape} is released")
+            step = getattr(mechanism, "step", 0.0)
+            if step and not np.array_equal(np.rint(output / step) * step, output):
+                raise Parted(f"{request.name}: an output that is not on the grid of the noise")
+        told = array_in(entry["value"]) if "value" in entry else None
+        self.releases.append(Released(request.name, mechanism, np.array(value), output, told, entry.get("mechanism")))
+        return np.array(value) if self.unnoised and not isinstance(mechanism, Exponential) else output
+
+    def draw(self, request: Request) -> Array:
+        """The transcript's public draws."""
+        return self._drawn(request)
+
+    def assign(self, request: Request) -> NDArray[np.int64]:
+        """The transcript's secret assignment."""
+        return self._drawn(request).astype(np.int64)
+
+    def finish(self) -> None:
+        """Errors: Parted for entries after the end of the run."""
+        if self._at < len(self.entries):
+            raise Parted(f"{_name(self.entries[self._at])}: released after the end of the run")
+
+    def _next(self, request: Request) -> dict[str, Any]:
+        if self._at >= len(self.entries):
+            raise Parted(f"{request.name}: the transcript ends before it")
+        entry = self.entries[self._at]
+        self._at += 1
+        if (_name(entry), entry.get("kind")) != (request.name, request.kind):
+            raise Parted(f"{_name(entry)}: {entry.get('kind')} where {request.kind} of {request.name} is due")
+        return entry
+
+    def _array(self, entry: dict[str, Any], part: str, request: Request) -> Array:
+        try:
+            found = array_in(entry[part] if part else entry)
+        except (KeyError, InvalidParameter) as error:
+            raise Parted(f"{request.name}: no {part or 'values'} in the transcript") from error
+        if found.dtype.kind == "f" and not np.isfinite(found).all():
+            raise Parted(f"{request.name}: a value that is not finite")
+        return found
+
+    def _drawn(self, request: Request) -> Array:
+        found = self._array(self._next(request), "", request)
+        shape = request.size if isinstance(request.size, tuple) else (request.size,)
+        if found.shape != shape:
+            raise Parted(f"{request.name}: drawn in shape {found.shape}, {shape} is due")
+        return found
+
+    def _option(self, request: Request, entry: dict[str, Any], table: Array) -> Array:
+        """Positions of the options that were released."""
+        if request.options is None:
+            found = self._array(entry, "index" if "index" in entry else "output", request).astype(np.int64)
+        else:
+            rows = self._array(entry, "output", request)
+            same = (rows[:, None, :] == request.options[None]).all(axis=2) if rows.ndim == 2 else np.zeros((1, 1), bool)
+            if rows.shape[1:] != request.options.shape[1:] or not same.any(axis=1).all():
+                raise Parted(f"{request.name}: an output that is none of the options")
+            found = same.argmax(axis=1)
+        if found.shape != table.shape[:1] or not ((found >= 0) & (found < table.shape[1])).all():
+            raise Parted(f"{request.name}: {found.shape} choices, {table.shape[:1]} are released")
+        return found
+
+
+def follow(
+    paper: str, params: Any, records: Records, entries: Sequence[dict[str, Any]], *, unnoised: bool = False
+) -> tuple[Model, list[Released]]:
+    """Run the paper's text along a transcript. Errors: Parted."""
+    source = Followed(entries, unnoised)
+    with np.errstate(all="ignore"):
+        model = registry.paper(paper).train(params, records, Curator(source, params.relation))
+    source.finish()
+    return model, source.releases
+
+
+def claims_less(claimed: dict[str, Any], due: Mechanism) -> str:
+    """What a claimed mechanism has less of than the one that is due; "" if nothing."""
+    known = mechanism_out(due)
+    if claimed.get("name") != known["name"]:
+        return f"{claimed.get('name')} where {known['name']} is due"
+    for key, value in known.items():
+        if key in ("name", "sampler"):
+            continue
+        given, needed = _numbers(claimed.get(key)), _numbers(value)
+        if len(given) != len(needed) or (key == "step" and given != needed):
+            return f"{key} {given} where {needed} is due"
+        if key != "step" and any(a > b if key == "coefficient" else a < b for a, b in zip(given, needed, strict=True)):
+            return f"{key} {given} where {needed} is due"
+    return ""
+
+
+def _numbers(value: Any) -> list[float]:
+    return [floated(one) for one in (value if isinstance(value, list) else [value])]
+
+
+def _name(entry: dict[str, Any]) -> str:
+    path = entry.get("path")
+    return "/".join(map(str, path)) if isinstance(path, list) else str(path)

@@ -1,0 +1,196 @@
+"""The noise that a foreign run's outputs imply, pooled over runs and tested against its law.
+
+Each output is brought to one uniform number, by its distribution function at the recomputed true value; of whole
+numbers and choices to a point inside their step, drawn from a fixed stream. If the run is what it says, they are
+independent and uniform, whatever the records.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy import special, stats
+
+from refdp.conform.follow import Released
+from refdp.noise.draws import FloatArray, sds_along, to_grid
+from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian, Laplace
+
+EDGE = 1e-15
+REPEATED = "two releases of equal noise"
+REST = 11
+"""At most so many tests share the half of the error rate that the scales leave: three each of two kinds of noise, two
+of choices, presence, freshness, and the one of `evidence`."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """chance: how likely it is that a right program shows as much. seen: what was found. power: the smallest error.
+
+    allowed: the chance below which it is a violation; those of all findings add up to the error rate at most.
+    """
+
+    what: str
+    chance: float
+    seen: str
+    power: str
+    allowed: float = 0.0
+
+
+def uniforms(one: Released, chance: np.random.Generator) -> FloatArray:
+    """One number for each draw of a release."""
+    match one.mechanism:
+        case Laplace(scale):
+            return np.asarray(stats.laplace.cdf((one.output - one.value) / scale)).ravel()
+        case Gaussian(sd):
+            return np.asarray(special.ndtr((one.output - one.value) / sds_along(sd, one.value.shape))).ravel()
+        case DiscreteLaplace(scale, step):
+            rate = np.full(one.value.shape, step / scale)
+            return _discrete_laplace(_steps(one, step), rate, chance).ravel()
+        case DiscreteGaussian(sd, step):
+            steps, width = _steps(one, step), np.broadcast_to(sds_along(sd, one.value.shape) / step, one.value.shape)
+            return _wide_gaussian(steps, width, chance).ravel()
+        case Exponential():
+            return _choices(one, chance)
+
+
+def _steps(one: Released, step: float) -> FloatArray:
+    return np.asarray(np.rint(one.output / step) - to_grid("value", one.value, step), dtype=np.float64)
+
+
+def _discrete_laplace(z: FloatArray, rate: FloatArray, chance: np.random.Generator) -> FloatArray:
+    """P(Z <= -k) = e^(-rate k) / (1 + e^-rate) for k >= 0."""
+    tail = np.exp(-rate * np.abs(z)) / (1 + np.exp(-rate))  # P(Z <= -|z|)
+    mass = np.tanh(rate / 2) * np.exp(-rate * np.abs(z))
+    inside = chance.random(z.shape)
+    lower = tail - mass * (1 - inside)
+    return np.asarray(np.where(z > 0, 1 - lower, lower))
+
+
+def _wide_gaussian(z: FloatArray, width: FloatArray, chance: np.random.Generator) -> FloatArray:
+    """A discrete Gaussian of 100 steps and more, smoothed by a uniform step: within 1e-5 of a continuous one."""
+    smooth = z + chance.random(z.shape) - 0.5
+    return np.asarray(special.ndtr(smooth / np.sqrt(width**2 + 1 / 12)))
+
+
+def _choices(one: Released, chance: np.random.Generator) -> FloatArray:
+    """Options by falling score: a program that is too greedy has small numbers."""
+    assert isinstance(one.mechanism, Exponential)
+    weights = one.mechanism.coefficient * (one.value - one.value.max(axis=1, keepdims=True))
+    p = np.exp(weights) / np.exp(weights).sum(axis=1, keepdims=True)
+    rows = np.arange(len(p))
+    own = p[rows, one.output]
+    better = np.where(p > own[:, None], p, 0.0).sum(axis=1)
+    ties = np.where(p == own[:, None], p, 0.0).sum(axis=1)
+    return np.asarray(better + ties * chance.random(len(p)))
+
+
+def noise_tests(releases: Sequence[Released], error: float) -> list[Finding]:
+    """Law, scale, correlation, freshness and presence of the noise, each family of mechanisms pooled."""
+    chance = np.random.default_rng(0)
+    rest = error / 2 / REST
+    families: dict[str, list[FloatArray]] = {"Laplace": [], "Gaussian": [], "choice": []}
+    for one in releases:
+        families[_family(one)].append(uniforms(one, chance))
+    scaled = error / 2 / max(sum(bool(parts) for name, parts in families.items() if name != "choice"), 1)
+    tests = [one for name, parts in families.items() if parts for one in _family_tests(name, parts, scaled, rest)]
+    return [replace(one, allowed=one.allowed or rest) for one in (*tests, *_absent(releases), *_repeated(releases))]
+
+
+def _family(one: Released) -> str:
+    kind = type(one.mechanism).__name__.removeprefix("Discrete")
+    return "choice" if kind == "Exponential" else kind
+
+
+def _family_tests(name: str, parts: Sequence[FloatArray], scaled: float, rest: float) -> list[Finding]:
+    u = np.clip(np.concatenate(parts), EDGE, 1 - EDGE)
+    count = len(u)
+    normal = np.asarray(special.ndtri(u))
+    distance = math.sqrt(math.log(2 / rest) / (2 * count))
+    shape = Finding(
+        f"{name}: law", float(stats.kstest(u, "uniform").pvalue), f"{count} draws",
+        f"a distance of {distance:.2g} between distribution functions",
+    )  # fmt: skip
+    product = float((normal[1:] * normal[:-1]).mean()) * math.sqrt(max(count - 1, 1)) if count > 1 else 0.0
+    related = Finding(
+        f"{name}: correlation", 2 * float(special.ndtr(-abs(product))), f"{product:.2f} deviations between neighbours",
+        f"a correlation of {-special.ndtri(rest / 2) / math.sqrt(max(count, 1)):.2g}",
+    )  # fmt: skip
+    if name == "choice":
+        return [shape, related]
+    degrees, total = (count, -2 * np.log(2 * np.minimum(u, 1 - u))) if name == "Laplace" else (count / 2, normal**2)
+    size = float(total.sum()) / 2
+    ratio = size / degrees if name == "Laplace" else math.sqrt(size / degrees)
+    smallest = smallest_scale_error(name, count, scaled)
+    scale = Finding(
+        f"{name}: scale", float(stats.gamma.cdf(size, degrees)), f"{count} draws, {ratio:.4f} of the scale",
+        f"a scale {100 * smallest:.2g}% too small, found in 9 of 10 cases", scaled,
+    )  # fmt: skip
+    wide = Finding(
+        f"{name}: no other error in it", float(stats.gamma.sf(size, degrees)), f"{ratio:.4f} of the scale",
+        "true values that differ, as from scores that moved otherwise",
+    )  # fmt: skip
+    return [shape, scale, wide, related]
+
+
+def smallest_scale_error(name: str, count: int, error: float, power: float = 0.9) -> float:
+    """By how much a scale has to be too small to be found with this chance."""
+    degrees = count if name == "Laplace" else count / 2
+    ratio = stats.gamma.ppf(error, degrees) / stats.gamma.ppf(power, degrees)
+    return 1 - float(ratio if name == "Laplace" else math.sqrt(ratio))
+
+
+def _absent(releases: Sequence[Released]) -> list[Finding]:
+    """Outputs that are the true values to the last bit, or to the grid of the noise."""
+    expected, bare, named = 0.0, 0, Counter[str]()
+    for one in releases:
+        match one.mechanism:
+            case Exponential():
+                continue
+            case DiscreteLaplace(scale, step) | DiscreteGaussian(scale, step):
+                same = _steps(one, step) == 0
+                expected += float(np.sum(step / (2 * np.broadcast_to(sds_along(scale, same.shape), same.shape))))
+            case _:
+                same = one.output == one.value
+                expected += same.size * 2.0**-32
+        bare += int(same.sum())
+        if same.all() and same.size:
+            named[one.name] += 1
+    if not expected:
+        return []
+    chance = float(stats.poisson.sf(bare - 1, expected * 1.01)) if bare else 1.0
+    where = f"; without any noise: {', '.join(list(named)[:5])}" if named else ""
+    return [Finding("noise is there at all", chance, f"{bare} values without noise, {expected:.3g} expected{where}",
+                    f"{math.ceil(expected + 6 * math.sqrt(expected) + 1)} values without noise")]  # fmt: skip
+
+
+def _repeated(releases: Sequence[Released]) -> list[Finding]:
+    """The same noise in two releases of eight values or more: their first eight, in units of the scale, to 0.001."""
+    seen: dict[bytes, str] = {}
+    for number, one in enumerate(releases):
+        if isinstance(one.mechanism, Exponential) or one.value.size < 8:
+            continue
+        moved, shape = one.output - one.value, one.value.shape
+        if isinstance(one.mechanism, DiscreteLaplace | DiscreteGaussian):
+            moved = _steps(one, one.mechanism.step) * one.mechanism.step
+        units = one.mechanism.scale if isinstance(one.mechanism, Laplace | DiscreteLaplace) else one.mechanism.sd
+        noise = np.round(moved / sds_along(units, shape), 3).ravel()[:8] + 0.0
+        key, name = noise.tobytes(), f"{one.name} (release {number + 1})"
+        if key in seen and noise.any():
+            return [Finding("freshness", 0.0, f"{name} has the noise of {seen[key]}", REPEATED)]
+        seen[key] = name
+    return [Finding("freshness", 1.0, f"{len(seen)} releases of 8 values and more compared", REPEATED)] if seen else []
+
+
+def evidence(first: Sequence[Released], other: Sequence[Released]) -> float:
+    """log of how much likelier the outputs are under other true values: an e-value, of mean 1 if the first are true."""
+    total = 0.0
+    for one, changed in zip(first, other, strict=True):
+        mechanism: Any = one.mechanism
+        told = mechanism.log_density(changed.value, one.output) - mechanism.log_density(one.value, one.output)
+        total += float(told.sum())
+    return total

@@ -1,0 +1,320 @@
+# ruff: noqa: E501
+"""Wrong programs: the Python client with one mistake each, and which vectors kill them.
+
+    python -m tests.conform.mutants            print the kill matrix
+    python -m tests.conform.mutants --write    and write docs/conformance-mutants.md
+
+A mistake is one place of the text of conform/clients/reference.py. A mutant is killed by the first vector that it
+answers otherwise, or that makes it crash; vectors alone, no other test.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+import types
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from refdp.conform.compare import differences
+from refdp.conform.files import read
+from refdp.conform.judge import judge
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "conformance-mutants.md"
+
+
+class Mutant(NamedTuple):
+    """paper: whose vectors are tried first; "" for what all share. mistake: in words. old, new: of the text."""
+
+    paper: str
+    mistake: str
+    old: str
+    new: str
+
+
+class Kill(NamedTuple):
+    """kind, id and first difference of the vector that killed; "" if none did."""
+
+    kind: str
+    test: str
+    path: str
+
+
+SHARED = [
+    ("rounding to the grid half away from zero", "math.copysign(round(float(x)), float(x))", "math.copysign(math.floor(abs(float(x)) + 0.5), float(x))"),
+    ("rounding to the grid downwards", "math.copysign(round(float(x)), float(x))", "math.floor(float(x))"),
+    ("rounding loses the sign of zero", "num(math.copysign(round(float(x)), float(x)))", "num(float(round(float(x))))"),
+    ("a grid of 2^-23", "GRID = 2.0**-24", "GRID = 2.0**-23"),
+    ("a grid of 2^-25", "GRID = 2.0**-24", "GRID = 2.0**-25"),
+    ("bounds rounded to the grid upwards", "num(math.floor(x / GRID)) * GRID", "num(math.ceil(x / GRID)) * GRID"),
+    ("uniform grid with its ends", "(num(float(q)) / float(count + 1))", "(num(float(q)) / float(count))"),
+    ("uniform grid shifted by half a bin", "(num(float(q)) / float(count + 1))", "(num(float(q) - 0.5) / float(count + 1))"),
+    ("the other paper's uniform grid", "low + (num(float(q)) / float(count + 1)) * (high - low)", "low + num(float(q)) * (high - low) / float(count + 1)"),
+    ("the other paper's uniform grid, inner", "low + num(float(q)) * (high - low) / float(count + 1)", "low + (num(float(q)) / float(count + 1)) * (high - low)"),
+    ("logarithmic grid of base 1000", "log(num(1001.0))", "log(num(1000.0))"),
+    ("logarithmic grid without - 1", "low - 1.0 + exp(", "low + exp("),
+    ("thresholds of equal bounds", "if low < high else []", "if low <= high else []"),
+    ("a value on a threshold is below it, codes", "sum(1 for t in thresholds if t <= x)", "sum(1 for t in thresholds if t < x)"),
+    ("codes count from 0", "0 if x != x else 1 + sum", "0 if x != x else 0 + sum"),
+    ("missing values have the last code", "0 if x != x else 1 +", "1 + len(thresholds) if x != x else 1 +"),
+    ("an unknown category is the last one", "if x == x and 0 <= x < categories else 0", "if x == x and 0 <= x else 0"),
+    ("a negative category is the first", "if x == x and 0 <= x < categories else 0", "if x == x and x < categories else 0"),
+    ("a value on a threshold goes left", "x == value if categorical else x >= value", "x == value if categorical else x > value"),
+    ("categories are compared as numbers", "return x == value if categorical else x >= value", "return x >= value"),
+    ("a category goes left", "return x == value if categorical else", "return x != value if categorical else"),
+    ("missing values go right", "    if x != x:\n        return missing_right", "    if x != x:\n        return True"),
+    ("the default direction is ignored", "    if x != x:\n        return missing_right", "    if x != x:\n        return False"),
+    ("missing values are compared", "    if x != x:\n        return missing_right\n", ""),
+    ("children are swapped in prediction", "2 * node + 1 + int(goes_right", "2 * node + 2 - int(goes_right"),
+    ("leaves are numbered from the right", "    return node - len(splits)", "    return 2 * len(splits) - node"),
+    ("leaves are numbered one too high", "    return node - len(splits)", "    return min(node - len(splits) + 1, len(splits))"),
+    ("prediction ends a level early", "    while node < len(splits):\n        split", "    while node < len(splits) // 2:\n        split"),
+    ("children are swapped in training", "found.append(2 * node + int(right))", "found.append(2 * node + 1 - int(right))"),
+    ("children of one side are interleaved", "found.append(2 * node + int(right))", "found.append(node + len(splits) * int(right))"),
+    ("the bin of missing values is left out", "total, start, found = add_exactly(table[: bins[0]])", "total, start, found = add_exactly(table[1 : bins[0]])"),
+    ("the total is of the last feature", "add_exactly(table[: bins[0]])", "add_exactly(table[bins[0] :] or table)"),
+    ("the right side begins a bin early", "add_exactly(own[j + 2 :])", "add_exactly(own[j + 1 :])"),
+    ("the right side begins a bin late", "add_exactly(own[j + 2 :])", "add_exactly(own[j + 3 :])"),
+    ("a category's sums are those of the next", "right = own[j + 1] if categorical[f]", "right = own[j] if categorical[f]"),
+    ("categories are ordered", "right = own[j + 1] if categorical[f] else", "right ="),
+    ("left and right are swapped", "found.append((total - right, right, own[0]))", "found.append((right, total - right, own[0]))"),
+    ("the sibling is not subtracted", "found.append((total - right, right, own[0]))", "found.append((total, right, own[0]))"),
+    ("noise is rounded a bit coarser", "- 1 - 32", "- 1 - 31"),
+    ("noise is rounded a bit finer", "- 1 - 32", "- 1 - 33"),
+    ("noise is not rounded", "return x if abs(steps) >= 2.0**52 else num(math.ldexp(rint(steps), exponent))", "return x"),
+    ("noise 2% too small", "snap(v + scales[i % width] * z,", "snap(v + 0.98 * scales[i % width] * z,"),
+    ("noise 2% too large", "snap(v + scales[i % width] * z,", "snap(v + 1.02 * scales[i % width] * z,"),
+    ("noise is subtracted", "snap(v + scales[i % width] * z,", "snap(v - scales[i % width] * z,"),
+    ("one draw for all entries", "snap(v + scales[i % width] * z,", "snap(v + scales[i % width] * standard[0],"),
+    ("one deviation for all columns", "snap(v + scales[i % width] * z, scales[i % width])", "snap(v + scales[0] * z, scales[0])"),
+    ("discrete noise is not multiplied by its step", "step * float(to_grid(v, step) + z)", "step * float(to_grid(v, step)) + z"),
+    ("values are not brought to the grid of the noise", "step * float(to_grid(v, step) + z)", "v + step * z"),
+    ("discrete draws are used twice", "step * float(to_grid(v, step) + z)", "step * float(to_grid(v, step) + standard[0])"),
+    ("discrete noise is forgotten", "step * float(to_grid(v, step) + z)", "step * float(to_grid(v, step))"),
+    ("the last of equal options is chosen", "return scores.index(max(scores))", "return len(scores) - 1 - scores[::-1].index(max(scores))"),
+    ("the worst option is chosen", "return scores.index(max(scores))", "return scores.index(min(scores))"),
+    ("the last of equal times is chosen", "return times.index(min(times))", "return len(times) - 1 - times[::-1].index(min(times))"),
+    ("an excluded option can win a race", "INF if w == -INF else log(z) - w", "log(z) if w == -INF else log(z) - w"),
+    ("the race adds weights", "log(z) - w for", "log(z) + w for"),
+    ("the coefficient is 2% too large", 'coefficient, best = num(number(mechanism["coefficient"]))', 'coefficient, best = 1.02 * num(number(mechanism["coefficient"]))'),
+    ("utilities are not multiplied by the coefficient", "[coefficient * (u - best) for u in utilities]", "[u - best for u in utilities]"),
+    ("the classical half of the coefficient", "[coefficient * (u - best) for u in utilities]", "[coefficient * (u - best) / 2.0 for u in utilities]"),
+    ("the next tree's draws are skipped", "        self.at += 1\n", "        self.at += 1 + (self.at == 2)\n"),
+    ("draws of the first release are reused", "        self.at += 1\n        if entry", '        self.at += 1\n        if entry["kind"] == "release" and self.releases and entry["shape"] == self.first["shape"] and entry["law"] == self.first["law"]:\n            entry = {**entry, "values": self.first["values"]}\n        elif entry["kind"] == "release" and not self.releases:\n            self.first = entry\n        if entry'),
+    ("a surplus of the tape is accepted", "if self.at != len(self.entries):", "if False:"),
+    ("paths of the tape are not checked", 'if entry["path"] != path or ', "if "),
+    ("laws of the tape are not checked", '        if entry["law"] != law_of(mechanism):\n            raise Refused(f"{path}: another law")\n        found', "        found"),
+    ("scores are moved without the step size", "    steps = [weight * v for v in values]", "    steps = list(values)"),
+    ("scores are moved the other way", "[s + steps[k] for", "[s - steps[k] for"),
+    ("scores are not moved", "[s + steps[k] for", "[s for"),
+    ("the scale is rounded down", "while Fraction(q) * Fraction(b) < Fraction(a):\n        q = math.nextafter(q, INF)", "while Fraction(q) * Fraction(b) > Fraction(a):\n        q = math.nextafter(q, -INF)"),
+    ("the coefficient is rounded up", "while Fraction(q) * Fraction(b) > Fraction(a):\n        q = math.nextafter(q, -INF)", "while Fraction(q) * Fraction(b) < Fraction(a):\n        q = math.nextafter(q, INF)"),
+    ("replace-one is charged like add-remove", 'return 1 if relation == "add-remove" else 2', "return 1"),
+    ("add-remove is charged like replace-one", 'return 1 if relation == "add-remove" else 2', "return 2"),
+    ("the step of the noise is twice as large", "- 1) / 1024", "- 1) / 512"),
+    ("rounding to the grid is not charged", "math.floor(bound / step + touched)", "math.floor(bound / step)"),
+    ("the planned scale is 2% too small", '"scale": quotient_up(bound, epsilon).hex(), "step"', '"scale": (0.98 * quotient_up(bound, epsilon)).hex(), "step"'),
+    ("shares are not rounded down", "math.floor(Fraction(exact) * 2**53) / 2**53", "float(exact)"),
+    ("features are not clamped before prediction", "found.append(clamp(value, *schema.bounds(f)))", "found.append(value + 0.0 if value == value else value)"),
+    ("trees are added without their weight", 'total = total + num(number(weight)) * flat', "total = total + flat"),
+    ("the initial score is left out", 'total = num(number(part["initial"]))', "total = num(0.0)"),
+    ("labels are scaled to [0, 1]", "return 2.0 * (y - low) / (high - low) - 1.0", "return (y - low) / (high - low)"),
+    ("the first class is the positive one", "output if self.scores > 1 else 1", "output if self.scores > 1 else 0"),
+    ("the sampler counts zero twice", "if size or not negative:", "if True:"),
+    ("the sampler forgets the sign", "return -size if negative else size", "return size"),
+    ("the sampler divides too early", "(low + t * high) // s", "low // s + (t * high) // s"),
+    ("the sampler is one too wide", "math.isqrt(math.floor(square)) + 1", "math.isqrt(math.floor(square)) + 2"),
+    ("the sampler's trial of 1 is off", "    return place % 2 == 1", "    return place % 2 == 0"),
+]  # fmt: skip
+
+OWN = {
+    "dpboost": [
+        ("records are filtered before rounding", "g = on_grid(score - label)\n    bound = setting(p, \"gradient_bound\")\n    if p[\"gradients\"] == \"clip\":\n        g = clamp(g, -grid_floor(bound), grid_floor(bound))\n    return {\"g\": g, \"h\": num(1.0)}, abs(g) <= bound", "bound = setting(p, \"gradient_bound\")\n    g = score - label\n    used = abs(g) <= bound\n    g = on_grid(g)\n    if p[\"gradients\"] == \"clip\":\n        g = clamp(g, -grid_floor(bound), grid_floor(bound))\n    return {\"g\": g, \"h\": num(1.0)}, used"),
+        ("a gradient at the bound is filtered", 'return {"g": g, "h": num(1.0)}, abs(g) <= bound', 'return {"g": g, "h": num(1.0)}, abs(g) < bound'),
+        ("no filter", 'return {"g": g, "h": num(1.0)}, abs(g) <= bound', 'return {"g": g, "h": num(1.0)}, True'),
+        ("gradients of the wrong sign", "g = on_grid(score - label)\n    bound = setting(p, \"gradient_bound\")\n    if", "g = on_grid(label - score)\n    bound = setting(p, \"gradient_bound\")\n    if"),
+        ("lambda is left out of one side", "left[0] * left[0] / (left[1] + lam) +", "left[0] * left[0] / (left[1] + 1e-9) +"),
+        ("gains from counts of the other side", "right[0] * right[0] / (right[1] + lam)", "right[0] * right[0] / (left[1] + lam)"),
+        ("leaf values of the wrong sign", "return clamp(-g / (n + setting(p, \"regularisation\")), -clip, clip)", "return clamp(g / (n + setting(p, \"regularisation\")), -clip, clip)"),
+        ("leaf values are not clipped", "return clamp(-g / (n + setting(p, \"regularisation\")), -clip, clip)", "return -g / (n + setting(p, \"regularisation\"))"),
+        ("an empty leaf is 0.0", "return clamp(-g / (n + setting(p, \"regularisation\")), -clip, clip)", "return clamp(-g / (n + setting(p, \"regularisation\")) + 0.0, -clip, clip)"),
+        ("the printed sensitivity of the gain", 'at_least(changed(p["relation"]) * 4 * Fraction(float(setting(p, "gradient_bound"))) ** 2)\n    return exponential_charge(epsilon / (2', 'at_least(changed(p["relation"]) * 3 * Fraction(float(setting(p, "gradient_bound"))) ** 2)\n    return exponential_charge(epsilon / (2'),
+        ("a level's budget off by one level", 'epsilon / (2 * p["depth"])', 'epsilon / (2 * (p["depth"] + 1))'),
+        ("leaves take the whole budget", 'laplace_charge(epsilon / 2, bound, p["relation"], p["noise"], changed(p["relation"]))', 'laplace_charge(epsilon, bound, p["relation"], p["noise"], changed(p["relation"]))'),
+        ("the leaves' sensitivity as printed", "one = min(g / (1 + lam), 2 * c, (g + c) / (2 + lam))", "one = min(g / (1 + lam), 2 * c)"),
+        ("clipping decays a tree early", "(1 - eta) ** t\n", "(1 - eta) ** (t + 1)\n"),
+        ("shares decay a tree late", "eta * (1 - eta) ** t / (1", "eta * (1 - eta) ** (t + 1) / (1"),
+        ("the budget is not divided between ensembles", 'float(setting(p, "epsilon")) / len(dpboost_blocks(p)) / schema.scores', 'float(setting(p, "epsilon")) / schema.scores'),
+        ("the budget is not divided between classes", "/ len(dpboost_blocks(p)) / schema.scores", "/ len(dpboost_blocks(p))"),
+        ("every tree sees all records", "used = [i for i in selected(block_of, t) if found[i][1]]", "used = [i for i in range(len(y)) if found[i][1]]"),
+        ("the next block's records", "used = [i for i in selected(block_of, t) if found[i][1]]", "used = [i for i in selected(block_of, (t + 1) % len(blocks)) if found[i][1]]"),
+        ("scores before the trees of an ensemble", "scores = advance(scores, leaf, leaves, setting(p, \"shrinkage\"))\n        model.append(ensemble(0.0, [setting(p, \"shrinkage\")] * len(trees), trees))\n    return model\n\n\n# --- InPrivate", "held = advance(scores, leaf, leaves, setting(p, \"shrinkage\")) if t == 0 else advance(held, leaf, leaves, setting(p, \"shrinkage\"))\n            scores = held\n        model.append(ensemble(0.0, [setting(p, \"shrinkage\")] * len(trees), trees))\n    return model\n\n\n# --- InPrivate"),
+    ],
+    "inprivate": [
+        ("residuals of the wrong sign", "on_grid(clamp(label - score, -bound, bound))", "on_grid(clamp(score - label, -bound, bound))"),
+        ("residuals are not cut", "on_grid(clamp(label - score, -bound, bound))", "on_grid(label - score)"),
+        ("curvature from the residual before rounding", "r = on_grid(clamp(2.0 * label / (1.0 + exp(2.0 * label * score)), -bound, bound))\n    return {\"r\": r,", "raw = clamp(2.0 * label / (1.0 + exp(2.0 * label * score)), -bound, bound)\n    r = raw\n    return {\"r\": on_grid(raw),"),
+        ("the log odds count once", "(1.0 + exp(2.0 * label * score))", "(1.0 + exp(label * score))"),
+        ("curvature of the other loss", "abs(r) * (2.0 - abs(r))", "abs(r) * (1.0 - abs(r))"),
+        ("gains without the parent", " - part(left[0] + right[0], left[1] + right[1])", ""),
+        ("an empty node divides by nothing", "(n if n > 1 else num(1.0))", "n"),
+        ("damping is ignored", "least = max(num(1.0), setting(p, \"damping\") * num(number(mechanism[\"scale\"])))", "least = num(1.0)"),
+        ("coefficients are not cut", "return clamp(numerator / (denominator if denominator > least else least), -bound, bound)", "return numerator / (denominator if denominator > least else least)"),
+        ("rounds are dealt like owners", "share_down(Fraction(1, 2**t)) for t in range(1,", "share_down(Fraction(1, 2**t)) for t in range(0,"),
+        ("owners share no records", "share_down(Fraction(s) / p[\"owners\"])", "share_down(Fraction(s))"),
+        ("a level's budget off by one level", "/ (p[\"depth\"] - 1)\n", "/ p[\"depth\"]\n"),
+        ("the sums' sensitivity of regressions", "+ 1 if schema.regression else Fraction(9, 4)", "if schema.regression else Fraction(9, 4)"),
+        ("the sums' sensitivity of classes", "else Fraction(9, 4)", "else Fraction(2)"),
+        ("one coordinate is rounded, not two", "p[\"noise\"], 2 * changed(p[\"relation\"]))", "p[\"noise\"], changed(p[\"relation\"]))"),
+        ("the trees of a turn see each other", "            made.append((splits, [inprivate_leaf", "            scores[k] = [s + 0.0625 for s in scores[k]]\n            made.append((splits, [inprivate_leaf"),
+    ],
+    "dpxgboost": [
+        ("Hessians from the rounded gradient", "on_grid(probability * (1.0 - probability))\n    if p[\"gradients\"]", "on_grid(abs(on_grid(probability - label)) * (1.0 - abs(on_grid(probability - label))))\n    if p[\"gradients\"]"),
+        ("ratios are rounded, not truncated", "num(math.copysign(math.trunc(cut / GRID), cut)) * GRID", "on_grid(cut)"),
+        ("ratios are not clipped", "cut = clamp(g, -ratio * h, ratio * h)", "cut = g"),
+        ("missing values go right in both ways", "ways.append(((left[0] - missing[0], left[1] - missing[1])", "ways.append(((left[0], left[1])"),
+        ("default directions alternate", "[one[way] for way in range(len(found[0])) for one in found]", "[one[way] for one in found for way in range(len(found[0]))]"),
+        ("the minimum is added", "(n if n > least else least) + setting(p, \"regularisation\"))\n\n\ndef dpxgboost_average", "n + least + setting(p, \"regularisation\"))\n\n\ndef dpxgboost_average"),
+        ("averages of the wrong sign", "return -clamp(average, -bound, bound)", "return clamp(average, -bound, bound)"),
+        ("the count's weight is left in", "size = weighted / weight", "size = weighted"),
+        ("no filter", "used = [i for i in used if found[i][1]]", "used = list(used)"),
+        ("the sample is ignored", "used = selected(tape.take(f\"{scope}/rows\", \"assign\", [len(y)])[1], 0)", "tape.take(f\"{scope}/rows\", \"assign\", [len(y)])"),
+        ("Hessians of square loss are counted twice", "table[1][k]], candidates, schema.categorical, p)", "[2.0 * v for v in table[1][k]]], candidates, schema.categorical, p)"),
+    ],
+    "fedgbdt": [
+        ("Hessians from the rounded gradient", "h = fedgbdt_hessian(gradient)", "h = fedgbdt_hessian(on_grid(gradient))"),
+        ("Hessians of the wrong form", "on_grid(abs(gradient) * (1.0 - abs(gradient)))", "on_grid(abs(gradient) * (2.0 - abs(gradient)))"),
+        ("gradients are clipped before rounding", "clamp(on_grid(score - label), -bound, bound), \"h\": num(1.0)}, True\n    gradient", "on_grid(clamp(score - label, -bound, bound) * 1.0000001), \"h\": num(1.0)}, True\n    gradient"),
+        ("a Hessian sum that is not positive counts", "return g * 0.0 if h <= 0 else -g /", "return -g /"),
+        ("an empty leaf's zero has no sign", "clamp(g / h, 0.0 * g, num(1.0))", "clamp(g / h, num(0.0), num(1.0))"),
+        ("forests of 0 where nothing is", "(0.0 * g + 1.0) / 2.0 if h <= 0", "0.0 * g if h <= 0"),
+        ("the step size before clipping", "return setting(p, \"shrinkage\") * clamp(fedgbdt_weight(g, h, p), -clip, clip)", "return clamp(setting(p, \"shrinkage\") * fedgbdt_weight(g, h, p), -clip, clip)"),
+        ("the mean of labels is not scaled back", "return 2.0 * fedgbdt_average((g + h) / 2.0, h) - 1.0", "return fedgbdt_average((g + h) / 2.0, h)"),
+        ("the penalty is left out", "/ 2.0 - setting(p, \"split_penalty\")", "/ 2.0"),
+        ("scores are not halved", "- parent) / 2.0 -", "- parent) -"),
+        ("weights in scores are not clipped", "w = clamp(-g / (positive + lam), -clip, clip) if h > 0 else num(0.0)", "w = -g / (positive + lam) if h > 0 else num(0.0)"),
+        ("draws are rounded to features", "return min(int(u * float(count)), count - 1)", "return min(round(u * float(count)), count - 1)"),
+        ("settled candidates are drawn again", "left, right = list(mask), list(mask)\n        for other", "left, right = list(mask), list(mask)\n        for other in []:\n            pass\n        for other"),
+        ("the left child keeps the threshold", "else other < k)", "else other <= k)"),
+        ("the right child keeps the threshold", "and other > k", "and other >= k"),
+        ("trees of a batch see each other", "float(p[\"trees\"] if p[\"update\"] == \"averaging\" else len(batch))", "float(p[\"trees\"] if p[\"update\"] == \"averaging\" else 1)"),
+        ("batches are one tree too long", "min(first + p[\"batch\"], p[\"trees\"] + 1)", "min(first + p[\"batch\"] + 1, p[\"trees\"] + 1)"),
+    ],
+    "sgbdt": [
+        ("clipped before rounding", "clamp(on_grid(score - label), -g_bound, g_bound), \"h\": num(1.0)}, True\n    probability", "on_grid(clamp(score - label, -g_bound, g_bound) / 2.0), \"h\": num(1.0)}, True\n    probability"),
+        ("Hessians are not clipped", "clamp(on_grid(probability * (1.0 - probability)), num(0.0), h_bound)", "on_grid(probability * (1.0 - probability) * 1.0001)"),
+        ("the other form of the support", "lam + h if p[\"support\"] == \"additive\"", "lam + h if p[\"support\"] == \"max\""),
+        ("a support that is not positive counts", "if support > 0 else num(0.0)", "if support != 0 else num(0.0)"),
+        ("leaves are not clamped", "return clamp(-g / support, -clip, clip) if support > 0", "return -g / support if support > 0"),
+        ("grid values from 1", "left = first[node][f]\n", "left = first[node][f] + 1\n"),
+        ("turns do not rule out grid values", "min(last[node][f], chosen - 1)", "last[node][f]"),
+        ("right turns do not rule out grid values", "max(left, chosen + 1)", "left"),
+        ("the sample is ignored", "sample = selected(tape.take(f\"{prefix}/sample\", \"assign\", [len(y)])[1], 0)", "tape.take(f\"{prefix}/sample\", \"assign\", [len(y)])\n            sample = list(range(len(y)))"),
+        ("the initial score is a probability", "return log(inside / (1.0 - inside))", "return inside"),
+        ("the noisy count may be 0", "(count if count > 1 else num(1.0))", "(count if count > 0 else num(0.5))"),
+        ("gradients and supports are swapped", "[[sums[0][k], sums[1][k]] for k", "[[sums[1][k], sums[0][k]] for k"),
+        ("scores begin at 0", "scores = [num(0.0) + initial for _ in y]", "scores = [num(0.0) for _ in y]"),
+        ("the last grid point is drawn", "value = low + share[node] * (high - low)", "value = low + share[node] * (high - low) * 1.03125"),
+    ],
+}  # fmt: skip
+EQUAL = {"settled candidates are drawn again": "changes nothing: a control, which no vector may kill"}
+
+
+def mutants() -> list[Mutant]:
+    """All of them."""
+    shared = [Mutant("", *one) for one in SHARED]
+    return shared + [Mutant(paper, *one) for paper, listed in OWN.items() for one in listed]
+
+
+@lru_cache(maxsize=1)
+def text() -> str:
+    """The client's."""
+    return (ROOT / "conform" / "clients" / "reference.py").read_text(encoding="utf-8")
+
+
+@lru_cache(maxsize=1)
+def envelopes() -> tuple[dict[str, Any], ...]:
+    """What programs are run on: all but their own draws and accounts."""
+    return tuple(body for body in read(ROOT / "conform") if body["kind"] not in ("statistical", "account"))
+
+
+def client(mutant: Mutant | None) -> Any:
+    """The client's `run`, with the mistake."""
+    changed = text()
+    if mutant is not None:
+        assert mutant.old in changed, f"{mutant.mistake}: {mutant.old!r} is not in the client"
+        changed = changed.replace(mutant.old, mutant.new)
+    module = types.ModuleType("mutant")
+    exec(compile(changed, "mutant", "exec"), module.__dict__)
+    return module.__dict__["run"]
+
+
+def killed(mutant: Mutant | None) -> Kill:
+    """The first vector that tells the mutant from the specification."""
+    run = client(mutant)
+    signal.signal(signal.SIGPROF, _too_long)
+    for body, test in order(mutant):
+        asked = {"id": test["id"], "paper": body["paper"], "operation": test["operations"][0], "input": test["input"]}
+        try:
+            signal.setitimer(signal.ITIMER_PROF, 10)
+            answer = run(asked)
+        except Exception as error:
+            return Kill(body["kind"], test["id"], f"crash: {type(error).__name__}")
+        finally:
+            signal.setitimer(signal.ITIMER_PROF, 0)
+        found = judge(test, body["kind"], json.loads(json.dumps(answer)))
+        if found.outcome == "failed" or (
+            found.outcome == "acceptable" and any(differences(test["expect"], answer["output"]))
+        ):
+            where = found.difference.path if found.difference else ""
+            return Kill(body["kind"], test["id"], where.partition(".values")[0] or found.reason)
+    return Kill("", "", "")
+
+
+def _too_long(*_: Any) -> None:
+    raise TimeoutError("10 seconds of processor time for one vector")
+
+
+def order(mutant: Mutant | None) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    """All vectors, those of the mutant's paper first."""
+    paper = "" if mutant is None else mutant.paper
+    for body in sorted(envelopes(), key=lambda one: one["paper"] != paper):
+        for test in body["tests"]:
+            yield body, test
+
+
+def page(found: list[tuple[Mutant, Kill]]) -> str:
+    """The kill matrix for people."""
+    meant = [(m, k) for m, k in found if m.mistake not in EQUAL]
+    alive = [m for m, k in meant if not k.kind]
+    lines = [
+        "# Wrong programs that the vectors kill", "",
+        "Generated by `python -m tests.conform.mutants --write`. Each wrong program is the Python client",
+        "(conform/clients/reference.py) with one mistake; the first vector that it answers otherwise is listed.", "",
+        f"{len(meant) - len(alive)} of {len(meant)} are killed by vectors alone, and a control that changes nothing is not.", "",
+        "Not killed: " + ("; ".join(f"{m.paper or 'all'}: {m.mistake}" for m in alive) or "none") + ".", "",
+        "| paper | mistake | killed by | at |", "|---|---|---|---|",
+    ]  # fmt: skip
+    for mutant, kill in found:
+        lines.append(
+            f"| {mutant.paper or 'all'} | {mutant.mistake} | {kill.test or '-'} | {kill.path.replace('|', '/')} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    found = []
+    for mutant in mutants():
+        found.append((mutant, killed(mutant)))
+        print(f"{mutant.paper or 'all':10} {mutant.mistake:55} {found[-1][1].test or 'ALIVE'}", flush=True)
+    if "--write" in sys.argv:
+        PAGE.write_text(page(found), encoding="utf-8")
+    print(page(found).splitlines()[5])
+
+
+if __name__ == "__main__":
+    main()

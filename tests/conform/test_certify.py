@@ -1,0 +1,216 @@
+"""Certified runs: right ones pass, and each mistake that a run can show is named."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from refdp.audit.verdicts import Verdict
+from refdp.conform import certify, tape_file
+from refdp.conform.implied import smallest_scale_error
+from refdp.faces import cli, registry
+from refdp.noise.mechanisms import Exponential
+from refdp.papers import dpboost, fedgbdt, sgbdt
+from refdp.privacy.curator import Array, Curator, Request
+from refdp.privacy.events import Relation
+from refdp.privacy.sources import Recorder, SampleSource
+from tests.identity.running import records
+
+DATA = {"target": "binary", "rows": 120, "numeric": 2, "categories": [], "missing": 0.0, "seed": 3}
+PARAMS = {
+    "dpboost": dpboost.Params(4.0, Relation.ADD_REMOVE, trees=8, trees_per_ensemble=4, depth=4, bins=6),
+    "fedgbdt": fedgbdt.Params(epsilon=4.0, relation=Relation.ADD_REMOVE, trees=8, depth=4, bins=6),
+    "sgbdt": sgbdt.Params(epsilon=4.0, relation=Relation.ADD_REMOVE, trees=8, depth=3),
+}  # fmt: skip
+
+
+class Wrong(SampleSource):
+    """Noise with a mistake: a factor of it, the same again, or none at all."""
+
+    factor, again, bare = 1.0, False, False
+    kept: dict[Any, Array] = {}
+
+    def release(self, request: Request) -> Array:
+        output = super().release(request)
+        mechanism, value = request.mechanism, request.value
+        right = self.factor == 1 and not (self.again or self.bare)
+        if right or isinstance(mechanism, Exponential) or value is None:
+            return output
+        if self.bare:
+            return np.array(value)
+        if self.again:
+            return np.asarray(value + self.kept.setdefault(value.shape, output - value))
+        return np.asarray(value + self.factor * (output - value))
+
+
+def ran(paper: str, seed: int, params: Any = None, source: Any = None, **wrong: Any) -> tuple[tape_file.Tape, str]:
+    """Transcript and model of one run."""
+    params, data = params or PARAMS[paper], records(DATA)
+    if source is None:
+        source = Wrong(np.random.default_rng(seed), record=True)
+        for name, value in wrong.items():
+            setattr(source, name, value)
+    source.kept = {}
+    recorder = Recorder(source, params.relation)
+    model = registry.paper(paper).module.train(params, data, Curator(recorder, params.relation))
+    text = tape_file.tape_text(tape_file.header_of(paper, params, data), source.tape, recorder.transcript)
+    header, *entries = map(json.loads, text.splitlines())
+    return tape_file.Tape(header, tuple(entries)), model.to_json()
+
+
+def verdicts(tapes: list[Any], models: list[str]) -> dict[str, Verdict]:
+    found = certify.certify(tapes, records(DATA), models)
+    return {row.what: row.verdict for row in found.rows} | {"all": found.verdict}
+
+
+@pytest.mark.parametrize("noise", ["discrete", "floating"])
+@pytest.mark.parametrize("paper", PARAMS)
+def test_right_runs_pass(paper: str, noise: Any) -> None:
+    params = replace(PARAMS[paper], noise=noise)
+    tapes, models = zip(*(ran(paper, seed, params) for seed in range(3)), strict=True)
+    found = certify.certify(tapes, records(DATA), models)
+    assert found.verdict is Verdict.NOT_FOUND and found.ok and found.status == 0, found.to_dict()
+    assert {"plan", "mechanisms", "true values", "published object"} <= {
+        row.what for row in found.rows if row.verdict is Verdict.HOLDS
+    }
+    assert all(row.power for row in found.rows if row.verdict is Verdict.NOT_FOUND)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "what"),
+    [
+        ({"factor": 0.6}, "Laplace: scale"),
+        ({"factor": 1.7}, "Laplace: no other error in it"),
+        ({"again": True}, "freshness"),
+        ({"bare": True}, "noise is there at all"),
+    ],
+)
+def test_wrong_noise_is_found_from_outputs_alone(wrong: dict[str, Any], what: str) -> None:
+    params = replace(PARAMS["dpboost"], noise="floating")
+    runs = [ran("dpboost", seed, params, **wrong) for seed in range(4)]
+    assert verdicts([tape for tape, _ in runs], [model for _, model in runs])[what] is Verdict.VIOLATION
+
+
+def test_leaves_without_noise_are_named() -> None:
+    tape, model = ran("dpboost", 1, replace(PARAMS["dpboost"], noise="floating"), bare=True)
+    found = certify.certify([tape], records(DATA), [model])
+    row = next(row for row in found.rows if row.what == "noise is there at all")
+    assert "without any noise: score 0/ensemble 0 0/leaves" in row.reason
+
+
+class Forgetful(SampleSource):
+    """Publishes noisy leaves and moves its scores without their noise."""
+
+    def release(self, request: Request) -> Array:
+        output = super().release(request)
+        self.published.append(output)
+        return output if isinstance(request.mechanism, Exponential) else np.array(request.value)
+
+    published: list[Array]
+
+
+def forgetful(seed: int) -> tape_file.Tape:
+    params = replace(PARAMS["dpboost"], noise="floating", epsilon=200.0, trees=20)
+    source = Forgetful(np.random.default_rng(seed), record=True)
+    source.published = []
+    tape, _ = ran("dpboost", seed, params, source)
+    outputs = iter(source.published)
+    entries = []
+    for entry in tape.entries:
+        kept = {key: value for key, value in entry.items() if key != "value"}
+        if entry["kind"] == "release":
+            noisy = next(outputs)
+            if "index" not in entry:
+                kept["output"] = tape_file.array_out(noisy)
+        entries.append(kept)
+    return tape_file.Tape(tape.header, tuple(entries))
+
+
+def test_scores_that_move_without_noise_are_found() -> None:
+    found = verdicts([forgetful(seed) for seed in range(4)], [])
+    assert found["scores move by released values"] is Verdict.VIOLATION
+
+
+Change = Callable[[dict[str, Any]], dict[str, Any]]
+
+
+def changed(tape: tape_file.Tape, place: int, change: Change) -> tape_file.Tape:
+    entries = list(tape.entries)
+    entries[place] = change(entries[place])
+    return tape_file.Tape(tape.header, tuple(entries))
+
+
+@pytest.mark.parametrize(
+    ("place", "change", "what", "reason"),
+    [
+        (-1, lambda e: {**e, "mechanism": {**e["mechanism"], "scale": "0x1p-9"}}, "mechanisms", "scale"),
+        (1, lambda e: {**e, "mechanism": {**e["mechanism"], "coefficient": "0x1p+9"}}, "mechanisms", "coefficient"),
+        (-1, lambda e: {**e, "mechanism": {**e["mechanism"], "name": "Gaussian"}}, "mechanisms", "is due"),
+        (-1, lambda e: {**e, "value": e["output"]}, "true values", "is told"),
+        (-1, lambda e: {**e, "path": ["elsewhere"]}, "plan", "elsewhere"),
+        (-1, lambda e: {**e, "output": {**e["output"], "values": ["0x1.1p-30"] * 16}}, "plan", "not on the grid"),
+        (
+            1,
+            lambda e: {**e, "output": {**e["output"], "values": ["0x1p+0", "0x1.1p-9"]}},
+            "plan",
+            "none of the options",
+        ),
+    ],
+)
+def test_what_is_not_of_the_text_is_a_violation(place: int, change: Change, what: str, reason: str) -> None:
+    tape, model = ran("dpboost", 5)
+    found = certify.certify([changed(tape, place, change)], records(DATA), [model])
+    row = next(row for row in found.rows if row.what == what)
+    assert row.verdict is Verdict.VIOLATION and reason in row.reason and found.status == 1
+
+
+def test_a_model_that_does_not_follow_is_a_violation() -> None:
+    tape, model = ran("dpboost", 5)
+    assert verdicts([tape], [ran("dpboost", 6)[1]])["published object"] is Verdict.VIOLATION
+    assert verdicts([tape], [model[:-9]])["published object"] is Verdict.VIOLATION
+    nothing = certify.certify([tape], records(DATA))
+    assert nothing.verdict is Verdict.NOT_EXAMINED and nothing.status == 3
+
+
+def test_a_transcript_that_is_cut_off_or_too_long_is_no_run() -> None:
+    tape, model = ran("dpboost", 5)
+    for entries in (tape.entries[:-1], (*tape.entries, tape.entries[-1])):
+        assert verdicts([tape_file.Tape(tape.header, entries)], [model])["plan"] is Verdict.VIOLATION
+
+
+def test_the_power_that_is_told() -> None:
+    """2% of 64 000 Laplace draws is 5 deviations; a tenth of the draws sees three times as much."""
+    assert smallest_scale_error("Laplace", 64_000, 1e-6) == pytest.approx(0.0238, rel=0.03)
+    assert smallest_scale_error("Laplace", 128_000, 5e-7) < 0.02
+    assert smallest_scale_error("Gaussian", 64_000, 1e-6) < smallest_scale_error("Laplace", 32_000, 1e-6)
+
+
+TRAIN = ["train", "dpboost", "--data", "breast_cancer", "--epsilon", "2", "--set", "trees=4", "depth=2", "bins=4"]
+
+
+def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tape, model = tmp_path / "tape.jsonl", tmp_path / "model.json"
+    assert cli.run([*TRAIN, "--record", str(tape), "--private", "--out", str(model), "--json"]) == 0
+    capsys.readouterr()
+    given = ["certify", str(tape), "--data", "breast_cancer", "--model", str(model), "--json"]
+    assert cli.run(given) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["verdict"] == "NOT FOUND" and {"what", "verdict", "power"} <= set(said["checks"][0])
+    model.write_text(model.read_text().replace('"trees": 4', '"trees": 5'))
+    assert cli.run(given) == 1
+    assert cli.run(["certify", str(tape), "--data", "diabetes"]) == 2
+
+
+@pytest.mark.statistics
+def test_a_scale_two_per_cent_too_small_is_found() -> None:
+    """20 transcripts of 50 trees of depth 7: 128 000 draws, error rate 1e-6; the right ones pass."""
+    params = replace(PARAMS["dpboost"], trees=50, trees_per_ensemble=50, depth=7, noise="floating")
+    for factor, verdict in ((0.98, Verdict.VIOLATION), (1.0, Verdict.NOT_FOUND)):
+        tapes = [ran("dpboost", k, params, factor=factor)[0] for k in range(20)]
+        assert verdicts(tapes, [])["Laplace: scale"] is verdict
