@@ -17,6 +17,7 @@ import numpy as np
 from scipy import special, stats
 
 from refdp.conform.follow import Released
+from refdp.errors import InvalidParameter
 from refdp.noise.draws import FloatArray, sds_along, to_grid
 from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian, Laplace
 
@@ -56,6 +57,7 @@ def uniforms(one: Released, chance: np.random.Generator) -> FloatArray:
             return _wide_gaussian(steps, width, chance).ravel()
         case Exponential():
             return _choices(one, chance)
+    raise InvalidParameter(f"{one.name}: the law of {type(one.mechanism).__name__} is not known here")
 
 
 def _steps(one: Released, step: float) -> FloatArray:
@@ -177,7 +179,7 @@ def _repeated(releases: Sequence[Released]) -> list[Finding]:
         moved, shape = one.output - one.value, one.value.shape
         if isinstance(one.mechanism, DiscreteLaplace | DiscreteGaussian):
             moved = _steps(one, one.mechanism.step) * one.mechanism.step
-        units = one.mechanism.scale if isinstance(one.mechanism, Laplace | DiscreteLaplace) else one.mechanism.sd
+        units = getattr(one.mechanism, "scale", None) or getattr(one.mechanism, "sd", 1.0)
         noise = np.round(moved / sds_along(units, shape), 3).ravel()[:8] + 0.0
         key, name = noise.tobytes(), f"{one.name} (release {number + 1})"
         if key in seen and noise.any():
