@@ -179,7 +179,7 @@ def _repeated(releases: Sequence[Released]) -> list[Finding]:
         moved, shape = one.output - one.value, one.value.shape
         if isinstance(one.mechanism, DiscreteLaplace | DiscreteGaussian):
             moved = _steps(one, one.mechanism.step) * one.mechanism.step
-        units = getattr(one.mechanism, "scale", None) or getattr(one.mechanism, "sd", 1.0)
+        units: Any = getattr(one.mechanism, "scale", None) or getattr(one.mechanism, "sd", 1.0)
         noise = np.round(moved / sds_along(units, shape), 3).ravel()[:8] + 0.0
         key, name = noise.tobytes(), f"{one.name} (release {number + 1})"
         if key in seen and noise.any():
