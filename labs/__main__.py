@@ -1,0 +1,48 @@
+"""`python -m labs`: the table of refusals and acceptances. `python -m labs LAB`: one lab's, submission by submission.
+
+`python -m labs LAB mine.py` grades a student's file: status 0 if it passes, 1 if not, 2 for bad input.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from labs.grading import LABS, graded, lab, submitted
+
+
+def table(names: tuple[str, ...]) -> int:
+    """One line a lab: how many wrong submissions were refused, how many right ones accepted."""
+    wrongly = 0
+    print(f"{'lab':22} refused    accepted")
+    for name in names:
+        rows = list(graded(lab(name)))
+        refused = [not grade.passed for _, right, grade in rows if not right]
+        accepted = [grade.passed for _, right, grade in rows if right]
+        wrongly += refused.count(False) + accepted.count(False)
+        print(f"{name:22} {sum(refused):2} of {len(refused):2}   {sum(accepted):2} of {len(accepted):2}", flush=True)
+        if len(names) == 1:
+            for title, right, grade in rows:
+                print(f"  {'right' if right else 'wrong'}, {title}: {grade.text.splitlines()[0]}")
+    return 1 if wrongly else 0
+
+
+def main(arguments: list[str]) -> int:
+    """The exit status."""
+    unknown = [name for name in arguments[:1] if name not in LABS]
+    if unknown or len(arguments) > 2:
+        print(f"no lab {unknown[0] if unknown else arguments}: there are {', '.join(LABS)}", file=sys.stderr)
+        return 2
+    if len(arguments) < 2:
+        return table(tuple(arguments) or LABS)
+    try:
+        train = submitted(arguments[1])
+    except (OSError, ValueError, SyntaxError) as error:
+        print(error, file=sys.stderr)
+        return 2
+    found = lab(arguments[0]).grade(train)
+    print(found.text)
+    return 0 if found.passed else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

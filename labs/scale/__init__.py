@@ -1,0 +1,7 @@
+"""Epsilon as scale."""
+
+from refdp import Interval, Numeric, Schema
+
+SCHEMA = Schema((Numeric("x", 0.0, 1.0),), Interval(0.0, 1.0))
+EPSILON = 0.5
+RELATION = "add-remove"

@@ -1,0 +1,11 @@
+"""The record that moves, with its bug."""
+
+import numpy as np
+
+from labs.kit import laplace
+
+
+def train(records, curator):
+    """Four cells."""
+    cells = np.histogram(records.x[:, 0], bins=4, range=(0.0, 1.0))[0].astype(float)
+    return laplace(curator, "cells", cells, sensitivity=1.0, epsilon=1.0).tolist()
