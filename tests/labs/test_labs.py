@@ -1,4 +1,4 @@
-"""The autograder: wrong submissions are refused and right ones accepted; a sample by default, all where `-m statistics` is asked."""
+"""The autograder: wrong submissions are refused and right ones accepted; a sample here, all with `-m statistics`."""
 
 from __future__ import annotations
 
