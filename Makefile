@@ -68,9 +68,11 @@ mutate: $(VENV)/test.stamp  ## N random mutants that no author chose, resumable;
 	$(BIN)/python -m tests.mutants.drawn --number $(N) --jobs 2
 
 statistics: $(VENV)/test.stamp  ## the long statistical and large-scale replay runs
+	@echo "Statistics: tens of minutes on two cores, not measured as a whole. Ctrl-C ends it; nothing is kept."
 	$(BIN)/python -m pytest -n 2 -m statistics
 
 bench: $(VENV)/bench.stamp  ## speed, by ratio in one run
+	@echo "Benchmarks: eight programs, tens of minutes, not measured as a whole. Ctrl-C ends it; nothing is kept."
 	$(BIN)/python -m benchmarks.kernels
 	$(BIN)/python -m benchmarks.speed
 	$(BIN)/python -m benchmarks.accounting

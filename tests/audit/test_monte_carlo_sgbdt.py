@@ -44,8 +44,8 @@ class Quieter(Curator):
     """A curator that adds half the noise that it is asked for."""
 
     def release(self, name: str, mechanism: Any, value: Any, **declared: Any) -> Any:
-        sd = tuple(one / 2 for one in mechanism.sd)
-        return super().release(name, Gaussian(sd), value, **declared)
+        halved = replace(mechanism, mechanism=Gaussian(tuple(one / 2 for one in mechanism.mechanism.sd)))
+        return super().release(name, halved, value, **declared)
 
 
 @cache
