@@ -11,7 +11,10 @@ from refdp.privacy.events import Relation
 
 def check_number(name: str, value: Any, *, above: float | None = None, least: float | None = None,
                  below: float | None = None, most: float | None = None) -> None:  # fmt: skip
-    """A finite real number inside the stated open (above, below) or closed (least, most) bounds."""
+    """A finite real number inside the stated open (above, below) or closed (least, most) bounds.
+
+    Errors: InvalidParameter for anything else.
+    """
     allowed = [f"> {above}"] * (above is not None) + [f">= {least}"] * (least is not None)
     allowed += [f"< {below}"] * (below is not None) + [f"<= {most}"] * (most is not None)
     number = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
@@ -26,13 +29,16 @@ def check_number(name: str, value: Any, *, above: float | None = None, least: fl
 
 
 def check_count(name: str, value: Any, *, least: int = 1, most: int = 1_000_000) -> None:
-    """A whole number between least and most."""
+    """A whole number between least and most. Errors: InvalidParameter for anything else."""
     if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
         raise InvalidParameter(f"{name} = {value!r}: a whole number from {least} to {most} is allowed")
 
 
 def check_choices(params: Any) -> None:
-    """Every field of a dataclass whose type is a Literal or a Relation holds one of the allowed values."""
+    """Every field of a dataclass whose type is a Literal or a Relation holds one of the allowed values.
+
+    Errors: InvalidParameter for the first field that does not.
+    """
     for name, hint in get_type_hints(type(params)).items():
         value = getattr(params, name)
         if get_origin(hint) is Literal and value not in get_args(hint):

@@ -81,6 +81,8 @@ def total_mu(epsilon: float, delta: float, accounting: Literal["renyi", "exact"]
     Rounded down to a public grid, so that the noise is the same on every machine.
     exact: from the profile of the Gaussian. renyi: from the curve alpha mu^2 / 2 at ORDERS (Maddock et al. 2022), by
     the conversion of Canonne, Kamath, Steinke (2020, Proposition 12); never larger.
+
+    Errors: InvalidParameter where no order up to 2^40 reaches epsilon.
     """
     if accounting == "exact":
         return portable.coarser(exact_gaussian.mu_for(epsilon, delta), BITS)

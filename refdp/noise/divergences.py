@@ -23,7 +23,7 @@ _THETA = np.arange(1.0, 9.0)  # terms of a theta series: the first one left out 
 
 
 def phi(x: FloatArray) -> FloatArray:
-    """φ(x) = e^x - 1 - x, to full relative precision."""
+    """φ(x) = e^x - 1 - x, to full relative precision. Array of x's shape."""
     small = np.abs(x) < 0.25
     y = np.where(small, x, 0.0)
     series = np.ones_like(y)
@@ -33,7 +33,10 @@ def phi(x: FloatArray) -> FloatArray:
 
 
 def log_mean_exp(log_weights: FloatArray, x: FloatArray) -> FloatArray:
-    """log Σ_j w_j e^(x_j) along the last axis, for weights that sum to 1 and x >= 0."""
+    """log Σ_j w_j e^(x_j) along the last axis, for weights that sum to 1 and x >= 0.
+
+    weights and x of one shape (..., n); array of shape (...).
+    """
     from scipy.special import logsumexp  # loaded on first use: it takes longer than the rest of a command's start
 
     moderate = x.max(axis=-1, initial=0.0) <= 500.0
@@ -85,6 +88,8 @@ def laplace_divergence(order: float, distance: FloatArray, unit: float = 0.0) ->
     positive sum of exponentials is convex. The moment is the same for α and 1-α; for 1/2 <= α < 1 it is e^((α-1)T)
     times a positive increasing concave function, its logarithm is concave, and 1/(α-1) < 0. α = 1 and ∞ are limits.
     tests/mechanisms/test_exact_divergences.py checks it numerically.
+
+    Array of the shape of `distance`.
     """
     if order == math.inf:
         return distance
@@ -152,6 +157,8 @@ def discrete_gaussian_divergence(order: float, shift: FloatArray, unit: float) -
         α τ shift²/2 + 1/(α-1) log[ θ((1-α) shift) / θ(0) ],   θ(s) = Σ_k exp(-τ (k-s)²/2)
 
     by completing the square (Canonne, Kamath, Steinke 2020, proof of Proposition 5). α = 1: τ shift²/2.
+
+    Array of the shape of `shift`.
     """
     if order == math.inf:
         return np.asarray(np.where(shift == 0, 0.0, np.inf))

@@ -45,7 +45,7 @@ class Draws:
 
 
 def check_positive(name: str, number: object) -> None:
-    """Accept real numbers between 2^-500 and 2^500."""
+    """Accept real numbers between 2^-500 and 2^500. Errors: InvalidParameter for anything else."""
     if (
         isinstance(number, bool)
         or not isinstance(number, int | float | np.integer | np.floating)
@@ -57,13 +57,16 @@ def check_positive(name: str, number: object) -> None:
 
 
 def check_order(order: float) -> None:
-    """Accept the orders of a Renyi divergence: 0 < order <= infinity, with 1 the Kullback-Leibler divergence."""
+    """Accept the orders of a Renyi divergence: 0 < order <= infinity, with 1 the Kullback-Leibler divergence.
+
+    Errors: InvalidParameter for anything else.
+    """
     if not order > 0:
         raise InvalidParameter(f"Renyi order {order!r}: allowed are numbers > 0 and infinity (Renyi 1961)")
 
 
 def finite_array(name: str, numbers: npt.ArrayLike) -> FloatArray:
-    """The numbers as a float64 array, all finite."""
+    """The numbers as a float64 array, all finite. Any shape. Errors: InvalidParameter for a NaN or an infinity."""
     array = np.asarray(numbers, dtype=np.float64)
     if not np.isfinite(array).all():
         raise InvalidParameter(f"{name} holds a NaN or an infinity: allowed are finite numbers")
@@ -71,13 +74,16 @@ def finite_array(name: str, numbers: npt.ArrayLike) -> FloatArray:
 
 
 def check_shape(name: str, shape: tuple[int, ...], expected: tuple[int, ...]) -> None:
-    """Require one public shape for values, draws and outputs."""
+    """Require one public shape for values, draws and outputs. Errors: InvalidParameter for another shape."""
     if shape != expected:
         raise InvalidParameter(f"{name} has shape {shape}: allowed is {expected}, the shape that the value fixes")
 
 
 def check_norm(mechanism: str, norm: object, allowed: tuple[object, ...]) -> None:
-    """Require a norm in which the mechanism's cost is a function of the sensitivity."""
+    """Require a norm in which the mechanism's cost is a function of the sensitivity.
+
+    Errors: InvalidParameter for another norm.
+    """
     if norm not in allowed:
         raise InvalidParameter(f"norm {norm!r} for {mechanism}: allowed are {', '.join(map(repr, allowed))}")
 
@@ -102,6 +108,8 @@ def snap(numbers: FloatArray, scale: npt.ArrayLike) -> FloatArray:
     A function of the noisy number and of public parameters, hence post-processing. It hides that the logarithm of two
     platforms may differ in the last bit. It is no defence against the floating-point attack of Mironov (2012); the
     discrete mechanisms are.
+
+    Array of the shape of `numbers`; scale: one number or an array that broadcasts to it.
     """
     exponent = np.frexp(np.asarray(scale, dtype=np.float64))[1] - 1 - GRID_BITS
     with np.errstate(over="ignore"):
@@ -111,7 +119,10 @@ def snap(numbers: FloatArray, scale: npt.ArrayLike) -> FloatArray:
 
 
 def to_grid(name: str, numbers: npt.ArrayLike, step: float) -> IntArray:
-    """The nearest multiple of the step, as its integer index."""
+    """The nearest multiple of the step, as its integer index.
+
+    Array of the shape of `numbers`. Errors: InvalidParameter beyond 2^52 steps.
+    """
     with np.errstate(over="ignore"):
         index = np.rint(finite_array(name, numbers) / step)
     if (np.abs(index) > LARGEST_INDEX).any():
@@ -120,7 +131,10 @@ def to_grid(name: str, numbers: npt.ArrayLike, step: float) -> IntArray:
 
 
 def released_index(output: npt.ArrayLike, step: float) -> IntArray:
-    """The index of a released multiple of the step; anything else is not an output of a mechanism on this grid."""
+    """The index of a released multiple of the step; anything else is not an output of a mechanism on this grid.
+
+    Array of the output's shape. Errors: InvalidParameter off the grid.
+    """
     index = to_grid("output", output, step)
     if not np.array_equal(step * index, np.asarray(output, dtype=np.float64)):
         raise InvalidParameter(f"output is not a multiple of {step!r}: allowed are the points of the mechanism's grid")
@@ -151,7 +165,10 @@ def smallest_scale(name: str, epsilon: float, bound: float) -> float:
 
 
 def sds_along(sd: float | tuple[float, ...], shape: tuple[int, ...]) -> FloatArray:
-    """One standard deviation for all coordinates, or one per entry of the last axis."""
+    """One standard deviation for all coordinates, or one per entry of the last axis.
+
+    Errors: InvalidParameter where the last axis has another length.
+    """
     if not isinstance(sd, tuple):
         return np.asarray(sd, dtype=np.float64)
     if shape[-1:] != (len(sd),):

@@ -71,7 +71,10 @@ class Exponential:
         return Draws(self.STANDARD, utilities(value).shape)
 
     def apply(self, value: ArrayLike, standard: ArrayLike) -> IntArray:
-        """The chosen option of every row, shape (rows,)."""
+        """The chosen option of every row, shape (rows,).
+
+        Errors: InvalidParameter for draws of another shape, or negative ones.
+        """
         table = utilities(value)
         draws = checked_draws(standard, table.shape)
         log_weights = self._log_weights(table)
@@ -93,6 +96,8 @@ class Exponential:
 
         The difference of the log probabilities, from the changes only, so that utilities of 1e8 cost no digits.
         ±inf where exactly one of the two values excludes the option.
+
+        Errors: InvalidParameter for an option that both values exclude.
         """
         table, changed = _tables(value, other)
         if np.isneginf(_chosen(np.maximum(table, changed), output)).any():
@@ -111,7 +116,7 @@ class Exponential:
         return np.asarray(self._losses(*_tables(value, other)).max(axis=1, initial=-np.inf))
 
     def worst_output(self, value: ArrayLike, other: ArrayLike) -> IntArray:
-        """An option of largest loss in every row."""
+        """An option of largest loss in every row. Array of shape (rows,)."""
         return np.asarray(np.argmax(self._losses(*_tables(value, other)), axis=1), dtype=np.int64)
 
     def observed_change(self, value: ArrayLike, other: ArrayLike, norm: Norm) -> float:
@@ -159,7 +164,10 @@ class Exponential:
 
 
 def utilities(value: ArrayLike) -> FloatArray:
-    """The value as a utility table of shape (rows, options) whose entries are finite or, excluding an option, -inf."""
+    """The value as a utility table of shape (rows, options) whose entries are finite or, excluding an option, -inf.
+
+    Errors: InvalidParameter for another table.
+    """
     table = np.asarray(value, dtype=np.float64)
     if table.ndim != 2 or table.shape[1] == 0:
         raise InvalidParameter(f"utilities of shape {table.shape}: allowed is (rows, options) with at least one option")

@@ -58,7 +58,7 @@ class DiscreteLaplace:
         return Draws(self.STANDARD, np.shape(value), Fraction(self.scale) / Fraction(self.step))
 
     def apply(self, value: ArrayLike, standard: ArrayLike) -> FloatArray:
-        """step * (index of the value + draw)."""
+        """step * (index of the value + draw). Array of the value's shape."""
         return _moved_on_grid(value, standard, self.step)
 
     def log_density(self, value: ArrayLike, output: ArrayLike) -> FloatArray:
@@ -73,7 +73,10 @@ class DiscreteLaplace:
         return np.asarray((np.abs(gaps[1]) - np.abs(gaps[0])) * (self.step / self.scale))
 
     def divergence(self, value: ArrayLike, other: ArrayLike, order: float) -> float:
-        """Σ of `refdp.noise.divergences.laplace_divergence` with its unit over the coordinates."""
+        """Σ of `refdp.noise.divergences.laplace_divergence` with its unit over the coordinates.
+
+        Arrays of one shape in, one number out.
+        """
         check_order(order)
         return float(laplace_divergence(order, self.worst_loss(value, other), self.step / self.scale).sum())
 
@@ -82,12 +85,12 @@ class DiscreteLaplace:
         return np.asarray(np.abs(_grid_change(value, other, self.step)) * (self.step / self.scale))
 
     def worst_output(self, value: ArrayLike, other: ArrayLike) -> FloatArray:
-        """One step beyond the value, on the side away from the other value."""
+        """One step beyond the value, on the side away from the other value. Array of the value's shape."""
         change = _grid_change(value, other, self.step)
         return np.asarray(self.step * (to_grid("value", value, self.step) - np.sign(change)))
 
     def observed_change(self, value: ArrayLike, other: ArrayLike, norm: Norm) -> float:
-        """Σ |v - v'| of the values on the grid."""
+        """Σ |v - v'| of the values on the grid. Arrays of one shape in, one number out."""
         check_norm("discrete Laplace noise", norm, (1,))
         return float(np.abs(_grid_change(value, other, self.step)).sum() * self.step)
 
@@ -133,7 +136,7 @@ class DiscreteGaussian:
         return Draws(self.STANDARD, shape, _variance(self.sd, self.step))
 
     def apply(self, value: ArrayLike, standard: ArrayLike) -> FloatArray:
-        """step * (index of the value + draw)."""
+        """step * (index of the value + draw). Array of the value's shape."""
         return _moved_on_grid(value, standard, self.step)
 
     def log_density(self, value: ArrayLike, output: ArrayLike) -> FloatArray:
@@ -150,7 +153,10 @@ class DiscreteGaussian:
         return np.asarray(0.5 * (unit * (other_gap - gap)) * (unit * (gap + other_gap)))
 
     def divergence(self, value: ArrayLike, other: ArrayLike, order: float) -> float:
-        """Σ of `refdp.noise.divergences.discrete_gaussian_divergence` over the coordinates."""
+        """Σ of `refdp.noise.divergences.discrete_gaussian_divergence` over the coordinates.
+
+        Arrays of one shape in, one number out.
+        """
         check_order(order)
         shift = np.abs(_grid_change(value, other, self.step)).astype(np.float64)
         if not isinstance(self.sd, tuple):
@@ -164,13 +170,19 @@ class DiscreteGaussian:
         return np.asarray(np.where(_grid_change(value, other, self.step) == 0, 0.0, np.inf))
 
     def worst_output(self, value: ArrayLike, other: ArrayLike) -> FloatArray:
-        """No output attains the supremum: `TAIL` standard deviations, rounded up to the grid, beyond the value."""
+        """No output attains the supremum: `TAIL` standard deviations, rounded up to the grid, beyond the value.
+
+        Array of the value's shape.
+        """
         change = _grid_change(value, other, self.step)
         reach = np.ceil(TAIL / self._units(change.shape)).astype(np.int64)
         return np.asarray(self.step * (to_grid("value", value, self.step) - reach * np.sign(change)))
 
     def observed_change(self, value: ArrayLike, other: ArrayLike, norm: Norm) -> float:
-        """Euclidean norm of v - v' on the grid, for "whitened" in standard deviations."""
+        """Euclidean norm of v - v' on the grid, for "whitened" in standard deviations.
+
+        Arrays of one shape in, one number out.
+        """
         check_norm("discrete Gaussian noise", norm, (2, "whitened"))
         change = _grid_change(value, other, self.step)
         return math.hypot(*(change * (self._units(change.shape) if norm == "whitened" else self.step)).ravel())

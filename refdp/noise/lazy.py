@@ -38,7 +38,7 @@ class Words(Protocol):
     """A source of uniform 64-bit words."""
 
     def words(self, count: int) -> NDArray[np.uint64]:
-        """So many of them."""
+        """So many of them. Array of shape (count,)."""
         ...
 
 
@@ -87,7 +87,10 @@ def exp_bounds(x: Fraction, decimals: int) -> tuple[Fraction, Fraction]:
 
 
 def below(n: int, count: int, bits: Words) -> IntArray:
-    """Uniform integers in 0..n-1, n <= 2^62: as many bits as n-1 has, drawn again where they are not below n."""
+    """Uniform integers in 0..n-1, n <= 2^62: as many bits as n-1 has, drawn again where they are not below n.
+
+    Array of shape (count,).
+    """
     mask = np.uint64((1 << (n - 1).bit_length()) - 1)
     found: NDArray[np.uint64] = bits.words(count) & mask
     while (again := np.flatnonzero(found >= n)).size:
@@ -96,7 +99,10 @@ def below(n: int, count: int, bits: Words) -> IntArray:
 
 
 def bernoulli_exp(gamma: FloatArray, exact: Callable[[int], Fraction], bits: Words) -> Flags:
-    """True with probability e^-x in every place, x = exact(place) >= 0; gamma: x, off by at most 2^-40 (1 + x)."""
+    """True with probability e^-x in every place, x = exact(place) >= 0; gamma: x, off by at most 2^-40 (1 + x).
+
+    Array of the places' shape.
+    """
     digits = bits.words(len(gamma)) >> np.uint64(64 - DIGITS)
     u, p = digits * 2.0**-DIGITS, portable.exp(-gamma)
     yes = u + 2.0**-DIGITS <= p * (1 - MARGIN)
@@ -107,7 +113,10 @@ def bernoulli_exp(gamma: FloatArray, exact: Callable[[int], Fraction], bits: Wor
 
 
 def geometric(count: int, bits: Words) -> IntArray:
-    """P(h) = (1 - 1/e) e^-h: how many of e^-1, e^-2, ... a uniform number is below, that is floor(-log U)."""
+    """P(h) = (1 - 1/e) e^-h: how many of e^-1, e^-2, ... a uniform number is below, that is floor(-log U).
+
+    Array of shape (count,).
+    """
     digits = bits.words(count) >> np.uint64(64 - DIGITS)
     y = -portable.log(np.maximum(digits, np.uint64(1)) * 2.0**-DIGITS)
     found: FloatArray = np.floor(y)
@@ -123,7 +132,10 @@ def geometric(count: int, bits: Words) -> IntArray:
 
 
 def laplace(scale: Fraction, count: int, bits: Words) -> IntArray:
-    """As `refdp.noise.samplers.discrete_laplace`, by the same algorithm, for numerators below `LARGEST` 2^10."""
+    """As `refdp.noise.samplers.discrete_laplace`, by the same algorithm, for numerators below `LARGEST` 2^10.
+
+    Array of shape (count,).
+    """
     t, s = scale.numerator, scale.denominator
     kept = [np.empty(0, dtype=np.int64)]
     missing = count
@@ -144,6 +156,8 @@ def laplace(scale: Fraction, count: int, bits: Words) -> IntArray:
 
 def gaussian(sigma2: Fraction, width: int, count: int, bits: Words) -> IntArray:
     """As `refdp.noise.samplers.discrete_gaussian`, for widths floor(sigma) + 1 below `LARGEST`: from a table of sums
+
+    Array of shape (count,).
     where it is short, else by the same algorithm, one after the other if there are few."""
     if width <= LISTED:
         return _listed(sigma2, count, bits)

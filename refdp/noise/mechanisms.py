@@ -70,7 +70,7 @@ class Laplace:
         return Draws(self.STANDARD, np.shape(value))
 
     def apply(self, value: ArrayLike, standard: ArrayLike) -> FloatArray:
-        """value + scale * standard, snapped."""
+        """value + scale * standard, snapped. Array of the value's shape."""
         centre = finite_array("value", value)
         return snap(centre + self.scale * checked_draws(standard, centre.shape), self.scale)
 
@@ -86,7 +86,10 @@ class Laplace:
         return _distance_gain(centre - moved, (noisy - centre) + (noisy - moved)) / self.scale
 
     def divergence(self, value: ArrayLike, other: ArrayLike, order: float) -> float:
-        """Σ of `refdp.noise.divergences.laplace_divergence` over the coordinates."""
+        """Σ of `refdp.noise.divergences.laplace_divergence` over the coordinates.
+
+        Arrays of one shape in, one number out.
+        """
         check_order(order)
         return float(laplace_divergence(order, self.worst_loss(value, other)).sum())
 
@@ -96,12 +99,15 @@ class Laplace:
         return np.asarray(np.abs(centre - moved) / self.scale)
 
     def worst_output(self, value: ArrayLike, other: ArrayLike) -> FloatArray:
-        """One scale beyond the value, away from the other value; every output there attains the worst loss."""
+        """One scale beyond the value, away from the other value; every output there attains the worst loss.
+
+        Array of the value's shape.
+        """
         centre, moved = pair(value, other)
         return np.asarray(centre + self.scale * np.sign(centre - moved))
 
     def observed_change(self, value: ArrayLike, other: ArrayLike, norm: Norm) -> float:
-        """Σ |v - v'|."""
+        """Σ |v - v'|. Arrays of one shape in, one number out."""
         check_norm("Laplace noise", norm, (1,))
         centre, moved = pair(value, other)
         return float(np.abs(centre - moved).sum())
@@ -144,7 +150,7 @@ class Gaussian:
         return Draws(self.STANDARD, np.shape(value))
 
     def apply(self, value: ArrayLike, standard: ArrayLike) -> FloatArray:
-        """value + sd * standard, snapped."""
+        """value + sd * standard, snapped. Array of the value's shape."""
         centre = finite_array("value", value)
         sds = self._sds(centre.shape)
         return snap(centre + sds * checked_draws(standard, centre.shape), sds)
@@ -163,7 +169,7 @@ class Gaussian:
         return np.asarray(0.5 * ((centre - moved) / sds) * ((noisy - centre) / sds + (noisy - moved) / sds))
 
     def divergence(self, value: ArrayLike, other: ArrayLike, order: float) -> float:
-        """(α/2) Σ ((v - v') / sd)² (Mironov 2017, Proposition 7)."""
+        """(α/2) Σ ((v - v') / sd)² (Mironov 2017, Proposition 7). Arrays of one shape in, one number out."""
         check_order(order)
         return gaussian_cost(order, self.observed_change(value, other, "whitened"))
 
@@ -173,12 +179,15 @@ class Gaussian:
         return np.asarray(np.where(centre == moved, 0.0, np.inf))
 
     def worst_output(self, value: ArrayLike, other: ArrayLike) -> FloatArray:
-        """No output attains the supremum: `TAIL` standard deviations beyond the value, away from the other value."""
+        """No output attains the supremum: `TAIL` standard deviations beyond the value, away from the other value.
+
+        Array of the value's shape.
+        """
         centre, moved = pair(value, other)
         return np.asarray(centre + TAIL * self._sds(centre.shape) * np.sign(centre - moved))
 
     def observed_change(self, value: ArrayLike, other: ArrayLike, norm: Norm) -> float:
-        """Euclidean norm of v - v', or of (v - v') / sd for "whitened"."""
+        """Euclidean norm of v - v', or of (v - v') / sd for "whitened". Arrays of one shape in, one number out."""
         check_norm("Gaussian noise", norm, (2, "whitened"))
         centre, moved = pair(value, other)
         sds = self._sds(centre.shape)

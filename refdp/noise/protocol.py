@@ -36,7 +36,10 @@ class Mechanism(Protocol):
         """The kind of its standard draws (`draws.Draws.kind`); "discrete-..." for exact ones on a grid."""
 
     def draws(self, value: ArrayLike) -> Draws:
-        """The standard draws that one application to `value` consumes."""
+        """The standard draws that one application to `value` consumes.
+
+        Of the value's shape for noise, (rows, options) for a choice.
+        """
 
     def apply(self, value: ArrayLike, standard: ArrayLike) -> NDArray[Any]:
         """The output: a function of the value and of draws of the shape that `draws` tells, and of nothing else."""
@@ -51,13 +54,16 @@ class Mechanism(Protocol):
         """The largest `loss` over all outputs, per coordinate or row; inf where there is none."""
 
     def worst_output(self, value: ArrayLike, other: ArrayLike) -> NDArray[Any]:
-        """An output that attains the worst loss, or comes close where none does."""
+        """An output that attains the worst loss, or comes close where none does. Of the output's shape."""
 
     def divergence(self, value: ArrayLike, other: ArrayLike, order: float) -> float:
-        """Rényi divergence of the joint output at one order > 0, in nats."""
+        """Rényi divergence of the joint output at one order > 0, in nats. Arrays of one shape in, one number out."""
 
     def observed_change(self, value: ArrayLike, other: ArrayLike, norm: Norm) -> float:
-        """The change between the two values in this norm, to be held against a declared sensitivity."""
+        """The change between the two values in this norm, to be held against a declared sensitivity.
+
+        Arrays of one shape in, one number out.
+        """
 
     def pure_cost(self, sensitivity: Sensitivity) -> float:
         """The pure ε of a declared sensitivity; inf if there is none."""

@@ -54,7 +54,7 @@ class GeneratorBits:
         return candidate
 
     def words(self, count: int) -> NDArray[np.uint64]:
-        """Uniform 64-bit words."""
+        """Uniform 64-bit words. Array of shape (count,)."""
         return np.frombuffer(self._generator.bytes(8 * count), dtype="<u8").astype(np.uint64, copy=False)
 
     def _take(self, size: int) -> int:
@@ -75,7 +75,7 @@ class SystemBits:
         return secrets.randbelow(n)
 
     def words(self, count: int) -> NDArray[np.uint64]:
-        """Uniform 64-bit words."""
+        """Uniform 64-bit words. Array of shape (count,)."""
         return np.frombuffer(secrets.token_bytes(8 * count), dtype="<u8").astype(np.uint64)
 
 
@@ -93,7 +93,7 @@ def bernoulli_exp(x: Fraction, bits: Bits) -> bool:
 
 
 def discrete_laplace(scale: Fraction, size: int | tuple[int, ...], bits: Bits) -> IntArray:
-    """Integers with P(z) proportional to exp(-|z| / scale), exactly."""
+    """Integers with P(z) proportional to exp(-|z| / scale), exactly. Array of the given shape."""
     _check_parameter("scale", scale)
     many = _many(bits)
     if many is None or scale.numerator >= lazy.LARGEST << 10:
@@ -102,7 +102,7 @@ def discrete_laplace(scale: Fraction, size: int | tuple[int, ...], bits: Bits) -
 
 
 def discrete_gaussian(sigma2: Fraction, size: int | tuple[int, ...], bits: Bits) -> IntArray:
-    """Integers with P(z) proportional to exp(-z² / (2 sigma2)), exactly."""
+    """Integers with P(z) proportional to exp(-z² / (2 sigma2)), exactly. Array of the given shape."""
     _check_parameter("sigma2", sigma2)
     width = _width(sigma2)
     many = _many(bits)
