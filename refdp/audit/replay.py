@@ -321,7 +321,12 @@ def _differing_models(model: str, replayed: list[str], pair: Pair) -> list[Viola
 
 def leaks(one_block: Transcript, everywhere: Transcript, absent: Transcript, pair: Pair) -> list[Violation]:
     """Releases that change although the record is not in their block, or change differently when it is."""
-    block_of = {e.request.serial: int(e.output[pair.position]) for e in one_block.entries if e.request.kind == "assign"}
+    place = pair.position
+    block_of = {
+        e.request.serial: int(e.output[place]) if place < len(e.output) else -1
+        for e in one_block.entries
+        if e.request.kind == "assign"
+    }
     found = []
     for entry, inside, outside in zip(one_block.entries, everywhere.entries, absent.entries, strict=True):
         if entry.value is None or not entry.scopes:

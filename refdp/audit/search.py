@@ -63,7 +63,7 @@ class Notes:
 class Search:
     """One trainer's replays. source: of a recorded run. watched: modules whose own state is compared, too.
 
-    draws: further draws of each kind of noise.
+    draws: further draws of each kind of noise. late: see `Target`.
     """
 
     train: Trainer
@@ -75,6 +75,7 @@ class Search:
     source: Callable[[np.random.Generator], Source] = SampleSource
     watched: tuple[str, ...] = ()
     draws: int = noise_law.DRAWS
+    late: bool = False
     _transcripts: list[Transcript] = field(default_factory=list)
     _mechanisms: dict[str, tuple[Any, str]] = field(default_factory=dict)
     _bare: dict[str, set[bytes]] = field(default_factory=dict)
@@ -133,7 +134,7 @@ class Search:
             return []
         removed = pair.position if on_first or pair.old is not None else None
         coins = np.random.default_rng([self.seed, number, 1])
-        source = ReplaySource(recorded.transcript, Target(removed, pair.position, blocks=coins))
+        source = ReplaySource(recorded.transcript, Target(removed, pair.position, blocks=coins, late=self.late))
         one = self._run(pair.first(), source, number)
         self.notes.single += 1
         if one.failed:
@@ -161,7 +162,8 @@ class Search:
                                    {"detail": recorded.bad_noise, **pair.witness()}))  # fmt: skip
         if number < 1000:
             self._collect(recorded)
-        present, absent = Target(removed, pair.position), Target(removed, None, neighbour=pair.old is None)
+        present = Target(removed, pair.position, late=self.late)
+        absent = Target(removed, None, neighbour=pair.old is None, late=self.late)
         wanted = [(pair.first(), present)]
         if pair.old is None or has_secrets(recorded.transcript):
             wanted.append((pair.base, absent))

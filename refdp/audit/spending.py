@@ -97,8 +97,8 @@ def _replays(paper: Paper, params: Any, pair: Pair, seed: np.random.Generator) -
         return paper.train(params, records, curator)
 
     transcript, _ = run(train, pair.first(), source_for(params, seed), pair.relation)
-    present = ReplaySource(transcript, Target(pair.position, pair.position))
-    absent = ReplaySource(transcript, Target(pair.position, None))
+    present = ReplaySource(transcript, Target(pair.position, pair.position, late=True))
+    absent = ReplaySource(transcript, Target(pair.position, None, late=True))
     return run(train, pair.first(), present, pair.relation)[0], run(train, pair.base, absent, pair.relation)[0]
 
 

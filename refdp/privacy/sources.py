@@ -172,12 +172,14 @@ class Target:
       sizes of secret blocks may differ.
     blocks: puts the audited record into one random block (or none) of each scope instead of everywhere, to check that
       its presence changes nothing but that block's releases, which the exact mixture assumes.
+    late: records arrive in batches, so that the audited one has no slot in the assignments before it arrives.
     """
 
     removed: int | None
     inserted: int | None
     neighbour: bool = True
     blocks: np.random.Generator | None = None
+    late: bool = False
 
     def block(self, law: tuple[Any, ...]) -> int:
         """The audited record's block in a scope of that law."""
@@ -225,10 +227,11 @@ class ReplaySource:
             if self.target.neighbour:
                 _same(request, "assignment", entry.request.law, request.law)
             member = entry.output.copy()
-            if self.target.removed is not None:
-                member = np.delete(member, self.target.removed)
-            if self.target.inserted is not None:
-                member = np.insert(member, self.target.inserted, self.target.block(request.law))
+            here, there = self.target.removed, self.target.inserted
+            if here is not None and not (self.target.late and here >= len(member)):
+                member = np.delete(member, here)
+            if there is not None and not (self.target.late and len(member) == request.size):
+                member = np.insert(member, there, self.target.block(request.law))
             _same(request, "shape", (len(member),), (request.size,))
             return member
 

@@ -69,7 +69,18 @@ LowBits = Annotated[
 Html = Annotated[Path | None, typer.Option("--html", help="Write the report as one page.")]
 
 
-ABOUT_PAPERS = ("paper", "data", "target", "bounds", "as_published", "pairs", "set_")
+ABOUT_PAPERS = (
+    "paper",
+    "data",
+    "target",
+    "bounds",
+    "as_published",
+    "pairs",
+    "set_",
+    "stream",
+    "participants",
+    "owners",
+)
 ABOUT_CALLABLES = ("pair", "confidence", "samples", "jobs", "resume", "structural", "outliers", "low_bits")
 
 
@@ -91,6 +102,9 @@ def audit(
     pairs: Annotated[int, typer.Option("--pairs", help="Neighbouring pairs to replay.")] = PAIRS,
     seed: Annotated[int, typer.Option("--seed", help="Of the pairs and of the recorded noise.")] = 0,
     set_: Settings = None,
+    stream: Annotated[int | None, typer.Option("--stream", help="Train on so many batches, one after another.")] = None,
+    participants: Annotated[int | None, typer.Option("--participants", help="Train on so many hosts' records.")] = None,
+    owners: Annotated[int | None, typer.Option("--owners", help="Train among so many owners, by messages.")] = None,
     name: Callable = None,
     trainer: Trainer = None,
     schema: SchemaFile = None,
@@ -143,7 +157,7 @@ def audit(
         raise InvalidParameter(f"PAPER or --callable is needed; papers are {', '.join(registry.PAPERS)}")
     from refdp.audit.report import audit_paper
     from refdp.audit.verdicts import exit_status
-    from refdp.faces.commands.audit_run import audit_page, command_of, records_of, small
+    from refdp.faces.commands.audit_run import audit_page, command_of, records_of, small, way_of
 
     chosen = registry.paper(paper)
     given = read_settings(set_, epsilon=epsilon, delta=delta, relation=relation)
@@ -151,8 +165,17 @@ def audit(
     check_count("pairs", pairs)
     check_count("seed", seed, least=0)
     records = records_of(data, target, bounds)
+    way = way_of(chosen, stream, participants, owners)
+    if way is not None and html is not None:
+        raise InvalidParameter("--html: not allowed with --stream, --participants or --owners")
+    if stream is not None and not getattr(params, "extra_trees", 1):
+        raise InvalidParameter("--stream: batches after the first bring no trees without --set extra_trees=N")
     with bar("replaying") as progress:
-        report = audit_paper(chosen, params, pairs, seed, records=records, progress=progress)
+        report = (
+            audit_paper(chosen, params, pairs, seed, records=records, progress=progress)
+            if way is None
+            else audit_paper(way.paper, params, pairs, seed, records=records, arranged=way.arranged, progress=progress)
+        )
     emit(report.to_dict(), audit_page(f"{paper}, {relation.value} neighbours", report), as_json)
     wrote = True
     if html is not None:
@@ -171,7 +194,8 @@ def audit(
 
 def _check_trainer(context: typer.Context) -> None:
     """What --trainer would ignore is refused."""
-    about = ("paper", "data", "bounds", "as_published", "set_", "name", "html", *ABOUT_CALLABLES)
+    ways = ("stream", "participants", "owners")
+    about = ("paper", "data", "bounds", "as_published", "set_", "name", "html", *ways, *ABOUT_CALLABLES)
     ignored = written(context, about)
     if ignored:
         raise InvalidParameter(f"{', '.join(map(_flag, ignored))}: not allowed with --trainer")

@@ -11,9 +11,11 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from refdp.audit import ways
 from refdp.audit.replay import Violation, loss_in_words
 from refdp.audit.report import SMALL, SMALL_MINIMUM, SMALL_OWNERS, Report
 from refdp.audit.verdicts import Row, Verdict
+from refdp.audit.ways import Way
 from refdp.data.records import Records
 from refdp.errors import InvalidParameter
 from refdp.faces.commands.options import public_records
@@ -102,6 +104,15 @@ def command_of(paper: str, as_published: bool, set_: list[str] | None, options: 
     words = ["refdp", "audit", paper, *["--as-published"] * as_published]
     words += [word for name, value in options.items() if value is not None for word in (f"--{name}", str(value))]
     return shlex.join([*words, *(["--set", *set_] if set_ else [])])
+
+
+def way_of(paper: Paper, stream: int | None, participants: int | None, owners: int | None) -> Way | None:
+    """Another way of training; None for the plain one. Errors: InvalidParameter for two at once."""
+    given = [(make, count) for make, count in ((ways.stream, stream), (ways.participants, participants),
+                                               (ways.owners, owners)) if count is not None]  # fmt: skip
+    if len(given) > 1:
+        raise InvalidParameter("--stream, --participants, --owners: one of them at a time is allowed")
+    return given[0][0](paper, given[0][1]) if given else None
 
 
 def records_of(data: str | None, target: str | None, bounds: Any) -> Records | None:
