@@ -39,6 +39,8 @@ __all__ = [
     "audit_trainer",
     "grade",
     "make_records",
+    "recommend",
+    "select",
 ]
 
 if TYPE_CHECKING:
@@ -62,7 +64,9 @@ if TYPE_CHECKING:
         SGBDTClassifier,
         SGBDTRegressor,
     )
+    from refdp.faces.recommend import recommend
     from refdp.faces.seeds import ReproducibleSeed
+    from refdp.faces.select import select
     from refdp.privacy.curator import Curator
     from refdp.privacy.events import Relation
     from refdp.privacy.sources import SampleSource
@@ -72,6 +76,8 @@ else:
         "audit_trainer": "audit.trainer",
         "grade": "audit.grade",
         "PrivacyBudget": "accounting.budget",
+        "recommend": "faces.recommend",
+        "select": "faces.select",
         "Curator": "privacy.curator",
         "PrivacyWarning": "errors",
         "Relation": "privacy.events",

@@ -1,4 +1,4 @@
-"""The command `refdp`: train, predict, audit, prove, claims, account, conform.
+"""The command `refdp`: train, predict, audit, prove, claims, account, conform, recommend.
 
 Every command takes --json. Errors are one line on standard error (with --json also {"error": ...} on standard output)
 and exit status 2; an audit that finds a violation exits with 1, a command that was interrupted with 130.
@@ -25,6 +25,7 @@ from refdp.faces.commands.claims import claims
 from refdp.faces.commands.conform import conform
 from refdp.faces.commands.predict import predict
 from refdp.faces.commands.prove import prove
+from refdp.faces.commands.recommend import recommend
 from refdp.faces.commands.train import LOCAL, train
 
 INTERRUPTED = 130  # as shells have it
@@ -36,7 +37,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-for command in (train, predict, audit, prove, claims, account, conform, certify):
+for command in (train, predict, audit, prove, claims, account, conform, certify, recommend):
     app.command()(command)
 
 

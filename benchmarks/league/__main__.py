@@ -1,0 +1,59 @@
+"""The league table: every method on every shared set at every epsilon.
+
+    python -m benchmarks.league run [--sets ...] [--epsilons ...] [--seeds 1] [--methods ...] [--minutes 60]
+    python -m benchmarks.league write
+
+`run` adds the cells that are not there yet to runs.jsonl, in order, and can be stopped and begun again at any time;
+`write` makes docs/league.md and refdp/faces/expected.json, the measured law of `refdp recommend`, from what is there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import sys
+import time
+import warnings
+
+from benchmarks.league.cells import EPSILONS, SETS, Cell, run
+from benchmarks.league.methods import methods
+from benchmarks.league.page import RUNS, read, write
+
+
+def main() -> None:
+    """Run or write."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("command", choices=["run", "write"])
+    parser.add_argument("--sets", nargs="+", default=SETS)
+    parser.add_argument("--epsilons", nargs="+", type=float, default=EPSILONS)
+    parser.add_argument("--methods", nargs="+")
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--minutes", type=float, default=1e6)
+    options = parser.parse_args()
+    if options.command == "write":
+        write()
+        return
+    known, end = methods(), time.monotonic() + 60 * options.minutes
+    there = {(one["data"], one["method"], one["epsilon"], one["seed"]) for one in read()}
+    chosen = options.methods or list(known)
+    for seed, data, method, epsilon in itertools.product(range(options.seeds), options.sets, chosen, options.epsilons):
+        at = 0.0 if method in ("constant", "xgboost, no privacy") else epsilon  # one cell for all
+        if method not in known or (data, method, at, seed) in there:
+            continue
+        if time.monotonic() > end:
+            sys.exit("out of time; what was run is kept")
+        there.add((data, method, at, seed))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                found = run(Cell(data, method, at, seed), known)
+            except NotImplementedError:
+                continue
+        with RUNS.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(found) + "\n")
+        print(found, flush=True)
+
+
+if __name__ == "__main__":
+    main()

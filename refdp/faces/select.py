@@ -1,0 +1,162 @@
+"""Private selection among settings: train some of them at random, and keep the one of the best private score.
+
+    chosen = refdp.select([FedGBDTClassifier(trees=50, **public), FedGBDTClassifier(trees=200, **public)], X, y,
+                          score_epsilon=0.1, mean_runs=10)
+    chosen.estimator            # fitted; its certificate_ is about the whole selection
+    chosen.epsilon, chosen.delta
+
+How many runs there were is secret and in nothing that is returned; how long it took tells something of it.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from refdp.accounting.selection import Repetitions, selection_epsilon
+from refdp.checks import check_number
+from refdp.errors import InvalidParameter, PrivacyWarning, RepeatedFitWarning
+from refdp.faces import registry
+from refdp.faces.seeds import ReproducibleSeed, generator_for, seeded
+from refdp.ledger.certificate import Certificate, Guarantee
+from refdp.noise.calibration import laplace_charge
+from refdp.privacy.curator import Curator
+from refdp.privacy.events import Charge, Plan, Relation, Sensitivity, Sequential
+from refdp.privacy.sources import SampleSource
+
+SCORE_CLAIM = "composition/laplace"
+GRID = 2.0**-10
+"""Scores are sums of one number in [0, 1] a record, rounded to this."""
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What was selected: a fitted estimator, which of the candidates it was, its private score (negative number of
+    errors, or negative sum of squared errors in units of the label range), and what all of it costs."""
+
+    estimator: Any
+    index: int
+    score: float
+    epsilon: float
+    delta: float
+    certificate: Certificate
+
+
+def select(
+    candidates: Sequence[Any],
+    X: Any,
+    y: Any,
+    *,
+    score_epsilon: float,
+    mean_runs: float | None = None,
+    eta: int = 0,
+    delta: float | None = None,
+    insecure_seed: ReproducibleSeed | None = None,
+) -> Selection:
+    """Train and score candidates at random, K times, and return the best.
+
+    candidates: unfitted estimators of refdp with public bounds and classes or label_bounds, of one relation.
+    score_epsilon: pure epsilon of each score. mean_runs: E K, twice the number of candidates if not given. eta: 0 for
+    the logarithmic law of K (cheaper), 1 for the geometric one. delta: of the result; the largest of the candidates'.
+    Errors: InvalidParameter for candidates that do not go together, before any record is touched, or of which nothing
+    is established; what fits raise.
+    """
+    kept = _checked(candidates)
+    check_number("score_epsilon", score_epsilon, above=0)
+    law = Repetitions.of_mean(2.0 * len(kept) if mean_runs is None else mean_runs, eta)
+    if delta is not None:
+        check_number("delta", delta, least=0, below=1)
+    relation = Relation(kept[0].relation or Relation.ADD_REMOVE)
+    declared = Sensitivity(1.0, 1, SCORE_CLAIM, relation)
+    charge = laplace_charge(score_epsilon, declared, declared, "discrete", touched=1)
+    generator = generator_for(insecure_seed)
+    drawn = np.random.default_rng() if generator is None else generator
+    best: tuple[float, int, Any] | None = None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RepeatedFitWarning)
+        for _ in range(law.draw(drawn)):
+            index = int(drawn.integers(len(kept)))
+            model = clone(kept[index]).fit(X, y)
+            score = _score(model, X, y, charge, relation, drawn)
+            if best is None or score > best[0]:
+                best = score, index, model
+    assert best is not None  # K is at least 1
+    score, index, model = best
+    plans, largest = _plans(kept, model.model_.schema, charge, relation)
+    at = largest if delta is None else delta
+    epsilon = selection_epsilon(law, plans, at)
+    certificate = _certificate(model.certificate_, epsilon, at, law, len(kept))
+    certificate = certificate.assuming(*seeded(generator))
+    model.certificate_ = certificate
+    return Selection(model, index, score, epsilon, at, certificate)
+
+
+def _checked(candidates: Sequence[Any]) -> list[Any]:
+    kept = list(candidates)
+    if not kept or not all(hasattr(one, "_paper") and hasattr(one, "_target_parameter") for one in kept):
+        raise InvalidParameter("candidates: at least one estimator of refdp is needed, and no other object")
+    if len({(Relation(one.relation or "add-remove"), one._regression) for one in kept}) > 1:
+        raise InvalidParameter("candidates of several relations or tasks: one of each is needed")
+    for one in kept:
+        if one.bounds is None or getattr(one, one._target_parameter) is None:
+            raise InvalidParameter(f"a candidate without bounds or {one._target_parameter}: no guarantee would hold")
+        if one.budget is not None:
+            raise InvalidParameter("a candidate with a budget: selection has one cost, not one a run")
+        if getattr(one, "extra_trees", 0) or getattr(one, "scheme", "") == "np":
+            raise InvalidParameter("a candidate with extra_trees or scheme 'np': its plan is not what it costs")
+    return kept
+
+
+def _score(model: Any, X: Any, y: Any, charge: Charge, relation: Relation, generator: np.random.Generator) -> float:
+    """-(sum of one number in [0, 1] a record) with discrete Laplace noise."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PrivacyWarning)
+        found = model.predict(X)
+    if model._regression:
+        low, high = (float(bound) for bound in model.label_bounds)
+        error = np.clip((found - np.clip(np.asarray(y, dtype=float), low, high)) / (high - low), -1, 1) ** 2
+    else:
+        error = (np.asarray(found).astype(str) != np.asarray(y).astype(str)).astype(float)
+    total = float(np.round(error / GRID).sum() * GRID)
+    curator = Curator(SampleSource(generator, exact=True), relation)
+    return float(curator.release("score", charge, np.array([-total]))[0])
+
+
+def _plans(kept: Sequence[Any], schema: Any, charge: Charge, relation: Relation) -> tuple[list[Plan], float]:
+    """Training and score of every candidate, as the ledger proves them, and the largest delta among them.
+
+    Errors: InvalidParameter for a candidate of which nothing is established.
+    """
+    plans, deltas = [], []
+    for one in kept:
+        paper = registry.paper(one._paper)
+        params = one._params(paper, schema)
+        issued = paper.certificate(params, schema)
+        if not np.isfinite(issued.established.epsilon):
+            raise InvalidParameter(f"a candidate of which nothing is established: {'; '.join(issued.notes)}")
+        trained = paper.module.plan(params, schema, proved=True)
+        plans.append(Plan(relation, Sequential((trained.event, charge.release("score", True)))))
+        deltas.append(float(issued.claimed.delta))
+    return plans, max(deltas)
+
+
+def _certificate(winner: Certificate, epsilon: float, delta: float, law: Repetitions, candidates: int) -> Certificate:
+    """The winner's, with the cost of the selection in place of that of one run."""
+    law_text = f"law eta = {law.eta}, gamma = {law.gamma:.6g}, mean {law.mean:.6g}"
+    note = (
+        f"the best of a secret number of runs ({law_text}) among {candidates} candidates: one run of the winner has "
+        f"epsilon {winner.established.epsilon:.6g}"
+    )
+    said = (
+        "private selection costs what Theorem 2 of Papernot and Steinke (2022) says: tested against enumeration, not "
+        "proved by a machine",
+        "the number of runs is drawn in floating point by a generator of numpy and kept secret, with the time it takes",
+    )
+    guarantee = Guarantee(epsilon, delta)
+    found = replace(winner, claimed=guarantee, established=guarantee, notes=(*winner.notes, note))
+    return found.assuming(*said)
