@@ -35,7 +35,7 @@ def phi(x: FloatArray) -> FloatArray:
 def log_mean_exp(log_weights: FloatArray, x: FloatArray) -> FloatArray:
     """log Σ_j w_j e^(x_j) along the last axis, for weights that sum to 1 and x >= 0.
 
-    weights and x of one shape (..., n); array of shape (...).
+    log_weights and x of one shape (..., n); array of shape (...).
     """
     from scipy.special import logsumexp  # loaded on first use: it takes longer than the rest of a command's start
 

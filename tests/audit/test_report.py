@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from refdp.accounting import account
+from refdp.audit import report as report_module
 from refdp.audit.freshness import release_kind
 from refdp.audit.replay import Violation
 from refdp.audit.report import SMALL, Report, audit_paper, merged, neighbours, readings
@@ -16,10 +18,13 @@ from refdp.data.records import make_records
 from refdp.errors import InvalidParameter
 from refdp.faces import registry
 from refdp.faces.registry import Paper
+from refdp.ledger.certificate import Guarantee
+from refdp.noise.mechanisms import Gaussian
 from refdp.papers import dpboost
-from refdp.privacy.events import Relation
+from refdp.privacy.events import Plan, Relation, Release, Repeat, Sensitivity
 
 PAPER = registry.paper("dpboost")
+UNIT = Sensitivity(1.0, 2, "test/unit", Relation.ADD_REMOVE)
 FEW = {**SMALL, "trees": 3, "depth": 2}
 
 
@@ -128,3 +133,18 @@ def test_progress_reaches_its_total() -> None:
     params = PAPER.params({**FEW, "epsilon": 1.0, "relation": Relation.ADD_REMOVE}, as_published=True)
     audit_paper(PAPER, params, 2, 0, progress=lambda done, total: calls.append((done, total)))
     assert calls[-1][0] == calls[-1][1] == len(calls)
+
+
+def test_a_budget_that_milliseconds_clear_is_not_asked_about_for_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Profiles of discrete noise take seconds and gigabytes; a cost above the claim is still the exact one."""
+    asked: list[bool] = []
+
+    def counting(plan: Any, *, delta: float, quick: bool = False) -> Any:
+        asked.append(quick)
+        return account(plan, delta=delta, quick=quick)
+
+    monkeypatch.setattr(report_module, "account", counting)
+    plan = Plan(Relation.ADD_REMOVE, Repeat(Release("x", Gaussian(5.0), UNIT), 9))
+    cleared, tight = account(plan, delta=1e-6, quick=True).epsilon, account(plan, delta=1e-6).epsilon
+    assert report_module._cost(plan, Guarantee(cleared, 1e-6)) == cleared and asked == [True]
+    assert report_module._cost(plan, Guarantee(tight / 2, 1e-6)) == tight and asked == [True, True, False]
