@@ -108,7 +108,13 @@ def trained_with_canaries(epsilon: float) -> float:
         return np.concatenate([places, places[included]]), np.concatenate([-labels, labels[included]])
 
     def train(data: Any, seed: int) -> Any:
-        settings: dict[str, Any] = {"settings": "paper", "trees": 10, "trees_per_ensemble": 1, "depth": 8, "bins": count}
+        settings: dict[str, Any] = {
+            "settings": "paper",
+            "trees": 10,
+            "trees_per_ensemble": 1,
+            "depth": 8,
+            "bins": count,
+        }
         settings |= {"regularisation": 0.1, "relation": "add-remove", "insecure_seed": ReproducibleSeed(seed)}
         model = DPBoostRegressor(epsilon=epsilon, bounds={0: (0.0, 1.0)}, label_bounds=(-1.0, 1.0), **settings)
         return model.fit(*data)
