@@ -23,6 +23,7 @@ from refdp.faces.commands.audit import audit
 from refdp.faces.commands.certify import certify
 from refdp.faces.commands.claims import claims
 from refdp.faces.commands.conform import conform
+from refdp.faces.commands.federate import federate
 from refdp.faces.commands.predict import predict
 from refdp.faces.commands.prove import prove
 from refdp.faces.commands.recommend import recommend
@@ -37,7 +38,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-for command in (train, predict, audit, prove, claims, account, conform, certify, recommend):
+for command in (train, predict, audit, prove, claims, account, conform, certify, recommend, federate):
     app.command()(command)
 
 
