@@ -38,7 +38,7 @@ class Tape:
 
     def check(self, header: dict[str, Any]) -> None:
         """Errors: InvalidParameter, naming what differs, unless the tape is of the run with this header."""
-        for name in ("paper", "params", "schema", "records"):
+        for name in ("paper", "schema", "params", "records"):
             if self.header.get(name) != header[name]:
                 raise InvalidParameter(f"tape of {_differing(name, self.header.get(name), header[name])}")
 
