@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import types
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
+from typing import Any
 
 import numpy as np
 
@@ -17,8 +20,17 @@ COUNTS = (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 31, 32, 49, 
 """Records without the audited one: both sides of powers of 2 and 10, and everything below 17."""
 
 
-def inputs(schema: Schema, relation: Relation, seed: int, counts: tuple[int, ...] = COUNTS) -> Iterator[Pair]:
-    """Small contents first, then every count, then shapes of data sets without end; deterministic in the seed."""
+LARGEST = 2000
+MOST_HINTS = 24
+
+
+def inputs(
+    schema: Schema, relation: Relation, seed: int, counts: tuple[int, ...] = COUNTS, hints: tuple[float, ...] = ()
+) -> Iterator[Pair]:
+    """Small contents first, then every count, then the hints, then shapes of data sets without end.
+
+    hints: numbers to try as a number of records, a label, and a value. Deterministic in the seed.
+    """
     generator = np.random.default_rng(seed)
     shaped = _shaped(schema, relation, generator)
     yield from islice(shaped, len(SHAPES))
@@ -26,7 +38,45 @@ def inputs(schema: Schema, relation: Relation, seed: int, counts: tuple[int, ...
     for count in counts:
         shape = SHAPES[1] if count % 2 else uniform
         yield _pair(schema, shape, count, relation, generator)
+    for hint in hints[:MOST_HINTS]:
+        yield from _hinted(schema, relation, generator, hint)
     yield from shaped
+
+
+def constants(train: Any) -> tuple[float, ...]:
+    """Numbers in a function's code, and in that of the functions of its module that it names: what it may branch on."""
+    found: dict[float, None] = {}
+    waiting, seen = [getattr(train, "__code__", None)], set[int]()
+    names = getattr(train, "__globals__", {})
+    while waiting:
+        code = waiting.pop()
+        if code is None or id(code) in seen:
+            continue
+        seen.add(id(code))
+        for one in code.co_consts:
+            if isinstance(one, types.CodeType):
+                waiting.append(one)
+            elif isinstance(one, int | float) and not isinstance(one, bool) and one not in (0, 1, -1):
+                found[float(one)] = None
+        called = (names.get(name) for name in code.co_names)
+        waiting += [one.__code__ for one in called if isinstance(one, types.FunctionType)
+                    and one.__module__ == getattr(train, "__module__", "")]  # fmt: skip
+    return tuple(found)
+
+
+def _hinted(schema: Schema, relation: Relation, generator: np.random.Generator, hint: float) -> Iterator[Pair]:
+    """A data set that reaches this number of records, and a record that has it as its label or as a value."""
+    if hint == int(hint) and 16 < hint <= LARGEST:
+        yield _pair(schema, uniform, int(hint) - 1, relation, generator)
+    pair = _pair(schema, uniform, 5, relation, generator)
+    target = schema.target
+    if isinstance(target, Interval) and target.low <= hint <= target.high:
+        yield replace(pair, new=make_records(schema, pair.new.x, np.array([hint])))
+    numeric = ~categorical(schema)
+    lows, highs = (np.array([getattr(f, end, np.nan) for f in schema.features]) for end in ("low", "high"))
+    inside = numeric & (lows <= hint) & (hint <= highs)
+    if inside.any():
+        yield replace(pair, new=make_records(schema, np.where(inside, hint, pair.new.x), pair.new.y))
 
 
 def sized(schema: Schema, relation: Relation, seed: int, counts: tuple[int, ...]) -> Iterator[Pair]:

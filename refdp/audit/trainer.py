@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from refdp.audit.inputs import COUNTS, inputs
+from refdp.audit.inputs import COUNTS, constants, inputs
 from refdp.audit.isolated import Trainer
 from refdp.audit.replay import Violation, finite_or_name
 from refdp.audit.search import Search
@@ -96,7 +96,7 @@ def audit_trainer(
     check_count("pairs", pairs)
     check_count("seed", seed, least=0)
     audit = Search(train, float(epsilon), float(delta), Relation(relation), seed)
-    for number, pair in enumerate(islice(inputs(schema, audit.relation, seed, counts), pairs)):
+    for number, pair in enumerate(islice(inputs(schema, audit.relation, seed, counts, constants(train)), pairs)):
         audit.look(pair, number)
         progress(number + 1, pairs)
         if first_only and audit.notes.violations:

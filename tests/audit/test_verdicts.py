@@ -161,6 +161,17 @@ def test_cheats_are_violations(name: str) -> None:
 
 
 @needs_fork
+@pytest.mark.parametrize("name", SEARCHED)
+def test_numbers_in_the_code_are_tried(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    cheat = SECOND[name]
+    found = refdp.audit_trainer(cheat.train, SCHEMA, cheat.epsilon, counts=(1,), pairs=36, first_only=True)
+    assert found.verdict is Verdict.VIOLATION
+    monkeypatch.setattr("refdp.audit.trainer.constants", lambda train: ())
+    blind = refdp.audit_trainer(cheat.train, SCHEMA, cheat.epsilon, counts=(1,), pairs=36, first_only=True)
+    assert blind.violations == ()
+
+
+@needs_fork
 @pytest.mark.parametrize("name", list(HONEST))
 def test_honest_trainers_are_not_accused(name: str) -> None:
     honest = HONEST[name]
