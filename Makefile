@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 EXTRAS := test,proofs,oracles,plots,data,notebooks,dask
 
-.PHONY: audits coq demo docs labs test quick check format verify ledger statistics bench reproduce mutants mutate clean
+.PHONY: prove audits coq demo docs labs test quick check format verify ledger statistics bench reproduce mutants mutate clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -62,6 +62,9 @@ coq: $(VENV)/test.stamp  ## have Coq check the privacy theorems of proofs/coq; i
 
 mutants: $(VENV)/test.stamp  ## print the kill matrix of the privacy mutants
 	$(BIN)/python -m tests.mutants
+
+prove: $(VENV)/test.stamp  ## prove every paper's text private, hold its mutants against the proof, write docs/prove.md; minutes
+	$(BIN)/python -m tests.prove.page
 
 N ?= 200
 mutate: $(VENV)/test.stamp  ## N random mutants that no author chose, resumable; hours for 200, it says what survived

@@ -136,9 +136,20 @@ class Solvers:
 
     def __init__(self) -> None:
         self._known: dict[tuple[str, ...], tuple[Reply, list[str]]] = {}
+        self._possible: dict[tuple[str, ...], bool] = {}
         self.questions = 0
         self.counts = {name: {"unsat": 0, "sat": 0, "unknown": 0} for name in ("z3", "cvc5")}
         self.single = 0
+
+    def possible(self, conditions: Sequence[Any]) -> bool:
+        """Whether z3 finds values for which the conditions hold together."""
+        key = _renamed(tuple(condition.sexpr() for condition in conditions))
+        if key not in self._possible:
+            solver = z3.SolverFor("QF_NRA")
+            solver.set("timeout", Z3_LIMIT)
+            solver.add(*without_division(conditions))
+            self._possible[key] = solver.check() == z3.sat
+        return self._possible[key]
 
     def ask(self, conditions: Sequence[Any]) -> Reply:
         """Whether the conditions can hold together."""

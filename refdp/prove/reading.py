@@ -340,6 +340,11 @@ def _inside(value: Any) -> Iterator[Any]:
             yield from _inside(one)
 
 
+def _known(function: Any) -> Any:
+    """A function whose result is public."""
+    return lambda *given: Known(function(*given))
+
+
 class _Released:
     """A module whose functions are run on examples of released values."""
 
@@ -383,9 +388,9 @@ def reading(module: Any) -> Iterator[None]:
         for name, value in list(vars(module).items()):
             if isinstance(value, FunctionType) and value.__module__ in (module.__name__, *PUBLIC):
                 put(module, name, released_only(value))
-        if hasattr(module.Params, "public_grid"):
-            grid = module.Params.public_grid
-            put(module.Params, "public_grid", lambda self, schema: Known(grid(self, schema)))
+        for name in ("public_grid", "split_candidates"):  # public, and picked from by released positions
+            if hasattr(module.Params, name):
+                put(module.Params, name, _known(getattr(module.Params, name)))
         if "domain" in vars(module):
             domain = module.domain
             put(module, "domain", lambda schema: Known(domain(schema)))

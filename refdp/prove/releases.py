@@ -186,16 +186,20 @@ def _assigned(host: Unknown, terms: list[Any]) -> Iterator[tuple[bool, list[Any]
 
 
 def _must(host: Unknown, what: str, wrong: list[Any]) -> None:
-    """It is refuted that this can go wrong, with the bounds of the statistics or else with their formulas."""
-    facts = host.facts(list(wrong))
+    """It is refuted that this can go wrong, with the bounds of the statistics or else with their formulas.
+
+    The facts alone can hold together, so that the refutation is not empty.
+    """
+    wrong = [z3.simplify(one) for one in wrong]
+    facts = host.facts(wrong)
     reply = host.solvers.ask([*facts, *wrong])
-    if reply.refuted:
-        return
-    if exact := host.exactly([*wrong, *facts]):
-        reply = host.solvers.ask([*host.facts([*facts, *exact, *wrong]), *exact, *wrong])
-        if reply.refuted:
-            return
-    raise Unproved(what, reply)
+    if not reply.refuted and (exact := host.exactly([*wrong, *facts])):
+        facts = [*host.facts([*facts, *exact, *wrong]), *exact]
+        reply = host.solvers.ask([*facts, *wrong])
+    if not reply.refuted:
+        raise Unproved(what, reply)
+    if not host.solvers.possible(facts):
+        raise Unproved("the facts of this question exclude each other, as far as z3 sees: it shows nothing")
 
 
 def _bounded(

@@ -1,0 +1,179 @@
+"""docs/prove.md: what the prove reading proves, and which mutants it does not; `make prove` writes it."""
+
+from __future__ import annotations
+
+import json
+import sys
+import textwrap
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from refdp.data.records import Schema
+from refdp.faces.registry import PAPERS, paper
+from refdp.prove.asking import Solvers
+from refdp.prove.reading import Proof, prove
+from tests.mutants import dpboost, dpxgboost, fedgbdt, inprivate, sgbdt
+from tests.mutants.harness import Mutant, applied
+from tests.mutants.matrix import FEATURES, SUBJECTS, TARGETS
+from tests.prove.mutants import NEW
+
+ROOT = Path(__file__).parents[2]
+PAGE, PARTS = ROOT / "docs" / "prove.md", ROOT / "build" / "prove"
+OUTSIDE = ("refdp.data.memory", "refdp.privacy.", "refdp.accounting.", "refdp.noise.")
+"""Modules that the reading trusts or exchanges: hosts of records, sources of noise, accountants."""
+SMALL: Mapping[str, Mapping[str, Any]] = {
+    **{name: subject.defaults for name, subject in SUBJECTS.items()},
+    "sgbdt": {"epsilon": 1.0, "delta": 1e-5, "trees": 3, "depth": 2},
+}
+ABOUT = {"dpboost": {"noise": "floating"}, "sgbdt": {"extra_trees": 2}}
+"""Settings that mutants are about, of budgets of records and of floating noise."""
+TARGET = {"dpboost": "regression", "fedgbdt": "binary", "sgbdt": "binary", "dpxgboost": "regression",
+          "inprivate": "binary"}  # fmt: skip
+AR, RO = {"relation": "add-remove"}, {"relation": "replace-one"}
+SETTINGS: Mapping[str, tuple[Mapping[str, Any], ...]] = {
+    "dpboost": (AR, RO, {"noise": "floating"}, {"gradients": "clip"}, {"target": "three"}, {"scheme": "para"}),
+    "fedgbdt": (
+        AR, RO, {"target": "regression"}, {**RO, "target": "regression"}, {"update": "gradient"},
+        {"update": "averaging"}, {**RO, "update": "averaging"}, {"splits": "histogram", "target": "regression"},
+        {**RO, "splits": "histogram", "target": "regression"}, {"splits": "histogram"},
+        {"splits": "histogram", "features_per_tree": 1}, {"splits": "partially-random"}, {"batch": 3},
+        {"candidates": "iterative-hessian"}, {"sensitivities": "by-round"}, {**RO, "noise_by": "record"},
+    ),
+    "sgbdt": (AR, {"extra_trees": 3}, {"target": "regression"}, {"target": "regression", "extra_trees": 3},
+              {"noise": "floating"}, {"weights": "slides", "extra_trees": 2}, {"orders": "joint", "extra_trees": 2}),
+    "dpxgboost": (
+        AR, RO, {"gradients": "clip"}, {"candidates": "uniform"}, {"candidates": "quantiles"}, {"missing": "left"},
+        {"leaf": "laplace"}, {"leaf": "average"}, {"stopping": "noisy"}, {"sketch_per": "run"},
+        {"columns": 0.5}, {"target": "binary", "loss": "log", "gain": "count"}, {"target": "binary", "loss": "log"},
+    ),
+    "inprivate": (AR, RO, {"target": "regression"}, {**RO, "target": "regression"}, {"target": "three"}),
+}  # fmt: skip
+OWN: Mapping[str, tuple[Mutant, ...]] = {
+    name: module.MUTANTS
+    for name, module in {"dpboost": dpboost, "inprivate": inprivate, "dpxgboost": dpxgboost, "fedgbdt": fedgbdt,
+                         "sgbdt": sgbdt}.items()
+}  # fmt: skip
+
+
+def read(name: str, settings: Mapping[str, Any], solvers: Solvers) -> Proof:
+    """One reading with small settings."""
+    given = {**SMALL[name], **AR, **settings}
+    schema = Schema(FEATURES, TARGETS[given.pop("target", TARGET[name])])
+    return prove(name, paper(name).params(given, as_published=False), schema, solvers=solvers)
+
+
+def in_sight(mutant: Mutant) -> bool:
+    """Whether a mutant changes the text that the reading reads."""
+    return not all(path.startswith(OUTSIDE) for path in mutant.patches)
+
+
+def verdict(name: str, mutant: Mutant, solvers: Solvers) -> tuple[str, str]:
+    """What the reading says of a mutant, and why."""
+    if not in_sight(mutant):
+        return "beyond its sight", "hosts, sources of noise and accountants are trusted"
+    assert isinstance(mutant.patches, Mapping)
+    with applied(mutant.patches):
+        found = read(name, {**ABOUT.get(name, {}), **mutant.settings}, solvers)
+    if found.verdict == "PROVED":
+        return "ALIVE", ""
+    first = found.failures[0]
+    return first.kind, first.reason.replace("|", "or").split("\n")[0][:100]
+
+
+def settled(name: str, solvers: Solvers) -> list[str]:
+    """The rows of a paper's settings."""
+    rows = []
+    for settings in SETTINGS[name]:
+        found = read(name, settings, solvers)
+        relation = found.relation.value
+        said = ", ".join(f"{key} = {value}" for key, value in settings.items() if key != "relation") or "default"
+        why = "" if found.verdict == "PROVED" else f": {found.failures[0].kind}, {found.failures[0].reason[:110]}"
+        rows.append(
+            f"| {name} | {relation} | {said} | {found.verdict}{why} | {found.seconds:.1f} | {found.questions} |"
+        )
+        print(rows[-1], file=sys.stderr, flush=True)
+    return rows
+
+
+def examined(name: str) -> dict[str, Any]:
+    """A paper's rows and counts."""
+    solvers = Solvers()
+    found: dict[str, Any] = {"settings": settled(name, solvers), "mutants": []}
+    kinds = []
+    for mutant in (*OWN[name], *NEW[name]):
+        kind, why = verdict(name, mutant, solvers)
+        kinds.append((kind, mutant.name))
+        found["mutants"].append(f"| {name} | {mutant.name} | {kind} | {why} |")
+        print(found["mutants"][-1], file=sys.stderr, flush=True)
+    found["beyond"] = sum(kind == "beyond its sight" for kind, _ in kinds)
+    found["alive"] = [f"{name}: {title}" for kind, title in kinds if kind == "ALIVE"]
+    found |= {"questions": solvers.questions, "single": solvers.single}
+    return found
+
+
+def main(names: Sequence[str]) -> None:
+    """Examine these papers, keep what was found, and write the page of all that are examined."""
+    PARTS.mkdir(parents=True, exist_ok=True)
+    for name in names:
+        (PARTS / f"{name}.json").write_text(json.dumps(examined(name)), encoding="utf-8")
+    kept = [name for name in PAPERS if (PARTS / f"{name}.json").exists()]
+    found = [json.loads((PARTS / f"{name}.json").read_text(encoding="utf-8")) for name in kept]
+    lines, matrix = ([row for one in found for row in one[key]] for key in ("settings", "mutants"))
+    alive = [title for one in found for title in one["alive"]]
+    beyond = sum(one["beyond"] for one in found)
+    seen = len(matrix) - beyond
+    proved = sum("| PROVED |" in line for line in lines)
+    opening = (
+        f"{proved} of {len(lines)} settings of {len(kept)} papers ({', '.join(kept)}) are PROVED private for all "
+        f"neighbours and all outputs, from the text that trains; of {seen} mutants of these texts {seen - len(alive)} "
+        + (
+            f"are not proved, {len(alive)} are alive ({'; '.join(alive)})."
+            if alive
+            else "are not proved, none is alive."
+        )
+        + f" {beyond} more change what the reading trusts, and are for replays, statistics and tests. Of "
+        f"{sum(one['questions'] for one in found)} questions {sum(one['single'] for one in found)} rest on one of the "
+        "two solvers."
+    )
+    opening = "\n".join(textwrap.wrap(opening, 118))
+    PAGE.write_text(TEXT.format(opening=opening, rows="\n".join(lines), matrix="\n".join(matrix)), encoding="utf-8")
+
+
+TEXT = """# What is proved of programs
+
+{opening}
+
+Made by `make prove`; `refdp prove PAPER` proves any setting.
+
+The text of `train_on` is run once on a population of unknown records. Sums are unknowns of which is known what holds
+for all data sets: a sum over n records lies within n times the bounds of a statistic, a record that differs is in one
+node and one bin of a feature, on one side of a split, and all candidates of a node share its total. Outputs are
+unknown too. For every release z3 and cvc5 are asked whether the change can exceed what is declared, with no slack;
+that the facts of each question do not exclude each other is asked as well. Anything else that would show a record, in
+a branch, a length, a message or the model, ends the reading.
+
+Every question forgets the rounds before it: scores are any function of a record. Loops are unrolled: a proof covers
+the trees and levels of its settings, any number of nodes, candidates and records, and all outputs. Trusted are the
+solvers, the reading's rules, the hosts of records, samplers and accountants, and that float64 on exact sums stands
+for real numbers. Where a kind of noise, of charge or of formula is not known to the reading, it says NOT PROVED,
+which is no violation: by-round sensitivities rest on bounds of scores that it forgets, medians on utilities that it
+does not follow.
+
+## Settings
+
+Few trees and levels. Seconds are of processor time; questions that were asked for an earlier row are not asked again.
+
+| paper | relation | setting | verdict | seconds | questions |
+|---|---|---|---|---|---|
+{rows}
+
+## Mutants
+
+| paper | mutant | not proved because of | reason |
+|---|---|---|---|
+{matrix}
+"""
+
+if __name__ == "__main__":
+    main(sys.argv[1:] or PAPERS)
