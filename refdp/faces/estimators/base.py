@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from textwrap import indent
@@ -19,7 +19,7 @@ from refdp.accounting.budget import PrivacyBudget, ScopedBudget
 from refdp.data.records import Classes, Feature, Floats, Interval, Schema, Target, make_records
 from refdp.data.sparse import AnyRecords
 from refdp.errors import InvalidParameter, InvalidRecords, PrivacyWarning
-from refdp.faces import prediction, registry
+from refdp.faces import prediction, registry, released
 from refdp.faces.budgets import charge, repeated
 from refdp.faces.defaults import params_for
 from refdp.faces.estimators.distributed import elsewhere, fit_elsewhere, predicted
@@ -163,6 +163,21 @@ class PrivateEstimator(BaseEstimator):
         """
         check_is_fitted(self)
         export_xgboost.write(self.model_, Path(path), absent=absent, names=names)
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """Shape (features,), sum 1: how much released leaf values differ across each feature's splits."""
+        check_is_fitted(self)
+        return released.importances(self.model_)
+
+    def staged_predict(self, X: Any) -> Iterator[Any]:
+        """`predict` after each of the trees, from released values. X: dense."""
+        x = self._encoded(X)
+        for stage in released.staged(self.model_):
+            if self._regression:
+                yield prediction.scores(stage, x)
+            else:
+                yield getattr(self, "classes_")[prediction.classes(stage, x)]  # noqa: B009
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
