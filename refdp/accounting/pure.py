@@ -123,7 +123,7 @@ def kov_delta(epsilon: float, each: float, count: int) -> float:
 
     from refdp.accounting.binomial import log_masses_above
 
-    mean, reach = count / (1 + math.exp(each)), math.sqrt(360 * count) + 2
+    mean, reach = count * math.exp(-each) / (1 + math.exp(-each)), math.sqrt(360 * count) + 2
     last = min(count, max(0, math.ceil((count - epsilon / each) / 2) + 1), math.ceil(mean + reach))
     first = max(0, math.floor(mean - reach))
     if first > last:

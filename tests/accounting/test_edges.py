@@ -145,6 +145,7 @@ def test_optimal_composition_of_millions_takes_few_terms(monkeypatch: pytest.Mon
     assert max(seen) < 2**17
     assert found == pytest.approx(exact.delta(2.048, 1.0), rel=1e-6)  # μ = e sqrt(k)
     assert kov_delta(4000.0, 1e-3, 2**22) > 0
+    assert kov_delta(1.0, 1e4, 3) == 1
 
 
 def test_heavy_counts_are_answered() -> None:
