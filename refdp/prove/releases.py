@@ -98,6 +98,7 @@ def _paid(host: Unknown, value: Table, request: Request, world: World, states: s
     if rates != [("subsample", "poisson", budget.rate)] and not (budget.rate == 1 and not rates):
         raise Unproved(f"records pay for a sample at rate {budget.rate:g}, and the release is about {rates or 'all'}")
     paid = host.value(state, "cost", "z")
+    _must(host, "a record's cost lies beyond the table of costs", [paid > number(float(budget.knots[-1]))])
     for way in _changes(host, value, world):
         moved = [(index, change) for index, change, gridded in way.moved if gridded and _fits(mechanism)]
         if len(moved) < len(way.moved):
