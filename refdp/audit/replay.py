@@ -160,7 +160,7 @@ def audit_pair(
     try:
         replays = [run(train, *arguments, pair.relation) for arguments in _sides(pair, transcript, removed)]
     except ImpossibleReplay as error:
-        return impossible(error, pair, _claim_at(error.release, transcript))
+        return impossible(error, pair, claim_at(error.release, transcript))
     models = _differing_models(model, [text for _, text in replays], pair)
     everywhere, absent = replays[0][0], replays[1][0]
     leaking: list[Violation] = []
@@ -169,7 +169,7 @@ def audit_pair(
         try:
             one_block = run(train, pair.first(), ReplaySource(transcript, target), pair.relation)[0]
         except ImpossibleReplay as error:
-            return impossible(error, pair, _claim_at(error.release, transcript))
+            return impossible(error, pair, claim_at(error.release, transcript))
         leaking = leaks(one_block, everywhere, absent, pair)
     finding = compare([replayed for replayed, _ in replays], pair, epsilon, models + leaking)
     if not models and not leaking:
@@ -344,7 +344,7 @@ def impossible(error: ImpossibleReplay, pair: Pair, claim: str) -> Finding:
     return Finding(None, None, (Violation(error.kind, error.release, None, None, None, claim, witness),))
 
 
-def _claim_at(name: str, transcript: Transcript) -> str:
+def claim_at(name: str, transcript: Transcript) -> str:
     """The claim that the release of that name declares, if there is such a release."""
     declared = (e.request.sensitivity for e in transcript.entries if e.request.name == name)
     return next((sensitivity.claim for sensitivity in declared if sensitivity is not None), "")

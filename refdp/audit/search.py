@@ -17,7 +17,7 @@ from refdp.audit import noise_law
 from refdp.audit.charge import Cost, Item, composed
 from refdp.audit.freshness import stale
 from refdp.audit.isolated import CAN_FORK, Lines, Outcome, Trainer, observed
-from refdp.audit.replay import SLACK, Finding, Pair, Violation, changes, compare, has_secrets, leaks
+from refdp.audit.replay import SLACK, Finding, Pair, Violation, changes, claim_at, compare, has_secrets, leaks
 from refdp.data.records import Records
 from refdp.errors import InvalidParameter
 from refdp.privacy.curator import Entry, Source, Transcript
@@ -142,7 +142,8 @@ class Search:
             return []
         if one.parted is not None:
             kind, release, detail = one.parted
-            found = [Violation(kind, release, None, None, None, "", {"detail": detail, **pair.witness()})]
+            claim = claim_at(release, recorded.transcript)
+            found = [Violation(kind, release, None, None, None, claim, {"detail": detail, **pair.witness()})]
         else:
             inside = self._sane(one.transcript, pair)
             found = [] if inside is None else leaks(inside, sides[0], sides[1], pair)
@@ -181,7 +182,8 @@ class Search:
             return None
         if apart:
             kind, release, detail = apart[0]
-            self._accuse(Violation(kind, release, None, None, None, "", {"detail": detail, **pair.witness()}))
+            claim = claim_at(release, recorded.transcript)
+            self._accuse(Violation(kind, release, None, None, None, claim, {"detail": detail, **pair.witness()}))
             return None
         return recorded, replays
 

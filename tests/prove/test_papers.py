@@ -9,11 +9,11 @@ import pytest
 pytest.importorskip("z3", reason="the extra proofs is not installed")
 pytest.importorskip("cvc5", reason="the extra proofs is not installed")
 
-from refdp.prove.asking import Solvers, number, real  # noqa: E402
-from refdp.prove.unknown import Unknown  # noqa: E402
-from tests.mutants.harness import Mutant, applied  # noqa: E402
-from tests.prove.mutants import NEW  # noqa: E402
-from tests.prove.page import OWN, in_sight, read, verdict  # noqa: E402
+from refdp.prove.asking import Solvers, number, real
+from refdp.prove.unknown import Unknown
+from tests.mutants.harness import Mutant, applied
+from tests.prove.mutants import NEW
+from tests.prove.page import OWN, in_sight, read, verdict
 
 ONE = {"depth": 1}
 PROVED: list[tuple[str, dict[str, Any]]] = [
