@@ -30,7 +30,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.semi_supervised import SelfTrainingClassifier
 
-from refdp.errors import InvalidParameter, PrivacyWarning
+from refdp.errors import InvalidParameter, PrivacyWarning, RepeatedFitWarning
 from refdp.faces import estimators
 from refdp.faces.seeds import SEED_ASSUMPTION, ReproducibleSeed
 from tests.estimators.test_attacks import ALL, estimator, labels_for, records
@@ -185,6 +185,7 @@ def test_a_fixed_seed_warns_at_every_fit(kind: Any) -> None:
             model.fit(x, labels_for(kind, y))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        warnings.simplefilter("ignore", RepeatedFitWarning)
         without = estimator(kind).fit(x, labels_for(kind, y))
     assert SEED_ASSUMPTION not in without.certificate_.assumptions
 
