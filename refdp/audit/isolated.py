@@ -10,6 +10,7 @@ import atexit
 import contextlib
 import gc
 import hashlib
+import logging
 import os
 import pickle
 import random
@@ -177,10 +178,29 @@ def _bad_noise(error: BaseException | None) -> str:
 
 
 @contextlib.contextmanager
+def _logged(seen: list[tuple[str, str]]) -> Iterator[None]:
+    """Log records as they are made, whichever handlers the caller's process has."""
+    make = logging.getLogRecordFactory()
+
+    def told(*arguments: Any, **named: Any) -> logging.LogRecord:
+        record = make(*arguments, **named)
+        with contextlib.suppress(Exception):
+            seen.append(("log", f"{record.name} {record.levelname}: {record.getMessage()}"))
+        return record
+
+    logging.setLogRecordFactory(told)
+    try:
+        yield
+    finally:
+        logging.setLogRecordFactory(make)
+
+
+@contextlib.contextmanager
 def _watched() -> Iterator[list[tuple[str, str]]]:
     """What the process writes meanwhile: streams down to the descriptors, files, and calls to the outside."""
     seen: list[tuple[str, str]] = []
     with contextlib.ExitStack() as stack:
+        stack.enter_context(_logged(seen))
         outside, parent = os.getcwd(), os.getppid() if CAN_FORK else os.getpid()
         held = Path(tempfile.gettempdir()) / f"refdp-audit-{parent}"  # every run finds itself in the same place
         place = held / "work"
