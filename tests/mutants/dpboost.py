@@ -165,7 +165,7 @@ MUTANTS = (
     _mutant(
         "best split without noise",
         "splits of level 0",
-        {TREE: edit(("for_splits, util", "for_splits, 1e9 * util"))},
+        {f"{PAPER}:splits_of_most_gain": edit(("charged, util", "charged, 1e9 * util"))},
     ),
     _mutant("partition by row index", "splits of level 0", {SELECT: by_index}),
     _mutant("every tree on all records while charged in parallel", "splits of level 0", {SELECTED: always(None)}),
