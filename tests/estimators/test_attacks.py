@@ -15,7 +15,7 @@ import pytest
 from scipy.sparse import csr_matrix
 
 from refdp.audit import structural_state
-from refdp.errors import InvalidRecords
+from refdp.errors import InvalidRecords, RepeatedFitWarning
 from refdp.faces import estimators
 from refdp.faces.estimators import base as estimators_base
 from refdp.faces.estimators import owners as estimators_owners
@@ -86,7 +86,7 @@ class Recorded:
         return self._keep(self.source.draw(request))
 
     def assign(self, request: Request) -> Array:
-        return self._keep(self.source.assign(request))
+        return self._keep(np.asarray(self.source.assign(request)))
 
     def _keep(self, answer: Array) -> Array:
         self.kept.append(answer)
@@ -185,6 +185,7 @@ def said(fit: Callable[[], Any]) -> list[str]:
     """All warnings of a fit."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
+        warnings.simplefilter("ignore", RepeatedFitWarning)
         fit()
     return [str(warning.message) for warning in caught]
 

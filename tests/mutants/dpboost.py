@@ -30,7 +30,12 @@ _CLIP = "value = np.clip(value, -clip, clip)"
 _NOISY = 'curator.release("leaves", for_leaves, value)'
 _RETURN = f"return Tree(np.concatenate(chosen), {_NOISY})"
 _DOWN = "population.tell(Descend(chosen[-1]))  # Alg. 1, l. 10\n"
-_STANDARD = "standard = standard_draws(mechanism.draws(value), self._secret, self._bits)"
+_CHOOSE = "chosen.append(choose(params, level, for_splits, candidates, population, curator))"
+_UTILITY = (
+    "left, right = candidates.sides(values(population.ask(Bins(('g', COUNT)))))\n"
+    "        utility = gain(left[0], left[1], right[0], right[1], params.regularisation)\n"
+)
+_STANDARD = "standard = self._listed(request, law_of(draws), standard_draws(draws, self._secret, self._bits))"
 
 
 def _mutant(name: str, located: str, patches: dict[str, Replacement], **settings: object) -> Mutant:
@@ -108,7 +113,7 @@ def by_observed_range(label: Any) -> Any:
 
 
 MUTANTS = (
-    _mutant("Laplace scale times .98", "leaves", {LEAF_CHARGE: charged(quieter)}),
+    _mutant("Laplace scale times .98", "leaves", {LEAF_CHARGE: charged(quieter)}, noise="floating"),
     _mutant("exponential mechanism without the factor 2", "splits of level 0", {SPLIT_CHARGE: charged(twice_as_sharp)}),
     _mutant(
         "published gain sensitivity in the repaired variant", "splits of level 0", {SPLIT_CHARGE: charged(lemma_1)}
@@ -207,6 +212,7 @@ MUTANTS = (
         "splits of level 1",
         {
             TREE: edit(
+                (_CHOOSE, f"{_UTILITY}        {_CHOOSE}"),
                 (
                     _DOWN,
                     _DOWN + "        if utility.max() < 1:\n"
@@ -214,7 +220,7 @@ MUTANTS = (
                     "                chosen.append(np.repeat(chosen[-1][:1], 2**below, axis=0))\n"
                     "                population.tell(Descend(chosen[-1]))\n"
                     "            break\n",
-                )
+                ),
             )
         },
     ),

@@ -14,7 +14,7 @@ from tests.mutants.harness import Mutant, Replacement, edit
 PAPER, MEMORY, SOURCES = "refdp.papers.dpxgboost", "refdp.data.memory", "refdp.privacy.sources"
 CHARGES, TREE, STATISTICS = f"{PAPER}:Params", f"{PAPER}:train_tree", f"{PAPER}:Contribution.statistics"
 
-_STANDARD = "standard = standard_draws(mechanism.draws(value), self._secret, self._bits)"
+_STANDARD = "standard = self._listed(request, law_of(draws), standard_draws(draws, self._secret, self._bits))"
 _SECRET = "child, self._secret = generator.spawn(2)"
 _SPLITS = 'splits = curator.release(f"splits of level {level}", for_splits, utility, options=offered)  # section 4.2'
 _NOISY = 'noisy = curator.release_sum(f"counts of level {level}", for_counts, population, asked, np.ravel)'

@@ -156,7 +156,7 @@ MUTANTS = (
                 (
                     _HESSIAN,
                     'curator.release(f"Hessian histogram {i}", '
-                    "replace(charged, mechanism=type(charged.mechanism)(charged.mechanism.sd / 2)), own)",
+                    "replace(charged, mechanism=replace(charged.mechanism, sd=charged.mechanism.sd / 2)), own)",
                 )
             )
         },
