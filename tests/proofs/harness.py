@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from types import ModuleType
@@ -43,7 +44,15 @@ def repaired(proposition: Proposition, bound: Callable[..., Any]) -> Proposition
 def verdict_with(proposition: Proposition, paper: ModuleType, function: str, mutant: Callable[..., Any]) -> str:
     """The verdict of an established claim once a formula that it is about is exchanged."""
     assert verdict(proposition) in ("PROVED", "ARGUED", "CONDITIONAL")
-    assert function in {formula.__name__ for formula in proposition.about}
+    originals = {formula for formula in proposition.about if formula.__name__ == function}
+    assert originals
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(paper, function, mutant)
+        for module in (paper, *_holders(function, originals)):
+            patch.setattr(module, function, mutant, raising=False)
         return verdict(proposition)
+
+
+def _holders(function: str, originals: set[Any]) -> list[ModuleType]:
+    """Modules that know the formula by its name: a paper's may stand beside it and be imported."""
+    ours = [m for name, m in sys.modules.items() if name.startswith(("refdp.", "proofs.")) and m is not None]
+    return [module for module in ours if any(vars(module).get(function) is one for one in originals)]

@@ -162,10 +162,10 @@ def test_formulas_are_stored_for_all_that_a_machine_checked() -> None:
 # --- fingerprints -----------------------------------------------------------------------------------------------------
 
 EDITS = {
-    "a method of the door": ("curator.py", "Release(name, mechanism, ", "Release(name + name, mechanism, "),
-    "a kernel": ("kernels.py", "return ", "return  0 or "),
-    "a method of the mechanism": ("mechanisms.py", "self.scale * checked_draws", "0 * checked_draws"),
-    "a module constant": ("kernels.py", "GRID = 2.0**-24", "GRID = 2.0**-23"),
+    "a method of the door": ("privacy/curator.py", "Release(name, mechanism, ", "Release(name + name, mechanism, "),
+    "a kernel": ("data/kernels.py", "return ", "return  0 or "),
+    "a method of the mechanism": ("noise/mechanisms.py", "self.scale * checked_draws", "0 * checked_draws"),
+    "a module constant": ("data/kernels.py", "GRID = 2.0**-24", "GRID = 2.0**-23"),
     "a dictionary": ("papers/dpboost.py", 'ADD_REMOVE: "dpboost/leaf-clipped', 'ADD_REMOVE: "dpboost/x'),
     "a breach": ("papers/dpboost.py", 'if self.scheme == "np" else []', 'if self.scheme == "none" else []'),
     "a printed reading": (

@@ -210,7 +210,7 @@ def test_table_and_details_render() -> None:
     text = console.export_text()
     assert "REFUTED" in text and "dpboost/gain-range-add-remove" in text
     assert "1/10 = 0.1" in text and "dpboost/gain-sensitivity" in text
-    assert re.search(r"refdp/papers/dpboost\.py:\d+", text)
+    assert re.search(r"refdp/papers/published/dpboost\.py:\d+", text)
 
 
 def test_unknown_names_are_errors() -> None:
