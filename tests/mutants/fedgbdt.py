@@ -255,7 +255,8 @@ MUTANTS = (
                 (
                     _LOCAL,
                     _LOCAL.replace(
-                        "charged,", "replace(charged, mechanism=type(charged.mechanism)(charged.mechanism.sd / 4)),"
+                        "charged,",
+                        "replace(charged, mechanism=replace(charged.mechanism, sd=charged.mechanism.sd / 4)),",
                     ),
                 )
             )
