@@ -90,7 +90,7 @@ def _state(notes: Notes) -> Row:
 def _scopes(notes: Notes) -> Iterator[Row]:
     if not notes.scoped:
         for what in ("scopes", "secret randomness"):
-            yield Row(what, Verdict.HOLDS, "no recorded run asked for secret randomness: nothing is amplified")
+            yield Row(what, LOOKED, "no recorded run asked for secret randomness: nothing is amplified", "not credited")
         return
     if not notes.single:
         for what in ("scopes", "secret randomness"):
