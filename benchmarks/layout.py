@@ -40,10 +40,11 @@ def imports(root: Path) -> dict[str, set[str]]:
     for path in sources(root / "refdp"):
         parts = path.relative_to(root).with_suffix("").parts
         trees[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = ast.parse(path.read_text(encoding="utf-8"))
-    return {name: {one for one in _named(tree) if one in trees and one != name} for name, tree in trees.items()}
+    return {name: {one for one in needed(tree) if one in trees and one != name} for name, tree in trees.items()}
 
 
-def _named(tree: ast.Module) -> Iterator[str]:
+def needed(tree: ast.Module) -> Iterator[str]:
+    """What has to be imported for a module to load: not what functions import, nor what only type checkers read."""
     waiting: list[ast.stmt] = list(tree.body)
     while waiting:
         node = waiting.pop()

@@ -3,40 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from refdp.data.records import Categorical, Classes, Interval, Numeric, Schema
 from refdp.errors import InvalidParameter
-from refdp.privacy.events import Relation
 from refdp.prove.asking import Solvers
-from refdp.prove.reading import Failure, Proof, prove
+from refdp.prove.reading import Proof, prove
 
 FEATURES = (Numeric("first", 0.0, 1.0), Categorical("second", ("a", "b", "c")), Numeric("third", -5.0, 5.0))
 """Features of the schema of a proof: one of each kind, and a further one, so that some have candidates apart."""
 
 
 @dataclass(frozen=True)
-class Report:
+class Report(Proof):
     """The proofs for several targets together. targets: numbers of classes, 0 for a regression."""
 
-    paper: str
-    relation: Relation
-    verdict: str
-    statement: str
-    covers: tuple[str, ...]
-    trusted: tuple[str, ...]
-    seconds: float
-    questions: int
-    releases: int
-    solvers: dict[str, dict[str, int]]
-    single: int
-    failures: tuple[Failure, ...]
     targets: tuple[int, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain data."""
-        return {**asdict(self), "relation": self.relation.value, "failures": [asdict(one) for one in self.failures]}
 
 
 def schema_of(classes: int) -> Schema:

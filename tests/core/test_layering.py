@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
+from benchmarks.layout import needed
+
 ROOT = Path(__file__).parents[2]
 ABOVE = ("refdp.faces", "refdp.io.datasets", "refdp.__main__", "refdp.audit", "refdp.testing", "refdp.protocols",
          "refdp.conform", "refdp.engines")  # fmt: skip
@@ -90,23 +92,12 @@ def circles(edges: dict[str, set[str]]) -> list[str]:
     return sorted(name for name in edges if name in reached(name))
 
 
-def needed(source: str) -> Iterator[str]:
-    """What has to be imported for a module to load: not what functions import, nor what only type checkers read."""
-    waiting = list(ast.parse(source).body)
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, ast.If):
-            waiting += node.orelse if "TYPE_CHECKING" in ast.unparse(node.test) else [*node.body, *node.orelse]
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            yield node.module
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
-        elif isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-
-
 def test_no_import_goes_in_a_circle() -> None:
     sources = dict(modules())
-    edges = {name: {one for one in needed(text) if one in sources and one != name} for name, text in sources.items()}
+    edges = {
+        name: {one for one in needed(ast.parse(text)) if one in sources and one != name}
+        for name, text in sources.items()
+    }
     assert len(edges) > 150
     assert circles(edges) == []
     events = edges["refdp.privacy.events"]
