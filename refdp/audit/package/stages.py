@@ -1,0 +1,334 @@
+"""The three examinations of an entry point: instrumented replay, structural checks, black box."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from refdp.audit import structural
+from refdp.audit.blackbox import Bound, bound_from, looks
+from refdp.audit.blackbox_rows import Looked, by_last_bits, coverage
+from refdp.audit.opened_replay import audit_opened
+from refdp.audit.package.causes import BITS, EPSILON, Cause, of_replay, of_structure
+from refdp.audit.package.entries import Function, Neighbours
+from refdp.audit.package.findings import Finding, Witness
+from refdp.audit.package.opening import doors, has_other_randomness, rounding, value_arguments
+from refdp.audit.package.scope import Entry, Scope
+from refdp.audit.package.sources import Location, Tree, release_at
+from refdp.audit.package.witness import (
+    Shows,
+    blackbox_event,
+    chosen,
+    counting,
+    likelier,
+    moved,
+    one_sided,
+    raising,
+    structural_event,
+    watching,
+)
+from refdp.audit.replay import finite_or_name
+from refdp.audit.runs import InProcess, Pair, one_row, stacked
+from refdp.audit.structural_samples import needed
+from refdp.audit.verdicts import SUBJECTS, Row, Verdict
+from refdp.errors import InvalidParameter, RefdpError
+
+STAGES = ("replay", "structural", "black box")
+CALLS = 300
+MOST_CALLS = 5_000
+ALARM = 1e-9
+"""False alarms of the structural checks, and 1 - confidence of the black box, of one entry point."""
+SCORED = 24
+"""Runs a side of every pair that choose which pairs are looked at further."""
+CHOSEN = 2
+"""Pairs that the black box looks at, where several are searched."""
+SLOW = 0.2
+"""Seconds of a run above which fewer pairs are tried."""
+WITNESS_SECONDS = 15.0
+
+
+@dataclass
+class Subject:
+    """An entry point under audit. pairs: those that are looked at, the most telling first, after `ranked`."""
+
+    scope: Scope
+    entry: Entry
+    function: Function
+    pairs: list[Neighbours]
+    package: Tree
+    location: Location
+    seconds: float = 0.0
+    svg: str = ""
+    findings: list[Finding] = field(default_factory=list)
+
+    def found(self, stage: str, cause: Cause, kind: str, where: str, pair: Neighbours, evidence: str,
+              figures: dict[str, Any], shown: Witness, location: Location | None = None, *,
+              violation: bool = True) -> Finding:  # fmt: skip
+        """A finding of this entry."""
+        return Finding(
+            self.entry.name, stage, cause, kind, where or "returned value", location or self.location,
+            self.entry.claim, evidence, figures, pair.words, shown, violation, package=self.scope.package,
+            records=pair.shown,
+        )  # fmt: skip
+
+    def runs(self, most: int) -> int:
+        """Runs a side that a witness has time for."""
+        return max(20, min(most, int(WITNESS_SECONDS / 2 / max(self.seconds, 1e-6))))
+
+
+def ranked(subject: Subject) -> None:
+    """Put the most telling pairs first: those whose outputs lie furthest apart in a few runs."""
+    entry, seed = subject.entry, subject.scope.seed
+    start = time.perf_counter()
+    errors = []
+    for side in subject.pairs[0].sides:
+        try:
+            subject.function(side.copy(), seed)
+        except RefdpError:
+            raise
+        except Exception as error:
+            errors.append(error)
+    subject.seconds = (time.perf_counter() - start) / 2
+    if len(errors) == 2:
+        raise InvalidParameter(
+            f"[[entry]] {entry.name!r} raises on both sides: {type(errors[0]).__name__}: {errors[0]}"
+        )
+    if len(subject.pairs) < 2:
+        return
+    tried = subject.pairs if subject.seconds < SLOW else subject.pairs[:4]
+    generator = np.random.default_rng(seed + 1)
+    scores = [_apart(subject.function, pair, generator) for pair in tried]
+    subject.pairs = [tried[place] for place in np.argsort([-score for score in scores], kind="stable")]
+
+
+def _apart(function: Function, pair: Neighbours, generator: np.random.Generator) -> float:
+    """The largest distance of the distributions of one output, in [0, 1], on few runs: only a guide."""
+    sides = [[_row(function, side, int(generator.integers(2**31))) for _ in range(SCORED)] for side in pair.sides]
+    width = max(len(row) for side in sides for row in side)
+    first, second = (np.nan_to_num(stacked(side, width), nan=1e300) for side in sides)
+    gaps = []
+    for a, b in zip(first.T, second.T, strict=True):
+        pooled = np.concatenate([a, b])
+        steps = [np.searchsorted(np.sort(side), pooled, side="right") / SCORED for side in (a, b)]
+        gaps.append(float(np.max(np.abs(steps[0] - steps[1]))))
+    return max(gaps)
+
+
+def _row(function: Function, side: Any, seed: int) -> np.ndarray:
+    try:
+        return one_row(function(side.copy(), seed))
+    except RefdpError:
+        raise
+    except Exception:
+        return np.empty(0)
+
+
+def replay(subject: Subject) -> tuple[list[Row], dict[str, Any]]:
+    """Record a run on each side of each pair with the noise functions opened, replay it on the other."""
+    scope, entry = subject.scope, subject.entry
+    opened_functions = doors(scope) if entry.replay and entry.kind != "command" else ()
+    if not opened_functions:
+        why = "left out by the file" if not entry.replay else "no noise function of the package is opened"
+        return _unopened(why), {}
+    claim = entry.claim
+    try:
+        report = audit_opened(
+            lambda rows: subject.function(rows, _drawn_seed()), [p.sides for p in subject.pairs], *opened_functions,
+            epsilon=claim.epsilon, delta=claim.delta, relation=claim.relation, seed=scope.seed,
+            rounding=rounding(scope),
+        )  # fmt: skip
+    except InvalidParameter as error:
+        if "no noise function was called" not in str(error):
+            raise
+        return _unopened("none of the opened noise functions was called"), {}
+    if report.runs and not report.calls:
+        return _unopened("none of the opened noise functions was called"), {}
+    blurred = any(
+        has_other_randomness(scope, subject.function, side, opened_functions) for side in subject.pairs[0].sides
+    )
+    violations = [one for one in report.violations if not (blurred and one.kind in BLURRED)]
+    for violation in violations:
+        cause = of_replay(violation.kind)
+        pair = subject.pairs[int(violation.witness.get("pair", 0))]
+        figures = {
+            "declared": finite_or_name(violation.declared),
+            "observed": finite_or_name(violation.observed),
+            "loss": finite_or_name(violation.loss),
+            **{key: value for key, value in violation.witness.items() if key != "pair"},
+        }
+        figures = {key: value for key, value in figures.items() if value is not None}
+        shown = chosen(
+            scope, entry, "replay", _replay_witnesses(subject, violation.kind, violation.release, figures, pair)
+        )
+        line = release_at(violation.release, subject.package)
+        where = violation.release.partition(" at ")[0] if line else violation.release
+        subject.findings.append(
+            subject.found(
+                "replay",
+                cause,
+                violation.kind,
+                where,
+                pair,
+                "exact: the outputs of a recorded run, replayed on the neighbour",
+                figures,
+                shown,
+                line,
+            )
+        )
+    rows = list(replace(report, violations=tuple(violations)).coverage)
+    if blurred:
+        rows = [_blurred(row) for row in rows]
+    return rows, {"runs": report.runs, "calls": report.calls, "loss": finite_or_name(report.worst),
+                                   "delta": report.delta}  # fmt: skip
+
+
+def _drawn_seed() -> int:
+    """Another seed for every recorded run, and the same one for its replay: `audit_opened` seeds NumPy's generator."""
+    return int(np.random.randint(2**31))  # noqa: NPY002
+
+
+BLURRED = ("result", "error")
+"""Kinds that randomness which is not opened can bring about."""
+
+
+def _blurred(row: Row) -> Row:
+    """A row about the result or the losses of all releases, where not all randomness is opened: nothing is known."""
+    if row.what not in ("published object", "composition") or row.verdict is Verdict.VIOLATION:
+        return row
+    why = "the result depends on randomness that is not opened, so that neither it nor the losses are accounted for"
+    return Row(row.what, Verdict.NOT_EXAMINED, why)
+
+
+def _unopened(why: str) -> list[Row]:
+    return [Row(what, Verdict.NOT_EXAMINED, why, decides=False) for what in SUBJECTS]
+
+
+def _replay_witnesses(
+    subject: Subject, kind: str, release: str, figures: dict[str, Any], pair: Neighbours
+) -> Iterator[tuple[str, Shows]]:
+    if subject.entry.kind != "callable":
+        return
+    seed, runs = subject.scope.seed + 1, subject.runs(40)
+    if kind == "sensitivity":
+        for function, value in value_arguments(subject.scope, release.partition(" at ")[0]):
+            code = watching(subject.entry, pair, function, value, seed)
+            for norm in (1, 2):
+                yield code, moved(float(figures["declared"]), norm)
+    if kind == "result":
+        for side in ("first", "second"):
+            event = f"v{release.removeprefix('returned value')} == {figures[side]!r}"
+            yield counting(subject.entry, pair, event, runs), one_sided
+    if kind == "error":
+        yield raising(subject.entry, pair, runs), one_sided
+
+
+def structure(subject: Subject) -> tuple[list[dict[str, Any]], int]:
+    """The structural checks on the most telling pair: what they found, and in how many runs a side."""
+    entry, scope = subject.entry, subject.scope
+    calls = max(CALLS, math.ceil(needed(entry.claim.epsilon, ALARM * 1e-6)))
+    if not entry.structural or calls > MOST_CALLS:
+        return [], 0
+    pair = subject.pairs[0]
+    found = structural.inspect(
+        lambda rows, generator: subject.function(rows, int(generator.integers(2**31))), pair.sides, scope.seed,
+        epsilon=entry.claim.epsilon, delta=entry.claim.delta, calls=calls, alarm=ALARM, order=entry.order,
+    )  # fmt: skip
+    found = [one for one in found if entry.low_bits or one.kind != "precision"]
+    for one in found:
+        plain = one.to_dict()
+        event = structural_event(one.kind, one.where, one.evidence)
+        runs = subject.runs(2_000 if one.kind == "precision" else 300)
+        tried: list[tuple[str, Shows]] = []
+        if entry.kind == "callable" and one.where == "raises":
+            tried = [(raising(entry, pair, runs), one_sided)]
+        elif entry.kind == "callable" and event:
+            tried = [(counting(entry, pair, event, runs), one_sided)]
+        sure = (
+            f"structural: a function that keeps the claim is accused with chance at most {ALARM:g}, over all checks"
+            if one.violation
+            else "no violation by itself"
+        )
+        subject.findings.append(
+            subject.found(
+                "structural",
+                of_structure(one.kind),
+                one.kind,
+                one.where,
+                pair,
+                f"{one.meaning}; {sure}",
+                plain["evidence"],
+                chosen(scope, entry, "structural", iter(tried)),
+                violation=one.violation,
+            )
+        )
+    return [one.to_dict() for one in found], calls
+
+
+def black_box(subject: Subject, curve: bool) -> Bound | None:
+    """A lower bound of epsilon on the most telling pairs; None where the file leaves it out."""
+    entry, scope = subject.entry, subject.scope
+    if entry.samples < 100:
+        return None
+    claim = entry.claim
+    pairs = subject.pairs[:CHOSEN]
+    sources = [InProcess(subject.function, Pair(*p.sides), scope.seed + 7 + n, 500) for n, p in enumerate(pairs)]
+    bound = bound_from(
+        sources, claim.delta, claimed=claim.epsilon, confidence=1 - ALARM, samples=entry.samples,
+        low_bits=entry.low_bits,
+    )  # fmt: skip
+    if curve:
+        subject.svg = _curve(sources[bound.pair], bound, entry)
+    if bound.refuted:
+        pair = pairs[bound.pair]
+        event = blackbox_event(bound.event)
+        tried: list[tuple[str, Shows]] = []
+        if entry.kind == "callable" and event:
+            runs = subject.runs(max(bound.tested, 200))
+            tried = [(counting(entry, pair, event, runs), likelier(claim.epsilon, claim.delta))]
+        cause = BITS if by_last_bits(bound) else EPSILON
+        here, there = bound.counts
+        figures = {"epsilon at least": round(bound.lower, 6), "event": bound.words, "counts": [here, there],
+                   "runs a side": bound.tested}  # fmt: skip
+        subject.findings.append(
+            subject.found(
+                "black box",
+                cause,
+                "epsilon",
+                "returned value",
+                pair,
+                f"statistical: a bound above the true epsilon has chance at most {ALARM:g} ({bound.test})",
+                figures,
+                chosen(scope, entry, "black box", iter(tried)),
+            )
+        )
+    return bound
+
+
+def _curve(runs: InProcess, bound: Bound, entry: Entry) -> str:
+    """The trade-off curve of the pair as SVG; "" where it cannot be drawn."""
+    from refdp.audit.page import curve_figure, drawn
+    from refdp.audit.tradeoff import curve_from
+
+    def figures() -> list[Any]:
+        share = 0.01 / len(looks(entry.samples, 1.0))
+        curve = curve_from(*runs.upto(bound.samples), 1 - share, low_bits=entry.low_bits)
+        return [curve_figure(curve, entry.claim.epsilon, entry.claim.delta)]
+
+    return "".join(figure.svg for figure in drawn(figures)[0])
+
+
+def outside_rows(subject: Subject, bound: Bound | None, found: Sequence[dict[str, Any]], calls: int) -> list[Row]:
+    """The coverage of structural checks and black box together."""
+    entry = subject.entry
+    sizes = tuple(len(side) for pair in subject.pairs[:CHOSEN] for side in pair.sides)
+    if bound is not None:
+        return list(coverage(bound, found, Looked(sizes, calls, entry.low_bits, min(CHOSEN, len(subject.pairs)))))
+    rows = [Row("published object", Verdict.VIOLATION, f"{one['kind']}: {one['meaning']}") for one in found
+            if one["violation"]]  # fmt: skip
+    left = "no black box: the file gives it no runs"
+    return [*rows, *(Row(what, Verdict.NOT_EXAMINED, left, decides=what == "composition") for what in SUBJECTS)]
