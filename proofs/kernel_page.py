@@ -60,7 +60,9 @@ def definition(name: str) -> str:
     """The text of a definition, file.identifier, as it stands in the sources. Errors: KeyError if it is not there."""
     file, _, identifier = name.partition(".")
     text = (FOLDER / f"{file}.v").read_text(encoding="utf-8")
-    found = re.search(rf"^(?:Definition|Fixpoint|Inductive|Record|Class) {identifier}\b.*?\.(?=\n|$)", text, re.M | re.S)
+    found = re.search(
+        rf"^(?:Definition|Fixpoint|Inductive|Record|Class) {identifier}\b.*?\.(?=\n|$)", text, re.M | re.S
+    )
     if found is None:
         raise KeyError(f"{name}: no such definition")
     return found.group()
