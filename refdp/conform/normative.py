@@ -1,20 +1,38 @@
-"""The functions whose text is the specification: docs/spec shows them, and their digest is in every file of vectors."""
+"""The functions whose text is the specification: docs/spec shows them, and their digest is in every file of vectors.
+
+    python -m refdp.conform.normative docs/spec     write their present text into the pages
+
+A page has the name of a function in a comment, then its text, then a comment that ends it.
+"""
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import importlib
 import inspect
+import io
+import re
+import sys
+import textwrap
+import tokenize
 from functools import reduce
+from pathlib import Path
 from typing import Any
 
 SHARED = (
     "refdp.data.losses:on_grid",
     "refdp.data.losses:grid_floor",
+    "refdp.data.records:Interval.scaled",
     "refdp.noise.draws:snap",
     "refdp.noise.draws:to_grid",
     "refdp.data.portable:share",
+    "refdp.data.portable:_exp_chunk",
+    "refdp.data.portable:_log_chunk",
+    "refdp.data.portable:expm1",
+    "refdp.data.portable:log1p",
     "refdp.noise.calibration:laplace",
+    "refdp.noise.calibration:gaussian",
     "refdp.noise.calibration:_step",
     "refdp.noise.draws:quotient_at_least",
     "refdp.noise.draws:quotient_at_most",
@@ -23,18 +41,33 @@ OWN: dict[str, tuple[str, ...]] = {
     "dpboost": ("gain", "child_gain", "leaf_value", "gain_range", "leaf_sensitivity", "leaf_clip", "share",
                 "Params.ensembles", "Params.block", "Params.decayed", "Params.tree_epsilon", "Params.split_charge",
                 "Params.leaf_charge", "Contribution.statistics", "train_on", "train_ensembles", "train_single_tree"),
-    "inprivate": ("residual", "square_residual", "clip", "curvature", "damped_step", "node_score", "gain", "gain_range",
-                  "Params.dealt", "Params.split_charge", "Params.leaf_charge", "Params.coefficients",
-                  "Contribution.statistics", "train_on", "new_trees", "train_tree"),
-    "dpxgboost": ("gain", "child_gain", "padded_leaf_value", "gain_range", "newton_gain_range", "Params.split_charge",
-                  "Params.leaf_charge", "Params.averages", "Contribution.statistics", "train_ensemble", "train_tree",
-                  "both_ways", "gains", "leaf_values"),
+    "inprivate": ("residual", "square_residual", "clip", "curvature", "damped_step", "node_score", "nonempty_score",
+                  "gain", "gain_range", "Params.dealt", "Params.split_charge", "Params.leaf_charge",
+                  "Params.coefficients", "Contribution.statistics", "train_on", "new_trees", "train_tree"),
+    "dpxgboost": ("gain", "child_gain", "padded_leaf_value", "gain_range", "newton_gain_range", "clip_ratio",
+                  "noisy_average", "Params.split_charge", "Params.leaf_charge", "Params.averages", "budget_of",
+                  "Contribution.statistics", "train_ensemble", "train_tree", "both_ways", "gains", "leaf_values",
+                  "refdp.noise.calibration:geometric", "refdp.noise.calibration:before_sampling",
+                  "refdp.data.sketch:quantile_edges", "refdp.data.sketch:Summary.exact",
+                  "refdp.data.sketch:Summary.pruned", "refdp.data.sketch:Summary.query", "refdp.data.sketch:_medians",
+                  "refdp.data.sketch:halved"),
     "fedgbdt": ("leaf_weight", "released_leaf_weight", "averaging_weight", "second_order_objective", "update",
-                "Params.query_mu", "Params.sums_charge", "Contribution.statistics", "boost", "grow", "split_scores",
-                "decrease", "leaf_sums", "leaf_values"),
-    "sgbdt": ("record_cost", "support_additive", "support_max", "leaf_value", "Params.variances", "leaf_charge",
-              "Contribution.statistics", "grow", "leaf_values", "initial_score", "draw_splits", "grid_index"),
+                "log_hessian_of", "newton_squared_sensitivity", "gradient_squared_sensitivity",
+                "Params.query_mu", "Params.sums_charge", "Contribution.statistics", "boost", "grow", "scored_splits",
+                "histograms", "random_sides", "split_scores", "decrease", "leaf_sums", "leaf_values",
+                "refdp.data.feasible:Feasible.drawn", "refdp.data.feasible:Feasible.drawn_of",
+                "refdp.data.feasible:Feasible.split", "refdp.data.feasible:_nth_true",
+                "refdp.data.feasible:Options.of_bins", "refdp.data.feasible:Options.of_sides",
+                "refdp.data.feasible:Options.best", "refdp.data.feasible:Options.totals",
+                "refdp.data.feasible:sides", "refdp.data.feasible:below", "refdp.data.candidates:iterative_hessian"),
+    "sgbdt": ("record_cost", "record_cost_slides", "gradient_variance", "support_variance", "support_additive",
+              "support_max", "leaf_value", "Params.variances", "leaf_charge", "Contribution.statistics", "grow",
+              "leaf_values", "initial_score", "draw_splits", "grid_index", "refdp.accounting.individual:initialise",
+              "refdp.accounting.individual:_least_sigma", "refdp.accounting.individual:_bisected",
+              "refdp.accounting.individual:_best_order", "refdp.accounting.individual:_around",
+              "refdp.accounting.individual:Budget.charges", "refdp.accounting.individual:tabulated"),
 }  # fmt: skip
+"""Functions of a paper's own module, or of another by its full name."""
 
 
 def source(name: str) -> str:
@@ -46,10 +79,45 @@ def source(name: str) -> str:
 
 def names(paper: str) -> tuple[str, ...]:
     """Those of a paper, the shared ones first."""
-    return (*SHARED, *(f"refdp.papers.{paper}:{name}" for name in OWN[paper]))
+    return (*SHARED, *(name if ":" in name else f"refdp.papers.{paper}:{name}" for name in OWN[paper]))
+
+
+def bare(text: str) -> str:
+    """What a function does: its text without docstrings, comments and spaces."""
+    body = textwrap.dedent(text)
+    tree, lines = ast.parse(body), body.splitlines(keepends=True)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and ast.get_docstring(node) is not None:
+            first = node.body[0]
+            for line in range(first.lineno - 1, first.end_lineno or first.lineno):
+                lines[line] = "\n"
+    tokens = tokenize.generate_tokens(io.StringIO("".join(lines)).readline)
+    return "".join("".join(one.string for one in tokens if one.type != tokenize.COMMENT).split())
+
+
+SHOWN = re.compile(r"<!-- code: (\S+) -->\n.*?<!-- end -->", re.DOTALL)
+
+
+def page(text: str) -> str:
+    """A page with the present text of every function that it shows."""
+    return SHOWN.sub(lambda found: shown(found[1]), text)
+
+
+def shown(name: str) -> str:
+    """One function as a page has it."""
+    return f"<!-- code: {name} -->\n```python\n{textwrap.dedent(source(name)).rstrip()}\n```\n<!-- end -->"
 
 
 def digest(paper: str) -> str:
-    """SHA-256 of their text."""
-    text = "\n".join(line.strip() for name in names(paper) for line in source(name).splitlines())
-    return hashlib.sha256(text.encode()).hexdigest()
+    """SHA-256 of what they do; words about them may change."""
+    return hashlib.sha256("\n".join(bare(source(name)) for name in names(paper)).encode()).hexdigest()
+
+
+def main(directory: Path) -> None:
+    """Renew the pages of a directory."""
+    for path in sorted(directory.glob("*.md")):
+        path.write_text(page(path.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import shlex
 import shutil
 import sys
@@ -12,14 +11,10 @@ from typing import Any
 
 import pytest
 
-from refdp.conform import files, judge, normative, runner
+from refdp.conform import files, judge, runner
 from refdp.conform.compare import differences
-from refdp.data.kernels import GRID
-from refdp.data.portable import SHARE_GRID
 from refdp.faces import cli
 from refdp.faces.registry import PAPERS
-from refdp.noise.calibration import STEPS
-from refdp.noise.draws import GRID_BITS
 
 ROOT = Path(__file__).parents[2]
 REFERENCE = ROOT / "conform" / "clients" / "reference.py"
@@ -155,17 +150,3 @@ def test_the_javascript_client_reaches_the_level_predict() -> None:
     assert report.levels == dict.fromkeys(PAPERS, "predict"), report.failures[:1]
     skipped = runner.run(client, some("dpboost", ("node",), 3), timeout=30)
     assert skipped.total("skipped") == 3 and not skipped.ok
-
-
-def test_the_numbers_of_the_specification_are_those_of_the_code() -> None:
-    page = (ROOT / "docs" / "spec" / "dpboost.md").read_text(encoding="utf-8")
-    told = {
-        row.split(" | ")[0][2:]: row.split(" | ")[1].rstrip(" |") for row in page.splitlines() if row.count(" | ") == 1
-    }
-    assert told["grid of statistics"] == f"2^{math.frexp(GRID)[1] - 1}"
-    assert told["floating noise is rounded to so many bits below its scale"] == str(GRID_BITS)
-    assert told["steps of discrete noise in a scale, at least"] == str(STEPS)
-    assert told["grid of shares"] == f"2^{math.frexp(SHARE_GRID)[1] - 1}"
-    assert f"prec={told['decimal digits for shares and clips']})" in normative.source(
-        "refdp.papers.dpboost:Params.decayed"
-    )

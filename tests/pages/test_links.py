@@ -9,7 +9,7 @@ from urllib.parse import unquote
 import pytest
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = ("", "docs/", "docs/claims/", "docs/errata/", "proofs/", "notebooks/")
+FOLDERS = ("", "docs/", "docs/claims/", "docs/errata/", "docs/spec/", "proofs/", "notebooks/")
 PAGES = sorted(path for folder in FOLDERS for path in ROOT.glob(f"{folder}*.md"))
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 CODE = re.compile(r"`[^`\n]*`")
