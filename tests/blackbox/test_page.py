@@ -21,7 +21,7 @@ import refdp
 from refdp.audit import page_blackbox, page_replay, page_words
 from refdp.audit.page_sources import function_line, release_line
 from refdp.audit.replay import Violation
-from refdp.audit.report import SCHEMAS
+from refdp.audit.report import SCHEMAS, audit_paper
 from refdp.audit.tradeoff import curve_from
 from refdp.faces import cli, registry
 from refdp.ledger import claims
@@ -50,6 +50,23 @@ def pair(tmp_path: Path) -> str:
     path = tmp_path / "pair.json"
     path.write_text(json.dumps({"first": [[0.25], [1.0]], "second": [[0.25]]}))
     return str(path)
+
+
+_AUDITED: dict[str, Any] = {}
+
+
+@pytest.fixture
+def audited_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One audit of the same settings serves every page that is made of it."""
+
+    def kept(paper: Any, params: Any, count: int, seed: int, **more: Any) -> Any:
+        key = f"{paper.name} {params!r} {count} {seed}"
+        assert more["records"] is None
+        if key not in _AUDITED:
+            _AUDITED[key] = audit_paper(paper, params, count, seed, **more)
+        return _AUDITED[key]
+
+    monkeypatch.setattr("refdp.audit.report.audit_paper", kept)
 
 
 class Outline(HTMLParser):
@@ -178,6 +195,7 @@ SMALL = ("--pairs", "3", "--set", "trees=2", "depth=1", "bins=4")
 PUBLISHED = ("dpboost", "--as-published", *SMALL)
 
 
+@pytest.mark.usefixtures("audited_once")
 def test_a_finding_is_told_in_words_with_its_claims_statement_and_its_witness(call: Call, tmp_path: Path) -> None:
     path = tmp_path / "report.html"
     _, document, _ = call(*PUBLISHED, "--html", str(path))
@@ -204,6 +222,7 @@ def test_every_release_and_kind_of_the_five_papers_has_words() -> None:
     assert page_words.release_in_words("tree 3/odd") == "the release 'odd'; tree 3"
 
 
+@pytest.mark.usefixtures("audited_once")
 @pytest.mark.parametrize("paper", ["dpboost", "sgbdt", "inprivate"])
 def test_the_curve_is_that_of_a_pair_that_violates(
     call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, paper: str
@@ -215,13 +234,15 @@ def test_the_curve_is_that_of_a_pair_that_violates(
         return np.zeros(9), np.zeros(9)
 
     monkeypatch.setattr(page_replay, "losses_on", noted)
-    _, document, _ = call(paper, "--as-published", "--pairs", "3", "--html", str(tmp_path / "report.html"))
+    small = {"dpboost": SMALL, "sgbdt": ("--pairs", "3", "--set", "trees=2", "depth=1")}.get(paper, ("--pairs", "3"))
+    _, document, _ = call(paper, "--as-published", *small, "--html", str(tmp_path / "report.html"))
     ((params, witness),) = drawn
     shown = [violation for violation in document["violations"] if witness.items() <= violation["witness"].items()]
     assert shown and json.loads(json.dumps(asdict(params))) in [violation["witness"]["params"] for violation in shown]
     assert f"the pair of the finding &quot;{shown[0]['kind']} at" in (tmp_path / "report.html").read_text()
 
 
+@pytest.mark.usefixtures("audited_once")
 def test_without_a_violation_the_curve_is_that_of_the_worst_pair(call: Call, tmp_path: Path) -> None:
     path = tmp_path / "report.html"
     assert call("dpboost", *SMALL, "--html", str(path))[0] == 0
@@ -261,6 +282,7 @@ def test_what_figures_need_is_looked_for_before_the_work(
     assert errors.count("\n") == 1 and not path.exists()
 
 
+@pytest.mark.usefixtures("audited_once")
 @pytest.mark.parametrize("failure", [ValueError("a broken\nfont"), KeyboardInterrupt()])
 @pytest.mark.parametrize("arguments", [PUBLISHED, ("--callable", FOREIGN + "half_the_noise", "--pair", "PAIR")])
 def test_findings_are_not_lost_to_a_picture(
@@ -284,6 +306,7 @@ def test_findings_are_not_lost_to_a_picture(
     assert found.texts["undrawn"].strip() == f"There are no figures: {reason}"
 
 
+@pytest.mark.usefixtures("audited_once")
 @pytest.mark.parametrize(("published", "status"), [(True, 1), (False, 2)])
 def test_findings_are_not_lost_to_a_full_disk(
     call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, published: bool, status: int
