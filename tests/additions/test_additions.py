@@ -184,7 +184,7 @@ def test_a_sixth_paper_is_audited_and_too_little_noise_found(
     sixth: registry.Paper, relation: Relation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     params = stumps.Params(2.0, relation, trees=2, bins=3)
-    assert audit_paper(sixth, params, 6, 0).violations == ()
+    assert audit_paper(sixth, params, 2, 0).violations == ()
     right = stumps.Params.charges
 
     def wrong(self: stumps.Params) -> Any:
@@ -193,7 +193,7 @@ def test_a_sixth_paper_is_audited_and_too_little_noise_found(
         return split, replace(leaves, mechanism=stumps.Laplace(leaves.mechanism.scale / 2), declared=less, proved=less)  # type: ignore[attr-defined]
 
     monkeypatch.setattr(stumps.Params, "charges", wrong)
-    assert any(found.release.endswith("leaves") for found in audit_paper(sixth, params, 6, 0).violations)
+    assert any(found.release.endswith("leaves") for found in audit_paper(sixth, params, 2, 0).violations)
 
 
 def test_what_lacks_a_member_or_takes_a_name_is_refused() -> None:
@@ -221,6 +221,6 @@ def test_a_split_rule_runs_inside_the_paper() -> None:
 def test_a_split_rule_is_audited(declared: float, kinds: set[str]) -> None:
     params = Balanced(2.0, AR, trees=2, trees_per_ensemble=2, depth=2, bins=4, utility_range=declared)
     paper = registry.Paper("dpboost", dpboost)
-    found = audit_paper(paper, params, 6, 0).violations
+    found = audit_paper(paper, params, 2, 0).violations
     assert {one.kind for one in found if "splits" in one.release} >= kinds
     assert found == () or kinds

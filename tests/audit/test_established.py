@@ -82,7 +82,10 @@ def test_there_are_variants_of_every_kind() -> None:
     assert any(1.0 < bound < math.inf for bound in bounds)
 
 
-@pytest.mark.parametrize(("name", "relation", "changes"), ALL)
+@pytest.mark.parametrize(
+    ("name", "relation", "changes"),
+    [pytest.param(*one, marks=[] if index % 3 == 0 else pytest.mark.statistics) for index, one in enumerate(ALL)],
+)
 def test_no_stated_loss_exceeds_what_is_established(
     name: str, relation: Relation, changes: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -28,7 +28,10 @@ PUBLISHED = {**published.module("dpboost").AS_PUBLISHED, "candidates": "uniform"
 
 
 @pytest.mark.parametrize("relation", list(Relation))
-@pytest.mark.parametrize(("depth", "flags"), [(1, False), (1, True), (2, False)])
+@pytest.mark.parametrize(
+    ("depth", "flags"),
+    [(1, False), *(pytest.param(*case, marks=pytest.mark.statistics) for case in [(1, True), (2, False)])],
+)
 def test_worst_loss_of_the_repaired_algorithm_is_within_epsilon(relation: Relation, depth: int, flags: bool) -> None:
     found = worst(relation, depth, flags, 3 if depth == 2 else 4)
     assert 0.5 < found.loss <= 1.0  # the lower limit shows that the enumeration reaches something
