@@ -13,7 +13,7 @@ import builtins
 import importlib
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from traceback import walk_tb
@@ -28,9 +28,11 @@ from refdp.data.records import Schema
 from refdp.errors import InvalidParameter
 from refdp.noise.mechanisms import Exponential
 from refdp.privacy.curator import Array, Curator, Request
-from refdp.privacy.events import Plan, Relation
+from refdp.privacy.events import Event, Plan, Relation, expand, releases
 from refdp.prove import symbols
 from refdp.prove.asking import Solvers
+from refdp.prove.loops import Carried, Loops, Number, Numbers, alike, settled
+from refdp.prove.planned import Key, differences, key_of, planned
 from refdp.prove.releases import Unproved, check
 from refdp.prove.spending import spending
 from refdp.prove.symbols import Known, Leak, Private, Symbol, Table, Unmodelled, privates, public, sides_of
@@ -89,6 +91,8 @@ class Obligations:
     def __init__(self, host: Unknown, progress: Callable[[int], None] | None) -> None:
         self._host, self._progress = host, progress
         self.releases = 0
+        self.asked: dict[Key, bool] = {}
+        """The kinds of releases that were asked about, and whether records pay for all of a kind."""
         self.failures: dict[tuple[str, str, str], Failure] = {}
         self._failed: dict[Any, tuple[str, str]] = {}
 
@@ -98,6 +102,8 @@ class Obligations:
         if self._progress is not None:
             self._progress(self.releases)
         value: Any = request.value
+        key, paid = key_of(request), len(self._host.spent)
+        self.asked[key] = self.asked.get(key, True)
         if isinstance(value, Private):
             same = line_of_text(_frames()), request.mechanism, request.sensitivity
             if same in self._failed:
@@ -115,6 +121,7 @@ class Obligations:
                 self._failed[same] = "not modelled", str(problem)
         else:
             self.note(request.name, "not modelled", "what is released is no sum over records")
+        self.asked[key] &= len(self._host.spent) > paid
         return _example(request, value, self.releases)
 
     def draw(self, request: Request) -> Array:
@@ -157,6 +164,12 @@ class ProofCurator(Curator):
             named["options"] = options.example
         return Known(super().release(*given, **named))
 
+    @contextmanager
+    def partition(self, *given: Any, **named: Any) -> Iterator[Any]:
+        """As `Curator.partition`; one block stands for all that the rounds of a loop enter."""
+        with super().partition(*given, **named) as blocks:
+            yield _Blocks(blocks)
+
     def draw(self, *given: Any, **named: Any) -> Any:
         """As `Curator.draw`."""
         if any(True for _ in privates((given, named))):
@@ -164,11 +177,22 @@ class ProofCurator(Curator):
         return Known(super().draw(*public(given), **public(named)))
 
 
+class _Blocks:
+    """Blocks of a partition: which of them is entered decides nothing."""
+
+    def __init__(self, blocks: Any) -> None:
+        self._blocks = blocks
+
+    def block(self, number: Any) -> Any:
+        """As `Blocks.block`."""
+        return self._blocks.block(number.example if isinstance(number, Number) else number)
+
+
 def line_of_text(frames: Iterable[tuple[Any, int]]) -> str:
     """The innermost line of a paper's text among frames, innermost first."""
     for frame, number in frames:
         name = frame.f_code.co_filename.replace("\\", "/")
-        if "/refdp/papers/" in name or name == "<mutant>":
+        if "/refdp/papers/" in name or name.startswith("<mutant"):
             return f"{name.rpartition('/')[2]}:{number}"
     return ""
 
@@ -188,15 +212,40 @@ def prove(
     solvers: Solvers | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Proof:
-    """Read a paper's training text on unknown records."""
+    """Read a paper's training text on unknown records.
+
+    Loops are read by induction; where that meets something that it cannot follow, the loop is read round by round.
+    """
     began, solvers = time.process_time(), solvers or Solvers()
-    asked = solvers.questions
+    asked, refused = solvers.questions, set[str]()
+    for attempt in range(ATTEMPTS + 1):
+        loops = Loops(attempt < ATTEMPTS, frozenset(refused))
+        found = _read(paper, params, schema, solvers, loops, progress)
+        if not loops.cut or not any(one.kind == "not modelled" for one in found.failures):
+            break
+        if not loops.active:  # it is no loop in which something cannot be followed
+            loops = Loops(False)
+            found = _read(paper, params, schema, solvers, loops, progress)
+            break
+        refused.add(loops.active[-1].line)
+    return replace(found, seconds=time.process_time() - began, questions=solvers.questions - asked)
+
+
+ATTEMPTS = 3
+"""So often loops are cut, those that cannot be followed less; then none is."""
+
+
+def _read(
+    paper: str, params: Any, schema: Schema, solvers: Solvers, loops: Loops, progress: Callable[[int], None] | None
+) -> Proof:
     module = importlib.import_module(f"refdp.papers.{paper}")
-    host = Unknown(params.relation, schema, solvers)
+    host = Unknown(params.relation, schema, solvers, loops)
     source = Obligations(host, progress)
     curator = ProofCurator(source, params.relation)
+    event = None
     try:
-        with reading(module):
+        event = planned(module.train_on, params, schema)
+        with reading(module, loops, host):
             model = module.train_on(params, schema, host, curator)
             for one in privates(model):
                 raise Leak(f"{one.what} in the model")
@@ -209,36 +258,61 @@ def prove(
     except Exception as problem:  # whatever a text does that cannot be followed is not proved
         at = line_of_text(reversed(list(walk_tb(problem.__traceback__))))
         source.note("/".join(curator._path("")), _kind(problem), _reason(problem), line=at)
+    else:
+        loops.active.clear()
     failures = list(source.failures.values())
     claimed = params.epsilon, getattr(params, "delta", 0.0)
     breaches = params.breaches(schema) if paper == "inprivate" else getattr(params, "breaches", list)()
     failures += [Failure("", "", "budget", reason) for reason in breaches]
-    if not failures:
-        spent = spending(Plan(params.relation, curator.event()), host, claimed[1])
-        if not spent <= claimed[0] * (1 + ROUNDING):
-            reason = f"all releases together cost epsilon {spent:.9g}, claimed is {claimed[0]:.9g}"
-            failures.append(Failure("", "", "budget", reason))
+    if event is not None and not failures:
+        kind = "not modelled" if loops.cut else "budget"
+        whole = None if loops.cut else curator.event()
+        failures += [Failure(name, "", kind, reason) for name, reason in differences(event, source.asked, whole)]
+    if event is not None and not failures:
+        failures += _overspent(Plan(params.relation, event), host, claimed, source.asked)
     return Proof(
         paper, params.relation, "NOT PROVED" if failures else "PROVED",
-        _statement(paper, params, claimed, source.releases), COVERS, TRUSTED, time.process_time() - began,
-        solvers.questions - asked, source.releases, solvers.counts, solvers.single, tuple(failures),
+        _statement(paper, params, claimed, event), covers(loops), TRUSTED, 0.0, 0, source.releases, solvers.counts,
+        solvers.single, tuple(failures),
     )  # fmt: skip
 
 
-def _statement(paper: str, params: Any, claimed: tuple[float, float], releases: int) -> str:
+def _overspent(plan: Plan, host: Unknown, claimed: tuple[float, float], asked: Mapping[Key, bool]) -> Iterator[Failure]:
+    try:
+        spent = spending(plan, host, claimed[1], asked)
+    except Unmodelled as problem:
+        yield Failure("", "", "not modelled", str(problem))
+        return
+    if not spent <= claimed[0] * (1 + ROUNDING):
+        reason = f"all releases together cost epsilon {spent:.9g}, claimed is {claimed[0]:.9g}"
+        yield Failure("", "", "budget", reason)
+
+
+def _statement(paper: str, params: Any, claimed: tuple[float, float], event: Event | None) -> str:
+    many = "" if event is None else f" ({sum(1 for _ in releases(expand(event)))} with these settings)"
     return (
-        f"for every two {params.relation.value} neighbours of the schema and all outputs, every release of {paper} "
-        f"({releases} with these settings) changes by no more than it declares, nothing else of the records reaches a "
-        f"branch, a length, a message or the model, and all together cost at most epsilon {claimed[0]:g} at delta "
-        f"{claimed[1]:g}"
+        f"for every two {params.relation.value} neighbours of the schema and all outputs, every release of {paper}"
+        f"{many} changes by no more than it declares, nothing else of the records reaches a branch, a length, a "
+        f"message or the model, and all together cost at most epsilon {claimed[0]:g} at delta {claimed[1]:g}"
     )
 
 
-COVERS = (
-    "all data sets of the schema, of any number of records, and all released values and public draws",
-    "the trees and levels of these settings: loops are unrolled, and every question forgets the rounds before it",
-    "any number of nodes and of candidates: one of each stands for all",
-)
+def covers(loops: Loops) -> tuple[str, ...]:
+    """What a reading with these loops is about."""
+    found = ["all data sets of the schema, of any number of records, and all released values and public draws"]
+    for line, cut in loops.cut.items():
+        which = "any number of rounds" + ("" if cut.read == 2 else f" of the {cut.read - 1} kinds that occur")
+        how = f"; which kind one is follows from its number, up to {cut.rounds}" if cut.tests else ""
+        found.append(f"{line.rpartition('/')[2]}: {which} by induction, the first and any later one{how}")
+    found += [
+        f"{line.rpartition('/')[2]}: the rounds of these settings, one by one"
+        for line in sorted(loops.whole - loops.cut.keys())
+    ]
+    found.append("any number of nodes and of candidates: one of each stands for all")
+    found.append("the cost of all releases together: with these settings")
+    return tuple(found)
+
+
 TRUSTED = (
     "the solvers, the rules of this reading, and numpy's shapes of released values",
     "that the hosts of records answer queries as the protocol of the population says",
@@ -252,7 +326,7 @@ def _kind(problem: Exception) -> str:
 
 
 def _reason(problem: Exception) -> str:
-    plain = isinstance(problem, Leak | Unmodelled)
+    plain = isinstance(problem, Leak | Unmodelled | Carried)
     return str(problem) if plain else f"{type(problem).__name__}: {problem}"
 
 
@@ -308,6 +382,8 @@ def _plain_builtin(function: Any) -> Any:
     """A function of numbers that keeps what is released as such."""
 
     def kept(*given: Any, **named: Any) -> Any:
+        if any(isinstance(one, Number) for one in given):
+            return kept(*map(settled, given), **named)
         if any(isinstance(one, Known) for one in given):
             return Known(function(*public(given), **named))
         return function(*given, **named)
@@ -326,6 +402,8 @@ def released_only(function: Any) -> Any:
         values = (*given, *named.values())
         if any(isinstance(one, Unknown | Curator) for one in values) or any(True for _ in privates(values)):
             return function(*given, **named)
+        if any(isinstance(one, Number | Numbers) for one in _inside(values)):
+            return alike(wrapped, given, named)
         if not any(isinstance(one, Known) for one in _inside(values)):
             return function(*given, **named)
         return Known(function(*public(given), **public(named)))
@@ -357,7 +435,7 @@ class _Released:
 
 
 @contextmanager
-def reading(module: Any) -> Iterator[None]:
+def reading(module: Any, loops: Loops, host: Unknown) -> Iterator[None]:
     """The names of a paper's text, and of the data modules that it uses, as the prove reading understands them."""
     undo: list[tuple[Any, str, Any, bool]] = []
 
@@ -385,6 +463,8 @@ def reading(module: Any) -> Iterator[None]:
                 put(text, "np", _Numpy())
         for name in ("float", "int", "max", "min"):
             put(module, name, _plain_builtin(getattr(builtins, name)))
+        for name, looped in _loops(loops, host).items():
+            put(module, name, looped)
         for name, value in list(vars(module).items()):
             if isinstance(value, FunctionType) and value.__module__ in (module.__name__, *PUBLIC):
                 put(module, name, released_only(value))
@@ -409,6 +489,22 @@ def reading(module: Any) -> Iterator[None]:
                 setattr(owner, name, value)
             else:
                 delattr(owner, name)
+
+
+def _loops(loops: Loops, host: Unknown) -> dict[str, Any]:
+    """What a `for` goes over, and what lists of its rounds are long."""
+
+    def looped_range(*given: Any) -> Any:
+        return loops.over(range(*map(settled, given)), sys._getframe(1), host)
+
+    def looped_enumerate(value: Any, start: int = 0) -> Any:
+        if any(value is one for one in loops.ended):
+            raise Carried("numbers of the entries of a list that rounds append to")
+        if type(value) not in (list, tuple) or start:
+            return enumerate(value, start)
+        return loops.over(list(enumerate(value)), sys._getframe(1), host)
+
+    return {"range": looped_range, "enumerate": looped_enumerate, "len": loops.length}
 
 
 _checked: set[int] = set()

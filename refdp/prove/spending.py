@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
@@ -12,16 +12,18 @@ from refdp.accounting.conversion import epsilons
 from refdp.accounting.individual import FEW, tabulated
 from refdp.data.records import Floats
 from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
-from refdp.privacy.events import Event, Plan, Release, Sequential, Subsample, releases
+from refdp.privacy.events import Event, Plan, Release, Repeat, Sequential, Subsample, releases
+from refdp.prove.planned import Key, keys
 from refdp.prove.symbols import Unmodelled
 from refdp.prove.unknown import Unknown
 
 
-def spending(plan: Plan, host: Unknown, delta: float) -> float:
+def spending(plan: Plan, host: Unknown, delta: float, asked: Mapping[Key, bool]) -> float:
     """Epsilon at delta of all releases.
 
     Samples of discrete Gaussian noise cost what continuous noise does at whole orders. Where records pay from budgets,
-    rounds cost what the budgets allow, and not what the rounds add up to.
+    rounds cost what the budgets allow, and not what the rounds add up to. asked: whether records pay for every release
+    of a kind.
     """
     sampled = any(isinstance(one, Subsample) for one in _parts(plan.event))
     discrete = any(isinstance(one.mechanism, DiscreteGaussian) for one in releases(plan.event))
@@ -42,7 +44,7 @@ def spending(plan: Plan, host: Unknown, delta: float) -> float:
         rounds[rate, inner.sensitivity.bound] += 1
     if host.accounts:
         budgets = list(host.accounts.values())
-        if sum(rounds.values()) != len(host.spent):
+        if not all(asked[key] for key in keys(plan.event) if not isinstance(key.mechanism, Laplace | DiscreteLaplace)):
             raise Unmodelled("an account of rounds that records pay for beside rounds that they do not")
         orders = budgets[0].orders
         if any(not np.array_equal(one.orders, orders) for one in budgets):
@@ -66,7 +68,10 @@ def _rounds(rounds: Counter[tuple[float, float]], orders: Floats) -> Floats:
 
 
 def _parts(event: Event) -> Iterator[Event]:
-    if isinstance(event, Sequential):
+    if isinstance(event, Repeat):
+        for _ in range(event.count):
+            yield from _parts(event.event)
+    elif isinstance(event, Sequential):
         for one in event.events:
             yield from _parts(one)
     else:

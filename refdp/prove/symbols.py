@@ -319,6 +319,10 @@ class Known(Symbol):
     def __init__(self, example: Any) -> None:
         self.example = example
 
+    def settled(self) -> Any:
+        """What stands for it where a function is run on it."""
+        return self.example
+
     def _flow(self) -> NoReturn:
         raise Unmodelled("control flow on a released value beside the functions of released values alone")
 
@@ -348,7 +352,7 @@ class Known(Symbol):
         return "a released value"
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or name == "example":
+        if name.startswith("__") or name in ("example", "loop", "each"):
             raise AttributeError(name)
         found = getattr(self.example, name)
         if name in ("shape", "ndim", "size", "dtype"):
@@ -367,7 +371,7 @@ def public(value: Any) -> Any:
     if isinstance(value, Private):
         raise Leak(f"{value.what} in place of a released one")
     if isinstance(value, Known):
-        return value.example
+        return value.settled()
     if type(value) in (list, tuple):
         return type(value)(public(one) for one in value)
     if type(value) is dict:

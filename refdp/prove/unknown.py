@@ -46,6 +46,7 @@ from refdp.data.population import (
 from refdp.data.records import Interval, Schema
 from refdp.privacy.events import Relation
 from refdp.prove.asking import Solvers, name_of, number, real, truth, unknowns
+from refdp.prove.loops import Loops
 from refdp.prove.symbols import (
     ALL,
     Axis,
@@ -82,8 +83,9 @@ class Units(Table):
 class Unknown:
     """A `Population` of unknown records."""
 
-    def __init__(self, relation: Relation, schema: Schema, solvers: Solvers) -> None:
+    def __init__(self, relation: Relation, schema: Schema, solvers: Solvers, loops: Loops | None = None) -> None:
         self.relation, self.solvers = relation, solvers
+        self._loops = loops or Loops()
         self._shapes = Nothing()
         self._schema = schema
         self._state = itertools.count()
@@ -93,6 +95,7 @@ class Unknown:
         self._tree, self._level, self._placed = 0, 0, 0
         self._contribution: Any = None
         self._label: Any = None
+        self._output = 0
         self._named: tuple[str, ...] = ()
         self._features: tuple[int, ...] = ()
         self._candidates: Any = None
@@ -275,8 +278,24 @@ class Unknown:
 
     # --- Sums ---
 
+    def left(self) -> Any:
+        """What later rounds of a loop could tell one round from another by, beside scores."""
+        placed = len(self._shapes._placed)
+        return tuple(self._within), placed, self._features, self._output, self._now in self.paid
+
     def ask(self, query: Query) -> Any:
-        """As `Population.ask`: a private table."""
+        """As `Population.ask`: a private table, which is about the rounds of loops in which it was asked for."""
+        found = self._asked(query)
+        cell, born = found.cell, self._loops.now()
+
+        def of_this_round(index: tuple[Any, ...], world: Any) -> Any:
+            self._loops.alive(born)
+            return cell(index, world)
+
+        found.cell = of_this_round
+        return found
+
+    def _asked(self, query: Query) -> Any:
         for one in privates(query):
             raise Leak(f"{one.what} in a query")
         plain = _plain(query)
@@ -435,7 +454,9 @@ class Unknown:
                 names = {name: one for name, one in unknowns(conditions).items() if name not in present}
                 swaps = []
                 for name, one in names.items():
-                    twin = self._memo.setdefault(("twin", name, record), real() if z3.is_real(one) else truth())
+                    twin = self._memo.setdefault(
+                        ("twin", (name, state), record), real() if z3.is_real(one) else truth()
+                    )
                     swaps.append((one, twin))
                 found += [z3.substitute(condition, *swaps) for condition in conditions]
         return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import linecache
 import sys
 import textwrap
 from collections.abc import Callable, Iterator, Mapping
@@ -90,7 +91,9 @@ def edit(*changes: tuple[str, str]) -> Replacement:
             )
             source = source.replace(old, new)
         made: dict[str, Any] = {}
-        exec(compile(f"from __future__ import annotations\n{source}", "<mutant>", "exec"), function.__globals__, made)
+        source, name = f"from __future__ import annotations\n{source}", f"<mutant of {function.__qualname__}>"
+        linecache.cache[name] = len(source), None, source.splitlines(keepends=True), name
+        exec(compile(source, name, "exec"), function.__globals__, made)
         return made[function.__name__]
 
     return replacement

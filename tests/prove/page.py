@@ -153,12 +153,13 @@ unknown too. For every release z3 and cvc5 are asked whether the change can exce
 that the facts of each question do not exclude each other is asked as well. Anything else that would show a record, in
 a branch, a length, a message or the model, ends the reading.
 
-Every question forgets the rounds before it: scores are any function of a record. Loops are unrolled: a proof covers
-the trees and levels of its settings, any number of nodes, candidates and records, and all outputs. Trusted are the
-solvers, the reading's rules, the hosts of records, samplers and accountants, and that float64 on exact sums stands
-for real numbers. Where a kind of noise, of charge or of formula is not known to the reading, it says NOT PROVED,
-which is no violation: by-round sensitivities rest on bounds of scores that it forgets, medians on utilities that it
-does not follow.
+Loops are read by induction ([ARCHITECTURE.md](../ARCHITECTURE.md)): the first round, and any later one, from any scores
+and any released values, so that a proof covers any number of rounds of the kinds that occur; `covers` says of each loop
+what. What all releases cost together is accounted for the settings' plan. Any number of nodes, candidates and records,
+and all outputs, are covered. Trusted are the solvers, the reading's rules, the hosts of records, samplers and
+accountants, and that float64 on exact sums stands for real numbers. Where a kind of noise, of charge or of formula is
+not known to the reading, it says NOT PROVED, which is no violation: by-round sensitivities rest on bounds of scores
+that it forgets, medians on utilities that it does not follow.
 
 ## Settings
 

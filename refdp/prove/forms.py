@@ -1,0 +1,189 @@
+"""What the syntax of a training text shows about its loops: what rounds carry over, and that they hide nothing.
+
+A form is found only where every name of a loop's body is assigned in the round before it is used, or stays what it is,
+or is a list that rounds append to and else ask for its last entry and its length; and where the text's file has no
+other place to keep a state in (`global`, attributes that are set, entries of parameters, mutable defaults, `next`).
+"""
+
+from __future__ import annotations
+
+import ast
+import dis
+import linecache
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+APPENDING = {"append", "extend"}
+CHANGING = APPENDING | {"add", "update", "insert", "pop", "remove", "clear", "setdefault", "popitem", "discard", "sort",
+                        "reverse", "fill", "put", "resize", "setflags", "send"}  # fmt: skip
+HIDING = {"next", "iter", "setattr", "delattr", "vars", "globals", "locals", "exec", "eval", "id", "open"}
+
+
+@dataclass(frozen=True)
+class Form:
+    """A loop's names. grown: lists that rounds append to; kept: names that a round uses as it finds them."""
+
+    grown: frozenset[str]
+    kept: frozenset[str]
+
+
+def is_for(code: Any, at: int) -> bool:
+    """Whether what is called at this place of the code is what a `for` goes over, and no comprehension."""
+    offsets, names = _instructions(code)
+    place = bisect_right(offsets, at)  # `at` can lie within the call, in what it keeps beside it
+    return names[place : place + 2] == ["GET_ITER", "FOR_ITER"]
+
+
+@lru_cache(maxsize=256)
+def _instructions(code: Any) -> tuple[list[int], list[str]]:
+    found = [one for one in dis.get_instructions(code) if one.opname not in ("CACHE", "EXTENDED_ARG")]
+    return [one.offset for one in found], [one.opname for one in found]
+
+
+@lru_cache(maxsize=16)
+def _tree(text: str) -> ast.Module:
+    return ast.parse(text)
+
+
+def form_of(file: str, line: int) -> Form | None:
+    """The form of the loop that begins in this line, None where none is found."""
+    text = "".join(linecache.getlines(file))
+    if not text or hides(text):
+        return None
+    loops = [one for one in ast.walk(_tree(text)) if isinstance(one, ast.For) and one.lineno == line]
+    return _form(loops[0]) if len(loops) == 1 and not loops[0].orelse else None
+
+
+@lru_cache(maxsize=16)
+def hides(text: str) -> bool:
+    """Whether a text has a place to keep a state in that is no local name."""
+    for one in ast.walk(_tree(text)):
+        if isinstance(one, ast.Global | ast.Nonlocal):
+            return True
+        if isinstance(one, ast.Attribute) and isinstance(one.ctx, ast.Store | ast.Del):
+            return True
+        if isinstance(one, ast.Name) and one.id in HIDING:
+            return True
+        if isinstance(one, ast.FunctionDef | ast.Lambda) and (_changes_others(one) or _generates(one)):
+            return True
+    return False
+
+
+def _generates(function: ast.FunctionDef | ast.Lambda) -> bool:
+    """Whether a function keeps its state between two values, and is no context manager."""
+    marks = function.decorator_list if isinstance(function, ast.FunctionDef) else []
+    yields = any(isinstance(one, ast.Yield | ast.YieldFrom) for one in ast.walk(function))
+    return yields and not any(isinstance(one, ast.Name) and one.id == "contextmanager" for one in marks)
+
+
+def _changes_others(function: ast.FunctionDef | ast.Lambda) -> bool:
+    """Whether a function changes an object that it has not made, or has a default that can change."""
+    defaults = [*function.args.defaults, *(one for one in function.args.kw_defaults if one is not None)]
+    if any(isinstance(one, ast.List | ast.Dict | ast.Set | ast.Call) for one in defaults):
+        return True
+    own = {one.id for one in ast.walk(function) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
+    parameters = {one.arg for one in (*function.args.args, *function.args.kwonlyargs)}
+    for one in ast.walk(function):
+        changed = isinstance(one, ast.Subscript) and isinstance(one.ctx, ast.Store | ast.Del)
+        if changed and not (isinstance(one.value, ast.Name) and one.value.id in own):  # type: ignore[attr-defined]
+            return True
+        if isinstance(one, ast.Call) and isinstance(one.func, ast.Attribute) and one.func.attr in CHANGING:
+            base = one.func.value
+            if not (isinstance(base, ast.Name) and base.id in own | parameters):
+                return True
+    return False
+
+
+def _form(loop: ast.For) -> Form | None:
+    grown = {name for name, _ in _appended(loop)}
+    allowed = {id(node) for _, node in _appended(loop)}
+    for one in ast.walk(loop):
+        if isinstance(one, ast.Subscript) and isinstance(one.ctx, ast.Load) and _last(one.slice):
+            allowed.add(id(one.value))
+        elif isinstance(one, ast.Call) and isinstance(one.func, ast.Name) and one.func.id == "len":
+            allowed |= {id(argument) for argument in one.args}
+    used: set[str] = set()
+    assigned = _names(loop.target)
+    _through(loop.body, set(assigned), used)
+    for one in ast.walk(loop):
+        if isinstance(one, ast.Name) and one.id in grown and id(one) not in allowed:
+            if one.id in used:
+                return None
+            grown.discard(one.id)  # made anew in every round
+    return Form(frozenset(grown & used), frozenset(used - grown))
+
+
+def _appended(loop: ast.For) -> Iterator[tuple[str, ast.Name]]:
+    for one in ast.walk(loop):
+        if isinstance(one, ast.Call) and isinstance(one.func, ast.Attribute) and one.func.attr in APPENDING:
+            if isinstance(one.func.value, ast.Name):
+                yield one.func.value.id, one.func.value
+        elif isinstance(one, ast.AugAssign) and isinstance(one.op, ast.Add) and isinstance(one.target, ast.Name):
+            yield one.target.id, one.target
+
+
+def _last(index: ast.expr) -> bool:
+    return isinstance(index, ast.UnaryOp) and isinstance(index.op, ast.USub) and isinstance(index.operand, ast.Constant)
+
+
+def _names(target: ast.AST) -> set[str]:
+    return {one.id for one in ast.walk(target) if isinstance(one, ast.Name)}
+
+
+def _loaded(node: ast.AST | None, assigned: set[str]) -> set[str]:
+    """Names that an expression uses and that are not assigned before."""
+    if node is None:
+        return set()
+    inner = set[str]()
+    for one in ast.walk(node):
+        if isinstance(one, ast.comprehension):
+            inner |= _names(one.target)
+        elif isinstance(one, ast.Lambda):
+            inner |= {argument.arg for argument in one.args.args}
+    return {one.id for one in ast.walk(node) if isinstance(one, ast.Name)} - inner - assigned
+
+
+def _through(body: Iterable[ast.stmt], assigned: set[str], used: set[str]) -> None:
+    """Go through statements: what is certainly assigned after them, and what they use before."""
+    for one in body:
+        match one:
+            case ast.Assign():
+                used |= _loaded(one.value, assigned)
+                for target in one.targets:
+                    used |= _stored(target, assigned)
+            case ast.AnnAssign():
+                used |= _loaded(one.value, assigned)
+                used |= _stored(one.target, assigned)
+            case ast.AugAssign():
+                used |= _loaded(one.value, assigned) | _loaded(one.target, assigned)
+            case ast.For():
+                used |= _loaded(one.iter, assigned)
+                _through(one.body, assigned | _names(one.target), used)
+                _through(one.orelse, set(assigned), used)
+            case ast.If():
+                used |= _loaded(one.test, assigned)
+                ways = [set(assigned), set(assigned)]
+                _through(one.body, ways[0], used)
+                _through(one.orelse, ways[1], used)
+                assigned |= ways[0] & ways[1]
+            case ast.With():
+                for item in one.items:
+                    used |= _loaded(item.context_expr, assigned)
+                    if item.optional_vars is not None:
+                        used |= _stored(item.optional_vars, assigned)
+                _through(one.body, assigned, used)
+            case _:
+                used |= _loaded(one, assigned)
+
+
+def _stored(target: ast.expr, assigned: set[str]) -> set[str]:
+    """What storing uses; the names that it assigns are added."""
+    found = set[str]()
+    for one in ast.walk(target):
+        if isinstance(one, ast.Subscript | ast.Attribute):
+            found |= _loaded(one, assigned)
+    assigned |= {one.id for one in ast.walk(target) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
+    return found

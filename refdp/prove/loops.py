@@ -1,0 +1,288 @@
+"""Loops of a training text, by induction over their rounds.
+
+A `for` over `range` or `enumerate` in whose frame a population is at hand is cut at its head. Round 1 is read from the
+state before the loop. Every later round is read from what rounds leave: scores are any function of a record, released
+values are any values, constants are what they were, and no private sum of an earlier round is used (`alive`). That each
+round leaves the same again is looked at after it (`state`). A round's number stands for all rounds at once; where the
+text decides by it, the rounds that decide alike are read together and the others after them. Lists that rounds append
+to are longer than what is read of them: their lengths are numbers of this kind too.
+
+What the induction needs of the text is seen in its syntax tree (`refdp.prove.forms`) and in the frame at the head; a
+loop of which it is not seen is unrolled.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import Any
+
+import numpy as np
+
+from refdp.prove.forms import Form, form_of, is_for
+from refdp.prove.symbols import Known, Private
+
+FEW = 2
+"""Loops of so many rounds are read as they are."""
+
+
+class Carried(Exception):
+    """A round would use what the induction forgets, so that loops have to be unrolled."""
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A loop by induction. rounds: how many it has at most; read: how many of them; tests: whether its text decides by
+    the number of a round."""
+
+    rounds: int
+    read: int
+    tests: bool
+
+
+@dataclass
+class Loops:
+    """The loops of one reading. allowed: whether any is cut; refused: lines of those that are not; whole: of those that
+    were not, cut: of those that were."""
+
+    allowed: bool = True
+    refused: frozenset[str] = frozenset()
+    whole: set[str] = field(default_factory=set)
+    cut: dict[str, Cut] = field(default_factory=dict)
+    active: list[Loop] = field(default_factory=list)
+    ended: list[list[Any]] = field(default_factory=list)
+
+    def now(self) -> tuple[tuple[Loop, int], ...]:
+        """The loops that are open, with the round that is read."""
+        return tuple((loop, loop.reading) for loop in self.active)
+
+    def alive(self, born: tuple[tuple[Loop, int], ...]) -> None:
+        """A private sum is used in the round in which it was asked for. Errors: Carried."""
+        now = self.now()
+        if born != now[: len(born)]:
+            raise Carried("a private sum of another round")
+
+    def over(self, items: Sequence[Any], frame: Any, host: Any) -> Any:
+        """What a `for` goes over, or the same cut."""
+        if not any(value is host for value in frame.f_locals.values()) or not is_for(frame.f_code, frame.f_lasti):
+            return items
+        line = f"{frame.f_code.co_filename}:{frame.f_lineno}"
+        able = self.allowed and line not in self.refused and len(items) > FEW
+        form = form_of(frame.f_code.co_filename, frame.f_lineno) if able else None
+        if form is None:
+            self.whole.add(line)
+            return items
+        return iter(Loop(self, line, items, form, host))
+
+    def length(self, value: Any) -> Any:
+        """How long something is; a list that rounds append to, as a number of the round."""
+        if type(value) is not list or not (self.active or self.ended):
+            return len(value)
+        growing = [loop for loop in self.active if any(value is one for one in loop.grown.values())]
+        if any(value is one for one in self.ended):
+            if growing:
+                raise Carried("a list that two loops append to")
+            return Known(len(value))
+        if len(growing) > 1:
+            raise Carried("a list that two loops append to")
+        return growing[0].length(value) if growing and growing[0].reading else len(value)
+
+
+class Number(Known):
+    """A value that follows from the number of a round: one for each, of which `loop.rounds` are read now."""
+
+    def __init__(self, loop: Loop, each: Any) -> None:
+        self.loop, self.each = loop, np.asarray(each)
+
+    @property
+    def example(self) -> Any:
+        """In the first of the rounds that are read."""
+        return self.each[self.loop.rounds[0]].item()
+
+    def settled(self) -> Any:
+        """Its value; only the rounds that have it are read on."""
+        return self.loop.decided(self.each)
+
+    def __bool__(self) -> bool:
+        return bool(self.settled())
+
+    def __index__(self) -> int:
+        return int(self.settled())
+
+    __int__ = __index__
+
+    def __float__(self) -> float:
+        return float(self.settled())
+
+    def __repr__(self) -> str:
+        return "#"
+
+    __str__ = __repr__
+
+    def __format__(self, how: str) -> str:
+        return "#"
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        if any(isinstance(one, Number) and one.loop is not self.loop for one in inputs):
+            raise Carried("numbers of rounds of two loops")
+        if method != "__call__" or options or not all(isinstance(one, int | float | Number) for one in inputs):
+            return super().__array_ufunc__(ufunc, method, *inputs, **options)
+        return Number(self.loop, ufunc(*(one.each if isinstance(one, Number) else one for one in inputs)))
+
+
+class Numbers:
+    """A range of some size whose start follows from the number of a round."""
+
+    def __init__(self, loop: Loop, starts: Any, size: int) -> None:
+        self._loop, self._starts, self._size = loop, np.asarray(starts), size
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __getitem__(self, place: int) -> Number:
+        return Number(self._loop, self._starts + range(self._size)[place])
+
+    def __iter__(self) -> Iterator[Number]:
+        return (self[place] for place in range(self._size))
+
+
+class Loop:
+    """One cut loop. reading: how many rounds were read before this one; rounds: those that it stands for, from 0."""
+
+    def __init__(self, loops: Loops, line: str, items: Sequence[Any], form: Form, host: Any) -> None:
+        self._loops, self.line, self._items, self._form, self._host = loops, line, items, form, host
+        self.reading = 0
+        self.rounds: list[int] = [0]
+        self.tests = False
+        self.grown: dict[str, list[Any]] = {}
+        self._first: dict[str, int] = {}
+        self._growth: dict[str, int] = {}
+        self._begun: dict[str, int] = {}
+
+    def decided(self, each: Any) -> Any:
+        """A value in the first of the rounds that are read; those with another value are read later."""
+        self.tests |= len(self.rounds) > 1
+        value = each[self.rounds[0]]
+        self.rounds = [one for one in self.rounds if each[one] == value]
+        return value.item()
+
+    def length(self, value: list[Any]) -> Number:
+        """The length of a list that every round appends as many entries to."""
+        name = next(name for name, one in self.grown.items() if one is value)
+        since = len(value) - self._begun[name]
+        return Number(self, self._first[name] + self._growth[name] * np.arange(len(self._items)) + since)
+
+    def __iter__(self) -> Iterator[Any]:
+        frame, loops, last = sys._getframe(1), self._loops, len(self._items) - 1
+        self._lists(frame)
+        self._first = {name: len(one) for name, one in self.grown.items()}
+        loops.active.append(self)
+        try:
+            yield self._items[0]
+            self._lists(frame)
+            self._growth = {name: len(one) - self._first[name] for name, one in self.grown.items()}
+            left_by = self._state(frame)
+            for group in _groups(self._items):
+                while group:
+                    self.rounds, self.reading = group, self.reading + 1
+                    self._begun = {name: len(one) for name, one in self.grown.items()}
+                    yield self._item(group)
+                    group = [one for one in group if one not in set(self.rounds)]
+                    if self.rounds != [last]:
+                        self._lists(frame)
+                        if any(len(one) - self._begun[name] != self._growth[name] for name, one in self.grown.items()):
+                            raise Carried("rounds append different numbers of entries to a list")
+                        if self._state(frame) != left_by:
+                            raise Carried("a round leaves another state than the one before")
+        finally:
+            if self in loops.active:
+                del loops.active[loops.active.index(self) :]
+            loops.ended += self.grown.values()
+            old = loops.cut.get(self.line, Cut(0, 0, False))
+            loops.cut[self.line] = Cut(
+                max(old.rounds, len(self._items)), max(old.read, self.reading + 1), old.tests or self.tests
+            )
+
+    def _lists(self, frame: Any) -> None:
+        """The lists that rounds append to are the same ones at every head."""
+        found = {name: frame.f_locals.get(name) for name in self._form.grown}
+        if any(type(one) is not list or one is not self.grown.get(name, one) for name, one in found.items()):
+            raise Carried("what rounds add to is no list")
+        self.grown = found
+
+    def _item(self, rounds: list[int]) -> Any:
+        """What the loop's variables are in these rounds."""
+        item = self._items[rounds[0]]
+        if len(rounds) == 1:
+            return item
+        every = np.arange(len(self._items))
+        if isinstance(item, int):
+            return Number(self, np.asarray(self._items))
+        kind = item[1]
+        if isinstance(kind, range):
+            return Number(self, every + self._items[0][0]), Numbers(self, [x.start for _, x in self._items], len(kind))
+        return Number(self, every + self._items[0][0]), kind
+
+    def _state(self, frame: Any) -> Any:
+        """What a round leaves, but for what is forgotten."""
+        names = self._form.kept & frame.f_locals.keys()
+        return self._host.left(), {name: abstract(frame.f_locals[name]) for name in names}
+
+
+def _groups(items: Sequence[Any]) -> Iterator[list[int]]:
+    """The rounds after the first whose items are alike but for their numbers."""
+    kinds: dict[Any, list[int]] = {}
+    for place, item in enumerate(items):
+        kind = None
+        if isinstance(item, tuple):
+            same = isinstance(item[1], range) and item[1].step == 1
+            kind = ("range", len(item[1])) if same else abstract(item[1])
+        if place:
+            kinds.setdefault(kind, []).append(place)
+    yield from kinds.values()
+
+
+def abstract(value: Any) -> Any:
+    """A value with released ones forgotten: equal for two rounds where the text cannot tell them apart by it."""
+    if isinstance(value, Number) or hasattr(value, "__next__"):
+        return object()  # differs from round to round
+    if isinstance(value, Known | Private):
+        return type(value)
+    if isinstance(value, list | tuple):
+        return type(value), tuple(abstract(one) for one in value)
+    if isinstance(value, dict):
+        return dict, tuple((key, abstract(one)) for key, one in value.items())
+    if isinstance(value, np.ndarray):
+        return value.shape, value.dtype, value.tobytes()
+    if is_dataclass(value) and not isinstance(value, type):
+        return type(value), tuple(abstract(getattr(value, one.name)) for one in fields(value))
+    if value is None or isinstance(value, bool | int | float | complex | str | bytes | range | np.generic):
+        return type(value), value
+    return id(value)
+
+
+def alike(function: Callable[..., Any], given: tuple[Any, ...], named: dict[str, Any]) -> Any:
+    """A function of numbers of rounds of one loop; only the rounds for which it is the same are read on."""
+    loops = {one.loop for one in (*given, *named.values()) if isinstance(one, Number)}
+    if len(loops) != 1 or any(isinstance(one, Numbers) for one in (*given, *named.values())):
+        return function(*map(settled, given), **{key: settled(one) for key, one in named.items()})
+    loop = loops.pop()
+    found = {}
+    for place in loop.rounds:
+        at = [one.each[place].item() if isinstance(one, Number) else one for one in given]
+        also = {key: one.each[place].item() if isinstance(one, Number) else one for key, one in named.items()}
+        found[place] = function(*at, **also)
+    kinds = [abstract(one) for one in found.values()]
+    first = loop.rounds[0]
+    loop.decided({place: np.int64(kinds.index(kind)) for place, kind in zip(found, kinds, strict=True)})
+    return found[first]
+
+
+def settled(value: Any) -> Any:
+    """A value with numbers of rounds settled."""
+    if isinstance(value, Number):
+        return value.settled()
+    if type(value) in (list, tuple):
+        return type(value)(settled(one) for one in value)
+    return list(map(settled, value)) if isinstance(value, Numbers) else value
