@@ -102,18 +102,18 @@ def branches(root: Path) -> int:
 
 
 def executed(paper: str) -> tuple[int, int]:
-    """Modules of a training run with the paper's default parameters: those of its own, and all of refdp."""
+    """Modules that the paper's `train` runs with its default parameters: those of its own, and all of refdp."""
     from refdp.data.records import Interval, Numeric, Records, Schema
     from refdp.faces import registry
     from refdp.privacy.curator import Curator
     from refdp.privacy.events import Relation
     from refdp.privacy.sources import SampleSource
 
-    text = registry.paper(paper)
+    text = registry.paper(paper).module
     schema = Schema((Numeric("a", 0, 1), Numeric("b", 0, 1), Numeric("c", 0, 1)), Interval(0, 1))
     generator = np.random.default_rng(0)
     records = Records(schema, generator.random((200, 3)), generator.random(200))
-    params = text.module.Params(epsilon=2.0, relation=Relation.ADD_REMOVE)
+    params = text.Params(epsilon=2.0, relation=Relation.ADD_REMOVE)
     ran: set[str] = set()
 
     def note(frame: FrameType, event: str, _: Any) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from refdp.data.records import Categorical, Classes, Feature
 
 if TYPE_CHECKING:
-    from refdp.data.trees import Model
+    from refdp.data.records import Model
     from refdp.ledger.certificate import Certificate, Guarantee
 
 _SHOWN = 40

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from refdp.privacy.curator import Curator, Source, Transcript
 from refdp.privacy.events import Relation
-from refdp.privacy.sources import Recorder
+from refdp.privacy.replay import Recorder
 
 
 class Recorded(Curator):

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from benchmarks.reproduce.program import digest
 from benchmarks.reproduce.runs import Metrics, Outcome, Run
-from refdp.data.records import Classes, Floats, Schema
-from refdp.data.trees import Model
+from refdp.data.records import Classes, Floats, Model, Schema
 from refdp.errors import InvalidRecords
 from refdp.io import datasets
 from refdp.io.datasets import Dataset

@@ -18,8 +18,7 @@ from sklearn.model_selection import StratifiedShuffleSplit
 
 from benchmarks.reproduce.fedgbdt_scripts import as_in_scripts
 from benchmarks.reproduce.runs import Metrics, Outcome, Run
-from refdp.data.records import Categorical, Classes, Floats, Numeric, Records, Schema, make_records
-from refdp.data.trees import Model
+from refdp.data.records import Categorical, Classes, Floats, Model, Numeric, Records, Schema, make_records
 from refdp.errors import InvalidRecords
 from refdp.io import datasets
 from refdp.papers import fedgbdt, published

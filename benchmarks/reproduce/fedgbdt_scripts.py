@@ -26,8 +26,7 @@ from refdp.data.records import Floats, Schema
 from refdp.noise.calibration import total_mu
 from refdp.papers import fedgbdt
 from refdp.privacy.curator import Request
-from refdp.privacy.sources import SampleSource
-from refdp.privacy.tape import asked
+from refdp.privacy.sources import SampleSource, asked
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,7 @@ import numpy as np
 from sklearn.metrics import roc_auc_score
 
 from benchmarks.reproduce.sgbdt_variants import params_of
-from refdp.data.records import Categorical, Numeric, Records, Schema, make_records
-from refdp.data.trees import Ensemble
+from refdp.data.records import Categorical, Ensemble, Numeric, Records, Schema, make_records
 from refdp.noise.mechanisms import Gaussian
 from refdp.papers import sgbdt
 from refdp.privacy.curator import Curator

@@ -10,8 +10,7 @@ import numpy as np
 
 from refdp.data.memory import Memory
 from refdp.data.population import Begin
-from refdp.data.records import Classes, Floats, Records
-from refdp.data.trees import Model
+from refdp.data.records import Classes, Floats, Model, Records
 from refdp.papers import sgbdt
 from refdp.privacy.curator import Curator
 from refdp.privacy.events import Relation

@@ -17,8 +17,7 @@ from refdp.audit.exhaustive import Row, worst_loss
 from refdp.audit.replay import Pair
 from refdp.audit.worst import worst_case
 from refdp.data.memory import Memory
-from refdp.data.records import Floats, Interval, Numeric, Records, Schema, make_records
-from refdp.data.trees import Model
+from refdp.data.records import Floats, Interval, Model, Numeric, Records, Schema, make_records
 from refdp.papers import dpboost
 from refdp.papers.dpboost import gain
 from refdp.papers.published import dpboost as printed

@@ -9,9 +9,3 @@ from numpy.typing import NDArray
 
 Array: TypeAlias = NDArray[np.float64]
 Mask: TypeAlias = NDArray[np.bool_]
-
-
-def per_order(log_moment: Array, orders: Array) -> Array:
-    """ρ(α) = log E[R^α] / (α - 1)."""
-    rho: Array = log_moment / (orders - 1)
-    return rho

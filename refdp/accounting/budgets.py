@@ -27,7 +27,7 @@ import numpy as np
 from refdp.accounting import conversion
 from refdp.accounting.arrays import Array
 from refdp.accounting.rounding import ceiling, is_number, upwards
-from refdp.accounting.search import greatest
+from refdp.data.numbers import greatest
 from refdp.errors import InvalidParameter
 from refdp.privacy.events import Plan
 

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from refdp.accounting.arrays import Array
 from refdp.accounting.grid import Measure
 from refdp.accounting.rounding import TINY
-from refdp.accounting.search import least
+from refdp.data.numbers import least
 
 WINDOW = 34.0
 _RANGE = 1200.0

@@ -6,7 +6,13 @@ import math
 
 import numpy as np
 
-from refdp.accounting.arrays import Array, per_order
+from refdp.accounting.arrays import Array
+
+
+def per_order(log_moment: Array, orders: Array) -> Array:
+    """ρ(α) = log E[R^α] / (α - 1)."""
+    rho: Array = log_moment / (orders - 1)
+    return rho
 
 
 def mironov(orders: Array, rho: Array, delta: float) -> Array:

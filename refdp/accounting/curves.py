@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from refdp.accounting.arrays import Array, per_order
+from refdp.accounting.arrays import Array
+from refdp.accounting.conversion import per_order
 
 
 def gaussian(mu: float, orders: Array) -> Array:

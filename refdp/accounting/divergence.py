@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from refdp.accounting import conversion, curves, sampling
-from refdp.accounting.arrays import Array, per_order
+from refdp.accounting.arrays import Array
+from refdp.accounting.conversion import per_order
 from refdp.accounting.normal import REPLACING, Blocks, Composed, Exchanged, Mixture, Node, Sampled, normalise, one_sided
 from refdp.accounting.pure import node_epsilon
 from refdp.accounting.releases import (

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from refdp.accounting.arrays import Array, per_order
+from refdp.accounting.arrays import Array
+from refdp.accounting.conversion import per_order
 from refdp.accounting.pairs import Outcomes, Pair
 from refdp.accounting.releases import GaussianCost, LaplaceCost, cost
 from refdp.accounting.rounding import upwards

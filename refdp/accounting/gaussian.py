@@ -13,7 +13,7 @@ from fractions import Fraction
 
 from refdp.accounting.precise import gaussian_delta
 from refdp.accounting.rounding import ceiling
-from refdp.accounting.search import greatest, least
+from refdp.data.numbers import greatest, least
 from refdp.errors import InvalidParameter
 
 _ROUNDED = 2.0**-50

@@ -17,7 +17,7 @@ from dataclasses import replace
 
 from refdp.accounting.bound import Bound
 from refdp.accounting.rounding import is_number, upwards
-from refdp.accounting.search import least
+from refdp.data.numbers import least
 from refdp.errors import InvalidParameter
 from refdp.privacy.events import Event, Plan, Release, Repeat, Sequential
 

@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 
 from refdp.accounting import conversion
 from refdp.accounting.sampling import poisson_gaussian
-from refdp.data import portable
+from refdp.data import numbers
 from refdp.data.numbers import Number, log
 from refdp.data.records import Floats
 from refdp.errors import InvalidParameter
 
 ORDERS = np.arange(2.0, 2001.0)
-FEW: Floats = np.unique(np.round(2.0 * portable.exp(np.arange(60) / 59 * portable.log(1000.0))))
+FEW: Floats = np.unique(np.round(2.0 * numbers.exp(np.arange(60) / 59 * numbers.log(1000.0))))
 KNOTS = 1025
 """Costs are tabulated at this many costs t from 0 to the largest, and taken from the chords between them."""
 MARGIN = 1e-9
@@ -123,20 +123,20 @@ def tabulated(order: int, rate: float, t: Floats) -> Floats:
     if rate == 1:
         return np.asarray(order * t * (1 + MARGIN))
     taken = np.arange(2.0, order + 1)
-    ways = np.array([portable.log_whole(math.comb(order, n)) for n in range(2, order + 1)])
-    weights = ways + (order - taken) * portable.log1p(-rate) + taken * portable.log(rate)
+    ways = np.array([numbers.log_whole(math.comb(order, n)) for n in range(2, order + 1)])
+    weights = ways + (order - taken) * numbers.log1p(-rate) + taken * numbers.log(rate)
     terms = weights[:, None] + _log_expm1((taken * (taken - 1))[:, None] * t)
     peak = np.max(terms, axis=0)
     safe = np.where(np.isfinite(peak), peak, 0.0)
-    excess = safe + portable.log(np.maximum(portable.exp(terms - safe).sum(axis=0), np.finfo(float).tiny))
+    excess = safe + numbers.log(np.maximum(numbers.exp(terms - safe).sum(axis=0), np.finfo(float).tiny))
     larger = np.maximum(excess, 0.0)
-    log_moment = np.where(np.isfinite(peak), larger + portable.log1p(portable.exp(-np.abs(excess))), 0.0)
+    log_moment = np.where(np.isfinite(peak), larger + numbers.log1p(numbers.exp(-np.abs(excess))), 0.0)
     return np.asarray(log_moment / (order - 1) * (1 + MARGIN))
 
 
 def _log_expm1(x: Floats) -> Floats:
     """log(e^x - 1) for x >= 0."""
-    return np.where(x > 40, x, portable.log(portable.expm1(np.minimum(x, 40.0))))
+    return np.where(x > 40, x, numbers.log(numbers.expm1(np.minimum(x, 40.0))))
 
 
 def _best_order(sigma: float, delta: float, rounds: int, rate: float) -> float:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from refdp.accounting.arrays import Array
-from refdp.accounting.search import greatest, least
+from refdp.data.numbers import greatest, least
 from refdp.errors import InvalidParameter
 
 

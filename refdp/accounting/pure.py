@@ -137,7 +137,7 @@ def kov_delta(epsilon: float, each: float, count: int) -> float:
 
 def kov_epsilon(delta: float, each: float, count: int) -> float:
     """The least ε with kov_delta(ε) <= δ, from above: min(count * each, the solution)."""
-    from refdp.accounting.search import least
+    from refdp.data.numbers import least
 
     top = ceiling(Fraction(each) * count)
     return least(lambda epsilon: kov_delta(epsilon, each, count) <= delta, 0.0, top)

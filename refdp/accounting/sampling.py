@@ -19,7 +19,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from refdp.accounting.arrays import Array, per_order
+from refdp.accounting.arrays import Array
+from refdp.accounting.conversion import per_order
 
 LARGEST_INTEGER = 256
 _EXPONENT = 45.0  # discretisation error e^-45 relative, truncation handled explicitly

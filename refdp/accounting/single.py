@@ -19,7 +19,7 @@ from refdp.accounting.releases import (
     RangeCost,
 )
 from refdp.accounting.rounding import SLACK, TINY
-from refdp.accounting.search import greatest, least
+from refdp.data.numbers import greatest, least
 
 Profile = Callable[[float], tuple[float, float]]
 STRETCH = 1 + 2.0**-48

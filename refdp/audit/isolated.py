@@ -35,7 +35,7 @@ from refdp.data.records import Records
 from refdp.errors import ImpossibleReplay, InvalidParameter
 from refdp.privacy.curator import Curator, Source, Transcript
 from refdp.privacy.events import Event, Relation
-from refdp.privacy.sources import Recorder, ReplaySource
+from refdp.privacy.replay import Recorder, ReplaySource
 
 CAN_FORK = hasattr(os, "fork")
 SECONDS = 60.0

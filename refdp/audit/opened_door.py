@@ -35,7 +35,7 @@ from refdp.errors import ImpossibleReplay, InvalidParameter
 from refdp.noise.mechanisms import DiscreteLaplace, Exponential, Gaussian, Laplace
 from refdp.privacy.curator import Entry, Request, Transcript
 from refdp.privacy.events import Relation, Sensitivity
-from refdp.privacy.sources import same_request
+from refdp.privacy.replay import same_request
 
 Reading = Callable[[dict[str, Any]], NoiseCall]
 """From the arguments of a call, by name, to what it says about itself."""

@@ -22,7 +22,8 @@ from refdp.data.records import Records
 from refdp.errors import InvalidParameter
 from refdp.privacy.curator import Entry, Source, Transcript
 from refdp.privacy.events import Event, Relation
-from refdp.privacy.sources import ReplaySource, SampleSource, Target
+from refdp.privacy.replay import ReplaySource, Side
+from refdp.privacy.sources import SampleSource
 
 PATHS = 3
 """A composition is accused if it exceeds the claim along so many recorded runs of one pair."""
@@ -134,7 +135,7 @@ class Search:
             return []
         removed = pair.position if on_first or pair.old is not None else None
         coins = np.random.default_rng([self.seed, number, 1])
-        source = ReplaySource(recorded.transcript, Target(removed, pair.position, blocks=coins, late=self.late))
+        source = ReplaySource(recorded.transcript, Side(removed, pair.position, blocks=coins, late=self.late))
         one = self._run(pair.first(), source, number)
         self.notes.single += 1
         if one.failed:
@@ -163,8 +164,8 @@ class Search:
                                    {"detail": recorded.bad_noise, **pair.witness()}))  # fmt: skip
         if number < 1000:
             self._collect(recorded)
-        present = Target(removed, pair.position, late=self.late)
-        absent = Target(removed, None, neighbour=pair.old is None, late=self.late)
+        present = Side(removed, pair.position, late=self.late)
+        absent = Side(removed, None, neighbour=pair.old is None, late=self.late)
         wanted = [(pair.first(), present)]
         if pair.old is None or has_secrets(recorded.transcript):
             wanted.append((pair.base, absent))
@@ -223,7 +224,7 @@ class Search:
         recorded = self._run(pair.base, self._source(number), number)
         field_of = {"exception": "raised", "published object": "published", "side channel": "beside",
                     "global state": "state"}[kind]  # fmt: skip
-        target = Target(None, None)
+        target = Side(None, None)
         seeds = (number, number) if kind == "global state" else (number, number, -1)
         runs = [self._run(pair.base, ReplaySource(recorded.transcript, target), seed) for seed in seeds]
         seen = [getattr(one, field_of) for one in runs]
@@ -301,7 +302,7 @@ class Search:
         recorded = self._run(pair.base, self._source(number), number)
         if recorded.failed or recorded.raised:
             return
-        target = Target(None, None)
+        target = Side(None, None)
         after = [
             observed(
                 self.train,

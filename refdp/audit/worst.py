@@ -16,8 +16,8 @@ from refdp.errors import ImpossibleReplay
 from refdp.noise.mechanisms import Mechanism
 from refdp.privacy.curator import EVERYWHERE, Array, Curator, Request, own
 from refdp.privacy.events import Relation
-from refdp.privacy.sources import same_request
-from refdp.privacy.tape import asked
+from refdp.privacy.replay import same_request
+from refdp.privacy.sources import asked
 
 
 class _Reached(Exception):

@@ -16,8 +16,8 @@ from refdp.conform.follow import Parted, Released, claims_less, follow
 from refdp.conform.implied import REST, evidence, noise_tests
 from refdp.conform.plain import array_out, schema_digest
 from refdp.conform.tape_file import Tape, records_digest
-from refdp.data.records import Records
-from refdp.data.trees import Model, from_json
+from refdp.data.forms import from_json
+from refdp.data.records import Model, Records
 from refdp.errors import InvalidParameter, ModelFileError
 from refdp.faces import registry
 from refdp.noise.mechanisms import Exponential

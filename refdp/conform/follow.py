@@ -14,13 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from refdp.conform.plain import array_in, floated, mechanism_out
-from refdp.data.records import Records
-from refdp.data.trees import Model
+from refdp.data.records import Model, Records
 from refdp.errors import InvalidParameter
 from refdp.faces import registry
 from refdp.noise.mechanisms import Exponential, Mechanism
 from refdp.privacy.curator import Array, Curator, Request
-from refdp.privacy.tape import asked
+from refdp.privacy.sources import asked
 
 
 class Parted(Exception):

@@ -17,8 +17,9 @@ from refdp.faces import registry
 from refdp.noise.mechanisms import Draws
 from refdp.privacy.curator import Array, Curator, Request, own
 from refdp.privacy.events import Relation
-from refdp.privacy.sources import Recorder
-from refdp.privacy.tape import Listed, TapeSource, asked, law_of
+from refdp.privacy.replay import Recorder
+from refdp.privacy.sources import Listed, asked, law_of
+from refdp.privacy.tape import TapeSource
 
 TARGETS = ("regression", "binary", "classes")
 

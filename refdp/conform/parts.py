@@ -17,8 +17,7 @@ from refdp.data import candidates as grids
 from refdp.data import kernels
 from refdp.data.candidates import Candidates, inner_uniform_candidate, log_candidate
 from refdp.data.losses import GRID
-from refdp.data.records import Categorical, Floats, Interval, Numeric, Schema, clamp_features
-from refdp.data.trees import Tree
+from refdp.data.records import Categorical, Floats, Interval, Numeric, Schema, Tree, clamp_features
 from refdp.faces import registry
 
 TARGETS = ("regression", "binary", "classes")

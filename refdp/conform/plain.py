@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from refdp.data.forms import canonical, schema_out
 from refdp.data.records import Schema
-from refdp.data.trees import canonical, schema_out
 from refdp.errors import InvalidParameter
 from refdp.noise.mechanisms import Mechanism
 from refdp.privacy.curator import Array

@@ -12,7 +12,8 @@ from refdp.data.sparse import AnyRecords
 from refdp.errors import InvalidParameter
 from refdp.faces.registry import Paper
 from refdp.faces.training import Run, Seed, assuming, source_for, train, without_guarantee
-from refdp.privacy.sources import Recorder, SampleSource
+from refdp.privacy.replay import Recorder
+from refdp.privacy.sources import SampleSource
 from refdp.privacy.tape import TapeSource
 
 RECORDED = "the tape stays as secret as the records: whoever has it can subtract the noise"

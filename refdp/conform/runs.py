@@ -31,7 +31,8 @@ from refdp.privacy.events import (
     expand,
     releases,
 )
-from refdp.privacy.tape import Listed, TapeSource
+from refdp.privacy.sources import Listed
+from refdp.privacy.tape import TapeSource
 
 TARGETS = ("regression", "binary", "classes")
 RUNS = 40

@@ -20,7 +20,7 @@ from refdp.conform.plain import array_in, array_out, hexed, mechanism_out, param
 from refdp.data.sparse import AnyRecords, SparseRecords
 from refdp.errors import InvalidParameter
 from refdp.privacy.curator import Array, Entry, Transcript
-from refdp.privacy.tape import Listed
+from refdp.privacy.sources import Listed
 
 FORMAT, VERSION = "refdp-tape", 1
 

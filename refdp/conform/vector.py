@@ -10,10 +10,10 @@ import numpy as np
 
 from refdp.conform.plain import array_out, hexed, mechanism_out, plain_number
 from refdp.conform.tape_file import law_out
-from refdp.data.records import Records, Schema
-from refdp.data.trees import Ensemble, Model, canonical, schema_out
+from refdp.data.forms import canonical, schema_out
+from refdp.data.records import Ensemble, Model, Records, Schema
 from refdp.privacy.curator import Transcript
-from refdp.privacy.tape import Listed
+from refdp.privacy.sources import Listed
 
 
 @dataclass(frozen=True)

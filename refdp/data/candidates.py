@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from refdp.data import kernels, portable
+from refdp.data import kernels, numbers
 from refdp.data.numbers import Number, exp, log, maximum
 from refdp.data.records import Categorical, Floats, Numeric, Records, Schema
 from refdp.errors import InvalidParameter
@@ -129,7 +129,7 @@ def uniform(schema: Schema, count: int) -> Candidates:
 def logarithmic(schema: Schema, count: int) -> Candidates:
     """`count` thresholds whose distances from the lower bound grow geometrically, in units of 1/1000 of the range."""
     _check_count(count)
-    inner = portable.expm1(np.arange(1, count + 1) / (count + 1) * portable.log(1001.0)) / 1000.0
+    inner = numbers.expm1(np.arange(1, count + 1) / (count + 1) * numbers.log(1001.0)) / 1000.0
     return on_bounds(schema, lambda feature: feature.low + inner * (feature.high - feature.low))
 
 

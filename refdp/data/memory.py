@@ -41,9 +41,8 @@ from refdp.data.population import (
     Turn,
     units,
 )
-from refdp.data.records import Categorical, Floats, Records, Schema
+from refdp.data.records import Categorical, Ensemble, Floats, Records, Schema
 from refdp.data.sparse import AnyRecords, SparseRecords
-from refdp.data.trees import Ensemble
 from refdp.errors import InvalidParameter
 from refdp.privacy.curator import EVERYWHERE, Assigned
 

@@ -27,9 +27,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from refdp.data.candidates import Candidates
+from refdp.data.forms import schema_in, schema_out
 from refdp.data.kernels import GRID
 from refdp.data.records import Floats
-from refdp.data.trees import schema_in, schema_out
 from refdp.errors import InvalidParameter
 from refdp.privacy.events import Relation
 

@@ -1,4 +1,4 @@
-"""Records, their public schema, and neighbouring data sets.
+"""Records, their public schema, neighbouring data sets, and the models that training publishes.
 
 A schema is public: bounds, categories and the label's range come from outside the records. Records are clamped to it
 when they are made, so that no later step can see a value outside its bound; how many were clamped is counted locally
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -200,3 +201,96 @@ def _labels(target: Target, y: Floats) -> Floats:
     if not np.isin(y, np.arange(len(target.values))).all():
         raise InvalidRecords(f"a class index lies outside 0..{len(target.values) - 1}, the public list {target.values}")
     return y.copy()
+
+
+# --- What is trained: full binary trees in level order, ensembles, models ---------------------------------------------
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A full tree of depth d. Holds released values only.
+
+    splits: shape (2^d - 1, 2), level order: feature index and threshold (or category index) of each inner node; or
+      (2^d - 1, 3) with a default direction, 1 where missing values go right. Without one they go left.
+    leaves: shape (2^d,), from left to right.
+    """
+
+    splits: Floats
+    leaves: Floats
+
+    def leaf_index(self, x: Floats, categorical: Any) -> Any:
+        """The leaf of every row of x (rows, features): right if x_f >= t, or x_f == v where f is categorical.
+
+        A missing x_f goes in the default direction.
+        """
+        node = np.zeros(len(x), dtype=np.int64)
+        rows = np.arange(len(x))
+        for _ in range(len(self.leaves).bit_length() - 1):
+            feature = self.splits[node, 0].astype(np.int64)
+            value, threshold = x[rows, feature], self.splits[node, 1]
+            right = np.where(categorical[feature], value == threshold, value >= threshold)
+            if self.splits.shape[1] > 2:
+                right |= np.isnan(value) & (self.splits[node, 2] > 0)
+            node = 2 * node + 1 + right
+        return node - (len(self.leaves) - 1)
+
+    def predict(self, x: Floats, categorical: Any) -> Floats:
+        """Leaf value of every row, shape (rows,)."""
+        values: Floats = self.leaves[self.leaf_index(x, categorical)]
+        return values
+
+
+@dataclass(frozen=True)
+class Ensemble:
+    """score = initial + sum over trees of weight times leaf value."""
+
+    initial: float
+    trees: tuple[Tree, ...]
+    weights: tuple[float, ...]
+
+    def score(self, x: Floats, categorical: Any) -> Floats:
+        """Raw score of every row, shape (rows,)."""
+        total = np.full(len(x), self.initial)
+        for tree, weight in zip(self.trees, self.weights, strict=True):
+            total += weight * tree.predict(x, categorical)
+        return total
+
+
+@dataclass(frozen=True, repr=False)
+class Model:
+    """What a training run publishes: released values, parameters and the public schema.
+
+    outputs: one ensemble, or one for each class.
+    """
+
+    paper: str
+    params: dict[str, Any]
+    schema: Schema
+    outputs: tuple[Ensemble, ...]
+
+    def __repr__(self) -> str:
+        """One line; `to_json` has everything."""
+        from refdp import shown
+
+        return shown.model_line(self)
+
+    def _repr_html_(self) -> str:
+        from refdp import shown
+
+        return shown.model_html(self)
+
+    def scores(self, x: Floats) -> Floats:
+        """Raw scores, shape (rows, outputs). x must have the schema's columns, categories as indices."""
+        if x.ndim != 2 or x.shape[1] != len(self.schema.features):
+            raise InvalidRecords(
+                f"features of shape {x.shape}, the model was trained on {len(self.schema.features)} columns"
+            )
+        categorical = np.array([isinstance(feature, Categorical) for feature in self.schema.features])
+        return np.column_stack([ensemble.score(x, categorical) for ensemble in self.outputs])
+
+    def to_json(self) -> str:
+        """Canonical text: sorted keys, a checksum, and for equal numbers one way to write them, whatever their types
+        (`epsilon=4` and `4.0`, numpy's scalars, -0.0) and for equal sequences too. Equal models give equal bytes."""
+        from refdp.data import forms
+
+        return forms.model_text(self)

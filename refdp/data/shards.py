@@ -39,8 +39,8 @@ from refdp.data.population import (
 )
 from refdp.data.records import Records
 from refdp.errors import InvalidParameter, InvalidRecords
-from refdp.privacy.coins import part_of
 from refdp.privacy.curator import Assigned
+from refdp.privacy.sources import part_of
 
 INTEGER = 8
 """Bytes of an integer on the wire; so is every released number that is sent back."""

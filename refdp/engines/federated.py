@@ -34,10 +34,9 @@ from refdp.engines.journal import ReleaseJournal
 from refdp.engines.log import Asked, Behind, Enter, Entry, Leave, Log, Logged, Select, Shard, repeats, total
 from refdp.errors import InvalidParameter, InvalidRecords, MessageError
 from refdp.noise.gridded import DiscreteGaussian, DiscreteLaplace
-from refdp.privacy.coins import Coins
 from refdp.privacy.curator import Array, Assigned, Curator, Request
 from refdp.privacy.shares import Shares
-from refdp.privacy.sources import AccountSource, sample_law
+from refdp.privacy.sources import AccountSource, Coins, sample_law
 
 LARGEST = 2**52
 """No entry of an honest answer is as large, in units of the grid."""

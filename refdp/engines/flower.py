@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from refdp.data.records import Classes, Floats, Interval, Numeric, Records, Schema, make_records
-from refdp.data.trees import Model, schema_in
+from refdp.data.forms import schema_in
+from refdp.data.records import Classes, Floats, Interval, Model, Numeric, Records, Schema, make_records
 from refdp.engines.federated import Asks, Federation, Host, NoiseInside, Participant
 from refdp.engines.journal import ReleaseJournal
 from refdp.errors import InvalidParameter, InvalidRecords

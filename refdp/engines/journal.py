@@ -21,9 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from refdp.privacy.coins import Coins, key_of
 from refdp.privacy.curator import Array, Request
-from refdp.privacy.sources import SampleSource
+from refdp.privacy.sources import Coins, SampleSource, key_of
 from refdp.protocols.chained import ChainedFile, Disk
 
 VERSION = 1

@@ -37,8 +37,8 @@ from refdp.data.population import (
 )
 from refdp.data.sparse import AnyRecords
 from refdp.errors import InvalidParameter, MessageError
-from refdp.privacy.coins import Coins, part_of
 from refdp.privacy.curator import Assigned
+from refdp.privacy.sources import Coins, part_of
 
 START = "0" * 32
 """The digest of an empty log."""

@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from refdp.data.records import Categorical, Classes, Feature, Floats
-from refdp.data.trees import Ensemble, Model, Tree
+from refdp.data.records import Categorical, Classes, Ensemble, Feature, Floats, Model, Tree
 from refdp.errors import InvalidParameter
 
 

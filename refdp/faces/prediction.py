@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from refdp.data.records import Classes, Floats, Interval, clamp_features
-from refdp.data.trees import Model
+from refdp.data.records import Classes, Floats, Interval, Model, clamp_features
 from refdp.errors import InvalidParameter, InvalidRecords
 from refdp.faces import registry
 from refdp.io.datasets import Dataset

@@ -12,9 +12,8 @@ from refdp.privacy.events import Plan, Relation
 
 if TYPE_CHECKING:
     from refdp.data.population import Population
-    from refdp.data.records import Floats, Schema
+    from refdp.data.records import Floats, Model, Schema
     from refdp.data.sparse import AnyRecords
-    from refdp.data.trees import Model
     from refdp.ledger.certificate import Certificate
     from refdp.papers import dpboost, dpxgboost, fedgbdt, inprivate, sgbdt
     from refdp.privacy.curator import Curator

@@ -7,8 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from refdp.data.records import Floats
-from refdp.data.trees import Model
+from refdp.data.records import Floats, Model
 
 
 def importances(model: Model) -> Floats:

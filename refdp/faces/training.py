@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 
 from refdp.data.population import Population
-from refdp.data.records import Schema
+from refdp.data.records import Model, Schema
 from refdp.data.sparse import AnyRecords
-from refdp.data.trees import Model
 from refdp.errors import InvalidParameter
 from refdp.faces.registry import Paper
 from refdp.ledger.certificate import Certificate, Guarantee

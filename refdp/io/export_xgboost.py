@@ -31,8 +31,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from refdp.data.records import Categorical, Floats, Interval, Schema
-from refdp.data.trees import Model, Tree
+from refdp.data.records import Categorical, Floats, Interval, Model, Schema, Tree
 from refdp.errors import InvalidParameter
 
 VERSION = [2, 0, 0]

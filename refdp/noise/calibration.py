@@ -13,8 +13,8 @@ import numpy as np
 
 from refdp.accounting import conversion
 from refdp.accounting import gaussian as exact_gaussian
-from refdp.accounting.search import greatest
-from refdp.data import portable
+from refdp.data import numbers
+from refdp.data.numbers import greatest
 from refdp.errors import InvalidParameter
 from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
 from refdp.privacy.events import Charge, Sensitivity
@@ -65,8 +65,8 @@ def gaussian(
     if noise == "floating":
         return Gaussian.calibrated(mu, declared.bound), declared
     step = _step(declared.bound / mu)
-    moved = Fraction(step) * Fraction(portable.root(touched))
-    on_grid = replace(declared, bound=portable.at_least(Fraction(declared.bound) + moved))
+    moved = Fraction(step) * Fraction(numbers.root(touched))
+    on_grid = replace(declared, bound=numbers.at_least(Fraction(declared.bound) + moved))
     return DiscreteGaussian.calibrated(mu, on_grid.bound, step), on_grid
 
 
@@ -85,7 +85,7 @@ def total_mu(epsilon: float, delta: float, accounting: Literal["renyi", "exact"]
     Errors: InvalidParameter where no order up to 2^40 reaches epsilon.
     """
     if accounting == "exact":
-        return portable.coarser(exact_gaussian.mu_for(epsilon, delta), BITS)
+        return numbers.coarser(exact_gaussian.mu_for(epsilon, delta), BITS)
 
     reach = conversion.canonne(ORDERS, np.zeros_like(ORDERS), delta).min()
     orders = ORDERS if reach < epsilon / 2 else np.concatenate([ORDERS, LARGE_ORDERS])
@@ -96,14 +96,14 @@ def total_mu(epsilon: float, delta: float, accounting: Literal["renyi", "exact"]
     found = greatest(within, 0.0, 1e4, relative=1e-12)
     if found == 0:
         raise InvalidParameter(f"epsilon {epsilon!r} at delta {delta!r}: out of reach of Renyi orders up to 2^40")
-    return portable.coarser(found, BITS)
+    return numbers.coarser(found, BITS)
 
 
 def before_sampling(epsilon: float, rate: float) -> float:
     """log(1 + (e^epsilon - 1)/rate): what a tree on a sample may cost, without cancellation or overflow."""
     if epsilon >= 500:
-        return float(epsilon - portable.log(rate))
-    return float(portable.log1p(portable.expm1(epsilon) / rate))
+        return float(epsilon - numbers.log(rate))
+    return float(numbers.log1p(numbers.expm1(epsilon) / rate))
 
 
 def geometric(growth: float, count: int) -> list[float]:

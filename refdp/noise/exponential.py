@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from refdp.data import portable
+from refdp.data import numbers
 from refdp.errors import InvalidParameter
 from refdp.noise.divergences import bounded_range_divergence, log_mean_exp, table_divergence
 from refdp.noise.draws import (
@@ -82,7 +82,7 @@ class Exponential:
             return np.asarray(np.argmax(log_weights + draws, axis=1), dtype=np.int64)
         if (draws < 0).any():
             raise InvalidParameter("a negative exponential draw: allowed are finite numbers >= 0")
-        log_draws = portable.log(draws)
+        log_draws = numbers.log(draws)
         times = np.subtract(log_draws, log_weights, out=np.full(table.shape, np.inf), where=log_weights > -np.inf)
         return np.asarray(np.argmin(times, axis=1), dtype=np.int64)
 

@@ -49,7 +49,7 @@ import numpy as np
 from refdp.accounting import account
 from refdp.checks import check_choices, check_count, check_number
 from refdp.data import candidates as grids
-from refdp.data import portable
+from refdp.data import numbers
 from refdp.data.candidates import Candidates
 from refdp.data.losses import GRID, grid_floor, log_gradient, on_grid, square_gradient
 from refdp.data.memory import Memory
@@ -73,8 +73,7 @@ from refdp.data.population import (
     values,
 )
 from refdp.data.reading import plan_of
-from refdp.data.records import Classes, Floats, Numeric, Records, Schema
-from refdp.data.trees import Ensemble, Model, Tree
+from refdp.data.records import Classes, Ensemble, Floats, Model, Numeric, Records, Schema, Tree
 from refdp.ledger.certificate import Certificate, Guarantee, issue
 from refdp.noise.calibration import gaussian, total_mu
 from refdp.noise.mechanisms import DiscreteGaussian, Gaussian
@@ -227,7 +226,7 @@ class Params:
     def counts_charge(self, share: float, cells: int) -> Charge:
         """Counts of which one record changes `cells` by 1: Gaussian noise of a share of mu^2."""
         touched = cells * records_changed(self.relation)
-        bound = portable.root(Fraction(touched))
+        bound = numbers.root(Fraction(touched))
         proved = Sensitivity(bound, 2, COUNTS + SUFFIX[self.relation], self.relation)
         mechanism, declared = gaussian(self.mu() * math.sqrt(share), proved, self.noise, touched=touched)
         return Charge(mechanism, declared, declared)
@@ -240,7 +239,7 @@ class Params:
     def joint_norm(self, schema: Schema) -> float:
         """What a pair (G, a H) changes by; rounding to the grid adds at most 2^-22."""
         bound = squared_log_bound if isinstance(schema.target, Classes) else squared_square_bound
-        one = portable.root(Fraction(bound(Fraction(self.weight(schema)))))
+        one = numbers.root(Fraction(bound(Fraction(self.weight(schema)))))
         return (one + 2.0**-22) * records_changed(self.relation)
 
     def leaf_charge(self, schema: Schema) -> Charge:
@@ -248,7 +247,7 @@ class Params:
         s, a = self.deviation(schema), self.weight(schema)
         classes = isinstance(schema.target, Classes)
         claim = (JOINT_LOG if classes else JOINT_SQUARE) + SUFFIX[self.relation]
-        bound = portable.at_least(Fraction(self.joint_norm(schema)) / Fraction(s) * (1 + Fraction(1, 2**40)))
+        bound = numbers.at_least(Fraction(self.joint_norm(schema)) / Fraction(s) * (1 + Fraction(1, 2**40)))
         proved = Sensitivity(bound, "whitened", claim, self.relation)
         deviations = (s, s / a)
         mechanism = Gaussian(deviations) if self.noise == "floating" else DiscreteGaussian(deviations, GRID)
@@ -390,7 +389,7 @@ def start(params: Params, schema: Schema, population: Population, curator: Curat
     exact = np.array([one[0] - one[1], one[1]]) if len(outputs) == 1 else np.array([own[1] for own in sums])
     noisy = np.maximum(curator.release("classes", charge, exact), 0.0)
     share = np.clip(noisy / max(float(noisy.sum()), 1.0), 0.005, 0.98)
-    initial = [float(portable.log(p / (1 - p))) for p in (share[1:] if len(outputs) == 1 else share)]
+    initial = [float(numbers.log(p / (1 - p))) for p in (share[1:] if len(outputs) == 1 else share)]
     for output in outputs:
         population.tell(Turn(output))
         population.tell(Start(initial[output]))

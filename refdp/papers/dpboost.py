@@ -26,11 +26,11 @@ import numpy as np
 
 from refdp.checks import check_choices, check_count, check_number
 from refdp.data import candidates as grids
-from refdp.data import portable
+from refdp.data import numbers
 from refdp.data.candidates import Candidates
 from refdp.data.losses import GRID, LARGEST, grid_floor, on_grid, square_gradient
 from refdp.data.memory import Memory
-from refdp.data.numbers import Number, minimum
+from refdp.data.numbers import Number, minimum, rounded_up
 from refdp.data.population import (
     COUNT,
     Advance,
@@ -46,10 +46,8 @@ from refdp.data.population import (
     Statistics,
     values,
 )
-from refdp.data.portable import rounded_up
 from refdp.data.reading import plan_of
-from refdp.data.records import Floats, Interval, Records, Schema
-from refdp.data.trees import Ensemble, Model, Tree
+from refdp.data.records import Ensemble, Floats, Interval, Model, Records, Schema, Tree
 from refdp.ledger.certificate import Certificate, Guarantee, issue
 from refdp.noise.calibration import laplace_charge
 from refdp.noise.mechanisms import Exponential
@@ -198,7 +196,7 @@ class Params:
     def block(self, start: int, position: int, size: int) -> Block:
         """Tree number `position`, counted from 0, of an ensemble of `size` trees that begins with tree `start`."""
         if self.scheme == "para":  # each tree takes half of the unused records
-            return Block(portable.share(Fraction(1, 2 ** (position + 1))), self.gradient_bound)
+            return Block(numbers.share(Fraction(1, 2 ** (position + 1))), self.gradient_bound)
         if self.scheme != "dpboost":
             return Block(1.0, self.gradient_bound)
         return self.decayed(position, position, size)
@@ -208,7 +206,7 @@ class Params:
         with localcontext(prec=100):  # powers of floats differ between machines; these digits do not
             shrinkage = Decimal(self.shrinkage)
             clip = leaf_clip(Decimal(self.gradient_bound), shrinkage, decay)
-            return Block(portable.share(Fraction(share(shrinkage, share_of, size))), float(clip))
+            return Block(numbers.share(Fraction(share(shrinkage, share_of, size))), float(clip))
 
     def tree_epsilon(self, schema: Schema) -> float:
         """eps_e = eps / N_e (Alg. 2, l. 2), divided again between the one-vs-rest models of more than two classes."""

@@ -32,11 +32,11 @@ import numpy as np
 from refdp.accounting import calibrate
 from refdp.checks import check_choices, check_count, check_number
 from refdp.data import candidates as grids
-from refdp.data import portable
+from refdp.data import numbers
 from refdp.data.candidates import Candidates
 from refdp.data.losses import GRID, LARGEST, WIDEST, grid_floor, on_grid, sigmoid, square_gradient
 from refdp.data.memory import Memory
-from refdp.data.numbers import Number, maximum, minimum
+from refdp.data.numbers import Number, maximum, minimum, rounded_up
 from refdp.data.population import (
     COUNT,
     Advance,
@@ -54,12 +54,10 @@ from refdp.data.population import (
     Statistics,
     values,
 )  # fmt: skip
-from refdp.data.portable import rounded_up
 from refdp.data.reading import plan_of
-from refdp.data.records import Floats, Interval, Schema
+from refdp.data.records import Ensemble, Floats, Interval, Model, Schema, Tree
 from refdp.data.sketch import Positions, halved, median_range, median_utilities, quantile_edges, quantile_levels
 from refdp.data.sparse import AnyRecords
-from refdp.data.trees import Ensemble, Model, Tree
 from refdp.errors import InvalidParameter
 from refdp.ledger.certificate import Certificate, Guarantee, issue
 from refdp.noise.calibration import before_sampling, geometric, laplace_charge
@@ -455,7 +453,7 @@ def total_epsilon(params: Params, schema: Schema) -> float:
     cost = lru_cache(lambda total: plan(replace(params, epsilon=total, delta=0.0), schema))
     high = 1000 * params.epsilon
     found = calibrate(cost, params.epsilon, params.delta, low=params.epsilon, high=high, increasing=True, relative=1e-3)
-    return max(portable.coarser(found, 16), params.epsilon)
+    return max(numbers.coarser(found, 16), params.epsilon)
 
 
 # --- Plan and certificate ---------------------------------------------------------------------------------------------

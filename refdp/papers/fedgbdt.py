@@ -34,7 +34,7 @@ import numpy as np
 from refdp.accounting import account
 from refdp.checks import check_choices, check_count, check_number
 from refdp.data import candidates as grids
-from refdp.data import portable
+from refdp.data import numbers
 from refdp.data.candidates import Candidates, inner_uniform_candidate, iterative_hessian, log_candidate
 from refdp.data.feasible import Feasible, Options, Positions, below
 from refdp.data.losses import GRID, LARGEST, WIDEST, grid_floor, log_gradient, log_odds, on_grid, square_gradient
@@ -58,9 +58,8 @@ from refdp.data.population import (
     values,
 )
 from refdp.data.reading import plan_of
-from refdp.data.records import Classes, Floats, Interval, Numeric, Records, Schema
+from refdp.data.records import Classes, Ensemble, Floats, Interval, Model, Numeric, Records, Schema, Tree
 from refdp.data.shards import check_records_each
-from refdp.data.trees import Ensemble, Model, Tree
 from refdp.errors import InvalidParameter
 from refdp.ledger.certificate import Certificate, Guarantee, issue
 from refdp.noise.calibration import gaussian, total_mu
@@ -335,9 +334,9 @@ class Params:
 
     def split_candidates(self, schema: Schema, population: Population) -> Candidates:
         """C3 from public bounds, all categories. Iterative Hessian starts from uniform ones."""
-        numbers = np.arange(1, self.bins + 1)
+        positions = np.arange(1, self.bins + 1)
         found = log_candidate if self.candidates == "log" else inner_uniform_candidate
-        return grids.on_bounds(schema, lambda feature: found(numbers, self.bins, feature.low, feature.high))
+        return grids.on_bounds(schema, lambda feature: found(positions, self.bins, feature.low, feature.high))
 
     # what a run charges, from parameters and public bounds alone
 
@@ -378,10 +377,10 @@ class Params:
         else:
             counted = averaging_squared_sensitivity if kind == "averaging" else hessian_squared_sensitivity
             square = counted(self.relation)
-        root = portable.root(square)
+        root = numbers.root(square)
         found = Sensitivity(root, 2, SENSITIVITIES[kind, self.relation], self.relation)
         if self.sensitivities == "by-round":  # rounding to the grid keeps |g| <= 1 (fedgbdt/rounding), not |g| <= b < 1
-            found = replace(found, bound=portable.at_least(Fraction(root) + 2 * Fraction(GRID)))
+            found = replace(found, bound=numbers.at_least(Fraction(root) + 2 * Fraction(GRID)))
             if kind == "newton" and self.relation is Relation.ADD_REMOVE:
                 found = replace(found, claim=BY_ROUND)
         return replace(found, claim=VECTOR) if self.noise_by == "record" else found
@@ -405,13 +404,13 @@ def charge(params: Params, mu: float, kind: str, bound: float = 1.0) -> Charge:
     proved, declared, each = params.proved(kind, bound), params.declared(kind, bound), params.records_each
     if each > 1:  # r times the sensitivity of one record (Section 4)
         proved, declared = (
-            replace(one, bound=portable.at_least(each * Fraction(one.bound)), claim=SEVERAL)
+            replace(one, bound=numbers.at_least(each * Fraction(one.bound)), claim=SEVERAL)
             for one in (proved, declared)
         )
     touched = (1 if kind == "hessian" else 2) * (1 if params.relation is Relation.ADD_REMOVE else 2) * each
     mechanism, rounded = gaussian(mu, declared, params.noise, touched=touched)
     added = Fraction(rounded.bound) - Fraction(declared.bound)
-    return Charge(mechanism, rounded, replace(proved, bound=portable.at_least(Fraction(proved.bound) + added)))
+    return Charge(mechanism, rounded, replace(proved, bound=numbers.at_least(Fraction(proved.bound) + added)))
 
 
 def plan(params: Params, schema: Schema, *, proved: bool = False) -> Plan:
@@ -483,7 +482,8 @@ def train(params: Params, records: Records, curator: Curator) -> Model:
 
 def train_on(params: Params, schema: Schema, population: Population, curator: Curator) -> Model:
     """Algorithm 1, once for regression and two classes, else once for each class."""
-    check_records_each(population, params.records_each)
+    if params.records_each > 1:
+        check_records_each(population, params.records_each)
     first = params.split_candidates(schema, population)  # Alg. 1, l. 1
     results = []
     for output in range(schema.scores):

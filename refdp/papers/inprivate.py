@@ -30,11 +30,11 @@ import numpy as np
 
 from refdp.checks import check_choices, check_count, check_number
 from refdp.data import candidates as grids
-from refdp.data import portable
+from refdp.data import numbers
 from refdp.data.candidates import Candidates
 from refdp.data.losses import GRID, LARGEST, WIDEST, grid_floor, on_grid
 from refdp.data.memory import Memory
-from refdp.data.numbers import Number, absolute, exp, maximum, minimum
+from refdp.data.numbers import Number, absolute, exp, maximum, minimum, rounded_up
 from refdp.data.population import (
     COUNT,
     Advance,
@@ -51,10 +51,8 @@ from refdp.data.population import (
     Turn,
     values,
 )
-from refdp.data.portable import rounded_up
 from refdp.data.reading import plan_of
-from refdp.data.records import Floats, Interval, Records, Schema
-from refdp.data.trees import Ensemble, Model, Tree
+from refdp.data.records import Ensemble, Floats, Interval, Model, Records, Schema, Tree
 from refdp.ledger.certificate import Certificate, Guarantee, issue
 from refdp.noise.calibration import laplace_charge
 from refdp.noise.mechanisms import DiscreteLaplace, Exponential, Laplace, Mechanism
@@ -218,14 +216,14 @@ class Params:
         """Share of an owner's records in each round: all of them in a single one, else 2^-t   (section VI-B)."""
         if self.rounds == 1:
             return (1.0,)
-        return tuple(portable.share(round_share(number)) for number in range(1, self.rounds + 1))
+        return tuple(numbers.share(round_share(number)) for number in range(1, self.rounds + 1))
 
     def dealt(self) -> tuple[float, ...]:
         """Probability that a record is used in each turn, rounded down so that they sum to at most 1.
 
         Turns are in training order: the owners one after the other, once a round (Alg. 2, l. 3).
         """
-        return tuple(portable.share(Fraction(s) / self.owners) for s in self.round_shares() for _ in range(self.owners))
+        return tuple(numbers.share(Fraction(s) / self.owners) for s in self.round_shares() for _ in range(self.owners))
 
     by_size = False
     """Whether turns get fixed numbers of records instead of every record its own coin."""

@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from refdp.accounting.conversion import epsilons
 from refdp.accounting.individual import Accounts, Budget, initialise
 from refdp.checks import check_choices, check_count, check_number
-from refdp.data import portable
+from refdp.data import numbers
 from refdp.data.losses import GRID, LOG, SQUARE, WIDEST, grid_floor, on_grid
 from refdp.data.memory import Memory
 from refdp.data.numbers import Number, maximum, minimum
@@ -50,8 +50,7 @@ from refdp.data.population import (
     values,
 )
 from refdp.data.reading import plan_of
-from refdp.data.records import Categorical, Classes, Floats, Numeric, Records, Schema
-from refdp.data.trees import Ensemble, Model, Tree
+from refdp.data.records import Categorical, Classes, Ensemble, Floats, Model, Numeric, Records, Schema, Tree
 from refdp.errors import InvalidParameter
 from refdp.ledger.certificate import Certificate, Guarantee, issue
 from refdp.noise.calibration import laplace_charge
@@ -252,7 +251,7 @@ def leaf_charge(params: Params, schema: Schema) -> Cost:
     """As `Params.leaf_charge`: for whatever bounds and variances the parameters give."""
     deviations = tuple(math.sqrt(variance) for variance in params.variances(schema))
     exact = (*map(Fraction, params.bounds(schema)), *(Fraction(deviation) ** 2 for deviation in deviations))
-    proved = Sensitivity(portable.root(whitened_squared(*exact)), "whitened", WHITENED, params.relation)
+    proved = Sensitivity(numbers.root(whitened_squared(*exact)), "whitened", WHITENED, params.relation)
     discrete = params.noise == "discrete"  # the sums are multiples of GRID: nothing is rounded, no shift grows
     return Cost(DiscreteGaussian(deviations, GRID) if discrete else Gaussian(deviations), proved, proved)
 
@@ -436,7 +435,7 @@ def initial_score(params: Params, schema: Schema, population: Population, curato
     initial = float(clipped(mean, -bound, bound))
     if classes:
         inside = float(clipped(mean, NEAR_0, 1 - NEAR_0))
-        initial = float(portable.log(inside / (1 - inside)))
+        initial = float(numbers.log(inside / (1 - inside)))
     population.tell(Start(initial))
     return initial
 

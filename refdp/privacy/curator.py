@@ -27,7 +27,7 @@ from refdp.privacy.events import Charge, Event, Partition, Relation, Release, Se
 
 if TYPE_CHECKING:
     from refdp.data.population import Population, Query
-    from refdp.privacy.coins import Coins
+    from refdp.privacy.sources import Coins
 
 Array = NDArray[Any]
 Assigned: TypeAlias = "NDArray[np.int64] | Coins"

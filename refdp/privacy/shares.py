@@ -23,10 +23,9 @@ from refdp.data.shards import Network, secure_sum
 from refdp.errors import InvalidParameter
 from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
 from refdp.noise.samplers import GeneratorBits, standard_draws
-from refdp.privacy.coins import sample_assignment
 from refdp.privacy.curator import Array, Request, own
-from refdp.privacy.sources import sample_law
-from refdp.privacy.tape import STEPS, Listed, asked, law_of, together
+from refdp.privacy.sources import STEPS, Listed, asked, law_of, sample_assignment, sample_law
+from refdp.privacy.tape import together
 
 
 def share_deviation(deviation: float, honest: int) -> float:

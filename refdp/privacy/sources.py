@@ -1,30 +1,94 @@
-"""Where a curator's outputs come from: a generator (sample), a file of standard draws (tape), an earlier run (replay).
+"""Where a curator's outputs come from in one place: a generator, nothing (accounting), no noise at all.
 
-Public and secret randomness come from two children of the one Generator that enters, or from two Generators. Children
-share a seed, and numpy's way from seed to state can be inverted: whoever finds the state behind published draws (PCG64:
-Bouillaguet, Martinez, Sauvage 2020) has the noise. Hence runs without a seed have two (refdp/faces/training.py).
+Sources of other files: listed draws (tape.py), the outputs of an earlier run (replay.py), several participants
+(shares.py). Public and secret randomness come from two children of the one Generator that enters, or from two
+Generators. Children share a seed, and numpy's way from seed to state can be inverted: whoever finds the state behind
+published draws (PCG64: Bouillaguet, Martinez, Sauvage 2020) has the noise. Hence runs without a seed have two
+(refdp/faces/training.py).
+
+Coins put record slots into the blocks of a scope. `Coins` are those of one scope as data: a key and a law. Whoever has
+some of the records tosses the coins of their slots alone, in any order and as often as needed, and gets what everybody
+gets who tosses them all: a counter-based generator (Philox 4x64, Salmon et al. 2011) is read at the slot's position.
+The key follows from a secret for assignments only, so that a host that tosses coins learns nothing about any noise.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+import hashlib
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from refdp.errors import ImpossibleReplay, InvalidParameter
-from refdp.noise.mechanisms import Exponential
-from refdp.noise.samplers import Bits, GeneratorBits, sample_exponential, standard_draws
-from refdp.privacy.coins import Coins, key_of, sample_assignment
-from refdp.privacy.curator import EVERYWHERE, Array, Assigned, Entry, Request, Source, Transcript, own
-from refdp.privacy.events import Relation
-from refdp.privacy.tape import INDEX, NONE, Listed, asked, law_of, true_output
+from refdp.errors import InvalidParameter
+from refdp.noise.mechanisms import Draws, Exponential, Mechanism
+from refdp.noise.rational import Bits
+from refdp.noise.samplers import GeneratorBits, sample_exponential, standard_draws
+from refdp.privacy.curator import Array, Assigned, Request, own
 
 _SECRET = 16
 """Bytes of a secret for assignments."""
+
+
+# --- What is listed of a run ------------------------------------------------------------------------------------------
+
+INDEX, NONE, STEPS = ("index",), ("none",), ("steps",)
+"""Laws of what is no standard draw: the options that an exact sampler chose; nothing drawn, the true value released;
+what several participants added together, in steps of the noise's grid, or of the sums' where the noise has none."""
+
+
+@dataclass(frozen=True)
+class Listed:
+    """What one request drew.
+
+    path, kind: of the request. law: see `law_of`, `INDEX`, `NONE`. values: float64, or int64 for whole numbers.
+    """
+
+    path: tuple[str, ...]
+    kind: str
+    law: tuple[Any, ...]
+    values: Array
+
+    @property
+    def name(self) -> str:
+        """Readable location, for messages."""
+        return "/".join(self.path)
+
+
+def asked(request: Request) -> tuple[Mechanism, Array]:
+    """Mechanism and true value of a release."""
+    if request.mechanism is None or request.value is None:
+        raise InvalidParameter(f"{request.name}: a release needs a mechanism and a value")
+    return request.mechanism, request.value
+
+
+def true_output(request: Request) -> Array:
+    """The true value of a release, or the first option of greatest utility."""
+    mechanism, value = asked(request)
+    return np.argmax(value, axis=1) if isinstance(mechanism, Exponential) else value
+
+
+def law_of(drawn: Draws | Request) -> tuple[Any, ...]:
+    """The law of standard draws or of a draw: its name, then its parameters, exact and as plain data.
+
+    ("laplace",), ("normal",), ("gumbel",), ("exponential",), ("discrete-laplace", "p/q"), ("discrete-gaussian", "p/q"
+    or a list of them); ("uniform",), ("integers", high), ("choice", weights); ("partition", weights), ("poisson",
+    rate), ("without-replacement", rate), ("shares", sizes).
+    """
+    if isinstance(drawn, Request):
+        return tuple(_plain(part) for part in drawn.law)
+    return (drawn.kind,) if drawn.parameter is None else (drawn.kind, _plain(drawn.parameter))
+
+
+def _plain(part: Any) -> Any:
+    if isinstance(part, Fraction):
+        return str(part)
+    return [_plain(one) for one in part] if isinstance(part, tuple | list | np.ndarray) else part
 
 
 class SampleSource:
@@ -120,166 +184,85 @@ def sample_law(generator: np.random.Generator, law: tuple[Any, ...], size: int |
     raise InvalidParameter(f"unknown law {law!r} for a public draw")
 
 
-class Recorder:
-    """A source that writes down what it is asked and answers, for audits: curator = Curator(recorder, relation).
+# --- Coins of record slots --------------------------------------------------------------------------------------------
 
-    transcript: with true values, chosen options and secret assignments, hence private. Copies are taken before anything
-    is answered, so that what a program writes into its arrays later changes nothing in it.
-    """
+_BLOCK = 4
+"""Draws of a Philox for each step of its counter."""
 
-    def __init__(self, source: Source, relation: Relation) -> None:
-        self._source = source
-        self._options: Array | None = None
-        self.transcript = Transcript(relation)
 
-    def release(self, request: Request) -> Array:
-        """The source's output."""
-        value = None if request.value is None else own(request.value)
-        options = None if request.options is None else self._kept(request.options)
-        raw = self._source.release(request)
-        index, output = (None, own(raw)) if options is None else (own(raw), own(options[raw]))
-        self._add(replace(request, value=None, options=options), output, index, value)
-        return raw
+def sample_assignment(generator: np.random.Generator, request: Request) -> NDArray[np.int64]:
+    """Secret block of each of `size` record slots; -1 is no block."""
+    size = int(np.prod(request.size))
+    match request.law:
+        case ("partition", (1.0,)):  # one block holds every record: nothing to draw, and no memory for it
+            return np.broadcast_to(np.int64(0), size)
+        case ("partition", weights):
+            edges = np.cumsum(weights)
+            block = np.searchsorted(edges, generator.random(size), side="right")
+            return np.where(block < len(weights), block, -1).astype(np.int64)
+        case ("poisson", rate):
+            return np.where(generator.random(size) < rate, 0, -1).astype(np.int64)
+        case ("without-replacement", rate):
+            chosen = generator.permutation(size) < math.floor(rate * size)  # never more than the rate that is charged
+            return np.where(chosen, 0, -1).astype(np.int64)
+        case ("shares", sizes):
+            labels = np.repeat(np.arange(len(sizes)), sizes)
+            padded = np.concatenate([labels, np.full(max(size - len(labels), 0), -1)])
+            return generator.permutation(padded)[:size].astype(np.int64)
+    raise InvalidParameter(f"unknown law {request.law!r} for a secret assignment")
 
-    def draw(self, request: Request) -> Array:
-        """The source's draws."""
-        return self._add(request, self._source.draw(request))
 
-    def assign(self, request: Request) -> Assigned:
-        """The source's assignment."""
-        member = self._source.assign(request)
-        self._add(request, np.asarray(member))
-        return member
-
-    def _kept(self, options: Array) -> Array:
-        """A copy, one for all requests in a row with the same options."""
-        if self._options is None or not np.array_equal(self._options, options):
-            self._options = own(options)
-        return self._options
-
-    def _add(self, request: Request, output: Array, index: Array | None = None, value: Array | None = None) -> Array:
-        self.transcript.entries.append(Entry(request, own(output), index, value))
-        return output
+def key_of(secret: bytes, request: Request) -> bytes:
+    """The key of one scope, 16 bytes: of its number and place in the run. Another scope's key says nothing about it."""
+    scope = json.dumps([request.serial, request.path]).encode()
+    return hashlib.blake2b(scope, key=secret, digest_size=16).digest()
 
 
 @dataclass(frozen=True)
-class Target:
-    """How the replayed data set differs from the recorded one in its rows.
+class Coins:
+    """The secret coins of slots start to start + count, of `size` in all. PRIVATE: whoever has the key has all of them.
 
-    removed: position of the audited record in the recorded data set, or None if it was not there.
-    inserted: position of the audited record in the replayed data set, or None if it is absent.
-    neighbour: False for the data set without the record under replace-one, which only serves to mix losses: there the
-      sizes of secret blocks may differ.
-    blocks: puts the audited record into one random block (or none) of each scope instead of everywhere, to check that
-      its presence changes nothing but that block's releases, which the exact mixture assumes.
-    late: records arrive in batches, so that the audited one has no slot in the assignments before it arrives.
+    As an array, np.asarray(coins), they are the blocks of these slots, shape (count,); -1 is no block.
     """
 
-    removed: int | None
-    inserted: int | None
-    neighbour: bool = True
-    blocks: np.random.Generator | None = None
-    late: bool = False
-
-    def block(self, law: tuple[Any, ...]) -> int:
-        """The audited record's block in a scope of that law."""
-        if self.blocks is None:
-            return EVERYWHERE
-        count = len(law[1]) if law[0] in ("partition", "shares") else 1
-        return int(self.blocks.integers(-1, count))
-
-
-@dataclass
-class ReplaySource:
-    """The outputs of an earlier run, from its recorder. A difference in what is asked is named (ImpossibleReplay).
-
-    Once the runs part every further request fails in the same way, and so does `finish`: a program that goes on after
-    the error, which may be any program's way with errors, hides nothing.
-    """
-
-    transcript: Transcript
-    target: Target = Target(None, None)
-    _entries: Iterator[Entry] = field(init=False)
-    parted: ImpossibleReplay | None = field(init=False, default=None)
+    key: bytes
+    law: tuple[Any, ...]
+    size: int
+    start: int = 0
+    count: int = -1
 
     def __post_init__(self) -> None:
-        self._entries = iter(self.transcript.entries)
+        if self.count < 0:
+            object.__setattr__(self, "count", self.size - self.start)
 
-    def release(self, request: Request) -> Array:
-        """The recorded output, if the recorded run asked the same."""
-        with self._following(request) as entry:
-            same_request(entry.request, request)
-            recorded = entry.output if entry.index is None else entry.index
-            _, value = asked(request)
-            expected = value.shape if entry.index is None else value.shape[:1]
-            _same(request, "shape", recorded.shape, expected)
-            return recorded.copy()
+    def part(self, start: int, count: int) -> Coins:
+        """Those of so many slots from this one on, counted from the first of these."""
+        return replace(self, start=self.start + start, count=count)
 
-    def draw(self, request: Request) -> Array:
-        """The recorded public draws."""
-        with self._following(request) as entry:
-            _same(request, "draw", (entry.request.law, entry.request.size), (request.law, request.size))
-            return entry.output.copy()
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.asarray(self._members(), dtype=dtype)
 
-    def assign(self, request: Request) -> NDArray[np.int64]:
-        """The recorded secret assignment of all other records; the audited record is present everywhere."""
-        with self._following(request) as entry:
-            if self.target.neighbour:
-                _same(request, "assignment", entry.request.law, request.law)
-            member = entry.output.copy()
-            here, there = self.target.removed, self.target.inserted
-            if here is not None and not (self.target.late and here >= len(member)):
-                member = np.delete(member, here)
-            if there is not None and not (self.target.late and len(member) == request.size):
-                member = np.insert(member, there, self.target.block(request.law))
-            _same(request, "shape", (len(member),), (request.size,))
-            return member
+    def _members(self) -> NDArray[np.int64]:
+        bits = np.random.Philox(key=np.frombuffer(self.key, dtype="<u8"))
+        request = Request("assign", ("coins",), law=self.law, size=self.size)
+        if self.law[0] not in ("partition", "poisson"):  # slots that depend on each other are drawn together
+            return sample_assignment(np.random.Generator(bits), request)[self.start : self.start + self.count]
+        bits.advance(self.start // _BLOCK)
+        generator = np.random.Generator(bits)
+        generator.random(self.start % _BLOCK)
+        return sample_assignment(generator, replace(request, size=self.count))
 
-    def finish(self) -> None:
-        """Raise what parted the runs, and check that the replayed run asked for everything that was recorded."""
-        if self.parted is not None:
-            raise self.parted
-        rest = next(self._entries, None)
-        if rest is not None:
-            raise ImpossibleReplay(rest.request.name, "control flow", "the neighbour's run ended before it")
+    def to_json(self) -> dict[str, Any]:
+        """As plain data."""
+        return {"key": self.key.hex(), "law": self.law, "size": self.size, "start": self.start, "count": self.count}
 
-    @contextmanager
-    def _following(self, request: Request) -> Iterator[Entry]:
-        """The next entry; what is raised meanwhile is kept."""
-        if self.parted is not None:
-            raise self.parted
-        try:
-            entry = next(self._entries, None)
-            if entry is None:
-                raise ImpossibleReplay(
-                    request.name, "control flow", "the neighbour's run goes on after the recorded end"
-                )
-            _same(request, "control flow", (entry.request.kind, entry.request.name), (request.kind, request.name))
-            yield entry
-        except ImpossibleReplay as error:
-            self.parted = error
-            raise
+    @classmethod
+    def from_json(cls, body: Mapping[str, Any]) -> Coins:
+        """What `to_json` wrote."""
+        law = tuple(tuple(part) if isinstance(part, list) else part for part in body["law"])
+        return cls(bytes.fromhex(body["key"]), law, body["size"], body["start"], body["count"])
 
 
-def same_request(recorded: Request, replayed: Request) -> None:
-    """Raise ImpossibleReplay if two runs ask for different things at the same point, true values apart."""
-    _same(replayed, "control flow", (recorded.kind, recorded.name), (replayed.kind, replayed.name))
-    _same(replayed, "mechanism", recorded.mechanism, replayed.mechanism)
-    _same(replayed, "sensitivity", recorded.sensitivity, replayed.sensitivity)
-    _same_options(replayed, recorded.options, replayed.options)
-    if recorded.value is not None and replayed.value is not None:
-        _same(replayed, "shape", recorded.value.shape, replayed.value.shape)
-
-
-def _same(request: Request, kind: str, recorded: object, replayed: object) -> None:
-    if recorded != replayed:
-        raise ImpossibleReplay(request.name, kind, f"{recorded!r} against {replayed!r}")
-
-
-def _same_options(request: Request, recorded: Array | None, replayed: Array | None) -> None:
-    if recorded is replayed:
-        return
-    if recorded is None or replayed is None or not np.array_equal(recorded, replayed):
-        raise ImpossibleReplay(
-            request.name, "options", "the candidates are not the same, so one side has impossible outputs"
-        )
+def part_of(assigned: Assigned, start: int, count: int) -> Assigned:
+    """The blocks of slots start to start + count."""
+    return assigned.part(start, count) if isinstance(assigned, Coins) else assigned[start : start + count]

@@ -14,9 +14,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,43 +21,9 @@ from numpy.typing import NDArray
 from refdp.data.kernels import GRID
 from refdp.errors import InvalidParameter
 from refdp.noise.exponential import utilities
-from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Draws, Exponential, Gaussian, Mechanism
+from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian
 from refdp.privacy.curator import Array, Request
-
-INDEX, NONE, STEPS = ("index",), ("none",), ("steps",)
-"""Laws of what is no standard draw: the options that an exact sampler chose; nothing drawn, the true value released;
-what several participants added together, in steps of the noise's grid, or of the sums' where the noise has none."""
-
-
-@dataclass(frozen=True)
-class Listed:
-    """What one request drew.
-
-    path, kind: of the request. law: see `law_of`, `INDEX`, `NONE`. values: float64, or int64 for whole numbers.
-    """
-
-    path: tuple[str, ...]
-    kind: str
-    law: tuple[Any, ...]
-    values: Array
-
-    @property
-    def name(self) -> str:
-        """Readable location, for messages."""
-        return "/".join(self.path)
-
-
-def asked(request: Request) -> tuple[Mechanism, Array]:
-    """Mechanism and true value of a release."""
-    if request.mechanism is None or request.value is None:
-        raise InvalidParameter(f"{request.name}: a release needs a mechanism and a value")
-    return request.mechanism, request.value
-
-
-def true_output(request: Request) -> Array:
-    """The true value of a release, or the first option of greatest utility."""
-    mechanism, value = asked(request)
-    return np.argmax(value, axis=1) if isinstance(mechanism, Exponential) else value
+from refdp.privacy.sources import INDEX, NONE, STEPS, Listed, asked, law_of, true_output
 
 
 def together(mechanism: Gaussian, present: int) -> Gaussian:
@@ -68,24 +31,6 @@ def together(mechanism: Gaussian, present: int) -> Gaussian:
     if isinstance(mechanism.sd, tuple):
         raise InvalidParameter("noise of each participant by itself: one deviation is allowed")
     return Gaussian(mechanism.sd * math.sqrt(present))
-
-
-def law_of(drawn: Draws | Request) -> tuple[Any, ...]:
-    """The law of standard draws or of a draw: its name, then its parameters, exact and as plain data.
-
-    ("laplace",), ("normal",), ("gumbel",), ("exponential",), ("discrete-laplace", "p/q"), ("discrete-gaussian", "p/q"
-    or a list of them); ("uniform",), ("integers", high), ("choice", weights); ("partition", weights), ("poisson",
-    rate), ("without-replacement", rate), ("shares", sizes).
-    """
-    if isinstance(drawn, Request):
-        return tuple(_plain(part) for part in drawn.law)
-    return (drawn.kind,) if drawn.parameter is None else (drawn.kind, _plain(drawn.parameter))
-
-
-def _plain(part: Any) -> Any:
-    if isinstance(part, Fraction):
-        return str(part)
-    return [_plain(one) for one in part] if isinstance(part, tuple | list | np.ndarray) else part
 
 
 class TapeSource:

@@ -13,8 +13,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from refdp.data.records import Categorical, Feature, Floats, Schema
-from refdp.data.trees import Tree
+from refdp.data.records import Categorical, Feature, Floats, Schema, Tree
 from refdp.errors import MessageError
 
 MINER = -1

@@ -21,8 +21,7 @@ from dataclasses import asdict, dataclass, field
 from refdp.data.memory import Memory
 from refdp.data.population import Population
 from refdp.data.reading import plan_of
-from refdp.data.records import Records, Schema
-from refdp.data.trees import Tree
+from refdp.data.records import Records, Schema, Tree
 from refdp.errors import InvalidParameter
 from refdp.ledger.certificate import Certificate, Guarantee, issue
 from refdp.papers.inprivate import Params, begin, follow, new_trees, round_share

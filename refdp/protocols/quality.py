@@ -14,8 +14,7 @@ import numpy as np
 
 from refdp.checks import check_number
 from refdp.data.losses import GRID, LARGEST, grid_floor, on_grid
-from refdp.data.numbers import Number, absolute, log
-from refdp.data.portable import rounded_up
+from refdp.data.numbers import Number, absolute, log, rounded_up
 from refdp.data.records import Categorical, Floats, Interval, Records
 from refdp.noise.calibration import laplace
 from refdp.noise.mechanisms import DiscreteLaplace, Laplace

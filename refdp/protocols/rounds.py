@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
-from refdp.data.trees import Model
+from refdp.data.records import Model
 from refdp.errors import InvalidParameter, MessageError
 from refdp.papers.inprivate import Params, model_of
 from refdp.protocols.messages import MINER, Board, Kind, Message, Rules

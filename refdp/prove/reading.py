@@ -474,8 +474,8 @@ def reading(module: Any, loops: Loops, host: Unknown) -> Iterator[None]:
         if "domain" in vars(module):
             domain = module.domain
             put(module, "domain", lambda schema: Known(domain(schema)))
-        if "portable" in vars(module):
-            put(module, "portable", _Released(module.portable))
+        if "numbers" in vars(module):
+            put(module, "numbers", _Released(module.numbers))
         for owner in (feasible.Feasible, feasible.Options):
             for name, value in list(vars(owner).items()):
                 if isinstance(value, FunctionType) and not name.startswith("__"):

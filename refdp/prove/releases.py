@@ -20,7 +20,7 @@ import z3
 
 from refdp.accounting.individual import MARGIN
 from refdp.data.kernels import GRID
-from refdp.data.portable import root
+from refdp.data.numbers import root
 from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian, Laplace, Mechanism
 from refdp.privacy.curator import Request
 from refdp.privacy.events import Relation, Sensitivity

@@ -33,8 +33,7 @@ from refdp.data.population import (
     values,
 )  # fmt: skip
 from refdp.data.reading import plan_of
-from refdp.data.records import Floats, Interval, Records, Schema
-from refdp.data.trees import Ensemble, Model, Tree
+from refdp.data.records import Ensemble, Floats, Interval, Model, Records, Schema, Tree
 from refdp.ledger.certificate import Certificate, Guarantee, issue
 from refdp.noise.mechanisms import Exponential, Laplace
 from refdp.privacy.curator import Curator

@@ -16,10 +16,10 @@ from refdp.accounting import account, pure_epsilon
 from refdp.audit.freshness import stale
 from refdp.audit.replay import Pair, audit_pair, run
 from refdp.audit.report import audit_paper
+from refdp.data.forms import from_json
 from refdp.data.memory import Memory
 from refdp.data.population import Labels, values
 from refdp.data.records import Interval, Numeric, Records, Schema
-from refdp.data.trees import from_json
 from refdp.errors import InvalidParameter
 from refdp.faces import prediction, registry, training
 from refdp.ledger.certificate import Guarantee, issue

@@ -18,8 +18,7 @@ from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponentia
 from refdp.noise.samplers import GeneratorBits, standard_draws
 from refdp.privacy.curator import Request, Source, Transcript
 from refdp.privacy.events import Relation
-from refdp.privacy.sources import SampleSource
-from refdp.privacy.tape import asked
+from refdp.privacy.sources import SampleSource, asked
 
 DPBOOST = registry.paper("dpboost")
 

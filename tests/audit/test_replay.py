@@ -12,14 +12,14 @@ from refdp.audit.mixing import Term, largest, mixed
 from refdp.audit.neighbours import pairs
 from refdp.audit.replay import Pair, sampled
 from refdp.audit.worst import worst_case
-from refdp.data.records import Categorical, Interval, Numeric, Records, Schema, make_records
-from refdp.data.trees import Model
+from refdp.data.records import Categorical, Interval, Model, Numeric, Records, Schema, make_records
 from refdp.errors import ImpossibleReplay
 from refdp.papers import dpboost
 from refdp.papers.published import dpboost as printed
 from refdp.privacy.curator import Curator, ScopeRef
 from refdp.privacy.events import Relation
-from refdp.privacy.sources import ReplaySource, SampleSource
+from refdp.privacy.replay import ReplaySource
+from refdp.privacy.sources import SampleSource
 from tests.recorded import Recorded
 
 SCHEMA = Schema(

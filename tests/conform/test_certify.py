@@ -19,7 +19,8 @@ from refdp.noise.mechanisms import Exponential
 from refdp.papers import dpboost, fedgbdt, sgbdt
 from refdp.privacy.curator import Array, Curator, Request
 from refdp.privacy.events import Relation
-from refdp.privacy.sources import Recorder, SampleSource
+from refdp.privacy.replay import Recorder
+from refdp.privacy.sources import SampleSource
 from tests.identity.running import records
 
 DATA = {"target": "binary", "rows": 120, "numeric": 2, "categories": [], "missing": 0.0, "seed": 3}

@@ -22,8 +22,8 @@ from refdp.privacy.curator import Curator
 from refdp.privacy.events import Relation
 from refdp.privacy.shares import LocalSource
 from refdp.privacy.shares import Shares as NoiseShares
-from refdp.privacy.sources import NoiselessSource, SampleSource
-from refdp.privacy.tape import Listed, TapeSource
+from refdp.privacy.sources import Listed, NoiselessSource, SampleSource
+from refdp.privacy.tape import TapeSource
 from tests.identity.running import params_of, records, sparsely
 from tests.identity.settings import settings
 

@@ -20,7 +20,8 @@ from refdp.faces import registry
 from refdp.noise.mechanisms import Exponential, Laplace
 from refdp.privacy.curator import Curator, Request
 from refdp.privacy.events import Event, Partition, Relation, Release, Sensitivity, Sequential, Subsample
-from refdp.privacy.sources import Recorder, ReplaySource, SampleSource
+from refdp.privacy.replay import Recorder, ReplaySource
+from refdp.privacy.sources import SampleSource
 from tests.recorded import Recorded
 
 BOUND = Sensitivity(1.0, 1, "dpboost/leaf-clipped-add-remove", Relation.ADD_REMOVE)

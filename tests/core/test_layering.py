@@ -70,7 +70,7 @@ def test_each_forbidden_import_is_caught() -> None:
     assert breaches("refdp.papers.published.dpboost", "from refdp.papers import sgbdt")
     assert not breaches("refdp.papers.published.dpboost", "from refdp.papers.dpboost import gain")
     assert breaches("refdp.papers.dpboost", "def f():\n    import refdp.faces.cli")
-    assert breaches("refdp.data.trees", "from refdp.papers import dpboost")
+    assert breaches("refdp.data.records", "from refdp.papers import dpboost")
     assert breaches("refdp.data.kernels", "from refdp import records")
     assert breaches("refdp.ledger.certificate", "import proofs.tool.ledger")
     assert not breaches("refdp.papers.dpboost", "from refdp import kernels\nimport numpy")

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from refdp.data import candidates as grids
 from refdp.data.codes import Dense
+from refdp.data.forms import from_json
 from refdp.data.losses import GRID, LOG, SIGNED_LOG, SQUARE, grid_floor, on_grid
-from refdp.data.records import Categorical, Classes, Interval, Numeric, Schema, make_records
-from refdp.data.trees import Ensemble, Model, Tree, from_json
+from refdp.data.records import Categorical, Classes, Ensemble, Interval, Model, Numeric, Schema, Tree, make_records
 from refdp.errors import InvalidParameter, InvalidRecords, ModelFileError
 
 SCHEMA = Schema((Numeric("a", 0.0, 1.0), Categorical("b", ("x", "y", "z"))), Interval(-1.0, 1.0))

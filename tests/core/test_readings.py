@@ -17,7 +17,8 @@ from refdp.noise.samplers import SystemBits
 from refdp.papers import dpboost, published
 from refdp.privacy.curator import Curator
 from refdp.privacy.events import Plan, Relation, Sensitivity, expand
-from refdp.privacy.sources import ReplaySource, SampleSource
+from refdp.privacy.replay import ReplaySource
+from refdp.privacy.sources import SampleSource
 from refdp.privacy.tape import TapeSource
 from tests.recorded import Recorded
 

@@ -15,15 +15,17 @@ from scipy.sparse import csr_matrix
 from refdp.data.records import (
     Categorical,
     Classes,
+    Ensemble,
     Floats,
     Interval,
+    Model,
     Numeric,
     Schema,
     Target,
+    Tree,
     clamp_features,
     make_records,
 )
-from refdp.data.trees import Ensemble, Model, Tree
 from refdp.errors import InvalidParameter
 from refdp.faces import cli, prediction, registry
 from refdp.faces.estimators import DPXGBoostClassifier

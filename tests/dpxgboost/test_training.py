@@ -10,10 +10,10 @@ import pytest
 from scipy.stats import chi2
 
 from refdp.data.codes import coded
+from refdp.data.forms import from_json
 from refdp.data.memory import Memory
 from refdp.data.population import Advance, Begin, Bins, Encode, Place, Refresh, Root, values
-from refdp.data.records import Categorical, Classes, Floats, Interval, Numeric, Records, Schema, make_records
-from refdp.data.trees import Tree, from_json
+from refdp.data.records import Categorical, Classes, Floats, Interval, Numeric, Records, Schema, Tree, make_records
 from refdp.noise.mechanisms import Exponential
 from refdp.papers import dpxgboost
 from refdp.papers.dpxgboost import Contribution, both_ways, gain, gains

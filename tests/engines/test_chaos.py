@@ -17,10 +17,9 @@ from refdp.data.records import Records
 from refdp.engines.chaos import FAULTS, Chaos
 from refdp.engines.log import Asked, Behind, Log, Shard, entry_in, entry_out
 from refdp.errors import InvalidParameter, MessageError
-from refdp.privacy.coins import Coins
 from refdp.privacy.curator import Curator
 from refdp.privacy.events import Relation, expand
-from refdp.privacy.sources import SampleSource
+from refdp.privacy.sources import Coins, SampleSource
 from tests.data.test_population import SCRIPT, some, told
 from tests.identity.running import params_of, public, records, sparsely
 from tests.identity.settings import PAPERS, settings

@@ -22,7 +22,7 @@ from refdp.faces.estimators import owners as estimators_owners
 from refdp.faces.estimators import stream as estimators_stream
 from refdp.faces.training import source_for
 from refdp.privacy.curator import Array, Request
-from refdp.privacy.tape import asked
+from refdp.privacy.sources import asked
 from refdp.protocols.quality import Control
 
 ALL = [

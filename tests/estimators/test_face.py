@@ -18,7 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import refdp
-from refdp.data.trees import Model
+from refdp.data.records import Model
 from refdp.errors import InvalidParameter
 from refdp.faces import estimators, registry
 from refdp.faces.estimators import DPBoostClassifier, DPBoostRegressor

@@ -22,7 +22,8 @@ from refdp.noise.calibration import total_mu
 from refdp.papers import fedgbdt
 from refdp.papers.published.fedgbdt import AS_PUBLISHED
 from refdp.privacy.events import Relation
-from refdp.privacy.sources import ReplaySource, SampleSource
+from refdp.privacy.replay import ReplaySource
+from refdp.privacy.sources import SampleSource
 from tests.fedgbdt.cases import BINARY, CANDIDATES, FEATURES, SPLITS, TARGETS, UPDATES, params, trainer
 
 INFINITE = math.inf

@@ -13,10 +13,9 @@ import numpy as np
 from scipy import sparse
 
 from refdp.data.memory import Memory
-from refdp.data.records import Categorical, Classes, Interval, Numeric, Records, Schema, make_records
+from refdp.data.records import Categorical, Classes, Interval, Model, Numeric, Records, Schema, make_records
 from refdp.data.shards import Communication, Network, Shards, dealt
 from refdp.data.sparse import make_sparse_records
-from refdp.data.trees import Model
 from refdp.papers import published
 from refdp.privacy.curator import Curator
 from refdp.privacy.events import Partition, Relation, Release, Subsample, children, expand

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from refdp.accounting import account
+from refdp.data.forms import from_json
 from refdp.data.memory import Memory
 from refdp.data.records import Schema
-from refdp.data.trees import from_json
 from refdp.errors import InvalidParameter
 from refdp.faces.prediction import LINKS
 from refdp.ledger import claims

@@ -10,10 +10,10 @@ from scipy.stats import chi2
 from refdp.errors import InvalidParameter
 from refdp.noise.draws import Draws
 from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential
+from refdp.noise.rational import bernoulli_exp
 from refdp.noise.samplers import (
     GeneratorBits,
     SystemBits,
-    bernoulli_exp,
     discrete_gaussian,
     discrete_laplace,
     sample_exponential,
@@ -99,7 +99,7 @@ def exact_bernoulli(monkeypatch):
         p = math.exp(-numerator / denominator)
         return script.choose([1.0 - p, p]) == 1 if numerator else True
 
-    monkeypatch.setattr("refdp.noise.samplers._small_bernoulli_exp", decide)
+    monkeypatch.setattr("refdp.noise.rational._small_bernoulli_exp", decide)
 
 
 @pytest.mark.parametrize("scale", [Fraction(1, 2), Fraction(1), Fraction(3, 2)])
@@ -123,7 +123,7 @@ def exact_proposal(monkeypatch):
         masses[0] += 1.0 - masses.sum()  # about 1e-13 beyond the reach at scale 2
         return script.choose(masses.tolist()) - reach
 
-    monkeypatch.setattr("refdp.noise.samplers._one_laplace", propose)
+    monkeypatch.setattr("refdp.noise.rational.one_laplace", propose)
 
 
 @pytest.mark.parametrize("sigma2", [Fraction(1, 2), Fraction(1), Fraction(3)])

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from refdp.noise import lazy
+from refdp.noise import rational, samplers
 from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential
 from refdp.noise.samplers import GeneratorBits, SystemBits, discrete_gaussian, discrete_laplace, sample_exponential
 
@@ -38,13 +38,13 @@ def test_the_answer_turns_at_the_exact_digits(x: Fraction) -> None:
     """On both sides of e^-x by one digit, far within the margin, where only enclosures decide."""
     digits = [turning(x) + off for off in (-3, -2, -1, 1, 2, 3)]
     bits = Listed([d << 11 for d in digits])
-    found = lazy.bernoulli_exp(np.full(6, float(x)), lambda place: x, bits)
+    found = samplers.bernoulli_exps(np.full(6, float(x)), lambda place: x, bits)
     assert found.tolist() == [True, True, True, False, False, False] and bits.asked == 0
     with mpmath.workprec(300):
         rest = int(mpmath.floor(mpmath.exp(-mpmath.mpf(x.numerator) / x.denominator) * mpmath.mpf(2) ** 117)) % 2**64
     for off, answer in ((-1, True), (1, False)):  # the digits agree: 64 more decide
         bits = Listed([turning(x) << 11, rest + off])
-        assert lazy.bernoulli_exp(np.array([float(x)]), lambda place: x, bits).tolist() == [answer]
+        assert samplers.bernoulli_exps(np.array([float(x)]), lambda place: x, bits).tolist() == [answer]
 
 
 def test_a_wrong_bound_is_seen_at_the_turning_digits() -> None:
@@ -52,7 +52,7 @@ def test_a_wrong_bound_is_seen_at_the_turning_digits() -> None:
     x = Fraction(1, 3)
     digits = np.arange(turning(x) - 3, turning(x) + 4)
     wrong = digits * 2.0**-53 < np.nextafter(np.exp(-float(x)), 1) + 2.0**-52
-    right = lazy.bernoulli_exp(np.full(7, float(x)), lambda place: x, Listed([int(d) << 11 for d in digits]))
+    right = samplers.bernoulli_exps(np.full(7, float(x)), lambda place: x, Listed([int(d) << 11 for d in digits]))
     assert (wrong != right).any()
 
 
@@ -60,8 +60,8 @@ def test_counts_of_passed_powers_are_exact() -> None:
     for passed in (1, 2, 5, 30):
         low = turning(Fraction(passed))
         words = [(low + off) << 11 for off in (-1, 1)]
-        assert lazy.geometric(2, Listed(words)).tolist() == [passed, passed - 1]
-    assert lazy.geometric(1, Listed([0, 1 << 63])).tolist()[0] >= 36  # 53 zeros, then a one
+        assert samplers.geometrics(2, Listed(words)).tolist() == [passed, passed - 1]
+    assert samplers.geometrics(1, Listed([0, 1 << 63])).tolist()[0] >= 36  # 53 zeros, then a one
 
 
 def test_options_turn_at_the_exact_sums() -> None:
@@ -73,15 +73,15 @@ def test_options_turn_at_the_exact_sums() -> None:
         borders = [int(mpmath.floor(s * 2**53)) for s in sums]
     for border, before, after in ((borders[0], 0, 1), (borders[1], 1, 3)):
         words = [(border + off) << 11 for off in (-2, -1, 1, 2)]
-        found = lazy.options(np.repeat(table, 4, axis=0), Fraction(1), Listed(words))
+        found = samplers.options(np.repeat(table, 4, axis=0), Fraction(1), Listed(words))
         assert found.tolist() == [before, before, after, after]
-    assert lazy.options(table, Fraction(1), Listed([2**64 - 1])).tolist() == [3]
-    assert lazy.options(table, Fraction(1), Listed([0])).tolist() == [0]
+    assert samplers.options(table, Fraction(1), Listed([2**64 - 1])).tolist() == [3]
+    assert samplers.options(table, Fraction(1), Listed([0])).tolist() == [0]
 
 
 def test_bounds_enclose() -> None:
     for x in (Fraction(0), Fraction(1, 7), Fraction(123456789, 1000), Fraction(2) ** 70):
-        low, high = lazy.exp_bounds(x, 60)
+        low, high = rational.exp_bounds(x, 60)
         with mpmath.workprec(400):
             true = mpmath.exp(-mpmath.mpf(x.numerator) / x.denominator)
             assert mpmath.mpf(low.numerator) / low.denominator <= true <= mpmath.mpf(high.numerator) / high.denominator
@@ -89,7 +89,7 @@ def test_bounds_enclose() -> None:
 
 @pytest.mark.parametrize("n", [1, 2, 3, 1000, 2**40 + 7, 2**55 - 1])
 def test_integers_below(n: int) -> None:
-    found = lazy.below(n, 2000, GeneratorBits(np.random.default_rng(3)))
+    found = samplers.uniform_below(n, 2000, GeneratorBits(np.random.default_rng(3)))
     assert found.min() >= 0 and found.max() < n and (n == 1 or found.max() >= n // 2)
 
 
@@ -148,10 +148,10 @@ def test_listed_sums_turn_at_the_exact_digits(sigma2: Fraction) -> None:
         for last in (0, int(sd), int(3 * sd)):
             border = int(mpmath.floor(mpmath.fsum(masses[: last + 1]) / total * 2**53))
             words = [(border + off) << 11 for off in (-2, -1, 1, 2)]
-            assert lazy.gaussian(sigma2, 1, 4, Listed(words)).tolist() == [last, last, last + 1, last + 1]
+            assert samplers.gaussians(sigma2, 1, 4, Listed(words)).tolist() == [last, last, last + 1, last + 1]
             if last:
-                assert lazy.gaussian(sigma2 * Fraction(101, 100), 1, 1, Listed([words[1]])).tolist() != [last]
-    ends = lazy.gaussian(sigma2, 1, 3, Listed([2**64 - 1, 2**64 - 2, 1])).tolist()
+                assert samplers.gaussians(sigma2 * Fraction(101, 100), 1, 1, Listed([words[1]])).tolist() != [last]
+    ends = samplers.gaussians(sigma2, 1, 3, Listed([2**64 - 1, 2**64 - 2, 1])).tolist()
     assert ends[0] < -7 * sd and ends[1] > 7 * sd and ends[2] == 0
 
 

@@ -17,8 +17,8 @@ from refdp.data.records import Classes, Interval, Numeric, Records, Schema, Targ
 from refdp.faces import registry
 from refdp.ledger import claims
 from refdp.privacy.events import Relation, Sensitivity
-from refdp.privacy.sources import ReplaySource, SampleSource
-from refdp.privacy.sources import Target as Side
+from refdp.privacy.replay import ReplaySource, Side
+from refdp.privacy.sources import SampleSource
 from tests.mutants.harness import forget
 
 AR, RO = Relation.ADD_REMOVE, Relation.REPLACE_ONE

@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from refdp.data.records import Categorical, Classes, Interval, Numeric, Records, Schema, make_records
-from refdp.data.trees import Model
+from refdp.data.records import Categorical, Classes, Interval, Model, Numeric, Records, Schema, make_records
 from refdp.papers import dpboost, dpxgboost, fedgbdt, inprivate, sgbdt
 from refdp.privacy.curator import Curator
 from refdp.privacy.events import Relation

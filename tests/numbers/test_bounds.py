@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from refdp.data import portable
+from refdp.data import numbers
 from refdp.errors import InvalidParameter
 from refdp.papers import dpboost, dpxgboost, fedgbdt, inprivate, sgbdt
 from refdp.privacy.curator import Curator
@@ -112,13 +112,13 @@ def test_shares_sum_to_at_most_one() -> None:
         for blocks in params.ensembles():
             exact = [block.share for block in blocks]
             assert sum(map(Fraction, exact)) <= 1 and all(
-                Fraction(s) % Fraction(portable.SHARE_GRID) == 0 for s in exact
+                Fraction(s) % Fraction(numbers.SHARE_GRID) == 0 for s in exact
             )
             eta, size = Fraction(params.shrinkage), len(blocks)
             if params.scheme == "dpboost":
                 true = [dpboost.share(eta, t, size) for t in range(size)]
                 assert all(
-                    0 <= t - Fraction(s) < Fraction(portable.SHARE_GRID) for s, t in zip(exact, true, strict=True)
+                    0 <= t - Fraction(s) < Fraction(numbers.SHARE_GRID) for s, t in zip(exact, true, strict=True)
                 )
                 rounded += sum(Fraction(float(t)) for t in true) > 1
     assert rounded > 3  # sums of shares rounded to nearest exceed 1
@@ -148,7 +148,7 @@ def test_plans_charge_the_shares_that_are_drawn() -> None:
 
 def test_rounding_up_is_exact() -> None:
     third = Fraction(1, 3)
-    assert portable.at_least(third) > third > Fraction(portable.at_most(third))
-    assert portable.at_least(0.3) == portable.at_most(0.3) == 0.3 and portable.at_least(2) == 2.0
-    assert portable.rounded_up(lambda a, b: a / b, 1.0, 3) == portable.at_least(third)
-    assert Fraction(portable.root(2)) ** 2 >= 2 and isinstance(portable.root(Fraction(1, 16)), float)
+    assert numbers.at_least(third) > third > Fraction(numbers.at_most(third))
+    assert numbers.at_least(0.3) == numbers.at_most(0.3) == 0.3 and numbers.at_least(2) == 2.0
+    assert numbers.rounded_up(lambda a, b: a / b, 1.0, 3) == numbers.at_least(third)
+    assert Fraction(numbers.root(2)) ** 2 >= 2 and isinstance(numbers.root(Fraction(1, 16)), float)

@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 from refdp.data import candidates as grids
-from refdp.data import numbers as generic
-from refdp.data import portable
-from refdp.data.trees import Model, canonical, from_json
+from refdp.data import numbers
+from refdp.data.forms import canonical, from_json
+from refdp.data.records import Model
 from tests.numbers.models import CLASSES, REGRESSION, digests, train
 
 ROOT = Path(__file__).parents[2]
@@ -61,7 +61,7 @@ def test_portable_functions_are_accurate(name: str) -> None:
     generator = np.random.default_rng(1)
     wide = generator.uniform(-1, 1, 500) * 10.0 ** generator.uniform(-12, 2.8, 500)
     x = np.abs(wide) if name.startswith("log") else wide
-    found = getattr(portable, name)(x)
+    found = getattr(numbers, name)(x)
     with mpmath.workprec(200):
         true = [getattr(mpmath, name)(mpmath.mpf(float(value))) for value in x]
         worst = max(abs((mpmath.mpf(float(y)) - t) / t) for y, t in zip(found, true, strict=True))
@@ -72,9 +72,9 @@ def test_portable_functions_at_the_ends() -> None:
     ends = np.array([0.0, np.inf, -np.inf, np.nan, -1.0, 800.0, -800.0])
     with np.errstate(all="ignore"):
         for name in ("exp", "log", "expm1", "log1p"):
-            np.testing.assert_allclose(getattr(portable, name)(ends), getattr(np, name)(ends), rtol=1e-14)
-    assert portable.exp(np.zeros((2, 0))).shape == (2, 0) and float(generic.exp(Fraction(0))) == 1.0
-    assert portable.log_whole(10**400) == pytest.approx(400 * np.log(10), rel=1e-15)
+            np.testing.assert_allclose(getattr(numbers, name)(ends), getattr(np, name)(ends), rtol=1e-14)
+    assert numbers.exp(np.zeros((2, 0))).shape == (2, 0) and float(numbers.exp(Fraction(0))) == 1.0
+    assert numbers.log_whole(10**400) == pytest.approx(400 * np.log(10), rel=1e-15)
 
 
 def test_a_logarithmic_grid_is_what_it_was_everywhere() -> None:

@@ -15,7 +15,8 @@ from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace
 from refdp.papers import sgbdt
 from refdp.privacy.curator import Curator
 from refdp.privacy.events import Relation, expand
-from refdp.privacy.sources import Recorder, SampleSource
+from refdp.privacy.replay import Recorder
+from refdp.privacy.sources import SampleSource
 from tests.numbers.models import CLASSES, REGRESSION, records
 
 

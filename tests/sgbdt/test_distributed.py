@@ -13,9 +13,8 @@ from refdp.data import shards
 from refdp.data.kernels import GRID
 from refdp.data.memory import Memory
 from refdp.data.population import Advance, Charge
-from refdp.data.records import Classes, Interval, Records
+from refdp.data.records import Classes, Ensemble, Interval, Model, Records
 from refdp.data.shards import Network, Shards, dealt
-from refdp.data.trees import Ensemble, Model
 from refdp.errors import InvalidParameter, InvalidRecords
 from refdp.noise.mechanisms import Exponential, Gaussian, Laplace
 from refdp.papers import sgbdt

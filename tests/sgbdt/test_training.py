@@ -9,8 +9,7 @@ import pytest
 
 from refdp.accounting import account
 from refdp.data.codes import leaf_of
-from refdp.data.records import Categorical, Classes, Interval, Numeric, Records, Schema, make_records
-from refdp.data.trees import Tree
+from refdp.data.records import Categorical, Classes, Interval, Numeric, Records, Schema, Tree, make_records
 from refdp.errors import InvalidParameter
 from refdp.papers import sgbdt
 from refdp.papers import sgbdt as formula
@@ -18,7 +17,8 @@ from refdp.papers.published import sgbdt as printed_sgbdt
 from refdp.papers.sgbdt import draw_splits, grid_index
 from refdp.privacy.curator import Curator
 from refdp.privacy.events import Relation, expand
-from refdp.privacy.sources import NoiselessSource, ReplaySource, SampleSource
+from refdp.privacy.replay import ReplaySource
+from refdp.privacy.sources import NoiselessSource, SampleSource
 from refdp.privacy.tape import TapeSource
 from tests.recorded import Recorded
 

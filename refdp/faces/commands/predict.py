@@ -14,7 +14,7 @@ from refdp.faces.commands.options import Json
 from refdp.faces.commands.output import emit
 
 if TYPE_CHECKING:
-    from refdp.data.trees import Model
+    from refdp.data.records import Model
 
 
 def predict(
@@ -37,7 +37,7 @@ def predict(
 
 def load_model(path: Path) -> Model:
     """The model in a file. Errors: ModelFileError, with the file's name."""
-    from refdp.data.trees import from_json
+    from refdp.data.forms import from_json
 
     try:
         return from_json(path.read_text(encoding="utf-8"))

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from sklearn.utils.validation import check_is_fitted
 
-from refdp.data.trees import Model
+from refdp.data.records import Model
 from refdp.faces.estimators.base import PrivateClassifier, PrivateRegressor
 from refdp.faces.estimators.owners import Owned
 from refdp.faces.estimators.settings import (

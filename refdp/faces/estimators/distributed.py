@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from refdp.data.records import Classes, Feature, Schema, Target
-from refdp.data.trees import Model
+from refdp.data.records import Classes, Feature, Model, Schema, Target
 from refdp.errors import InvalidParameter, InvalidRecords
 from refdp.faces import prediction, registry
 from refdp.faces.budgets import charge, repeated

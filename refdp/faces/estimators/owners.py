@@ -10,8 +10,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
-from refdp.data.records import Records, Schema, make_records
-from refdp.data.trees import Model
+from refdp.data.records import Model, Records, Schema, make_records
 from refdp.errors import InvalidParameter, InvalidRecords, PrivacyWarning
 from refdp.faces import registry
 from refdp.faces.budgets import no_budget

@@ -13,8 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from refdp.data.memory import Memory
 from refdp.data.population import Begin, Turn
-from refdp.data.records import Records, Schema, Target, make_records
-from refdp.data.trees import Ensemble, Model, Tree
+from refdp.data.records import Ensemble, Model, Records, Schema, Target, Tree, make_records
 from refdp.errors import InvalidParameter, InvalidRecords
 from refdp.faces import registry
 from refdp.faces.budgets import no_budget

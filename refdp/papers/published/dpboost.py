@@ -7,9 +7,8 @@ from typing import Literal
 
 from refdp.data import candidates as grids
 from refdp.data.candidates import Candidates
-from refdp.data.numbers import Number, minimum
+from refdp.data.numbers import Number, minimum, rounded_up
 from refdp.data.population import Population
-from refdp.data.portable import rounded_up
 from refdp.data.records import Schema
 from refdp.noise.calibration import laplace_charge
 from refdp.noise.mechanisms import Exponential

@@ -10,9 +10,8 @@ from typing import Any, Literal
 import numpy as np
 
 from refdp.data import candidates as grids
-from refdp.data.numbers import Number, absolute, exp, log, maximum
+from refdp.data.numbers import Number, absolute, exp, log, maximum, rounded_up
 from refdp.data.population import COUNT, Nodes, Population, values
-from refdp.data.portable import rounded_up
 from refdp.data.records import Floats, Schema
 from refdp.papers import dpxgboost
 from refdp.papers.dpxgboost import Ways, large_enough, leaf_sensitivity, noisy_average

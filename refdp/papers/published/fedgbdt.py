@@ -12,7 +12,7 @@ import numpy as np
 
 from refdp.checks import check_count
 from refdp.data import candidates as grids
-from refdp.data import portable
+from refdp.data import numbers
 from refdp.data.candidates import Candidates
 from refdp.data.numbers import Number, exp, maximum
 from refdp.data.population import COUNT, Population, Reports, values
@@ -80,13 +80,13 @@ class Params(fedgbdt.Params):
             return super().split_candidates(schema, population) if records is None else quantiles(records, self.bins)
         if self.grid == "inside":
             return super().split_candidates(schema, population)
-        numbers, count = np.arange(1, self.bins + 1), self.bins
+        positions, count = np.arange(1, self.bins + 1), self.bins
 
         def thresholds(feature: Numeric) -> Floats:
             low, high = feature.low, feature.high
             if self.candidates == "log":
-                return after(low - 1 + exp(uniform_candidate(numbers, count, 0.0, math.log(1 + high - low))))
-            return after(uniform_candidate(numbers, count, low, high))
+                return after(low - 1 + exp(uniform_candidate(positions, count, 0.0, math.log(1 + high - low))))
+            return after(uniform_candidate(positions, count, low, high))
 
         return grids.on_bounds(schema, thresholds)
 
@@ -98,7 +98,7 @@ class Params(fedgbdt.Params):
         """Sections 4.2 and 4.4; Section 5.3.2 where records tell their leaf."""
         found = super().declared(kind, bound)
         if self.sensitivities == "published":
-            root = portable.root(_published_square(kind, Fraction(bound)))
+            root = numbers.root(_published_square(kind, Fraction(bound)))
             found = replace(found, bound=root, claim=SENSITIVITIES[kind, self.relation])
         if self.noise_by == "record":
             found = replace(found, claim=VECTOR if self.local == "vector" else "fedgbdt/ldp-leaf-index")

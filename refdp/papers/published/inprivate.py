@@ -11,9 +11,8 @@ import numpy as np
 
 from refdp.data import candidates as grids
 from refdp.data.candidates import Candidates
-from refdp.data.numbers import Number, absolute, exp, log
+from refdp.data.numbers import Number, absolute, exp, log, rounded_up
 from refdp.data.population import Population
-from refdp.data.portable import rounded_up
 from refdp.data.records import Floats, Interval, Numeric, Records, Schema
 from refdp.noise.calibration import laplace_charge
 from refdp.noise.mechanisms import Exponential, Mechanism

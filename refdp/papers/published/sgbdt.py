@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from refdp.accounting.individual import tabulated
-from refdp.data import portable
+from refdp.data import numbers
 from refdp.data.numbers import Number, maximum
 from refdp.data.records import Floats, Schema
 from refdp.papers import sgbdt
@@ -42,7 +42,7 @@ class Params(sgbdt.Params):
         charge = super().leaf_charge(schema)
         if self.weights != "printed":
             return charge
-        printed = portable.root(joint_sensitivity_squared(Fraction(self.budget(schema).sigma) ** 2))
+        printed = numbers.root(joint_sensitivity_squared(Fraction(self.budget(schema).sigma) ** 2))
         return Charge(charge.mechanism, Sensitivity(printed, "whitened", PRINTED, self.relation), charge.proved)
 
     def spendable(self, schema: Schema) -> Floats:

@@ -1,0 +1,118 @@
+"""Models and schemas as files: plain data, and for equal models equal bytes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from refdp.data.records import (
+    Categorical,
+    Classes,
+    Ensemble,
+    Feature,
+    Floats,
+    Interval,
+    Model,
+    Numeric,
+    Schema,
+    Target,
+    Tree,
+)
+from refdp.errors import ModelFileError
+
+SCHEMA_VERSION = 1
+_WHOLE = 2**53  # up to here every whole number is a float
+
+
+def model_text(model: Model) -> str:
+    """The text of a model file: see `Model.to_json`."""
+    body: dict[str, Any] = canonical({
+        "version": SCHEMA_VERSION,
+        "paper": model.paper,
+        "params": model.params,
+        "schema": schema_out(model.schema),
+        "outputs": [_ensemble_out(ensemble) for ensemble in model.outputs],
+    })  # fmt: skip
+    return json.dumps({"model": body, "sha256": _digest(body)}, sort_keys=True) + "\n"
+
+
+def from_json(text: str) -> Model:
+    """Read a model written by `Model.to_json`. Errors: ModelFileError when truncated, altered or of another version."""
+    try:
+        document = json.loads(text)
+        body, digest = document["model"], document["sha256"]
+    except (ValueError, KeyError, TypeError):
+        raise ModelFileError("not a complete model file: it is truncated or was not written by refdp") from None
+    if digest != _digest(body):
+        raise ModelFileError("the model file was altered: its checksum does not match its content")
+    if body["version"] != SCHEMA_VERSION:
+        raise ModelFileError(f"model file of schema version {body['version']}, this refdp reads {SCHEMA_VERSION}")
+    outputs = tuple(_ensemble_in(ensemble) for ensemble in body["outputs"])
+    return Model(body["paper"], body["params"], schema_in(body["schema"]), outputs)
+
+
+def canonical(data: Any) -> Any:
+    """Plain data whose JSON is the same for equal values: whole numbers up to 2^53 as integers, sequences as lists."""
+    match data:
+        case bool() | None:
+            return data
+        case str():
+            return str(data)
+        case dict():
+            return {str(key): canonical(value) for key, value in data.items()}
+        case list() | tuple():
+            return [canonical(value) for value in data]
+        case np.ndarray() | np.generic():
+            return canonical(data.tolist())
+        case int() | float():
+            return _canonical_number(data)
+    raise TypeError(f"{data!r} of type {type(data).__name__} has no place in a model file")
+
+
+def _canonical_number(number: int | float) -> int | float:
+    if number != number or abs(number) > _WHOLE:
+        return float(number) if float(number) == number else number
+    return int(number) if number == int(number) else float(number)
+
+
+def _digest(body: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
+
+
+def _ensemble_out(ensemble: Ensemble) -> dict[str, Any]:
+    trees = [{"splits": tree.splits.tolist(), "leaves": tree.leaves.tolist()} for tree in ensemble.trees]
+    return {"initial": ensemble.initial, "trees": trees, "weights": list(ensemble.weights)}
+
+
+def _ensemble_in(body: dict[str, Any]) -> Ensemble:
+    trees = tuple(Tree(_splits_in(t["splits"]), np.array(t["leaves"], dtype=np.float64)) for t in body["trees"])
+    return Ensemble(float(body["initial"]), trees, tuple(map(float, body["weights"])))
+
+
+def _splits_in(rows: list[list[float]]) -> Floats:
+    return np.array(rows, dtype=np.float64).reshape(len(rows), len(rows[0]) if rows else 2)
+
+
+def schema_out(schema: Schema) -> dict[str, Any]:
+    """A schema as plain data."""
+    features = [asdict(feature) for feature in schema.features]
+    return {"features": features, "target": asdict(schema.target)}
+
+
+def schema_in(body: dict[str, Any]) -> Schema:
+    """The schema that `schema_out` wrote."""
+    features: list[Feature] = [
+        Categorical(f["name"], tuple(f["categories"]))
+        if "categories" in f
+        else Numeric(f["name"], float(f["low"]), float(f["high"]))
+        for f in body["features"]
+    ]
+    given = body["target"]
+    target: Target = (
+        Classes(tuple(given["values"])) if "values" in given else Interval(float(given["low"]), float(given["high"]))
+    )
+    return Schema(tuple(features), target)
