@@ -121,10 +121,10 @@ def log_whole(number: int) -> float:
 def expm1(x: ArrayLike) -> Any:
     """e^x - 1 without cancellation, as (u - 1) x / log u with u = e^x."""
     given = np.asarray(x, dtype=np.float64)
-    u = np.asarray(_exp(given))
+    u = np.asarray(exp(given))
     moderate = (u > 0) & (u != 1) & (u < 2.0**60)
     safe = np.where(moderate, u, 2.0)
-    found = (safe - 1.0) * (np.where(moderate, given, 0.0) / np.asarray(_log(safe)))
+    found = (safe - 1.0) * (np.where(moderate, given, 0.0) / np.asarray(log(safe)))
     return np.where(moderate, found, np.where(u == 1, given, u - 1.0))[()]
 
 
@@ -134,8 +134,8 @@ def log1p(x: ArrayLike) -> Any:
     u = 1.0 + given
     moderate = (u > 0) & (u != 1) & (u < np.inf)
     safe = np.where(moderate, u, 2.0)
-    found = np.asarray(_log(safe)) * (np.where(moderate, given, 0.0) / (safe - 1.0))
-    return np.where(moderate, found, np.where(u == 1, given, np.asarray(_log(u))))[()]
+    found = np.asarray(log(safe)) * (np.where(moderate, given, 0.0) / (safe - 1.0))
+    return np.where(moderate, found, np.where(u == 1, given, np.asarray(log(u))))[()]
 
 
 # --- Rounding in a stated direction -----------------------------------------------------------------------------------

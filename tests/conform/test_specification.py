@@ -14,7 +14,7 @@ import pytest
 from refdp.accounting import individual
 from refdp.conform import files, normative, runner
 from refdp.data.kernels import GRID
-from refdp.data.portable import SHARE_GRID
+from refdp.data.numbers import SHARE_GRID
 from refdp.faces.registry import PAPERS
 from refdp.noise.calibration import BITS, ORDERS, STEPS
 from refdp.noise.draws import GRID_BITS

@@ -18,7 +18,8 @@ from refdp.faces import registry
 TABLE = Path(__file__).with_name("defaults.json")
 MODULES = ("refdp.accounting", "refdp.audit", "refdp.privacy.curator", "refdp.io.datasets",
            "refdp.faces.estimators", "refdp.privacy.events", "refdp.protocols.journal", "refdp.noise.mechanisms",
-           "refdp.data.records", "refdp.privacy.replay", "refdp.privacy.sources", "refdp.testing", "refdp.faces.training")  # fmt: skip
+           "refdp.data.records", "refdp.privacy.replay", "refdp.privacy.sources", "refdp.testing",
+           "refdp.faces.training")  # fmt: skip
 
 
 def found() -> dict[str, dict[str, str]]:
