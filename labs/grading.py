@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import importlib.util
+import io
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,10 +32,12 @@ class Lab:
     relation: str
     wrong: dict[str, Train]
     right: dict[str, Train]
+    delta: float = 0.0
 
     def grade(self, train: Train, **search: Any) -> Grade:
-        """`refdp.grade` against the task's budget."""
-        return grade(train, self.schema, self.epsilon, self.relation, **search)
+        """`refdp.grade` against the task's budget; what a submission prints is graded and not shown."""
+        with contextlib.redirect_stdout(io.StringIO()):
+            return grade(train, self.schema, self.epsilon, self.relation, self.delta, **search)
 
 
 def lab(name: str) -> Lab:
@@ -45,7 +49,7 @@ def lab(name: str) -> Lab:
     cheats = {title: cheat(solution.train) for title, cheat in CHEATS.items() if title not in public}
     wrong = {"the starter": starter.train, **submissions.WRONG, **cheats}
     right = {"the solution": solution.train, **submissions.RIGHT}
-    return Lab(name, task.SCHEMA, task.EPSILON, task.RELATION, wrong, right)
+    return Lab(name, task.SCHEMA, task.EPSILON, task.RELATION, wrong, right, getattr(task, "DELTA", 0.0))
 
 
 def graded(one: Lab) -> Iterator[tuple[str, bool, Grade]]:

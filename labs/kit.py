@@ -1,7 +1,7 @@
 """What submissions need: exact sums, and releases with the sensitivity that they declare.
 
 A lab's `train(records, curator)` reads `records.x`, shape (rows, features), and `records.y`, shape (rows,), and returns
-what it publishes. Everything computed from records has to leave through `laplace` or `choose`.
+what it publishes. Everything computed from records has to leave through `laplace`, `gaussian` or `choose`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from refdp.noise.exponential import Exponential
-from refdp.noise.mechanisms import Laplace
+from refdp.noise.mechanisms import Gaussian, Laplace
 from refdp.privacy.curator import Curator
 from refdp.privacy.events import Sensitivity
 
@@ -35,6 +35,13 @@ def noised(curator: Curator, name: str, values: ArrayLike, sensitivity: float, s
     declared = Sensitivity(sensitivity, 1, "", curator.relation)
     exact = np.atleast_1d(np.asarray(values, dtype=np.float64))
     return np.asarray(curator.release(name, Laplace(scale), exact, sensitivity=declared), dtype=np.float64)
+
+
+def gaussian(curator: Curator, name: str, values: ArrayLike, sensitivity: float, sigma: float) -> Array:
+    """Values with Gaussian noise of that standard deviation each; sensitivity: the length of their change (L2)."""
+    declared = Sensitivity(sensitivity, 2, "", curator.relation)
+    exact = np.atleast_1d(np.asarray(values, dtype=np.float64))
+    return np.asarray(curator.release(name, Gaussian(sigma), exact, sensitivity=declared), dtype=np.float64)
 
 
 def choose(

@@ -68,22 +68,24 @@ def grade(
     Errors: InvalidParameter for a budget or a search outside the domain.
     """
     report = audit_trainer(train, schema, epsilon, delta, relation, **(SEARCH | search))
-    return Grade(report, "\n".join(_lines(report)))
+    return Grade(report, "\n".join(lines(report)))
 
 
-def _lines(report: TrainerReport) -> list[str]:
+def lines(report: TrainerReport) -> list[str]:
+    """What was found, a line each; one line if there is nothing."""
     if report.ok:
         allowed = f"the task allows {_budget(report)}"
-        seen = "" if report.max_loss is None else f"the whole run revealed {report.max_loss:.3g} at most, {allowed}; "
+        stated = report.max_loss is not None and not report.delta  # with a delta, losses above epsilon may be allowed
+        seen = f"the whole run revealed {report.max_loss:.4g} at most, {allowed}; " if stated else f"{allowed}; "
         return [f"no violation found: {seen}{report.pairs} neighbouring pairs tried"]
     told = {(v.kind, v.release) for v in report.violations}
-    lines = [
+    found = [
         _said(violation, report)
         for violation in report.violations
         if not (violation.kind.startswith("cost") and ("sensitivity", violation.release) in told)
     ]
-    if lines:
-        return sorted(dict.fromkeys(lines), key=lambda line: line.startswith("the whole run"))
+    if found:
+        return sorted(dict.fromkeys(found), key=lambda line: line.startswith("the whole run"))
     left = [row for row in report.coverage if row.verdict is Verdict.NOT_EXAMINED and row.decides]
     return [f"this cannot be graded: {row.reason} ({row.what})" for row in left]
 
@@ -94,25 +96,25 @@ def _said(violation: Violation, report: TrainerReport) -> str:
     about = _record(violation.witness)
     match violation.kind:
         case "sensitivity":
-            return f"{where} changes by {seen:.3g} between neighbours, declared {declared:.3g}{about}"
+            return f"{where} changes by {seen:.4g} between neighbours, declared {declared:.4g}{about}"
         case "cost" | "cost of order 2":
             order = "" if violation.kind == "cost" else " (of order 2)"
-            return f"{where} costs epsilon {seen:.3g}{order}, its noise and sensitivity say {declared:.3g}{about}"
+            return f"{where} costs epsilon {seen:.4g}{order}, its noise and sensitivity say {declared:.4g}{about}"
         case "loss":
-            return f"the whole run can reveal {seen:.3g}, the task allows {_budget(report)}{about}"
+            return f"the whole run can reveal {seen:.4g}, the task allows {_budget(report)}{about}"
         case "composition":
-            return f"the whole run exceeds epsilon {report.epsilon:g} with probability {seen:.3g}, the task allows " + (
+            return f"the whole run exceeds epsilon {report.epsilon:g} with probability {seen:.4g}, the task allows " + (
                 f"{report.delta:g}{about}"
             )
         case "noise law" if seen is not None:
-            return f"{where} draws noise of {seen:.3g} times the declared scale"
+            return f"{where} draws noise of {seen:.4g} times the declared scale"
     detail = f": {violation.witness['detail']}" if "detail" in violation.witness else ""
     said = WORDS.get(violation.kind, f"{violation.kind} depends on a record")
     return f"{said} (at {violation.release or 'the whole run'}){detail}{about}"
 
 
 def _budget(report: TrainerReport) -> str:
-    return f"{report.epsilon:.3g}" + (f" with delta {report.delta:g}" if report.delta else "")
+    return f"{report.epsilon:.4g}" + (f" with delta {report.delta:g}" if report.delta else "")
 
 
 def _record(witness: dict[str, Any]) -> str:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 import refdp
+from refdp.audit.grade import lines
 from refdp.audit.isolated import CAN_FORK
+from refdp.audit.trainer import TrainerReport
+from refdp.audit.verdicts import Row, Verdict
 from refdp.data.records import Interval, Numeric, Schema
 from refdp.noise.mechanisms import Laplace
-from refdp.privacy.events import Sensitivity
+from refdp.privacy.events import Relation, Sensitivity
 
 SCHEMA = Schema((Numeric("x", 0.0, 1.0),), Interval(0.0, 1.0))
 needs_fork = pytest.mark.skipif(not CAN_FORK, reason="runs have processes of their own by fork")
@@ -55,3 +59,15 @@ def test_a_correct_mean_passes() -> None:
 def test_what_cannot_be_examined_does_not_pass() -> None:
     graded = refdp.grade(lambda records, curator: np.random.laplace(), SCHEMA, 1.0, "add-remove", pairs=3)  # noqa: NPY002
     assert not graded.passed and "this cannot be graded" in graded.text
+
+
+def test_with_a_delta_no_largest_loss_is_stated() -> None:
+    """Losses above epsilon may be allowed then; of Gaussian noise none is the largest, and 0 was said of nothing."""
+    seen = Row("all", Verdict.NOT_FOUND, "looked at")
+    pure = TrainerReport(1.0, 0.0, Relation.ADD_REMOVE, 4, 0.5, (), (seen,))
+    assert lines(pure) == ["no violation found: the whole run revealed 0.5 at most, the task allows 1; " + TRIED]
+    with_delta = replace(pure, delta=0.01, max_loss=0.0)
+    assert lines(with_delta) == ["no violation found: the task allows 1 with delta 0.01; " + TRIED]
+
+
+TRIED = "4 neighbouring pairs tried"

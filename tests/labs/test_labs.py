@@ -4,35 +4,51 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from labs import __main__ as shell
 from labs.cheats import CHEATS
 from labs.grading import FOLDER, LABS, Lab, lab, submitted
+from refdp.audit import grade as grading
 from refdp.audit.isolated import CAN_FORK
 
 needs_fork = pytest.mark.skipif(not CAN_FORK, reason="runs have processes of their own by fork")
 ALL = [lab(name) for name in LABS]
+SHORT: dict[str, Any] = {"pairs": 4}
+"""Enough to refuse; a submission passes only after the whole search."""
 
 
 @pytest.mark.parametrize("one", ALL, ids=lambda one: one.name)
 def test_a_lab_is_whole(one: Lab) -> None:
     found = one
     text = (FOLDER / found.name / "README.md").read_text(encoding="utf-8")
-    assert len(found.wrong) >= 11 and len(found.right) >= 3
+    assert len(LABS) >= 20 and len(found.wrong) >= 11 and len(found.right) >= 3
     assert text.count("<summary>Hint") >= 2 and "[starter.py](starter.py)" in text
     assert f"| epsilon | {found.epsilon:g} |" in text.replace(".0 |", " |") and found.relation in text
+    assert (f"| delta | {found.delta:g} |" in text) == (found.delta > 0)
     assert f"({found.name}/README.md)" in (FOLDER / "README.md").read_text(encoding="utf-8")
 
 
 @needs_fork
-@pytest.mark.parametrize("name", ["exact_count", "wrong_neighbour"])
-def test_starters_are_refused_and_solutions_accepted(name: str) -> None:
-    one = lab(name)
+def test_a_starter_is_refused_and_a_solution_accepted() -> None:
+    one = lab("exact_count")
     refused = one.grade(one.wrong["the starter"], first_only=True)
     assert not refused.passed and "no violation" not in refused.text
     assert one.grade(one.right["the solution"]).passed
+
+
+@needs_fork
+def test_a_task_with_a_delta_is_graded_with_it(capsys: pytest.CaptureFixture[str]) -> None:
+    one = lab("gaussian")
+    assert one.delta == 0.01
+    refused = one.grade(one.wrong["the starter"], first_only=True)
+    assert "exceeds epsilon 10 with probability" in refused.text
+    speaking = one.grade(
+        lambda records, curator: print("a line") or one.right["the solution"](records, curator), **SHORT
+    )
+    assert speaking.passed and capsys.readouterr().out == ""
 
 
 @needs_fork
@@ -43,7 +59,10 @@ def test_a_cheat_beside_a_right_solution_is_refused() -> None:
 
 
 @needs_fork
-def test_the_shell_grades_a_student_s_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_shell_grades_a_student_s_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(grading, "SEARCH", SHORT)
     mine = tmp_path / "mine.py"
     mine.write_text((FOLDER / "scale/starter.py").read_text(encoding="utf-8"))
     assert shell.main(["scale", str(mine)]) == 1
