@@ -1,4 +1,4 @@
-"""The command `refdp`: train, predict, audit, prove, claims, account, conform, recommend.
+"""The command `refdp`: train, predict, audit, dossier, prove, claims, account, conform, recommend.
 
 Every command takes --json. Errors are one line on standard error (with --json also {"error": ...} on standard output)
 and exit status 2; an audit that finds a violation exits with 1, a command that was interrupted with 130.
@@ -24,6 +24,7 @@ from refdp.faces.commands.audit_package import audit_package
 from refdp.faces.commands.certify import certify
 from refdp.faces.commands.claims import claims
 from refdp.faces.commands.conform import conform
+from refdp.faces.commands.dossier import dossier
 from refdp.faces.commands.federate import federate
 from refdp.faces.commands.predict import predict
 from refdp.faces.commands.prove import prove
@@ -39,7 +40,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-for command in (train, predict, audit, prove, claims, account, conform, certify, recommend, federate):
+for command in (train, predict, audit, prove, claims, account, conform, certify, recommend, federate, dossier):
     app.command()(command)
 app.command("audit-package", hidden=True)(audit_package)  # `audit package`, see `expanded`
 

@@ -1,0 +1,93 @@
+"""`refdp dossier`: every question answered, none better than its evidence."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from refdp.audit.dossier import QUESTIONS, Word, dossier, page
+from refdp.audit.verdicts import SUBJECTS
+from refdp.errors import InvalidParameter
+from refdp.faces.cli import run
+
+CERTIFICATE: dict[str, Any] = {
+    "relation": "add-remove",
+    "claimed": {"epsilon": 1.0, "delta": 0.0},
+    "established": {"epsilon": 1.0, "delta": 0.0},
+    "claims": [{"id": "p/sensitivity", "verdict": "PROVED"}],
+    "rests_on": [{"id": "composition/laplace", "verdict": "PROVED"}, {"id": "composition/events", "verdict": "ARGUED"}],
+    "releases": [{"name": "leaves", "mechanism": "Laplace(scale=1.0)", "claim": "p/sensitivity"}],
+    "assumptions": ["what is computed is rounded to float64"],
+}
+
+
+def words(document: Any) -> dict[str, Word]:
+    return {answer.topic: answer.word for answer in dossier(document).answers}
+
+
+def report(verdict: str, **rows: str) -> dict[str, Any]:
+    named = {name.replace("_", " "): word for name, word in rows.items()}
+    coverage = [{"what": what, "verdict": named.get(what, "NOT FOUND"), "reason": "r"} for what in SUBJECTS]
+    return {"verdict": verdict, "coverage": coverage}
+
+
+def test_all_eleven_questions_are_answered() -> None:
+    asked = {"unit of privacy", "model", "parameters", "mechanism", "composition", "sampling", "floating point",
+             "side channels", "sensitivity", "utility", "access"}  # fmt: skip
+    assert set(QUESTIONS) == asked == set(words(CERTIFICATE)) == set(words(report("NOT FOUND")))
+
+
+def test_a_certificate_is_as_good_as_its_weakest_claim() -> None:
+    found = words(CERTIFICATE)
+    assert found["sensitivity"] is Word.PROVED and found["mechanism"] is Word.PROVED
+    assert found["composition"] is Word.ASSUMED and found["parameters"] is Word.ASSUMED
+    assert found["floating point"] is Word.ASSUMED and found["side channels"] is Word.NOT_EXAMINED
+    assert found["utility"] is Word.NOT_EXAMINED and found["access"] is Word.NOT_EXAMINED
+    open_claim = CERTIFICATE | {"claims": [{"id": "p/sensitivity", "verdict": "OPEN"}]}
+    assert words(open_claim)["sensitivity"] is Word.NOT_EXAMINED
+    unknown = CERTIFICATE | {"claims": []}
+    assert words(unknown)["sensitivity"] is Word.NOT_EXAMINED
+
+
+def test_a_contradicted_claim_is_told() -> None:
+    larger = CERTIFICATE | {"established": {"epsilon": "inf", "delta": 0.0}}
+    found = dossier(larger)
+    assert not found.holds and [one.topic for one in found.answers if not one.holds] == ["parameters"]
+    refuted = CERTIFICATE | {"claims": [{"id": "p/sensitivity", "verdict": "REFUTED"}]}
+    assert [one.topic for one in dossier(refuted).answers if not one.holds] == ["sensitivity"]
+
+
+def test_a_report_is_as_good_as_its_rows() -> None:
+    found = words(report("NOT EXAMINED", time="NOT EXAMINED", releases="HOLDS"))
+    assert found["side channels"] is Word.NOT_EXAMINED and found["sensitivity"] is Word.PROVED
+    assert found["composition"] is Word.TESTED and found["utility"] is Word.NOT_EXAMINED
+    missing = report("NOT FOUND")
+    missing["coverage"] = missing["coverage"][1:]  # no row about releases
+    assert words(missing)["sensitivity"] is Word.NOT_EXAMINED
+    broken = dossier(report("VIOLATION", releases="VIOLATION"))
+    assert {one.topic for one in broken.answers if not one.holds} == {"sensitivity", "parameters"}
+
+
+@pytest.mark.parametrize("document", [{}, [], {"verdict": "x", "coverage": [{}]}, {"certificate": {"relation": "a"}}])
+def test_anything_else_is_refused(document: Any) -> None:
+    with pytest.raises(InvalidParameter):
+        dossier(document)
+
+
+def test_the_command_and_its_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file, html = tmp_path / "certificate.json", tmp_path / "dossier.html"
+    file.write_text(json.dumps({"paper": "dpboost", "metrics": {"auc": 0.7}, "certificate": CERTIFICATE}))
+    assert run(["dossier", str(file), "--json", "--html", str(html)]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["holds"] is True and len(told["answers"]) == 11 and told["subject"] == "dpboost"
+    assert {one["topic"]: one["word"] for one in told["answers"]}["utility"] == "tested"
+    text = html.read_text()
+    assert all(topic in text for topic in QUESTIONS) and "http" not in text and "<script" not in text
+    assert page(dossier(CERTIFICATE), "c").count("<tr") == 12
+    file.write_text(json.dumps({"certificate": CERTIFICATE | {"established": {"epsilon": 2.0, "delta": 0.0}}}))
+    assert run(["dossier", str(file)]) == 1
+    file.write_text("no json")
+    assert run(["dossier", str(file)]) == 2
