@@ -14,6 +14,7 @@ Inductive method := Newton | Forest | Mean.  (* weights of Eq. 3 and 4; means of
 Record framework := {
   step_size : N; leaf_bound : N; penalty : N; how : method;
   sums_deviation : N; hessian_deviation : N;
+  nearest : N -> N -> N;  (* of a deviation: a sum on the grid of its noise *)
   batches : list (list nat);  (* the trees of each batch *)
   before : nat -> nat -> list query;  (* of a score and a tree: histograms or sides for its splits, candidates *)
   splits_of : nat -> nat -> list (list N) -> list (list (cand N));  (* of a score and a tree, from what was released *)
@@ -56,7 +57,7 @@ Definition answer ts past q (c : nat * nat) : N := where_ D (in_cell q past (snd
 Fixpoint ask ts (qs : list query) (past : list (list N)) (next : list (list N) -> prog N) : prog N :=
   match qs with
   | [] => next past
-  | q :: qs => Gauss (map (fun c => (deviation q, answer ts past q c)) (cells q)) (fun o => ask ts qs (past ++ [o]) next)
+  | q :: qs => Gauss (map (fun c => (deviation q, nearest P (deviation q) (answer ts past q c))) (cells q)) (fun o => ask ts qs (past ++ [o]) next)
   end.
 (** Lines 5 to 9, of every tree of a batch. *)
 Fixpoint grow_all ts (batch : list nat) past (done : list (list (list (cand N)))) (next : list (list N) -> list (list (list (cand N))) -> prog N) : prog N :=
@@ -108,27 +109,18 @@ Definition batch_cost (number : nat) (b : list nat) : R := sumR (tree_cost numbe
 Fixpoint spending (number : nat) (ys : list (record R -> R)) : R :=
   match ys with [] => 0 | _ :: ys => sumR (batch_cost number) (batches P) + spending (S number) ys end.
 Hypotheses (Hsums : 0 < sums_deviation P) (Hhessian : 0 < hessian_deviation P).
-(** What is assumed about contributions: they are on the public grid of the noise. *)
-Hypothesis Hgrid : forall s y, on_grid step (fst (derivatives P s y)) /\ on_grid step (snd (derivatives P s y)) /\ on_grid step (second P s y).
+(** Rounding to the grid of the noise: onto it, and it moves what differs by one step more at most. *)
+Hypotheses (Hnearest : forall d x, on_grid (step d) (nearest P d x))
+  (Hrounds : forall d x x', Rabs (nearest P d x - nearest P d x') <= Rabs (x - x') + step d).
 
 Lemma deviation_pos q : 0 < deviation P q.
 Proof. unfold deviation. destruct (both q); assumption. Qed.
-Lemma statistic_on_grid y ts w r : on_grid step (statistic P y ts w r).
-Proof. unfold statistic. destruct (Hgrid (current ts r) (y r)) as (A & B & D). destruct w as [|[|w]]; assumption. Qed.
-Lemma on_grid_total {A} (f : A -> R) l : (forall x, on_grid step (f x)) -> on_grid step (total f l).
-Proof.
-  intro H. induction l as [|x l [i E]]; [exists 0%Z; simpl; ring|]. destruct (H x) as [j F]. exists (j + i)%Z. cbn [total].
-  rewrite E, F, plus_IZR. change add with Rplus. ring.
-Qed.
-Lemma answer_on_grid y D ts past q c : on_grid step (answer P y D ts past q c).
-Proof.
-  unfold answer, where_. apply on_grid_total. intro r. destruct (in_cell q past (snd c) r); [apply statistic_on_grid|]. exists 0%Z. simpl. ring.
-Qed.
 
+Definition asked y D ts past q c : R := nearest P (deviation P q) (answer P y D ts past q c).
 Section Neighbours.
 Variables D D' : list (record R).
 Hypothesis Hclose : forall y ts past q,
-  distance (fun _ => deviation P q) (answer P y D ts past q) (answer P y D' ts past q) (cells q) <= query_cost q.
+  distance (fun _ => deviation P q) (asked y D ts past q) (asked y D' ts past q) (cells q) <= query_cost q.
 Variable a : nat.
 Notation weight_ := (INR a * (INR a - 1)).
 Lemma weight_nonneg : 0 <= weight_.
@@ -139,11 +131,11 @@ Proof.
   induction qs as [|q qs IH]; intros past H; cbn [ask].
   - simpl. rewrite Rmult_0_r, Rplus_0_l. apply H.
   - change (sumR query_cost (q :: qs)) with (query_cost q + sumR query_cost qs). rewrite Rmult_plus_distr_l, Rplus_assoc.
-    eapply renyi_weaken; [|apply renyi_gauss with (s := fun _ => deviation P q) (f := answer P y D ts past q) (f' := answer P y D' ts past q)].
+    eapply renyi_weaken; [|apply renyi_gauss with (s := fun _ => deviation P q) (f := asked y D ts past q) (f' := asked y D' ts past q)].
     + apply Rplus_le_compat_r, Rmult_le_compat_l; [apply weight_nonneg|apply Hclose].
     + intro. apply deviation_pos.
-    + intro. apply answer_on_grid.
-    + intro. apply answer_on_grid.
+    + intro. apply Hnearest.
+    + intro. apply Hnearest.
     + intro o. apply IH, H.
 Qed.
 Lemma grow_all_close (number : nat) y ts b k k' : forall batch past done,
@@ -195,14 +187,18 @@ Proof.
 Qed.
 End Neighbours.
 
-(** *** What one record changes in a query *)
+(** *** What one record changes in a query: t is the step that rounding adds to every sum that it touches *)
 Section Cells.
-Variables (c c' : option nat) (x x' : R).
+Variables (c c' : option nat) (x x' t : R).
 Definition hit (c : option nat) (k : nat) := match c with Some j => (j =? k)%nat | None => false end.
-Definition moved := if match c, c' with Some j, Some j' => (j =? j')%nat | None, None => true | _, _ => false end then (x - x') * (x - x') else x * x + x' * x'.
-Lemma squares_moved ks : NoDup ks -> sumR (fun k => ((if hit c k then x else 0) - (if hit c' k then x' else 0)) * ((if hit c k then x else 0) - (if hit c' k then x' else 0))) ks <= moved.
+Definition same_cell := match c, c' with Some j, Some j' => (j =? j')%nat | None, None => true | _, _ => false end.
+Definition moved := if same_cell then (Rabs (x - x') + t) * (Rabs (x - x') + t) else (Rabs x + t) * (Rabs x + t) + (Rabs x' + t) * (Rabs x' + t).
+Definition jump (k : nat) : R :=
+  if hit c k then (if hit c' k then Rabs (x - x') + t else Rabs x + t) else if hit c' k then Rabs x' + t else 0.
+Lemma squares_moved ks : NoDup ks -> sumR (fun k => jump k * jump k) ks <= moved.
 Proof.
-  intro N. unfold moved. assert (X := Rle_0_sqr x). assert (X' := Rle_0_sqr x'). assert (Y := Rle_0_sqr (x - x')). unfold Rsqr in *.
+  intro N. unfold moved, same_cell, jump. assert (X := Rle_0_sqr (Rabs x + t)). assert (X' := Rle_0_sqr (Rabs x' + t)). assert (Y := Rle_0_sqr (Rabs (x - x') + t)). unfold Rsqr in *.
+  set (p := Rabs x + t) in *. set (p' := Rabs x' + t) in *. set (q := Rabs (x - x') + t) in *.
   assert (One : forall k0 e, 0 <= e -> sumR (fun k => if Nat.eqb k k0 then e else 0) ks <= e) by (intros; apply one_pays; assumption).
   assert (Two : forall k0 k1 e e', 0 <= e -> 0 <= e' -> sumR (fun k => (if Nat.eqb k k0 then e else 0) + (if Nat.eqb k k1 then e' else 0)) ks <= e + e').
   { intros. rewrite sumR_plus. apply Rplus_le_compat; apply One; assumption. }
@@ -218,15 +214,16 @@ Qed.
 End Cells.
 Lemma distance_scaled {K} (s : R) (f f' : K -> R) ks : distance (fun _ => s) f f' ks = sumR (fun k => (f k - f' k) * (f k - f' k)) ks / (2 * (s * s)).
 Proof. unfold distance. apply sumR_scale. Qed.
+Lemma square_le x z : Rabs x <= z -> x * x <= z * z.
+Proof. intro H. assert (X := Rabs_pos x). replace (x * x) with (Rabs x * Rabs x) by (unfold Rabs; destruct (Rcase_abs x); ring). apply Rmult_le_compat; assumption. Qed.
 (** Squared changes of a query: both cells, whatever the record and the replacement are. *)
-Lemma query_squares (f f' : nat * nat -> R) (q : query R) past (g : nat -> record R -> R) (r : record R) (g' : nat -> record R -> R) (r' : record R) :
-  (forall c, f c - f' c = (if hit (cell q past r) (snd c) then g (fst c) r else 0) - (if hit (cell q past r') (snd c) then g' (fst c) r' else 0)) ->
+Lemma query_squares (f f' : nat * nat -> R) (q : query R) past (g : nat -> record R -> R) (r : record R) (g' : nat -> record R -> R) (r' : record R) t :
+  (forall c, Rabs (f c - f' c) <= jump (cell q past r) (cell q past r') (g (fst c) r) (g' (fst c) r') t (snd c)) ->
   sumR (fun c => (f c - f' c) * (f c - f' c)) (cells q) <=
-  (if both q then moved (cell q past r) (cell q past r') (g 0%nat r) (g' 0%nat r') + moved (cell q past r) (cell q past r') (g 1%nat r) (g' 1%nat r')
-   else moved (cell q past r) (cell q past r') (g 2%nat r) (g' 2%nat r')).
+  (if both q then moved (cell q past r) (cell q past r') (g 0%nat r) (g' 0%nat r') t + moved (cell q past r) (cell q past r') (g 1%nat r) (g' 1%nat r') t
+   else moved (cell q past r) (cell q past r') (g 2%nat r) (g' 2%nat r') t).
 Proof.
-  intro H. rewrite (sumR_ext _ (fun c => ((if hit (cell q past r) (snd c) then g (fst c) r else 0) - (if hit (cell q past r') (snd c) then g' (fst c) r' else 0))
-    * ((if hit (cell q past r) (snd c) then g (fst c) r else 0) - (if hit (cell q past r') (snd c) then g' (fst c) r' else 0)))) by (intro; rewrite H; reflexivity).
+  intro H. eapply Rle_trans; [apply sumR_mono; intros c _; apply square_le, H|].
   unfold cells. destruct (both q).
   - rewrite sumR_app, !sumR_map. cbn [fst snd]. apply Rplus_le_compat; apply squares_moved, seq_NoDup.
   - rewrite sumR_map. cbn [fst snd]. apply squares_moved, seq_NoDup.
@@ -235,39 +232,53 @@ Lemma answer_insert y D1 r D2 ts past q c : answer P y (D1 ++ r :: D2) ts past q
   = answer P y (D1 ++ D2) ts past q c + (if hit (cell q past r) (snd c) then statistic P y ts (fst c) r else 0).
 Proof. unfold answer. rewrite sum_insert. reflexivity. Qed.
 
-(** Add-remove: squared sensitivities of one record. *)
+(** Squared changes with the step t of the noise's grid in every sum that is touched; `rounded_squared` bounds them. *)
+Let t_sums := step (sums_deviation P).
+Let t_hessian := step (hessian_deviation P).
+(** Add-remove: one record. *)
 Definition within_sensitivity := forall s y, let (g, h) := derivatives P s y in
-  g * g + h * h <= squared /\ second P s y * second P s y <= hessian_squared.
+  (Rabs g + t_sums) * (Rabs g + t_sums) + (Rabs h + t_sums) * (Rabs h + t_sums) <= squared /\
+  (Rabs (second P s y) + t_hessian) * (Rabs (second P s y) + t_hessian) <= hessian_squared.
 (** Replace-one: two records in the same cell, or in different ones. *)
 Definition within_sensitivity_replaced := forall s y s' y', let (g, h) := derivatives P s y in let (g', h') := derivatives P s' y' in
-  (g - g') * (g - g') + (h - h') * (h - h') <= squared /\ g * g + h * h + (g' * g' + h' * h') <= squared /\
-  (second P s y - second P s' y') * (second P s y - second P s' y') <= hessian_squared /\
-  second P s y * second P s y + second P s' y' * second P s' y' <= hessian_squared.
+  (Rabs (g - g') + t_sums) * (Rabs (g - g') + t_sums) + (Rabs (h - h') + t_sums) * (Rabs (h - h') + t_sums) <= squared /\
+  (Rabs g + t_sums) * (Rabs g + t_sums) + (Rabs g' + t_sums) * (Rabs g' + t_sums) +
+    ((Rabs h + t_sums) * (Rabs h + t_sums) + (Rabs h' + t_sums) * (Rabs h' + t_sums)) <= squared /\
+  (Rabs (second P s y - second P s' y') + t_hessian) * (Rabs (second P s y - second P s' y') + t_hessian) <= hessian_squared /\
+  (Rabs (second P s y) + t_hessian) * (Rabs (second P s y) + t_hessian) + (Rabs (second P s' y') + t_hessian) * (Rabs (second P s' y') + t_hessian) <= hessian_squared.
 Lemma deviation_squared q : 0 < 2 * (deviation P q * deviation P q).
 Proof. assert (H := deviation_pos q). nra. Qed.
 Lemma query_cost_R q : query_cost q = (if both q then squared else hessian_squared) / (2 * (deviation P q * deviation P q)).
 Proof. unfold query_cost, deviation. destruct (both q); reflexivity. Qed.
 Lemma distance_sym {K} s (f f' : K -> R) ks : distance s f f' ks = distance s f' f ks.
 Proof. apply sumR_ext. intro. unfold Rdiv. ring. Qed.
+Lemma step_of q : step (deviation P q) = if both q then t_sums else t_hessian.
+Proof. unfold deviation, t_sums, t_hessian. destruct (both q); reflexivity. Qed.
 Lemma one_more : within_sensitivity -> forall D1 r D2 y ts past q,
-  distance (fun _ => deviation P q) (answer P y (D1 ++ r :: D2) ts past q) (answer P y (D1 ++ D2) ts past q) (cells q) <= query_cost q.
+  distance (fun _ => deviation P q) (asked y (D1 ++ r :: D2) ts past q) (asked y (D1 ++ D2) ts past q) (cells q) <= query_cost q.
 Proof.
   intros W D1 r D2 y ts past q. rewrite distance_scaled, query_cost_R. apply Rmult_le_compat_r; [left; apply Rinv_0_lt_compat, deviation_squared|].
-  eapply Rle_trans; [apply (query_squares _ _ q past (statistic P y ts) r (fun _ _ => 0) r)|].
-  - intro c. rewrite answer_insert. destruct (hit _ _); ring.
-  - specialize (W (current ts r) (y r)). unfold statistic, moved. destruct (derivatives P (current ts r) (y r)) as [g h]. cbn [fst snd].
-    destruct W as [W W']. assert (S : match cell q past r with Some j => match cell q past r with Some j' => (j =? j')%nat | None => false end | None => match cell q past r with Some _ => false | None => true end end = true)
-      by (destruct (cell q past r); [apply Nat.eqb_refl|reflexivity]). rewrite S. destruct (both q); lra.
+  eapply Rle_trans; [apply (query_squares _ _ q past (statistic P y ts) r (fun _ _ => 0) r (step (deviation P q)))|].
+  - intro c. unfold asked, jump. rewrite answer_insert. destruct (hit _ _).
+    + eapply Rle_trans; [apply Hrounds|]. rewrite Rminus_0_r. right. f_equal. f_equal. ring.
+    + rewrite Rplus_0_r. unfold Rminus. rewrite Rplus_opp_r, Rabs_R0. lra.
+  - rewrite step_of. specialize (W (current ts r) (y r)). unfold statistic, moved. destruct (derivatives P (current ts r) (y r)) as [g h]. cbn [fst snd].
+    destruct W as [W W']. assert (S : same_cell (cell q past r) (cell q past r) = true) by (unfold same_cell; destruct (cell q past r); [apply Nat.eqb_refl|reflexivity]).
+    rewrite S, !Rminus_0_r. destruct (both q); lra.
 Qed.
 Lemma one_replaced : within_sensitivity_replaced -> forall D1 r r' D2 y ts past q,
-  distance (fun _ => deviation P q) (answer P y (D1 ++ r :: D2) ts past q) (answer P y (D1 ++ r' :: D2) ts past q) (cells q) <= query_cost q.
+  distance (fun _ => deviation P q) (asked y (D1 ++ r :: D2) ts past q) (asked y (D1 ++ r' :: D2) ts past q) (cells q) <= query_cost q.
 Proof.
   intros W D1 r r' D2 y ts past q. rewrite distance_scaled, query_cost_R. apply Rmult_le_compat_r; [left; apply Rinv_0_lt_compat, deviation_squared|].
-  eapply Rle_trans; [apply (query_squares _ _ q past (statistic P y ts) r (statistic P y ts) r')|].
-  - intro c. rewrite !answer_insert. ring.
-  - specialize (W (current ts r) (y r) (current ts r') (y r')). unfold statistic, moved.
+  eapply Rle_trans; [apply (query_squares _ _ q past (statistic P y ts) r (statistic P y ts) r' (step (deviation P q)))|].
+  - intro c. unfold asked, jump. rewrite !answer_insert. destruct (hit (cell q past r) _), (hit (cell q past r') _).
+    + eapply Rle_trans; [apply Hrounds|]. right. f_equal. f_equal. ring.
+    + eapply Rle_trans; [apply Hrounds|]. right. f_equal. f_equal. ring.
+    + eapply Rle_trans; [apply Hrounds|]. right. f_equal. rewrite Rabs_minus_sym. f_equal. ring.
+    + rewrite !Rplus_0_r. unfold Rminus. rewrite Rplus_opp_r, Rabs_R0. lra.
+  - rewrite step_of. specialize (W (current ts r) (y r) (current ts r') (y r')). unfold statistic, moved.
     destruct (derivatives P (current ts r) (y r)) as [g h], (derivatives P (current ts r') (y r')) as [g' h']. cbn [fst snd].
-    destruct (match cell q past r with Some _ => _ | None => _ end), (both q); lra.
+    destruct (same_cell _ _), (both q); lra.
 Qed.
 
 (** ** The theorems: e and the order n + 1 are free, delta follows *)
@@ -304,4 +315,32 @@ Lemma clipped_squared_replaced c g g' : Rabs g <= c -> Rabs g' <= c ->
 Proof.
   intros G G'. apply abs_inv in G. apply abs_inv in G'. assert (A := Rmax_l (4 * (c * c)) (2 * (c * c + 1))).
   assert (B := Rmax_r (4 * (c * c)) (2 * (c * c + 1))). split; [eapply Rle_trans; [|exact A]|eapply Rle_trans; [|exact B]]; nra.
+Qed.
+Lemma no_squares (l : list R) : sumR (fun x => x * x) l <= 0 -> sumR (fun x => Rabs x) l <= 0.
+Proof.
+  assert (Y : forall l, 0 <= sumR (fun x => x * x) l) by (intro k; apply sumR_nonneg; intro; apply Rle_0_sqr).
+  induction l as [|x l IH]; simpl; intro Z; [lra|]. assert (X := Rle_0_sqr x). unfold Rsqr in X. assert (K := Y l). unfold sumR in *.
+  assert (x * x = 0) by lra. assert (x = 0) by (apply Rmult_integral in H; tauto). subst. rewrite Rabs_R0.
+  assert (fold_right (fun x s => Rabs x + s) 0 l <= 0) by (apply IH; lra). lra.
+Qed.
+(** A step more in n coordinates: the root of the squared sensitivity grows by step * root n (Cauchy and Schwarz). *)
+Lemma rounded_squared b t (xs : list R) : 0 <= b -> 0 <= t -> sumR (fun x => x * x) xs <= b * b ->
+  sumR (fun x => (Rabs x + t) * (Rabs x + t)) xs <= (b + t * sqrt (INR (length xs))) * (b + t * sqrt (INR (length xs))).
+Proof.
+  intros B T H. set (n := INR (length xs)). assert (N : 0 <= n) by apply pos_INR. assert (Q := sqrt_pos n). assert (Q2 := sqrt_sqrt n N).
+  assert (E : sumR (fun x => (Rabs x + t) * (Rabs x + t)) xs = sumR (fun x => x * x) xs + 2 * t * sumR (fun x => Rabs x) xs + n * (t * t)).
+  { unfold n. clear. induction xs as [|x xs IH]; [simpl; ring|]. cbn [length]. rewrite S_INR. cbn [sumR fold_right]. unfold sumR in IH. rewrite IH.
+    replace (x * x) with (Rabs x * Rabs x) by (unfold Rabs; destruct (Rcase_abs x); ring). ring. }
+  assert (A : forall c, 2 * c * sumR (fun x => Rabs x) xs <= sumR (fun x => x * x) xs + n * (c * c)).
+  { intro c. unfold n. clear. induction xs as [|x xs IH]; [simpl; lra|]. cbn [length]. rewrite S_INR. cbn [sumR fold_right]. unfold sumR in IH.
+    assert (0 <= (Rabs x - c) * (Rabs x - c)) by apply Rle_0_sqr. assert (x * x = Rabs x * Rabs x) by (unfold Rabs; destruct (Rcase_abs x); ring). lra. }
+  assert (L : sumR (fun x => Rabs x) xs <= b * sqrt n).
+  { destruct xs as [|x xs']; [simpl; apply Rmult_le_pos; assumption|]. set (xs := x :: xs') in *. assert (n0 : 0 < n) by (apply lt_0_INR; simpl; lia).
+    assert (s0 : 0 < sqrt n) by (apply sqrt_lt_R0, n0). destruct B as [B|<-].
+    - specialize (A (b / sqrt n)). replace (n * (b / sqrt n * (b / sqrt n))) with (b * b) in A by (rewrite <- Q2 at 1; field; lra).
+      apply Rmult_le_reg_l with (2 * (b / sqrt n)); [apply Rmult_lt_0_compat; [lra|apply Rdiv_lt_0_compat; assumption]|].
+      replace (2 * (b / sqrt n) * (b * sqrt n)) with (2 * (b * b)) by (field; lra). lra.
+    - rewrite Rmult_0_l. apply no_squares. lra. }
+  rewrite E. assert (2 * t * sumR (fun x => Rabs x) xs <= 2 * t * (b * sqrt n)) by (apply Rmult_le_compat_l; lra).
+  replace ((b + t * sqrt n) * (b + t * sqrt n)) with (b * b + 2 * t * (b * sqrt n) + sqrt n * sqrt n * (t * t)) by ring. rewrite Q2. lra.
 Qed.

@@ -405,12 +405,18 @@ Proof.
       apply (within_moved (fun z => (z - m)%Z)); [intros a b E; lia|]. apply total_within, S.
 Qed.
 
-(** Many values, each with its own deviation. *)
-Definition gausses (l : list (R * R)) (o : list Z) : R := product (fun sv z => gauss1 (fst sv) (snd sv) z) l o.
+End Grid.
+
+(** Many values, each with its own deviation, and the grid that goes with it. *)
 Section Vector.
+Variable step : R -> R.
+Hypothesis Hstep : forall s, 0 < step s.
+Notation gauss_ s v z := (gauss1 (step s) (Hstep s) s v z).
+Definition gausses (l : list (R * R)) (o : list Z) : R := product (fun sv z => gauss_ (fst sv) (snd sv) z) l o.
+Definition outs (l : list (R * R)) (o : list Z) : list R := map (fun p => step (fst (fst p)) * IZR (snd p)) (combine l o).
 Context {K : Type}.
 Variables (s f f' : K -> R).
-Hypotheses (Hs : forall k, 0 < s k) (Hf : forall k, on_grid (f k)) (Hf' : forall k, on_grid (f' k)).
+Hypotheses (Hs : forall k, 0 < s k) (Hf : forall k, on_grid (step (s k)) (f k)) (Hf' : forall k, on_grid (step (s k)) (f' k)).
 Definition distance (ks : list K) := sumR (fun k => (f k - f' k) * (f k - f' k) / (2 * (s k * s k))) ks.
 Notation with_ g := (map (fun k => (s k, g k))).
 Lemma gausses_moment ks a : within (fun o => pw a (gausses (with_ f ks) o) (gausses (with_ f' ks) o)) (exp (INR a * (INR a - 1) * distance ks)).
@@ -421,10 +427,10 @@ Proof.
     + left. apply exp_pos.
     + intros [|z o] N; [congruence|]. unfold pw, gausses. simpl. lra.
   - change (distance (k :: ks)) with ((f k - f' k) * (f k - f' k) / (2 * (s k * s k)) + distance ks). rewrite Rmult_plus_distr_l, exp_plus.
-    apply (within_cons Z.eq_dec (fun z => pw a (gauss1 (s k) (f k) z) (gauss1 (s k) (f' k) z))
+    apply (within_cons Z.eq_dec (fun z => pw a (gauss_ (s k) (f k) z) (gauss_ (s k) (f' k) z))
       (fun _ o => pw a (gausses (with_ f ks) o) (gausses (with_ f' ks) o))).
     + left. apply exp_pos.
-    + intro z. apply pw_nonneg. assert (P := gauss1_pos (s k) (f k) z (Hs k)). assert (P' := gauss1_pos (s k) (f' k) z (Hs k)). unfold over. split; [lra|]. split; lra.
+    + intro z. apply pw_nonneg. assert (P := gauss1_pos (step (s k)) (Hstep (s k)) (s k) (f k) z (Hs k)). assert (P' := gauss1_pos (step (s k)) (Hstep (s k)) (s k) (f' k) z (Hs k)). unfold over. split; [lra|]. split; lra.
     + apply gauss1_moment; auto.
     + intro z. exact IH.
     + unfold pw, gausses. simpl. lra.
@@ -433,7 +439,7 @@ Qed.
 Lemma gausses_over ks o : over (gausses (with_ f ks) o) (gausses (with_ f' ks) o).
 Proof.
   revert o. induction ks as [|k ks IH]; intros [|z o]; unfold gausses; simpl; try (unfold over; repeat split; lra).
-  apply over_mult; [|apply IH]. assert (P := gauss1_pos (s k) (f k) z (Hs k)). assert (P' := gauss1_pos (s k) (f' k) z (Hs k)). unfold over. split; [lra|]. split; lra.
+  apply over_mult; [|apply IH]. assert (P := gauss1_pos (step (s k)) (Hstep (s k)) (s k) (f k) z (Hs k)). assert (P' := gauss1_pos (step (s k)) (Hstep (s k)) (s k) (f' k) z (Hs k)). unfold over. split; [lra|]. split; lra.
 Qed.
 (** The reflection at the middle of two values exchanges their laws. *)
 Lemma reflection ks : exists m : list Z -> list Z, (forall o, m (m o) = o) /\
@@ -449,12 +455,16 @@ Proof.
     + intros [|z o]; [reflexivity|]. unfold gausses. cbn [map product fst snd]. fold (gausses (with_ f' ks) (m o)). rewrite B. unfold gausses. f_equal.
       unfold gauss1. f_equal. rewrite E, E', !bell_moved. unfold bell. f_equal. f_equal. rewrite !minus_IZR, !plus_IZR. ring.
 Qed.
+Lemma outs_same ks o : outs (with_ f ks) o = outs (with_ f' ks) o.
+Proof.
+  unfold outs. revert o. induction ks as [|k ks IH]; intros [|z o]; try reflexivity. cbn [map combine fst snd]. f_equal. apply IH.
+Qed.
 End Vector.
-End Grid.
 
 (** ** Runs: the probability of a transcript, whose outputs are whole numbers of steps, secret samples averaged over *)
 Class Outputs := {
-  step : R; step_positive : 0 < step;
+  (** The step of the grid of Gaussian noise of a deviation. *)
+  step : R -> R; step_positive : forall s, 0 < step s;
   (** Laplace noise in a discrete form: the probability of output number z at scale b for the value v, and that output. *)
   lap1 : R -> R -> Z -> R; place : R -> Z -> R;
   lap_nonneg : forall b v z, 0 < b -> 0 <= lap1 b v z;
@@ -465,7 +475,7 @@ Context {outputs : Outputs}.
 Fixpoint mass (p : prog R) (t : list (list Z)) : R :=
   match p, t with
   | Done, [] => 1
-  | Gauss l k, o :: t => gausses step step_positive l o * mass (k (map (fun z => step * IZR z) o)) t
+  | Gauss l k, o :: t => gausses step step_positive l o * mass (k (outs step l o)) t
   | Noise b v k, o :: t => product (lap1 b) v o * mass (k (map (place b) o)) t
   | Assign w n k, t => expect w n (fun a => mass (k a) t)
   | _, _ => 0
@@ -508,15 +518,15 @@ Proof.
     + intros o t. destruct (E (o :: t)) as [-> ->]. right. apply pw_mult.
 Qed.
 Lemma renyi_gauss {K} a b (s f f' : K -> R) ks k k' :
-  (forall i, 0 < s i) -> (forall i, on_grid step (f i)) -> (forall i, on_grid step (f' i)) -> (forall o, renyi a b (k o) (k' o)) ->
+  (forall i, 0 < s i) -> (forall i, on_grid (step (s i)) (f i)) -> (forall i, on_grid (step (s i)) (f' i)) -> (forall o, renyi a b (k o) (k' o)) ->
   renyi a (INR a * (INR a - 1) * distance s f f' ks + b) (Gauss (map (fun i => (s i, f i)) ks) k) (Gauss (map (fun i => (s i, f' i)) ks) k').
 Proof.
   intros S F F' H. eapply renyi_step with (w := gausses step step_positive (map (fun i => (s i, f i)) ks)) (w' := gausses step step_positive (map (fun i => (s i, f' i)) ks))
-    (k := fun o => k (map (fun z => step * IZR z) o)) (k' := fun o => k' (map (fun z => step * IZR z) o)).
+    (k := fun o => k (outs step (map (fun i => (s i, f i)) ks) o)) (k' := fun o => k' (outs step (map (fun i => (s i, f' i)) ks) o)).
   - intros [|o t]; simpl; auto.
   - apply gausses_over; auto using step_positive.
   - apply gausses_moment; auto using step_positive.
-  - intro o. apply H.
+  - intro o. rewrite (outs_same step s f f'). apply H.
 Qed.
 (** Laplace noise for the same values costs nothing. *)
 Lemma pw_same a p : 0 <= p -> pw a p p = p.
@@ -550,7 +560,7 @@ Qed.
 Section Sampled.
 Context {K : Type}.
 Variables (rate : R) (s : K -> R) (ks : list K) (n1 n2 : nat) (f : list nat -> K -> R) (f' : list nat -> K -> R) (c : R).
-Hypotheses (Hrate : 0 <= rate <= 1) (Hs : forall i, 0 < s i) (Hf : forall a i, on_grid step (f a i)) (Hf' : forall a i, on_grid step (f' a i)).
+Hypotheses (Hrate : 0 <= rate <= 1) (Hs : forall i, 0 < s i) (Hf : forall a i, on_grid (step (s i)) (f a i)) (Hf' : forall a i, on_grid (step (s i)) (f' a i)).
 Hypothesis Hout : forall a1 a2, length a1 = n1 -> length a2 = n2 -> forall j i, j <> 0%nat -> f (a1 ++ j :: a2) i = f' (a1 ++ a2) i.
 Hypothesis Hin : forall a1 a2, length a1 = n1 -> length a2 = n2 -> distance s (f (a1 ++ 0%nat :: a2)) (f' (a1 ++ a2)) ks <= c.
 Let ws := [rate; 1 - rate].
@@ -605,9 +615,9 @@ Theorem renyi_sampled n e b k k' : sampled rate (S n) c <= exp e -> (forall o, r
   renyi (S n) (e + b) (Assign ws (n1 + S n2) (fun a => Gauss (map (fun i => (s i, f a i)) ks) k)) (Assign ws (n1 + n2) (fun a => Gauss (map (fun i => (s i, f' a i)) ks) k')).
 Proof.
   intros E H. eapply renyi_step with (w := fun o => expect ws (n1 + S n2) (fun a => G a o)) (w' := fun o => expect ws (n1 + n2) (fun a => G' a o))
-    (k := fun o => k (map (fun z => step * IZR z) o)) (k' := fun o => k' (map (fun z => step * IZR z) o)).
+    (k := fun o => k (outs step (map (fun i => (s i, 0)) ks) o)) (k' := fun o => k' (outs step (map (fun i => (s i, 0)) ks) o)).
   - intros [|o t]; cbn [mass]; split; try apply expect_0;
-      (rewrite Rmult_comm, <- expect_mult; apply expect_ext; intros; unfold G, G'; ring).
+      (rewrite Rmult_comm, <- expect_mult; apply expect_ext; intros; unfold G, G'; rewrite (outs_same step s _ (fun _ => 0)); ring).
   - intro o. apply sampled_over.
   - eapply within_weaken; [exact E|apply sampled_in].
   - intro o. apply H.
@@ -616,9 +626,9 @@ Theorem renyi_sampled_back n e b k k' : sampled rate (S n) c <= exp e -> (forall
   renyi (S n) (e + b) (Assign ws (n1 + n2) (fun a => Gauss (map (fun i => (s i, f' a i)) ks) k')) (Assign ws (n1 + S n2) (fun a => Gauss (map (fun i => (s i, f a i)) ks) k)).
 Proof.
   intros E H. eapply renyi_step with (w := fun o => expect ws (n1 + n2) (fun a => G' a o)) (w' := fun o => expect ws (n1 + S n2) (fun a => G a o))
-    (k := fun o => k' (map (fun z => step * IZR z) o)) (k' := fun o => k (map (fun z => step * IZR z) o)).
+    (k := fun o => k' (outs step (map (fun i => (s i, 0)) ks) o)) (k' := fun o => k (outs step (map (fun i => (s i, 0)) ks) o)).
   - intros [|o t]; cbn [mass]; split; try apply expect_0;
-      (rewrite Rmult_comm, <- expect_mult; apply expect_ext; intros; unfold G, G'; ring).
+      (rewrite Rmult_comm, <- expect_mult; apply expect_ext; intros; unfold G, G'; rewrite (outs_same step s _ (fun _ => 0)); ring).
   - intro o. apply sampled_over.
   - eapply within_weaken; [exact E|apply sampled_out].
   - intro o. apply H.
@@ -695,3 +705,62 @@ Proof.
     assert (exp e' * m * w <= exp e' * m * (exp e * w')) by (apply Rmult_le_compat_l; [apply Rmult_le_pos; [left; apply exp_pos|assumption]|assumption]). lra.
 Qed.
 End Runs.
+
+(** ** Two-sided geometric noise on a grid of any step, for any value: there are outputs as assumed *)
+Definition left_decay (c : R) (m : Z) : R := if (m <=? 0)%Z then decay c m else 0.
+Lemma left_range c n : sumR (left_decay c) (range n) * (1 - exp (- c)) = 1 - exp (- c) ^ S n.
+Proof.
+  induction n as [|n IH]; cbn [range sumR fold_right].
+  - unfold left_decay, decay. simpl. rewrite Rabs_R0, Rmult_0_r, Ropp_0, exp_0. ring.
+  - assert (X : left_decay c (Z.of_nat (S n)) = 0) by (unfold left_decay; destruct (Z.leb_spec (Z.of_nat (S n)) 0); [lia|reflexivity]).
+    assert (Y : left_decay c (- Z.of_nat (S n)) = exp (- c) ^ S n).
+    { unfold left_decay. destruct (Z.leb_spec (- Z.of_nat (S n)) 0); [|lia]. unfold decay. rewrite opp_IZR, Rabs_Ropp, <- INR_IZR_INZ, Rabs_right by (apply Rle_ge, pos_INR). apply decay_pow. }
+    rewrite X, Y. fold (sumR (left_decay c) (range n)). rewrite Rplus_0_l, Rmult_plus_distr_r, IH. cbn [pow]. ring.
+Qed.
+Lemma decays_less c : 0 < c -> 0 < exp (- c) < 1.
+Proof. intro P. split; [apply exp_pos|]. rewrite <- exp_0. apply exp_increasing. lra. Qed.
+Lemma left_sums c : 0 < c -> within (left_decay c) (/ (1 - exp (- c))).
+Proof.
+  intros P l N. destruct (list_in_range l) as [n I]. assert (E := decays_less c P).
+  apply Rle_trans with (sumR (left_decay c) (range n)); [apply sumR_incl; auto; intro z; unfold left_decay; destruct (z <=? 0)%Z; [left; apply exp_pos|lra]|].
+  apply Rmult_le_reg_r with (1 - exp (- c)); [lra|]. rewrite left_range, Rinv_l by lra. assert (0 < exp (- c) ^ S n) by apply pow_lt, exp_pos. lra.
+Qed.
+Definition two_sided1 (h b v : R) (z : Z) : R := exp (- (Rabs (h * IZR z - v) / b)) * ((1 - exp (- (h / b))) / (1 + exp (- (h / b)))).
+Lemma two_sided_mass h b v : 0 < h -> 0 < b -> within (two_sided1 h b v) 1.
+Proof.
+  intros H B. set (c := h / b). assert (P : 0 < c) by (apply Rdiv_lt_0_compat; assumption). assert (E := decays_less c P).
+  set (j := (up (v / h) - 1)%Z). set (t := v / h - IZR j). assert (T : 0 <= t < 1).
+  { unfold t, j. rewrite minus_IZR. destruct (archimed (v / h)). lra. }
+  set (e1 := exp (- (c * t))). set (e2 := exp (- (c * (1 - t)))).
+  assert (A : 0 < e1 <= 1) by (split; [apply exp_pos|rewrite <- exp_0; apply exp_mono; assert (0 <= c * t) by (apply Rmult_le_pos; lra); lra]).
+  assert (A' : 0 < e2 <= 1) by (split; [apply exp_pos|rewrite <- exp_0; apply exp_mono; assert (0 <= c * (1 - t)) by (apply Rmult_le_pos; lra); lra]).
+  assert (M : e1 * e2 = exp (- c)) by (unfold e1, e2; rewrite <- exp_plus; f_equal; ring).
+  set (k := (1 - exp (- c)) / (1 + exp (- c))). assert (K : 0 < k) by (apply Rdiv_lt_0_compat; lra).
+  apply within_mono with (g := fun z => k * (e1 * left_decay c (z - j) + e2 * left_decay c (1 - (z - j)))).
+  - intro z. unfold two_sided1. fold c. fold k. rewrite (Rmult_comm _ k). apply Rmult_le_compat_l; [lra|]. set (m := (z - j)%Z).
+    replace (Rabs (h * IZR z - v) / b) with (c * Rabs (IZR m - t)).
+    + unfold left_decay. destruct (Z.leb_spec m 0) as [L|L].
+      * destruct (Z.leb_spec (1 - m) 0); [lia|]. apply IZR_le in L. rewrite Rmult_0_r, Rplus_0_r. unfold e1, decay. rewrite <- exp_plus. apply exp_mono.
+        rewrite !Rabs_left1 by lra. lra.
+      * destruct (Z.leb_spec (1 - m) 0) as [G|]; [|lia]. rewrite Rmult_0_r, Rplus_0_l. unfold e2, decay. rewrite <- exp_plus. apply exp_mono.
+        assert (Y : 1 <= IZR m) by (apply (IZR_le 1); lia). rewrite minus_IZR, Rabs_right, Rabs_left1 by lra. lra.
+    + unfold c, m. replace (IZR (z - j) - t) with ((h * IZR z - v) * / h) by (unfold t; rewrite minus_IZR; field; lra).
+      rewrite Rabs_mult, (Rabs_right (/ h)) by (apply Rle_ge; left; apply Rinv_0_lt_compat, H). field. lra.
+  - apply within_weaken with (x := k * (e1 * / (1 - exp (- c)) + e2 * / (1 - exp (- c)))).
+    + unfold k. replace ((1 - exp (- c)) / (1 + exp (- c)) * (e1 * / (1 - exp (- c)) + e2 * / (1 - exp (- c)))) with ((e1 + e2) / (1 + exp (- c))) by (field; lra).
+      apply div_le; [lra|]. rewrite Rmult_1_l, <- M. assert (0 <= (1 - e1) * (1 - e2)) by (apply Rmult_le_pos; lra). lra.
+    + apply within_mult; [lra|]. apply within_plus; apply within_mult; try lra.
+      * apply (within_moved (fun z => (z - j)%Z)); [intros x y G; lia|apply left_sums, P].
+      * apply (within_moved (fun z => (1 - (z - j))%Z)); [intros x y G; lia|apply left_sums, P].
+Qed.
+Program Definition geometric_outputs (gauss_step laplace_step : R -> R) (positive : forall s, 0 < gauss_step s) (positive' : forall b, 0 < laplace_step b) : Outputs :=
+  {| step := gauss_step; lap1 := fun b => two_sided1 (laplace_step b) b; place := fun b z => laplace_step b * IZR z |}.
+Next Obligation.
+  assert (E := decays_less (laplace_step b / b) (Rdiv_lt_0_compat _ _ (positive' b) H)). apply Rmult_le_pos; [left; apply exp_pos|left; apply Rdiv_lt_0_compat; lra].
+Qed.
+Next Obligation.
+  assert (E := decays_less (laplace_step b / b) (Rdiv_lt_0_compat _ _ (positive' b) H)). unfold two_sided1. rewrite <- Rmult_assoc. apply Rmult_le_compat_r.
+  - left. apply Rdiv_lt_0_compat; lra.
+  - apply decay_pays, H.
+Qed.
+Next Obligation. apply two_sided_mass; auto. Qed.
