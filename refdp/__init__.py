@@ -35,6 +35,7 @@ __all__ = [
     "SGBDTRegressor",
     "SampleSource",
     "Schema",
+    "UtilityWarning",
     "account",
     "audit_trainer",
     "grade",
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
     from refdp.audit.grade import grade
     from refdp.audit.trainer import audit_trainer
     from refdp.data.records import Categorical, Classes, Interval, Numeric, Schema, make_records
-    from refdp.errors import PrivacyWarning
+    from refdp.errors import PrivacyWarning, UtilityWarning
     from refdp.faces.estimators import (
         DPBoostClassifier,
         DPBoostRegressor,
@@ -80,6 +81,7 @@ else:
         "select": "faces.select",
         "Curator": "privacy.curator",
         "PrivacyWarning": "errors",
+        "UtilityWarning": "errors",
         "Relation": "privacy.events",
         "ReproducibleSeed": "faces.seeds",
         "SampleSource": "privacy.sources",

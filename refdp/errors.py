@@ -53,5 +53,9 @@ class PrivacyWarning(UserWarning):
     owners), or it rests on what only the caller can keep (a seed that stays secret, a relation that was not given)."""
 
 
+class UtilityWarning(UserWarning):
+    """The guarantee holds and the result will be poor: noise exceeds what the records can show, by public figures."""
+
+
 class RepeatedFitWarning(PrivacyWarning):
     """Records were fitted again and no budget holds the fits together: each certificate is about its own fit alone."""

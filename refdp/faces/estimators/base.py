@@ -27,6 +27,7 @@ from refdp.faces.estimators.settings import check_given, constructed, explained
 from refdp.faces.estimators.types import BaseEstimator, ClassifierMixin, RegressorMixin
 from refdp.faces.registry import Paper
 from refdp.faces.seeds import ReproducibleSeed, generator_for, seeded
+from refdp.faces.strength import warn_of_noise
 from refdp.faces.training import assuming, source_for, train, without_guarantee
 from refdp.io import export_xgboost, frames
 from refdp.ledger.certificate import Certificate
@@ -147,6 +148,7 @@ class PrivateEstimator(BaseEstimator):
         records = self._records(frame, Schema(features, target), label)
         params = self._params(paper, records.schema)
         repeated(self.budget, X, y)
+        warn_of_noise(paper, params, records.schema, _unwrapped(self.rows))
 
         def charged(certificate: Certificate) -> None:
             charge(self.budget, paper, params, without_guarantee(certificate, breaches), records.schema)
