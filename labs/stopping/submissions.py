@@ -13,8 +13,8 @@ def build(rounds: int = 4, each: float = 0.25, rule: str = "never") -> Train:
         seen = []
         for number in range(rounds):
             seen.append(float(laplace(curator, f"round {number}", total(records.y), 1.0, each)[0]))
-            exact = {"count": len(records.y) <= number, "largest": bool(np.any(records.y > 0.9)), "never": False}
-            if exact.get(rule, seen[-1] > 3.0):
+            exact = {"count": len(records.y) <= number, "largest": bool(np.any(records.y > 0.9))}
+            if rule != "never" and exact.get(rule, seen[-1] > 3.0):
                 break
         return seen
 

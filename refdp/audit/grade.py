@@ -16,8 +16,9 @@ from refdp.audit.verdicts import Verdict
 from refdp.data.records import Schema
 from refdp.privacy.events import Relation
 
-SEARCH: dict[str, Any] = {"pairs": 40, "counts": (0, 1, 2, 7, 15, 49, 50, 99, 999)}
-"""A short search, unless told otherwise: small data sets of every shape, special records, and a few larger numbers."""
+SEARCH: dict[str, Any] = {"pairs": 40, "counts": (0, 1, 2, 7, 15, 49, 50, 99, 999), "steps": 96}
+"""A short search, unless told otherwise: small data sets of every shape, special records, a few larger numbers, crowds
+at the bounds and changes of the contents that move a release most."""
 
 WORDS = {
     "exception": "an error tells about a record",

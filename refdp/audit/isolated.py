@@ -23,7 +23,7 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, NoReturn
@@ -31,6 +31,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from refdp.audit.observer import held_by, view
+from refdp.audit.reached import Place, followed
 from refdp.data.records import Records
 from refdp.errors import ImpossibleReplay, InvalidParameter
 from refdp.privacy.curator import Curator, Source, Transcript
@@ -53,7 +54,7 @@ class Outcome:
 
     parted: where a replay could not follow. published, raised, beside, state: lines of text that observers see.
     opaque: places of the published object that cannot be read. bad_noise: the run asked for noise that does not exist.
-    failed: why there is nothing to see, if there is nothing.
+    failed: why there is nothing to see, if there is nothing. lines: of the code that was followed, if any was.
     """
 
     transcript: Transcript
@@ -66,6 +67,7 @@ class Outcome:
     opaque: tuple[str, ...] = ()
     bad_noise: str = ""
     failed: str = ""
+    lines: frozenset[Place] = frozenset()
 
 
 Trainer = Callable[[Any, Any], Any]
@@ -82,7 +84,7 @@ def observed(
     """
     _tidied_at_exit()
     own = (*watched, getattr(train, "__module__", "") or "")
-    return _forked(lambda: _run(train, records, source, relation, seed, before, own), relation)
+    return _forked(lambda: run_here(train, records, source, relation, seed, before, own), relation)
 
 
 @cache
@@ -91,10 +93,11 @@ def _tidied_at_exit() -> None:
     atexit.register(shutil.rmtree, Path(tempfile.gettempdir()) / f"refdp-audit-{os.getpid()}", ignore_errors=True)
 
 
-def _run(
+def run_here(
     train: Trainer, records: Records, source: Source, relation: Relation, seed: int, before: Records | None,
-    watched: tuple[str, ...],
+    watched: tuple[str, ...], follow: Callable[[str], bool] | None = None,
 ) -> Outcome:  # fmt: skip
+    """The same in this process. follow: the files whose lines are to be told, if any."""
     if before is not None:
         from refdp.privacy.sources import SampleSource
 
@@ -106,11 +109,12 @@ def _run(
     curator = Curator(recorder, relation)
     result: Any = None
     error: BaseException | None = None
+    lines: set[Place] = set()
     _seeded(seed)
     with _watched() as beside, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            with np.errstate(all="ignore"):
+            with np.errstate(all="ignore"), followed(follow, lines):
                 result = train(records, curator)
         except (Exception, SystemExit) as raised:
             error = raised
@@ -133,6 +137,7 @@ def _run(
         state,
         tuple(shown.opaque) if shown else (),
         _bad_noise(error),
+        lines=frozenset(lines),
     )
 
 
@@ -250,47 +255,53 @@ def _heard(event: str, arguments: tuple[Any, ...], listening: list[bool], seen: 
 
 def _forked(work: Callable[[], Outcome], relation: Relation) -> Outcome:
     """The outcome of `work` in a child process; in this one where there is no fork."""
+    found, why = in_child(work)
+    if isinstance(found, Outcome):
+        return found
+    return Outcome(Transcript(relation), failed=why)
+
+
+def in_child(work: Callable[[], Any]) -> tuple[Any, str]:
+    """What `work` returns in a child process, in this one where there is no fork; None, and why, if nothing came."""
     if not CAN_FORK:
-        return work()
+        return work(), ""
     reading, writing = os.pipe()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # of threads: the child only computes and ends
         child = os.fork()
     if child == 0:
-        _as_child(work, relation, reading, writing)
+        _as_child(work, reading, writing)
     os.close(writing)
     data, ended = _read(reading)
     if not ended:
         os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
     if not ended or not data:
-        why = "the process ended without a result" if ended else f"it did not end within {SECONDS:g} seconds"
-        return Outcome(Transcript(relation), failed=why)
-    found: Outcome = pickle.loads(data)
+        return None, "the process ended without a result" if ended else f"it did not end within {SECONDS:g} seconds"
+    found: tuple[Any, str] = pickle.loads(data)
     return found
 
 
-def _as_child(work: Callable[[], Outcome], relation: Relation, reading: int, writing: int) -> NoReturn:
+def _as_child(work: Callable[[], Any], reading: int, writing: int) -> NoReturn:
     gc.disable()  # a collection would touch, hence copy, every page of the parent
     try:
         os.close(reading)
         try:
-            outcome = work()
+            found: tuple[Any, str] = work(), ""
         except BaseException as error:
-            outcome = Outcome(Transcript(relation), failed=f"{type(error).__name__}: {error}"[:500])
+            found = None, f"{type(error).__name__}: {error}"[:500]
         with os.fdopen(writing, "wb") as pipe:
-            pipe.write(_packed(outcome))
+            pipe.write(_packed(found))
     finally:
         os._exit(0)
 
 
-def _packed(outcome: Outcome) -> bytes:
+def _packed(found: tuple[Any, str]) -> bytes:
     try:
-        return pickle.dumps(outcome, protocol=5)
+        return pickle.dumps(found, protocol=5)
     except Exception as error:
-        why = f"what was released cannot leave its process: {type(error).__name__}: {error}"[:500]
         return pickle.dumps(
-            replace(outcome, transcript=Transcript(outcome.transcript.relation), event=None, failed=why)
+            (None, f"what was released cannot leave its process: {type(error).__name__}: {error}"[:500])
         )
 
 

@@ -11,11 +11,14 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
+from refdp.audit.crowds import crowds
 from refdp.audit.inputs import COUNTS, constants, inputs
 from refdp.audit.isolated import Trainer
+from refdp.audit.reached import own_code
 from refdp.audit.replay import Violation, finite_or_name
 from refdp.audit.search import Search
-from refdp.audit.trainer_rows import rows
+from refdp.audit.steered import STEPS, Steered, steered
+from refdp.audit.trainer_rows import never_run, rows, searched
 from refdp.audit.verdicts import Row, Verdict, completed, is_ok, summary
 from refdp.checks import check_count, check_number
 from refdp.data.records import Schema
@@ -77,6 +80,7 @@ def audit_trainer(
     pairs: int = PAIRS,
     seed: int = 0,
     counts: tuple[int, ...] = COUNTS,
+    steps: int = STEPS,
     first_only: bool = False,
     progress: Progress = lambda done, total: None,
 ) -> TrainerReport:
@@ -84,7 +88,9 @@ def audit_trainer(
 
     train: may read records.x, shape (rows, features), and records.y as arrays, releases through the curator, and
     returns what it publishes. schema: public bounds, categories and label range of the records that are made up.
-    pairs: neighbouring pairs to replay. counts: numbers of records to try. first_only: end at the first violation.
+    pairs: neighbouring pairs to replay. counts: numbers of records to try. steps: further pairs, replayed in short, of
+    a search over contents that follows what changes releases most (`refdp.audit.steered`). first_only: end at the first
+    violation.
     Errors: InvalidParameter for a claim or a search outside the domain.
     """
     if relation not in list(Relation):
@@ -95,17 +101,25 @@ def audit_trainer(
     check_number("delta", delta, least=0, below=1)
     check_count("pairs", pairs)
     check_count("seed", seed, least=0)
+    check_count("steps", steps, least=0)
     audit = Search(train, float(epsilon), float(delta), Relation(relation), seed)
-    for number, pair in enumerate(islice(inputs(schema, audit.relation, seed, counts, constants(train)), pairs)):
+    notes, hints, seen = audit.notes, constants(train), Steered()
+
+    def told() -> bool:
+        return first_only and bool(notes.violations)
+
+    for number, pair in enumerate(islice(inputs(schema, audit.relation, seed, counts, hints), pairs)):
         audit.look(pair, number)
         progress(number + 1, pairs)
-        if first_only and audit.notes.violations:
+        if told():
             break
-    if not (first_only and audit.notes.violations):
+    if not told():
+        seen = steered(audit, crowds(schema, audit.relation), own_code(train), steps, hints, told=told)
+    if not told():
         audit.noise()
-    notes = audit.notes
     found = _once(notes.violations)
-    table = completed(rows(notes, found, audit.epsilon, audit.delta, audit.relation))
+    told_rows = rows(notes, found, audit.epsilon, audit.delta, audit.relation)
+    table = completed([*told_rows, *searched(seen), *never_run(seen, train)])
     worst = max(notes.worst, default=None)
     return TrainerReport(audit.epsilon, audit.delta, audit.relation, notes.pairs, worst, found, table)
 

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from refdp.accounting import account
 from refdp.audit.noise_law import smallest
+from refdp.audit.reached import beginning, fixed
 from refdp.audit.replay import SLACK, Violation
+from refdp.audit.unreached import unreached
 from refdp.audit.verdicts import Row, Verdict
 from refdp.errors import InvalidParameter
 from refdp.privacy.events import Event, Plan, Relation
 
 if TYPE_CHECKING:
     from refdp.audit.search import Notes
+    from refdp.audit.steered import Steered
 
+MOST_LINES = 6
+"""Lines named in a reason."""
 SUBJECT = {
     "sensitivity": "releases", "cost": "releases", "cost of order 2": "releases", "value": "releases",
     "loss": "composition", "composition": "composition", "budget": "composition", "filter": "composition",
@@ -186,3 +192,35 @@ def _floating(notes: Notes) -> Row:
                    decides=False)  # fmt: skip
     return Row("floating point", LEFT, "losses are those of ideal noise; the last bits of floating-point noise can "
                "tell more (Mironov 2012), and were not examined", decides=False)  # fmt: skip
+
+
+def searched(seen: Steered) -> Iterator[Row]:
+    """What the steered search over contents did."""
+    if seen.failed:
+        yield Row("releases", LOOKED, f"the search over contents was cut short: {seen.failed}")
+    if not seen.tried:
+        return
+    shares = ", ".join(f"{name} {share:.3g}" for name, share in sorted(seen.nearest.items())[:MOST_LINES])
+    nearest = f"; most of what is declared: {shares}" if shares else ""
+    yield Row("releases", LOOKED, f"{seen.tried} more pairs replayed in short, crowds at the bounds and changes of the "
+              f"pairs that moved a release most{nearest}")  # fmt: skip
+    if seen.apart:
+        places = sorted(f"{Path(file).name}:{line}" for file, line in seen.apart)
+        yield Row("control flow", LOOKED, f"{len(places)} lines run or not depending on a record, with equal outputs: "
+                  f"{_some(places)}; pairs on either side of them were replayed in full")  # fmt: skip
+
+
+def never_run(seen: Steered, train: Any) -> Iterator[Row]:
+    """Code that no run reached: what it does was not examined, if records can lead there."""
+    blocks = unreached(seen.lines, beginning(train), fixed(train))
+    led = [place for place, by_records in blocks if by_records]
+    if led:
+        yield Row("control flow", LEFT, f"never run, behind a condition on records: {_some(led)}")
+    others = [place for place, by_records in blocks if not by_records]
+    if others:
+        yield Row("control flow", LOOKED, f"never run, behind a condition that names nothing private: {_some(others)}")
+
+
+def _some(places: list[str]) -> str:
+    more = f" and {len(places) - MOST_LINES} more" if len(places) > MOST_LINES else ""
+    return ", ".join(places[:MOST_LINES]) + more

@@ -153,7 +153,7 @@ CHEATS = FIRST | {name: cheat for name, cheat in SECOND.items() if name not in S
 @pytest.mark.parametrize("name", list(CHEATS))
 def test_cheats_are_violations(name: str) -> None:
     cheat = CHEATS[name]
-    search: dict[str, Any] = {"pairs": 3} if name in SLOW else {"first_only": True}
+    search: dict[str, Any] = {"pairs": 3, "steps": 0} if name in SLOW else {"first_only": True}
     if cheat.kind == "number of records":
         search["counts"] = (49, 50, 63, 64)
     report = refdp.audit_trainer(cheat.train, SCHEMA, cheat.epsilon, cheat.delta, **search)
@@ -164,10 +164,10 @@ def test_cheats_are_violations(name: str) -> None:
 @pytest.mark.parametrize("name", SEARCHED)
 def test_numbers_in_the_code_are_tried(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     cheat = SECOND[name]
-    found = refdp.audit_trainer(cheat.train, SCHEMA, cheat.epsilon, counts=(1,), pairs=36, first_only=True)
+    found = refdp.audit_trainer(cheat.train, SCHEMA, cheat.epsilon, counts=(1,), pairs=36, steps=0, first_only=True)
     assert found.verdict is Verdict.VIOLATION
     monkeypatch.setattr("refdp.audit.trainer.constants", lambda train: ())
-    blind = refdp.audit_trainer(cheat.train, SCHEMA, cheat.epsilon, counts=(1,), pairs=36, first_only=True)
+    blind = refdp.audit_trainer(cheat.train, SCHEMA, cheat.epsilon, counts=(1,), pairs=36, steps=0, first_only=True)
     assert blind.violations == ()
 
 
@@ -175,7 +175,7 @@ def test_numbers_in_the_code_are_tried(name: str, monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize("name", list(HONEST))
 def test_honest_trainers_are_not_accused(name: str) -> None:
     honest = HONEST[name]
-    report = refdp.audit_trainer(honest.train, SCHEMA, honest.epsilon, honest.delta, pairs=8)
+    report = refdp.audit_trainer(honest.train, SCHEMA, honest.epsilon, honest.delta, pairs=8, steps=0)
     assert report.violations == ()
     assert report.verdict is Verdict.NOT_EXAMINED  # eight pairs have no number of records from 50 on
     assert next(row for row in report.coverage if row.what == "record counts").verdict is Verdict.NOT_EXAMINED
@@ -222,7 +222,7 @@ def past_its_checks(scale: float) -> Any:
 
 @needs_fork
 def test_a_search_of_all_counts_ends_in_not_found() -> None:
-    report = refdp.audit_trainer(simple, SCHEMA, 1.0, pairs=30, counts=(9, 49, 99))
+    report = refdp.audit_trainer(simple, SCHEMA, 1.0, pairs=30, steps=24, counts=(9, 49, 99))
     assert report.ok and report.verdict is Verdict.NOT_FOUND
     floating = next(row for row in report.coverage if row.what == "floating point")
     assert floating.verdict is Verdict.NOT_EXAMINED and not floating.decides
@@ -230,13 +230,13 @@ def test_a_search_of_all_counts_ends_in_not_found() -> None:
 
 @needs_fork
 def test_noise_of_its_own_is_not_examined() -> None:
-    report = refdp.audit_trainer(own_noise, SCHEMA, 1.0, pairs=3)
+    report = refdp.audit_trainer(own_noise, SCHEMA, 1.0, pairs=3, steps=0)
     assert report.verdict is Verdict.NOT_EXAMINED and report.violations == ()
 
 
 @needs_fork
 def test_an_unknown_law_is_never_ok() -> None:
-    report = refdp.audit_trainer(unknown_law, SCHEMA, 1.0, pairs=3)
+    report = refdp.audit_trainer(unknown_law, SCHEMA, 1.0, pairs=3, steps=0)
     assert report.verdict is Verdict.VIOLATION
     assert any("no law is known" in row.reason for row in report.coverage)
 
@@ -244,9 +244,9 @@ def test_an_unknown_law_is_never_ok() -> None:
 @needs_fork
 @pytest.mark.parametrize("scale", [0.0, float("nan"), -1.0])
 def test_an_invalid_scale_is_found(scale: float) -> None:
-    report = refdp.audit_trainer(past_its_checks(scale), SCHEMA, 1.0, pairs=2)
+    report = refdp.audit_trainer(past_its_checks(scale), SCHEMA, 1.0, pairs=2, steps=0)
     assert {violation.kind for violation in report.violations} == {"noise scale"}
-    refused = refdp.audit_trainer(lambda records, curator: Laplace(scale), SCHEMA, 1.0, pairs=2)
+    refused = refdp.audit_trainer(lambda records, curator: Laplace(scale), SCHEMA, 1.0, pairs=2, steps=0)
     assert {violation.kind for violation in refused.violations} == {"noise scale"}
 
 

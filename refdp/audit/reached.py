@@ -1,0 +1,104 @@
+"""Which lines of somebody's code ran: what steers a search over records, and what a search never reached."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import os
+import sys
+import sysconfig
+import types
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+Place = tuple[str, int]
+"""File and line."""
+
+_LIBRARIES = tuple(
+    os.path.realpath(path)
+    for path in {*sysconfig.get_paths().values(), str(Path(__file__).parents[1])}
+    if path and len(Path(path).parts) > 2
+)
+
+
+def own_code(train: Any, *files: str) -> Callable[[str], bool]:
+    """Whether a file is the trainer's own or one beside it: neither Python's, nor a package's, nor refdp's.
+
+    files: followed besides, wherever they lie.
+    """
+    named = {*files, _file_of(train)}
+
+    @cache
+    def follow(file: str) -> bool:
+        if file in named:
+            return True
+        if file.startswith("<frozen") or not os.path.exists(file):
+            return file.startswith("<ipython") or "ipykernel" in file
+        real = os.path.realpath(file)
+        return not any(real.startswith(library + os.sep) for library in _LIBRARIES)
+
+    return follow
+
+
+def beginning(train: Any) -> Place | None:
+    """Where the trainer's own text begins; None where it is not Python's."""
+    code = _code_of(train)
+    return None if code is None else (code.co_filename, code.co_firstlineno)
+
+
+def fixed(train: Any) -> dict[str, Any]:
+    """What a trainer's text names from outside: the variables of the function around it, those of its module apart."""
+    while isinstance(train, functools.partial):
+        train = train.func
+    train = inspect.unwrap(train)
+    code, cells = _code_of(train), getattr(train, "__closure__", None)
+    if code is None or cells is None:
+        return {}
+    return {name: cell.cell_contents for name, cell in zip(code.co_freevars, cells) if _is_filled(cell)}
+
+
+def _is_filled(cell: types.CellType) -> bool:
+    try:
+        return cell.cell_contents is not cell
+    except ValueError:
+        return False
+
+
+def _file_of(train: Any) -> str:
+    code = _code_of(train)
+    return "" if code is None else code.co_filename
+
+
+def _code_of(train: Any) -> types.CodeType | None:
+    while isinstance(train, functools.partial):
+        train = train.func
+    train = inspect.unwrap(train)
+    code = getattr(getattr(train, "__func__", train), "__code__", None)
+    if code is None:
+        code = getattr(vars(type(train)).get("__call__"), "__code__", None)
+    return code if isinstance(code, types.CodeType) else None
+
+
+@contextmanager
+def followed(follow: Callable[[str], bool] | None, lines: set[Place]) -> Iterator[None]:
+    """Meanwhile, the lines that run in files to follow are added to `lines`."""
+    if follow is None:
+        yield
+        return
+
+    def within(frame: Any, event: str, argument: Any) -> Any:
+        lines.add((frame.f_code.co_filename, frame.f_lineno))
+        return within
+
+    def called(frame: Any, event: str, argument: Any) -> Any:
+        return within if follow(frame.f_code.co_filename) else None
+
+    before = sys.gettrace()
+    sys.settrace(called)
+    try:
+        yield
+    finally:
+        sys.settrace(before)

@@ -1,0 +1,119 @@
+"""The search over contents: crowds, changes of what moves a release most, and lines that no run reached."""
+
+from __future__ import annotations
+
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import refdp
+from refdp.audit.crowds import crowds, mutated
+from refdp.audit.isolated import CAN_FORK
+from refdp.audit.reached import beginning, fixed, followed, own_code
+from refdp.audit.unreached import unreached
+from refdp.audit.verdicts import Row, Verdict
+from refdp.noise.mechanisms import Laplace
+from refdp.privacy.events import Relation
+from tests.audit.cheats.contents import CONTENTS, gains
+from tests.audit.cheats.zoo import SCHEMA, count, declared
+
+needs_fork = pytest.mark.skipif(not CAN_FORK, reason="runs have processes of their own by fork")
+
+
+def row(report: Any, what: str) -> Row:
+    return next(one for one in report.coverage if one.what == what)
+
+
+@needs_fork
+@pytest.mark.parametrize("relation", list(Relation))
+def test_a_split_by_lemma_1_is_refused(relation: Relation) -> None:
+    cheat = CONTENTS["split_by_lemma_1"]
+    blind = refdp.grade(cheat.train, SCHEMA, 1.0, relation, pairs=8, steps=0)
+    assert relation is Relation.REPLACE_ONE or not blind.report.violations
+    found = refdp.grade(cheat.train, SCHEMA, 1.0, relation, pairs=8, first_only=True)
+    assert not found.passed and "release 'split' changes by" in found.text
+    named = {(one.kind, one.release, one.claim) for one in found.report.violations}
+    assert ("sensitivity", "split", "dpboost/lemma-1") in named
+
+
+def test_a_crowd_comes_near_the_limit_of_the_gain() -> None:
+    first = next(iter(crowds(SCHEMA, Relation.ADD_REMOVE)))
+    change = gains(first.first(), 3) - gains(first.second(), 3)
+    assert np.min(change) == pytest.approx(-2.60369, abs=1e-4)  # the witness of dpboost/lemma-1
+
+
+@pytest.mark.parametrize("relation", list(Relation))
+def test_changed_pairs_are_neighbours_within_the_schema(relation: Relation) -> None:
+    generator = np.random.default_rng(5)
+    for pair in islice(crowds(SCHEMA, relation), 40):
+        for _ in range(20):
+            pair = mutated(pair, generator, (0.25, 7.0), 300)
+        assert pair.base.size <= 310 and 0 <= pair.position <= pair.base.size
+        assert (pair.old is None) == (relation is Relation.ADD_REMOVE)
+        assert pair.first().size - pair.second().size == (relation is Relation.ADD_REMOVE)
+        assert np.all(np.abs(pair.first().y) <= 1) and np.all(np.nan_to_num(pair.first().x[:, 0]) <= 1)
+
+
+@needs_fork
+def test_new_lines_lead_to_hidden_branches() -> None:
+    cheat = CONTENTS["looks_at_a_full_house"]
+    plain: dict[str, Any] = {"pairs": 8, "counts": (1,), "first_only": True}
+    found = refdp.audit_trainer(cheat.train, SCHEMA, 1.0, **plain)
+    assert found.verdict is Verdict.VIOLATION
+    assert not refdp.audit_trainer(cheat.train, SCHEMA, 1.0, steps=0, **plain).violations
+
+
+@needs_fork
+def test_what_no_run_reached_is_not_examined() -> None:
+    report = refdp.audit_trainer(CONTENTS["never_reached"].train, SCHEMA, 1.0, pairs=6, steps=24)
+    told = row(report, "control flow")
+    assert not report.ok and told.verdict is Verdict.NOT_EXAMINED
+    assert "never run, behind a condition on records: contents.py:" in told.reason
+
+
+def guarded(records: Any, curator: Any) -> Any:
+    """Every branch on records is taken by some pair; the other depends on the neighbours alone."""
+    exact = float(len(records.y))
+    if curator.relation is Relation.REPLACE_ONE:
+        return exact
+    if exact > 10:
+        exact = float(np.rint(exact))
+    noisy = curator.release("n", Laplace(1.0), np.array([exact]), sensitivity=declared(1.0))
+    return max(float(noisy[0]), 0.0)
+
+
+@needs_fork
+def test_an_honest_trainer_with_branches_is_not_accused() -> None:
+    report = refdp.audit_trainer(guarded, SCHEMA, 1.0, pairs=12, counts=(3, 49), steps=48)
+    told = row(report, "control flow")
+    assert report.violations == () and told.verdict is Verdict.NOT_FOUND
+    assert "lines run or not depending on a record" in told.reason
+    assert "behind a condition that names nothing private: test_steered.py:" in told.reason
+
+
+def settled(least: float | None) -> Any:
+    def train(records: Any, curator: Any) -> Any:
+        if least is not None and np.min(records.y) < least:
+            return least
+        return count(records, curator)
+
+    return train
+
+
+@pytest.mark.parametrize(("least", "led"), [(None, False), (-9.0, True)])
+def test_a_condition_that_is_settled_outside_leads_nowhere(least: float | None, led: bool) -> None:
+    train, lines = settled(least), set[tuple[str, int]]()
+    pair = next(iter(crowds(SCHEMA, Relation.ADD_REMOVE)))
+
+    class Curator:
+        def release(self, *arguments: Any, **named: Any) -> Any:
+            return np.zeros(1)
+
+    with followed(own_code(train), lines):
+        train(pair.base, Curator())
+    assert {Path(file).name for file, _ in lines} == {"test_steered.py", "zoo.py"}
+    found = unreached(lines, beginning(train), fixed(train))
+    assert [by_records for place, by_records in found if place.startswith("test_steered")] == [led]
