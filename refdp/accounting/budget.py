@@ -46,11 +46,14 @@ SLACK = 1e-9
 
 @dataclass(frozen=True)
 class Entry:
-    """One charge. scope: the records that it is about, None for all. epsilon, delta: what is established of it."""
+    """One charge. scope: the records that it is about, None for all. epsilon, delta: what is established of it.
+
+    plan: what is composed; None for what has no plan, a private selection, which only adds its epsilon and delta.
+    """
 
     name: str
     scope: str | None
-    plan: Plan
+    plan: Plan | None
     epsilon: float
     delta: float
 
@@ -100,13 +103,25 @@ class PrivacyBudget:
             )
         known = established or (account(plan, delta=0.0).epsilon, 0.0)
         plan = plan_in(plan_out(plan))  # as a file would have it
+        self._take(Entry(name, scope, plan, *map(float, known)))
+
+    def charge_known(self, epsilon: float, delta: float, *, name: str = "", scope: str | None = None) -> None:
+        """Take (epsilon, delta) of something that is no plan of releases: figures add up. Else as `charge`.
+
+        Errors: BudgetExceeded; InvalidParameter for figures outside their domain.
+        """
+        check_number("epsilon", epsilon, least=0)
+        check_number("delta", delta, least=0, below=1)
+        self._take(Entry(name, scope, None, float(epsilon), float(delta)))
+
+    def _take(self, entry: Entry) -> None:
         with self._held():
-            entries = [*self._entries, Entry(name, scope, plan, *map(float, known))]
+            entries = [*self._entries, entry]
             cost = self._cost(entries)
             if not cost <= self.epsilon * (1 + SLACK):
                 raise BudgetExceeded(
-                    f"{name or 'a release'} would bring epsilon to {cost:.6g} at delta {self.delta:g}: the budget has "
-                    f"{self.epsilon:g}, of which {self._cost(self._entries):.6g} is spent"
+                    f"{entry.name or 'a release'} would bring epsilon to {cost:.6g} at delta {self.delta:g}: the "
+                    f"budget has {self.epsilon:g}, of which {self._cost(self._entries):.6g} is spent"
                 )
             self._entries = entries
             if self.file is not None:
@@ -153,14 +168,20 @@ class PrivacyBudget:
         return max(self._of([one for one in entries if one.scope in (None, name)]) for name in chosen)
 
     def _of(self, entries: Sequence[Entry]) -> float:
-        """Epsilon of these charges together."""
+        """Epsilon of these charges together: all figures added, or plans at the delta that the others leave."""
         if not entries:
             return 0.0
         delta = self.delta / 2 if self.adaptive else self.delta
         allowed = math.fsum(one.delta for one in entries) <= delta * (1 + SLACK)
         added = math.fsum(one.epsilon for one in entries) if allowed else math.inf
-        event = Sequential(tuple(one.plan.event for one in entries))
-        return min(added, self._fixed_order(event, delta) if self.adaptive else self._accounted(event, delta))
+        event = Sequential(tuple(one.plan.event for one in entries if one.plan is not None))
+        known = [one for one in entries if one.plan is None]
+        if not known:
+            return min(added, self._fixed_order(event, delta) if self.adaptive else self._accounted(event, delta))
+        left = delta - math.fsum(one.delta for one in known)
+        if self.adaptive or not event.events or left < 0:  # a filter of one Renyi order knows nothing of figures
+            return added
+        return min(added, math.fsum(one.epsilon for one in known) + self._accounted(event, left))
 
     def _accounted(self, event: Event, delta: float) -> float:
         quick = any(isinstance(one.mechanism, DiscreteGaussian) for one in releases(event))  # takes gigabytes
@@ -196,7 +217,13 @@ class PrivacyBudget:
             data = json.loads(self.file.read_text(encoding="utf-8"))
             same = self._head() == {name: data.get(name) for name in self._head()}
             entries = [
-                Entry(str(one["name"]), one["scope"], plan_in(one["plan"]), float(one["epsilon"]), float(one["delta"]))
+                Entry(
+                    str(one["name"]),
+                    one["scope"],
+                    None if one["plan"] is None else plan_in(one["plan"]),
+                    float(one["epsilon"]),
+                    float(one["delta"]),
+                )
                 for one in data["entries"]
             ]
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
@@ -210,7 +237,7 @@ class PrivacyBudget:
         assert self.file is not None
         entries = [
             {"name": one.name, "scope": one.scope, "epsilon": one.epsilon, "delta": one.delta,
-             "plan": plan_out(one.plan)}
+             "plan": None if one.plan is None else plan_out(one.plan)}
             for one in self._entries
         ]  # fmt: skip
         aside = self.file.with_name(self.file.name + ".new")
@@ -260,6 +287,10 @@ class ScopedBudget:
     def charge(self, plan: Plan, *, established: tuple[float, float] | None = None, name: str = "") -> None:
         """As `PrivacyBudget.charge`, for this scope."""
         self.budget.charge(plan, established=established, name=name, scope=self.scope)
+
+    def charge_known(self, epsilon: float, delta: float, *, name: str = "") -> None:
+        """As `PrivacyBudget.charge_known`, for this scope."""
+        self.budget.charge_known(epsilon, delta, name=name, scope=self.scope)
 
     def spent(self) -> float:
         """Epsilon of what concerns these records."""

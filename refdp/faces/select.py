@@ -18,11 +18,14 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from refdp.accounting.budget import PrivacyBudget, ScopedBudget
 from refdp.accounting.selection import Repetitions, selection_epsilon
 from refdp.checks import check_number
+from refdp.data.records import Schema
 from refdp.errors import InvalidParameter, PrivacyWarning, RepeatedFitWarning
 from refdp.faces import registry
 from refdp.faces.seeds import ReproducibleSeed, generator_for, seeded
+from refdp.io import frames
 from refdp.ledger.certificate import Certificate, Guarantee
 from refdp.noise.calibration import laplace_charge
 from refdp.privacy.curator import Curator
@@ -56,6 +59,7 @@ def select(
     mean_runs: float | None = None,
     eta: int = 0,
     delta: float | None = None,
+    budget: PrivacyBudget | ScopedBudget | None = None,
     insecure_seed: ReproducibleSeed | None = None,
 ) -> Selection:
     """Train and score candidates at random, K times, and return the best.
@@ -63,8 +67,9 @@ def select(
     candidates: unfitted estimators of refdp with public bounds and classes or label_bounds, of one relation.
     score_epsilon: pure epsilon of each score. mean_runs: E K, twice the number of candidates if not given. eta: 0 for
     the logarithmic law of K (cheaper), 1 for the geometric one. delta: of the result; the largest of the candidates'.
-    Errors: InvalidParameter for candidates that do not go together, before any record is touched, or of which nothing
-    is established; what fits raise.
+    budget: a `refdp.PrivacyBudget` that the whole selection is charged to before the first run, its epsilon at delta.
+    Errors: InvalidParameter for candidates that do not go together or of which nothing is established, and
+    BudgetExceeded, before any run; what fits raise.
     """
     kept = _checked(candidates)
     check_number("score_epsilon", score_epsilon, above=0)
@@ -76,6 +81,11 @@ def select(
     charge = laplace_charge(score_epsilon, declared, declared, "discrete", touched=1)
     generator = generator_for(insecure_seed)
     drawn = np.random.default_rng() if generator is None else generator
+    plans, largest = _plans(kept, _schema(kept[0], X, y), charge, relation)
+    at = largest if delta is None else delta
+    epsilon = selection_epsilon(law, plans, at)
+    if budget is not None:
+        budget.charge_known(epsilon, at, name="selection")
     best: tuple[float, int, Any] | None = None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RepeatedFitWarning)
@@ -87,9 +97,6 @@ def select(
                 best = score, index, model
     assert best is not None  # K is at least 1
     score, index, model = best
-    plans, largest = _plans(kept, model.model_.schema, charge, relation)
-    at = largest if delta is None else delta
-    epsilon = selection_epsilon(law, plans, at)
     certificate = _certificate(model.certificate_, epsilon, at, law, len(kept))
     certificate = certificate.assuming(*seeded(generator))
     model.certificate_ = certificate
@@ -110,6 +117,13 @@ def _checked(candidates: Sequence[Any]) -> list[Any]:
         if getattr(one, "extra_trees", 0) or getattr(one, "scheme", "") == "np":
             raise InvalidParameter("a candidate with extra_trees or scheme 'np': its plan is not what it costs")
     return kept
+
+
+def _schema(candidate: Any, X: Any, y: Any) -> Schema:
+    """The public description that every candidate is trained under. Errors: InvalidParameter, InvalidRecords."""
+    asked = clone(candidate)
+    features, _ = asked._described(asked._validated(X, reset=True))
+    return Schema(features, asked._target(frames.labels(y))[0])
 
 
 def _score(model: Any, X: Any, y: Any, charge: Charge, relation: Relation, generator: np.random.Generator) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,9 @@ from scipy.special import logsumexp
 
 import refdp
 from refdp.accounting.selection import Repetitions, selected, selection_epsilon
-from refdp.errors import InvalidParameter
+from refdp.errors import BudgetExceeded, InvalidParameter
 from refdp.noise.mechanisms import Gaussian, Laplace
-from refdp.privacy.events import Plan, Relation, Release, Sensitivity
+from refdp.privacy.events import Plan, Relation, Release, Repeat, Sensitivity
 
 R = Relation.ADD_REMOVE
 LAWS = [Repetitions(eta, gamma) for eta in (0, 1) for gamma in (0.5, 0.1, 0.01)]
@@ -133,6 +134,39 @@ def test_pure_candidates_cost_twice_a_run() -> None:
     kind = refdp.DPBoostRegressor(epsilon=0.5, label_bounds=(0, 1), insecure_seed=seed, **PUBLIC)
     chosen = refdp.select([kind], x, y, score_epsilon=0.25, mean_runs=3, insecure_seed=seed)
     assert chosen.epsilon == pytest.approx(1.5)
+
+
+def test_a_selection_is_charged_before_its_first_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """1.5 for the selection; a fit of .5 after it, by figures and, beside Gaussian plans, by what they compose to."""
+    x, y = records()
+    seed = refdp.ReproducibleSeed(1)
+    kind = refdp.DPBoostRegressor(epsilon=0.5, label_bounds=(0, 1), insecure_seed=seed, **PUBLIC)
+    given: dict[str, Any] = {"score_epsilon": 0.25, "mean_runs": 3, "insecure_seed": seed}
+    budget = refdp.PrivacyBudget(2.0)
+    refdp.select([kind], x, y, budget=budget.on("these"), **given)
+    assert budget.spent() == budget.spent("these") == pytest.approx(1.5) and budget.spent("others") == 0.0
+    kind.set_params(budget=budget).fit(x, y)
+    assert budget.spent() == pytest.approx(2.0)
+    kind.set_params(budget=None)
+    monkeypatch.setattr(refdp.DPBoostRegressor, "fit", lambda *_: pytest.fail("a run began"))
+    with pytest.raises(BudgetExceeded, match="selection would bring"):
+        refdp.select([kind], x, y, budget=budget, **given)
+    broken = refdp.DPBoostRegressor(label_bounds=(0, 1), as_published=True, **PUBLIC)
+    with pytest.raises(InvalidParameter, match="nothing is established"):
+        refdp.select([broken], x, y, **given)
+
+
+def test_figures_leave_the_rest_of_delta_to_plans(tmp_path: Path) -> None:
+    gauss = Plan(R, Repeat(Release("sum", Gaussian(8.0), Sensitivity(1.0, 2, "none", R)), 16))
+    budget = refdp.PrivacyBudget(9.0, 1e-5, file=tmp_path / "budget.json")
+    alone = refdp.account(gauss, delta=1e-5).epsilon
+    budget.charge(gauss, established=(alone, 1e-5))
+    assert budget.spent() == pytest.approx(alone, rel=1e-6)
+    budget.charge_known(1.0, 4e-6)
+    assert budget.spent() == pytest.approx(1 + refdp.account(gauss, delta=6e-6).epsilon, rel=1e-6)
+    assert refdp.PrivacyBudget(9.0, 1e-5, file=tmp_path / "budget.json").spent() == budget.spent()
+    with pytest.raises(BudgetExceeded):
+        budget.charge_known(0.1, 1e-5)
 
 
 def test_candidates_that_do_not_go_together_are_refused() -> None:
