@@ -42,7 +42,9 @@ class Feasible:
         """
         chosen = np.array([f for f in features if len(candidates.thresholds[f])], dtype=np.intp)
         chosen = chosen if len(chosen) else candidates.feature[:1]
-        return cls(candidates, chosen, np.isin(candidates.feature, chosen)[None])
+        offered = np.zeros(len(candidates.thresholds), dtype=np.bool_)
+        offered[chosen] = True
+        return cls(candidates, chosen, offered[candidates.feature][None])
 
     def columns(self, feature: int) -> slice:
         """The positions of a feature's candidates."""

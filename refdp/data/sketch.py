@@ -7,6 +7,7 @@ Weighted quantile summaries, their merge and prune: Chen and Guestrin 2016, appe
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -109,13 +110,26 @@ class Summary:
 def quantile_edges(weights: Floats, count: int) -> Positions:
     """At most `count` lower edges of bins, 1 to bins - 1, that part the weights evenly; at least one.
 
-    weights: noisy weights of the bins of one feature, which can be negative; without any positive one all count alike.
+    weights: noisy weights of the bins of one feature, shape (bin,), which can be negative; without any positive one all
+    count alike.
     """
     kept = np.maximum(weights, 0.0)
-    bins = np.arange(len(weights), dtype=np.float64)
-    summary = Summary.exact(bins, kept if kept.any() else np.ones_like(kept))
+    return parted(kept, count) if kept.any() else evenly(len(weights), count)
+
+
+def parted(weights: Floats, count: int) -> Positions:
+    """`quantile_edges` of weights >= 0 of the bins of one feature, shape (bin,), not all of them 0."""
+    summary = Summary.exact(np.arange(len(weights), dtype=np.float64), weights)
     edges = summary.pruned(count).value[1:].astype(np.intp)  # nothing lies below the first
     return edges if len(edges) else np.array([len(weights) // 2], dtype=np.intp)
+
+
+@lru_cache(maxsize=64)
+def evenly(bins: int, count: int) -> Positions:
+    """`parted` for bins that all count alike: of every feature when a plan is read. Shape (edge,), read-only."""
+    edges = parted(np.ones(bins), count)
+    edges.setflags(write=False)
+    return edges
 
 
 # --- Quantiles by the exponential mechanism ---------------------------------------------------------------------------
