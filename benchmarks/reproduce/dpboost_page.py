@@ -180,7 +180,7 @@ def noise_of_a_score() -> str:
 
 
 def deviation(method: str, epsilon: float) -> float:
-    """As `noise_of_a_score`, for one method; it depends on no record (PARA: for as many trees as on Adult)."""
+    """Deviation of a method's score by noise alone; it depends on no record (PARA: for as many trees as on Adult)."""
     params = METHODS[method].params(TASKS["adult"], epsilon)
     budget = params.tree_epsilon(TWO_CLASSES)
     charges = [params.leaf_charge(budget, b.clip) for blocks in params.ensembles() for b in blocks]

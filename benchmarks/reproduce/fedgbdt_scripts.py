@@ -31,24 +31,24 @@ from refdp.privacy.sources import SampleSource, asked
 
 @dataclass(frozen=True)
 class ScriptFeasible(Feasible):
-    """As `Feasible`, with the scripts' range of candidates. separating: what `Feasible` would leave open."""
+    """Feasible splits, with the scripts' range of candidates. separating: what `Feasible` would leave open."""
 
     separating: Any = None
 
     @classmethod
     def root(cls, candidates: Candidates, features: Sequence[int]) -> ScriptFeasible:
-        """As `Feasible.root`."""
+        """Level 0: every candidate of the given features."""
         start = Feasible.root(candidates, features)
         return cls(candidates, start.features, start.open, start)
 
     def drawn(self, uniform: Floats) -> Positions:
-        """As `Feasible.drawn`; where nothing is open, a candidate that sends all records of the node the same way."""
+        """One candidate a node; where nothing is open, a candidate that sends all records of the node the same way."""
         inside = np.isin(self.candidates.feature, self.features) & ~self.separating.open
         dead = ~self.open.any(axis=1)
         return Feasible(self.candidates, self.features, np.where(dead[:, None], inside, self.open)).drawn(uniform)
 
     def split(self, chosen: Positions) -> ScriptFeasible:
-        """As `Feasible.split`."""
+        """The next level, when node k is split by candidate chosen[k]."""
         below = Feasible(self.candidates, self.features, self.open).split(chosen)
         open_ones = below.open.copy()
         left = open_ones[0::2]
@@ -65,7 +65,7 @@ class ApartSource(SampleSource):
         self._deviations = np.array(deviations)[:, None]
 
     def release(self, request: Request) -> NDArray[Any]:
-        """As `SampleSource.release`."""
+        """Noise from the generator."""
         if request.path[-1] != "leaves":
             return super().release(request)
         _, value = asked(request)

@@ -43,7 +43,7 @@ def padded_change(n: Any, N: Any, G: Any, g: Any, lam: Any) -> Any:
 
 
 def unit_child(n: Any, G: Any, g: Any, lam: Any) -> tuple[Any, ...]:
-    """As `child`, with g* = 1 as the unit of gradients."""
+    """One child's term of the gain, with g* = 1 as the unit of gradients."""
     return lam > 0, *within(g, 1), *within(G, n)
 
 

@@ -79,18 +79,18 @@ class Recursion:
 
     @classmethod
     def choose(
-        cls, chosen: Selections, reach: float, origin: float, tilt: float, log_cut: float, answer: float
+        cls, chosen: Selections, width: float, origin: float, tilt: float, log_cut: float, answer: float
     ) -> Recursion | None:
-        """A grid for an answer near `answer`; reach: the spread of the whole loss. None if it would be too large."""
+        """A grid for an answer near `answer`; width: the spread of the whole loss. None if it would be too large."""
         size = chosen.size
         spread = chosen.count * size**2 + sum(count * _width(inner) ** 2 for inner, count in chosen.rest)
-        reach = max(reach, 3.5 * math.sqrt(spread))
+        width = max(width, 3.5 * math.sqrt(spread))
         smallest = min((_width(inner) for inner, _ in chosen.rest), default=math.inf)
-        cells = max(_CELLS, math.ceil(size / min(smallest / 12, reach / 280, (answer or reach) / 400)))
+        cells = max(_CELLS, math.ceil(size / min(smallest / 12, width / 280, (answer or width) / 400)))
         step = size / cells
-        top = chosen.count * size + sum(count * distributions.reach(inner)[1] for inner, count in chosen.rest)
-        low = max(-top - 2 * step, -reach, -20.0)
-        high = min(top + 2 * step, answer + reach)
+        top = chosen.count * size + sum(count * distributions.loss_range(inner)[1] for inner, count in chosen.rest)
+        low = max(-top - 2 * step, -width, -20.0)
+        high = min(top + 2 * step, answer + width)
         first, last = math.floor((low - origin) / step), math.ceil((high - origin) / step)
         if (last - first) * cells * chosen.count > _LARGEST:
             return None
@@ -326,5 +326,5 @@ def _width(node: Node) -> float:
     """How wide one loss of a node spreads (two deviations at least), for the choice of a grid only."""
     if isinstance(node, (GaussianCost, DiscreteGaussianCost)):
         return 2 * node.mu
-    low, high = distributions.reach(node)
+    low, high = distributions.loss_range(node)
     return high - low

@@ -285,7 +285,7 @@ class ScopedBudget:
     scope: str
 
     def charge(self, plan: Plan, *, established: tuple[float, float] | None = None, name: str = "") -> None:
-        """As `PrivacyBudget.charge`, for this scope."""
+        """Charge a plan to the budget, for these records only. Errors: those of `PrivacyBudget.charge`."""
         self.budget.charge(plan, established=established, name=name, scope=self.scope)
 
     def charge_known(self, epsilon: float, delta: float, *, name: str = "") -> None:

@@ -4,9 +4,9 @@ With K(λ) = sum_j c_j log E[e^{λ L_j}], the tilted measures p e^{λl - K_j} ar
 sum is centred near the ε in question, where untilting multiplies by e^{K - λε}. Hence the error of the transform is
 small against δ(ε) itself, however small that is. Error terms, all of them added to the upper and taken from the lower
 end:
-- transform: ‖error‖₂ <= growth (η sum_j c_j ‖p_j‖₂ + (η + power) ‖result‖₂), with η = 8 u log2 N for each transform of
-  length N (Higham 2002, Theorem 24.2, with u = 2^-53; the tests measure a tenth of it), and what short parts that were
-  summed before bring along (`_merged`). It is met with the 2-norm of the weights;
+- transform: ‖error‖₂ <= amplification (η sum_j c_j ‖p_j‖₂ + (η + power) ‖result‖₂), with η = 8 u log2 N for each
+  transform of length N (Higham 2002, Theorem 24.2, with u = 2^-53; the tests measure a tenth of it), and what short
+  parts that were summed before bring along (`_merged`). It is met with the 2-norm of the weights;
 - wrap-around: tilted mass outside the window, at most e^-WINDOW at each end by Chernoff's bound. It is mass in the
   wrong place, at most e^-WINDOW e^{K-λε}; what belongs above the window is added on its own;
 - relative: 2^-49 (4 + max |λl|) for every composed measure, N 2^-50 and 2^-49 (λ + 1) max |l| for the running sums;
@@ -200,8 +200,8 @@ def compose(parts: list[Part], tilt: float) -> Composition:
 def _transform_error(count: int, length: int, input_error: float, inherited: float, norm: float) -> float:
     """The 2-norm of what the two transforms and the powers between them, and the sums before them, can be off by."""
     eta, power = _eta(length), 16 * 2.0**-53 * count
-    growth = math.exp(min(math.sqrt(length) * (eta * input_error + inherited), 700.0))
-    return growth * (eta * input_error + inherited + (eta + power) * (norm + eta)) + math.exp(-60)
+    amplification = math.exp(min(math.sqrt(length) * (eta * input_error + inherited), 700.0))
+    return amplification * (eta * input_error + inherited + (eta + power) * (norm + eta)) + math.exp(-60)
 
 
 def _eta(length: int) -> float:

@@ -31,10 +31,10 @@ def asoodeh(orders: Array, rho: Array, delta: float) -> Array:
     For every order and δ: the convex r^α - 1 - α(r - 1) >= 0 has slope α(e^{(α-1)ε} - 1) at r = e^ε, so that its mean
     e^{(α-1)ρ} - 1 is at least that slope times the mean of (r - e^ε)_+, which is δ.
     """
-    growth = (orders - 1) * rho
+    exponent = (orders - 1) * rho
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-        log_growth = np.where(growth > 30, growth, np.log(np.expm1(np.minimum(growth, 30))))
-        return per_order(np.logaddexp(0.0, log_growth - np.log(orders) - math.log(delta)), orders)
+        log_excess = np.where(exponent > 30, exponent, np.log(np.expm1(np.minimum(exponent, 30))))
+        return per_order(np.logaddexp(0.0, log_excess - np.log(orders) - math.log(delta)), orders)
 
 
 def epsilons(orders: Array, rho: Array, delta: float) -> Array:

@@ -66,7 +66,7 @@ def measure_of(node: Node, view: View) -> Measure:
             return _discretised(pair_of(node, view), view)
 
 
-def pair_of(node: Node, view: View) -> pairs.Pair:
+def pair_of(node: Node, view: View) -> pairs.DominatingPair:
     """The pair of a cost or of a sampled node; for anything else its own measure seen as a pair."""
     match node:
         case GaussianCost():
@@ -98,14 +98,14 @@ def pair_of(node: Node, view: View) -> pairs.Pair:
             return mixtures.MeasuredPair(measure_of(node, view))
 
 
-def _inner_pair(node: Node, view: View) -> pairs.Pair:
+def _inner_pair(node: Node, view: View) -> pairs.DominatingPair:
     if isinstance(node, (Composed, Blocks, Mixture, DiscreteGaussianCost)):
-        low, high = reach(node)
+        low, high = loss_range(node)
         view = replace(view, step=max((high - low) / _INNER_CELLS, 1e-9))
     return pair_of(node, view)
 
 
-def _sampled(rate: float, inner: pairs.Pair, method: str, view: View) -> pairs.Pair:
+def _sampled(rate: float, inner: pairs.DominatingPair, method: str, view: View) -> pairs.DominatingPair:
     if method == "without-replacement":
         return mixtures.FixedSize(rate, inner)
     return mixtures.MixtureFirst(rate, inner) if view.direction == "first" else mixtures.MixtureSecond(rate, inner)
@@ -113,14 +113,14 @@ def _sampled(rate: float, inner: pairs.Pair, method: str, view: View) -> pairs.P
 
 def _convolved(items: tuple[tuple[Node, int], ...], view: View) -> Measure:
     """A composition inside another node: on every k-th point of the grid, so that direct convolution is affordable."""
-    low, high = reach(Composed(items))
+    low, high = loss_range(Composed(items))
     every = max(1, math.ceil((high - low) / (view.step * _CONVOLVED_CELLS)))
     coarse = replace(view, step=every * view.step)
     total = convolve([(measure_of(inner, coarse), count) for inner, count in items])
     return grid.spread_out(total, every, view.step)
 
 
-def _discretised(pair: pairs.Pair, view: View) -> Measure:
+def _discretised(pair: pairs.DominatingPair, view: View) -> Measure:
     return grid.pessimistic(pair, view.step, view.log_cut)
 
 
@@ -141,7 +141,7 @@ def _worst_two_point(epsilon: float, tilt: float) -> pairs.TwoPoint:
     return pairs.TwoPoint(top, epsilon)
 
 
-def _discrete_gaussian(node: DiscreteGaussianCost, above: bool) -> pairs.Pair:
+def _discrete_gaussian(node: DiscreteGaussianCost, above: bool) -> pairs.DominatingPair:
     """One coordinate, one step: exact. Else, above: a Gaussian of variance σ² - b², of which it is a function.
 
     Draw y ~ N(v, a²), then an integer x with probability ∝ e^{-(x-y)²/(2b²)}. The normalising sum over integers is
@@ -185,7 +185,7 @@ def _enumerated(node: DiscreteGaussianCost) -> list[tuple[int, ...]] | None:
     return [s for s in shifts if sum(abs(z) ** node.norm for z in s) <= budget]
 
 
-def reach(node: Node) -> tuple[float, float]:
+def loss_range(node: Node) -> tuple[float, float]:
     """A rough range of the losses of a node, for the choice of a grid only."""
     match node:
         case GaussianCost() | DiscreteGaussianCost():
@@ -196,10 +196,10 @@ def reach(node: Node) -> tuple[float, float]:
             pair = dominated.pair("first")
             return (-1.0, 1.0) if pair is None else pair.bounds
         case Sampled(_, inner, _) | Exchanged(_, _, inner):
-            return reach(inner)
+            return loss_range(inner)
         case Composed(items) | Blocks(items, _):
-            each = [(reach(inner), count) for inner, count in items]
+            each = [(loss_range(inner), count) for inner, count in items]
             return sum(c * low for (low, _), c in each), sum(c * high for (_, high), c in each)
         case Mixture(slots):
-            ranges = [reach(inner) for inner, _ in slots]
+            ranges = [loss_range(inner) for inner, _ in slots]
             return min(low for low, _ in ranges), max(high for _, high in ranges)

@@ -11,7 +11,7 @@ import numpy as np
 
 from refdp.accounting.arrays import Array
 from refdp.accounting.conversion import per_order
-from refdp.accounting.pairs import Outcomes, Pair
+from refdp.accounting.pairs import DominatingPair, Outcomes
 from refdp.accounting.releases import GaussianCost, LaplaceCost, cost
 from refdp.accounting.rounding import upwards
 from refdp.errors import InvalidParameter, RelationMismatch
@@ -159,7 +159,7 @@ class _Event:
         """Without a pair there is nothing to attain."""
         return False
 
-    def pair(self, direction: str) -> Pair | None:
+    def pair(self, direction: str) -> DominatingPair | None:
         """None is known."""
         return None
 
@@ -228,7 +228,7 @@ class Response(_Event):
         """By any two different records."""
         return True
 
-    def pair(self, direction: str) -> Pair:
+    def pair(self, direction: str) -> DominatingPair:
         """The two buckets that differ, and the others together."""
         return Outcomes(self._masses)
 

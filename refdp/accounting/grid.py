@@ -19,7 +19,7 @@ from functools import cached_property
 import numpy as np
 
 from refdp.accounting.arrays import Array, Mask
-from refdp.accounting.pairs import Pair, Tails
+from refdp.accounting.pairs import DominatingPair, Tails
 from refdp.accounting.rounding import SLACK
 
 _UNIT = 2.0**-40  # of the sum of up to 2^20 masses that computes the total
@@ -62,7 +62,7 @@ class Measure:
             return np.log(self.mass)
 
 
-def pessimistic(pair: Pair, step: float, log_cut: float) -> Measure:
+def pessimistic(pair: DominatingPair, step: float, log_cut: float) -> Measure:
     """Above the pair's loss; mass beyond probability e^log_cut becomes infinite (top) or is moved up (bottom)."""
     first, last = extent(pair, step, log_cut)
     edges: Array = np.arange(first, last + 1, dtype=float) * step
@@ -97,7 +97,7 @@ def _blur(losses: Array) -> float:
     return float(2.0**-48 * (1 + np.max(np.abs(losses))))
 
 
-def extent(pair: Pair, step: float, log_cut: float) -> tuple[int, int]:
+def extent(pair: DominatingPair, step: float, log_cut: float) -> tuple[int, int]:
     """The first and last grid index that matter: outside lies probability at most e^log_cut at each end, or nothing."""
     low, high = pair.bounds
     cut = math.exp(max(log_cut, -680.0))

@@ -11,7 +11,7 @@ import numpy as np
 
 from refdp.accounting.arrays import Array
 from refdp.accounting.grid import Measure
-from refdp.accounting.pairs import DiscreteLaplacePair, GaussianPair, LaplacePair, Pair, Rounding, Tails
+from refdp.accounting.pairs import DiscreteLaplacePair, DominatingPair, GaussianPair, LaplacePair, Rounding, Tails
 from refdp.accounting.rounding import SLACK
 
 
@@ -20,7 +20,7 @@ class MixtureFirst:
     """((1-q) Q + q P, Q): the record is in the first data set, Poisson sampled (Zhu, Dong, Wang 2022, Theorem 11)."""
 
     rate: float
-    inner: Pair
+    inner: DominatingPair
 
     @property
     def rounding(self) -> Rounding:
@@ -45,7 +45,7 @@ class MixtureSecond:
     """(P, (1-q) P + q Q): the record is in the second data set, Poisson sampled (Zhu, Dong, Wang 2022, Theorem 11)."""
 
     rate: float
-    inner: Pair
+    inner: DominatingPair
 
     @property
     def rounding(self) -> Rounding:
@@ -74,7 +74,7 @@ class FixedSize:
     """
 
     rate: float
-    inner: Pair
+    inner: DominatingPair
 
     @property
     def rounding(self) -> Rounding:
@@ -111,8 +111,8 @@ class Exchanged:
     """
 
     rate: float
-    near: Pair
-    far: Pair
+    near: DominatingPair
+    far: DominatingPair
 
     @property
     def rounding(self) -> Rounding:
@@ -195,7 +195,7 @@ class Opposed:
 
     def _beyond(self, loss: Array) -> tuple[Array, Array]:
         q, near = self.rate, self.near
-        far: Pair
+        far: DominatingPair
         if isinstance(near, GaussianPair):
             grown, reach = -(1 - q) * np.expm1(-loss), 2 * q * math.exp(-near.mu * near.mu / 2)
             twice = 2 * (loss + np.log((grown + np.sqrt(grown * grown + reach * reach * np.exp(-loss))) / reach))
@@ -231,7 +231,7 @@ def _mixed(rate: float, included: Array, left_out: Array) -> Array:
     return (1 - rate) * left_out + rate * included
 
 
-def _mixed_rounding(rate: float, inner: Pair) -> Rounding:
+def _mixed_rounding(rate: float, inner: DominatingPair) -> Rounding:
     """The change of variable loses up to 4 units of 2^-53 / (1 - q) in ε, next to the border -log(1 - q)."""
     slack, blur = inner.rounding
     return Rounding(slack + 2.0**-50, blur + 2.0**-49 / (1 - rate))

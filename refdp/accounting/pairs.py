@@ -37,7 +37,7 @@ CLOSED_FORM = Rounding(SLACK, 0.0)
 """Tails by elementary functions only."""
 
 
-class Pair(Protocol):
+class DominatingPair(Protocol):
     """What discretisation needs to know of a pair."""
 
     @property

@@ -31,7 +31,7 @@ from refdp.privacy.events import Release, Sensitivity
 
 if TYPE_CHECKING:
     from refdp.accounting.arrays import Array
-    from refdp.accounting.pairs import Pair
+    from refdp.accounting.pairs import DominatingPair
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,7 @@ class Dominated(Protocol):
         """An upper bound on the Rényi divergence at every order > 1; infinite where there is none."""
         ...
 
-    def pair(self, direction: str) -> Pair | None:
+    def pair(self, direction: str) -> DominatingPair | None:
         """A dominating pair with the record in the "first" or in the "second" data set; None if none is known."""
         ...
 

@@ -80,8 +80,8 @@ def poisson(rate: float, inside: Curve, orders: Array, *, symmetric: bool) -> Ar
 def without_replacement(rate: float, inside: Curve, pure: float, orders: Array) -> Array:
     """Sampling m of n, replace-one (Wang, Balle, Kasiviswanathan 2019, Theorem 9), q = m/n; `pure` is ρ(∞) inside."""
     whole, moments = _inner_moments(inside)
-    growth = math.log(math.expm1(min(pure, 50.0))) if pure > 0 else -math.inf
-    caps = np.minimum(math.log(2.0), np.concatenate(([0.0], whole[1:] * growth)))
+    log_excess = math.log(math.expm1(min(pure, 50.0))) if pure > 0 else -math.inf
+    caps = np.minimum(math.log(2.0), np.concatenate(([0.0], whole[1:] * log_excess)))
     caps[2] = _log(min(-4 * math.expm1(-moments[2]), math.exp(caps[2])))
     caps[:2] = 0.0, -np.inf
     terms = _log_choose() + whole[None, :] * math.log(rate) + (moments + caps)[None, :]

@@ -83,7 +83,7 @@ def _gaussian(mu: float, epsilon: float) -> tuple[float, float]:
     return _difference(first, second)
 
 
-def _by_tails(pair: pairs.Pair) -> Profile:
+def _by_tails(pair: pairs.DominatingPair) -> Profile:
     def profile(epsilon: float) -> tuple[float, float]:
         tails = pair.tails(np.array([epsilon]))
         above_q = float(tails.above_q[0])

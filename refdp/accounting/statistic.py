@@ -16,10 +16,10 @@ import numpy as np
 from refdp.accounting import grid, mixtures
 from refdp.accounting.arrays import Array
 from refdp.accounting.composition import compose
-from refdp.accounting.distributions import View, pair_of, reach
+from refdp.accounting.distributions import View, loss_range, pair_of
 from refdp.accounting.grid import Measure
 from refdp.accounting.normal import Blocks, Composed, Mixture, Node, Sampled, one_sided, parts
-from refdp.accounting.pairs import Pair
+from refdp.accounting.pairs import DominatingPair
 
 _INNER_CELLS = 8192
 _MOST_CELLS = 2**21  # on either side of zero; what lies beyond is scored as the last one
@@ -40,7 +40,7 @@ class Statistic:
         return float(self.masses[0] @ np.maximum(values, 0.0))
 
 
-def rounded(pair: Pair, step: float, log_cut: float) -> Statistic:
+def rounded(pair: DominatingPair, step: float, log_cut: float) -> Statistic:
     """The loss of a pair, rounded to the nearest multiple of the step; beyond e^log_cut, to the last one."""
     first, last = grid.extent(pair, step, log_cut)
     edges: Array = (np.arange(first, last + 2, dtype=float) - 0.5) * step
@@ -72,7 +72,7 @@ def statistic_of(node: Node, view: View) -> Statistic:
         case Mixture():
             return statistic_of(one_sided(node, above=False), view)
         case Sampled(rate, inner, _) if isinstance(inner, (Composed, Blocks, Mixture, Sampled)):
-            low, high = reach(inner)
+            low, high = loss_range(inner)
             fine = replace(view, step=max((high - low) / _INNER_CELLS, 1e-12))
             return _sampled(rate, statistic_of(inner, fine), view)
         case Sampled(rate, inner, _):
@@ -84,7 +84,7 @@ def statistic_of(node: Node, view: View) -> Statistic:
 
 
 def _composed(items: tuple[tuple[Node, int], ...], view: View) -> Statistic:
-    low, high = reach(Composed(items))
+    low, high = loss_range(Composed(items))
     every = max(1, math.ceil((high - low) / (view.step * 2 * _INNER_CELLS)))
     coarse = replace(view, step=every * view.step)
     total = added([one for inner, count in items for one in [statistic_of(inner, coarse)] * count])

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from refdp.audit.onerun import one_run_lower_bound
     from refdp.audit.opened_door import noise, opened
     from refdp.audit.opened_replay import audit_opened
-    from refdp.audit.runs import Pair, Vectorised
+    from refdp.audit.runs import InputPair, Vectorised
     from refdp.audit.tradeoff import gaussian_lower_bound
 
 CONFIDENCE = 0.999999
@@ -24,7 +24,7 @@ CONFIDENCE = 0.999999
 
 _HOME = {
     "Bound": "blackbox",
-    "Pair": "runs",
+    "InputPair": "runs",
     "Vectorised": "runs",
     "audit_opened": "opened_replay",
     "epsilon_lower_bound": "blackbox",
@@ -37,7 +37,7 @@ _HOME = {
 __all__ = [
     "CONFIDENCE",
     "Bound",
-    "Pair",
+    "InputPair",
     "Vectorised",
     "audit_opened",
     "epsilon_lower_bound",

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from refdp.audit.runs import CHUNK, RAISED, Pair, chunk, table
+from refdp.audit.runs import CHUNK, RAISED, InputPair, chunk, table
 from refdp.audit.structural_samples import State
 from refdp.errors import InvalidParameter
 
@@ -48,7 +48,7 @@ class Job:
     """
 
     name: str
-    pair: Pair
+    pair: InputPair
     seed: int
 
     def digest(self) -> str:

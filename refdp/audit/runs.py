@@ -53,25 +53,25 @@ class Vectorised:
 
 
 @dataclass(frozen=True)
-class Pair:
+class InputPair:
     """Two neighbouring data sets, of any type that the mechanism takes."""
 
     first: Any
     second: Any
 
 
-def as_pair(pair: Any) -> Pair:
+def as_pair(pair: Any) -> InputPair:
     """A pair of (first, second), or of an object with methods first() and second(). Errors: InvalidParameter."""
-    if isinstance(pair, Pair):
+    if isinstance(pair, InputPair):
         return pair
     if callable(getattr(pair, "first", None)) and callable(getattr(pair, "second", None)):
-        return Pair(pair.first(), pair.second())
+        return InputPair(pair.first(), pair.second())
     if isinstance(pair, Sequence) and len(pair) == 2:
-        return Pair(*pair)
+        return InputPair(*pair)
     raise InvalidParameter(f"pair = {type(pair).__name__}: two neighbouring data sets (first, second) are needed")
 
 
-def as_pairs(pair: Any) -> list[Pair]:
+def as_pairs(pair: Any) -> list[InputPair]:
     """One pair, or a list of them. Errors: InvalidParameter for a list that could be a pair of data sets."""
     if not isinstance(pair, list):
         return [as_pair(pair)]
@@ -133,7 +133,7 @@ def seed_of(seed: int, run: int) -> int:
     return number ^ number >> 16
 
 
-def chunk(mechanism: Any, pair: Pair, seed: int, start: int, stop: int) -> list[list[Floats]]:
+def chunk(mechanism: Any, pair: InputPair, seed: int, start: int, stop: int) -> list[list[Floats]]:
     """Outputs of the runs start..stop-1 on both sides, each a list of vectors (a single table if vectorised).
 
     A run that raises has an empty vector. Errors: InvalidParameter if all of the first runs raise.
@@ -183,7 +183,7 @@ class InProcess:
     """Runs made here, one chunk after another, and kept."""
 
     mechanism: Any
-    pair: Pair
+    pair: InputPair
     seed: int
     size: int = CHUNK
     _sides: tuple[list[Floats], list[Floats]] = field(default_factory=lambda: ([], []), init=False)

@@ -140,12 +140,12 @@ class Overheard(Shards):
         self.heard = []
 
     def tell(self, step: Step) -> None:
-        """As `Shards.tell`."""
+        """Tell every host the step."""
         self.heard.append(to_json(step))
         super().tell(step)
 
     def ask(self, query: Query) -> Sums:
-        """As `Shards.ask`."""
+        """The sums of all hosts, exact, in units of GRID; shape: that of the query."""
         self.heard.append(to_json(query))
         return super().ask(query)
 

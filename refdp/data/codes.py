@@ -178,7 +178,7 @@ class SparseSums:
         return cls(entries, offsets, kernels.BinSums.prepare(codes[np.newaxis], np.array([0, bins])))
 
     def sums(self, node: Nodes, nodes: int, stats: Sequence[Floats | None], parents: Floats | None = None) -> Floats:
-        """As `kernels.bin_sums`."""
+        """Sums in every bin of every node, shape (statistic, node, bin)."""
         row, absent = self.entries.row, self.offsets[:-1] + self.entries.default
         if parents is not None:  # of the entries alone
             parents = parents.copy()

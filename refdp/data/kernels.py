@@ -23,7 +23,7 @@ Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.unsignedinteger[Any]]
 Integers = npt.NDArray[np.signedinteger[Any]]
 Flags = npt.NDArray[np.bool_]
-Statistics = Sequence[Floats | None]
+Columns = Sequence[Floats | None]
 
 GRID = 2.0**-24  # sums of up to 2**53 multiples of it are exact in float64
 _TO_GRID = 1.5 * 2.0**52 * GRID  # x + _TO_GRID rounds x to the grid and has x / GRID in its low bits, for |x| < 2**27
@@ -104,7 +104,7 @@ def encode_categories(column: Floats, categories: int) -> Codes:
     return codes
 
 
-def leaf_sums(node: Integers, nodes: int, stats: Statistics) -> Floats:
+def leaf_sums(node: Integers, nodes: int, stats: Columns) -> Floats:
     """Sum of each statistic (None counts 1) over the rows of each node; shape (statistic, node)."""
     first = 0 if node.dtype.kind == "u" else 1  # rows of no node go to slot 0, where there can be any
     total = np.zeros((len(stats), nodes))
@@ -184,7 +184,7 @@ def leaf_index(codes: Codes, feature: Integers, code: Integers, categorical: Fla
 
 
 def bin_sums(
-    codes: Codes, offsets: Integers, node: Integers, nodes: int, stats: Statistics, parents: Floats | None = None
+    codes: Codes, offsets: Integers, node: Integers, nodes: int, stats: Columns, parents: Floats | None = None
 ) -> Floats:
     """Sum of each statistic over the rows of each node and feature bin; shape (statistic, node, joined bin).
 
@@ -214,8 +214,8 @@ class BinSums:
                 first = last
         return cls(tuple(groups), int(offsets[-1]))
 
-    def sums(self, node: Integers, nodes: int, stats: Statistics, parents: Floats | None = None) -> Floats:
-        """As `bin_sums`."""
+    def sums(self, node: Integers, nodes: int, stats: Columns, parents: Floats | None = None) -> Floats:
+        """Sums in every bin of every node, shape (statistic, node, bin), from kept partial sums."""
         if parents is None:
             return self._summed(np.ones(nodes, dtype=bool), 0, node, stats)
         above = len(stats), nodes // 2, self.total_bins
@@ -228,7 +228,7 @@ class BinSums:
         total[:, smaller ^ 1] = parents - total[:, smaller]
         return total
 
-    def _summed(self, wanted: Flags, shift: int, node: Integers, stats: Statistics) -> Floats:
+    def _summed(self, wanted: Flags, shift: int, node: Integers, stats: Columns) -> Floats:
         """Sums over the rows of each slot: node k goes to slot k >> shift, and is left out if it is not wanted."""
         slots = len(wanted) >> shift
         total = np.zeros((len(stats), slots, self.total_bins))
@@ -350,7 +350,7 @@ class _Pass(NamedTuple):
             total[s] += part
 
 
-def _passes(stats: Statistics, rows: int) -> list[_Pass]:
+def _passes(stats: Columns, rows: int) -> list[_Pass]:
     """The passes that sum these statistics, two in one where possible: two float64, or one on the grid and a count."""
     values = [(s, stat) for s, stat in enumerate(stats) if stat is not None]
     counts = [s for s, stat in enumerate(stats) if stat is None]

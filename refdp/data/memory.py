@@ -131,15 +131,15 @@ class Memory:
     # --- Secret coins ---
 
     def select(self, scope: int, draw: Callable[[int], Assigned]) -> None:
-        """As `Population.select`. Keyed coins are tossed when they are needed."""
+        """Attach secret coins to the records. Keyed coins are tossed when they are needed."""
         self._members[scope], self._tossed = draw(self.size), None
 
     def enter(self, scope: int, block: int) -> None:
-        """As `Population.enter`."""
+        """Select the records in one block of a scope, among those selected before."""
         self._within.append((scope, block))
 
     def leave(self) -> None:
-        """As `Population.leave`."""
+        """The innermost `enter` ends."""
         self._within.pop()
 
     def _selected(self) -> Mask | None:
@@ -159,7 +159,7 @@ class Memory:
     # --- Steps ---
 
     def tell(self, step: Step) -> None:
-        """As `Population.tell`."""
+        """Take in one step: scores, codes, places and statistics of the records follow it."""
         match step:
             case Begin(contribution, outputs):
                 self._begin(contribution, outputs)
@@ -237,7 +237,7 @@ class Memory:
     # --- Queries ---
 
     def ask(self, query: Query) -> Sums:
-        """As `Population.ask`."""
+        """The sums over the selected records, exact, in units of GRID; shape: that of the query."""
         match query:
             case Bins(of):
                 return units(self._bins(of))

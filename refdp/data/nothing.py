@@ -42,7 +42,7 @@ class Nothing:
         self._placed: list[int] = []
 
     def tell(self, step: Step) -> None:
-        """As `Population.tell`: only what decides shapes is kept."""
+        """Take in one step; only what decides shapes is kept."""
         match step:
             case Encode(candidates):
                 self._candidates = candidates
@@ -67,7 +67,7 @@ class Nothing:
         """Nobody is selected."""
 
     def leave(self) -> None:
-        """As `Population.leave`."""
+        """Nobody is selected any more than before."""
 
     def _shape(self, query: Query) -> tuple[int, ...]:
         match query:

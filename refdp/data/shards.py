@@ -110,7 +110,7 @@ class Shards:
 
     @property
     def size(self) -> int:
-        """As `Population.size`: slots for secret coins, host after host."""
+        """Number of record slots for secret coins, host after host. Private under add-remove."""
         return sum(host.size for host in self.hosts)
 
     def tell(self, step: Step) -> None:
@@ -141,7 +141,7 @@ class Shards:
         return sums
 
     def select(self, scope: int, draw: Callable[[int], Assigned]) -> None:
-        """As `Population.select`; every host gets the coins of its own records."""
+        """Attach secret coins to the records; every host gets those of its own."""
         assigned = draw(self.size)
         edges = np.cumsum([0, *(host.size for host in self.hosts)])
         for host, (low, high) in zip(self.hosts, pairwise(edges), strict=True):
@@ -149,12 +149,12 @@ class Shards:
             host.select(scope, lambda count, own=own: own)  # type: ignore[misc]
 
     def enter(self, scope: int, block: int) -> None:
-        """As `Population.enter`."""
+        """Every host selects its records in this block."""
         for host in self.hosts:
             host.enter(scope, block)
 
     def leave(self) -> None:
-        """As `Population.leave`."""
+        """The innermost `enter` ends at every host."""
         for host in self.hosts:
             host.leave()
 

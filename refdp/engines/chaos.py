@@ -49,7 +49,7 @@ class Chaos(Logged):
 
     @property
     def size(self) -> int:
-        """As `Population.size`."""
+        """Number of record slots. Private under add-remove."""
         return sum(part.size for part in self._parts)
 
     def _place(self, number: int) -> Place:

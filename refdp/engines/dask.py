@@ -88,7 +88,7 @@ class DaskPopulation(Logged):
 
     @property
     def size(self) -> int:
-        """As `Population.size`."""
+        """Number of record slots. Private under add-remove."""
         return sum(self._sizes.values())
 
     # --- Asking ---

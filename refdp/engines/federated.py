@@ -274,11 +274,11 @@ class LocalHost:
     absent: Callable[[int, int], bool] = lambda node, number: False
 
     def nodes(self) -> Sequence[int]:
-        """As `Host.nodes`."""
+        """Everybody: numbers 0, 1, ...."""
         return range(len(self.participants))
 
     def send(self, texts: Mapping[int, str]) -> dict[int, Any]:
-        """As `Host.send`."""
+        """A request to each; the answers of those that do not miss the round."""
         return {
             node: self.participants[node].answer(text)
             for node, text in texts.items()

@@ -163,11 +163,11 @@ class GridHost:
             raise InvalidParameter(f"{len(self._nodes)} nodes are there, the run is planned for {participants}")
 
     def nodes(self) -> Sequence[int]:
-        """As `Host.nodes`."""
+        """The nodes of the Flower clients."""
         return self._nodes
 
     def send(self, texts: Mapping[int, str]) -> dict[int, Any]:
-        """As `Host.send`."""
+        """A request to each client; the answers of those that answered."""
         app = self._app
         messages = [
             app.Message(

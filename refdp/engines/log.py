@@ -231,11 +231,11 @@ class Logged:
 
     @property
     def size(self) -> int:
-        """As `Population.size`."""
+        """Number of record slots. Private under add-remove."""
         raise NotImplementedError
 
     def tell(self, step: Step) -> None:
-        """As `Population.tell`: nothing travels until a query needs it."""
+        """Write one step into the log: nothing travels until a query needs it."""
         if repeats(step, self._candidates):
             return
         if isinstance(step, Encode):
@@ -243,21 +243,24 @@ class Logged:
         self.log.add(step)
 
     def ask(self, query: Query) -> Sums:
-        """As `Population.ask`. Errors: InvalidParameter for `Reports`, which are no sums."""
+        """The sums of all shards, exact, in units of GRID; shape: that of the query.
+
+        Errors: InvalidParameter for `Reports`, which are no sums.
+        """
         if isinstance(query, Reports):
             raise InvalidParameter("Reports: what single records report is no sum, and does not travel")
         return self._sums(query)
 
     def select(self, scope: int, draw: Callable[[int], Assigned]) -> None:
-        """As `Population.select`: coins travel as a key, or as an array if a source has tossed them."""
+        """Attach secret coins: they travel as a key, or as an array if a source has tossed them."""
         self.log.add(Select(scope, draw(self.size)))
 
     def enter(self, scope: int, block: int) -> None:
-        """As `Population.enter`."""
+        """Write into the log that one block of a scope is selected."""
         self.log.add(Enter(scope, block))
 
     def leave(self) -> None:
-        """As `Population.leave`."""
+        """Write into the log that the innermost `enter` ends."""
         self.log.add(Leave())
 
     def _sums(self, query: Query) -> Sums:

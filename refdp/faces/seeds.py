@@ -62,7 +62,7 @@ class ReproducibleSeed:
         return self
 
     def __deepcopy__(self, _: Any) -> ReproducibleSeed:
-        """As `__copy__`."""
+        """The seed itself, lest two objects hand out one sequence."""
         return self
 
     def __getstate__(self) -> None:

@@ -53,7 +53,7 @@ def train_on(
     paper: Paper, params: Any, schema: Schema, population: Callable[[], Population], source: Source,
     *, progress: Progress = lambda: None, charged: Charged = lambda certificate: None,
 ) -> Run:  # fmt: skip
-    """As `train`, on records that are elsewhere. population: makes the host, which may touch records."""
+    """Train on records that are elsewhere. population: makes the host, which may touch records."""
     certificate = paper.certificate(params, schema)
     charged(certificate)
     host = population()

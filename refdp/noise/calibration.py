@@ -106,8 +106,8 @@ def before_sampling(epsilon: float, rate: float) -> float:
     return float(numbers.log1p(numbers.expm1(epsilon) / rate))
 
 
-def geometric(growth: float, count: int) -> list[float]:
-    """Shares of sum 1, each `growth` times the one before."""
-    weights = list(accumulate(repeat(growth, count - 1), mul, initial=1.0))  # products are the same on every machine
+def geometric(ratio: float, count: int) -> list[float]:
+    """Shares of sum 1, each `ratio` times the one before."""
+    weights = list(accumulate(repeat(ratio, count - 1), mul, initial=1.0))  # products are the same on every machine
     whole = sum(weights)
     return [weight / whole for weight in weights]

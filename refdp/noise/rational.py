@@ -106,7 +106,7 @@ def magnitude(sigma2: Fraction, uniform: Uniform) -> int:
 
 
 def option_of(row: FloatArray, coefficient: Fraction, uniform: Uniform) -> int:
-    """The same for one row, by enclosures of all weights."""
+    """The same for one row, by enclosures of all weights. row: shape (options,)."""
     allowed = np.flatnonzero(row > -np.inf)
     best = Fraction(float(row.max()))
     gaps = [coefficient * (best - Fraction(float(row[option]))) for option in allowed]
@@ -168,7 +168,10 @@ def one_gaussian(sigma2: Fraction, width: int, bits: Bits) -> int:
 
 
 def one_option(row: FloatArray, coefficient: Fraction, bits: Bits) -> int:
-    """Proposes a uniform option and accepts it with probability exp(-coefficient (max u - u_c))."""
+    """Proposes a uniform option and accepts it with probability exp(-coefficient (max u - u_c)).
+
+    row: shape (options,).
+    """
     allowed = np.flatnonzero(row > -np.inf).tolist()
     best = Fraction(float(row.max()))
     while True:

@@ -248,7 +248,7 @@ RUN = "sgbdt/run"
 
 @lru_cache(maxsize=64)
 def leaf_charge(params: Params, schema: Schema) -> Cost:
-    """As `Params.leaf_charge`: for whatever bounds and variances the parameters give."""
+    """What a round releases and declares, for whatever bounds and variances the parameters give."""
     deviations = tuple(math.sqrt(variance) for variance in params.variances(schema))
     exact = (*map(Fraction, params.bounds(schema)), *(Fraction(deviation) ** 2 for deviation in deviations))
     proved = Sensitivity(numbers.root(whitened_squared(*exact)), "whitened", WHITENED, params.relation)
@@ -366,7 +366,7 @@ def train_on(params: Params, schema: Schema, population: Population, curator: Cu
 
 
 def train_stream(params: Params, batches: Sequence[Records], curator: Curator) -> Model:
-    """As `train`, on records that arrive one batch after the other: T_extra trees after each further batch.
+    """Train on records that arrive one batch after the other: T_extra trees after each further batch.
 
     Old records take part with what is left of their budget, new ones with all of it. The first batch alone gives the
     initial score.

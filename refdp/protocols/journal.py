@@ -48,7 +48,7 @@ class MemoryJournal:
         self.begun: set[tuple[int, str]] = set()
 
     def begin(self, number: int, what: str) -> None:
-        """As `Journal.begin`."""
+        """Note, in memory, that `what` of round `number` is begun. Errors: MessageError if it was begun before."""
         self._check_new(number, what)
         self.begun.add((number, what))
 
@@ -80,13 +80,19 @@ class FileJournal(MemoryJournal, ChainedFile):
         ChainedFile.__init__(self, path, about, "this owner in this run with these records", disk)
 
     def begin(self, number: int, what: str) -> None:
-        """As `Journal.begin`; it returns when the disk has it. Errors besides: OSError, JournalError after one."""
+        """Note that `what` of round `number` is begun; it returns when the disk has it.
+
+        Errors: MessageError if it was begun before; OSError for a failed write, JournalError after one.
+        """
         self._check_new(number, what)
         self._append({"begin": [number, what]})
         self.begun.add((number, what))
 
     def check(self, run: str, owner: int) -> None:
-        """As `Journal.check`."""
+        """Refuse to serve another run or owner, or a curator that does not divide records through this journal.
+
+        Errors: JournalError.
+        """
         if (run, owner) != (self._about["run"], self._about["owner"]):
             raise self._error(f"it is of owner {self._about['owner']} in run {self._about['run']!r}, "
                               f"not of owner {owner} in run {run!r}")  # fmt: skip

@@ -130,7 +130,7 @@ class Owner:
         return cls(params, position, population, curator, blocks, Board(rules), journal, broadcast, control)
 
     def hear(self, data: bytes) -> None:
-        """As `Board.hear`."""
+        """Take in a message of another owner. Errors: MessageError, with nothing taken in."""
         self.board.hear(data)
 
     def answer(self, number: int) -> bytes:

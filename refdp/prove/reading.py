@@ -156,7 +156,7 @@ class ProofCurator(Curator):
     """A curator whose outputs are public unknowns."""
 
     def release(self, *given: Any, **named: Any) -> Any:
-        """As `Curator.release`; how much noise and for which bound may not follow from released values."""
+        """Release a private value; how much noise and for which bound may not follow from released values."""
         if any(isinstance(one, Known) for one in (*given[:2], named.get("sensitivity"))):
             raise Unmodelled("a charge that follows from released values")
         options = named.get("options")
@@ -166,12 +166,12 @@ class ProofCurator(Curator):
 
     @contextmanager
     def partition(self, *given: Any, **named: Any) -> Iterator[Any]:
-        """As `Curator.partition`; one block stands for all that the rounds of a loop enter."""
+        """Put every record into a secret block; one block stands for all that the rounds of a loop enter."""
         with super().partition(*given, **named) as blocks:
             yield _Blocks(blocks)
 
     def draw(self, *given: Any, **named: Any) -> Any:
-        """As `Curator.draw`."""
+        """Public randomness: any value of the law."""
         if any(True for _ in privates((given, named))):
             raise Leak("a private value decides a public draw:")
         return Known(super().draw(*public(given), **public(named)))
@@ -184,7 +184,7 @@ class _Blocks:
         self._blocks = blocks
 
     def block(self, number: Any) -> Any:
-        """As `Blocks.block`."""
+        """Enter one block."""
         return self._blocks.block(number.example if isinstance(number, Number) else number)
 
 

@@ -135,7 +135,7 @@ class Unknown:
         super().__setattr__(name, value)
 
     def tell(self, step: Step) -> None:
-        """As `Population.tell`. Errors: Leak for a private value."""
+        """Take in one step. Errors: Leak for a private value."""
         for one in privates(step):
             raise Leak(f"{one.what} in a step {type(step).__name__}: it moves the records of both neighbours apart")
         self._shapes.tell(_plain(step))
@@ -191,15 +191,15 @@ class Unknown:
         self.accounts[self._output] = accounts._budget
 
     def select(self, scope: int, draw: Callable[[int], Members]) -> None:
-        """As `Population.select`: a record may be in any block."""
+        """Attach secret coins: a record may be in any block."""
         draw(0)
 
     def enter(self, scope: int, block: int) -> None:
-        """As `Population.enter`."""
+        """Select the records in one block of a scope."""
         self._within.append((scope, block))
 
     def leave(self) -> None:
-        """As `Population.leave`."""
+        """The innermost `enter` ends."""
         self._within.pop()
 
     # --- Values of a record ---
@@ -284,7 +284,7 @@ class Unknown:
         return tuple(self._within), placed, self._features, self._output, self._now in self.paid
 
     def ask(self, query: Query) -> Any:
-        """As `Population.ask`: a private table, which is about the rounds of loops in which it was asked for."""
+        """A private table of sums, which is about the rounds of loops in which it was asked for."""
         found = self._asked(query)
         cell, born = found.cell, self._loops.now()
 

@@ -27,7 +27,7 @@ def hockey_stick(p: np.ndarray, q: np.ndarray, gammas: np.ndarray = GAMMAS) -> n
     return np.array([np.maximum(p - gamma * q, 0).sum() for gamma in gammas])
 
 
-def pair_profile(pair: pairs.Pair, gammas: np.ndarray = GAMMAS) -> np.ndarray:
+def pair_profile(pair: pairs.DominatingPair, gammas: np.ndarray = GAMMAS) -> np.ndarray:
     """P(L > ε) - γ Q(L > ε), ε = log γ."""
     tails = pair.tails(np.log(gammas))
     return tails.above - gammas * tails.above_q
@@ -197,7 +197,7 @@ PAIRS = [
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: type(pair).__name__)
-def test_discretisation_encloses_the_profile(pair: pairs.Pair) -> None:
+def test_discretisation_encloses_the_profile(pair: pairs.DominatingPair) -> None:
     """Everywhere, also between the grid points, and after composing with another pair exactly."""
     step = 0.013
     above, below = pessimistic(pair, step, -60.0), rounded(pair, step, -60.0)

@@ -13,7 +13,7 @@ from account_plans import ADD_REMOVE, REPLACE_ONE, gaussian, laplace, plan, rele
 
 from refdp.accounting import account, pure_epsilon, renyi
 from refdp.accounting.dp_events import from_dp_event
-from refdp.accounting.pairs import LaplacePair, Pair
+from refdp.accounting.pairs import DominatingPair, LaplacePair
 from refdp.accounting.releases import LaplaceCost, cost
 from refdp.errors import InvalidParameter
 from refdp.noise.mechanisms import Gaussian, Laplace
@@ -55,7 +55,7 @@ class Own:
 
         return curves.laplace(1 / self.scale, orders)
 
-    def pair(self, direction: str) -> Pair | None:
+    def pair(self, direction: str) -> DominatingPair | None:
         return LaplacePair(1 / self.scale) if self.known else None
 
 

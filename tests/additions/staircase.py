@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from refdp.accounting import curves
 from refdp.accounting.arrays import Array
-from refdp.accounting.pairs import Pair, TwoPoint
+from refdp.accounting.pairs import DominatingPair, TwoPoint
 from refdp.errors import InvalidParameter
 from refdp.noise.draws import Draws, FloatArray, check_norm, check_positive, pair
 from refdp.privacy.events import Norm, Sensitivity
@@ -125,5 +125,5 @@ class Steps:
     def curve(self, orders: Array) -> Array:
         return curves.randomised_response(self.epsilon, orders)
 
-    def pair(self, direction: str) -> Pair:
+    def pair(self, direction: str) -> DominatingPair:
         return TwoPoint(self.epsilon, 2 * self.epsilon)

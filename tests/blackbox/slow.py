@@ -12,9 +12,9 @@ import numpy as np
 
 from refdp.audit.blackbox import bound_from
 from refdp.audit.campaign import Campaign, Job
-from refdp.audit.runs import Pair
+from refdp.audit.runs import InputPair
 
-JOB = Job("tests.blackbox.slow:noisy", Pair(np.array([0.0]), np.array([1.0])), 11)
+JOB = Job("tests.blackbox.slow:noisy", InputPair(np.array([0.0]), np.array([1.0])), 11)
 SAMPLES = 400
 
 

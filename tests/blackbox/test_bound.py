@@ -14,7 +14,7 @@ from refdp.audit import Vectorised, epsilon_lower_bound
 from refdp.audit.blackbox import looks
 from refdp.audit.events_choice import choose
 from refdp.audit.events_statistics import LowestBit, learn
-from refdp.audit.runs import InProcess, Pair, seed_of
+from refdp.audit.runs import InProcess, InputPair, seed_of
 from refdp.audit.zoo import specimen
 from refdp.errors import InvalidParameter
 
@@ -53,7 +53,7 @@ def test_a_bound_without_a_test_would_not_cover() -> None:
     """The mutant that tests an event on the runs that chose it is wrong far more often than 1 in 100."""
     one, wrong = specimen("randomised response"), 0
     for seed in range(40):
-        first, second = InProcess(one.mechanism, Pair(*one.pair), seed).upto(200)
+        first, second = InProcess(one.mechanism, InputPair(*one.pair), seed).upto(200)
         choice, _ = choose(first, second, 200, 0.0, 0.01)
         a, b = (float(choice.event.happens(side).mean()) for side in (first, second))
         ratio = b / a if choice.swapped else a / b

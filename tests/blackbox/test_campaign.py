@@ -16,7 +16,7 @@ import pytest
 
 from refdp.audit import campaign as module
 from refdp.audit.campaign import Campaign, Job, load
-from refdp.audit.runs import Pair
+from refdp.audit.runs import InputPair
 from refdp.audit.structural import inspect
 from refdp.audit.structural_samples import Remembered
 from refdp.errors import InvalidParameter
@@ -110,12 +110,18 @@ def test_bad_files_and_names(tmp_path: Path) -> None:
     ):
         with pytest.raises(InvalidParameter, match=message):
             load(name)
-    assert Job("json:dumps", Pair([0.0], [1.0]), 0).digest() != Job("json:dumps", Pair([0.0], [1.5]), 0).digest()
+    assert (
+        Job("json:dumps", InputPair([0.0], [1.0]), 0).digest() != Job("json:dumps", InputPair([0.0], [1.5]), 0).digest()
+    )
 
 
 def test_runs_of_another_text_are_not_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(tmp_path)
-    job, path, module_path = Job("edited:f", Pair([0.0], [1.0]), 0), tmp_path / "runs.jsonl", tmp_path / "edited.py"
+    job, path, module_path = (
+        Job("edited:f", InputPair([0.0], [1.0]), 0),
+        tmp_path / "runs.jsonl",
+        tmp_path / "edited.py",
+    )
     module_path.write_text("def f(records, seed): return records[0]")
     seen: list[int] = []
     Campaign(job, path, watch=seen.append).upto(10)
@@ -149,7 +155,7 @@ def test_structural_runs_are_kept_too(tmp_path: Path, monkeypatch: pytest.Monkey
     """Interrupted after so many runs, an audit makes only the others, and finds the same."""
     monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "interrupted.py").write_text(INTERRUPTED)
-    job, seen = Job("interrupted:f", Pair(np.zeros((3, 1)), np.ones((2, 1))), 3), list[int]()
+    job, seen = Job("interrupted:f", InputPair(np.zeros((3, 1)), np.ones((2, 1))), 3), list[int]()
     function = load("interrupted:f")
     whole = structural_kinds(Campaign(job))
     assert [finding["kind"] for finding in whole] == ["exact statistic"]
@@ -188,7 +194,7 @@ f = Function()
 
 
 def test_kept_runs_are_told_apart_by_records_and_seed() -> None:
-    campaign = Campaign(Job("operator:mul", Pair(np.zeros(2), np.ones(2)), 0))
+    campaign = Campaign(Job("operator:mul", InputPair(np.zeros(2), np.ones(2)), 0))
     campaign.keep(np.zeros((2, 1)), 1, {"a": 1.0})
     assert campaign.recall(np.zeros((2, 1)), 1) == {"a": 1.0}
     for records, seed in ((np.zeros((2, 1)), 2), (np.zeros((1, 2)), 1), (np.array([[0.0], [1e-300]]), 1)):

@@ -12,7 +12,7 @@ import pytest
 
 from refdp.audit import Vectorised, audit_opened, epsilon_lower_bound, one_run_lower_bound
 from refdp.audit.adapters.plain import mechanism
-from refdp.audit.runs import Pair, chunk, one_row
+from refdp.audit.runs import InputPair, chunk, one_row
 from refdp.audit.structural import inspect
 from refdp.errors import InvalidParameter
 from refdp.testing import assert_noninterference, assert_sensitivity
@@ -99,7 +99,7 @@ def test_a_counter_or_a_clock_in_the_output_is_no_violation() -> None:
 
 
 def test_outputs_do_not_depend_on_the_order_of_the_runs() -> None:
-    pair = Pair(*ONE)
+    pair = InputPair(*ONE)
     whole = chunk(count, pair, 3, 0, 8)
     parts = [chunk(count, pair, 3, start, start + 4) for start in (0, 4)]
     assert [np.ravel(side).tolist() for side in whole] == [np.ravel([*a, *b]).tolist() for a, b in zip(*parts)]

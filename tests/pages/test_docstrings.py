@@ -60,3 +60,31 @@ def f(x: Floats) -> Floats:
     assert silent(source) == ["f: no shape", "f: no errors"]
     told = source.replace("Twice x.", "Twice x, shape (rows,). Errors: InvalidParameter for a matrix.")
     assert silent(told) == [] and silent(source.replace("def f", "def _f")) == []
+
+
+def test_every_docstring_says_by_itself_what_is_done() -> None:
+    """None that only names another function; `help` shows one at a time."""
+    folders = [ROOT, ROOT.parent / "proofs", ROOT.parent / "benchmarks"]
+    named = [
+        f"{path}:{node.lineno}"
+        for folder in folders
+        for path in sorted(folder.rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and (ast.get_docstring(node) or "").startswith("As `")
+    ]
+    assert named == []
+
+
+def test_one_name_is_one_class_or_type() -> None:
+    """Of public names at the top of modules those that had several meanings have one."""
+    one = ("DominatingPair", "InputPair", "Pair", "Statistics", "Target", "Side")
+    homes: dict[str, list[str]] = {name: [] for name in one}
+    for path in sorted(ROOT.rglob("*.py")):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            targets = node.targets if isinstance(node, ast.Assign) else []
+            names = [t.id for t in targets if isinstance(t, ast.Name)]
+            names += [node.name] if isinstance(node, ast.ClassDef) else []
+            for name in names:
+                if name in homes:
+                    homes[name].append(path.name)
+    assert {name: len(found) for name, found in homes.items()} == dict.fromkeys(one, 1)

@@ -33,7 +33,7 @@ from refdp.audit.package.witness import (
     watching,
 )
 from refdp.audit.replay import finite_or_name
-from refdp.audit.runs import InProcess, Pair, one_row, stacked
+from refdp.audit.runs import InProcess, InputPair, one_row, stacked
 from refdp.audit.structural_samples import needed
 from refdp.audit.verdicts import SUBJECTS, Row, Verdict
 from refdp.errors import InvalidParameter, RefdpError
@@ -276,7 +276,7 @@ def black_box(subject: Subject, curve: bool) -> Bound | None:
         return None
     claim = entry.claim
     pairs = subject.pairs[:CHOSEN]
-    sources = [InProcess(subject.function, Pair(*p.sides), scope.seed + 7 + n, 500) for n, p in enumerate(pairs)]
+    sources = [InProcess(subject.function, InputPair(*p.sides), scope.seed + 7 + n, 500) for n, p in enumerate(pairs)]
     bound = bound_from(
         sources, claim.delta, claimed=claim.epsilon, confidence=1 - ALARM, samples=entry.samples,
         low_bits=entry.low_bits,

@@ -18,7 +18,7 @@ from refdp.faces.commands.options import (
     Published,
     RelationOption,
     Settings,
-    Target,
+    TargetColumn,
     papers_like,
     written,
 )
@@ -93,7 +93,7 @@ def audit(
             "--data", metavar="NAME_OR_CSV", help="Take the records from here, not at random. Witnesses show them."
         ),
     ] = None,
-    target: Target = None,
+    target: TargetColumn = None,
     bounds: BoundsFile = None,
     epsilon: Annotated[float, typer.Option("--epsilon", help="Claimed privacy budget.")] = 1.0,
     delta: Delta = None,

@@ -28,7 +28,7 @@ from refdp.audit.campaign import Campaign, Job, load
 from refdp.audit.page import Page
 from refdp.audit.page_blackbox import about_bits, blackbox_page, evidence_of, verdict
 from refdp.audit.replay import finite_or_name
-from refdp.audit.runs import Pair
+from refdp.audit.runs import InputPair
 from refdp.audit.structural_samples import Remembered, needed
 from refdp.audit.verdicts import Row, exit_status, is_ok, summary
 from refdp.checks import check_count, check_number
@@ -92,7 +92,7 @@ def audit_callable(given: Given) -> int:
 Audited = tuple[Bound, list[dict[str, Any]], int, Callable[[tuple[Row, ...]], Page] | None]
 
 
-def audited(given: Given, pair: Pair) -> Audited:
+def audited(given: Given, pair: InputPair) -> Audited:
     """The bound, what structural checks found, in how many runs a side, and the page if one is asked for."""
     resume = given.resume and given.resume.absolute()
     function = load(given.name)
@@ -162,7 +162,7 @@ def _by_seed(function: Any) -> Callable[[Any, np.random.Generator], Any]:
     return lambda records, generator: function(records, int(generator.integers(2**32)))
 
 
-def structural_findings(function: Remembered, pair: Pair, given: Given, calls: int) -> list[dict[str, Any]]:
+def structural_findings(function: Remembered, pair: InputPair, given: Given, calls: int) -> list[dict[str, Any]]:
     """Checks without statistics."""
     found = structural.inspect(
         function,
@@ -177,7 +177,7 @@ def structural_findings(function: Remembered, pair: Pair, given: Given, calls: i
     return [finding.to_dict() for finding in found if given.low_bits or finding.kind != "precision"]
 
 
-def read_pair(path: Path) -> Pair:
+def read_pair(path: Path) -> InputPair:
     """Two neighbouring data sets from {"first": [[...]], "second": [[...]]}, as arrays. Errors: InvalidParameter."""
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
@@ -193,7 +193,7 @@ def read_pair(path: Path) -> Pair:
             f"--pair {path}: {apart} of {len(first)} and {len(second)} records are not in the other data set; "
             "neighbours differ in one record at most"
         )
-    return Pair(first, second)
+    return InputPair(first, second)
 
 
 def _names(rows: NDArray[np.float64]) -> list[bytes]:

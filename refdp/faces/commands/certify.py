@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from refdp.errors import InvalidParameter
-from refdp.faces.commands.options import BoundsFile, Json, Target, public_records
+from refdp.faces.commands.options import BoundsFile, Json, TargetColumn, public_records
 from refdp.faces.commands.output import emit
 from refdp.privacy.events import Relation
 
@@ -19,7 +19,7 @@ def certify(
     model: Annotated[
         list[Path] | None, typer.Option("--model", metavar="FILE", help="The runs' models, one for each transcript.")
     ] = None,
-    target: Target = None,
+    target: TargetColumn = None,
     bounds: BoundsFile = None,
     test_size: Annotated[float, typer.Option("--test-size", help="Share that was held out, as in refdp train.")] = 0.2,
     as_json: Json = False,

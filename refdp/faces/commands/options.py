@@ -30,7 +30,9 @@ RelationOption = Annotated[
     Relation, typer.Option("--relation", metavar="RELATION", help="Neighbours: add-remove or replace-one.")
 ]
 Published = Annotated[bool, typer.Option("--as-published", help="The paper's own constants, refuted ones too.")]
-Target = Annotated[str | None, typer.Option("--target", help="Column to predict; a CSV file's last one by default.")]
+TargetColumn = Annotated[
+    str | None, typer.Option("--target", help="Column to predict; a CSV file's last one by default.")
+]
 BoundsFile = Annotated[
     Path | None,
     typer.Option("--bounds", help="JSON file: {column: \\[low, high] or \\[category, ...]}, the target's too."),

@@ -19,7 +19,7 @@ from refdp.faces.commands.options import (
     Published,
     RelationOption,
     Settings,
-    Target,
+    TargetColumn,
     public_records,
 )
 from refdp.faces.commands.options import settings as read_settings
@@ -38,7 +38,7 @@ def train(
     paper: PaperName,
     data: Annotated[str, typer.Option("--data", metavar="NAME_OR_CSV", help="Data set by name, or a CSV file.")],
     epsilon: Annotated[float, typer.Option("--epsilon", help="Privacy budget.")],
-    target: Target = None,
+    target: TargetColumn = None,
     bounds: BoundsFile = None,
     delta: Delta = None,
     relation: RelationOption = Relation.ADD_REMOVE,
