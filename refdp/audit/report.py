@@ -10,18 +10,22 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from itertools import chain, islice
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from refdp.accounting import account
 from refdp.audit import spending
+from refdp.audit.crowds import crowds
 from refdp.audit.freshness import release_kind
 from refdp.audit.inputs import sized
 from refdp.audit.neighbours import from_records, pairs
+from refdp.audit.reached import own_code
 from refdp.audit.replay import SLACK, Finding, Pair, Trainer, Violation, finite_or_name
 from refdp.audit.search import Notes, Search
-from refdp.audit.trainer_rows import rows
+from refdp.audit.steered import Steered, steered
+from refdp.audit.trainer_rows import rows, searched
 from refdp.audit.verdicts import Row, Verdict, completed, is_ok, summary
 from refdp.audit.worst import worst_case
 from refdp.data.records import Categorical, Classes, Interval, Numeric, Records, Schema
@@ -122,6 +126,7 @@ class _Seen:
     findings: list[Finding] = field(default_factory=list)
     rows: list[Row] = field(default_factory=list)
     established: bool = False
+    steered: Steered = field(default_factory=Steered)
 
 
 def audit_paper(
@@ -159,7 +164,7 @@ def audit_paper(
     stated = [loss for loss in losses if loss is not None]
     violations = merged(violation for finding in found for violation in finding.violations)
     told = rows(seen.notes, violations, claimed.epsilon, claimed.delta, params.relation, covered=seen.established)
-    table = completed([*told, *seen.rows])
+    table = completed([*told, *searched(seen.steered), *seen.rows])
     return Report(count, claimed, max(stated, default=None), violations, len(losses) - len(stated), table)
 
 
@@ -209,8 +214,11 @@ def _findings(
                     finding = replace(finding, loss=0.0)  # of outputs that a delta leaves out of account
                 yield _told(tiny, finding)
     if first:
+        followed = own_code(search.train, *_files())
+        seeds = crowds(SCHEMAS[0] if records is None else records.schema, params.relation)
+        seen.steered = steered(search, seeds, followed, count, arranged=arranged)
         search.noise()
-    yield _told(params, Aside(None, None, tuple(seen.notes.violations[known:])))
+    yield _told(params, Aside(None, None, tuple(map(_of_model, seen.notes.violations[known:]))))
     yield _told(params, _budget(paper, params, records, seed, seen))
     if first and spending.has_filter(params):
         few = map(arranged, islice(neighbours(records, params.relation, seed + 4), min(count, SPENDING_PAIRS)))
@@ -219,6 +227,11 @@ def _findings(
         yield Aside(None, None, tuple(ledger.found))
     else:
         yield Aside(None, None, ())
+
+
+def _files() -> list[str]:
+    """The texts of the papers, whose lines steer the search over contents."""
+    return [str(file) for room in ("papers", "own") for file in (Path(__file__).parents[1] / room).rglob("*.py")]
 
 
 def _sized(records: Records | None, relation: Relation, seed: int) -> Iterator[Pair]:

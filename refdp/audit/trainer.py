@@ -80,7 +80,7 @@ def audit_trainer(
     pairs: int = PAIRS,
     seed: int = 0,
     counts: tuple[int, ...] = COUNTS,
-    steps: int = STEPS,
+    steps: int | None = None,
     first_only: bool = False,
     progress: Progress = lambda done, total: None,
 ) -> TrainerReport:
@@ -89,8 +89,8 @@ def audit_trainer(
     train: may read records.x, shape (rows, features), and records.y as arrays, releases through the curator, and
     returns what it publishes. schema: public bounds, categories and label range of the records that are made up.
     pairs: neighbouring pairs to replay. counts: numbers of records to try. steps: further pairs, replayed in short, of
-    a search over contents that follows what changes releases most (`refdp.audit.steered`). first_only: end at the first
-    violation.
+    a search over contents that follows what changes releases most (`refdp.audit.steered`), 240 at most, and 3
+    for each of `pairs`, unless given. first_only: end at the first violation.
     Errors: InvalidParameter for a claim or a search outside the domain.
     """
     if relation not in list(Relation):
@@ -101,6 +101,7 @@ def audit_trainer(
     check_number("delta", delta, least=0, below=1)
     check_count("pairs", pairs)
     check_count("seed", seed, least=0)
+    steps = min(STEPS, 3 * pairs) if steps is None else steps
     check_count("steps", steps, least=0)
     audit = Search(train, float(epsilon), float(delta), Relation(relation), seed)
     notes, hints, seen = audit.notes, constants(train), Steered()

@@ -61,7 +61,7 @@ def test_changed_pairs_are_neighbours_within_the_schema(relation: Relation) -> N
 def test_new_lines_lead_to_hidden_branches() -> None:
     cheat = CONTENTS["looks_at_a_full_house"]
     plain: dict[str, Any] = {"pairs": 8, "counts": (1,), "first_only": True}
-    found = refdp.audit_trainer(cheat.train, SCHEMA, 1.0, **plain)
+    found = refdp.audit_trainer(cheat.train, SCHEMA, 1.0, steps=120, **plain)
     assert found.verdict is Verdict.VIOLATION
     assert not refdp.audit_trainer(cheat.train, SCHEMA, 1.0, steps=0, **plain).violations
 
