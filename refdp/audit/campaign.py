@@ -44,17 +44,28 @@ FORMAT = "refdp campaign 1"
 class Job:
     """What is run: the function's name "module:function", a pair, and the seed that all randomness follows from.
 
+    score: name of a function of one output, whose number is looked at in its place; "" for the output itself.
     Errors: InvalidParameter if there is no such function.
     """
 
     name: str
     pair: InputPair
     seed: int
+    score: str = ""
+
+    def function(self) -> Any:
+        """The function to run, with the score of its output where one is given."""
+        found = load(self.name)
+        if not self.score:
+            return found
+        score = load(self.score, "--score")
+        return lambda records, seed: score(found(records, seed))
 
     def digest(self) -> str:
         """A name for job and pair that changes with either, and with the text of the function's module."""
         sides = [np.asarray(side, dtype=np.float64) for side in (self.pair.first, self.pair.second)]
-        shown = [self.name, self.seed, *((side.shape, side.tolist()) for side in sides), _text_of(self.name)]
+        scored = [self.score, _text_of(self.score)] if self.score else []
+        shown = [self.name, self.seed, *scored, *((side.shape, side.tolist()) for side in sides), _text_of(self.name)]
         return hashlib.sha256(json.dumps(shown).encode()).hexdigest()
 
 
@@ -135,7 +146,7 @@ class Campaign:
 
     def _sized(self) -> int:
         """Runs a chunk: as many as fit into `seconds`, by the clock; a vectorised function has chunks of its own."""
-        mechanism = load(self.job.name)
+        mechanism = self.job.function()
         if hasattr(mechanism, "batch"):
             return CHUNK
         start = time.perf_counter()
@@ -237,5 +248,5 @@ def _end_with_parent() -> None:
 
 def one_chunk(job: Job, number: int, size: int) -> Sides:
     """The runs of one chunk on both sides."""
-    first, second = chunk(load(job.name), job.pair, job.seed, number * size, (number + 1) * size)
+    first, second = chunk(job.function(), job.pair, job.seed, number * size, (number + 1) * size)
     return first, second

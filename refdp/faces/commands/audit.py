@@ -46,10 +46,22 @@ Trainer = Annotated[
     typer.Option("--trainer", metavar="MODULE:FUNCTION", help="Replay this train(records, curator) instead."),
 ]
 SchemaFile = Annotated[
-    Path | None, typer.Option("--schema", help="JSON file of --trainer: {column: [low, high] or [categories ...]}.")
+    Path | None,
+    typer.Option("--schema", help="JSON file of --trainer or --callable: {column: [low, high] or [categories ...]}."),
 ]
 PairFile = Annotated[
     Path | None, typer.Option("--pair", help='JSON file: {"first": [[...]], "second": [[...]]}, neighbours.')
+]
+Example = Annotated[
+    Path | None,
+    typer.Option("--example", help="JSON file of --callable: records like those it takes, to search for a pair."),
+]
+Score = Annotated[
+    str | None,
+    typer.Option("--score", metavar="MODULE:FUNCTION", help="Look at this number of each output of --callable."),
+]
+AsGaussian = Annotated[
+    bool, typer.Option("--gaussian", help="Also a bound that holds if outputs are as far apart as two Gaussians.")
 ]
 Confidence = Annotated[
     float | None, typer.Option("--confidence", help=f"Of the bound of --callable, {CONFIDENCE} if not given.")
@@ -81,7 +93,19 @@ ABOUT_PAPERS = (
     "participants",
     "owners",
 )
-ABOUT_CALLABLES = ("pair", "confidence", "samples", "jobs", "resume", "structural", "outliers", "low_bits")
+ABOUT_CALLABLES = (
+    "pair",
+    "example",
+    "score",
+    "gaussian",
+    "confidence",
+    "samples",
+    "jobs",
+    "resume",
+    "structural",
+    "outliers",
+    "low_bits",
+)
 
 
 def audit(
@@ -109,6 +133,9 @@ def audit(
     trainer: Trainer = None,
     schema: SchemaFile = None,
     pair: PairFile = None,
+    example: Example = None,
+    score: Score = None,
+    gaussian: AsGaussian = False,
     confidence: Confidence = None,
     samples: Samples = None,
     jobs: Jobs = 1,
@@ -119,11 +146,12 @@ def audit(
     html: Html = None,
     as_json: Json = False,
 ) -> None:
-    """Look for privacy violations by exact replay of a PAPER, or by runs of --callable.
+    """Look for privacy violations by exact replay of a PAPER or a --trainer, or by runs of --callable.
 
     Exit status 1 for a violation, 3 where something was not examined that the claim depends on.
 
-    A function(records, seed) returns whatever holds numbers; it is run with many seeds on both data sets of --pair.
+    A function(records, seed) returns whatever holds numbers; it is run with many seeds on both data sets
+    of --pair, or of the pair that a search over the records of --schema or --example finds most telling.
     """
     if trainer is not None:
         _check_trainer(context)
@@ -133,8 +161,8 @@ def audit(
         count = pairs if written(context, ("pairs",)) else TRAINER_PAIRS
         asked = Asked(trainer, schema, target, epsilon, delta or 0.0, relation, count, seed, as_json)
         raise typer.Exit(audit_one(asked))
-    if schema is not None:
-        raise InvalidParameter("--schema: about --trainer, which is not given")
+    if schema is not None and name is None:
+        raise InvalidParameter("--schema: about --trainer or --callable, which are not given")
     _check_mode(context, name is not None)
     check_writable("--html", html)
     if html is not None:
@@ -142,13 +170,14 @@ def audit(
 
         check_drawing()
     if name is not None:
-        if pair is None:
-            raise InvalidParameter("--callable: a file with neighbours is needed, --pair FILE")
+        if (pair is not None) + (schema is not None) + (example is not None) != 1:
+            raise InvalidParameter("--callable: one of --pair FILE, --schema FILE and --example FILE is needed")
         check_writable("--resume", resume)
         from refdp.faces.commands.blackbox import Given, audit_callable
 
         options = Given(
-            name, pair, epsilon, delta or 0.0, CONFIDENCE if confidence is None else confidence,
+            name, pair, schema, example, relation, score or "", gaussian, epsilon, delta or 0.0,
+            CONFIDENCE if confidence is None else confidence,
             SAMPLES if samples is None else samples, seed, jobs, resume, structural, outliers, low_bits,
             html, as_json,
         )  # fmt: skip

@@ -10,7 +10,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -27,18 +27,23 @@ from refdp.audit.blackbox_rows import Looked, coverage
 from refdp.audit.campaign import Campaign, Job, load
 from refdp.audit.page import Page
 from refdp.audit.page_blackbox import about_bits, blackbox_page, evidence_of, verdict
+from refdp.audit.pair_search import Columns, chosen, columns_of_example, columns_of_schema
 from refdp.audit.replay import finite_or_name
 from refdp.audit.runs import InputPair
 from refdp.audit.structural_samples import Remembered, needed
+from refdp.audit.tradeoff import GaussianBound, gaussian_lower_bound
 from refdp.audit.verdicts import Row, exit_status, is_ok, summary
 from refdp.checks import check_count, check_number
 from refdp.errors import InvalidParameter
 from refdp.faces.commands.audit_run import STYLES, coverage_table, verdict_text
 from refdp.faces.commands.output import bar, emit, figure, write_page
+from refdp.privacy.events import Relation
 
 CALLS = 300
 """Runs a side for structural checks; more where epsilon asks for it, up to MOST_CALLS."""
 MOST_CALLS = 5_000
+GAUSSIAN_RUNS = 20_000
+"""Most runs a side of --gaussian."""
 ALARM = 1e-9
 
 
@@ -47,7 +52,12 @@ class Given:
     """Options of the command line."""
 
     name: str
-    pair: Path
+    pair: Path | None
+    schema: Path | None
+    example: Path | None
+    relation: Relation
+    score: str
+    gaussian: bool
     epsilon: float
     delta: float
     confidence: float
@@ -63,7 +73,10 @@ class Given:
 
     def command(self) -> str:
         """The command that gives the same finding."""
-        words = ["refdp", "audit", "--callable", self.name, "--pair", str(self.pair), "--epsilon", repr(self.epsilon)]
+        words = ["refdp", "audit", "--callable", self.name, "--epsilon", repr(self.epsilon)]
+        given = {"pair": self.pair, "schema": self.schema, "example": self.example, "score": self.score or None}
+        words += [word for option, told in given.items() if told for word in (f"--{option}", str(told))]
+        words += ["--relation", self.relation.value] * (self.pair is None) + ["--gaussian"] * self.gaussian
         words += ["--delta", repr(self.delta), "--confidence", repr(self.confidence)]
         words += ["--samples", str(self.samples), "--seed", str(self.seed)]
         words += ["--no-structural"] * (not self.structural) + ["--outliers"] * self.outliers
@@ -74,19 +87,56 @@ class Given:
 def audit_callable(given: Given) -> int:
     """Audit, tell, and return the exit status: 1 for a violation."""
     _check(given)
-    pair = read_pair(given.pair)
+    given_pair = None if given.pair is None else read_pair(given.pair)
+    columns = None if given_pair is not None else _columns(given)
     html = given.html and given.html.absolute()  # the function may change folder
     try:
         with prints_on_standard_error():
+            searched = None if columns is None else chosen(
+                Job(given.name, Pair(0, 0), 0, given.score).function(), columns, given.relation, given.epsilon,
+                given.delta, given.seed,
+            )  # fmt: skip
+            pair = searched.pair if searched is not None else given_pair
+            assert pair is not None
             bound, findings, calls, page = audited(given, pair)
+            normal = _as_gaussian(given, pair)
     except SystemExit as error:  # its status would pass for a finding
         raise InvalidParameter(f"--callable {given.name!r}: it ended the program with status {error.code}") from error
     looked = Looked((len(pair.first), len(pair.second)), calls, given.low_bits)
     rows = coverage(bound, findings, looked)
-    emit(document(bound, findings, calls, rows), shown(given.name, bound, findings, calls, rows), given.as_json)
+    more: dict[str, Any] = {} if normal is None else {"gaussian": normal.to_dict()}
+    if searched is not None:
+        told = searched.words()
+        rows = tuple(
+            replace(row, reason=f"{row.reason}; {told}") if row.what == "record counts" else row for row in rows
+        )
+        more |= {"pair": {"first": pair.first.tolist(), "second": pair.second.tolist()}, "pairs_tried": searched.tried}
+    page_text = shown(given.name, bound, findings, calls, rows)
+    if normal is not None:
+        under = f"as Gaussian: mu >= {normal.mu:.4g}, epsilon >= {normal.epsilon:.4g}, only if {normal.assumption}"
+        page_text = Group(page_text, Text(under))
+    emit(document(bound, findings, calls, rows) | more, page_text, given.as_json)
     wrote = page is None or html is None or write_page("--html", html, page(rows).html())
     status = exit_status(summary(rows))
     return status if status or wrote else 2
+
+
+def _columns(given: Given) -> Columns:
+    """Of the records that are made up. Errors: InvalidParameter unless just one file says what they are."""
+    if (given.schema is None) == (given.example is None):
+        raise InvalidParameter("--callable: one of --pair FILE, --schema FILE and --example FILE is needed")
+    return columns_of_schema(given.schema) if given.schema is not None else columns_of_example(given.example)  # type: ignore[arg-type]
+
+
+def _as_gaussian(given: Given, pair: Pair) -> GaussianBound | None:
+    """The bound that holds for Gaussian trade-offs only, if it was asked for."""
+    if not given.gaussian:
+        return None
+    function = Job(given.name, pair, given.seed, given.score).function()
+    samples = min(given.samples, GAUSSIAN_RUNS)
+    return gaussian_lower_bound(
+        function, pair, given.delta, confidence=given.confidence, samples=samples, seed=given.seed
+    )
 
 
 Audited = tuple[Bound, list[dict[str, Any]], int, Callable[[tuple[Row, ...]], Page] | None]
@@ -95,10 +145,10 @@ Audited = tuple[Bound, list[dict[str, Any]], int, Callable[[tuple[Row, ...]], Pa
 def audited(given: Given, pair: InputPair) -> Audited:
     """The bound, what structural checks found, in how many runs a side, and the page if one is asked for."""
     resume = given.resume and given.resume.absolute()
-    function = load(given.name)
+    function = Job(given.name, pair, given.seed, given.score).function()
     with bound_bar() as progress:
         campaign = Campaign(
-            Job(given.name, pair, given.seed), resume, given.jobs,
+            Job(given.name, pair, given.seed, given.score), resume, given.jobs,
             watch=lambda done: progress(min(done, given.samples), given.samples, None),
         )  # fmt: skip
         bound = bound_from(
@@ -243,3 +293,7 @@ def _check(given: Given) -> None:
     check_count("samples", given.samples, least=100, most=10**9)
     check_count("seed", given.seed, least=0, most=2**32)
     check_count("jobs", given.jobs, most=1024)
+    if given.gaussian and given.delta == 0:
+        raise InvalidParameter("--gaussian: --delta above 0 is needed, a Gaussian has no finite epsilon without")
+    if given.score:
+        load(given.score, "--score")

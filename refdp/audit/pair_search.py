@@ -1,0 +1,171 @@
+"""Neighbours for a function that nothing is known about, from public bounds or an example.
+
+Every candidate is run a few times on both sides, and the pairs whose outputs lie farthest apart, measured in spreads of
+the outputs, are run more often; the pair with the greatest lower bound is the one to audit, on fresh runs. A function
+with a setting called `epsilon` is searched at large ones first: what noise hides at 1 shows at 100. The claim is tested
+at the setting that the function has by itself.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from refdp.audit.blackbox import epsilon_lower_bound
+from refdp.audit.runs import Pair, chunk
+from refdp.data.records import Categorical
+from refdp.errors import InvalidParameter
+from refdp.io.domains import given_domains
+from refdp.privacy.events import Relation
+
+Floats = NDArray[np.float64]
+SIZES = (10, 1, 0, 3, 50, 100)
+"""Records beside the audited one."""
+LARGE = (100.0, 10.0)
+"""Settings of epsilon that are searched first."""
+RUNS, FINAL_RUNS, FINALISTS = 24, 2_000, 4
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The least and greatest value of every column of the records, and the values of those that have a list."""
+
+    low: Floats
+    high: Floats
+    values: tuple[tuple[float, ...], ...]
+
+    def at(self, share: Floats) -> Floats:
+        """Records at shares in [0, 1] of the columns' ranges, shape (rows, columns)."""
+        rows = self.low + share * (self.high - self.low)
+        for column, values in enumerate(self.values):
+            if values:
+                place = np.minimum(np.floor(share[:, column] * len(values)), len(values) - 1)
+                rows[:, column] = np.array(values)[place.astype(np.int64)]
+        return np.asarray(rows, dtype=np.float64)
+
+
+def columns_of_schema(file: Path) -> Columns:
+    """From {column: [low, high] or [category, ...]}; categories that are no numbers are 0, 1, 2, ... in their order.
+
+    Errors: InvalidParameter, InvalidRecords.
+    """
+    features = [feature for feature, _ in given_domains(file).values()]
+    if not features:
+        raise InvalidParameter(f"--schema {file}: no columns given, at least 1 is needed")
+    values: list[tuple[float, ...]] = []
+    for feature in features:
+        listed = feature.categories if isinstance(feature, Categorical) else ()
+        try:
+            values.append(tuple(float(one) for one in listed))
+        except ValueError:
+            values.append(tuple(float(place) for place in range(len(listed))))
+    ends = [(min(v), max(v)) if v else (f.low, f.high)  # type: ignore[union-attr]
+            for f, v in zip(features, values, strict=True)]  # fmt: skip
+    low, high = np.array(ends, dtype=np.float64).T
+    return Columns(low, high, tuple(values))
+
+
+def columns_of_example(file: Path) -> Columns:
+    """From a JSON list of records, one is enough; a column of one value v has the bounds 0 and v, or -1 and 1.
+
+    Errors: InvalidParameter.
+    """
+    try:
+        rows = np.atleast_2d(np.asarray(json.loads(file.read_text(encoding="utf-8")), dtype=np.float64))
+        if rows.ndim != 2 or not rows.size or not np.isfinite(rows).all():
+            raise ValueError(f"shape {rows.shape}")
+    except (OSError, ValueError, TypeError, RecursionError) as error:
+        raise InvalidParameter(f"--example {file}: a list of records of finite numbers is needed ({error})") from error
+    low, high = rows.min(axis=0), rows.max(axis=0)
+    flat, zero = low == high, (low == 0) & (high == 0)
+    ends = (
+        np.where(zero, -1.0, np.where(flat, np.minimum(low, 0), low)),
+        np.where(zero, 1.0, np.where(flat, np.maximum(high, 0), high)),
+    )
+    return Columns(ends[0], ends[1], ((),) * len(low))
+
+
+def candidates(columns: Columns, relation: Relation, seed: int) -> Iterator[Pair]:
+    """Crowds at either bound with a record there, at the other, or in the middle; then records anywhere."""
+    generator, width = np.random.default_rng(seed), len(columns.low)
+    for size in SIZES:
+        for crowd in (0.0, 1.0):
+            base = columns.at(np.full((size, width), crowd))
+            for own in (1 - crowd, crowd, 0.5):
+                yield _pair(base, columns.at(np.array([[own] * width, [1 - own] * width])), relation)
+        yield _pair(columns.at(generator.random((size, width))), columns.at(generator.random((2, width))), relation)
+        yield _pair(columns.at(generator.integers(0, 2, (size, width)).astype(np.float64)),
+                    columns.at(generator.integers(0, 2, (2, width)).astype(np.float64)), relation)  # fmt: skip
+
+
+def _pair(base: Floats, ends: Floats, relation: Relation) -> Pair:
+    first = np.vstack([base, ends[:1]])
+    return Pair(first, base if relation is Relation.ADD_REMOVE else np.vstack([base, ends[1:]]))
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The pair to audit. tried: candidates. settings: of epsilon that were searched besides the function's own."""
+
+    pair: Pair
+    tried: int
+    settings: tuple[float, ...]
+
+    def words(self) -> str:
+        """For the coverage table."""
+        besides = "".join(f", at epsilon {one:g}" for one in self.settings)
+        return f"the pair was chosen among {self.tried}{besides} by how far outputs lie apart"
+
+
+def chosen(
+    function: Callable[..., Any], columns: Columns, relation: Relation, claimed: float, delta: float, seed: int
+) -> Chosen:
+    """Search for the pair on which a function(records, seed) tells most."""
+    pairs = list(candidates(columns, relation, seed))
+    settings = LARGE if _has_epsilon(function) else ()
+    ways: list[Callable[..., Any]] = [*(partial(function, epsilon=one) for one in settings), function]
+    best: dict[int, None] = {}
+    for turn, way in enumerate(ways):
+        scores = [_apart(way, pair, seed + 1 + turn) for pair in pairs]
+        best |= dict.fromkeys(np.argsort(scores, kind="stable")[::-1][: FINALISTS // 2 + 1].tolist())
+    finalists = [pairs[place] for place in list(best)[: FINALISTS + 2]]
+    bounds = [
+        epsilon_lower_bound(function, pair, delta=delta, claimed=claimed, confidence=CONFIDENCE, samples=FINAL_RUNS,
+                            seed=seed + 7).lower
+        for pair in finalists
+    ]  # fmt: skip
+    return Chosen(finalists[int(np.argmax(bounds))], len(pairs), settings)
+
+
+def _has_epsilon(function: Callable[..., Any]) -> bool:
+    """Whether it takes `epsilon` as a setting, with a value of its own unless told otherwise."""
+    try:
+        found = inspect.signature(function).parameters.get("epsilon")
+    except (TypeError, ValueError):
+        return False
+    return found is not None and found.default is not inspect.Parameter.empty
+
+
+def _apart(function: Callable[..., Any], pair: Pair, seed: int) -> float:
+    """The greatest distance of medians over columns of the output, in mean distances from the median."""
+    try:
+        first, second = chunk(function, pair, seed, 0, RUNS)
+    except InvalidParameter:
+        return 0.0
+    width = max(len(row) for row in (*first, *second))
+    if any(len(row) != width for row in (*first, *second)):
+        return np.inf  # the outputs' lengths differ: nothing tells data sets apart as well
+    a, b = (np.nan_to_num(np.stack(side)) for side in (first, second))
+    middle, other = np.median(a, axis=0), np.median(b, axis=0)
+    spread = (np.abs(a - middle).mean(axis=0) + np.abs(b - other).mean(axis=0)) / 2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return float(np.nan_to_num(np.abs(middle - other) / spread, nan=0.0).max())
