@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from refdp.audit.blackbox import epsilon_lower_bound
-from refdp.audit.runs import Pair, chunk
+from refdp.audit.runs import InputPair, chunk
 from refdp.data.records import Categorical
 from refdp.errors import InvalidParameter
 from refdp.io.domains import given_domains
@@ -36,7 +36,7 @@ CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True)
-class Columns:
+class Ranges:
     """The least and greatest value of every column of the records, and the values of those that have a list."""
 
     low: Floats
@@ -53,7 +53,7 @@ class Columns:
         return np.asarray(rows, dtype=np.float64)
 
 
-def columns_of_schema(file: Path) -> Columns:
+def ranges_of_schema(file: Path) -> Ranges:
     """From {column: [low, high] or [category, ...]}; categories that are no numbers are 0, 1, 2, ... in their order.
 
     Errors: InvalidParameter, InvalidRecords.
@@ -71,10 +71,10 @@ def columns_of_schema(file: Path) -> Columns:
     ends = [(min(v), max(v)) if v else (f.low, f.high)  # type: ignore[union-attr]
             for f, v in zip(features, values, strict=True)]  # fmt: skip
     low, high = np.array(ends, dtype=np.float64).T
-    return Columns(low, high, tuple(values))
+    return Ranges(low, high, tuple(values))
 
 
-def columns_of_example(file: Path) -> Columns:
+def ranges_of_example(file: Path) -> Ranges:
     """From a JSON list of records, one is enough; a column of one value v has the bounds 0 and v, or -1 and 1.
 
     Errors: InvalidParameter.
@@ -91,10 +91,10 @@ def columns_of_example(file: Path) -> Columns:
         np.where(zero, -1.0, np.where(flat, np.minimum(low, 0), low)),
         np.where(zero, 1.0, np.where(flat, np.maximum(high, 0), high)),
     )
-    return Columns(ends[0], ends[1], ((),) * len(low))
+    return Ranges(ends[0], ends[1], ((),) * len(low))
 
 
-def candidates(columns: Columns, relation: Relation, seed: int) -> Iterator[Pair]:
+def candidates(columns: Ranges, relation: Relation, seed: int) -> Iterator[InputPair]:
     """Crowds at either bound with a record there, at the other, or in the middle; then records anywhere."""
     generator, width = np.random.default_rng(seed), len(columns.low)
     for size in SIZES:
@@ -107,16 +107,16 @@ def candidates(columns: Columns, relation: Relation, seed: int) -> Iterator[Pair
                     columns.at(generator.integers(0, 2, (2, width)).astype(np.float64)), relation)  # fmt: skip
 
 
-def _pair(base: Floats, ends: Floats, relation: Relation) -> Pair:
+def _pair(base: Floats, ends: Floats, relation: Relation) -> InputPair:
     first = np.vstack([base, ends[:1]])
-    return Pair(first, base if relation is Relation.ADD_REMOVE else np.vstack([base, ends[1:]]))
+    return InputPair(first, base if relation is Relation.ADD_REMOVE else np.vstack([base, ends[1:]]))
 
 
 @dataclass(frozen=True)
 class Chosen:
     """The pair to audit. tried: candidates. settings: of epsilon that were searched besides the function's own."""
 
-    pair: Pair
+    pair: InputPair
     tried: int
     settings: tuple[float, ...]
 
@@ -127,7 +127,7 @@ class Chosen:
 
 
 def chosen(
-    function: Callable[..., Any], columns: Columns, relation: Relation, claimed: float, delta: float, seed: int
+    function: Callable[..., Any], columns: Ranges, relation: Relation, claimed: float, delta: float, seed: int
 ) -> Chosen:
     """Search for the pair on which a function(records, seed) tells most."""
     pairs = list(candidates(columns, relation, seed))
@@ -155,7 +155,7 @@ def _has_epsilon(function: Callable[..., Any]) -> bool:
     return found is not None and found.default is not inspect.Parameter.empty
 
 
-def _apart(function: Callable[..., Any], pair: Pair, seed: int) -> float:
+def _apart(function: Callable[..., Any], pair: InputPair, seed: int) -> float:
     """The greatest distance of medians over columns of the output, in mean distances from the median."""
     try:
         first, second = chunk(function, pair, seed, 0, RUNS)

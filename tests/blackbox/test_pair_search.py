@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from refdp.audit.pair_search import SIZES, Columns, candidates, chosen, columns_of_example, columns_of_schema
+from refdp.audit.pair_search import SIZES, Ranges, candidates, chosen, ranges_of_example, ranges_of_schema
 from refdp.errors import InvalidParameter
 from refdp.faces import cli
 from refdp.privacy.events import Relation
@@ -32,7 +32,7 @@ def schema(tmp_path: Path) -> str:
 
 @pytest.mark.parametrize("relation", list(Relation))
 def test_candidates_are_neighbours_within_the_bounds(schema: str, relation: Relation) -> None:
-    columns = columns_of_schema(Path(schema))
+    columns = ranges_of_schema(Path(schema))
     pairs = list(candidates(columns, relation, 0))
     assert {len(pair.second) for pair in pairs} == {n + (relation is Relation.REPLACE_ONE) for n in SIZES}
     for pair in pairs:
@@ -61,7 +61,7 @@ def test_an_example_and_a_score_will_do(tmp_path: Path, capsys: pytest.CaptureFi
 
 
 def test_a_function_that_tells_of_crowds_alone(schema: str) -> None:
-    found = chosen(searched.only_of_crowds, columns_of_schema(Path(schema)), Relation.ADD_REMOVE, 1.0, 0.0, 0)
+    found = chosen(searched.only_of_crowds, ranges_of_schema(Path(schema)), Relation.ADD_REMOVE, 1.0, 0.0, 0)
     assert len(found.pair.second) >= 10 and np.ptp(found.pair.second[:, 0]) == 0
 
 
@@ -82,12 +82,12 @@ def test_a_bad_example_is_refused(text: str, tmp_path: Path) -> None:
     file = tmp_path / "example.json"
     file.write_text(text)
     with pytest.raises(InvalidParameter, match="a list of records of finite numbers is needed"):
-        columns_of_example(file)
+        ranges_of_example(file)
 
 
 def test_a_constant_column_gets_bounds(tmp_path: Path) -> None:
     file = tmp_path / "example.json"
     file.write_text("[5, 0, -2]")
-    found = columns_of_example(file)
-    assert isinstance(found, Columns)
+    found = ranges_of_example(file)
+    assert isinstance(found, Ranges)
     assert found.low.tolist() == [0, -1, -2] and found.high.tolist() == [5, 1, 0]

@@ -27,7 +27,7 @@ from refdp.audit.blackbox_rows import Looked, coverage
 from refdp.audit.campaign import Campaign, Job, load
 from refdp.audit.page import Page
 from refdp.audit.page_blackbox import about_bits, blackbox_page, evidence_of, verdict
-from refdp.audit.pair_search import Columns, chosen, columns_of_example, columns_of_schema
+from refdp.audit.pair_search import Ranges, chosen, ranges_of_example, ranges_of_schema
 from refdp.audit.replay import finite_or_name
 from refdp.audit.runs import InputPair
 from refdp.audit.structural_samples import Remembered, needed
@@ -93,7 +93,7 @@ def audit_callable(given: Given) -> int:
     try:
         with prints_on_standard_error():
             searched = None if columns is None else chosen(
-                Job(given.name, Pair(0, 0), 0, given.score).function(), columns, given.relation, given.epsilon,
+                Job(given.name, InputPair(0, 0), 0, given.score).function(), columns, given.relation, given.epsilon,
                 given.delta, given.seed,
             )  # fmt: skip
             pair = searched.pair if searched is not None else given_pair
@@ -121,14 +121,14 @@ def audit_callable(given: Given) -> int:
     return status if status or wrote else 2
 
 
-def _columns(given: Given) -> Columns:
+def _columns(given: Given) -> Ranges:
     """Of the records that are made up. Errors: InvalidParameter unless just one file says what they are."""
     if (given.schema is None) == (given.example is None):
         raise InvalidParameter("--callable: one of --pair FILE, --schema FILE and --example FILE is needed")
-    return columns_of_schema(given.schema) if given.schema is not None else columns_of_example(given.example)  # type: ignore[arg-type]
+    return ranges_of_schema(given.schema) if given.schema is not None else ranges_of_example(given.example)  # type: ignore[arg-type]
 
 
-def _as_gaussian(given: Given, pair: Pair) -> GaussianBound | None:
+def _as_gaussian(given: Given, pair: InputPair) -> GaussianBound | None:
     """The bound that holds for Gaussian trade-offs only, if it was asked for."""
     if not given.gaussian:
         return None
