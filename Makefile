@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-EXTRAS := test,proofs,oracles,plots,data,notebooks,dask
+EXTRAS := test,proofs,oracles,plots,data,notebooks,dask,docs
 
 .PHONY: prove audits coq demo docs labs test quick check format verify ledger statistics bench reproduce mutants mutate clean
 
@@ -21,11 +21,7 @@ $(VENV)/bench.stamp: $(VENV)/test.stamp
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[$(EXTRAS),bench]"
 	touch $@
 
-$(VENV)/docs.stamp: $(VENV)/test.stamp
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[$(EXTRAS),docs]"
-	touch $@
-
-docs: $(VENV)/docs.stamp  ## the site in build/site/docs/index.html, notebooks run; warnings and broken links are errors
+docs: $(VENV)/test.stamp  ## the site in build/site/docs/index.html, notebooks run; warnings and broken links are errors
 	$(BIN)/python -m sphinx -W --keep-going -q -c docs/site -b html . build/site
 	$(BIN)/python docs/site/links.py build/site
 

@@ -37,7 +37,16 @@ article { border-left: .2rem solid #b3261e; padding: 0 0 0 1rem; margin: 1.5rem 
 h3 { font-size: 1rem; margin: 0 0 .3rem; overflow-wrap: anywhere; } article p { margin: .3rem 0; }
 .claim { color: #444; } .witness { overflow-x: auto; } .witness th, .witness td { font-size: .85rem; }
 .witness caption { text-align: left; font-size: .9rem; padding: .3rem 0; } .changed { background: #fdecea; }
+#chances { margin: 1.2rem 0; } #chances p { font-size: 1.05rem; }
+.bar { display: grid; grid-template-columns: 5rem 1fr; align-items: center; margin: .3rem 0; }
+.bar i { height: 1.4rem; background: #2e7d32; min-width: 2px; } .bar b { grid-column: 2; font-weight: 400; }
+.bar.found i { background: #1f6feb; } .over .bar.found i { background: #b3261e; }
 @media (max-width: 40rem) { th { white-space: normal; } }
+@media (prefers-color-scheme: dark) {
+body { color: #e6e6e6; background: #16181c; } code, pre { background: #23262c; } figcaption, .claim { color: #aaa; }
+.ok { background: #16311b; } .bad, .changed { background: #3a1715; } .open { background: #332707; }
+tr { border-color: #33373f; } h2 { border-color: #444; } figure svg { background: #fff; }
+}
 @media print {
 body { max-width: none; margin: 0; } figure, tr { break-inside: avoid; } h2 { break-after: avoid; }
 pre { white-space: pre-wrap; overflow-wrap: anywhere; } .verdict, rect, path { print-color-adjust: exact; }
@@ -107,6 +116,7 @@ class Page:
     """What the page says. facts: rows of name, claim, finding. undrawn: why there are no figures, if there are none.
 
     word: the verdict's; it alone decides the colour. verdict: the sentence. coverage: what was looked at, and what not.
+    chances: the figure that leads, as HTML. made: by which versions, and when.
     """
 
     title: str
@@ -120,6 +130,8 @@ class Page:
     reproduce: str
     undrawn: str = ""
     coverage: Sequence[Row] = ()
+    chances: str = ""
+    made: str = ""
 
     def html(self) -> str:
         """The whole document."""
@@ -137,10 +149,12 @@ class Page:
             f'<meta name="viewport" content="width=device-width"><style>{STYLE}</style></head><body>'
             f"<h1>{say(self.title)}</h1>"
             f'<p class="verdict {COLOURS[self.word]}" id="verdict">{say(self.verdict)}</p>'
+            f"{self.chances}"
             f'<h2>Claim against finding</h2><table id="facts"><tr><th></th><th>claimed</th><th>found</th></tr>{facts}'
             f"</table>{self._coverage()}{self._findings()}{figures}<h2>Method</h2><p>{say(self.method)}</p>"
             f'<h2>Limits</h2><ul id="limits">{limits}</ul>'
-            f'<h2>How to reproduce</h2><pre id="reproduce">{say(self.reproduce)}</pre></body></html>\n'
+            f'<h2>How to reproduce</h2><pre id="reproduce">{say(self.reproduce)}</pre>'
+            f'<p id="made">{say(self.made)}</p></body></html>\n'
         )
 
     def _coverage(self) -> str:

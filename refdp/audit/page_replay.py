@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
+from datetime import UTC, datetime
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ from numpy.typing import NDArray
 
 import refdp
 from refdp.audit.page import Figure, Page, Shown, Witness, curve_figure, drawn, loss_figure, ratio_figure
+from refdp.audit.page_chances import bars, chances
 from refdp.audit.page_sources import release_line
 from refdp.audit.page_words import claim_in_words, finding_in_words
 from refdp.audit.replay import Pair, Violation, audit_pair, loss_in_words
@@ -51,6 +54,8 @@ def replay_page(
     """The page of an audit of a paper's algorithm. progress: of the runs for the figures."""
     claimed = report.claimed
     pairs = replayed_pairs(params, report.pairs, records, seed)
+    stated = report.max_loss if report.ok and not claimed.delta else None  # with a delta, more may be allowed
+    lead = chances(report.violations, claimed.epsilon, stated)
     figures, undrawn = drawn(lambda: _figures(paper, params, report, pairs, seed, progress))
     return Page(
         title=f"Audit of {paper.name}, {params.relation.value} neighbours",
@@ -60,6 +65,7 @@ def replay_page(
             ("epsilon", f"{claimed.epsilon:g}", f"greatest {loss_in_words(report.max_loss)}"),
             ("delta", f"{claimed.delta:g}", ""),
             ("pairs replayed", "", str(report.pairs)),
+            ("settings", settings(params), ""),
         ],
         findings=[shown(paper, violation, pairs) for violation in report.violations],
         figures=figures,
@@ -68,7 +74,20 @@ def replay_page(
         reproduce=reproduce,
         undrawn=undrawn,
         coverage=report.coverage,
+        chances=bars(lead) if lead else "",
+        made=made(),
     )
+
+
+def settings(params: Any) -> str:
+    """The parameters of the audited algorithm, public all of them."""
+    return ", ".join(f"{one.name} {getattr(params, one.name)}" for one in fields(params))
+
+
+def made() -> str:
+    """Versions and date."""
+    versions = f"refdp {refdp.__version__}, numpy {np.__version__}, Python {platform.python_version()}"
+    return f"Made by {versions} on {datetime.now(UTC):%Y-%m-%d}."
 
 
 Pairs = Mapping[str, Pair]

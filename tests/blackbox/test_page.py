@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import math
 import re
 import shutil
 import subprocess
@@ -19,6 +20,7 @@ import pytest
 
 import refdp
 from refdp.audit import page_blackbox, page_replay, page_words
+from refdp.audit.page_chances import bars, chances, times
 from refdp.audit.page_sources import function_line, release_line
 from refdp.audit.replay import Violation
 from refdp.audit.report import SCHEMAS, audit_paper
@@ -179,6 +181,7 @@ def test_the_report_of_a_paper(call: Call, tmp_path: Path) -> None:
     found = check(text, "dpboost is not (1, 0) private", drawings=3)
     assert all(violation["release"] in found.texts["findings"] for violation in document["violations"])
     assert "refdp/papers/dpboost" in found.texts["findings"]
+    assert f"refdp {refdp.__version__}, numpy" in text and "epsilon 1.0" in found.texts["facts"]
     again = found.texts["reproduce"].split()
     assert again[:4] == ["refdp", "audit", "dpboost", "--as-published"]
     assert call(*again[2:])[1] == document
@@ -208,6 +211,34 @@ def test_a_finding_is_told_in_words_with_its_claims_statement_and_its_witness(ca
         witness = violation["witness"]
         assert all(f"{value:.17g}" in text for value in witness["new_x"][:2])
     assert text.count("first only") == len(document["violations"])
+
+
+def stated(kind: str, declared: float | None, observed: float | None) -> Violation:
+    return Violation(kind, "ensemble 0/leaves", declared, observed, observed, "", {})
+
+
+def test_two_bars_of_chances_lead() -> None:
+    found = chances([stated("sensitivity", 1.0, 9.0), stated("cost", 1.0, 1.1217)], 2.0, None)
+    assert found is not None and (found.allowed, found.seen) == (1.0, 1.1217)
+    text = html.unescape(bars(found))
+    assert "Some outcome is 3.07 times as likely with one data set as with another that differs in one record" in text
+    assert "what this release is charged allows 2.72 times" in text and 'class="over"' in text
+    assert "width:100%" in text and f"width:{100 * math.exp(1 - 1.1217):.4g}%" in text
+    whole = chances([stated("cost", 0.1, 0.9), stated("loss", 1.0, 1.5)], 1.0, None)
+    assert whole is not None and whole.by == "the claim" and whole.seen == 1.5
+
+
+def test_bars_say_no_more_than_was_found() -> None:
+    assert chances([stated("sensitivity", 1.0, 2.0), stated("control flow", None, None)], 1.0, 0.5) is None
+    assert chances([], 1.0, None) is None and chances([], math.inf, 0.5) is None
+    quiet = chances([], 1.0, 0.5)
+    assert quiet is not None and "In the runs that were replayed, no outcome could be more than 1.65 times" in bars(
+        quiet
+    )
+    assert "over" not in bars(quiet).partition("<p>")[0]
+    endless = chances([stated("loss", 1.0, math.inf)], 1.0, None)
+    assert endless is not None and "never gives" in bars(endless) and "without bound" in bars(endless)
+    assert times(40.0) == "e^40 times"
 
 
 def test_every_release_and_kind_of_the_five_papers_has_words() -> None:

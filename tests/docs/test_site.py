@@ -22,6 +22,14 @@ SITE = ROOT / "docs" / "site"
 NEEDED = ("sphinx", "myst_nb", "pydata_sphinx_theme", "latex2mathml")
 
 
+def test_make_test_installs_what_the_site_needs() -> None:
+    """Else its test would be skipped wherever it runs by itself."""
+    extras = re.findall(r"^EXTRAS := (.*)", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    assert "docs" in extras[0].split(",")
+    declared = re.findall(r"^docs = (.*)", (ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.MULTILINE)
+    assert all(f'"{name.replace("_", "-")}' in declared[0] for name in NEEDED)
+
+
 def module(name: str) -> ModuleType:
     """A module of docs/site, which is no package."""
     spec = importlib.util.spec_from_file_location(f"site_{name}", SITE / f"{name}.py")
