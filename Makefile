@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 EXTRAS := test,proofs,oracles,plots,data,notebooks,dask,docs
 
-.PHONY: prove audits coq demo docs labs test quick check format verify ledger statistics bench reproduce mutants mutate clean
+.PHONY: vectors prove audits coq demo docs labs test quick check format verify ledger statistics bench reproduce mutants mutate clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -61,6 +61,15 @@ mutants: $(VENV)/test.stamp  ## print the kill matrix of the privacy mutants
 
 prove: $(VENV)/test.stamp  ## prove every paper's text private, hold its mutants against the proof, write docs/prove.md; minutes
 	$(BIN)/python -m tests.prove.page
+
+OLDEST := numpy==1.26.0 scipy==1.11.1 scikit-learn==1.6.0 rich==13.0.0 typer==0.12.0
+$(VENV)/oldest.stamp: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m venv $(VENV)/oldest
+	$(VENV)/oldest/bin/python -m pip install --quiet --disable-pip-version-check $(OLDEST)
+	touch $@
+
+vectors: $(VENV)/demo.stamp $(VENV)/oldest.stamp  ## the vectors made anew with all processor features and with none, by this numpy and by the oldest (Python 3.11, 3.12)
+	$(BIN)/python -m refdp.conform.machines --python $(VENV)/oldest/bin/python
 
 N ?= 200
 mutate: $(VENV)/test.stamp  ## N random mutants that no author chose, resumable; hours for 200, it says what survived

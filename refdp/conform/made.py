@@ -104,7 +104,7 @@ def settings_of(paper: str, chance: random.Random, target: str) -> dict[str, Any
             "batch": pick((1, 2)), "leaf_clip": pick((2.0, 0.5)), "delta": 1e-5, "shrinkage": pick((0.3, 1.0)),
         },
         "sgbdt": {
-            "trees": pick((1, 2)), "extra_trees": pick((0, 0, 1)), "depth": pick((1, 2)), "grid_points": pick((2, 4)),
+            "trees": pick((1, 2)), "extra_trees": pick((0, 0, 3)), "depth": pick((1, 2)), "grid_points": pick((2, 4)),
             "features": pick(("uniform", "cyclic")), "values": pick(("uniform", "grid")), "initial_share": pick((0.0,
             0.1)),
             "subsample": pick((0.5, 1.0)), "support": pick(("additive", "max")), "regularisation": pick((15.0, 1.0)),

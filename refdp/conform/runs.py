@@ -13,7 +13,7 @@ import numpy as np
 from refdp.accounting import account as account_of
 from refdp.conform.made import MadeSource, chance_of, params_of, records_of, run, schema_of, settings_of
 from refdp.conform.plain import hexed, mechanism_out, sensitivity_out
-from refdp.conform.vector import Vector, outcome_json, params_json, records_json, schema_json, tape_json
+from refdp.conform.vector import CHOICES, Vector, outcome_json, params_json, records_json, schema_json, tape_json
 from refdp.data.records import Records
 from refdp.faces import registry
 from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian, Laplace, Mechanism
@@ -88,7 +88,8 @@ def train(paper: str) -> Iterator[Vector]:
         body = {**run_json(params, records), "tape": tape_json(source.tape, recorder.transcript)}
         claims = {e.request.sensitivity.claim for e in recorder.transcript.entries if e.request.sensitivity is not None}
         yield Vector("train", f"{TARGETS[number % 3]}, {records.size} records", body,
-                     outcome_json(model, recorder.transcript), MISTAKES, tuple(sorted(claims)))  # fmt: skip
+                     outcome_json(model, recorder.transcript), MISTAKES, tuple(sorted(claims)),
+                     tolerance=CHOICES.get(paper, {}))  # fmt: skip
 
 
 def run_json(params: Any, records: Records) -> dict[str, Any]:
@@ -113,7 +114,8 @@ def neighbour(paper: str) -> Iterator[Vector]:
         ]
         answers = [outcome_json(model, recorder.transcript), outcome_json(second_model, second.transcript)]
         yield Vector("neighbour", f"record {place} is {'replaced' if other.size == records.size else 'removed'}",
-                     {"sides": sides}, {"sides": answers}, ("StateBetweenRuns", "CountInsideRelease"))  # fmt: skip
+                     {"sides": sides}, {"sides": answers}, ("StateBetweenRuns", "CountInsideRelease"),
+                     tolerance=CHOICES.get(paper, {}))  # fmt: skip
 
 
 def _other_side(

@@ -15,13 +15,16 @@ from refdp.data.records import Ensemble, Model, Records, Schema
 from refdp.privacy.curator import Transcript
 from refdp.privacy.sources import Listed
 
+CHOICES = {"dpboost": {"choices": 4}, "inprivate": {"choices": 4}, "dpxgboost": {"choices": 4}}
+"""The tolerance of vectors with choices, by paper; the other papers have none."""
+
 
 @dataclass(frozen=True)
 class Vector:
     """One test. operation: what is asked of the program, with `input`; expect: its answer; flags: mistakes it catches.
 
     result: "valid"; or "invalid", where the program has to refuse; comment says why. tolerance: {"ulps": n} where the
-    specification leaves the last places open.
+    specification leaves the last places open, {"choices": n} where a choice may differ by a margin (see `margins`).
     """
 
     operation: str

@@ -123,11 +123,14 @@ def to_grid(name: str, numbers: npt.ArrayLike, step: float) -> IntArray:
 
     Array of the shape of `numbers`. Errors: InvalidParameter beyond 2^52 steps.
     """
-    with np.errstate(over="ignore"):
-        index = np.rint(finite_array(name, numbers) / step)
-    if (np.abs(index) > LARGEST_INDEX).any():
+    array = np.asarray(numbers, dtype=np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):
+        index = np.rint(array / step)
+        inside = np.abs(index) <= LARGEST_INDEX  # False for a NaN
+    if not inside.all():
+        finite_array(name, array)
         raise InvalidParameter(f"{name} is over 2^52 steps of {step!r} from 0: allowed are indices that a float holds")
-    return np.asarray(index, dtype=np.int64)
+    return index.astype(np.int64)
 
 
 def released_index(output: npt.ArrayLike, step: float) -> IntArray:

@@ -48,6 +48,9 @@ FEW = 64
 LARGEST = 2**46
 """Whole parameters below it keep that error when they become floats."""
 Flags = NDArray[np.bool_]
+_BUCKET, _FRACTION, _LAST = np.uint64(64 - BUCKETS), np.uint64(64 - DIGITS), np.uint64(1)
+_WHOLE_WORDS = (np.random.PCG64, np.random.Philox)
+"""Generators of 64 bits at a time; a half that is left over from a 32-bit draw comes first."""
 _POOL_BYTES = 64  # fetched at once: a call of the generator costs more than the arithmetic on 512 bits
 
 
@@ -71,6 +74,10 @@ class GeneratorBits:
 
     def words(self, count: int) -> NDArray[np.uint64]:
         """Uniform 64-bit words. Array of shape (count,)."""
+        source = self._generator.bit_generator
+        if isinstance(source, _WHOLE_WORDS) and not source.state["has_uint32"]:  # the same words, without their copies
+            found: NDArray[np.uint64] = source.random_raw(count)
+            return found
         return np.frombuffer(self._generator.bytes(8 * count), dtype="<u8").astype(np.uint64, copy=False)
 
     def _take(self, size: int) -> int:
@@ -310,11 +317,15 @@ def _one_by_one(sigma2: Fraction, width: int, count: int, bits: Words) -> list[i
 
 
 class Listing(NamedTuple):
-    """Sums of the masses of |Z| = 0, 1, ..., of which each is off by `margin` at most; for every bucket of U the one
-    value that it can mean, or `UNSURE`."""
+    """Sums of the masses of |Z| = 0, 1, ...; for every bucket of U the one value that it can mean, or `UNSURE`.
+
+    above, under: U means value k for sure if it lies between above[k] and under[k]. Each sum is off by far less than
+    what they keep away from it; the last value is never sure.
+    """
 
     sums: FloatArray
-    margin: float
+    above: FloatArray
+    under: FloatArray
     sure: NDArray[np.uint16]
 
 
@@ -330,26 +341,31 @@ def _listing(sigma2: Fraction) -> Listing:
     edges = np.arange((1 << BUCKETS) + 1) * 2.0**-BUCKETS
     first = np.searchsorted(sums, edges[:-1] - 2 * margin, side="right")
     last = np.searchsorted(sums, edges[1:] + 2 * margin, side="right")
-    return Listing(sums, margin, np.where(first == last, first, UNSURE).astype(np.uint16))
+    under = np.append(sums[:-1] - margin - 2.0**-DIGITS, [-1.0, -1.0])
+    above = np.append(-1.0, sums + margin)
+    return Listing(sums, above, under, np.where(first == last, first, UNSURE).astype(np.uint16))
 
 
 def _listed(sigma2: Fraction, count: int, bits: Words) -> IntArray:
     """|Z| by where U falls among the sums of masses, and a sign from the last of the word's digits."""
-    sums, margin, sure = _listing(sigma2)
+    sums, above, under, sure = _listing(sigma2)
     words = bits.words(count)
-    size = sure.take((words >> np.uint64(64 - BUCKETS)).view(np.int64)).astype(np.int64)
-    unsure = np.flatnonzero(size == UNSURE)
+    told = sure.take((words >> _BUCKET).view(np.int64))
+    unsure = (told == UNSURE).nonzero()[0]
+    size = told.astype(np.int64)
     if len(unsure):
-        digits = words[unsure] >> np.uint64(64 - DIGITS)
+        digits = words.take(unsure) >> _FRACTION
         u = digits * 2.0**-DIGITS
-        found = np.searchsorted(sums, u, side="right")
-        before = np.where(found > 0, sums[np.maximum(found - 1, 0)], -1.0)
-        after = sums[np.minimum(found, len(sums) - 1)]
-        clear = (u - before > margin) & (after - u > margin + 2.0**-DIGITS) & (found < len(sums) - 1)
-        for place in np.flatnonzero(~clear):
-            found[place] = magnitude(sigma2, Uniform(int(digits[place]), bits))
+        found = sums.searchsorted(u, side="right")
+        clear = (u > above.take(found)) & (u < under.take(found))
+        if not clear.all():
+            for place in np.flatnonzero(~clear):
+                found[place] = magnitude(sigma2, Uniform(int(digits[place]), bits))
         size[unsure] = found
-    return np.where(words & np.uint64(1), -size, size)
+    negative = -(words & _LAST).view(np.int64)
+    size ^= negative
+    size -= negative
+    return size
 
 
 def options(table: FloatArray, coefficient: Fraction, bits: Words) -> IntArray:
