@@ -103,7 +103,7 @@ class Recursion:
 
     @cached_property
     def x(self) -> Array:
-        """The points of the grid."""
+        """The points of the grid. Shape (points,)."""
         return self.origin + np.arange(self.first, self.last + 1, dtype=float) * self.step
 
     def above(self, direction: Direction) -> Callable[[int], float]:
@@ -193,7 +193,10 @@ class Recursion:
         return min(1.0, total * lift + lost + composed.outside + TINY)
 
     def below(self) -> Array:
-        """δ from below at every x: a policy on the grid, and then the best tests on the other releases."""
+        """δ from below at every x: a policy on the grid, and then the best tests on the other releases.
+
+        Shape (points,).
+        """
         values = np.maximum(-np.expm1(self.x), 0.0) * (1 - 2.0**-50)
         if self.chosen.rest:
             view = View(False, "first", self.step, self.log_cut, self.tilt)

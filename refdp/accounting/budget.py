@@ -289,7 +289,7 @@ class ScopedBudget:
         self.budget.charge(plan, established=established, name=name, scope=self.scope)
 
     def charge_known(self, epsilon: float, delta: float, *, name: str = "") -> None:
-        """As `PrivacyBudget.charge_known`, for this scope."""
+        """Charge (epsilon, delta), for these records only. Errors: those of `PrivacyBudget.charge_known`."""
         self.budget.charge_known(epsilon, delta, name=name, scope=self.scope)
 
     def spent(self) -> float:

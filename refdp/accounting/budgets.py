@@ -84,7 +84,7 @@ class RenyiFilter:
 
     @property
     def spent(self) -> Array:
-        """D_α let through at every order: a copy."""
+        """D_α let through at every order: a copy. Shape (orders,)."""
         return self._spent.copy()
 
     def guarantee(self, delta: float) -> float:
@@ -183,7 +183,7 @@ class RenyiOdometer:
         self.orders, self.delta = self._inside.orders, _share("delta", delta)
 
     def spend(self, cost: Array | Plan) -> None:
-        """Charge D_α at every order, or a plan."""
+        """Charge D_α at every order, or a plan. cost: shape (orders,)."""
         self._inside.spend(cost)
 
     @property

@@ -107,7 +107,10 @@ class Composition:
         return least(lambda epsilon: self.delta_above(epsilon) <= delta, low, high, 1e-11)
 
     def upper_tails(self, above: bool) -> Array:
-        """Bounds on the probability of losses[i] and everything beyond, from above or from below, for every i."""
+        """Bounds on the probability of losses[i] and everything beyond, from above or from below, for every i.
+
+        Shape (losses,).
+        """
         log_factor = self.log_scale - self.tilt * self.losses
         scaled = np.exp(self.tilt * (self.losses - self.centre)) * self._sums[0][:-1]
         y = math.exp(-2 * self.tilt * self.step)
@@ -166,7 +169,7 @@ class Composition:
 
 
 def compose(parts: list[Part], tilt: float) -> Composition:
-    """The composition of all parts, tilted by λ = `tilt` > 0."""
+    """The composition of all parts, tilted by λ = `tilt` > 0. Errors: WindowTooWide where exponents would overflow."""
     from scipy import fft
 
     step = parts[0][0].step

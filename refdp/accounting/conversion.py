@@ -10,18 +10,21 @@ from refdp.accounting.arrays import Array
 
 
 def per_order(log_moment: Array, orders: Array) -> Array:
-    """ρ(α) = log E[R^α] / (α - 1)."""
+    """ρ(α) = log E[R^α] / (α - 1). log_moment, orders, result: shape (orders,)."""
     rho: Array = log_moment / (orders - 1)
     return rho
 
 
 def mironov(orders: Array, rho: Array, delta: float) -> Array:
-    """ε = ρ + log(1/δ)/(α-1)   (Mironov 2017, Proposition 3)."""
+    """ε = ρ + log(1/δ)/(α-1)   (Mironov 2017, Proposition 3). orders, rho, result: shape (orders,)."""
     return rho + per_order(np.full_like(orders, -math.log(delta)), orders)
 
 
 def canonne(orders: Array, rho: Array, delta: float) -> Array:
-    """ε = ρ + log((α-1)/α) - (log δ + log α)/(α-1)   (Canonne, Kamath, Steinke 2020, Proposition 12)."""
+    """ε = ρ + log((α-1)/α) - (log δ + log α)/(α-1)   (Canonne, Kamath, Steinke 2020, Proposition 12).
+
+    orders, rho, result: shape (orders,).
+    """
     return rho + np.log1p(-1 / orders) - per_order(math.log(delta) + np.log(orders), orders)
 
 
@@ -30,6 +33,7 @@ def asoodeh(orders: Array, rho: Array, delta: float) -> Array:
 
     For every order and δ: the convex r^α - 1 - α(r - 1) >= 0 has slope α(e^{(α-1)ε} - 1) at r = e^ε, so that its mean
     e^{(α-1)ρ} - 1 is at least that slope times the mean of (r - e^ε)_+, which is δ.
+    orders, rho, result: shape (orders,).
     """
     exponent = (orders - 1) * rho
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
@@ -38,14 +42,17 @@ def asoodeh(orders: Array, rho: Array, delta: float) -> Array:
 
 
 def epsilons(orders: Array, rho: Array, delta: float) -> Array:
-    """The smallest of the three at every order, never below 0."""
+    """The smallest of the three at every order, never below 0. orders, rho, result: shape (orders,)."""
     best = np.minimum(np.minimum(mironov(orders, rho, delta), canonne(orders, rho, delta)), asoodeh(orders, rho, delta))
     clean: Array = np.maximum(np.nan_to_num(best, nan=np.inf, posinf=np.inf), 0.0)
     return clean
 
 
 def log_deltas(orders: Array, rho: Array, epsilon: float) -> Array:
-    """log δ(ε) at every order, by the inverse of `canonne`: (α-1)(ρ - ε) + (α-1) log(1-1/α) - log α, at most 0."""
+    """log δ(ε) at every order, by the inverse of `canonne`: (α-1)(ρ - ε) + (α-1) log(1-1/α) - log α, at most 0.
+
+    orders, rho, result: shape (orders,).
+    """
     log_delta = (orders - 1) * (rho - epsilon + np.log1p(-1 / orders)) - np.log(orders)
     clean: Array = np.minimum(np.nan_to_num(log_delta, nan=0.0, posinf=0.0), 0.0)
     return clean

@@ -12,12 +12,15 @@ from refdp.accounting.conversion import per_order
 
 
 def gaussian(mu: float, orders: Array) -> Array:
-    """ρ = α μ² / 2   (Mironov 2017, Proposition 7)."""
+    """ρ = α μ² / 2   (Mironov 2017, Proposition 7). orders, result: shape (orders,)."""
     return 0.5 * mu * mu * orders
 
 
 def laplace(epsilon: float | Array, orders: Array) -> Array:
-    """ρ = log(α e^{(α-1)ε} / (2α-1) + (α-1) e^{-αε} / (2α-1)) / (α-1)   (Mironov 2017, Proposition 6)."""
+    """ρ = log(α e^{(α-1)ε} / (2α-1) + (α-1) e^{-αε} / (2α-1)) / (α-1)   (Mironov 2017, Proposition 6).
+
+    orders, result: shape (orders,).
+    """
     up, down = (orders - 1) * epsilon, -orders * epsilon
     share = orders / (2 * orders - 1)
     small = np.log1p(share * expm1_excess(np.minimum(up, 1.0)) + (1 - share) * expm1_excess(np.maximum(down, -1.0)))
@@ -30,6 +33,7 @@ def discrete_laplace(rate: float, shift: int, orders: Array) -> Array:
 
     E_Q[R^α] = (1 - x)/(1 + x) · (x^{-(α-1)n} + x^{αn}) / (1 - x) + the sum over the n - 1 points between, where
     x = e^{-r} and the point z (0 < z < n) contributes P(z)^α Q(z)^{1-α} = (1 - x)/(1 + x) x^{αz + (1-α)(n-z)}.
+    orders, result: shape (orders,).
     """
     norm = np.tanh(rate / 2)  # (1 - x) / (1 + x)
     step = (2 * orders - 1) * rate
@@ -45,6 +49,7 @@ def randomised_response(epsilon: float, orders: Array) -> Array:
     """The largest curve of any ε-DP mechanism: log(s e^{(α-1)ε} + (1-s) e^{-(α-1)ε}) / (α-1), s = 1/(1 + e^{-ε}).
 
     Always below min(ε, αε²/2) (Bun, Steinke 2016, Proposition 3.3); the pair is extremal (Kairouz, Oh, Viswanath 2015).
+    orders, result: shape (orders,).
     """
     if epsilon == np.inf:
         return np.full_like(orders, np.inf)
@@ -59,7 +64,7 @@ def bounded_range(epsilon: float, orders: Array) -> Array:
     """sup_t log(q e^{αt} + (1-q) e^{α(t-ε)}) / (α-1), q = (e^{-t} - e^{-ε}) / (1 - e^{-ε}), at its stationary t.
 
     Setting the derivative to zero gives t = ε + log((α-1)/α · (1 - e^{-αε}) / (1 - e^{-(α-1)ε}))   (Dong, Durfee,
-    Rogers 2020, Lemma 3.2 for the pair). Always at most αε²/8.
+    Rogers 2020, Lemma 3.2 for the pair). Always at most αε²/8. orders, result: shape (orders,).
     """
     tilt = bounded_range_tilt(epsilon, orders)
     share = -np.exp(-tilt) * np.expm1(tilt - epsilon) / -np.expm1(-epsilon)
@@ -71,7 +76,7 @@ def bounded_range(epsilon: float, orders: Array) -> Array:
 
 
 def bounded_range_tilt(epsilon: float, orders: Array) -> Array:
-    """The t at which the supremum of `bounded_range` is attained."""
+    """The t at which the supremum of `bounded_range` is attained. orders, result: shape (orders,)."""
     ratio = np.expm1(-orders * epsilon) / np.expm1(-(orders - 1) * epsilon)
     return np.clip(epsilon + np.log((orders - 1) / orders * ratio), 0.0, epsilon)
 
@@ -80,13 +85,17 @@ def bounded_range_pair(epsilon: float, orders: Array) -> Array:
     """The pair that dominates every mechanism of range ε: E_Q[R^α] = sinh((α-½)ε) / ((2α-1) sinh(ε/2)).
 
     See `pairs.BoundedRange` for the pair. Larger than `bounded_range`, for uses that need one symmetric pair.
+    orders, result: shape (orders,).
     """
     wide = (orders - 0.5) * epsilon
     return per_order(np.maximum(_log_sinhc(wide) - _log_sinhc(np.full_like(orders, epsilon / 2)), 0.0), orders)
 
 
 def expm1_excess(x: Array) -> Array:
-    """e^x - 1 - x for |x| <= 1, without cancellation (18 terms of the series: relative error below 1e-16)."""
+    """e^x - 1 - x for |x| <= 1, without cancellation (18 terms of the series: relative error below 1e-16).
+
+    Any shape.
+    """
     total = np.zeros_like(x)
     for k in range(19, 2, -1):
         total = (total + 1) * x / k
@@ -94,7 +103,10 @@ def expm1_excess(x: Array) -> Array:
 
 
 def power_excess(orders: Array, x: Array) -> Array:
-    """e^{αx} - 1 - α(e^x - 1), which averages to E_Q[R^α] - 1 where x is the privacy loss, for α|x| <= 1."""
+    """e^{αx} - 1 - α(e^x - 1), which averages to E_Q[R^α] - 1 where x is the privacy loss, for α|x| <= 1.
+
+    orders, result: shape (orders,).
+    """
     inside = np.clip(orders * x, -1.0, 1.0)
     return expm1_excess(inside) - orders * expm1_excess(np.clip(x, -1.0, 1.0))
 

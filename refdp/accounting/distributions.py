@@ -67,7 +67,10 @@ def measure_of(node: Node, view: View) -> Measure:
 
 
 def pair_of(node: Node, view: View) -> pairs.DominatingPair:
-    """The pair of a cost or of a sampled node; for anything else its own measure seen as a pair."""
+    """The pair of a cost or of a sampled node; for anything else its own measure seen as a pair.
+
+    Errors: NoPair for a cost without a pair on that side.
+    """
     match node:
         case GaussianCost():
             return pairs.GaussianPair(node.mu)

@@ -45,13 +45,16 @@ COARSE_SAMPLED = 1 + np.geomspace(2e-2, 1023, 41)
 def renyi(plan: Plan, orders: Array) -> Array:
     """An upper bound on the plan's Rényi divergence at every order, both directions.
 
-    Errors: InvalidParameter unless all orders are finite numbers above 1.
+    Errors: InvalidParameter unless all orders are finite numbers above 1. orders, result: shape (orders,).
     """
     return node_curve(one_sided(normalise(plan), above=True), plan.relation, _checked(orders))
 
 
 def renyi_epsilon(plan: Plan, delta: float) -> float:
-    """The least ε at δ that any order (infinity included) and any of the three conversions gives, rounded upwards."""
+    """The least ε at δ that any order (infinity included) and any of the three conversions gives, rounded upwards.
+
+    Errors: InvalidParameter for delta outside of [0, 1].
+    """
     if not 0 <= delta <= 1:
         raise InvalidParameter(f"delta {delta!r}: allowed are numbers in [0, 1]")
     node = one_sided(normalise(plan), above=True)
@@ -94,7 +97,7 @@ def _best(node: Node, relation: Relation, orders: Array, value: Callable[[Array,
 
 
 def node_curve(node: Node, relation: Relation, orders: Array) -> Array:
-    """`renyi` of a node in normal form, with directed slack."""
+    """`renyi` of a node in normal form, with directed slack. orders, result: shape (orders,)."""
     return _curve(node, relation, orders, pair=False) * (1 + 2.0**-44)
 
 

@@ -169,7 +169,7 @@ class NonPrivate(_Event):
     """Everything is revealed."""
 
     def curve(self, orders: Array) -> Array:
-        """Infinite."""
+        """Infinite. orders, result: shape (orders,)."""
         return np.full_like(orders, np.inf)
 
 
@@ -181,7 +181,7 @@ class Concentrated(_Event):
     xi: float
 
     def curve(self, orders: Array) -> Array:
-        """ξ + ρα."""
+        """ξ + ρα. orders, result: shape (orders,)."""
         return (self.xi + self.rho * orders) * (1 + 2.0**-44)
 
 
@@ -193,7 +193,10 @@ class GaussianMixture(_Event):
     chances: tuple[float, ...]
 
     def curve(self, orders: Array) -> Array:
-        """log sum_i p_i e^{α(α-1)c_i²/2} / (α-1), by joint convexity, both directions."""
+        """log sum_i p_i e^{α(α-1)c_i²/2} / (α-1), by joint convexity, both directions.
+
+        orders, result: shape (orders,).
+        """
         exponents = orders * (orders - 1) / 2 * np.array(self.changes)[:, None] ** 2
         with np.errstate(divide="ignore"):
             weights = np.log(np.array(self.chances))[:, None]
@@ -233,7 +236,7 @@ class Response(_Event):
         return Outcomes(self._masses)
 
     def curve(self, orders: Array) -> Array:
-        """log sum p^α q^{1-α} / (α-1)."""
+        """log sum p^α q^{1-α} / (α-1). orders, result: shape (orders,)."""
         p, q = (np.log(np.array(column))[:, None] for column in zip(*self._masses, strict=True))
         exponents = orders * p + (1 - orders) * q
         top = np.max(exponents, axis=0)

@@ -46,7 +46,10 @@ class IndividualFilter:
 
     @classmethod
     def for_target(cls, records: int, epsilon: float, delta: float, orders: Array) -> IndividualFilter:
-        """The filter whose exhaustion means (epsilon, delta)-DP: one order, or "any" with δ split evenly."""
+        """The filter whose exhaustion means (epsilon, delta)-DP: one order, or "any" with δ split evenly.
+
+        orders: shape (orders,). Errors: InvalidParameter for a target outside of its domain.
+        """
         each = np.atleast_1d(np.asarray(orders, dtype=float))
         if not (epsilon > 0 and 0 < delta < 1):
             raise InvalidParameter(
@@ -68,7 +71,10 @@ class IndividualFilter:
         return mask
 
     def charge(self, costs: Array) -> Mask:
-        """Let every record with room take part and pay; the mask of those that do. PRIVATE: never release the mask."""
+        """Let every record with room take part and pay; the mask of those that do. PRIVATE: never release the mask.
+
+        The mask has shape (records,).
+        """
         mask = self.room(costs)
         self._spent += np.where(mask[:, None], self._table(costs), 0.0)
         return mask
@@ -122,7 +128,10 @@ class IndividualOdometer:
         self._spent += np.where(np.asarray(costs) >= 0, costs, np.inf) * (1 + 2.0**-50)
 
     def losses(self, delta: float) -> Array:
-        """Per record, the ε_t that bounds its privacy loss at all times except with probability δ. PRIVATE."""
+        """Per record, the ε_t that bounds its privacy loss at all times except with probability δ. PRIVATE.
+
+        Shape (records,). Errors: InvalidParameter for delta outside of (0, 1).
+        """
         if not 0 < delta < 1:
             raise InvalidParameter(f"delta {delta!r}: allowed are numbers in (0, 1)")
         losses: Array = self._spent + math.log(1 / delta) / (self.order - 1)

@@ -36,7 +36,10 @@ def delta_below(mu: float, epsilon: float) -> float:
 
 
 def epsilon(mu: float, delta: float) -> float:
-    """The ε of μ-GDP at δ, from above; inf at δ = 0 (unless μ = 0)."""
+    """The ε of μ-GDP at δ, from above; inf at δ = 0 (unless μ = 0).
+
+    Errors: InvalidParameter for delta outside of [0, 1], and mu below 0.
+    """
     _domain(mu, 0.0)
     if not 0 <= delta <= 1:
         raise InvalidParameter(f"delta {delta!r}: allowed are numbers in [0, 1]")

@@ -52,12 +52,12 @@ class Measure:
 
     @cached_property
     def losses(self) -> Array:
-        """The losses of the entries of `mass`."""
+        """The losses of the entries of `mass`. Shape (losses,)."""
         return (self.start + np.arange(len(self.mass), dtype=float)) * self.step
 
     @cached_property
     def log_mass(self) -> Array:
-        """The logarithms of `mass`, minus infinity at 0."""
+        """The logarithms of `mass`, minus infinity at 0. Shape (losses,)."""
         with np.errstate(divide="ignore"):
             return np.log(self.mass)
 
@@ -81,7 +81,10 @@ def pessimistic(pair: DominatingPair, step: float, log_cut: float) -> Measure:
 
 
 def cells(tails: Tails, slack: float) -> tuple[Array, Array, Array, Array]:
-    """Masses between neighbouring edges under P and Q with bounds on their rounding errors, from the smaller tails."""
+    """Masses between neighbouring edges under P and Q with bounds on their rounding errors, from the smaller tails.
+
+    Each of shape (edges - 1,).
+    """
     mass, error = _differences(tails.above, tails.below, slack)
     mass_q, error_q = _differences(tails.above_q, tails.below_q, slack)
     return mass, error, mass_q, error_q

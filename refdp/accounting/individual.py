@@ -81,7 +81,10 @@ class Accounts:
         self._spent = np.concatenate([self._spent, np.zeros((len(self._spent), records))], axis=1)
 
     def charge(self, t: Floats) -> NDArray[np.bool_]:
-        """Let every record with room pay for a round of cost t; the mask of those that do. PRIVATE."""
+        """Let every record with room pay for a round of cost t; the mask of those that do. PRIVATE.
+
+        t, result: shape (records,).
+        """
         after = self._budget.charges(t)
         after += self._spent
         room: NDArray[np.bool_] = np.logical_and.reduce(after <= self._budget.spendable[:, None])
@@ -119,6 +122,7 @@ def tabulated(order: int, rate: float, t: Floats) -> Floats:
     """a(alpha, gamma, t) for whole alpha >= 2 by its binomial sum in logarithms, rounded up by `MARGIN`; 0 at t = 0.
 
     What is summed is the moment minus 1, so that nothing cancels: Σ_l C(α,l) (1-γ)^(α-l) γ^l (e^{l(l-1)t} - 1).
+    t, result: any shape.
     """
     if rate == 1:
         return np.asarray(order * t * (1 + MARGIN))

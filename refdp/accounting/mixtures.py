@@ -34,7 +34,7 @@ class MixtureFirst:
         return mixed_loss(low, self.rate), mixed_loss(high, self.rate)
 
     def tails(self, loss: Array) -> Tails:
-        """L > ε exactly if the inner loss is above log(1 + (e^ε - 1)/q)."""
+        """L > ε exactly if the inner loss is above log(1 + (e^ε - 1)/q). loss, each tail: shape (losses,)."""
         inner = self.inner.tails(unmixed_loss(loss, self.rate))
         above = _mixed(self.rate, inner.above, inner.above_q)
         return Tails(above, inner.above_q, _mixed(self.rate, inner.below, inner.below_q), inner.below_q)
@@ -59,7 +59,7 @@ class MixtureSecond:
         return -mixed_loss(-low, self.rate), -mixed_loss(-high, self.rate)
 
     def tails(self, loss: Array) -> Tails:
-        """L > ε exactly if the inner loss is above -log(1 + (e^{-ε} - 1)/q)."""
+        """L > ε exactly if the inner loss is above -log(1 + (e^{-ε} - 1)/q). loss, each tail: shape (losses,)."""
         inner = self.inner.tails(-unmixed_loss(-loss, self.rate))
         above_q = _mixed(self.rate, inner.above_q, inner.above)
         return Tails(inner.above, above_q, inner.below, _mixed(self.rate, inner.below_q, inner.below))
@@ -87,7 +87,7 @@ class FixedSize:
         return MixtureSecond(self.rate, self.inner).bounds[0], MixtureFirst(self.rate, self.inner).bounds[1]
 
     def tails(self, loss: Array) -> Tails:
-        """The tails of whichever mixture holds at that loss."""
+        """The tails of whichever mixture holds at that loss. loss, each tail: shape (losses,)."""
         first, second = (
             MixtureFirst(self.rate, self.inner).tails(loss),
             MixtureSecond(self.rate, self.inner).tails(loss),
@@ -127,7 +127,7 @@ class Exchanged:
         return -top, top
 
     def tails(self, loss: Array) -> Tails:
-        """Both sides from the tails at |ε|."""
+        """Both sides from the tails at |ε|. loss, each tail: shape (losses,)."""
         return _mirrored(loss, self._beyond)
 
     def _beyond(self, loss: Array) -> tuple[Array, Array]:
@@ -190,7 +190,7 @@ class Opposed:
         return -top, top
 
     def tails(self, loss: Array) -> Tails:
-        """Tails of the noise at the border."""
+        """Tails of the noise at the border. loss, each tail: shape (losses,)."""
         return _mirrored(loss, self._beyond)
 
     def _beyond(self, loss: Array) -> tuple[Array, Array]:
@@ -243,7 +243,7 @@ def mixed_loss(loss: float, rate: float) -> float:
 
 
 def unmixed_loss(loss: Array, rate: float) -> Array:
-    """log(1 + (e^ε - 1)/q), minus infinity below log(1 - q)."""
+    """log(1 + (e^ε - 1)/q), minus infinity below log(1 - q). Any shape."""
     small = np.minimum(loss, 1.0)
     with np.errstate(divide="ignore", invalid="ignore"):
         low = np.where(np.expm1(small) > -rate, np.log1p(np.maximum(np.expm1(small) / rate, -1.0)), -np.inf)
@@ -282,6 +282,6 @@ class MeasuredPair:
         return above, above_q, below, below_q
 
     def tails(self, loss: Array) -> Tails:
-        """Step functions."""
+        """Step functions. loss, each tail: shape (losses,)."""
         count = np.searchsorted(self.measure.losses, loss, side="right")
         return Tails(*(table[count] for table in self._sums))

@@ -34,7 +34,7 @@ def estimate_delta(losses: Array, epsilon: float, confidence: float = 0.99) -> D
     inverting it gives the Chernoff interval, as good as Clopper and Pearson's up to a small factor and valid for
     non-binary summands. The other bound used is the empirical Bernstein bound (Maurer, Pontil 2009, Theorem 4),
     better for small variance. Both are computed at half the error each, and the tighter one is taken.
-    Errors: InvalidParameter for an empty sample, a NaN, or a confidence outside (0, 1).
+    Errors: InvalidParameter for an empty sample, a NaN, or a confidence outside (0, 1). losses: shape (samples,).
     """
     sample = np.asarray(losses, dtype=float).ravel()
     if sample.size == 0 or bool(np.isnan(sample).any()):

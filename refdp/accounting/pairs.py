@@ -51,7 +51,7 @@ class DominatingPair(Protocol):
         ...
 
     def tails(self, loss: Array) -> Tails:
-        """The four tail probabilities at every loss."""
+        """The four tail probabilities at every loss. loss, each tail: shape (losses,)."""
         ...
 
 
@@ -69,7 +69,7 @@ class GaussianPair:
         return self.mu**2 - reach, reach
 
     def tails(self, loss: Array) -> Tails:
-        """Normal tails at ε/μ ± μ/2."""
+        """Normal tails at ε/μ ± μ/2. loss, each tail: shape (losses,)."""
         from scipy import special
 
         x, half = loss / self.mu, self.mu / 2
@@ -89,7 +89,10 @@ class LaplacePair:
         return -self.epsilon, self.epsilon
 
     def tails(self, loss: Array) -> Tails:
-        """P(L <= ε) = e^{-(e-ε)/2}/2 and Q(L > ε) = e^{-(e+ε)/2}/2 for -e <= ε < e."""
+        """P(L <= ε) = e^{-(e-ε)/2}/2 and Q(L > ε) = e^{-(e+ε)/2}/2 for -e <= ε < e.
+
+        loss, each tail: shape (losses,).
+        """
         below = 0.5 * np.exp((np.minimum(loss, self.epsilon) - self.epsilon) / 2)
         above_q = 0.5 * np.exp(-(np.maximum(loss, -self.epsilon) + self.epsilon) / 2)
         return _between_atoms(loss, self.epsilon, below, above_q)
@@ -109,7 +112,10 @@ class DiscreteLaplacePair:
         return -self.rate * self.shift, self.rate * self.shift
 
     def tails(self, loss: Array) -> Tails:
-        """L > ε means z <= m with m = ceil((n - ε/r)/2) - 1 in [0, n-1]; P(z > m) = e^{-r(m+1)}/(1 + e^{-r})."""
+        """L > ε means z <= m with m = ceil((n - ε/r)/2) - 1 in [0, n-1]; P(z > m) = e^{-r(m+1)}/(1 + e^{-r}).
+
+        loss, each tail: shape (losses,).
+        """
         last = np.clip(np.ceil((self.shift - loss / self.rate) / 2) - 1, 0, self.shift - 1)
         norm = 1 + math.exp(-self.rate)
         below, above_q = np.exp(-self.rate * (last + 1)) / norm, np.exp(-self.rate * (self.shift - last)) / norm
@@ -142,7 +148,10 @@ class BoundedRange:
         return -self.epsilon, self.epsilon
 
     def tails(self, loss: Array) -> Tails:
-        """P(L > ε) = (e^{e/2} - e^{ε/2}) / (2 sinh(e/2)), and its three companions."""
+        """P(L > ε) = (e^{e/2} - e^{ε/2}) / (2 sinh(e/2)), and its three companions.
+
+        loss, each tail: shape (losses,).
+        """
         e = self.epsilon
         x = np.clip(loss, -e, e)
         span = -math.expm1(-e)
@@ -165,7 +174,10 @@ class TwoPoint:
         return self.top - self.spread, self.top
 
     def tails(self, loss: Array) -> Tails:
-        """P(top) = (1 - e^{top - spread}) / (1 - e^{-spread}), Q(top) = e^{-top} P(top)."""
+        """P(top) = (1 - e^{top - spread}) / (1 - e^{-spread}), Q(top) = e^{-top} P(top).
+
+        loss, each tail: shape (losses,).
+        """
         span = -math.expm1(-self.spread)
         bottom = self.top - self.spread
         high, low = -math.expm1(bottom) / span, math.exp(bottom) * -math.expm1(-self.top) / span
@@ -202,7 +214,7 @@ class Outcomes:
         return np.log(p[order]) - np.log(q[order]), p[order], q[order]
 
     def tails(self, loss: Array) -> Tails:
-        """Step functions, summed from either end."""
+        """Step functions, summed from either end. loss, each tail: shape (losses,)."""
         losses, *masses = self._sorted
         count = np.searchsorted(losses, loss, side="right")
         below = [np.append(0.0, np.cumsum(mass))[count] for mass in masses]
@@ -250,7 +262,7 @@ class DiscreteGaussianPair:
         return from_left, from_left[::-1].copy()
 
     def tails(self, loss: Array) -> Tails:
-        """L > ε means m < c with c = |d|²/2 - εσ²; under Q, m is larger by |d|²."""
+        """L > ε means m < c with c = |d|²/2 - εσ²; under Q, m is larger by |d|². loss, each tail: shape (losses,)."""
         first = np.ceil(self._square / 2 - loss * self.sigma**2)
         left, right = self._table
         top = len(left) - 1

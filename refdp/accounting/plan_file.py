@@ -63,7 +63,7 @@ def load_plan(path: str | Path) -> Plan:
 
 
 def plan_from(table: dict[str, Any]) -> Plan:
-    """The plan in a parsed TOML table."""
+    """The plan in a parsed TOML table. Errors: InvalidParameter for unknown keys or values."""
     if unknown := set(table) - {"relation", "event"}:
         raise InvalidParameter(f"keys {sorted(unknown)} of a plan: allowed are relation and event")
     relation = relation_of(table.get("relation"), "a plan")
@@ -79,7 +79,10 @@ def relation_of(name: Any, what: str) -> Relation:
 
 
 def release_of(kind: str, noise: float, relation: Relation, **options: Any) -> Release:
-    """One release: `kind` as in the file, sensitivity 1 unless given."""
+    """One release: `kind` as in the file, sensitivity 1 unless given.
+
+    Errors: InvalidParameter for a norm or a number outside of its domain.
+    """
     bound = _number("sensitivity", options.get("sensitivity", 1.0))
     norm = options.get("norm", _NORMS[kind])
     if norm not in (1, 2, "range", "whitened"):

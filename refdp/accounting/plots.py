@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 
 def profile(plan: Plan, epsilons: Array) -> dict[str, Array]:
-    """δ at every ε, one array a method, and "lower" for the lower end of the enclosure."""
+    """δ at every ε, one array a method, and "lower" for the lower end of the enclosure.
+
+    epsilons, each result: shape (epsilons,).
+    """
     bounds = [account(plan, epsilon=float(epsilon)) for epsilon in epsilons]
     names = list(dict.fromkeys(name for bound in bounds for name in bound.methods))
     curves = {name: np.array([bound.methods.get(name, np.nan) for bound in bounds]) for name in names}
@@ -25,7 +28,7 @@ def trade_off(epsilons: Array, deltas: Array, alphas: Array) -> Array:
     """β(α) = max over ε of max(0, 1 - δ - e^ε α, e^{-ε} (1 - δ - α))   (Dong, Roth, Su 2022, Proposition 2.12).
 
     The least type II error at type I error α of any test of the record's presence, from the given points of the
-    profile.
+    profile. epsilons, deltas: shape (points,); alphas, result: shape (alphas,).
     """
     eps, delta, alpha = np.asarray(epsilons)[:, None], np.asarray(deltas)[:, None], np.asarray(alphas)[None, :]
     steep, flat = 1 - delta - np.exp(eps) * alpha, np.exp(-eps) * (1 - delta - alpha)
@@ -34,7 +37,10 @@ def trade_off(epsilons: Array, deltas: Array, alphas: Array) -> Array:
 
 
 def plot(plan: Plan, epsilons: Array) -> Any:
-    """A matplotlib figure: the profile (log δ against ε) on the left, the trade-off curve on the right."""
+    """A matplotlib figure: the profile (log δ against ε) on the left, the trade-off curve on the right.
+
+    epsilons: shape (points,).
+    """
     from matplotlib.figure import Figure
 
     curves = profile(plan, epsilons)

@@ -144,7 +144,10 @@ class Dominated(Protocol):
         ...
 
     def curve(self, orders: Array) -> Array:
-        """An upper bound on the Rényi divergence at every order > 1; infinite where there is none."""
+        """An upper bound on the Rényi divergence at every order > 1; infinite where there is none.
+
+        orders, result: shape (orders,).
+        """
         ...
 
     def pair(self, direction: str) -> DominatingPair | None:

@@ -34,6 +34,7 @@ def poisson_gaussian(rate: float, sigma: float, orders: Array) -> Array:
     The integrand is analytic in the strip |Im x| < πσ². There its modulus is at most e^{y²/(2σ²)} times its value on
     the real line, so step h errs by a factor of at most 1 + 2 e^{a²/(2σ²)} / (e^{2πa/h} - 1) for any a < πσ²;
     `_step` makes this 1 + 2e^-45. What lies beyond the grid is bounded by the slope of the log integrand and added.
+    orders, result: shape (orders,).
     """
     step = _step(sigma)
     counts = np.ceil((orders + 2 * _REACH * sigma) / step).astype(np.int64) + 1
@@ -70,6 +71,7 @@ def poisson(rate: float, inside: Curve, orders: Array, *, symmetric: bool) -> Ar
     """The binomial bound: log sum_k C(α,k) (1-q)^(α-k) q^k c_k e^((k-1)ρ(k)) / (α-1) at integers, chords between.
 
     c_k = 1 for symmetric pairs (exact there), else 3 from k = 3 on (Zhu, Wang 2019, Theorem 5).
+    orders, result: shape (orders,).
     """
     whole, moments = _inner_moments(inside)
     factor = np.zeros(len(whole)) if symmetric else np.where(whole >= 3, math.log(3.0), 0.0)
@@ -78,7 +80,10 @@ def poisson(rate: float, inside: Curve, orders: Array, *, symmetric: bool) -> Ar
 
 
 def without_replacement(rate: float, inside: Curve, pure: float, orders: Array) -> Array:
-    """Sampling m of n, replace-one (Wang, Balle, Kasiviswanathan 2019, Theorem 9), q = m/n; `pure` is ρ(∞) inside."""
+    """Sampling m of n, replace-one (Wang, Balle, Kasiviswanathan 2019, Theorem 9), q = m/n; `pure` is ρ(∞) inside.
+
+    orders, result: shape (orders,).
+    """
     whole, moments = _inner_moments(inside)
     log_excess = math.log(math.expm1(min(pure, 50.0))) if pure > 0 else -math.inf
     caps = np.minimum(math.log(2.0), np.concatenate(([0.0], whole[1:] * log_excess)))

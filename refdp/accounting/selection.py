@@ -68,7 +68,10 @@ class Repetitions:
 
 
 def selected(law: Repetitions, curve: Callable[[Array], Array], orders: Array) -> Array:
-    """The Renyi cost of selection at these orders. curve: that of one run, for orders above 1."""
+    """The Renyi cost of selection at these orders. curve: that of one run, for orders above 1.
+
+    orders, result: shape (orders,).
+    """
     known = np.asarray(curve(ORDERS))
     factor = 1 + law.eta
     second = np.min(factor * (1 - 1 / ORDERS) * known + factor * math.log(1 / law.gamma) / ORDERS)

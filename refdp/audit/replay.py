@@ -21,7 +21,7 @@ from refdp.errors import ImpossibleReplay
 from refdp.noise.mechanisms import DiscreteLaplace, Exponential, Laplace, Mechanism
 from refdp.privacy.curator import Array, Curator, Entry, Source, Transcript
 from refdp.privacy.events import Relation, Sensitivity
-from refdp.privacy.replay import Recorder, ReplaySource, Side
+from refdp.privacy.replay import Recorder, RecordSwap, ReplaySource
 from refdp.privacy.sources import SampleSource
 
 Mask = NDArray[np.bool_]
@@ -166,7 +166,7 @@ def audit_pair(
     everywhere, absent = replays[0][0], replays[1][0]
     leaking: list[Violation] = []
     if blocks is not None:
-        target = Side(removed, pair.position, blocks=blocks)
+        target = RecordSwap(removed, pair.position, blocks=blocks)
         try:
             one_block = run(train, pair.first(), ReplaySource(transcript, target), pair.relation)[0]
         except ImpossibleReplay as error:
@@ -179,8 +179,8 @@ def audit_pair(
 
 
 def _sides(pair: Pair, transcript: Transcript, removed: int | None) -> list[tuple[Records, ReplaySource]]:
-    present = Side(removed, pair.position)
-    absent = Side(removed, None, neighbour=pair.old is None)
+    present = RecordSwap(removed, pair.position)
+    absent = RecordSwap(removed, None, neighbour=pair.old is None)
     sides = [(pair.first(), ReplaySource(transcript, present))]
     if pair.old is None or has_secrets(transcript):
         sides.append((pair.base, ReplaySource(transcript, absent)))

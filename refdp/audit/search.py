@@ -22,7 +22,7 @@ from refdp.data.records import Records
 from refdp.errors import InvalidParameter
 from refdp.privacy.curator import Entry, Source, Transcript
 from refdp.privacy.events import Event, Relation
-from refdp.privacy.replay import ReplaySource, Side
+from refdp.privacy.replay import RecordSwap, ReplaySource
 from refdp.privacy.sources import SampleSource
 
 PATHS = 3
@@ -135,7 +135,7 @@ class Search:
             return []
         removed = pair.position if on_first or pair.old is not None else None
         coins = np.random.default_rng([self.seed, number, 1])
-        source = ReplaySource(recorded.transcript, Side(removed, pair.position, blocks=coins, late=self.late))
+        source = ReplaySource(recorded.transcript, RecordSwap(removed, pair.position, blocks=coins, late=self.late))
         one = self._run(pair.first(), source, number)
         self.notes.single += 1
         if one.failed:
@@ -164,8 +164,8 @@ class Search:
                                    {"detail": recorded.bad_noise, **pair.witness()}))  # fmt: skip
         if number < 1000:
             self._collect(recorded)
-        present = Side(removed, pair.position, late=self.late)
-        absent = Side(removed, None, neighbour=pair.old is None, late=self.late)
+        present = RecordSwap(removed, pair.position, late=self.late)
+        absent = RecordSwap(removed, None, neighbour=pair.old is None, late=self.late)
         wanted = [(pair.first(), present)]
         if pair.old is None or has_secrets(recorded.transcript):
             wanted.append((pair.base, absent))
@@ -224,7 +224,7 @@ class Search:
         recorded = self._run(pair.base, self._source(number), number)
         field_of = {"exception": "raised", "published object": "published", "side channel": "beside",
                     "global state": "state"}[kind]  # fmt: skip
-        target = Side(None, None)
+        target = RecordSwap(None, None)
         seeds = (number, number) if kind == "global state" else (number, number, -1)
         runs = [self._run(pair.base, ReplaySource(recorded.transcript, target), seed) for seed in seeds]
         seen = [getattr(one, field_of) for one in runs]
@@ -302,7 +302,7 @@ class Search:
         recorded = self._run(pair.base, self._source(number), number)
         if recorded.failed or recorded.raised:
             return
-        target = Side(None, None)
+        target = RecordSwap(None, None)
         after = [
             observed(
                 self.train,

@@ -24,7 +24,7 @@ from refdp.errors import ImpossibleReplay, InvalidParameter
 from refdp.faces.registry import Paper
 from refdp.faces.training import source_for
 from refdp.privacy.curator import Transcript
-from refdp.privacy.replay import ReplaySource, Side
+from refdp.privacy.replay import RecordSwap, ReplaySource
 
 TOLERANCE = 1e-6
 """Relative: what is tabulated is rounded up, what is observed is rounded."""
@@ -97,8 +97,8 @@ def _replays(paper: Paper, params: Any, pair: Pair, seed: np.random.Generator) -
         return paper.train(params, records, curator)
 
     transcript, _ = run(train, pair.first(), source_for(params, seed), pair.relation)
-    present = ReplaySource(transcript, Side(pair.position, pair.position, late=True))
-    absent = ReplaySource(transcript, Side(pair.position, None, late=True))
+    present = ReplaySource(transcript, RecordSwap(pair.position, pair.position, late=True))
+    absent = ReplaySource(transcript, RecordSwap(pair.position, None, late=True))
     return run(train, pair.first(), present, pair.relation)[0], run(train, pair.base, absent, pair.relation)[0]
 
 

@@ -39,7 +39,10 @@ class Candidates:
 
     @cached_property
     def bins(self) -> NDArray[np.int64]:
-        """Number of codes of each feature: 0 for missing, then the bins between thresholds (or the categories)."""
+        """Number of codes of each feature: 0 for missing, then the bins between thresholds (or the categories).
+
+        Shape (features,).
+        """
         ordered = np.where(self.categorical, 1, 2)
         return np.array([len(t) for t in self.thresholds], dtype=np.int64) + ordered
 
@@ -50,7 +53,7 @@ class Candidates:
 
     @cached_property
     def position(self) -> NDArray[np.int64]:
-        """For each candidate the flat position of the first bin on its right-hand side."""
+        """For each candidate the flat position of the first bin on its right-hand side. Shape (candidates,)."""
         right = [
             self.offsets[f] + np.arange(len(t)) + (1 if self.categorical[f] else 2)
             for f, t in enumerate(self.thresholds)
@@ -59,7 +62,7 @@ class Candidates:
 
     @cached_property
     def feature(self) -> NDArray[np.int64]:
-        """Feature of each candidate."""
+        """Feature of each candidate. Shape (candidates,)."""
         return self.values[:, 0].astype(np.int64)
 
     @cached_property
@@ -76,7 +79,7 @@ class Candidates:
         return codes
 
     def encode_feature(self, feature: int, column: Floats) -> NDArray[Any]:
-        """The codes of one feature's values."""
+        """The codes of one feature's values. column, result: shape (rows,)."""
         if self.categorical[feature]:
             return kernels.encode_categories(column, len(self.thresholds[feature]))
         return kernels.encode_ordered(column, self.thresholds[feature])
@@ -105,7 +108,10 @@ class Candidates:
         return tuple(range(len(self.thresholds)))
 
     def coded(self, chosen: NDArray[np.intp]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
-        """Feature, code and kind of chosen candidates, given by their position: what `kernels.route` needs."""
+        """Feature, code and kind of chosen candidates, given by their position: what `kernels.route` needs.
+
+        chosen and each result: shape (nodes,).
+        """
         feature = self.feature[chosen]
         return feature, 1 + chosen - self.starts[feature], self.categorical[feature]
 
@@ -134,7 +140,10 @@ def logarithmic(schema: Schema, count: int) -> Candidates:
 
 
 def given(schema: Schema, thresholds: Mapping[str, Sequence[float]]) -> Candidates:
-    """Thresholds named by the user for every numeric feature; all categories. Sorted, repetitions dropped."""
+    """Thresholds named by the user for every numeric feature; all categories. Sorted, repetitions dropped.
+
+    Errors: InvalidParameter for a numeric feature without thresholds.
+    """
     missing = [f.name for f in schema.features if isinstance(f, Numeric) and f.name not in thresholds]
     if missing:
         raise InvalidParameter(f"no thresholds given for numeric features {missing}; give a list for each")
@@ -161,6 +170,7 @@ def on_bounds(schema: Schema, thresholds_of: Callable[[Numeric], ArrayLike]) -> 
     """Thresholds of every numeric feature from its public description, sorted, repetitions dropped; all categories.
 
     A feature whose bounds are equal has none. Errors: InvalidParameter if there is no candidate at all.
+    thresholds_of gives an array of shape (count,).
     """
     thresholds: list[Floats] = []
     for feature in schema.features:

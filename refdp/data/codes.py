@@ -44,10 +44,10 @@ class Codes(Protocol):
         """The codes of one feature, shape (rows,)."""
 
     def route(self, node: Nodes, splits: Floats) -> Nodes:
-        """One level down; splits: (feature, value[, missing right]) of every node."""
+        """One level down; splits: (feature, value[, missing right]) of every node. node, result: shape (rows,)."""
 
     def leaf_index(self, splits: Floats) -> Nodes:
-        """The leaf of every row in a full tree, splits level by level."""
+        """The leaf of every row in a full tree, splits level by level. Shape (rows,)."""
 
 
 @dataclass
@@ -65,7 +65,10 @@ class Dense:
         return cls(candidates, candidates.encode(x))
 
     def again(self, x: Floats, candidates: Candidates) -> Dense:
-        """The same records under other candidates; features whose thresholds stay are not encoded again."""
+        """The same records under other candidates; features whose thresholds stay are not encoded again.
+
+        Shape (features, rows).
+        """
         if candidates is self.candidates:
             return self
         if (int(candidates.bins.max()) <= 256) != (self.codes.dtype == np.uint8):
@@ -92,7 +95,7 @@ class Dense:
     def bin_sums(
         self, features: tuple[int, ...], node: Nodes, nodes: int, stats: Table, parents: Floats | None
     ) -> Floats:
-        """With the level above at hand only the smaller of two siblings is summed."""
+        """With the level above at hand only the smaller of two siblings is summed. Shape (statistic, node, bin)."""
         if self._sums is None or self._sums[0] != features:  # of the latest features only
             whole = features == tuple(range(len(self.codes)))
             codes = self.codes if whole else self.codes[list(features)]
@@ -101,7 +104,7 @@ class Dense:
         return self._sums[1].sums(node, nodes, stats, parents)
 
     def route(self, node: Nodes, splits: Floats) -> Nodes:
-        """One level down."""
+        """One level down. node, result: shape (rows,)."""
         feature, code = self.candidates.split_codes(splits)
         child = kernels.route(self.codes, node, feature, code, self.candidates.categorical[feature])
         for k in np.flatnonzero(self._rerouted(splits)):
@@ -109,7 +112,7 @@ class Dense:
         return child
 
     def leaf_index(self, splits: Floats) -> Nodes:
-        """Level by level where missing values may go right, else all levels at once."""
+        """Level by level where missing values may go right, else all levels at once. Shape (rows,)."""
         depth = (len(splits) + 1).bit_length() - 1
         if self._rerouted(splits).any():
             return level_by_level(self, splits)
@@ -171,7 +174,7 @@ class SparseSums:
 
     @classmethod
     def prepare(cls, entries: Entries, offsets: NDArray[np.int64]) -> SparseSums:
-        """Prepared once for many calls."""
+        """Prepared once for many calls. offsets: shape (features + 1,)."""
         bins = int(offsets[-1])
         place = np.repeat(offsets[:-1], np.diff(entries.starts)) + entries.code
         codes: kernels.Codes = place.astype(np.uint16) if bins <= 1 << 16 else place.astype(np.uint32)
@@ -215,7 +218,10 @@ class Sparse:
     def bin_sums(
         self, features: tuple[int, ...], node: Nodes, nodes: int, stats: Table, parents: Floats | None
     ) -> Floats:
-        """The bin of absent values is the total less the rest, which exact sums license."""
+        """The bin of absent values is the total less the rest, which exact sums license.
+
+        Shape (statistic, node, bin).
+        """
         if self._sums is None:
             self._sums = SparseSums.prepare(self.entries, self.candidates.offsets)
         table = self._sums.sums(node, nodes, stats, parents)
@@ -225,7 +231,7 @@ class Sparse:
         return np.concatenate([table[..., offsets[f] : offsets[f + 1]] for f in features], axis=-1)
 
     def route(self, node: Nodes, splits: Floats) -> Nodes:
-        """One level down."""
+        """One level down. node, result: shape (rows,)."""
         feature, bound = self.candidates.split_codes(splits)
         missing = splits[:, 2] > 0 if splits.shape[1] > 2 else np.zeros(len(splits), dtype=np.bool_)
         default = self.entries.default[feature]
@@ -238,7 +244,7 @@ class Sparse:
         return child
 
     def leaf_index(self, splits: Floats) -> Nodes:
-        """Level by level."""
+        """Level by level. Shape (rows,)."""
         return level_by_level(self, splits)
 
 
@@ -252,12 +258,12 @@ def coded(records: AnyRecords, candidates: Candidates, before: Codes | None = No
 
 
 def missing_right(splits: Floats) -> NDArray[np.bool_]:
-    """Which splits send missing values right."""
+    """Which splits send missing values right. splits: shape (count, 2 or 3); result: shape (count,)."""
     return np.asarray(splits[:, 2] > 0) if splits.shape[1] > 2 else np.zeros(len(splits), dtype=np.bool_)
 
 
 def level_by_level(codes: Codes, splits: Floats) -> Nodes:
-    """The leaf of every row by one `route` a level."""
+    """The leaf of every row by one `route` a level. splits: shape (2^depth - 1, 2 or 3); result: shape (rows,)."""
     node: Nodes = np.zeros(codes.size, dtype=np.int64)
     for level in range((len(splits) + 1).bit_length() - 1):
         node = codes.route(node, splits[2**level - 1 : 2 ** (level + 1) - 1])

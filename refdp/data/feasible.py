@@ -80,7 +80,7 @@ class Feasible:
     def drawn_of(self, feature: int, uniform: Floats) -> Positions:
         """One candidate of this feature a node, uniform among the open ones, or among all of them if none is open.
 
-        A feature without any candidate gives the first one of all.
+        A feature without any candidate gives the first one of all. uniform, result: shape (node,).
         """
         columns = self.columns(feature)
         if columns.start == columns.stop:
@@ -90,7 +90,10 @@ class Feasible:
         return np.asarray(columns.start + _nth_true(mask | dead[:, None], uniform))
 
     def split(self, chosen: Positions) -> Feasible:
-        """The next level, when node k is split by candidate chosen[k]; its children are 2 k (left) and 2 k + 1."""
+        """The next level, when node k is split by candidate chosen[k]; its children are 2 k (left) and 2 k + 1.
+
+        chosen: shape (node,).
+        """
         candidates = self.candidates
         position = np.arange(self.open.shape[1])
         same = candidates.feature == candidates.feature[chosen][:, None]
@@ -134,7 +137,10 @@ class Options:
         return cls(np.stack(positions, axis=1), joint[..., 0], joint[..., 1])
 
     def best(self, score: Score, feasible: Feasible) -> tuple[Positions, Floats]:
-        """The option of the largest score of every node, and that score; -inf where no option separates anything."""
+        """The option of the largest score of every node, and that score; -inf where no option separates anything.
+
+        Both of shape (node,).
+        """
         open_ones = np.take_along_axis(feasible.open, self.positions, axis=1)
         scores = np.where(open_ones, score(self.left, self.right), -np.inf)
         chosen = np.argmax(scores, axis=1)

@@ -56,7 +56,10 @@ def from_json(text: str) -> Model:
 
 
 def canonical(data: Any) -> Any:
-    """Plain data whose JSON is the same for equal values: whole numbers up to 2^53 as integers, sequences as lists."""
+    """Plain data whose JSON is the same for equal values: whole numbers up to 2^53 as integers, sequences as lists.
+
+    Errors: TypeError for what has no place in a model file.
+    """
     match data:
         case bool() | None:
             return data

@@ -41,7 +41,10 @@ def bin_offsets(bins: Sequence[int]) -> Integers:
 
 
 def encode_ordered(column: Floats, thresholds: Floats) -> Codes:
-    """1 + #{thresholds <= x} of each value x, and 0 for NaN; thresholds ascending, at most 65534."""
+    """1 + #{thresholds <= x} of each value x, and 0 for NaN; thresholds ascending, at most 65534.
+
+    column, result: shape (rows,).
+    """
     codes = np.empty(len(column), dtype=_code_type(len(thresholds) + 2))
     slope = _slope(thresholds) if len(column) > _FEW_ROWS else 0.0
     for start in range(0, len(column), _FEW_ROWS):
@@ -97,7 +100,7 @@ def _near_guess(values: Floats, thresholds: Floats, slope: float) -> npt.NDArray
 
 
 def encode_categories(column: Floats, categories: int) -> Codes:
-    """1 + index of each category index, and 0 for NaN; at most 65535 categories."""
+    """1 + index of each category index, and 0 for NaN; at most 65535 categories. column, result: shape (rows,)."""
     codes = np.empty(len(column), dtype=_code_type(categories + 1))
     for rows in _chunks(len(column)):
         codes[rows] = np.where(np.isnan(column[rows]), 0, 1 + column[rows])
@@ -167,7 +170,10 @@ def _followed(
 
 
 def leaf_index(codes: Codes, feature: Integers, code: Integers, categorical: Flags, depth: int) -> Integers:
-    """The leaf, 0..2**depth - 1, of each row in a full tree whose inner nodes are listed level by level."""
+    """The leaf, 0..2**depth - 1, of each row in a full tree whose inner nodes are listed level by level.
+
+    Result: shape (rows,).
+    """
     leaf: Integers = np.empty(codes.shape[1], dtype=np.int32)
     for rows in _chunks(codes.shape[1]):
         here = codes[:, rows]
@@ -215,7 +221,10 @@ class BinSums:
         return cls(tuple(groups), int(offsets[-1]))
 
     def sums(self, node: Integers, nodes: int, stats: Columns, parents: Floats | None = None) -> Floats:
-        """Sums in every bin of every node, shape (statistic, node, bin), from kept partial sums."""
+        """Sums in every bin of every node, shape (statistic, node, bin), from kept partial sums.
+
+        Errors: ValueError for parents that are not of the level above.
+        """
         if parents is None:
             return self._summed(np.ones(nodes, dtype=bool), 0, node, stats)
         above = len(stats), nodes // 2, self.total_bins

@@ -33,7 +33,7 @@ WIDEST = 1e100
 
 
 def on_grid(values: Floats) -> Floats:
-    """Every value rounded to the nearest multiple of GRID: a function of each record alone."""
+    """Every value rounded to the nearest multiple of GRID: a function of each record alone. Any shape."""
     return np.rint(values / GRID) * GRID
 
 

@@ -345,7 +345,10 @@ def _categorical(schema: Schema) -> Mask:
 
 
 def among(candidates: Candidates, schema: Schema, splits: Floats) -> bool:
-    """Whether codes answer every split as values do: it is a candidate, or lies above all that its feature can be."""
+    """Whether codes answer every split as values do: it is a candidate, or lies above all that its feature can be.
+
+    splits: shape (count, 2 or 3).
+    """
     for f in np.unique(splits[:, 0]).astype(np.intp):
         value, known, feature = splits[splits[:, 0] == f, 1], candidates.thresholds[f], schema.features[f]
         highest = len(known) - 1 if isinstance(feature, Categorical) else feature.high

@@ -56,7 +56,7 @@ class Nothing:
                 self._placed = []
 
     def ask(self, query: Query) -> Sums:
-        """Zeros, read-only."""
+        """Zeros, read-only. The shape is that of the query."""
         return np.broadcast_to(_ZERO, self._shape(query))
 
     def select(self, scope: int, draw: Callable[[int], Assigned]) -> None:

@@ -119,7 +119,7 @@ def log_whole(number: int) -> float:
 
 
 def expm1(x: ArrayLike) -> Any:
-    """e^x - 1 without cancellation, as (u - 1) x / log u with u = e^x."""
+    """e^x - 1 without cancellation, as (u - 1) x / log u with u = e^x. Of the shape of x."""
     given = np.asarray(x, dtype=np.float64)
     u = np.asarray(exp(given))
     moderate = (u > 0) & (u != 1) & (u < 2.0**60)
@@ -129,7 +129,7 @@ def expm1(x: ArrayLike) -> Any:
 
 
 def log1p(x: ArrayLike) -> Any:
-    """log(1 + x) without cancellation, as log(u) x / (u - 1) with u = 1 + x."""
+    """log(1 + x) without cancellation, as log(u) x / (u - 1) with u = 1 + x. Of the shape of x."""
     given = np.asarray(x, dtype=np.float64)
     u = 1.0 + given
     moderate = (u > 0) & (u != 1) & (u < np.inf)

@@ -94,7 +94,7 @@ class Accounts(Protocol):
         """Fresh accounts after those that are there."""
 
     def charge(self, cost: Floats) -> NDArray[np.bool_]:
-        """Let every record with room pay its cost; the mask of those that do."""
+        """Let every record with room pay its cost; the mask of those that do. cost, result: shape (rows,)."""
 
 
 # --- Steps ------------------------------------------------------------------------------------------------------------
@@ -262,7 +262,10 @@ class Population(Protocol):
         """Take in one step. Errors: none that depend on a record."""
 
     def ask(self, query: Query) -> Sums:
-        """The sums of a query, exact and private: they go to the curator or into what the curator releases."""
+        """The sums of a query, exact and private: they go to the curator or into what the curator releases.
+
+        Shape: see the query.
+        """
 
     def select(self, scope: int, draw: Callable[[int], Assigned]) -> None:
         """Attach secret coins to the records, under the number of a scope. draw: blocks of so many slots, or coins."""
@@ -275,12 +278,12 @@ class Population(Protocol):
 
 
 def values(sums: Sums) -> Floats:
-    """Sums in float64, in the statistics' own unit. Exact where |sum| < 2^29."""
+    """Sums in float64, in the statistics' own unit. Exact where |sum| < 2^29. Any shape."""
     return np.asarray(sums * GRID)
 
 
 def units(exact: Floats) -> Sums:
-    """Float64 multiples of GRID as int64 in units of it: the inverse of `values`."""
+    """Float64 multiples of GRID as int64 in units of it: the inverse of `values`. Any shape."""
     return np.rint(exact / GRID).astype(np.int64)
 
 

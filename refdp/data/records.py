@@ -70,11 +70,11 @@ class Interval:
             raise InvalidParameter(f"label range [{self.low}, {self.high}] given, a width up to 8e307 is allowed")
 
     def scaled(self, y: Floats) -> Floats:
-        """Labels moved so that the public range becomes [-1, 1]."""
+        """Labels moved so that the public range becomes [-1, 1]. Any shape."""
         return np.asarray(2 * (y - self.low) / (self.high - self.low) - 1)
 
     def unscaled(self, score: Floats) -> Floats:
-        """Scores, clipped to [-1, 1], in the target's unit: the inverse of `scaled`."""
+        """Scores, clipped to [-1, 1], in the target's unit: the inverse of `scaled`. Any shape."""
         return np.asarray(self.low + (np.clip(score, -1, 1) + 1) / 2 * (self.high - self.low))
 
 
@@ -116,7 +116,10 @@ class Schema:
         return len(self.target.values) if isinstance(self.target, Classes) and len(self.target.values) > 2 else 1
 
     def label(self, output: int, y: Floats) -> Floats:
-        """Labels of one score: scaled to [-1, 1] by the public range, or 1 for its class (of two the last), else 0."""
+        """Labels of one score: scaled to [-1, 1] by the public range, or 1 for its class (of two the last), else 0.
+
+        Shape (rows,).
+        """
         if isinstance(self.target, Interval):
             return self.target.scaled(y)
         positive = output if len(self.target.values) > 2 else 1
@@ -143,7 +146,7 @@ class Records:
         return len(self.y)
 
     def take(self, rows: NDArray[np.intp] | Sequence[int]) -> Records:
-        """The records at these positions, in this order."""
+        """The records at these positions, in this order. rows: shape (count,)."""
         index = np.asarray(rows, dtype=np.intp)
         return Records(self.schema, self.x[index], self.y[index])
 
@@ -182,7 +185,10 @@ def _check_features(schema: Schema, x: Floats) -> None:
 
 
 def clamp_features(schema: Schema, x: Floats) -> Floats:
-    """Every numeric value moved into its public bounds; category indices outside the list become missing."""
+    """Every numeric value moved into its public bounds; category indices outside the list become missing.
+
+    x, result: shape (rows, features).
+    """
     out = np.array(x, dtype=np.float64, order="F")
     for column, feature in enumerate(schema.features):
         if isinstance(feature, Numeric):
@@ -280,7 +286,10 @@ class Model:
         return shown.model_html(self)
 
     def scores(self, x: Floats) -> Floats:
-        """Raw scores, shape (rows, outputs). x must have the schema's columns, categories as indices."""
+        """Raw scores, shape (rows, outputs). x must have the schema's columns, categories as indices.
+
+        Errors: InvalidRecords for another number of columns.
+        """
         if x.ndim != 2 or x.shape[1] != len(self.schema.features):
             raise InvalidRecords(
                 f"features of shape {x.shape}, the model was trained on {len(self.schema.features)} columns"

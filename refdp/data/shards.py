@@ -128,7 +128,7 @@ class Shards:
     def ask(self, query: Query) -> Sums:
         """One round: what a secure sum (Bonawitz et al. 2017) tells of the answers, their sum and nothing else.
 
-        Errors: InvalidParameter for `Reports`, which are no sums.
+        Errors: InvalidParameter for `Reports`, which are no sums. Shape: that of the query.
         """
         if isinstance(query, Reports):
             raise InvalidParameter("Reports: what single records report is no sum, and does not travel; participants "
@@ -196,7 +196,10 @@ def check_records_each(population: Population, most: int) -> None:
 
 
 def secure_sum(vectors: Sequence[Sums]) -> Sums:
-    """What secure aggregation reveals: the sum, and nothing else. Here: the ideal function."""
+    """What secure aggregation reveals: the sum, and nothing else. Here: the ideal function.
+
+    All of one shape, which is the result's.
+    """
     return np.asarray(np.sum(vectors, axis=0), dtype=np.int64)
 
 

@@ -46,7 +46,10 @@ class Summary:
 
     @classmethod
     def exact(cls, value: Floats, weight: Floats) -> Summary:
-        """Of distinct increasing values with weights >= 0, without error; weightless values are left out."""
+        """Of distinct increasing values with weights >= 0, without error; weightless values are left out.
+
+        value, weight: shape (values,).
+        """
         kept = weight > 0
         through = np.cumsum(weight[kept])
         return cls(
@@ -90,7 +93,10 @@ class Summary:
         )
 
     def query(self, rank: Floats) -> Positions:
-        """Which entries answer queries for these ranks, 0 to the total, within half the error (function g, ibid.)."""
+        """Which entries answer queries for these ranks, 0 to the total, within half the error (function g, ibid.).
+
+        rank, result: shape (ranks,).
+        """
         middle = (self.below + self.through) / 2
         index = np.maximum(middle.searchsorted(rank, side="right") - 1, 0)
         after = np.minimum(index + 1, self.size - 1)
@@ -173,7 +179,10 @@ def _medians(weights: Floats, chosen: Positions, most: int) -> Floats:
 
 
 def halved(edges: list[Positions], middles: Positions) -> list[Positions]:
-    """The chosen edges of each feature with the medians of all its intervals between them."""
+    """The chosen edges of each feature with the medians of all its intervals between them.
+
+    edges, results: one array a feature, shape (edge,); middles: shape (intervals of all features,).
+    """
     result, start = [], 0
     for chosen in edges:
         own = middles[start : start + len(chosen) + 1]

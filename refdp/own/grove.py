@@ -124,7 +124,7 @@ def shrunk(gradient: Floats, hessian: Floats, scatter: float, variance: float, p
 
 
 def moments(gradient: Floats, hessian: Floats, scatter: float, variance: float) -> float:
-    """tau^2 by moments: what G^2 has above noise and scatter, over H^2."""
+    """tau^2 by moments: what G^2 has above noise and scatter, over H^2. gradient, hessian: shape (leaves,)."""
     h = np.maximum(hessian, 0.0)
     return float(max((gradient * gradient - h * scatter - variance).sum(), 0.0) / max((h * h).sum(), 1e-9))
 
@@ -282,11 +282,14 @@ class Contribution:
     schema: Schema
 
     def label(self, output: int, y: Floats) -> Floats:
-        """In [-1, 1] for a regression; 1 for the class, 0 for the rest."""
+        """In [-1, 1] for a regression; 1 for the class, 0 for the rest. Shape (rows,)."""
         return self.schema.label(output, y)
 
     def statistics(self, score: Floats, label: Floats, of: tuple[str, ...]) -> Statistics:
-        """The log loss, or the square loss with residuals cut to c and given in units of it."""
+        """The log loss, or the square loss with residuals cut to c and given in units of it.
+
+        score, label: shape (rows,).
+        """
         if of == BINS:
             place = np.clip(np.floor((label + 1) / 2 * LABEL_BINS), 0, LABEL_BINS - 1)
             return Statistics({name: (place == number).astype(np.float64) for number, name in enumerate(BINS)})
@@ -397,7 +400,10 @@ def start(params: Params, schema: Schema, population: Population, curator: Curat
 
 
 def centre_and_scale(counts: Floats) -> tuple[float, float]:
-    """Mean and 85% point of the distance from it, of labels in [-1, 1], from a histogram; (0, 1) of an empty one."""
+    """Mean and 85% point of the distance from it, of labels in [-1, 1], from a histogram; (0, 1) of an empty one.
+
+    counts: shape (bins,).
+    """
     total = float(counts.sum())
     if total <= 0:
         return 0.0, 1.0
@@ -433,7 +439,7 @@ class Steering:
         return cls(candidates, live, np.zeros(len(sizes)))
 
     def chances(self, params: Params, number: int, depth: int) -> Floats:
-        """How likely each live feature is at a node of tree `number`."""
+        """How likely each live feature is at a node of tree `number`. Shape (live features,)."""
         many = len(self.live)
         even = np.full(many, 1 / many)
         merit = np.sqrt(np.maximum(self.credits[self.live] / self.seen[self.live], 0.0))
@@ -455,7 +461,10 @@ class Steering:
         return np.column_stack([feature, value]).astype(np.float64)
 
     def credit(self, splits: Floats, g: Floats, h: Floats, scatter: float, variance: float, a: float) -> None:
-        """Credit what every split separated, less what noise alone would: from the leaves' sums upwards."""
+        """Credit what every split separated, less what noise alone would: from the leaves' sums upwards.
+
+        splits: shape (2^depth - 1, 2); g, h: shape (leaves,).
+        """
         depth = (len(splits) + 1).bit_length() - 1
         for level in reversed(range(depth)):
             below = 2 ** (depth - 1 - level)

@@ -271,12 +271,18 @@ class Contribution:
     schema: Schema
 
     def label(self, output: int, y: Floats) -> Floats:
-        """In [-1, 1]: scaled by public bounds, or +1 for the class, -1 for the rest (section 4)."""
+        """In [-1, 1]: scaled by public bounds, or +1 for the class, -1 for the rest (section 4).
+
+        y, result: shape (rows,).
+        """
         label = self.schema.label(output, y)
         return label if isinstance(self.schema.target, Interval) else 2 * label - 1
 
     def statistics(self, score: Floats, label: Floats, of: tuple[str, ...]) -> Statistics:
-        """Gradients on the public grid (Alg. 2, l. 4), filtered or clipped (section 3.1)."""
+        """Gradients on the public grid (Alg. 2, l. 4), filtered or clipped (section 3.1).
+
+        score, label: shape (rows,).
+        """
         g = on_grid(square_gradient(score, label))
         if self.params.gradients == "clip":
             bound = grid_floor(self.params.gradient_bound)

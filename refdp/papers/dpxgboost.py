@@ -385,11 +385,11 @@ class Params:
             yield
 
     def offered(self, schema: Schema, options: Floats, utility: Floats, ways: Ways) -> tuple[Floats, Floats]:
-        """Utilities of the splits that are offered, and these: all. Section 4.3 prints a minimum by exact counts."""
+        """Utilities, shape (node, option), of what is offered, shape (option, 2 or 3): all. Section 4.3: by counts."""
         return utility, options
 
     def averages(self, charge: Charge, population: Population, curator: Curator) -> Floats:
-        """Leaf values of Algorithm 1, from noisy sums of g and h instead of exact counts."""
+        """Leaf values of Algorithm 1, from noisy sums of g and h instead of exact counts. Shape (leaf,)."""
         sums = values(population.ask(Nodes(("g", "h")))) * [[1.0], [self.weight]]
         gradient_sum, weighted = curator.release("leaves", charge, sums)
         size = np.maximum(weighted / self.weight, self.largest_hessian * self.child_minimum)
@@ -498,13 +498,13 @@ class Contribution:
     schema: Schema
 
     def label(self, output: int, y: Floats) -> Floats:
-        """In [-1, 1], scaled or +1 for the class and -1 for the rest (section 5); for log loss 1 and 0."""
+        """In [-1, 1], scaled or +1 for the class and -1 for the rest (section 5); log loss: 1, 0. Shape (rows,)."""
         label = self.schema.label(output, y)
         plain = self.params.loss == "log" or isinstance(self.schema.target, Interval)
         return label if plain else 2 * label - 1
 
     def statistics(self, score: Floats, label: Floats, of: tuple[str, ...]) -> Statistics:
-        """g and h at the scores, on the public grid; h is None where it is 1 for every record."""
+        """g and h at the scores, shape (rows,), on the public grid; h is None where it is 1 for every record."""
         params, bound = self.params, self.params.gradient_bound
         g, h = on_grid(square_gradient(score, label)), None
         if params.loss == "log":
@@ -580,7 +580,7 @@ def train_tree(
     params: Params, schema: Schema, grid: Candidates, budget: TreeBudget, features: Sequence[int],
     shared: Positions | None, population: Population, curator: Curator,
 ) -> Tree:  # fmt: skip
-    """One tree on the selected records (Figure 3). shared: candidates of the whole run, if it has one sketch."""
+    """One tree on the selected records (Figure 3). shared: the run's candidates, shape (candidate,), of one sketch."""
     table, chosen = sums_at_root(params, grid, population), list[Floats]()
     if shared is None:  # section 4.1
         at = split_candidates(params, schema, grid, features, budget.sketch, table, population, curator)
@@ -638,7 +638,7 @@ def split_candidates(
     params: Params, schema: Schema, grid: Candidates, features: Sequence[int], epsilon: float,
     table: Floats, population: Population, curator: Curator,
 ) -> Positions:  # fmt: skip
-    """Split candidates of these features. table: sums in the bins of all selected records."""
+    """Candidates, shape (candidate,), of these features. table: sums of all selected, shape (statistic, 1, bin)."""
     found = {f: np.arange(grid.starts[f], grid.starts[f + 1]) for f in features}
     asked = [f for f in features if f in grids.ordered(schema)]
     if params.candidates != "uniform" and asked:
@@ -652,7 +652,7 @@ def split_candidates(
 def bin_weights(
     params: Params, grid: Candidates, features: list[int], table: Floats, population: Population
 ) -> list[Floats]:
-    """Weight of the records in every bin of each feature: Hessians, that is counts for square loss."""
+    """Weights in each feature's bins, shape (bin,): Hessians, counts for square loss. table: (statistic, 1, bin)."""
     if params.summed[1] == "h":
         columns = [table[1, 0, grid.offsets[f] : grid.offsets[f + 1]] for f in features]
     else:
@@ -662,14 +662,14 @@ def bin_weights(
 
 
 def sketch(params: Params, schema: Schema, epsilon: float, weights: list[Floats], curator: Curator) -> list[Positions]:
-    """Candidates of each feature from noisy histograms (section 4.1)."""
+    """Candidates, shape (edge,), of each feature from its noisy histogram, shape (bin,) (section 4.1)."""
     noisy = curator.release("sketch", params.sketch_charge(schema, epsilon), np.concatenate(weights))
     ends = np.cumsum([len(one) for one in weights])[:-1]
     return [quantile_edges(one, params.bins) for one in np.split(noisy, ends)]
 
 
 def medians(params: Params, schema: Schema, epsilon: float, weights: list[Floats], curator: Curator) -> list[Positions]:
-    """Candidates of each feature by halving intervals with the exponential mechanism (Kaplan et al. 2022)."""
+    """Candidates, shape (edge,), of features by halving intervals in their bins, (bin,) (Kaplan et al. 2022)."""
     levels = quantile_levels(params.bins)
     charge = params.quantile_charge(schema, epsilon / levels)
     options = np.arange(1.0, max(map(len, weights)))[:, np.newaxis]

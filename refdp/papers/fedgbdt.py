@@ -390,7 +390,7 @@ class Params:
         return self.proved(kind, bound)
 
     def local_sums(self, population: Population, curator: Curator, place: int, charged: Charge) -> Floats:
-        """Section 5.3.2, LDP: every record reports a noisy vector over the leaves of tree `place` of the batch."""
+        """Section 5.3.2, LDP: the sum of records' noisy vectors, shape (2, leaf), over tree `place` of the batch."""
         return np.asarray(curator.release_sum("leaves", charged, population, Reports(SUMS, place)).sum(axis=0))
 
     def breaches(self) -> list[str]:
@@ -454,11 +454,11 @@ class Contribution:
     schema: Schema
 
     def label(self, output: int, y: Floats) -> Floats:
-        """In [-1, 1] for a regression; 1 for the class, 0 for the rest."""
+        """In [-1, 1] for a regression; 1 for the class, 0 for the rest. y, result: shape (rows,)."""
         return self.schema.label(output, y)
 
     def statistics(self, score: Floats, label: Floats, of: tuple[str, ...]) -> Statistics:
-        """(g, h) at the scores; of a random forest (label, 1)."""
+        """(g, h) at the scores; of a random forest (label, 1). score, label: shape (rows,)."""
         update, forest, hessian = self.params.update, self.params.update == "averaging", None
         if isinstance(self.schema.target, Interval):
             bound = grid_floor(self.params.gradient_bound)
@@ -525,7 +525,7 @@ def grow(
 ) -> tuple[Candidates, Floats, Floats]:  # fmt: skip
     """Tree t = 1, 2, ...: the candidates of the next one, splits as in `Tree`, released sums of the leaves if any.
 
-    Histograms bring those of the Hessian along, after the tree; other ways to split ask for them before it.
+    Histograms bring those of the Hessian along, after the tree; other ways ask before it. Sums: shape (2, leaf or 0).
     """
     features = tree_features(params, schema, tree, curator)  # Alg. 1, l. 5
     refines = tree <= params.all_rounds(schema)
@@ -557,7 +557,7 @@ def tree_features(params: Params, schema: Schema, tree: int, curator: Curator) -
 def hessian_histograms(
     charged: Charge, candidates: Candidates, features: Sequence[int], population: Population, curator: Curator
 ) -> list[Floats]:
-    """Section 4.5.2, totally random: one released query a feature of the tree, bin 0 being that of missing values."""
+    """Section 4.5.2, totally random: one query a feature of the tree, shape (bin,), bin 0 of missing values."""
     sums = values(population.ask(Histogram(("hessian",), tuple(features))))[0]
     bins = candidates.apart(sums, features)
     return [curator.release(f"Hessian histogram {i}", charged, own) for i, own in enumerate(bins)]
@@ -566,7 +566,7 @@ def hessian_histograms(
 def refined(
     params: Params, schema: Schema, candidates: Candidates, features: Sequence[int], hessian: Sequence[Floats]
 ) -> Candidates:
-    """Section 4.5.2: iterative Hessian candidates for the numeric ones of these features."""
+    """Section 4.5.2: iterative Hessian candidates of numeric features. hessian: of each feature, shape (bin,)."""
     thresholds = list(candidates.thresholds)
     for f, bins in zip(features, hessian, strict=True):
         feature = schema.features[f]
@@ -638,7 +638,7 @@ def split_scores(params: Params, left: Floats, right: Floats) -> Floats:
 
 
 def decrease(params: Params, sums: Floats) -> Floats:
-    """Twice by how much a node's weight lowers the second-order objective; G^2/(H + lambda) without clipping."""
+    """Twice what nodes' weights lower the objective by; G^2/(H + lambda) without clipping. sums: shape (2, ...)."""
     (g, h), lam, clip = sums, params.regularisation, params.leaf_clip
     positive = np.maximum(h, 0)
     weight = np.where(h > 0, np.clip(leaf_weight(g, positive, lam), -clip, clip), 0.0)

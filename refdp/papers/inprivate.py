@@ -330,12 +330,12 @@ class Contribution:
         return ("r", COUNT) if isinstance(self.schema.target, Interval) else ("r", "c")
 
     def label(self, output: int, y: Floats) -> Floats:
-        """In [-1, 1]: scaled by public bounds, or 1 for the class and -1 for the rest."""
+        """In [-1, 1]: scaled by public bounds, or 1 for the class and -1 for the rest. y, result: shape (rows,)."""
         label = self.schema.label(output, y)
         return label if isinstance(self.schema.target, Interval) else 2 * label - 1
 
     def statistics(self, score: Floats, label: Floats, of: tuple[str, ...]) -> Statistics:
-        """Eq. 6 or 13, cut to [-B, B]; Eq. 8."""
+        """Eq. 6 or 13, cut to [-B, B]; Eq. 8. score, label: shape (rows,)."""
         if isinstance(self.schema.target, Interval):
             return Statistics({"r": on_grid(clip(square_residual(label, score), self.params.cut()))})
         with np.errstate(over="ignore"):  # exp(2 y f) = inf gives the limit, residual 0

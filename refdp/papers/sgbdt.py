@@ -317,11 +317,11 @@ class Contribution:
     charged = ("g", "h")
 
     def label(self, output: int, y: Floats) -> Floats:
-        """In [-1, 1] for regression, 0 or 1 for classes."""
+        """In [-1, 1] for regression, 0 or 1 for classes. y, result: shape (rows,)."""
         return self.schema.label(output, y)
 
     def statistics(self, score: Floats, label: Floats, of: tuple[str, ...]) -> Statistics:
-        """|g| <= g*, 0 <= h <= h*, on the public grid; for square loss every h is 1."""
+        """|g| <= g*, 0 <= h <= h*, on the public grid; for square loss every h is 1. score, label: shape (rows,)."""
         gradient_bound, hessian_bound = self.params.bounds(self.schema)
         square = not isinstance(self.schema.target, Classes)
         loss = SQUARE if square else LOG
@@ -476,6 +476,7 @@ def grid_index(feature: NDArray[np.int64], where: Floats, width: int, points: in
     """For every node a grid index uniform among those still reachable: below the path's right turns, above its lefts.
 
     where: uniform draws in [0, 1). Where a path has used up a feature, the last bound again: all records go one way.
+    Shape (node,).
     """
     first = np.zeros((len(feature), width), dtype=np.int64)
     last = np.full((len(feature), width), points - 1)

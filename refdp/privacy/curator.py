@@ -92,10 +92,13 @@ class Source(Protocol):
     """Where outputs come from. Each method returns the output of one request."""
 
     def release(self, request: Request) -> Array:
-        """Output of a mechanism: values, or option indices for an exponential mechanism."""
+        """Output of a mechanism: values, or option indices for an exponential mechanism.
+
+        Of the value's shape, or (rows,) for a choice.
+        """
 
     def draw(self, request: Request) -> Array:
-        """Public randomness."""
+        """Public randomness. Of the request's shape."""
 
     def assign(self, request: Request) -> Assigned:
         """Secret block of each record slot, or the coins that say so."""
@@ -117,7 +120,10 @@ class Transcript:
 
 
 def own(values: Array) -> Array:
-    """A copy that shares no memory and cannot be written to: what a transcript says stays what happened."""
+    """A copy that shares no memory and cannot be written to: what a transcript says stays what happened.
+
+    Of the same shape.
+    """
     copied = np.array(values)
     copied.flags.writeable = False
     return copied
@@ -196,7 +202,7 @@ class Curator:
         return self.release(name, charge, exact if shape is None else shape(exact))
 
     def draw(self, name: str, law: tuple[Any, ...], size: int | tuple[int, ...]) -> Array:
-        """Public randomness. law: ("uniform",), ("integers", high) or ("choice", weights)."""
+        """Public randomness. law: ("uniform",), ("integers", high) or ("choice", weights). Array of shape `size`."""
         request = Request("draw", self._path(name), law=law, size=size, scopes=self._scopes())
         output: Array = self._ask(request)
         self._keep(request, output)
@@ -218,6 +224,7 @@ class Curator:
         population inside a block is about its records. sizes: draw blocks of exactly these sizes without replacement
         instead, True for weight times the number of slots, as DPBoost prints it. Slots are then not independent, and
         sizes that follow from the number of records differ between add-remove neighbours.
+        Errors: InvalidParameter for weights that are negative or whose exact sum is above 1.
         """
         law = tuple(float(weight) for weight in weights)
         if not law or not all(0 <= weight <= 1 for weight in law) or sum(map(Fraction, law)) > 1:
@@ -239,7 +246,10 @@ class Curator:
         size: int | Population,
         method: Literal["poisson", "without-replacement"] = "poisson",
     ) -> Iterator[NDArray[np.bool_]]:
-        """A secret random subset of the record slots, as a mask of shape (size,); of a population: see `partition`."""
+        """A secret random subset of the record slots, as a mask of shape (size,); of a population: see `partition`.
+
+        Errors: InvalidParameter for a rate outside of [0, 1].
+        """
         if not 0 <= rate <= 1:
             raise InvalidParameter(f"{name}: sampling rate {rate} given, a number in [0, 1] is allowed")
         with (
@@ -336,7 +346,7 @@ class Blocks:
         """Everything released inside sees only the records of this block.
 
         Errors: InvalidParameter if there is no such block, and unless the scope is the innermost one that is open: what
-        is released in one of its blocks would not be charged where it happens.
+        is released in one of its blocks would not be charged where it happens. The mask has shape (slots,).
         """
         scope, curator = self._scope, self._curator
         if not 0 <= number < len(self._filed):

@@ -205,7 +205,7 @@ def _whole(event: Event) -> tuple[object, ...]:
 
 
 def children(event: Event) -> tuple[Event, ...]:
-    """The events directly inside a container, none for a release."""
+    """The events directly inside a container, none for a release. Errors: InvalidParameter for what is no event."""
     match event:
         case Release():
             return ()

@@ -29,7 +29,7 @@ class Recorder:
         self.transcript = Transcript(relation)
 
     def release(self, request: Request) -> Array:
-        """The source's output."""
+        """The source's output. Of the source's shape."""
         value = None if request.value is None else own(request.value)
         options = None if request.options is None else self._kept(request.options)
         raw = self._source.release(request)
@@ -38,7 +38,7 @@ class Recorder:
         return raw
 
     def draw(self, request: Request) -> Array:
-        """The source's draws."""
+        """The source's draws. Of the request's shape."""
         return self._add(request, self._source.draw(request))
 
     def assign(self, request: Request) -> Assigned:
@@ -59,7 +59,7 @@ class Recorder:
 
 
 @dataclass(frozen=True)
-class Side:
+class RecordSwap:
     """How the replayed data set differs from the recorded one in its rows.
 
     removed: position of the audited record in the recorded data set, or None if it was not there.
@@ -94,7 +94,7 @@ class ReplaySource:
     """
 
     transcript: Transcript
-    target: Side = Side(None, None)
+    target: RecordSwap = RecordSwap(None, None)
     _entries: Iterator[Entry] = field(init=False)
     parted: ImpossibleReplay | None = field(init=False, default=None)
 
@@ -102,7 +102,7 @@ class ReplaySource:
         self._entries = iter(self.transcript.entries)
 
     def release(self, request: Request) -> Array:
-        """The recorded output, if the recorded run asked the same."""
+        """The recorded output, if the recorded run asked the same. Of the recorded shape. Errors: ImpossibleReplay."""
         with self._following(request) as entry:
             same_request(entry.request, request)
             recorded = entry.output if entry.index is None else entry.index
@@ -112,13 +112,16 @@ class ReplaySource:
             return recorded.copy()
 
     def draw(self, request: Request) -> Array:
-        """The recorded public draws."""
+        """The recorded public draws. Of the recorded shape. Errors: ImpossibleReplay."""
         with self._following(request) as entry:
             _same(request, "draw", (entry.request.law, entry.request.size), (request.law, request.size))
             return entry.output.copy()
 
     def assign(self, request: Request) -> NDArray[np.int64]:
-        """The recorded secret assignment of all other records; the audited record is present everywhere."""
+        """The recorded secret assignment of all other records; the audited record is present everywhere.
+
+        Shape (slots,). Errors: ImpossibleReplay.
+        """
         with self._following(request) as entry:
             if self.target.neighbour:
                 _same(request, "assignment", entry.request.law, request.law)
@@ -132,7 +135,10 @@ class ReplaySource:
             return member
 
     def finish(self) -> None:
-        """Raise what parted the runs, and check that the replayed run asked for everything that was recorded."""
+        """Raise what parted the runs, and check that the replayed run asked for everything that was recorded.
+
+        Errors: ImpossibleReplay.
+        """
         if self.parted is not None:
             raise self.parted
         rest = next(self._entries, None)

@@ -73,7 +73,10 @@ class Shares:
         self.network.least = max(self.network.least, self.honest)
 
     def release(self, request: Request) -> Array:
-        """The sum with the shares of those who answer in this round."""
+        """The sum with the shares of those who answer in this round.
+
+        Of the value's shape. Errors: InvalidParameter for a mechanism that has no shares.
+        """
         mechanism, value = asked(request)
         here = [g for g, present in zip(self.generators, self.network.present, strict=True) if present]
         match mechanism:
@@ -94,11 +97,14 @@ class Shares:
         return np.asarray(value + GRID * total)
 
     def draw(self, request: Request) -> Array:
-        """Public randomness of the server."""
+        """Public randomness of the server. Of the request's shape."""
         return _listed(self.tape, request, law_of(request), sample_law(self.public, request.law, request.size))
 
     def assign(self, request: Request) -> NDArray[np.int64]:
-        """Every participant draws for its own records. Errors: InvalidParameter where no sizes were given."""
+        """Every participant draws for its own records. Errors: InvalidParameter where no sizes were given.
+
+        Shape (slots,). Errors: InvalidParameter without sizes.
+        """
         if not self.sizes:
             raise InvalidParameter(f"{request.name}: secret coins of participants' records need their sizes")
         coins = [
@@ -170,7 +176,10 @@ class LocalSource:
     tape: list[Listed] | None = field(default=None, repr=False)
 
     def release(self, request: Request) -> Array:
-        """The sum of the participants' noisy vectors."""
+        """The sum of the participants' noisy vectors.
+
+        Of the value's shape. Errors: InvalidParameter unless it is Gaussian noise of one deviation.
+        """
         mechanism, value = asked(request)
         if not isinstance(mechanism, Gaussian) or isinstance(mechanism.sd, tuple):
             raise InvalidParameter(f"{request.name}: Gaussian noise of one deviation is needed in the local model")
@@ -179,9 +188,12 @@ class LocalSource:
         return together(mechanism, present).apply(value, draws)
 
     def draw(self, request: Request) -> Array:
-        """Public randomness of the server."""
+        """Public randomness of the server. Of the request's shape."""
         return _listed(self.tape, request, law_of(request), sample_law(self.public, request.law, request.size))
 
     def assign(self, request: Request) -> NDArray[np.int64]:
-        """Refused: secret per-record randomness is the participants' own."""
+        """Refused: secret per-record randomness is the participants' own.
+
+        Shape (slots,) elsewhere; here refused. Errors: InvalidParameter.
+        """
         raise InvalidParameter(f"{request.name}: a federation has no secret assignment of records")

@@ -61,14 +61,17 @@ class Listed:
 
 
 def asked(request: Request) -> tuple[Mechanism, Array]:
-    """Mechanism and true value of a release."""
+    """Mechanism and true value of a release. The value of any shape. Errors: InvalidParameter if either is missing."""
     if request.mechanism is None or request.value is None:
         raise InvalidParameter(f"{request.name}: a release needs a mechanism and a value")
     return request.mechanism, request.value
 
 
 def true_output(request: Request) -> Array:
-    """The true value of a release, or the first option of greatest utility."""
+    """The true value of a release, or the first option of greatest utility.
+
+    Of the value's shape, or (rows,) for a choice.
+    """
     mechanism, value = asked(request)
     return np.argmax(value, axis=1) if isinstance(mechanism, Exponential) else value
 
@@ -121,7 +124,7 @@ class SampleSource:
         self.tape: list[Listed] = []
 
     def release(self, request: Request) -> Array:
-        """Noise from the generator."""
+        """Noise from the generator. Of the value's shape, or (rows,) for a choice."""
         mechanism, value = asked(request)
         if self._exact and isinstance(mechanism, Exponential):
             return self._listed(request, INDEX, sample_exponential(value, mechanism.coefficient, self._bits))
@@ -130,7 +133,7 @@ class SampleSource:
         return mechanism.apply(value, standard)
 
     def draw(self, request: Request) -> Array:
-        """Public randomness from the public child."""
+        """Public randomness from the public child. Of the request's shape."""
         return self._listed(request, law_of(request), sample_law(self._public, request.law, request.size))
 
     def assign(self, request: Request) -> Assigned:
@@ -150,7 +153,7 @@ class NoiselessSource(SampleSource):
     """No privacy at all: true values, and the best option. Baselines without privacy run the same text with it."""
 
     def release(self, request: Request) -> Array:
-        """The true value, or the first option of greatest utility."""
+        """The true value, or the first option of greatest utility. Of the value's shape, or (rows,) for a choice."""
         self._listed(request, NONE, np.zeros(0))
         return true_output(request)
 
@@ -159,21 +162,24 @@ class AccountSource:
     """No randomness and no records: zeros, first options, lower ends. A program run on it tells its plan."""
 
     def release(self, request: Request) -> Array:
-        """Zeros, or the first option of every row."""
+        """Zeros, or the first option of every row. Of the value's shape, or (rows,) for a choice."""
         mechanism, value = asked(request)
         return np.zeros(value.shape[:1], dtype=np.intp) if isinstance(mechanism, Exponential) else np.zeros(value.shape)
 
     def draw(self, request: Request) -> Array:
-        """Zeros."""
+        """Zeros. Of the request's shape."""
         return np.zeros(request.size, dtype=np.float64 if request.law[0] == "uniform" else np.int64)
 
     def assign(self, request: Request) -> NDArray[np.int64]:
-        """Nobody is assigned."""
+        """Nobody is assigned. Shape (slots,)."""
         return np.zeros(request.size, dtype=np.int64)
 
 
 def sample_law(generator: np.random.Generator, law: tuple[Any, ...], size: int | tuple[int, ...]) -> Array:
-    """Public draws: ("uniform",) on [0, 1), ("integers", high) on 0..high-1, ("choice", weights) indices."""
+    """Public draws: ("uniform",) on [0, 1), ("integers", high) on 0..high-1, ("choice", weights) indices.
+
+    Array of shape `size`. Errors: InvalidParameter for another law.
+    """
     match law:
         case ("uniform",):
             return generator.random(size)
@@ -191,7 +197,10 @@ _BLOCK = 4
 
 
 def sample_assignment(generator: np.random.Generator, request: Request) -> NDArray[np.int64]:
-    """Secret block of each of `size` record slots; -1 is no block."""
+    """Secret block of each of `size` record slots; -1 is no block.
+
+    Array of shape (slots,). Errors: InvalidParameter for an unknown law.
+    """
     size = int(np.prod(request.size))
     match request.law:
         case ("partition", (1.0,)):  # one block holds every record: nothing to draw, and no memory for it

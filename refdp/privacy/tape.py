@@ -27,7 +27,10 @@ from refdp.privacy.sources import INDEX, NONE, STEPS, Listed, asked, law_of, tru
 
 
 def together(mechanism: Gaussian, present: int) -> Gaussian:
-    """The noise of so many participants who each add all of it, as one."""
+    """The noise of so many participants who each add all of it, as one.
+
+    Errors: InvalidParameter for several deviations.
+    """
     if isinstance(mechanism.sd, tuple):
         raise InvalidParameter("noise of each participant by itself: one deviation is allowed")
     return Gaussian(mechanism.sd * math.sqrt(present))
@@ -64,7 +67,7 @@ class TapeSource:
         return mechanism.apply(value, _values(entry, draws.shape, whole))
 
     def draw(self, request: Request) -> Array:
-        """The listed public draws."""
+        """The listed public draws. Of the request's shape."""
         entry = self._next(request)
         _check(entry, "law", entry.law, law_of(request))
         shape = request.size if isinstance(request.size, tuple) else (request.size,)
@@ -76,7 +79,7 @@ class TapeSource:
         return _within(entry, _values(entry, shape, False), 0, math.nextafter(1.0, 0.0))
 
     def assign(self, request: Request) -> NDArray[np.int64]:
-        """The listed assignment."""
+        """The listed assignment. Shape (slots,)."""
         entry = self._next(request)
         _check(entry, "law", entry.law, law_of(request))
         blocks = len(request.law[1]) if request.law[0] in ("partition", "shares") else 1
@@ -84,7 +87,7 @@ class TapeSource:
         return np.asarray(_within(entry, found, -1, blocks - 1), dtype=np.int64)
 
     def finish(self) -> None:
-        """Refuse a tape that holds more than the run asked for."""
+        """Refuse a tape that holds more than the run asked for. Errors: InvalidParameter."""
         rest = next(self._tape, None)
         if rest is not None:
             raise InvalidParameter(f"the tape goes on with {rest.name!r} after the run: it is of another run")

@@ -17,7 +17,7 @@ from refdp.audit.replay import compare
 from refdp.data.records import Records, Schema
 from refdp.errors import MessageError
 from refdp.privacy.curator import Transcript
-from refdp.privacy.replay import ReplaySource, Side
+from refdp.privacy.replay import RecordSwap, ReplaySource
 from refdp.privacy.sources import SampleSource
 from refdp.protocols.journal import MemoryJournal
 from refdp.protocols.messages import Board
@@ -172,7 +172,7 @@ def test_a_message_survives_reading() -> None:
 # --- Noninterference: the bytes depend on an owner's records through what was released alone --------------------------
 
 
-def replayed(schema: Schema, mine: Records, target: Side, transcript: Transcript, heard: list[bytes], p: Any,
+def replayed(schema: Schema, mine: Records, target: RecordSwap, transcript: Transcript, heard: list[bytes], p: Any,
              kind: type[Owner] = Owner) -> tuple[list[bytes], Transcript]:  # fmt: skip
     """Owner 1's messages in both rounds, from these records, these messages and an earlier run's outputs."""
     curator = Recorded(ReplaySource(transcript, target), p.relation)
@@ -193,7 +193,7 @@ def both_sides(schema: Schema, p: Any, kind: type[Owner] = Owner) -> tuple[list[
     new = made_up(schema, 1, 77)
     smaller, larger = data[1], data[1].insert(5, new)
     messages, transcripts = [], []
-    for mine, target in ((larger, Side(None, 5)), (smaller, Side(None, None))):
+    for mine, target in ((larger, RecordSwap(None, 5)), (smaller, RecordSwap(None, None))):
         sent, transcript = replayed(schema, mine, target, curators[1].recorded, heard, p, kind)
         messages.append(sent)
         transcripts.append(transcript)

@@ -18,7 +18,7 @@ from refdp.errors import InvalidParameter, MessageError
 from refdp.papers import inprivate
 from refdp.privacy.curator import Curator, Transcript
 from refdp.privacy.events import Plan, Relation, Sequential, expand, releases
-from refdp.privacy.replay import ReplaySource, Side
+from refdp.privacy.replay import RecordSwap, ReplaySource
 from refdp.privacy.sources import SampleSource
 from refdp.protocols.journal import MemoryJournal
 from refdp.protocols.messages import MINER
@@ -159,7 +159,7 @@ def test_one_record_of_one_owner_changes_no_byte_of_the_whole_run(schema: Schema
         runs = []
         for place in (3, None):
             mine = data[1] if place is None else data[1].insert(place, made_up(schema, 1, 66))
-            source = replaying(curators[1].recorded, Side(None, place))
+            source = replaying(curators[1].recorded, RecordSwap(None, place))
             runs.append(run(p, [data[0], mine, *data[2:]], source=source, control=control, broadcast=broadcast,
                             wrap=as_kind(kind))[0])  # fmt: skip
         first, second = runs
@@ -168,7 +168,7 @@ def test_one_record_of_one_owner_changes_no_byte_of_the_whole_run(schema: Schema
             assert [s.data for s in first.log] == [s.data for s in second.log] == [s.data for s in outcome.log]
 
 
-def replaying(transcript: Transcript, target: Side) -> Any:
+def replaying(transcript: Transcript, target: RecordSwap) -> Any:
     def source(owner: int) -> Any:
         return ReplaySource(transcript, target) if owner == 1 else sampled(owner)
 
@@ -248,7 +248,7 @@ def sides_of(victim: int, p: Any, broadcast: bool) -> tuple[Outcome, list[Transc
     data = parts(BINARY, p.owners)
     outcome, curators = run(p, data, broadcast=broadcast)
     new, transcripts, messages = made_up(BINARY, 1, 55), [], []
-    for mine, target in ((data[victim].insert(3, new), Side(None, 3)), (data[victim], Side(None, None))):
+    for mine, target in ((data[victim].insert(3, new), RecordSwap(None, 3)), (data[victim], RecordSwap(None, None))):
         curator = Recorded(ReplaySource(curators[victim].recorded, target), p.relation)
         messages.append(_answers(victim, mine, curator, outcome, p, broadcast))
         transcripts.append(curator.recorded)

@@ -17,7 +17,7 @@ from refdp.data.records import Classes, Interval, Numeric, Records, Schema, Targ
 from refdp.faces import registry
 from refdp.ledger import claims
 from refdp.privacy.events import Relation, Sensitivity
-from refdp.privacy.replay import ReplaySource, Side
+from refdp.privacy.replay import RecordSwap, ReplaySource
 from refdp.privacy.sources import SampleSource
 from tests.mutants.harness import forget
 
@@ -124,7 +124,7 @@ def reached(case: Case) -> list[float]:
             return paper.train(params, data, curator)
 
         first, _ = run(train, two.first(), SampleSource(np.random.default_rng(seed)), two.relation)
-        side = Side(two.position, None if two.old is None else two.position)
+        side = RecordSwap(two.position, None if two.old is None else two.position)
         second, _ = run(train, two.second(), ReplaySource(first, side), two.relation)
         found += [
             change.mechanism.observed_change(change.value, change.other, change.declared.norm) / change.declared.bound

@@ -18,7 +18,7 @@ from refdp.data.records import Records
 from refdp.papers import sgbdt
 from refdp.papers import sgbdt as formulas
 from refdp.privacy.curator import Curator, Transcript
-from refdp.privacy.replay import ReplaySource, Side
+from refdp.privacy.replay import RecordSwap, ReplaySource
 from refdp.privacy.sources import SampleSource
 
 
@@ -39,8 +39,8 @@ def replays(module: ModuleType, params: Any, pair: Pair, seed: int) -> tuple[Tra
 
     source = SampleSource(np.random.default_rng(seed))
     transcript, _ = run(train, pair.first(), source, pair.relation)
-    present = ReplaySource(transcript, Side(pair.position, pair.position))
-    absent = ReplaySource(transcript, Side(pair.position, None))
+    present = ReplaySource(transcript, RecordSwap(pair.position, pair.position))
+    absent = ReplaySource(transcript, RecordSwap(pair.position, None))
     return run(train, pair.first(), present, pair.relation)[0], run(train, pair.base, absent, pair.relation)[0]
 
 

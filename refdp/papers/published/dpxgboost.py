@@ -104,7 +104,10 @@ class Params(dpxgboost.Params):
             yield
 
     def offered(self, schema: Schema, options: Floats, utility: Floats, ways: Ways) -> tuple[Floats, Floats]:
-        """Section 4.3, N_min: splits with a child of fewer records are left out, and none at all is the last option."""
+        """Section 4.3, N_min: splits with a child of fewer records are left out, and none at all is the last option.
+
+        options: shape (option, 2 or 3); utility: shape (node, option).
+        """
         if not self.exact_counts:
             return utility, options
         counts = ((left[-1], right[-1]) for left, right in ways)
@@ -114,7 +117,7 @@ class Params(dpxgboost.Params):
         return utility, np.vstack([options, grids.no_split(schema, options.shape[1])])
 
     def averages(self, charge: Charge, population: Population, curator: Curator) -> Floats:
-        """Algorithm 1: a noisy sum of gradients over the exact count."""
+        """Algorithm 1: a noisy sum of gradients over the exact count. Shape (leaf,)."""
         if self.constants == "proved":
             return super().averages(charge, population, curator)
         gradient_sum, size = values(population.ask(Nodes(("g", COUNT))))

@@ -105,7 +105,10 @@ class Params(fedgbdt.Params):
         return found
 
     def local_sums(self, population: Population, curator: Curator, place: int, charged: Charge) -> Floats:
-        """Section 5.3.2: "noised gradients at the root", with the leaf that they belong to in the clear."""
+        """Section 5.3.2: "noised gradients at the root", with the leaf that they belong to in the clear.
+
+        Shape (2, leaf).
+        """
         if self.local == "vector":
             return super().local_sums(population, curator, place, charged)
         reports = values(population.ask(Reports((*SUMS, COUNT), place)))
@@ -137,7 +140,10 @@ def _published_square(kind: str, bound: Number) -> Number:
 
 
 def after(thresholds: Floats) -> Floats:
-    """Thresholds t that send x right for x > s, as the paper does, where refdp's comparison is x >= t."""
+    """Thresholds t that send x right for x > s, as the paper does, where refdp's comparison is x >= t.
+
+    Of the shape given.
+    """
     return np.nextafter(thresholds, np.inf)
 
 

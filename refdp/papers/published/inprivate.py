@@ -101,7 +101,7 @@ class Params(inprivate.Params):
         return super().largest_coefficient() if self.constants == "proved" or self.scheme == "np" else math.inf
 
     def coefficients(self, mechanism: Mechanism, noisy: Floats) -> Floats:
-        """The quotient of the noisy sums; 0 where there is none."""
+        """The quotient of the noisy sums; 0 where there is none. noisy: shape (2, leaf); result: shape (leaf,)."""
         if self.constants == "proved" or self.scheme == "np":
             return super().coefficients(mechanism, noisy)
         return np.asarray(newton_step(noisy[0], np.where(noisy[1] == 0, np.inf, noisy[1])))

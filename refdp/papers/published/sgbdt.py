@@ -46,7 +46,7 @@ class Params(sgbdt.Params):
         return Charge(charge.mechanism, Sensitivity(printed, "whitened", PRINTED, self.relation), charge.proved)
 
     def spendable(self, schema: Schema) -> Floats:
-        """A record is charged less than it costs: all rounds at their largest cost."""
+        """A record is charged less than it costs: all rounds at their largest cost. Shape (orders,)."""
         if self.weights != "printed":
             return super().spendable(schema)
         worst = np.array([self.leaf_charge(schema).proved.bound ** 2 / 2])
