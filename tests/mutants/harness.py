@@ -7,7 +7,7 @@ import inspect
 import linecache
 import sys
 import textwrap
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
@@ -131,8 +131,12 @@ def audit(
     *,
     count: int = 36,
     source: Callable[[np.random.Generator], Any] = SampleSource,
+    enough: Callable[[Iterable[Caught]], bool] = lambda _: False,
 ) -> list[Caught]:
-    """Every check of the audit on a trainer that claims `plan`; what it caught, without repetitions."""
+    """Every check of the audit on a trainer that claims `plan`; what it caught, without repetitions.
+
+    enough: asked after every pair of neighbours whether what was caught suffices.
+    """
     caught: dict[Caught, None] = {}
     relation = plan.relation
     for seed, pair in enumerate(islice(pairs(schema, relation, 7), count)):
@@ -143,6 +147,8 @@ def audit(
         if seed % 6 == 0:
             findings += [worst_case(train, pair, epsilon, reverse=reverse) for reverse in (False, True)]
         caught.update(dict.fromkeys(_shown(findings)))
+        if enough(caught):
+            break
     return list(caught)
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from types import ModuleType
 from typing import Any
 
@@ -20,6 +21,7 @@ from tests.mutants.dpboost import SOURCES
 from tests.mutants.harness import Caught, Mutant, Replacement, applied, audit, mutated
 from tests.participants import trainer
 
+Enough = Callable[[Iterable[Caught]], bool]
 FEATURES = (Numeric("a", 0.0, 1.0), Categorical("b", ("x", "y", "z")), Numeric("c", 0.0, 1.0))
 TARGETS: Mapping[str, Target] = {
     "regression": Interval(-1.0, 1.0),
@@ -100,30 +102,43 @@ class Row:
     @property
     def located(self) -> bool:
         """Whether some detection names the release at fault."""
-        return any(self.mutant.located in caught.where for caught in self.caught)
+        return located(self.mutant, self.caught)
 
 
-def examine(mutant: Mutant, subject: Subject = SUBJECTS["dpboost"]) -> Row:
-    """The audit of one mutant, against the plan of the true module."""
+def located(mutant: Mutant, caught: Iterable[Caught]) -> bool:
+    """Whether one of them names the release at fault."""
+    return any(mutant.located in one.where for one in caught)
+
+
+def examine(mutant: Mutant, subject: Subject = SUBJECTS["dpboost"], *, whole: bool = True, count: int = 36) -> Row:
+    """The audit of one mutant, against the plan of the true module.
+
+    whole: also after the fault is located. count: how many pairs of neighbours are replayed.
+    """
+    enough = partial(_never if whole else located, mutant)
     if isinstance(mutant.patches, Mapping):
-        return _patched(mutant, mutant.patches, subject)
+        return _patched(mutant, mutant.patches, subject, enough, count)
     module = mutated(mutant.patches, subject.module.__name__)
     changed = {name for name, _, _ in mutant.patches}
     source = mutated(mutant.patches, SOURCES).SampleSource if SOURCES in changed else SampleSource
     params, schema = subject.params(module, mutant.settings), subject.schema(mutant.settings)
     plan = subject.module.plan(subject.params(subject.module, mutant.settings), schema)
     epsilon = params.epsilon if subject.pure else math.inf
-    caught = audit(trainer(module, params), plan, schema, epsilon, source=source)
+    caught = audit(trainer(module, params), plan, schema, epsilon, source=source, enough=enough, count=count)
     return Row(mutant, caught)
 
 
-def _patched(mutant: Mutant, patches: Mapping[str, Replacement], subject: Subject) -> Row:
+def _never(_: Mutant, caught: Iterable[Caught]) -> bool:
+    return False
+
+
+def _patched(mutant: Mutant, patches: Mapping[str, Replacement], subject: Subject, enough: Enough, count: int) -> Row:
     """As `examine`, with functions replaced while the mutant trains."""
     params, schema = subject.params(subject.module, mutant.settings), subject.schema(mutant.settings)
     plan = subject.module.plan(params, schema)
     epsilon = params.epsilon if subject.pure else math.inf
     with applied(patches):
-        return Row(mutant, audit(trainer(subject.module, params), plan, schema, epsilon))
+        return Row(mutant, audit(trainer(subject.module, params), plan, schema, epsilon, enough=enough, count=count))
 
 
 def rows(subject: Subject) -> list[Row]:
