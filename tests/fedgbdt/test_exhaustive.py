@@ -23,6 +23,7 @@ from refdp.papers.published import fedgbdt as printed
 from refdp.privacy.curator import Array
 from refdp.privacy.events import Relation
 from tests.fedgbdt.cases import CANDIDATES, SPLITS, UPDATES, trainer
+from tests.thinned import thinned
 
 SCHEMA = Schema((Numeric("a", 0.0, 3.0), Numeric("b", 0.0, 3.0)), Classes(("no", "yes")))
 ROWS = [((x, 3.0 - x), y) for x in (0.5, 2.5) for y in (0.0, 1.0)]
@@ -80,9 +81,7 @@ def largest(given: fedgbdt.Params, rows: Any = ROWS, *, alternating: bool = Fals
 
 
 @pytest.mark.parametrize("relation", list(Relation))
-@pytest.mark.parametrize("candidates", CANDIDATES)
-@pytest.mark.parametrize("update", UPDATES)
-@pytest.mark.parametrize("splits", SPLITS)
+@pytest.mark.parametrize(("splits", "update", "candidates"), thinned(itertools.product(SPLITS, UPDATES, CANDIDATES), 4))
 def test_no_pair_of_small_data_sets_exceeds_a_declared_sensitivity(
     splits: Any, update: Any, candidates: Any, relation: Relation
 ) -> None:

@@ -1,0 +1,19 @@
+"""A share of a test's cases for `make test`; the others carry the marker `statistics` and run with `make statistics`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+
+
+def thinned(cases: Iterable[Any], every: int = 3) -> list[Any]:
+    """Every so manieth case as it is, the first among them, and the others marked. A tuple is one case of several."""
+    return [
+        case if index % every == 0 else pytest.param(*(case if isinstance(case, tuple) else (case,)), marks=LATER)
+        for index, case in enumerate(cases)
+    ]
+
+
+LATER = pytest.mark.statistics
