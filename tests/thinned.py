@@ -1,4 +1,4 @@
-"""A share of a test's cases for `make test`; the others carry the marker `statistics` and run with `make statistics`."""
+"""A share of a test's cases for `make test`; the others are marked `statistics` and run with `make statistics`."""
 
 from __future__ import annotations
 
