@@ -1,7 +1,8 @@
-"""`python -m benchmarks.packages [package ...]`: run the audits of installed packages and write docs/audit-packages.md.
+"""`python -m benchmarks.packages [package ...]`: audit the packages of the index, write docs/audit-packages.md.
 
-Each package is audited in a process of its own, by the interpreter that REFDP_PYTHON_DIFFPRIVLIB (and so on) names, or
-by this one. Without arguments all of them. Results are kept in results/packages/, so that one can be run again alone.
+Without arguments all of them. Results are kept in results/packages/, so that one can be run again alone. `--checks`
+runs the checks on public data sets instead, which docs/audit-packages-checks.md shows, each package by the interpreter
+that REFDP_PYTHON_DIFFPRIVLIB (and so on) names, or by this one.
 """
 
 from __future__ import annotations
@@ -18,6 +19,9 @@ import time
 import warnings
 from pathlib import Path
 
+from benchmarks.packages import audits
+from benchmarks.packages.audits_page import letter, unaccepted
+from benchmarks.packages.audits_page import page as index_page
 from benchmarks.packages.page import page
 
 ROOT = Path(__file__).parents[2]
@@ -40,13 +44,18 @@ NOTES = {
 def main() -> None:
     """Run the chosen packages, then write the page from all results."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.packages", description=__doc__)
-    parser.add_argument("packages", nargs="*", metavar="package", help=f"of {', '.join(PACKAGES)}; all unless given")
-    parser.add_argument("--worker", action="store_true", help="audit one package here and write its result")
+    parser.add_argument("packages", nargs="*", metavar="package", help="all unless given")
+    parser.add_argument("--checks", action="store_true", help=f"the checks on data sets, of {', '.join(PACKAGES)}")
+    parser.add_argument("--worker", action="store_true", help="run the checks of one package here, write the result")
     parser.add_argument("--page", action="store_true", help="only write the page from the results at hand")
     options = parser.parse_args()
-    unknown = set(options.packages) - set(PACKAGES)
+    allowed = PACKAGES if options.checks or options.worker else audits.names()
+    unknown = set(options.packages) - set(allowed)
     if unknown:
-        parser.error(f"unknown {sorted(unknown)}: allowed are {sorted(PACKAGES)}")
+        parser.error(f"unknown {sorted(unknown)}: allowed are {sorted(allowed)}")
+    if not options.checks and not options.worker:
+        _index([] if options.page else options.packages or audits.names())
+        return
     if options.worker:
         _work(options.packages[0])
         return
@@ -57,7 +66,19 @@ def main() -> None:
     results = [
         json.loads(path.read_text()) for path in (RESULTS / f"{name}.json" for name in PACKAGES) if path.is_file()
     ]
-    (ROOT / "docs" / "audit-packages.md").write_text(page(results), encoding="utf-8")
+    (ROOT / "docs" / "audit-packages-checks.md").write_text(page(results), encoding="utf-8")
+
+
+def _index(chosen: list[str]) -> None:
+    """Run the chosen packages of the index, then write its page and the reports to authors."""
+    audits.run(chosen)
+    reports = audits.results()
+    (ROOT / "docs" / "audit-packages.md").write_text(index_page(reports), encoding="utf-8")
+    folder = ROOT / "docs" / "reports"
+    folder.mkdir(exist_ok=True)
+    for name, report in reports.items():
+        if "verdict" in report and unaccepted(report):
+            (folder / f"{name}.md").write_text(letter(name, report), encoding="utf-8")
 
 
 def _work(package: str) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-COMMAND = "python -m benchmarks.packages"
+COMMAND = "python -m benchmarks.packages --checks"
 
-HEAD = f"""# Packages that refdp did not write, audited
+HEAD = f"""# Four packages checked on data sets
 
 Written by `{COMMAND}`, which runs every check below against the installed packages; no figure is typed by
 hand. It needs `REFDP_DATA`, and for packages with their own environment the variables named below. A check is "found"

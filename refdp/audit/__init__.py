@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from refdp.audit import zoo
     from refdp.audit.blackbox import Bound, epsilon_lower_bound
     from refdp.audit.onerun import one_run_lower_bound
+    from refdp.audit.onerun_tradeoff import isolated_gaussian_lower_bound, one_run_gaussian_lower_bound
     from refdp.audit.opened_door import noise, opened
     from refdp.audit.opened_replay import audit_opened
     from refdp.audit.runs import InputPair, Vectorised
@@ -30,6 +31,8 @@ _HOME = {
     "epsilon_lower_bound": "blackbox",
     "gaussian_lower_bound": "tradeoff",
     "noise": "opened_door",
+    "isolated_gaussian_lower_bound": "onerun_tradeoff",
+    "one_run_gaussian_lower_bound": "onerun_tradeoff",
     "one_run_lower_bound": "onerun",
     "opened": "opened_door",
 }
@@ -42,7 +45,9 @@ __all__ = [
     "audit_opened",
     "epsilon_lower_bound",
     "gaussian_lower_bound",
+    "isolated_gaussian_lower_bound",
     "noise",
+    "one_run_gaussian_lower_bound",
     "one_run_lower_bound",
     "opened",
     "zoo",

@@ -124,8 +124,20 @@ def one_run_lower_bound(
     fixed before looking. Error: as of `bound`. The bound is about add-remove neighbours, each canary being one record.
     Errors: InvalidParameter for a score of another length, or a share outside (0, 1].
     """
-    check_count("canaries", canaries, least=2)
     check_number("share", share, above=0, most=1)
+    right, guesses = guessed(*coins_and_scores(train, records, score, canaries, seed), share)
+    return bound(right, guesses, canaries, delta, confidence)
+
+
+def coins_and_scores(
+    train: Callable[[Any, int], Any],
+    records: Callable[[NDArray[np.bool_]], Any],
+    score: Callable[[Any], ArrayLike],
+    canaries: int,
+    seed: int,
+) -> tuple[NDArray[np.bool_], Floats]:
+    """Which canaries were in, and their scores. Errors: InvalidParameter for scores of another length."""
+    check_count("canaries", canaries, least=2)
     coins, training = np.random.SeedSequence(seed).spawn(2)
     included = np.random.default_rng(coins).random(canaries) < 0.5
     model = train(records(included), int(training.generate_state(1)[0]))
@@ -134,9 +146,15 @@ def one_run_lower_bound(
     if scores.shape != (canaries,) or not numbers or bool(np.isnan(scores).any()):
         shown = f"{int(np.isnan(scores).sum())} of them NaN" if numbers else f"of type {scores.dtype}"
         raise InvalidParameter(f"scores of shape {scores.shape}, {shown}: {canaries} numbers are needed, one a canary")
+    return included, scores.astype(np.float64)
+
+
+def guessed(included: NDArray[np.bool_], scores: Floats, share: float) -> tuple[int, int]:
+    """How many guesses were right, of how many. Errors: InvalidParameter for a share outside (0, 1]."""
+    check_number("share", share, above=0, most=1)
     guesses = guesses_of(scores, share)
     right = int(np.count_nonzero((guesses == 1) & included) + np.count_nonzero((guesses == -1) & ~included))
-    return bound(right, int(np.count_nonzero(guesses)), canaries, delta, confidence)
+    return right, int(np.count_nonzero(guesses))
 
 
 def randomised_response_epsilon(keep: float) -> float:

@@ -20,6 +20,7 @@ from refdp import __version__
 from refdp.errors import PrivacyWarning, RefdpError
 from refdp.faces.commands.account import account
 from refdp.faces.commands.audit import audit
+from refdp.faces.commands.audit_one_run import audit_one_run
 from refdp.faces.commands.audit_package import audit_package
 from refdp.faces.commands.certify import certify
 from refdp.faces.commands.claims import claims
@@ -43,6 +44,7 @@ app = typer.Typer(
 for command in (train, predict, audit, prove, claims, account, conform, certify, recommend, federate, dossier):
     app.command()(command)
 app.command("audit-package", hidden=True)(audit_package)  # `audit package`, see `expanded`
+app.command("audit-one-run", hidden=True)(audit_one_run)
 
 
 def _show_version(asked: bool) -> None:
@@ -96,10 +98,10 @@ def run(arguments: Sequence[str]) -> int:
 def expanded(arguments: Sequence[str]) -> list[str]:
     """`--set a=1 b=2` as `--set a=1 --set b=2`, and `--dask` without an address as one with `LOCAL`.
 
-    `audit package` is a command of its own: no paper is called so.
+    `audit package` and `audit one-run` are commands of their own: no paper is called so.
     """
-    if list(arguments[:2]) == ["audit", "package"]:
-        arguments = ["audit-package", *arguments[2:]]
+    if list(arguments[:1]) == ["audit"] and list(arguments[1:2]) in (["package"], ["one-run"]):
+        arguments = [f"audit-{arguments[1]}", *arguments[2:]]
     found: list[str] = []
     setting = False
     for position, argument in enumerate(arguments):

@@ -69,6 +69,18 @@ def test_noise_that_is_not_opened_is_no_evidence(folder: Path) -> None:
     assert seen.verdict is Verdict.NOT_EXAMINED
 
 
+def test_an_entry_point_that_fails_is_not_examined(folder: Path) -> None:
+    text = (folder / "audit.toml").read_text().replace("wrappers:count", "wrappers:broken")
+    (folder / "failing.toml").write_text(text)
+    (folder / "wrappers.py").write_text(
+        (TOY / "wrappers.py").read_text() + "\n\ndef broken(records, seed):\n    1 / 0\n"
+    )
+    sys.modules.pop("wrappers", None)
+    seen = audit_package(folder / "failing.toml", only="count")
+    assert seen.verdict is Verdict.NOT_EXAMINED and seen.status == 3
+    assert all("ZeroDivisionError" in row.reason for row in seen.coverage)
+
+
 def test_locations_are_lines_of_the_package(report: PackageReport) -> None:
     lines = (TOY / "toydp.py").read_text().splitlines()
     for one in report.findings:

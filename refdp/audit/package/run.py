@@ -20,6 +20,7 @@ from refdp.audit.package.scope import Entry, Scope, read
 from refdp.audit.package.sources import Location, Tree, entered, function_at, tree
 from refdp.audit.package.stages import (
     STAGES,
+    Fails,
     Subject,
     black_box,
     outside_rows,
@@ -28,7 +29,7 @@ from refdp.audit.package.stages import (
     structure,
 )
 from refdp.audit.replay import finite_or_name
-from refdp.audit.verdicts import Row, Verdict
+from refdp.audit.verdicts import SUBJECTS, Row, Verdict
 from refdp.errors import InvalidParameter
 
 FORMAT = "refdp package audit resumed 1"
@@ -93,7 +94,12 @@ def _examined(
     start = time.perf_counter()
     location = _location(scope, entry, function, pairs, package)
     subject = Subject(scope, entry, function, list(pairs), package, location)
-    ranked(subject)
+    tried = tuple(pair.words for pair in pairs)
+    try:
+        ranked(subject)
+    except Fails as error:
+        nothing = tuple(Row(what, Verdict.NOT_EXAMINED, str(error)) for what in SUBJECTS)
+        return Examined(entry, location, tried, nothing, {"error": str(error)}, ())
     figures: dict[str, Any] = {}
     replayed: list[Row] = []
     found: list[dict[str, Any]] = []
@@ -108,7 +114,6 @@ def _examined(
         figures["black box"] = _figures(bound)
     rows = merged(("replay", replayed), ("black box", outside_rows(subject, bound, found, calls)))
     figures["seconds"] = round(time.perf_counter() - start, 2)
-    tried = tuple(pair.words for pair in pairs)
     return Examined(entry, location, tried, rows, figures, tuple(once(subject.findings)), subject.svg)
 
 

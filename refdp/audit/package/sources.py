@@ -98,15 +98,17 @@ def function_at(name: str, package: Tree, where: str) -> Location:
 
 
 def entered(function: Any, records: Any, seed: int, package: Tree) -> Location | None:
-    """The first function of the package that a run of the wrapper calls; imports do not count, nor does construction.
+    """The last function of the package that a run of the wrapper calls from outside it, which gives what is published.
 
-    A constructor is taken if nothing else of the package is called.
+    Imports do not count; what looks like a constructor or an operator is taken if nothing else is called.
     """
     seen: list[tuple[str, int, str]] = []
 
     def look(frame: FrameType, event: str, argument: Any) -> None:
-        code = frame.f_code
-        if event == "call" and len(seen) < 200 and package.holds(code.co_filename) and not code.co_name.startswith("<"):
+        code, above = frame.f_code, frame.f_back
+        if event != "call" or code.co_name.startswith("<") or not package.holds(code.co_filename):
+            return
+        if above is None or not package.holds(above.f_code.co_filename):
             seen.append((code.co_filename, code.co_firstlineno, code.co_qualname))
 
     with contextlib.suppress(Exception):
@@ -120,7 +122,7 @@ def entered(function: Any, records: Any, seed: int, package: Tree) -> Location |
         sys.setprofile(kept)
     if not seen:
         return None
-    path, line, name = next((one for one in seen if "__" not in one[2]), seen[0])
+    path, line, name = next((one for one in reversed(seen) if "__" not in one[2]), seen[-1])
     return _at(package, Path(path), line, name)
 
 

@@ -1,5 +1,6 @@
-"""Entry point into opacus: the weights of a linear model after one step. The epsilon of audit.toml is that of
-get_epsilon(1e-5), doubled, since its accountant counts an added or a removed example and here one is replaced."""
+"""Entry point into opacus: the weights of a linear model after one step. The claim of audit.toml is
+get_epsilon(1e-5) = 1.0126 for a group of two: the accountant counts an added or removed example, here one is replaced.
+"""
 
 import warnings
 

@@ -12,6 +12,10 @@ def count(records, seed):
 
 
 def mean(records, seed):
+    return BoundedMean(epsilon=1.0, lower_bound=1, upper_bound=10, dtype="float").quick_result(records[:, 0].tolist())
+
+
+def mean_of_integers(records, seed):
     return BoundedMean(epsilon=1.0, lower_bound=1, upper_bound=10, dtype="int").quick_result(values(records))
 
 

@@ -1,0 +1,161 @@
+"""docs/audit-packages.md and docs/reports/ from the reports of the index."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+Report = Mapping[str, Any]
+HEAD = """# Packages of the field, audited
+
+**{packages} packages at {entries} entry points; {broken} of them do not keep what they state, at {faults} entry
+points.**
+
+Written by `python -m benchmarks.packages`, which audits every `benchmarks/packages/index/*/audit.toml`
+([how](audit-package.md)) with the package as it is installed; no figure is typed by hand. A *violation* contradicts the
+quoted statement under the neighbour relation that is named, on the data sets that are named. NOT FOUND means that
+replay, structural checks and a lower bound from runs at confidence 1 - 1e-9 showed nothing on the pairs that were
+tried, which proves nothing beyond them. Where a package names no relation, the audit says which one it took. Four
+packages are examined in more depth, on public data sets, in [audit-packages-checks](audit-packages-checks.md).
+
+Classes: *proved infinite* (exact, no finite epsilon), *sensitivity* (one record moves more than the noise is for),
+*budget* (more is lost than claimed), *floating point* (the last bits tell), *a place to look* (no violation by itself).
+
+"""
+NOT_AUDITED = """
+## What is not here
+
+dp-xgboost 0.2.10 needs Python 3.10 and is examined in [audit-packages-checks](audit-packages-checks.md). Packages that
+did not install or import in the environments of this run: {absent}. The published code of the five papers is not part
+of this page.
+"""
+ABSENT = "dpate 0.0.1 (no installation candidate that builds), diffpriv 1.0.3 (asks the network when it is imported)"
+
+
+def page(reports: Mapping[str, Report]) -> str:
+    """The index page."""
+    run = {name: report for name, report in reports.items() if "verdict" in report}
+    entries = [entry for report in run.values() for entry in report["entries"]]
+    broken = [name for name, report in run.items() if unaccepted(report)]
+    faults = {(name, one["entry"]) for name, report in run.items() for one in unaccepted(report)}
+    absent = [f"{name} ({report['error']})" for name, report in reports.items() if "verdict" not in report]
+    head = HEAD.format(packages=len(run), entries=len(entries), broken=len(broken), faults=len(faults))
+    parts = [head, _summary(run), *(_section(name, report) for name, report in run.items())]
+    return "".join([*parts, NOT_AUDITED.format(absent="; ".join([*absent, ABSENT]))])
+
+
+def unaccepted(report: Report) -> list[Mapping[str, Any]]:
+    """Violations that no baseline accepts."""
+    return [one for one in report["findings"] if one["violation"] and not one["accepted"]]
+
+
+def _summary(run: Mapping[str, Report]) -> str:
+    lines = [
+        "| package | version | verdict | entry points | with a violation | classes | seconds |\n",
+        "|---" * 7 + "|\n",
+    ]
+    for name, report in run.items():
+        found = unaccepted(report)
+        classes = ", ".join(dict.fromkeys(one["class"] for one in found)) or "-"
+        faulty = len({one["entry"] for one in found})
+        package = report["package"]
+        verdict = report["verdict"] if found or report["verdict"] != "VIOLATION" else "VIOLATION (accepted)"
+        cells = [f"[{name}](#{_anchor(name, package)})", package["version"], verdict, len(report["entries"]), faulty,
+                 classes, f"{report['provenance']['seconds']:.0f}"]  # fmt: skip
+        lines.append("| " + " | ".join(map(str, cells)) + " |\n")
+    return "".join(lines)
+
+
+def _anchor(name: str, package: Mapping[str, Any]) -> str:
+    return f"{name} {package['version']}".lower().replace(".", "").replace(" ", "-")
+
+
+def _section(name: str, report: Report) -> str:
+    package, claim, told = report["package"], report["claim"], report["provenance"]
+    versions = ", ".join(f"{key} {value}" for key, value in told["versions"].items() if key != name)
+    lines = [
+        f"\n## {name} {package['version']}\n\nStatement: “{claim['statement']}” ({claim['address']}). Protected: "
+        f"{claim['unit']}; {claim['relation']}; epsilon {claim['epsilon']:g}"
+        + (f", delta {claim['delta']:g}" if claim["delta"] else "")
+        + f", unless an entry point says otherwise. {versions}; sources sha256 `{told['sources']['sha256'][:16]}`.\n\n",
+        "| entry point | line | verdict | found |\n|---|---|---|---|\n",
+    ]
+    for entry in report["entries"]:
+        where = entry["location"]
+        cells = [entry["name"], f"`{where['path']}:{where['line']}`", entry["verdict"], _found(entry, report)]
+        lines.append("| " + " | ".join(_cell(cell) for cell in cells) + " |\n")
+    return "".join([*lines, *_findings(report)])
+
+
+def _found(entry: Mapping[str, Any], report: Report) -> str:
+    own = [one for one in report["findings"] if one["entry"] == entry["name"]]
+    told = [_figures(one) for one in own]
+    if not told and "error" in entry["figures"]:
+        return str(entry["figures"]["error"])
+    replay, box = entry["figures"].get("replay") or {}, entry["figures"].get("black box") or {}
+    if not told:
+        exact = f"{replay['calls']} noise calls replayed" if replay.get("calls") else "noise functions not opened"
+        bound = (
+            f"epsilon at least {float(box['epsilon at least']):.2f} in {box['runs']} runs a side" if box else "no runs"
+        )
+        return f"nothing; {exact}; {bound}"
+    return "; ".join(dict.fromkeys(told))
+
+
+def _figures(one: Mapping[str, Any]) -> str:
+    figures = one["figures"]
+    if one["stage"] == "black box":
+        return f"epsilon at least {float(figures['epsilon at least']):.2f} by runs"
+    if {"declared", "observed"} <= figures.keys() and one["kind"] in ("sensitivity", "budget", "noise"):
+        return f"{one['kind']}: {_number(figures['observed'])} for {_number(figures['declared'])} (exact)"
+    return f"{one['title'].lower()}"
+
+
+def _number(value: Any) -> str:
+    return f"{float(value):.4g}"
+
+
+def _findings(report: Report) -> Iterator[str]:
+    """Each cause once, in plain words, with a witness."""
+    for cause in dict.fromkeys(one["cause"] for one in report["findings"]):
+        listed = [one for one in report["findings"] if one["cause"] == cause]
+        one = next((f for f in listed if f["witness"]["standalone"] and f["witness"]["ran"]), listed[0])
+        entries = ", ".join(dict.fromkeys(f["entry"] for f in listed))
+        yield f"\n**{one['title']}** ({one['class']}, {one['severity']}): {entries}. {one['words']} "
+        if one["violation"]:
+            yield f"Contradicts {one['contradicts']}. "
+        if one["accepted"]:
+            yield f"Accepted: {one['accepted']}. "
+        yield (
+            f"At `{one['location']['path']}:{one['location']['line']}`: `{one['location']['text']}`. Neighbours: "
+            f"{one['pair']}. {one['evidence'][0].upper()}{one['evidence'][1:]}. Remedy: {one['remedy']}"
+            + (f" Known: {one['advisory']}." if one["advisory"] else "")
+            + "\n"
+        )
+        if one["witness"]["ran"]:
+            alone = "without refdp" if one["witness"]["standalone"] else "with refdp"
+            yield f"\nWitness, run again {alone} in the audit's folder:\n\n```python\n{one['witness']['code']}\n```\n"
+
+
+def _cell(text: str) -> str:
+    return str(text).replace("|", "\\|").replace("\n", " ")
+
+
+def letter(name: str, report: Report) -> str:
+    """A report that can be sent to the authors of a package."""
+    package, claim = report["package"], report["claim"]
+    head = (
+        f"# {name} {package['version']}: statements on privacy that a test contradicts\n\nDear authors of {name},\n\n"
+        "thank you for publishing this package. While auditing packages that state differential privacy, we found the "
+        "following. Each point names the statement, the line, the data sets that show it, and a few lines that show it "
+        "again with your package alone. We may have misread what you mean, in particular which data sets are "
+        f"neighbours (we took {claim['relation']}); if so, a sentence in the documentation would help readers.\n"
+    )
+    return (
+        head
+        + "".join(_findings({**report, "findings": unaccepted(report)}, ("cause", "entry")))
+        + (
+            "\nThe scope of the audit is "
+            f"`benchmarks/packages/index/{name}/audit.toml`, its report is part of [the index](../audit-packages.md).\n"
+        )
+    )

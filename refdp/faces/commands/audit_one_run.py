@@ -1,0 +1,101 @@
+"""`refdp audit one-run FILE`: lower bounds of epsilon from one run with many canaries, whoever made the run."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from refdp.errors import InvalidParameter
+from refdp.faces.commands.options import Json
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+class Assuming(StrEnum):
+    """What is taken for granted besides fair coins."""
+
+    NOTHING = "nothing"
+    GAUSSIAN = "gaussian"
+    ISOLATED = "isolated"
+
+
+File = Annotated[
+    Path, typer.Argument(metavar="FILE", help='JSON: {"included": [true, ...], "scores": [0.5, ...]}, one a canary.')
+]
+Epsilon = Annotated[float | None, typer.Option("--epsilon", help="Claimed: exit status 1 for a bound above it.")]
+Delta = Annotated[float, typer.Option("--delta", help="Of epsilon.")]
+Confidence = Annotated[float, typer.Option("--confidence", help="Of the bound.")]
+Share = Annotated[float, typer.Option("--share", help="Of canaries that are guessed; to be fixed before looking.")]
+Assume = Annotated[
+    Assuming,
+    typer.Option(
+        "--assume",
+        help="nothing: (epsilon, delta) only; gaussian: the run is Gaussian private; isolated: canaries' scores are "
+        "independent, too, as those of leaves of their own.",
+    ),
+]
+
+
+def audit_one_run(
+    file: File,
+    epsilon: Epsilon = None,
+    delta: Delta = 1e-5,
+    confidence: Confidence = 0.95,
+    share: Share = 0.2,
+    assume: Assume = Assuming.NOTHING,
+    as_json: Json = False,
+) -> None:
+    """Bound epsilon from below by canaries that fair coins put into one run, the higher a score the likelier in.
+
+    Exit status 1 for a bound above --epsilon. The report names the assumption that the bound rests on.
+    """
+    from refdp.audit.onerun import bound, guessed
+    from refdp.audit.onerun_tradeoff import gaussian_bound, isolated_bound
+    from refdp.checks import check_number
+    from refdp.faces.commands.output import emit
+
+    check_number("--confidence", confidence, above=0, below=1)
+    check_number("--delta", delta, above=0, below=1)
+    check_number("--share", share, above=0, most=1)
+    included, scores = _read(file)
+    if assume is Assuming.ISOLATED:
+        found = isolated_bound(included, scores, delta, confidence).to_dict()
+    else:
+        right, guesses = guessed(included, scores, share)
+        if assume is Assuming.GAUSSIAN:
+            found = gaussian_bound(right, guesses, len(scores), delta, confidence).to_dict()
+        else:
+            found = bound(right, guesses, len(scores), delta, confidence).to_dict()
+            found = {"epsilon": found.pop("lower"), **found}
+    refuted = epsilon is not None and found["epsilon"] > epsilon
+    told = {
+        "verdict": "VIOLATION" if refuted else "NOT FOUND",
+        "claimed_epsilon": epsilon,
+        "assume": assume.value,
+        **found,
+    }
+    emit(told, "".join(f"{name}: {value}\n" for name, value in told.items()), as_json)
+    raise typer.Exit(1 if refuted else 0)
+
+
+def _read(file: Path) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    import numpy as np
+
+    try:
+        data = json.loads(file.read_text(encoding="utf-8"))
+        included, scores = np.asarray(data["included"]), np.asarray(data["scores"], dtype=np.float64)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InvalidParameter(f'{file}: {{"included": [true, ...], "scores": [...]}} is needed ({error!r})') from error
+    if included.dtype != np.bool_ or included.shape != scores.shape or included.ndim != 1 or len(included) < 4:
+        raise InvalidParameter(
+            f"{file}: {included.dtype} of shape {included.shape}, scores of shape {scores.shape}; as many true or "
+            "false as scores, at least 4, are needed"
+        )
+    if not np.isfinite(scores).all():
+        raise InvalidParameter(f"{file}: scores have to be finite numbers")
+    return included, scores
