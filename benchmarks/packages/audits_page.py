@@ -84,6 +84,8 @@ def _section(name: str, report: Report) -> str:
         where = entry["location"]
         cells = [entry["name"], f"`{where['path']}:{where['line']}`", entry["verdict"], _found(entry, report)]
         lines.append("| " + " | ".join(_cell(cell) for cell in cells) + " |\n")
+    if unaccepted(report):
+        lines.append(f"\nA report for its authors: [reports/{name}.md](reports/{name}.md).\n")
     return "".join([*lines, *_findings(report)])
 
 
@@ -115,10 +117,10 @@ def _number(value: Any) -> str:
     return f"{float(value):.4g}"
 
 
-def _findings(report: Report) -> Iterator[str]:
-    """Each cause once, in plain words, with a witness."""
-    for cause in dict.fromkeys(one["cause"] for one in report["findings"]):
-        listed = [one for one in report["findings"] if one["cause"] == cause]
+def _findings(report: Report, keys: tuple[str, ...] = ("cause",)) -> Iterator[str]:
+    """Each cause once (or each of these keys), in plain words, with a witness."""
+    for chosen in dict.fromkeys(tuple(one[key] for key in keys) for one in report["findings"]):
+        listed = [one for one in report["findings"] if tuple(one[key] for key in keys) == chosen]
         one = next((f for f in listed if f["witness"]["standalone"] and f["witness"]["ran"]), listed[0])
         entries = ", ".join(dict.fromkeys(f["entry"] for f in listed))
         yield f"\n**{one['title']}** ({one['class']}, {one['severity']}): {entries}. {one['words']} "
