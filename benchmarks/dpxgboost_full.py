@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.datasets import make_classification, make_regression
 
-from benchmarks.reproduce.dpxgboost import EPSILONS, method
-from benchmarks.reproduce.dpxgboost_data import FEATURE_BOUND, LABEL_BOUND
+from benchmarks.reproduce.study.dpxgboost import EPSILONS, method
+from benchmarks.reproduce.study.dpxgboost_data import FEATURE_BOUND, LABEL_BOUND
 from refdp.data.codes import Dense
 from refdp.data.memory import Memory
 from refdp.data.population import Begin

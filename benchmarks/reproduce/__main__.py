@@ -23,11 +23,11 @@ from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks.reproduce.again import compare, sample
-from benchmarks.reproduce.execution import MOST_JOBS, perform
-from benchmarks.reproduce.kept import KEPT, at_hand, keep, kept_file
 from benchmarks.reproduce.runs import Outcome, Results, Run, pending
-from benchmarks.reproduce.selection import Refused, select
+from benchmarks.reproduce.runs.again import compare, sample
+from benchmarks.reproduce.runs.execution import MOST_JOBS, perform
+from benchmarks.reproduce.runs.kept import KEPT, at_hand, keep, kept_file
+from benchmarks.reproduce.runs.selection import Refused, select
 from benchmarks.reproduce.study import SECONDS, STUDIES, Study, study
 from refdp.errors import RefdpError
 
@@ -57,7 +57,7 @@ def finished(current: Study, done: Mapping[Run, Outcome], most: int) -> int:
 def ready(paper: str, runs: Sequence[Run], options: argparse.Namespace) -> None:
     """Whatever the work needs is looked for before it: libraries, data sets, and places to write. Errors: Refused."""
     try:
-        importlib.import_module(f"{STUDIES[paper]}_page")
+        importlib.import_module(f"benchmarks.reproduce.page.{paper}")
         if any("xgboost" in run.key or run.experiment == "benchmark" for run in runs):
             importlib.import_module("xgboost")
     except ImportError as error:

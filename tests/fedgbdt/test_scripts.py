@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks.reproduce.fedgbdt_scripts import ScriptFeasible, as_in_scripts
+from benchmarks.reproduce.study.fedgbdt_scripts import ScriptFeasible, as_in_scripts
 from refdp.data.feasible import Feasible
 from refdp.data.nothing import Nothing
 from refdp.noise.calibration import total_mu

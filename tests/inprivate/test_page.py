@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.reproduce import inprivate as study
-from benchmarks.reproduce import inprivate_page
-from benchmarks.reproduce.inprivate_page import complete, curves_of
-from benchmarks.reproduce.inprivate_trends import statements
+from benchmarks.reproduce.page import inprivate as inprivate_page
+from benchmarks.reproduce.page.inprivate import complete, curves_of
 from benchmarks.reproduce.runs import Outcome, Run
+from benchmarks.reproduce.statements.inprivate import statements
+from benchmarks.reproduce.study import inprivate as study
 from refdp.io import datasets
 
 

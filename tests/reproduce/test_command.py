@@ -11,10 +11,9 @@ from typing import Any
 import pytest
 
 from benchmarks.reproduce import __main__ as command
-from benchmarks.reproduce import execution
-from benchmarks.reproduce.kept import keep, kept_file, read_kept
-from benchmarks.reproduce.runs import Outcome, Run
-from benchmarks.reproduce.selection import Refused, select
+from benchmarks.reproduce.runs import Outcome, Run, execution
+from benchmarks.reproduce.runs.kept import keep, kept_file, read_kept
+from benchmarks.reproduce.runs.selection import Refused, select
 from benchmarks.reproduce.study import STUDIES, study
 from refdp.errors import InvalidRecords
 

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.reproduce import dpboost, dpboost_page
-from benchmarks.reproduce.dpboost import EPSILONS, METHODS, STEPS, TASKS, Task, execute, params_of, parts, runs
-from benchmarks.reproduce.dpboost_statements import VARIANTS, Statements
-from benchmarks.reproduce.pages import Cells, NotRun
+from benchmarks.reproduce.page import Cells, NotRun
+from benchmarks.reproduce.page import dpboost as dpboost_page
 from benchmarks.reproduce.runs import Outcome, Run
+from benchmarks.reproduce.statements.dpboost import VARIANTS, Statements
+from benchmarks.reproduce.study import dpboost
+from benchmarks.reproduce.study.dpboost import EPSILONS, METHODS, STEPS, TASKS, Task, execute, params_of, parts, runs
 from refdp.noise.mechanisms import Laplace
 from refdp.privacy.events import Relation
 

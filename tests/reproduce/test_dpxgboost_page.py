@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from benchmarks import dpxgboost_full
-from benchmarks.reproduce import dpxgboost as study
-from benchmarks.reproduce import dpxgboost_page as page
-from benchmarks.reproduce.dpxgboost_data import TASKS, made_up
-from benchmarks.reproduce.dpxgboost_text import PRINTED, PRINTED_BENCHMARK
-from benchmarks.reproduce.pages import Cells
+from benchmarks.reproduce.page import Cells
+from benchmarks.reproduce.page import dpxgboost as page
 from benchmarks.reproduce.runs import Outcome, Run
+from benchmarks.reproduce.statements.dpxgboost_text import PRINTED, PRINTED_BENCHMARK
+from benchmarks.reproduce.study import dpxgboost as study
+from benchmarks.reproduce.study.dpxgboost_data import TASKS, made_up
 from refdp.noise.calibration import before_sampling
 from refdp.noise.mechanisms import Laplace
 from refdp.privacy.curator import Request

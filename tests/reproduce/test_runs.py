@@ -12,11 +12,10 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from benchmarks.reproduce import execution
-from benchmarks.reproduce.again import compare, sample
-from benchmarks.reproduce.execution import perform
-from benchmarks.reproduce.program import digest
-from benchmarks.reproduce.runs import Outcome, Results, Run, pending
+from benchmarks.reproduce.runs import Outcome, Results, Run, execution, pending
+from benchmarks.reproduce.runs.again import compare, sample
+from benchmarks.reproduce.runs.execution import perform
+from benchmarks.reproduce.runs.program import digest
 
 RUN = Run.of("dpboost", "budget", 0, 0, dataset="adult", method="dpboost", epsilon=1.0)
 
@@ -73,7 +72,7 @@ def test_the_later_of_two_results_counts_and_other_programs_are_stale_only_when_
 def test_the_program_digest_sees_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     modules = ("benchmarks.reproduce.runs",)
     assert digest(modules, "a") == digest(modules, "a") != digest(modules, "b")
-    assert digest(("benchmarks.reproduce.pages",), "a") != digest(modules, "a")
+    assert digest(("benchmarks.reproduce.page",), "a") != digest(modules, "a")
 
 
 KILLED = """

@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.reproduce import sgbdt as study
-from benchmarks.reproduce import sgbdt_limits as limits
-from benchmarks.reproduce import sgbdt_page
+from benchmarks.reproduce.page import sgbdt as sgbdt_page
+from benchmarks.reproduce.page.sgbdt_limits import understated
 from benchmarks.reproduce.runs import Outcome, Run
-from benchmarks.reproduce.sgbdt_limits_page import understated
-from benchmarks.reproduce.sgbdt_surrogates import adult_like
-from benchmarks.reproduce.sgbdt_variants import params_of
+from benchmarks.reproduce.study import sgbdt as study
+from benchmarks.reproduce.study import sgbdt_limits as limits
+from benchmarks.reproduce.study.sgbdt_surrogates import adult_like
+from benchmarks.reproduce.study.sgbdt_variants import params_of
 from refdp.data.records import Categorical, Classes, Numeric, Schema, make_records
 from refdp.papers import sgbdt
 from refdp.papers.sgbdt import whitened_squared

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks.reproduce import sgbdt_diagnosis, sgbdt_surrogates, sgbdt_tuning
-from benchmarks.reproduce.sgbdt_surrogates import LABEL, POSITIVE, TABLE, abalone_like, adult_like
-from benchmarks.reproduce.sgbdt_tuning import Effort, Point, affordable, chosen, search, starts_of
-from benchmarks.reproduce.sgbdt_variants import EPSILONS, grids_of, params_of, settings_of
+from benchmarks.reproduce.study import sgbdt_diagnosis, sgbdt_surrogates, sgbdt_tuning
+from benchmarks.reproduce.study.sgbdt_surrogates import LABEL, POSITIVE, TABLE, abalone_like, adult_like
+from benchmarks.reproduce.study.sgbdt_tuning import Effort, Point, affordable, chosen, search, starts_of
+from benchmarks.reproduce.study.sgbdt_variants import EPSILONS, grids_of, params_of, settings_of
 from refdp.io import datasets
 
 

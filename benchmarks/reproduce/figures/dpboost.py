@@ -7,8 +7,8 @@ from typing import Any
 
 from matplotlib import pyplot
 
-from benchmarks.reproduce.dpboost import CURVE_TASKS, CURVES, EPSILONS, METHODS, STEPS, TASKS, unit
-from benchmarks.reproduce.pages import COLOURS, STYLE, Cells, save
+from benchmarks.reproduce.page import COLOURS, STYLE, Cells, save
+from benchmarks.reproduce.study.dpboost import CURVE_TASKS, CURVES, EPSILONS, METHODS, STEPS, TASKS, unit
 
 PANELS = {
     "as published": ("np", "seq-published", "para-published", "para-code", "dpboost-printed", "dpboost-text"),

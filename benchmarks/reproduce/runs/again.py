@@ -9,8 +9,8 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from benchmarks.reproduce.execution import outcomes
 from benchmarks.reproduce.runs import Outcome, Run
+from benchmarks.reproduce.runs.execution import outcomes
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from benchmarks.reproduce import sgbdt as study
-from benchmarks.reproduce import sgbdt_limits as limits
-from benchmarks.reproduce.pages import Cells, Sample, or_not_run, table
-from benchmarks.reproduce.sgbdt_variants import EPSILONS
+from benchmarks.reproduce.page import Cells, Sample, or_not_run, table
+from benchmarks.reproduce.study import sgbdt as study
+from benchmarks.reproduce.study import sgbdt_limits as limits
+from benchmarks.reproduce.study.sgbdt_variants import EPSILONS
 
 EPS = EPSILONS["adult"]
 TITLES = {
@@ -88,7 +88,7 @@ def _settings() -> str:
 
 
 def _compared(cells: Cells) -> str:
-    from benchmarks.reproduce.sgbdt_page import PUBLISHED, compared
+    from benchmarks.reproduce.page.sgbdt import PUBLISHED, compared
 
     rows = []
     for row, variant in (("additive", "r1"), (limits.METHOD_ROW, "r1"), (limits.BASELINE_ROW, "gamma 1")):

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from scipy.stats import rankdata
 
-from benchmarks.reproduce.fedgbdt import EPSILONS, RANDOM_RANKED, RANKED, TASKS
-from benchmarks.reproduce.fedgbdt_published import AUTHORS_CREDIT_1, TABLE_7
-from benchmarks.reproduce.pages import Cells, Sample, table
+from benchmarks.reproduce.page import Cells, Sample, table
+from benchmarks.reproduce.statements.fedgbdt_published import AUTHORS_CREDIT_1, TABLE_7
+from benchmarks.reproduce.study.fedgbdt import EPSILONS, RANDOM_RANKED, RANKED, TASKS
 from refdp.data.records import Floats
 
 DRAWS, METHOD = 2000, "DP-EBM"
@@ -62,7 +62,7 @@ _TEXT = f"""### Why {METHOD} ranks lower here
 Rank of {METHOD} on each data set. The interval: all runs of all cells drawn again with replacement, {DRAWS} times. The
 last column is by how much {METHOD}'s AUC would have to be higher on every data set for the published average rank.
 
-Two steps of the authors' released scripts are not in the paper's text (benchmarks/reproduce/fedgbdt_scripts.py).
+Two steps of the authors' released scripts are not in the paper's text (benchmarks/reproduce/study/fedgbdt_scripts.py).
 Below a split at candidate b their left child no longer has candidate b - 1, and a path without candidates ends in a
 leaf: trees of one feature then have fewer and larger leaves. And methods with iterative Hessian candidates and one
 feature a tree get noise for G and H apart, more of it for G and less for H. refdp keeps to the text: the first drops

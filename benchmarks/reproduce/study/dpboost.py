@@ -12,8 +12,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.reproduce.program import digest
 from benchmarks.reproduce.runs import Metrics, Outcome, Run
+from benchmarks.reproduce.runs.program import digest
 from refdp.data.records import Classes, Floats, Model, Schema
 from refdp.errors import InvalidRecords
 from refdp.io import datasets
@@ -248,6 +248,6 @@ def certificate(method: str, task: Task, schema: Schema, relation: Relation) -> 
 
 def write(outcomes: Mapping[Run, Outcome], docs: Path) -> Path:
     """The page docs/dpboost.md with its figures."""
-    from benchmarks.reproduce import dpboost_page
+    from benchmarks.reproduce.page import dpboost as dpboost_page
 
     return dpboost_page.write(outcomes, docs)

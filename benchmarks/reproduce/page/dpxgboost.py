@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.reproduce import dpxgboost as study
-from benchmarks.reproduce.dpxgboost_data import FEATURE_BOUND, LABEL_BOUND, TASKS
-from benchmarks.reproduce.dpxgboost_figures import bins_figure, budget_figure, minimum_figure
-from benchmarks.reproduce.dpxgboost_text import (
+from benchmarks.reproduce.figures.dpxgboost import bins_figure, budget_figure, minimum_figure
+from benchmarks.reproduce.page import Cells, Sample, or_not_run, table
+from benchmarks.reproduce.runs import Outcome, Run
+from benchmarks.reproduce.statements.dpxgboost_text import (
     AGAIN,
     COMPARABLE,
     COVTYPE,
@@ -22,9 +22,9 @@ from benchmarks.reproduce.dpxgboost_text import (
     PRINTED_BENCHMARK,
     SPARSE,
 )
-from benchmarks.reproduce.dpxgboost_tuning import chosen
-from benchmarks.reproduce.pages import Cells, Sample, or_not_run, table
-from benchmarks.reproduce.runs import Outcome, Run
+from benchmarks.reproduce.study import dpxgboost as study
+from benchmarks.reproduce.study.dpxgboost_data import FEATURE_BOUND, LABEL_BOUND, TASKS
+from benchmarks.reproduce.study.dpxgboost_tuning import chosen
 from refdp.data.records import Interval, Numeric, Schema
 from refdp.papers import dpxgboost, published
 from refdp.privacy.events import Relation
@@ -32,8 +32,8 @@ from refdp.privacy.events import Relation
 PRIVATE = [name for name, one in study.METHODS.items() if one.group != "none"]
 COUNTED = ("published", "published-500", "script", "average", "chosen")
 DELTA = 1e-6
-SPARSE_FILE = Path(__file__).parents[2] / "results" / "dpxgboost_sparse.json"
-FULL_SIZE = Path(__file__).parents[2] / "results" / "dpxgboost_full.jsonl"
+SPARSE_FILE = Path(__file__).parents[3] / "results" / "dpxgboost_sparse.json"
+FULL_SIZE = Path(__file__).parents[3] / "results" / "dpxgboost_full.jsonl"
 
 
 def factor(data: str) -> float:

@@ -1,6 +1,6 @@
 """Hyperparameters for S-GBDT from the published grids, chosen on public records only.
 
-    python -m benchmarks.reproduce.sgbdt_tuning [--data abalone adult] [--variants r1 ...]
+    python -m benchmarks.reproduce.study.sgbdt_tuning [--data abalone adult] [--variants r1 ...]
 
 The records are drawn from what the documentation of Abalone and Adult says of them (`sgbdt_surrogates`). What is
 minimised is the mean loss over them at the same epsilon and the same number of records. No record of Abalone or Adult
@@ -21,8 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.reproduce.sgbdt_surrogates import task
-from benchmarks.reproduce.sgbdt_variants import EPSILONS, error, grids_of, moved, params_of, settings_of, train
+from benchmarks.reproduce.study.sgbdt_surrogates import task
+from benchmarks.reproduce.study.sgbdt_variants import EPSILONS, error, grids_of, moved, params_of, settings_of, train
 from refdp.errors import InvalidParameter
 
 Point = dict[str, Any]

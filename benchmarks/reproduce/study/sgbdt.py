@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.reproduce import sgbdt_limits as limits
-from benchmarks.reproduce.program import digest
 from benchmarks.reproduce.runs import Metrics, Outcome, Run
-from benchmarks.reproduce.sgbdt_tuning import chosen
-from benchmarks.reproduce.sgbdt_variants import EPSILONS, auc, params_of, rmse, settings_of, train
+from benchmarks.reproduce.runs.program import digest
+from benchmarks.reproduce.study import sgbdt_limits as limits
+from benchmarks.reproduce.study.sgbdt_tuning import chosen
+from benchmarks.reproduce.study.sgbdt_variants import EPSILONS, auc, params_of, rmse, settings_of, train
 from refdp.errors import InvalidRecords
 from refdp.io import datasets
 from refdp.io.datasets import Dataset
@@ -22,7 +22,7 @@ from refdp.papers import sgbdt
 
 MODULES = ("refdp.papers.sgbdt", "refdp.accounting.individual", "refdp.papers.sgbdt",
            "refdp.papers.sgbdt", "refdp.data.memory",
-           "benchmarks.reproduce.sgbdt_variants")  # fmt: skip
+           "benchmarks.reproduce.study.sgbdt_variants")  # fmt: skip
 FOLDS = 5
 VARIANTS = ("r1", "gamma 1", "none", "subsampling", "initial score", "filter")
 STREAMS = ("stream filter", "stream naive")
@@ -97,13 +97,13 @@ def execute(run: Run) -> Metrics:
 
 def program(run: Run) -> str:
     """What decides the result besides the seed: the modules that train, and the parameters."""
-    own = ("benchmarks.reproduce.sgbdt_limits",) if run.experiment == LIMITS else ()
+    own = ("benchmarks.reproduce.study.sgbdt_limits",) if run.experiment == LIMITS else ()
     return digest(MODULES + own, repr(params_for(run)))
 
 
 def write(outcomes: Mapping[Run, Outcome], docs: Path) -> Path:
     """The page and its figures."""
-    from benchmarks.reproduce import sgbdt_page
+    from benchmarks.reproduce.page import sgbdt as sgbdt_page
 
     return sgbdt_page.write(outcomes, docs)
 

@@ -49,8 +49,9 @@ Methods:
 - "repaired": the ledger's sensitivities; leaf values padded to the minimum, or from noisy sums and counts ("noisy
   average").
 - "chosen on made-up data": repaired, with {chosen}.
-  Chosen by `python -m benchmarks.reproduce.dpxgboost_tuning` from a grid of leaf mechanism, filtering or clipping, its
-  bound, depth, and candidates, on four made-up sets; one of them is by the generator of "synthetic reg" with another
+  Chosen by `python -m benchmarks.reproduce.study.dpxgboost_tuning` from a grid of leaf mechanism, filtering or
+  clipping, its bound, depth, and candidates, on four made-up sets; one of them is by the generator of
+  "synthetic reg" with another
   seed and size, two by that of "synthetic cls" with other settings.
 - "no noise, no filter, all records": refdp's text without any of the three, 32 public candidates.
 - "xgboost, no privacy": the library itself, depth 6, subsampling 0.1.

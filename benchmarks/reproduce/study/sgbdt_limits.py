@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
-from benchmarks.reproduce.sgbdt_variants import params_of
+from benchmarks.reproduce.study.sgbdt_variants import params_of
 from refdp.data.records import Categorical, Ensemble, Numeric, Records, Schema, make_records
 from refdp.noise.mechanisms import Gaussian
 from refdp.papers import sgbdt

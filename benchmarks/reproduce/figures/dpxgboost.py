@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from benchmarks.reproduce import dpxgboost as study
-from benchmarks.reproduce.dpxgboost_data import TASKS
-from benchmarks.reproduce.dpxgboost_text import PRINTED, PRINTED_BENCHMARK
-from benchmarks.reproduce.pages import COLOURS, STYLE, Cells, Sample, pyplot, save, table
+from benchmarks.reproduce.page import COLOURS, STYLE, Cells, Sample, pyplot, save, table
+from benchmarks.reproduce.statements.dpxgboost_text import PRINTED, PRINTED_BENCHMARK
+from benchmarks.reproduce.study import dpxgboost as study
+from benchmarks.reproduce.study.dpxgboost_data import TASKS
 
 LINES = {
     "published": COLOURS[1],

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from benchmarks.reproduce.dpboost import EPSILONS, TASKS
-from benchmarks.reproduce.pages import Cells, Sample
+from benchmarks.reproduce.page import Cells, Sample
+from benchmarks.reproduce.study.dpboost import EPSILONS, TASKS
 
 CLASSES = tuple(name for name in TASKS if name != "abalone")
 

@@ -16,8 +16,8 @@ import numpy as np
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedShuffleSplit
 
-from benchmarks.reproduce.fedgbdt_scripts import as_in_scripts
 from benchmarks.reproduce.runs import Metrics, Outcome, Run
+from benchmarks.reproduce.study.fedgbdt_scripts import as_in_scripts
 from refdp.data.records import Categorical, Classes, Floats, Model, Numeric, Records, Schema, make_records
 from refdp.errors import InvalidRecords
 from refdp.io import datasets
@@ -276,6 +276,6 @@ def trained(scripts: bool, params: fedgbdt.Params) -> str:
 
 def write(outcomes: Mapping[Run, Outcome], docs: Path) -> Path:
     """The page docs/fedgbdt.md with its figures."""
-    from benchmarks.reproduce import fedgbdt_page
+    from benchmarks.reproduce.page import fedgbdt as fedgbdt_page
 
     return fedgbdt_page.write(outcomes, docs)

@@ -10,11 +10,11 @@ from typing import Protocol, cast
 from benchmarks.reproduce.runs import Metrics, Outcome, Run
 
 STUDIES = {
-    "dpboost": "benchmarks.reproduce.dpboost",
-    "dpxgboost": "benchmarks.reproduce.dpxgboost",
-    "fedgbdt": "benchmarks.reproduce.fedgbdt",
-    "inprivate": "benchmarks.reproduce.inprivate",
-    "sgbdt": "benchmarks.reproduce.sgbdt",
+    "dpboost": "benchmarks.reproduce.study.dpboost",
+    "dpxgboost": "benchmarks.reproduce.study.dpxgboost",
+    "fedgbdt": "benchmarks.reproduce.study.fedgbdt",
+    "inprivate": "benchmarks.reproduce.study.inprivate",
+    "sgbdt": "benchmarks.reproduce.study.sgbdt",
 }
 """The module of each paper. It offers what `Study` lists."""
 

@@ -12,10 +12,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.reproduce.dpxgboost_data import FOLDS, TASKS, parts
-from benchmarks.reproduce.dpxgboost_tuning import chosen, loss
-from benchmarks.reproduce.program import digest
 from benchmarks.reproduce.runs import Metrics, Outcome, Run
+from benchmarks.reproduce.runs.program import digest
+from benchmarks.reproduce.study.dpxgboost_data import FOLDS, TASKS, parts
+from benchmarks.reproduce.study.dpxgboost_tuning import chosen, loss
 from refdp.data.records import Classes
 from refdp.io.datasets import Dataset
 from refdp.papers import dpxgboost, published
@@ -277,6 +277,6 @@ def program(run: Run) -> str:
 
 def write(outcomes: Mapping[Run, Outcome], docs: Path) -> Path:
     """The page docs/dpxgboost.md with its figures."""
-    from benchmarks.reproduce import dpxgboost_page
+    from benchmarks.reproduce.page import dpxgboost as dpxgboost_page
 
     return dpxgboost_page.write(outcomes, docs)

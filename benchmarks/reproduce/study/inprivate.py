@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.reproduce.program import digest
 from benchmarks.reproduce.runs import Metrics, Outcome, Run
+from benchmarks.reproduce.runs.program import digest
 from refdp.data.records import Interval, Records
 from refdp.faces.training import source_for
 from refdp.io import datasets
@@ -124,6 +124,6 @@ def program(run: Run) -> str:
 
 def write(outcomes: Mapping[Run, Outcome], docs: Path) -> Path:
     """The page and its figures."""
-    from benchmarks.reproduce import inprivate_page
+    from benchmarks.reproduce.page import inprivate as inprivate_page
 
     return inprivate_page.write(outcomes, docs)

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.reproduce import inprivate as study
-from benchmarks.reproduce.inprivate_trends import statements
-from benchmarks.reproduce.pages import COLOURS, STYLE, pyplot, save, table
+from benchmarks.reproduce.page import COLOURS, STYLE, pyplot, save, table
 from benchmarks.reproduce.runs import Outcome, Run
+from benchmarks.reproduce.statements.inprivate import statements
+from benchmarks.reproduce.study import inprivate as study
 
-SCHEDULE = Path(__file__).with_name("kept") / "inprivate_schedule.json"
+SCHEDULE = Path(__file__).parents[1] / "kept" / "inprivate_schedule.json"
 METRIC = {"adult": "error rate", "king_county_house_sales": "MAE"}
 Curves = Callable[..., Any]
 """Results of a cell, shape (run, position), by experiment, data, variant and settings."""

@@ -1,4 +1,4 @@
-"""Choose what the paper leaves open, on made-up data only: `python -m benchmarks.reproduce.dpxgboost_tuning`.
+"""Choose what the paper leaves open, on made-up data only: `python -m benchmarks.reproduce.study.dpxgboost_tuning`.
 
 Number of trees, learning rate, lambda and subsampling stay as published. The choice is written to
 dpxgboost_chosen.json beside this file; the reproduction's method "chosen" reads it.
@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.reproduce.dpxgboost_data import made_up
+from benchmarks.reproduce.study.dpxgboost_data import made_up
 from refdp.data.records import Classes
 from refdp.io.datasets import Dataset
 from refdp.papers import dpxgboost

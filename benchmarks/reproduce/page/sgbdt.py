@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from benchmarks.reproduce import sgbdt as study
-from benchmarks.reproduce import sgbdt_limits_page
-from benchmarks.reproduce.pages import COLOURS, STYLE, Cells, Sample, or_not_run, pyplot, save, table
+from benchmarks.reproduce.page import COLOURS, STYLE, Cells, Sample, or_not_run, pyplot, save, table
+from benchmarks.reproduce.page import sgbdt_limits as sgbdt_limits_page
 from benchmarks.reproduce.runs import Outcome, Run
-from benchmarks.reproduce.sgbdt_diagnosis import found
-from benchmarks.reproduce.sgbdt_tuning import chosen
-from benchmarks.reproduce.sgbdt_variants import EPSILONS
+from benchmarks.reproduce.study import sgbdt as study
+from benchmarks.reproduce.study.sgbdt_diagnosis import found
+from benchmarks.reproduce.study.sgbdt_tuning import chosen
+from benchmarks.reproduce.study.sgbdt_variants import EPSILONS
 
 PUBLISHED: Mapping[tuple[str, str], tuple[float, ...]] = {
     ("abalone", "r1"): (2.920, 2.754, 2.664, 2.620, 2.582),
@@ -39,10 +39,10 @@ standard deviation over all runs. Data sets: Abalone (4,177 records, RMSE in rin
 
 Hyperparameters come from the published grids, and from readings that the specification leaves open (features uniform
 or cyclic, values uniform or on the grid, support additive or bounded below as on the slides). They were chosen by
-`python -m benchmarks.reproduce.sgbdt_tuning` on records drawn from what the documentation of the two data sets says:
-Abalone's table of means, deviations and correlations with the label; Adult's kinds of columns and its share of label 1,
-everything else about it at random (`benchmarks/reproduce/sgbdt_surrogates.py`). The command reads no record of Abalone
-or Adult. The table of the documentation was itself computed from Abalone's records, without noise.
+`python -m benchmarks.reproduce.study.sgbdt_tuning` on records drawn from what the documentation of the two data sets
+says: Abalone's table of means, deviations and correlations with the label; Adult's kinds of columns and its share of
+label 1, everything else about it at random (`benchmarks/reproduce/study/sgbdt_surrogates.py`). The command reads no
+record of Abalone or Adult. The table of the documentation was itself computed from Abalone's records, without noise.
 
 What was looked at besides, in full: earlier choices on other synthetic sets had been measured on the real sets and had
 missed most figures; then the real sets were searched, as a diagnosis, which showed that the support bounded below by
@@ -66,8 +66,8 @@ compared with are not at their best: where one is worse than its published figur
 
 DIAGNOSIS = """### What the grids could reach
 
-A diagnosis, not a result: `python -m benchmarks.reproduce.sgbdt_diagnosis` searches the same grids, started from the
-choices above, on the real records themselves. No budget pays for that, and nothing else on this page uses it. It
+A diagnosis, not a result: `python -m benchmarks.reproduce.study.sgbdt_diagnosis` searches the same grids, started from
+the choices above, on the real records themselves. No budget pays for that, and nothing else on this page uses it. It
 tells whether the choice of hyperparameters is what a missed figure is missing. It is a short search: what it does not
 find may still be there.
 """

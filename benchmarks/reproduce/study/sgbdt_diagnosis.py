@@ -1,6 +1,6 @@
 """What S-GBDT's grids could reach if hyperparameters were chosen on the real records: a diagnosis, not a result.
 
-    python -m benchmarks.reproduce.sgbdt_diagnosis [--data abalone adult]
+    python -m benchmarks.reproduce.study.sgbdt_diagnosis [--data abalone adult]
 
 The search is that of `sgbdt_tuning`, started from its choices, but its loss is measured on the folds of the real data.
 Such a choice is not charged to any budget, so nothing that is reported as S-GBDT's result uses it. It tells whether a
@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.reproduce import sgbdt as study
-from benchmarks.reproduce.sgbdt_tuning import Effort, Loss, Point, search, starts_of
-from benchmarks.reproduce.sgbdt_tuning import chosen as chosen_on_public
-from benchmarks.reproduce.sgbdt_variants import EPSILONS, error, params_of, settings_of, train
+from benchmarks.reproduce.study import sgbdt as study
+from benchmarks.reproduce.study.sgbdt_tuning import Effort, Loss, Point, search, starts_of
+from benchmarks.reproduce.study.sgbdt_tuning import chosen as chosen_on_public
+from benchmarks.reproduce.study.sgbdt_variants import EPSILONS, error, params_of, settings_of, train
 from refdp.errors import InvalidParameter
 
 FOUND = Path(__file__).with_name("sgbdt_diagnosis.json")

@@ -9,8 +9,12 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.reproduce import dpboost_text as text
-from benchmarks.reproduce.dpboost import (
+from benchmarks.reproduce.figures.dpboost import budget_figure, curve_figure
+from benchmarks.reproduce.page import Cells, Sample, or_not_run, table
+from benchmarks.reproduce.runs import Outcome, Run
+from benchmarks.reproduce.statements import dpboost_text as text
+from benchmarks.reproduce.statements.dpboost import STATEMENTS, VARIANTS, Statements
+from benchmarks.reproduce.study.dpboost import (
     CANDIDATES,
     CURVE_TASKS,
     CURVES,
@@ -22,10 +26,6 @@ from benchmarks.reproduce.dpboost import (
     runs,
     unit,
 )
-from benchmarks.reproduce.dpboost_figures import budget_figure, curve_figure
-from benchmarks.reproduce.dpboost_statements import STATEMENTS, VARIANTS, Statements
-from benchmarks.reproduce.pages import Cells, Sample, or_not_run, table
-from benchmarks.reproduce.runs import Outcome, Run
 from refdp.data.records import Classes, Numeric, Schema
 from refdp.noise.mechanisms import Laplace
 from refdp.privacy.events import Relation

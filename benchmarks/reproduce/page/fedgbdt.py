@@ -9,7 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.reproduce.fedgbdt import (
+from benchmarks.reproduce.page import COLOURS, STYLE, Cells, Sample, pyplot, save, table
+from benchmarks.reproduce.runs import Outcome, Run
+from benchmarks.reproduce.statements.fedgbdt import explanation, ranks
+from benchmarks.reproduce.statements.fedgbdt_published import TABLE_4, TABLE_5, TABLE_6, Printed
+from benchmarks.reproduce.study.fedgbdt import (
     BATCHED,
     CANDIDATES,
     COMPARABLE,
@@ -21,10 +25,6 @@ from benchmarks.reproduce.fedgbdt import (
     UPDATES,
     runs,
 )
-from benchmarks.reproduce.fedgbdt_published import TABLE_4, TABLE_5, TABLE_6, Printed
-from benchmarks.reproduce.fedgbdt_ranks import explanation, ranks
-from benchmarks.reproduce.pages import COLOURS, STYLE, Cells, Sample, pyplot, save, table
-from benchmarks.reproduce.runs import Outcome, Run
 from refdp.data.memory import Memory
 from refdp.data.records import Classes, Numeric, Schema, make_records
 from refdp.data.shards import Network, Shards, dealt

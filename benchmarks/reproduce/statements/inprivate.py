@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.reproduce import inprivate as study
+from benchmarks.reproduce.study import inprivate as study
 
 Curves = Callable[..., Any]
 SLIGHT = 0.02

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from benchmarks.reproduce.runs import Outcome, Results, Run
 
-KEPT = Path(__file__).with_name("kept")
+KEPT = Path(__file__).parents[1] / "kept"
 
 
 def kept_file(paper: str, directory: Path = KEPT) -> Path:

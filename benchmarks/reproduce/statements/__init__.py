@@ -1,0 +1,1 @@
+"""What the papers state and print, and whether it holds in the runs."""
