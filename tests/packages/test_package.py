@@ -98,6 +98,13 @@ def test_witnesses_are_short_and_ran_without_refdp(report: PackageReport, folder
     assert done.stdout.startswith("[0, ")
 
 
+def test_a_relative_path_is_the_same_file(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder.parent)
+    seen = audit_package(Path(folder.name, "audit.toml"), only="count", stages=("structural",))
+    assert [one.witness.ran for one in seen.findings] == [True]
+    assert Path.cwd() == folder.parent
+
+
 def test_a_witness_that_does_not_show_it_is_not_kept(folder: Path) -> None:
     from refdp.audit.package import witness
     from refdp.audit.package.scope import read

@@ -20,8 +20,9 @@ OWN = """
 blockquote { margin: .5rem 0; padding-left: .8rem; border-left: .2rem solid #999; color: #333; }
 details { margin: 1rem 0; } summary { cursor: pointer; font-weight: 600; } pre { overflow-x: auto; }
 article.accepted { border-color: #999; } .scroll { overflow-x: auto; }
-@media (max-width: 40rem) { #coverage tr, .coverage tr { display: block; padding: .4rem 0; }
-.coverage th, .coverage td { display: block; padding: .1rem 0; } .coverage tr:first-child { display: none; } }
+@media (max-width: 40rem) { #facts tr, .coverage tr { display: block; padding: .4rem 0; }
+#facts th, #facts td, .coverage th, .coverage td { display: block; padding: .1rem .6rem; }
+#facts tr:first-child, .coverage tr:first-child { display: none; } }
 @media print { details > *:not(summary) { display: block; } }
 """
 WORDS = {
@@ -159,7 +160,10 @@ def _text(value: Any) -> str:
 
 
 def _entry(one: Examined) -> str:
-    rows = "".join(_row(row) for row in one.coverage)
+    beside = [row for row in one.coverage if row.verdict is Verdict.NOT_EXAMINED and not row.decides]
+    rows = "".join(_row(row) for row in one.coverage if row not in beside)
+    left = ", ".join(row.what for row in beside)
+    rest = f"<p>Not examined, and nothing is concluded about: {say(left)}.</p>" if left else ""
     head = "<tr><th>what</th><th>verdict</th><th>reason</th><th>would have shown</th></tr>"
     curve = (
         f"<figure>{one.svg}<figcaption>The pair that the bound came from: how rarely each side can be told from the "
@@ -173,7 +177,7 @@ def _entry(one: Examined) -> str:
         f"<h3>{say(one.entry.name)}: {one.verdict}</h3><p>Entered by <code>{say(target)}</code>, package line "
         f"<code>{say(str(one.location))}</code>.</p>{curve}<details><summary>Pairs of data sets that were tried: "
         f"{len(one.pairs)}</summary><ul>{pairs}</ul></details>"
-        f'<div class=scroll><table class="coverage">{head}{rows}</table></div>'
+        f'<div class=scroll><table class="coverage">{head}{rows}</table></div>{rest}'
     )
 
 

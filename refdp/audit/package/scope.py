@@ -89,7 +89,7 @@ class Scope:
     @property
     def folder(self) -> Path:
         """Where the file stands; its modules and data are found there."""
-        return self.path.absolute().parent
+        return self.path.parent
 
 
 def read(path: Path) -> Scope:
@@ -101,7 +101,7 @@ def read(path: Path) -> Scope:
     except ValueError as error:  # TOMLDecodeError and UnicodeDecodeError
         raise InvalidParameter(f"{path}: no TOML: {error}") from error
     try:
-        return _scope(path, data)
+        return _scope(path.absolute(), data)  # the audit works in another folder
     except InvalidParameter as error:
         raise InvalidParameter(f"{path}: {error}") from error
 
