@@ -18,16 +18,19 @@ from refdp.privacy.events import Relation
 
 CROWD = (10, 1, 3, 30, 100)
 """Records of a crowd. The change of a gain comes near its limit from ten on."""
+PLACES = ((0.0, 0.5), (1.0, 0.5), (0.0, 0.0), (1.0, 1.0), (0.0, 1.0), (1.0, 0.0))
+"""Shares of the ranges where crowd and record lie. Where one is in the middle some splits part them and some do not:
+the first gain, the second lose, and an exponential mechanism pays for the difference."""
 SIZES = (1, 2, 4, 7, 8, 9, 10, 11, 15, 16, 17, 31, 32, 33, 50, 63, 64, 65, 99, 100, 101, 127, 128, 129, 255, 256, 257,
          511, 512, 513, 999, 1000, 1001, 1023, 1024, 1025)  # fmt: skip
 """Numbers of records that a mutation grows or cuts a data set to."""
 
 
 def crowds(schema: Schema, relation: Relation, sizes: tuple[int, ...] = CROWD) -> Iterator[Pair]:
-    """Pairs of a crowd and one that disagrees: with it, apart from it, and where a second crowd lies on its side."""
+    """Pairs of a crowd and one that disagrees: with it, apart from it, between, and beside a crowd of its own label."""
     for size in sizes:
         for label in (0.0, 1.0):
-            for place, own in ((0.0, 0.0), (1.0, 1.0), (0.0, 1.0), (1.0, 0.0)):
+            for place, own in PLACES:
                 for second in (False, True):
                     yield _crowd(schema, relation, size, label, place, own, second)
 

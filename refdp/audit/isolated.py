@@ -13,7 +13,6 @@ import hashlib
 import logging
 import os
 import pickle
-import random
 import select
 import shutil
 import signal
@@ -30,6 +29,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from refdp.audit.global_state import left_behind, seeded
 from refdp.audit.observer import held_by, view
 from refdp.audit.reached import Place, followed
 from refdp.data.records import Records
@@ -101,7 +101,7 @@ def run_here(
     if before is not None:
         from refdp.privacy.sources import SampleSource
 
-        _seeded(seed)
+        seeded(seed)
         with contextlib.suppress(Exception), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             train(before, Curator(SampleSource(np.random.default_rng(seed)), relation))
@@ -110,15 +110,21 @@ def run_here(
     result: Any = None
     error: BaseException | None = None
     lines: set[Place] = set()
-    _seeded(seed)
+    numerics = ""
+    seeded(seed)
     with _watched() as beside, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
             with np.errstate(all="ignore"), followed(follow, lines):
                 result = train(records, curator)
+                numerics = str(np.geterr())  # inside: it is put back on leaving
         except (Exception, SystemExit) as raised:
             error = raised
-        state = (*_state(), *(line for name in watched for line in held_by(name)))
+        state: Lines = (
+            *left_behind(),
+            ("numpy error state", numerics),
+            *(line for name in watched for line in held_by(name)),
+        )
     parted: ImpossibleReplay | None = None
     if isinstance(source, ReplaySource):
         try:
@@ -138,24 +144,6 @@ def run_here(
         tuple(shown.opaque) if shown else (),
         _bad_noise(error),
         lines=frozenset(lines),
-    )
-
-
-def _seeded(seed: int) -> None:
-    np.random.seed(seed)  # noqa: NPY002
-    random.seed(seed)
-
-
-def _state() -> Lines:
-    legacy = np.random.get_state()  # noqa: NPY002
-    return (
-        ("numpy.random", hashlib.sha256(pickle.dumps(legacy)).hexdigest()),
-        ("random", hashlib.sha256(repr(random.getstate()).encode()).hexdigest()),
-        ("numpy error state", str(np.geterr())),
-        ("numpy print options", str(np.get_printoptions())),
-        ("environment", repr(sorted(os.environ.items()))),
-        ("working directory", os.getcwd()),
-        ("warning filters", repr(warnings.filters[:8])),
     )
 
 

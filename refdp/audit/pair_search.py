@@ -113,7 +113,7 @@ def _pair(base: Floats, ends: Floats, relation: Relation) -> InputPair:
 
 
 @dataclass(frozen=True)
-class Chosen:
+class Searched:
     """The pair to audit. tried: candidates. settings: of epsilon that were searched besides the function's own."""
 
     pair: InputPair
@@ -128,7 +128,7 @@ class Chosen:
 
 def chosen(
     function: Callable[..., Any], columns: Ranges, relation: Relation, claimed: float, delta: float, seed: int
-) -> Chosen:
+) -> Searched:
     """Search for the pair on which a function(records, seed) tells most."""
     pairs = list(candidates(columns, relation, seed))
     settings = LARGE if _has_epsilon(function) else ()
@@ -143,7 +143,7 @@ def chosen(
                             seed=seed + 7).lower
         for pair in finalists
     ]  # fmt: skip
-    return Chosen(finalists[int(np.argmax(bounds))], len(pairs), settings)
+    return Searched(finalists[int(np.argmax(bounds))], len(pairs), settings)
 
 
 def _has_epsilon(function: Callable[..., Any]) -> bool:

@@ -17,7 +17,10 @@ from refdp.audit.unreached import unreached
 from refdp.audit.verdicts import Row, Verdict
 from refdp.noise.mechanisms import Laplace
 from refdp.privacy.events import Relation
+from tests.audit.cheats.__main__ import CHEATS, CORRECT
 from tests.audit.cheats.contents import CONTENTS, gains
+from tests.audit.cheats.drawn import DRAWN
+from tests.audit.cheats.third import MISSED, THIRD, UNREADABLE
 from tests.audit.cheats.zoo import SCHEMA, count, declared
 
 needs_fork = pytest.mark.skipif(not CAN_FORK, reason="runs have processes of their own by fork")
@@ -43,6 +46,7 @@ def test_a_crowd_comes_near_the_limit_of_the_gain() -> None:
     first = next(iter(crowds(SCHEMA, Relation.ADD_REMOVE)))
     change = gains(first.first(), 3) - gains(first.second(), 3)
     assert np.min(change) == pytest.approx(-2.60369, abs=1e-4)  # the witness of dpboost/lemma-1
+    assert np.ptp(change) == pytest.approx(2.60369 + 1 / 1.1, abs=1e-4)  # where a cut parts them it gains
 
 
 @pytest.mark.parametrize("relation", list(Relation))
@@ -72,6 +76,34 @@ def test_what_no_run_reached_is_not_examined() -> None:
     told = row(report, "control flow")
     assert not report.ok and told.verdict is Verdict.NOT_EXAMINED
     assert "never run, behind a condition on records: contents.py:" in told.reason
+
+
+@needs_fork
+@pytest.mark.parametrize("name", [*MISSED, "capped_product"])
+def test_cheats_of_the_third_list_are_violations(name: str) -> None:
+    cheat = THIRD[name]
+    report = refdp.audit_trainer(cheat.train, SCHEMA, cheat.epsilon, cheat.delta, pairs=4, steps=60, first_only=True)
+    assert report.verdict is Verdict.VIOLATION
+
+
+@needs_fork
+@pytest.mark.parametrize("name", UNREADABLE)
+def test_what_cannot_be_read_is_not_examined(name: str) -> None:
+    report = refdp.audit_trainer(THIRD[name].train, SCHEMA, 1.0, pairs=2, steps=0)
+    told = row(report, "published object")
+    assert told.verdict is Verdict.NOT_EXAMINED and "cannot be read from outside" in told.reason
+
+
+@needs_fork
+@pytest.mark.parametrize("name", ["foreign 1: quantile", "foreign 4: stops_by_noise", "fedgbdt of 2"])
+def test_correct_trainers_are_not_accused(name: str) -> None:
+    honest = DRAWN[name]
+    report = refdp.audit_trainer(honest.train, SCHEMA, honest.epsilon, honest.delta, pairs=3, steps=30)
+    assert report.violations == ()
+
+
+def test_the_zoo_is_as_large_as_its_page_says() -> None:
+    assert len(CHEATS) >= 60 and len({cheat.kind for cheat in CHEATS.values()}) >= 12 and len(CORRECT) >= 60
 
 
 def guarded(records: Any, curator: Any) -> Any:
