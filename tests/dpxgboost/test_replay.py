@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from itertools import islice
 from typing import Any
@@ -82,11 +83,12 @@ def test_a_sample_that_is_amplified_too_much_is_found(relation: Relation, monkey
 def audited(relation: Relation, *, as_published: bool = False, **changes: Any) -> Report:
     small = {"trees": 2, "depth": 2, "bins": 4, "sketch_bins": 8, "child_minimum": 2, "subsample": 0.5}
     given = PAPER.params({**small, "epsilon": 1.0, "relation": relation, **changes}, as_published=as_published)
-    return audit_paper(PAPER, given, 12, 0)
+    return audit_paper(PAPER, given, 4, 0)
 
 
-@pytest.mark.parametrize("relation", list(Relation))
-@pytest.mark.parametrize("changes", [{}, {"delta": 1e-5, "trees": 1}], ids=str)
+@pytest.mark.parametrize(
+    ("changes", "relation"), thinned(itertools.product([{}, {"delta": 1e-5, "trees": 1}], Relation), 4), ids=str
+)
 def test_the_audit_finds_nothing_in_the_repaired_algorithm(changes: dict[str, Any], relation: Relation) -> None:
     report = audited(relation, **changes)
     assert report.violations == ()

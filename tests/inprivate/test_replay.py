@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -10,20 +11,21 @@ import pytest
 from refdp.audit.report import Report, audit_paper
 from refdp.faces.registry import paper
 from refdp.privacy.events import Relation
+from tests.thinned import thinned
 
 PAPER = paper("inprivate")
 SMALL = {"epsilon": 1.0, "owners": 2, "depth": 3, "bins": 4}
 
 
-def report(relation: Relation, pairs: int = 12, published: bool = False, **changes: Any) -> Report:
+def report(relation: Relation, pairs: int = 4, published: bool = False, **changes: Any) -> Report:
     params = PAPER.params({**SMALL, "relation": relation, **changes}, as_published=published)
     return audit_paper(PAPER, params, pairs, 0)
 
 
-@pytest.mark.parametrize("relation", list(Relation))
-@pytest.mark.parametrize(
-    "changes", [{}, {"rounds": 2}, {"noise": "discrete"}, {"residual_bound": 2.0, "shrinkage": 1.0}]
-)
+CORRECT: list[dict[str, Any]] = [{}, {"rounds": 2}, {"noise": "discrete"}, {"residual_bound": 2.0, "shrinkage": 1.0}]
+
+
+@pytest.mark.parametrize(("relation", "changes"), thinned(itertools.product(Relation, CORRECT), 5))
 def test_repaired_holds(relation: Relation, changes: dict[str, Any]) -> None:
     found = report(relation, **changes)
     assert found.ok, found.violations

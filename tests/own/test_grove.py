@@ -24,6 +24,7 @@ from refdp.own import grove
 from refdp.privacy.curator import Curator
 from refdp.privacy.events import Relation, expand
 from refdp.privacy.sources import SampleSource
+from tests.thinned import thinned
 
 FEATURES = (Numeric("x", 0, 1), Numeric("z", -2, 2), Categorical("c", ("a", "b", "c")))
 TWO = Schema(FEATURES, Classes(("no", "yes")))
@@ -97,7 +98,7 @@ def test_no_record_contributes_more_than_is_declared(schema: Schema) -> None:
 
 @pytest.mark.parametrize(
     ("schema", "relation"),
-    [(TWO, Relation.ADD_REMOVE), (TWO, Relation.REPLACE_ONE), (REAL, Relation.REPLACE_ONE)],
+    thinned([(TWO, Relation.ADD_REMOVE), (TWO, Relation.REPLACE_ONE), (REAL, Relation.REPLACE_ONE)]),
     ids=["two classes", "two classes replaced", "regression replaced"],
 )
 def test_replays_find_no_violation(schema: Schema, relation: Relation) -> None:
@@ -137,7 +138,9 @@ MUTANTS = [
 ]
 
 
-@pytest.mark.parametrize(("owner", "name", "mutant", "schema"), MUTANTS, ids=[name for _, name, _, _ in MUTANTS])
+@pytest.mark.parametrize(
+    ("owner", "name", "mutant", "schema"), thinned(MUTANTS, 2), ids=[name for _, name, _, _ in MUTANTS]
+)
 def test_replays_kill_mutants(
     monkeypatch: pytest.MonkeyPatch, owner: Any, name: str, mutant: Any, schema: Schema
 ) -> None:
