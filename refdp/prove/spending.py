@@ -28,7 +28,7 @@ def spending(plan: Plan, host: Unknown, delta: float, asked: Mapping[Key, bool])
     sampled = any(isinstance(one, Subsample) for one in _parts(plan.event))
     discrete = any(isinstance(one.mechanism, DiscreteGaussian) for one in releases(plan.event))
     if not host.accounts and not (sampled and discrete):
-        return account(plan, delta=delta).epsilon
+        return account(plan, delta=delta, quick=discrete).epsilon  # its distributions take gigabytes
     rounds: Counter[tuple[float, float]] = Counter()
     rest: list[Release] = []
     for one in _parts(plan.event):
