@@ -44,7 +44,7 @@ class Cut:
 @dataclass
 class Loops:
     """The loops of one reading. allowed: whether any is cut; refused: lines of those that are not; whole: of those that
-    were not, cut: of those that were."""
+    were not, cut: of those that were; stuck: of the innermost in which something could not be followed."""
 
     allowed: bool = True
     refused: frozenset[str] = frozenset()
@@ -52,6 +52,7 @@ class Loops:
     cut: dict[str, Cut] = field(default_factory=dict)
     active: list[Loop] = field(default_factory=list)
     ended: list[list[Any]] = field(default_factory=list)
+    stuck: str = ""
 
     def now(self) -> tuple[tuple[Loop, int], ...]:
         """The loops that are open, with the round that is read."""

@@ -9,12 +9,13 @@ alone, or the reading stops; every release is asked of two solvers; and what all
 
 from __future__ import annotations
 
-import builtins
 import importlib
+import inspect
+import linecache
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from traceback import walk_tb
 from types import FunctionType
@@ -22,20 +23,19 @@ from typing import Any
 
 import numpy as np
 
-from refdp.data import feasible
-from refdp.data.candidates import Candidates
 from refdp.data.records import Schema
 from refdp.errors import InvalidParameter
 from refdp.noise.mechanisms import Exponential
 from refdp.privacy.curator import Array, Curator, Request
 from refdp.privacy.events import Event, Plan, Relation, expand, releases
-from refdp.prove import symbols
 from refdp.prove.asking import Solvers
-from refdp.prove.loops import Carried, Loops, Number, Numbers, alike, settled
+from refdp.prove.exchange import reading
+from refdp.prove.loops import Carried, Loops, Number
+from refdp.prove.peeking import CURATOR, guarded, is_text, peeks
 from refdp.prove.planned import Key, differences, key_of, planned
 from refdp.prove.releases import Unproved, check
 from refdp.prove.spending import spending
-from refdp.prove.symbols import Known, Leak, Private, Symbol, Table, Unmodelled, privates, public, sides_of
+from refdp.prove.symbols import Known, Leak, Private, Table, Unmodelled, privates, public
 from refdp.prove.unknown import Unknown
 
 ROUNDING = 1e-9
@@ -85,11 +85,15 @@ class Proof:
         return {**asdict(self), "relation": self.relation.value, "failures": [asdict(one) for one in self.failures]}
 
 
+class Enough(BaseException):
+    """The first failure was found, and no other is asked for."""
+
+
 class Obligations:
     """A curator's source to which every release is an obligation."""
 
-    def __init__(self, host: Unknown, progress: Callable[[int], None] | None) -> None:
-        self._host, self._progress = host, progress
+    def __init__(self, host: Unknown, progress: Callable[[int], None] | None, briefly: bool = False) -> None:
+        self._host, self._progress, self._briefly = host, progress, briefly
         self.releases = 0
         self.asked: dict[Key, bool] = {}
         """The kinds of releases that were asked about, and whether records pay for all of a kind."""
@@ -141,6 +145,11 @@ class Obligations:
         line = line_of_text(_frames()) if line is None else line
         first = self.failures.get((line, kind, reason), Failure(release, line, kind, reason, **more, times=0))
         self.failures[line, kind, reason] = replace(first, times=first.times + 1)
+        loops = self._host._loops
+        if kind == "not modelled" and loops.active:
+            loops.stuck = loops.active[-1].line
+        if self._briefly:
+            raise Enough
 
 
 def _example(request: Request, value: Any, number: int) -> Array:
@@ -154,6 +163,9 @@ def _example(request: Request, value: Any, number: int) -> Array:
 
 class ProofCurator(Curator):
     """A curator whose outputs are public unknowns."""
+
+    def __getattribute__(self, name: str) -> Any:
+        return guarded(self, name, CURATOR, Leak)
 
     def release(self, *given: Any, **named: Any) -> Any:
         """Release a private value; how much noise and for which bound may not follow from released values."""
@@ -192,7 +204,7 @@ def line_of_text(frames: Iterable[tuple[Any, int]]) -> str:
     """The innermost line of a paper's text among frames, innermost first."""
     for frame, number in frames:
         name = frame.f_code.co_filename.replace("\\", "/")
-        if "/refdp/papers/" in name or name.startswith("<mutant"):
+        if is_text(name):
             return f"{name.rpartition('/')[2]}:{number}"
     return ""
 
@@ -211,8 +223,9 @@ def prove(
     *,
     solvers: Solvers | None = None,
     progress: Callable[[int], None] | None = None,
+    briefly: bool = False,
 ) -> Proof:
-    """Read a paper's training text on unknown records.
+    """Read a paper's training text on unknown records. briefly: up to the first failure.
 
     Loops are read by induction; where that meets something that it cannot follow, the loop is read round by round.
     """
@@ -220,14 +233,14 @@ def prove(
     asked, refused = solvers.questions, set[str]()
     for attempt in range(ATTEMPTS + 1):
         loops = Loops(attempt < ATTEMPTS, frozenset(refused))
-        found = _read(paper, params, schema, solvers, loops, progress)
+        found = _read(paper, params, schema, solvers, loops, progress, briefly)
         if not loops.cut or not any(one.kind == "not modelled" for one in found.failures):
             break
-        if not loops.active:  # it is no loop in which something cannot be followed
+        if not loops.stuck:  # it is no loop in which something cannot be followed
             loops = Loops(False)
-            found = _read(paper, params, schema, solvers, loops, progress)
+            found = _read(paper, params, schema, solvers, loops, progress, briefly)
             break
-        refused.add(loops.active[-1].line)
+        refused.add(loops.stuck)
     return replace(found, seconds=time.process_time() - began, questions=solvers.questions - asked)
 
 
@@ -236,31 +249,40 @@ ATTEMPTS = 3
 
 
 def _read(
-    paper: str, params: Any, schema: Schema, solvers: Solvers, loops: Loops, progress: Callable[[int], None] | None
+    paper: str,
+    params: Any,
+    schema: Schema,
+    solvers: Solvers,
+    loops: Loops,
+    progress: Callable[[int], None] | None,
+    briefly: bool,
 ) -> Proof:
     module = importlib.import_module(f"refdp.papers.{paper}")
     host = Unknown(params.relation, schema, solvers, loops)
-    source = Obligations(host, progress)
+    source = Obligations(host, progress, briefly)
     curator = ProofCurator(source, params.relation)
     event = None
+    Leak.raised.clear()
     try:
         event = planned(module.train_on, params, schema)
         with reading(module, loops, host):
             model = module.train_on(params, schema, host, curator)
             for one in privates(model):
                 raise Leak(f"{one.what} in the model")
+    except Enough:
+        pass
     except InvalidParameter as problem:  # settings that do not allow this target
         if not source.releases:
             raise
-        source.note(
-            "", "not modelled", _reason(problem), line=line_of_text(reversed(list(walk_tb(problem.__traceback__))))
-        )
+        _noted(source, "", problem)
     except Exception as problem:  # whatever a text does that cannot be followed is not proved
-        at = line_of_text(reversed(list(walk_tb(problem.__traceback__))))
-        source.note("/".join(curator._path("")), _kind(problem), _reason(problem), line=at)
+        _noted(source, "/".join(curator._path("")), problem)
     else:
         loops.active.clear()
     failures = list(source.failures.values())
+    if not failures:
+        failures += [Failure("", "", "leak", str(one)) for one in Leak.raised[:1]]  # one that the text handled
+    failures += _peeking(module)
     claimed = params.epsilon, getattr(params, "delta", 0.0)
     breaches = params.breaches(schema) if paper == "inprivate" else getattr(params, "breaches", list)()
     failures += [Failure("", "", "budget", reason) for reason in breaches]
@@ -275,6 +297,23 @@ def _read(
         _statement(paper, params, claimed, event), covers(loops), TRUSTED, 0.0, 0, source.releases, solvers.counts,
         solvers.single, tuple(failures),
     )  # fmt: skip
+
+
+def _noted(source: Obligations, place: str, problem: Exception) -> None:
+    at = line_of_text(reversed(list(walk_tb(problem.__traceback__))))
+    with suppress(Enough):
+        source.note(place, _kind(problem), _reason(problem), line=at)
+
+
+def _peeking(module: Any) -> Iterator[Failure]:
+    """Lines of a module's text that could tell the reading from training."""
+    owners = [module, *(one for one in vars(module).values() if isinstance(one, type))]
+    functions = [inspect.unwrap(one) for owner in owners for one in vars(owner).values() if callable(one)]
+    codes = [one.__code__ for one in functions if isinstance(one, FunctionType)]
+    files = {code.co_filename for code in codes if is_text(code.co_filename)} | {str(module.__file__)}
+    for file in sorted(files):
+        for number, reason in peeks("".join(linecache.getlines(file))):
+            yield Failure("", f"{file.rpartition('/')[2]}:{number}", "leak", reason)
 
 
 def _overspent(plan: Plan, host: Unknown, claimed: tuple[float, float], asked: Mapping[Key, bool]) -> Iterator[Failure]:
@@ -328,198 +367,3 @@ def _kind(problem: Exception) -> str:
 def _reason(problem: Exception) -> str:
     plain = isinstance(problem, Leak | Unmodelled | Carried)
     return str(problem) if plain else f"{type(problem).__name__}: {problem}"
-
-
-# --- The text is read as it stands, with these names exchanged --------------------------------------------------------
-
-
-class _Numpy:
-    """numpy, but for what makes arrays of symbols: those stay symbols."""
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(np, name)
-
-    @staticmethod
-    def asarray(value: Any, *given: Any, **named: Any) -> Any:
-        """As numpy's."""
-        return array(np.asarray, value, *given, **named)
-
-    @staticmethod
-    def arange(*given: Any, **named: Any) -> Any:
-        """As numpy's."""
-        made = np.arange(*public(given), **named)
-        return Known(made) if any(isinstance(one, Known) for one in given) else made
-
-    @staticmethod
-    def array(value: Any, *given: Any, **named: Any) -> Any:
-        """As numpy's."""
-        return array(np.array, value, *given, **named)
-
-
-def array(make: Any, value: Any, *given: Any, **named: Any) -> Any:
-    """An array, or a symbol as it is."""
-    if isinstance(value, symbols.Each) and (given or named):
-        return value.astype()
-    if isinstance(value, Symbol):
-        return value
-    if isinstance(value, list | tuple) and any(isinstance(one, Symbol) for one in value):
-        if all(isinstance(one, Table) for one in value):
-            return stacked(list(value))
-        if not any(isinstance(one, Private) for one in value):
-            return Known(make(public(value), *given, **named))
-    return make(value, *given, **named)
-
-
-def stacked(tables: list[Table]) -> Table:
-    """Tables of the same axes as the entries of a new first axis."""
-    if len({table.axes for table in tables}) > 1:
-        raise Unmodelled("private sums of different parts of the records, in one array")
-    each = symbols.Axis("each", len(tables))
-    return Table((each, *tables[0].axes), lambda index, world: tables[index[0]].cell(index[1:], world))
-
-
-def _plain_builtin(function: Any) -> Any:
-    """A function of numbers that keeps what is released as such."""
-
-    def kept(*given: Any, **named: Any) -> Any:
-        if any(isinstance(one, Number) for one in given):
-            return kept(*map(settled, given), **named)
-        if any(isinstance(one, Known) for one in given):
-            return Known(function(*public(given), **named))
-        return function(*given, **named)
-
-    return kept
-
-
-PUBLIC = ("refdp.data.feasible", "refdp.data.sketch", "refdp.data.candidates")
-"""Modules whose functions compute with public values."""
-
-
-def released_only(function: Any) -> Any:
-    """A function of released values alone is run on an example of them: whatever it does is known to everybody."""
-
-    def wrapped(*given: Any, **named: Any) -> Any:
-        values = (*given, *named.values())
-        if any(isinstance(one, Unknown | Curator) for one in values) or any(True for _ in privates(values)):
-            return function(*given, **named)
-        if any(isinstance(one, Number | Numbers) for one in _inside(values)):
-            return alike(wrapped, given, named)
-        if not any(isinstance(one, Known) for one in _inside(values)):
-            return function(*given, **named)
-        return Known(function(*public(given), **public(named)))
-
-    return wrapped
-
-
-def _inside(value: Any) -> Iterator[Any]:
-    yield value
-    if isinstance(value, list | tuple):
-        for one in value:
-            yield from _inside(one)
-
-
-def _known(function: Any) -> Any:
-    """A function whose result is public."""
-    return lambda *given: Known(function(*given))
-
-
-class _Released:
-    """A module whose functions are run on examples of released values."""
-
-    def __init__(self, module: Any) -> None:
-        self._module = module
-
-    def __getattr__(self, name: str) -> Any:
-        found = getattr(self._module, name)
-        return released_only(found) if isinstance(found, FunctionType) else found
-
-
-@contextmanager
-def reading(module: Any, loops: Loops, host: Unknown) -> Iterator[None]:
-    """The names of a paper's text, and of the data modules that it uses, as the prove reading understands them."""
-    undo: list[tuple[Any, str, Any, bool]] = []
-
-    def put(owner: Any, name: str, value: Any) -> None:
-        undo.append((owner, name, vars(owner).get(name), name in vars(owner)))
-        setattr(owner, name, value)
-
-    right = Candidates.right_sums
-
-    def right_sums(self: Candidates, table: Any, chosen: Any = slice(None)) -> Any:
-        if not isinstance(table, Table):
-            return right(self, table, chosen)
-        check_sides(self, right)
-        features, positions = self.feature[public(chosen)], self.position[public(chosen)]
-        of = ("sides", positions.tobytes(), features.tobytes())
-        return sides_of(table, frozenset("r"), len(features), of)
-
-    published = [name for name in sys.modules if name.startswith("refdp.papers")]
-    texts = [sys.modules[name] for name in published]
-    data = [importlib.import_module(f"refdp.data.{name}") for name in ("records", "losses", "population", "candidates")]
-    try:
-        put(Candidates, "right_sums", right_sums)
-        for text in {id(one): one for one in (*texts, *data)}.values():
-            if "np" in vars(text):
-                put(text, "np", _Numpy())
-        for name in ("float", "int", "max", "min"):
-            put(module, name, _plain_builtin(getattr(builtins, name)))
-        for name, looped in _loops(loops, host).items():
-            put(module, name, looped)
-        for name, value in list(vars(module).items()):
-            if isinstance(value, FunctionType) and value.__module__ in (module.__name__, *PUBLIC):
-                put(module, name, released_only(value))
-        for name in ("public_grid", "split_candidates"):  # public, and picked from by released positions
-            if hasattr(module.Params, name):
-                put(module.Params, name, _known(getattr(module.Params, name)))
-        if "domain" in vars(module):
-            domain = module.domain
-            put(module, "domain", lambda schema: Known(domain(schema)))
-        if "numbers" in vars(module):
-            put(module, "numbers", _Released(module.numbers))
-        for owner in (feasible.Feasible, feasible.Options):
-            for name, value in list(vars(owner).items()):
-                if isinstance(value, FunctionType) and not name.startswith("__"):
-                    put(owner, name, released_only(value))
-                elif isinstance(value, classmethod):
-                    put(owner, name, classmethod(released_only(value.__func__)))
-        yield
-    finally:
-        for owner, name, value, existed in reversed(undo):
-            if existed:
-                setattr(owner, name, value)
-            else:
-                delattr(owner, name)
-
-
-def _loops(loops: Loops, host: Unknown) -> dict[str, Any]:
-    """What a `for` goes over, and what lists of its rounds are long."""
-
-    def looped_range(*given: Any) -> Any:
-        return loops.over(range(*map(settled, given)), sys._getframe(1), host)
-
-    def looped_enumerate(value: Any, start: int = 0) -> Any:
-        if any(value is one for one in loops.ended):
-            raise Carried("numbers of the entries of a list that rounds append to")
-        if type(value) not in (list, tuple) or start:
-            return enumerate(value, start)
-        return loops.over(list(enumerate(value)), sys._getframe(1), host)
-
-    return {"range": looped_range, "enumerate": looped_enumerate, "len": loops.length}
-
-
-_checked: set[int] = set()
-
-
-def check_sides(candidates: Candidates, right: Any) -> None:
-    """Sums to the right of candidates are those over some bins of one feature, asked of one bin after the other."""
-    if id(candidates) in _checked:
-        return
-    found = right(candidates, np.eye(int(candidates.offsets[-1])))
-    home = np.repeat(np.arange(len(candidates.bins)), candidates.bins)
-    inside = home[:, None] == candidates.feature[None, :]
-    if not (((found == 0) | (found == 1)).all() and not found[~inside].any()):
-        raise Unmodelled("sums to the right of a candidate that are no sums over some bins of its feature")
-    missing = found[candidates.offsets[candidates.feature], np.arange(found.shape[1])]
-    if missing.any():
-        raise Unmodelled("missing values to the right of a candidate")
-    _checked.add(id(candidates))

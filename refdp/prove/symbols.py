@@ -13,7 +13,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
-from typing import Any, Literal, NoReturn
+from typing import Any, ClassVar, Literal, NoReturn
 
 import numpy as np
 import z3
@@ -23,7 +23,13 @@ from refdp.prove.asking import number, real
 
 
 class Leak(Exception):
-    """A private value would reach something that is not a release."""
+    """A private value would reach something that is not a release. raised: those of this reading, handled or not."""
+
+    raised: ClassVar[list[Leak]] = []
+
+    def __init__(self, what: str) -> None:
+        super().__init__(what)
+        Leak.raised.append(self)
 
 
 class Unmodelled(Exception):
@@ -419,7 +425,7 @@ def combined(name: str, arguments: Sequence[Any], ufunc: Any = None) -> Any:
 
 
 def _tables(name: str, arguments: Sequence[Any]) -> Table:
-    shapes = [one.shape if isinstance(one, Table | Known) else np.shape(one) for one in arguments]
+    shapes = [one.shape if isinstance(one, Table) else np.shape(getattr(one, "example", one)) for one in arguments]
     tables = [one for one in arguments if isinstance(one, Table)]
     if any(one.shape != tuple(axis.size for axis in one.axes) for one in tables):
         raise Unmodelled("arithmetic on reshaped private sums")

@@ -47,6 +47,7 @@ from refdp.data.records import Interval, Schema
 from refdp.privacy.events import Relation
 from refdp.prove.asking import Solvers, name_of, number, real, truth, unknowns
 from refdp.prove.loops import Loops
+from refdp.prove.peeking import POPULATION, guarded
 from refdp.prove.symbols import (
     ALL,
     Axis,
@@ -123,6 +124,9 @@ class Unknown:
     def size(self) -> int:
         """Errors: Leak."""
         raise Leak("the number of records")
+
+    def __getattribute__(self, name: str) -> Any:
+        return guarded(self, name, POPULATION, Leak)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):

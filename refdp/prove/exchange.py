@@ -1,0 +1,213 @@
+"""The names of a training text, exchanged while it is read on unknown records; the text stays as it is."""
+
+from __future__ import annotations
+
+import builtins
+import importlib
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from refdp.data import feasible
+from refdp.data.candidates import Candidates
+from refdp.privacy.curator import Curator
+from refdp.prove import symbols
+from refdp.prove.loops import Carried, Loops, Number, Numbers, alike, settled
+from refdp.prove.symbols import Known, Private, Symbol, Table, Unmodelled, privates, public, sides_of
+from refdp.prove.unknown import Unknown
+
+
+class _Numpy:
+    """numpy, but for what makes arrays of symbols: those stay symbols."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(np, name)
+
+    @staticmethod
+    def asarray(value: Any, *given: Any, **named: Any) -> Any:
+        """As numpy's."""
+        return array(np.asarray, value, *given, **named)
+
+    @staticmethod
+    def arange(*given: Any, **named: Any) -> Any:
+        """As numpy's."""
+        made = np.arange(*public(given), **named)
+        return Known(made) if any(isinstance(one, Known) for one in given) else made
+
+    @staticmethod
+    def array(value: Any, *given: Any, **named: Any) -> Any:
+        """As numpy's."""
+        return array(np.array, value, *given, **named)
+
+
+def array(make: Any, value: Any, *given: Any, **named: Any) -> Any:
+    """An array, or a symbol as it is."""
+    if isinstance(value, symbols.Each) and (given or named):
+        return value.astype()
+    if isinstance(value, Symbol):
+        return value
+    if isinstance(value, list | tuple) and any(isinstance(one, Symbol) for one in value):
+        if all(isinstance(one, Table) for one in value):
+            return stacked(list(value))
+        if not any(isinstance(one, Private) for one in value):
+            return Known(make(public(value), *given, **named))
+    return make(value, *given, **named)
+
+
+def stacked(tables: list[Table]) -> Table:
+    """Tables of the same axes as the entries of a new first axis."""
+    if len({table.axes for table in tables}) > 1:
+        raise Unmodelled("private sums of different parts of the records, in one array")
+    each = symbols.Axis("each", len(tables))
+    return Table((each, *tables[0].axes), lambda index, world: tables[index[0]].cell(index[1:], world))
+
+
+def _plain_builtin(function: Any) -> Any:
+    """A function of numbers that keeps what is released as such."""
+
+    def kept(*given: Any, **named: Any) -> Any:
+        if any(isinstance(one, Number) for one in given):
+            return kept(*map(settled, given), **named)
+        if any(isinstance(one, Known) for one in given):
+            return Known(function(*public(given), **named))
+        return function(*given, **named)
+
+    return kept
+
+
+PUBLIC = ("refdp.data.feasible", "refdp.data.sketch", "refdp.data.candidates")
+"""Modules whose functions compute with public values."""
+
+
+def released_only(function: Any) -> Any:
+    """A function of released values alone is run on an example of them: whatever it does is known to everybody."""
+
+    def wrapped(*given: Any, **named: Any) -> Any:
+        values = (*given, *named.values())
+        if any(isinstance(one, Unknown | Curator) for one in values) or any(True for _ in privates(values)):
+            return function(*given, **named)
+        if any(isinstance(one, Number | Numbers) for one in _inside(values)):
+            return alike(wrapped, given, named)
+        if not any(isinstance(one, Known) for one in _inside(values)):
+            return function(*given, **named)
+        return Known(function(*public(given), **public(named)))
+
+    return wrapped
+
+
+def _inside(value: Any) -> Iterator[Any]:
+    yield value
+    if isinstance(value, list | tuple):
+        for one in value:
+            yield from _inside(one)
+
+
+def _known(function: Any) -> Any:
+    """A function whose result is public."""
+    return lambda *given: Known(function(*given))
+
+
+class _Released:
+    """A module whose functions are run on examples of released values."""
+
+    def __init__(self, module: Any) -> None:
+        self._module = module
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._module, name)
+        return released_only(found) if isinstance(found, FunctionType) else found
+
+
+@contextmanager
+def reading(module: Any, loops: Loops, host: Unknown) -> Iterator[None]:
+    """The names of a paper's text, and of the data modules that it uses, as the prove reading understands them."""
+    undo: list[tuple[Any, str, Any, bool]] = []
+
+    def put(owner: Any, name: str, value: Any) -> None:
+        undo.append((owner, name, vars(owner).get(name), name in vars(owner)))
+        setattr(owner, name, value)
+
+    right = Candidates.right_sums
+
+    def right_sums(self: Candidates, table: Any, chosen: Any = slice(None)) -> Any:
+        if not isinstance(table, Table):
+            return right(self, table, chosen)
+        check_sides(self, right)
+        features, positions = self.feature[public(chosen)], self.position[public(chosen)]
+        of = ("sides", positions.tobytes(), features.tobytes())
+        return sides_of(table, frozenset("r"), len(features), of)
+
+    published = [name for name in sys.modules if name.startswith("refdp.papers")]
+    texts = [sys.modules[name] for name in published]
+    data = [importlib.import_module(f"refdp.data.{name}") for name in ("records", "losses", "population", "candidates")]
+    try:
+        put(Candidates, "right_sums", right_sums)
+        for text in {id(one): one for one in (*texts, *data)}.values():
+            if "np" in vars(text):
+                put(text, "np", _Numpy())
+        for name in ("float", "int", "max", "min"):
+            put(module, name, _plain_builtin(getattr(builtins, name)))
+        for name, looped in _loops(loops, host).items():
+            put(module, name, looped)
+        for name, value in list(vars(module).items()):
+            if isinstance(value, FunctionType) and value.__module__ in (module.__name__, *PUBLIC):
+                put(module, name, released_only(value))
+        for name in ("public_grid", "split_candidates"):  # public, and picked from by released positions
+            if hasattr(module.Params, name):
+                put(module.Params, name, _known(getattr(module.Params, name)))
+        if "domain" in vars(module):
+            domain = module.domain
+            put(module, "domain", lambda schema: Known(domain(schema)))
+        if "numbers" in vars(module):
+            put(module, "numbers", _Released(module.numbers))
+        for owner in (feasible.Feasible, feasible.Options):
+            for name, value in list(vars(owner).items()):
+                if isinstance(value, FunctionType) and not name.startswith("__"):
+                    put(owner, name, released_only(value))
+                elif isinstance(value, classmethod):
+                    put(owner, name, classmethod(released_only(value.__func__)))
+        yield
+    finally:
+        for owner, name, value, existed in reversed(undo):
+            if existed:
+                setattr(owner, name, value)
+            else:
+                delattr(owner, name)
+
+
+def _loops(loops: Loops, host: Unknown) -> dict[str, Any]:
+    """What a `for` goes over, and what lists of its rounds are long."""
+
+    def looped_range(*given: Any) -> Any:
+        return loops.over(range(*map(settled, given)), sys._getframe(1), host)
+
+    def looped_enumerate(value: Any, start: int = 0) -> Any:
+        if any(value is one for one in loops.ended):
+            raise Carried("numbers of the entries of a list that rounds append to")
+        if type(value) not in (list, tuple) or start:
+            return enumerate(value, start)
+        return loops.over(list(enumerate(value)), sys._getframe(1), host)
+
+    return {"range": looped_range, "enumerate": looped_enumerate, "len": loops.length}
+
+
+_checked: set[int] = set()
+
+
+def check_sides(candidates: Candidates, right: Any) -> None:
+    """Sums to the right of candidates are those over some bins of one feature, asked of one bin after the other."""
+    if id(candidates) in _checked:
+        return
+    found = right(candidates, np.eye(int(candidates.offsets[-1])))
+    home = np.repeat(np.arange(len(candidates.bins)), candidates.bins)
+    inside = home[:, None] == candidates.feature[None, :]
+    if not (((found == 0) | (found == 1)).all() and not found[~inside].any()):
+        raise Unmodelled("sums to the right of a candidate that are no sums over some bins of its feature")
+    missing = found[candidates.offsets[candidates.feature], np.arange(found.shape[1])]
+    if missing.any():
+        raise Unmodelled("missing values to the right of a candidate")
+    _checked.add(id(candidates))

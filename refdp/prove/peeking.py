@@ -1,0 +1,75 @@
+"""Texts that could tell the prove reading from training, and behave in it.
+
+A proof is about the text that trains if it does in both the same. What a text can ask of the population and the curator
+is what the two protocols have: any other attribute, and so `isinstance`, which asks for the class, is a leak
+(`guarded`). A leak stays one where the text handles the error. What Python offers beside that is looked for in the
+text's syntax (`peeks`): `type` and its kin, attributes with two underscores, `try`, and imports of anything but
+mathematics and refdp. The plan, read on another host, must have the same releases (`refdp.prove.planned`).
+
+What remains is said under what is trusted: a text that draws its behaviour from refdp's own modules, such as a class
+variable that a host sets, is not found here.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
+POPULATION = {"tell", "ask", "select", "enter", "leave", "size"}
+CURATOR = {"release", "release_sum", "draw", "step", "partition", "subsample", "relation"}
+KINDS = {"Interval", "Classes", "Numeric", "Categorical", "Laplace", "DiscreteLaplace", "Gaussian", "DiscreteGaussian",
+         "Exponential", "Fraction", "int", "float", "str", "tuple", "list"}  # fmt: skip
+"""Classes that a text may ask about: of schemas, mechanisms and numbers."""
+ASKING = {"type", "hasattr", "id", "repr", "vars", "dir", "callable", "issubclass", "globals", "locals", "exec", "eval",
+          "open", "__import__", "breakpoint", "input", "memoryview"}  # fmt: skip
+MODULES = {"__future__", "math", "collections", "contextlib", "dataclasses", "decimal", "enum", "fractions",
+           "functools", "typing", "numpy", "refdp"}  # fmt: skip
+
+
+def is_text(file: str) -> bool:
+    """Whether code of this file is a paper's text."""
+    return "/refdp/papers/" in file.replace("\\", "/") or file.startswith("<mutant")
+
+
+def from_text(depth: int) -> bool:
+    """Whether the caller so many frames up is a paper's text."""
+    return is_text(sys._getframe(depth + 1).f_code.co_filename)
+
+
+def peeks(text: str) -> list[tuple[int, str]]:
+    """Lines of a text that could tell who answers it, and why."""
+    return list(_peeks(text))
+
+
+@lru_cache(maxsize=16)
+def _peeks(text: str) -> tuple[tuple[int, str], ...]:
+    return tuple(_found(ast.parse(text)))
+
+
+def _found(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    for one in ast.walk(tree):
+        if isinstance(one, ast.Name) and one.id in ASKING:
+            yield one.lineno, f"{one.id} tells who answers"
+        elif isinstance(one, ast.Attribute) and one.attr.startswith("__"):
+            yield one.lineno, f"{one.attr} tells who answers"
+        elif isinstance(one, ast.Try):
+            yield one.lineno, "an error that is handled tells who answers"
+        elif isinstance(one, ast.Import | ast.ImportFrom):
+            named = [one.module or ""] if isinstance(one, ast.ImportFrom) else [each.name for each in one.names]
+            for name in named:
+                if name.partition(".")[0] not in MODULES or name.startswith("refdp.prove"):
+                    yield one.lineno, f"{name} can tell who answers"
+        elif isinstance(one, ast.Call) and isinstance(one.func, ast.Name) and one.func.id == "isinstance":
+            asked = {each.id for each in ast.walk(one.args[1]) if isinstance(each, ast.Name)} if one.args[1:] else set()
+            for name in sorted(asked - KINDS):
+                yield one.lineno, f"isinstance of {name} can tell who answers"
+
+
+def guarded(own: Any, name: str, allowed: set[str], problem: type[Exception]) -> Any:
+    """An attribute, for a text only one that the protocol has. To be called by `__getattribute__` alone."""
+    if name not in allowed and from_text(2):
+        raise problem(f"{name} of the population or the curator, which the text does not need:")
+    return object.__getattribute__(own, name)
