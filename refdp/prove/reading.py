@@ -264,11 +264,11 @@ def _read(
     event = None
     Leak.raised.clear()
     try:
-        event = planned(module.train_on, params, schema)
         with reading(module, loops, host):
             model = module.train_on(params, schema, host, curator)
             for one in privates(model):
                 raise Leak(f"{one.what} in the model")
+        event = planned(module.train_on, params, schema)
     except Enough:
         pass
     except InvalidParameter as problem:  # settings that do not allow this target

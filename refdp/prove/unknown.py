@@ -67,6 +67,7 @@ from refdp.prove.symbols import (
 
 for _function in (numbers.exp, numbers.log, numbers.sqrt):
     _function.register(Each, lambda value, name=_function.name: combined(name, (value,)))
+    _function.register(Known, lambda value, own=_function: Known(own(public(value))))
 
 USUAL = tuple(Fraction(n, 4) for n in (-8, -4, -2, -1, 0, 1, 2, 4, 8))
 """Bounds of a statistic that are tried beside the numbers in its formula."""
