@@ -29,18 +29,18 @@ class _Numpy:
 
     @staticmethod
     def asarray(value: Any, *given: Any, **named: Any) -> Any:
-        """As numpy's."""
+        """An array, or a symbol as it is."""
         return array(np.asarray, value, *given, **named)
 
     @staticmethod
     def arange(*given: Any, **named: Any) -> Any:
-        """As numpy's."""
+        """An array, or a symbol as it is."""
         made = np.arange(*public(given), **named)
         return Known(made) if any(isinstance(one, Known) for one in given) else made
 
     @staticmethod
     def array(value: Any, *given: Any, **named: Any) -> Any:
-        """As numpy's."""
+        """An array, or a symbol as it is."""
         return array(np.array, value, *given, **named)
 
 
