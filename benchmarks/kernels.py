@@ -74,11 +74,11 @@ def binned_by_xgboost(x: Floats, y: Floats) -> Any:
     return xgboost.QuantileDMatrix(x, y, max_bin=BINS, nthread=1)
 
 
-def boost_by_xgboost(data: Any) -> Any:
+def boost_by_xgboost(data: Any, trees: int = TREES) -> Any:
     """The same model with xgboost: histogram method, one thread."""
     params = {"tree_method": "hist", "max_depth": DEPTH, "max_bin": BINS, "nthread": 1, "eta": RATE,
               "reg_lambda": REGULARISATION, "min_child_weight": 0, "base_score": 0.0}  # fmt: skip
-    return xgboost.train(params, data, TREES)
+    return xgboost.train(params, data, trees)
 
 
 @dataclass(frozen=True)
