@@ -30,7 +30,9 @@ h2 { font-size: 1.1rem; margin-top: 2rem; border-bottom: 1px solid #ccc; }
 .open { background: #fff6df; border-color: #9a6700; }
 table { border-collapse: collapse; width: 100%; }
 th, td { text-align: left; padding: .3rem .6rem; vertical-align: top; }
-tr { border-bottom: 1px solid #e4e4e4; } td { overflow-wrap: anywhere; } th { font-weight: 600; white-space: nowrap; }
+tr { border-bottom: 1px solid #e4e4e4; } td { overflow-wrap: anywhere; }
+@media (min-width: 40rem) { td.word { overflow-wrap: normal; } }
+th { font-weight: 600; white-space: nowrap; }
 figure { margin: 1rem 0; } svg { max-width: 100%; height: auto; } figcaption { color: #555; font-size: .9rem; }
 code, pre { font: .85rem/1.4 ui-monospace, monospace; background: #f5f5f5; } pre { padding: .6rem; overflow-x: auto; }
 article { border-left: .2rem solid #b3261e; padding: 0 0 0 1rem; margin: 1.5rem 0; break-inside: avoid; }
@@ -163,7 +165,8 @@ class Page:
         say = html.escape
         rows = "".join(
             f'<tr class="{COLOURS[row.verdict] if row.decides else ""}"><th>{say(row.what)}</th>'
-            f"<td>{say(str(row.verdict))}</td><td>{say(row.reason)}</td><td>{say(row.power)}</td></tr>"
+            f'<td class="word">{say(str(row.verdict))}</td>'
+            f"<td>{say(row.reason)}</td><td>{say(row.power)}</td></tr>"
             for row in self.coverage
         )
         head = "<tr><th>what</th><th>verdict</th><th>reason</th><th>would have shown</th></tr>"

@@ -65,7 +65,6 @@ def replay_page(
             ("epsilon", f"{claimed.epsilon:g}", f"greatest {loss_in_words(report.max_loss)}"),
             ("delta", f"{claimed.delta:g}", ""),
             ("pairs replayed", "", str(report.pairs)),
-            ("settings", settings(params), ""),
         ],
         findings=[shown(paper, violation, pairs) for violation in report.violations],
         figures=figures,
@@ -75,7 +74,7 @@ def replay_page(
         undrawn=undrawn,
         coverage=report.coverage,
         chances=bars(lead) if lead else "",
-        made=made(),
+        made=f"Settings: {settings(params)}. {made()}",
     )
 
 

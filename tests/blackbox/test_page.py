@@ -181,7 +181,7 @@ def test_the_report_of_a_paper(call: Call, tmp_path: Path) -> None:
     found = check(text, "dpboost is not (1, 0) private", drawings=3)
     assert all(violation["release"] in found.texts["findings"] for violation in document["violations"])
     assert "refdp/papers/dpboost" in found.texts["findings"]
-    assert f"refdp {refdp.__version__}, numpy" in text and "epsilon 1.0" in found.texts["facts"]
+    assert f"refdp {refdp.__version__}, numpy" in text and "Settings: epsilon 1.0, relation add-remove" in text
     again = found.texts["reproduce"].split()
     assert again[:4] == ["refdp", "audit", "dpboost", "--as-published"]
     assert call(*again[2:])[1] == document
