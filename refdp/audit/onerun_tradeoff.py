@@ -175,7 +175,10 @@ def isolated_gaussian_lower_bound(
 def isolated_bound(
     included: NDArray[np.bool_], scores: NDArray[np.float64], delta: float = 1e-5, confidence: float = 0.95
 ) -> GaussianOneRun:
-    """As `isolated_gaussian_lower_bound`, of coins and scores at hand."""
+    """The lower bound from coins and scores at hand, both of shape (canaries,).
+
+    Errors: InvalidParameter for delta or confidence outside (0, 1).
+    """
     check_number("delta", delta, above=0, below=1)
     check_number("confidence", confidence, above=0, below=1)
     inside, outside = scores[included], scores[~included]
