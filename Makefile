@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 EXTRAS := test,proofs,oracles,plots,data,notebooks,dask,docs
 
-.PHONY: vectors prove audits coq demo docs labs test quick check format verify ledger statistics bench reproduce mutants mutate clean
+.PHONY: vectors prove audits coq coq-mutants demo docs labs test quick check format verify ledger statistics bench reproduce mutants mutate clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -55,6 +55,10 @@ ledger: $(VENV)/test.stamp  ## derive every verdict and write the ledger and its
 coq: $(VENV)/test.stamp  ## have Coq check the privacy theorems of proofs/coq; installs nothing
 	@command -v coqc >/dev/null || { echo "coqc is missing: Debian and Ubuntu have it in the package coq (apt-get install coq)"; exit 2; }
 	$(BIN)/python -m proofs.kernel
+	$(BIN)/python -m proofs.replay
+
+coq-mutants: coq  ## mutants of the papers' texts, their runs computed by Coq; writes docs/coq-mutants.md, minutes a paper
+	$(BIN)/python -m tests.proofs.replay_mutants
 
 mutants: $(VENV)/test.stamp  ## print the kill matrix of the privacy mutants
 	$(BIN)/python -m tests.mutants

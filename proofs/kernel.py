@@ -74,6 +74,16 @@ def committed() -> dict[str, Any]:
     return found
 
 
+def at_hand() -> bool:
+    """Whether the files as they are have been compiled here."""
+    return (_directory() / "done").exists()
+
+
+def _directory() -> Path:
+    digest = hashlib.sha256(json.dumps([sources(), _run(["coqc", "--version"])]).encode()).hexdigest()
+    return SCRATCH / digest[:16]
+
+
 # --- What Coq says ----------------------------------------------------------------------------------------------------
 
 
@@ -82,8 +92,7 @@ def compiled() -> Path:
     forbidden = [f"{file.name}: {found}" for file in sorted(FOLDER.glob("*.v")) if (found := _forbidden(file))]
     if forbidden:
         raise KernelError(f"words that leave something unproved: {forbidden}")
-    digest = hashlib.sha256(json.dumps([sources(), _run(["coqc", "--version"])]).encode()).hexdigest()
-    directory = SCRATCH / digest[:16]
+    directory = _directory()
     done = directory / "done"
     if done.exists():
         return directory
