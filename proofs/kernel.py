@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -127,10 +128,10 @@ def asked(directory: Path, theorems: Sequence[str]) -> dict[str, Theorem]:
     lines += ["Set Printing Width 110.", "Set Printing Depth 1000."]
     for name in theorems:
         lines += [_mark(f"statement {name}"), f"Check @{name}.", _mark(f"axioms {name}"), f"Print Assumptions {name}."]
-    question = directory / "Asked.v"
+    question = directory / f"Asked{os.getpid()}.v"  # several processes may ask
     question.write_text("\n".join([*lines, _mark("end"), ""]), encoding="utf-8")
     said = _run(["coqc", "-q", "-Q", ".", "DP", question.name], directory)
-    for leftover in directory.glob("Asked.*"):
+    for leftover in directory.glob(f"*{question.stem}.*"):
         leftover.unlink()
     parts = {part.partition("\n")[0]: part.partition("\n")[2] for part in said.split(CLAIMED)}
     return {name: _theorem(name, parts) for name in theorems}
@@ -148,7 +149,7 @@ def _mark(text: str) -> str:
 
 def _ordered(directory: Path) -> list[str]:
     """The sources, each after what it needs."""
-    files = sorted(file.name for file in directory.glob("*.v") if file.stem != "Asked")
+    files = sorted(file.name for file in directory.glob("*.v") if not file.stem.startswith("Asked"))
     return [Path(name).name for name in _run(["coqdep", "-Q", ".", "DP", "-sort", *files], directory).split()]
 
 
@@ -182,19 +183,18 @@ def derived() -> dict[str, Any]:
 
 
 def axioms_of(theorem: str) -> tuple[str, ...]:
-    """The axioms a theorem rests on: from Coq where it is installed, else as committed, which is said.
+    """The axioms a theorem rests on: from Coq where the files as they are have been compiled (`make coq`, which has
+    coqchk read them too), else as committed, which is said.
 
     Errors: KernelError if Coq refuses, if there is no such theorem, or if without Coq the sources changed since.
     """
     if theorem not in names():
         raise KernelError(f"{theorem}: not in theorems.toml")
-    if present():
-        directory = compiled()
-        rechecked(directory)
-        return asked(directory, [theorem])[theorem].axioms
+    if present() and at_hand():
+        return asked(compiled(), [theorem])[theorem].axioms
     if committed()["sources"] != sources():
-        raise KernelError("the sources differ from those of record.json, and coqc is missing")
-    print(f"{theorem}: taken from proofs/coq/record.json. {INSTALL}", file=sys.stderr)
+        raise KernelError("the sources differ from those of record.json, and are not compiled here: make coq")
+    print(f"{theorem}: taken from proofs/coq/record.json, not from Coq: make coq", file=sys.stderr)
     return tuple(committed()["theorems"][theorem]["axioms"])
 
 

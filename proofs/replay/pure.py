@@ -84,7 +84,7 @@ def inprivate_run(seed: int) -> Recorded:
     params = inprivate.Params(
         epsilon=float(rng.uniform(0.5, 50)), relation=RELATIONS[int(rng.integers(2))], owners=int(rng.integers(1, 3)),
         rounds=int(rng.integers(1, 4)), depth=int(rng.integers(2, 5)), split_share=float(rng.uniform(0.2, 0.8)),
-        residual_bound=float(rng.choice([1.0, 0.6, 1.7])), leaf_bound=float(rng.choice([1.0, 0.4, 3.0])),
+        residual_bound=float(rng.choice([1.0, 0.6, 1.7])), leaf_bound=float(rng.choice([0.1, 0.3, 1.0])),
         damping=4.0 if noise == "floating" else 0.0, shrinkage=float(rng.uniform(0.3, 1.0)),
         bins=int(rng.integers(1, 5)), noise=noise,
     )  # fmt: skip

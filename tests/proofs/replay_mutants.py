@@ -166,7 +166,8 @@ def page(counts: Mapping[str, list[int]], runs: int) -> str:
         "# Mistakes that Coq's replay sees\n",
         "Written by `make coq-mutants`. Each row is a mistake in a paper's text: runs of it are recorded, and Coq",
         "computes from records, parameters and outputs what the program of the theorems asks",
-        f"([what a kernel says](coq.md)). The last column is how many of {runs} runs differ.\n",
+        f"([what a kernel says](coq.md)). The last column is how many of {runs} runs differ: in a quarter of them or",
+        f"more, {_told(counts, runs)}.\n",
     ]
     for paper, found in counts.items():
         lines += [f"## {paper}\n", "| function | text | in its place | runs that differ |", "| --- | --- | --- | --- |"]
@@ -176,6 +177,13 @@ def page(counts: Mapping[str, list[int]], runs: int) -> str:
         ]
         lines.append("")
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _told(counts: Mapping[str, list[int]], runs: int) -> str:
+    """How many mistakes of each paper are seen in a quarter of the runs, and which papers were not measured."""
+    seen = [f"{sum(4 * n >= runs for n in found)} of {len(found)} of {paper}" for paper, found in counts.items()]
+    missing = [paper for paper in MUTANTS if paper not in counts]
+    return "; ".join(seen) + (f"; not measured: {', '.join(missing)}" if missing else "")
 
 
 def main(papers: list[str], runs: int = 8) -> int:
