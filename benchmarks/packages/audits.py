@@ -79,6 +79,9 @@ def _having(wanted: Sequence[str]) -> Iterator[str]:
 
 
 def results() -> dict[str, dict[str, Any]]:
-    """Of all packages that were run."""
+    """Of all packages; an error for those that were not run."""
     files = ((name, RESULTS / f"{name}.json") for name in names())
-    return {name: json.loads(file.read_text(encoding="utf-8")) for name, file in files if file.is_file()}
+    return {
+        name: json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {"error": "its audit was not run"}
+        for name, file in files
+    }

@@ -25,9 +25,9 @@ Classes: *proved infinite* (exact, no finite epsilon), *sensitivity* (one record
 NOT_AUDITED = """
 ## What is not here
 
-dp-xgboost 0.2.10 needs Python 3.10 and is examined in [audit-packages-checks](audit-packages-checks.md). Packages that
-did not install or import in the environments of this run: {absent}. The published code of the five papers is not part
-of this page.
+dp-xgboost 0.2.10 needs Python 3.10 and is examined in [audit-packages-checks](audit-packages-checks.md). Packages
+without a report, since they did not install, import or run in the environments at hand: {absent}.
+The published code of the five papers is not part of this page.
 """
 ABSENT = "dpate 0.0.1 (no installation candidate that builds), diffpriv 1.0.3 (asks the network when it is imported)"
 
