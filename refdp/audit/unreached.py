@@ -137,8 +137,9 @@ def _is_settled(condition: ast.expr | None, known: Mapping[str, Any]) -> bool:
     if condition is None or not all(isinstance(node, plain) for node in ast.walk(condition)):
         return False
     names = _names(condition)
-    values = {name: known[name] for name in names if type(known.get(name)) in (bool, int, float, str, type(None))}
-    if not names <= set(known) or set(values) != names:
+    plainly = (bool, int, float, str, type(None))
+    values = {name: known[name] for name in names if name in known and type(known[name]) in plainly}
+    if set(values) != names:
         return False
     return not eval(compile(ast.Expression(condition), "condition", "eval"), {"__builtins__": {}}, values)
 

@@ -126,6 +126,15 @@ def test_an_honest_trainer_with_branches_is_not_accused() -> None:
     assert "behind a condition that names nothing private: test_steered.py:" in told.reason
 
 
+def test_a_condition_on_a_local_name_settles_nothing() -> None:
+    import ast
+
+    from refdp.audit.unreached import _is_settled
+
+    condition = ast.parse("not many and flag", mode="eval").body
+    assert not _is_settled(condition, {"flag": True}) and _is_settled(condition, {"flag": False})
+
+
 def settled(least: float | None) -> Any:
     def train(records: Any, curator: Any) -> Any:
         if least is not None and np.min(records.y) < least:
