@@ -31,8 +31,8 @@ HEAD = """# The zoo of trainers
 
 Written by `python -m tests.audit.cheats`, which `make audits` runs; no figure is typed by hand. Every trainer is given
 to `refdp.audit_trainer`: {cheats} that cheat in {kinds} kinds of ways (up to 60 pairs and 96 in short, until the first
-violation), and {honest} correct ones (8 pairs and 8 in short): settings of five papers drawn at random, streams,
-participants, owners, mechanisms, foreign functions. {found} of the cheats were accused, {accused} of the correct ones.
+violation), and {honest} correct ones (8 pairs and 8 in short): settings of five papers drawn at random,
+participants, mechanisms, foreign functions. {found} of the cheats were accused, {accused} of the correct ones.
 All took {seconds:.0f} seconds of processor time.
 
 | kind | cheat | accused of | pairs |
