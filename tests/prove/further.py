@@ -144,7 +144,7 @@ OTHERS: Mapping[str, tuple[Mutant, ...]] = {
     "inprivate": (
         _mutant("the declared range of gains 2 % smaller", f"{Z}:gain_range", scaled(0.98)),
         _mutant("the bound of classification leaves 2 % smaller", f"{Z}:classification_leaf_sensitivity",
-                lambda bound: lambda relation: bound(relation) * 98 / 100),
+                lambda bound: lambda relation: bound(relation) * 98 / 100, residual_bound=2.0),
         _edited("gains without the parent's term of an empty node", f"{Z}:node_score",
                 "maximum(count, 1)", "count"),
         _edited("gains of doubled sums", f"{Z}:train_tree", "gain(left[0], left[1],", "gain(2 * left[0], left[1],"),
