@@ -44,6 +44,7 @@ class _Played:
     second: Callable[[], Any]
     other: NoiseCall
     change: float
+    bare: bool
 
 
 @dataclass
@@ -64,17 +65,21 @@ class Opaques:
                 continue
             if total is not None:
                 total = None if call.epsilon is None else (total[0] + call.epsilon, total[1] + call.delta)
-            name = recorded.transcript.entries[place].request.name
+            entry = recorded.transcript.entries[place]
+            name, bare = entry.request.name, np.array_equal(entry.output, call.value)
             change = float(np.abs(call.value - other.value).sum())
             if name not in self._played or change > self._played[name].change:
-                self._played[name] = _Played(call, recorded.plays[place], replayed.plays[place], other, change)
+                self._played[name] = _Played(call, recorded.plays[place], replayed.plays[place], other, change, bare)
         if total is None or self.summed is None:
             self.summed = None
         else:
             self.summed = max(self.summed, total)
 
     def sampled(self, seed: int) -> Iterator[Violation]:
-        """Play each function with the arguments of either side."""
+        """Play each function with the arguments of either side.
+
+        One that cannot be played is accused if what came out was the true value; discrete noise can be 0 in one call.
+        """
         for name, played in self._played.items():
             cost = played.call.epsilon, played.call.delta
             declared = None if cost[0] is None else (cost[0], cost[1])
@@ -86,6 +91,9 @@ class Opaques:
                 )  # fmt: skip
             except (InvalidParameter, TypeError, ValueError):
                 self._seen.append(Opaque(name, declared, 0.0, 0))
+                if played.bare:
+                    told = {"detail": "no noise"}
+                    yield Violation("sampler", name, None, 0.0, math.inf, str(played.call.law), told)
                 continue
             self._seen.append(Opaque(name, declared, bound.lower, bound.samples))
             if bound.refuted and "lowest set bit" not in bound.event:

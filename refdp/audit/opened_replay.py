@@ -40,7 +40,6 @@ from refdp.audit.structural_state import Leaf, leaves
 from refdp.checks import check_number
 from refdp.errors import ImpossibleReplay, InvalidParameter
 from refdp.noise.mechanisms import Gaussian, Laplace
-from refdp.privacy.curator import Entry
 from refdp.privacy.events import Relation, Sensitivity
 
 SAMPLER_ALARM = 1e-9
@@ -212,16 +211,9 @@ def _broken(recorded: Recording, replayed: Recording, witness: dict[str, Any]) -
         name = entry.request.name
         if not _finite(entry.value, other.value) and not np.array_equal(entry.value, other.value, equal_nan=True):
             yield Violation("NaN", name, 0.0, math.inf, math.inf, str(call.law), witness)
-        if isinstance(call.law, Unknown) and _bare(entry, other):
-            yield Violation("sampler", name, None, 0.0, math.inf, str(call.law), {**witness, "detail": "no noise"})
         cost = own_cost(call)
         if cost is not None and cost[1] > cost[0] * (1 + SLACK) + SLACK:
             yield Violation("noise", name, cost[0], cost[1], cost[1], str(call.law), witness)
-
-
-def _bare(entry: Entry, other: Entry) -> bool:
-    """Whether the true value came out as it was, where the neighbour has another."""
-    return np.array_equal(entry.output, entry.value) and not np.array_equal(entry.value, other.value)  # type: ignore[arg-type]
 
 
 def own_cost(call: NoiseCall) -> tuple[float, float] | None:

@@ -283,6 +283,12 @@ def add_nothing(total: Any, scale: float, sensitivity: float) -> Any:
     return total
 
 
+def add_steps(total: Any, scale: float, sensitivity: float) -> Any:
+    """Two-sided geometric noise: nothing at all in nearly half of all calls."""
+    odds = 1 - np.exp(-1 / scale)
+    return total + np.random.geometric(odds) - np.random.geometric(odds)  # noqa: NPY002
+
+
 def normal(total: Any, scale: float, sensitivity: float) -> Any:
     return total + np.random.normal(0.0, scale)  # noqa: NPY002
 
@@ -298,6 +304,12 @@ def test_opened_code_is_charged_by_composition() -> None:
         return [laplace(len(rows), 30.0, 1.0) for _ in range(40)], gauss(len(rows), 6.0, 1.0)
 
     assert audit_opened(mixed, PAIRS, epsilon=1.0, delta=1e-5).ok
+
+
+def test_discrete_noise_of_unknown_law_that_is_nothing_once_is_not_accused() -> None:
+    steps = noise("steps", value="total", sensitivity="sensitivity")(add_steps)
+    for seed in range(4):
+        assert audit_opened(lambda rows: steps(len(rows), 1.0, 1.0), PAIRS, epsilon=1.0, seed=seed).kinds() == []
 
 
 def test_an_opaque_primitive_without_noise_is_found() -> None:
