@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 
 from refdp.accounting import gaussian, pure
 from refdp.accounting.bound import Bound
-from refdp.accounting.normal import NOTHING, Node, normalise, one_sided, parts
+from refdp.accounting.normal import NOTHING, Node, compose, normalise, one_sided, parts
 from refdp.accounting.releases import GaussianCost, PureCost
 from refdp.accounting.rounding import downwards, is_number, upwards
 from refdp.errors import InvalidParameter
 from refdp.privacy.events import Plan, Relation
 
+SMALL = 2.0**-17
+"""Parts of so little pure epsilon are looked at apart (`_crumbs`)."""
+CRUMB, CRUMBS_IN_DELTA = 1e-6, 1e-4
+"""How much wider an enclosure may become by that: relative to epsilon, and to delta."""
 _MOST_OUTCOMES = 2**22  # of "kov", which adds up one term for each
 
 
@@ -122,27 +127,58 @@ def _renyi_and_exact(query: _Query, delta: float) -> None:
         query.found("exact", min(upper, *query.methods.values()), lower)
 
 
+Ends = tuple[str, float, float]
+"""Method, lower and upper end."""
+
+
 def _distributions(query: _Query, delta: float) -> None:
     """ "kov" where something is pure, "pld" where nothing exact is known."""
     from refdp.accounting import adaptive
     from refdp.accounting.distributions import NoPair
     from refdp.accounting.enclosure import enclose_epsilon
 
+    def by_grid(node: Node) -> Ends:
+        found = enclose_epsilon(node, query.relation, delta)
+        return "pld", found.lower, found.upper
+
+    def adaptively(node: Node) -> Ends:
+        ends = adaptive.enclose_epsilon(node, query.relation, delta)
+        return by_grid(node) if ends is None else ("adaptive", *ends)
+
     as_pure = pure.as_pure(query.node, query.relation)
     if as_pure is not None and (alike := _alike(as_pure)) is not None:
         query.found("kov", pure.kov_epsilon(delta, *alike))
     elif as_pure is not None and not query.quick and sum(count for _, count in parts(as_pure)) <= _MOST_OUTCOMES:
-        query.found("kov", enclose_epsilon(as_pure, query.relation, delta).upper)
+        query.found("kov", _apart(by_grid, as_pure, query.relation)[2])
     if query.quick or "exact" in query.methods:
         return
     try:
-        if (ends := adaptive.enclose_epsilon(query.node, query.relation, delta)) is not None:
-            query.found("adaptive", ends[1], ends[0])
-            return
-        enclosure = enclose_epsilon(query.node, query.relation, delta)
+        method, lower, upper = _apart(adaptively, query.node, query.relation)
     except NoPair:
         return
-    query.found("pld", enclosure.upper, enclosure.lower)
+    query.found(method, upper, lower)
+
+
+def _apart(ends: Callable[[Node], Ends], node: Node, relation: Relation) -> Ends:
+    """The ends of epsilon, parts of hardly any pure epsilon apart: they add at most theirs, at least nothing."""
+    if (crumbs := _crumbs(node, relation)) is not None:
+        rest, small = crumbs
+        method, lower, upper = ends(rest)
+        if small <= CRUMB * lower:
+            return method, lower, upwards(upper + small)
+    return ends(node)
+
+
+def _crumbs(node: Node, relation: Relation) -> tuple[Node, float] | None:
+    """The node without its parts of hardly any pure epsilon, and theirs together; None if one of the two is nothing.
+
+    A grid fine enough for them has more points than fit into memory where the other parts reach far.
+    """
+    costs = [(part, count, upwards(pure.node_epsilon(part, relation) * count)) for part, count in parts(node)]
+    small = [cost for _, _, cost in costs if cost <= SMALL]
+    if not 0 < len(small) < len(costs):
+        return None
+    return compose((part, count) for part, count, cost in costs if cost > SMALL), upwards(math.fsum(small))
 
 
 def _alike(node: Node) -> tuple[float, int] | None:
@@ -184,11 +220,21 @@ def _enclosed_delta(query: _Query, epsilon: float) -> None:
     from refdp.accounting.distributions import NoPair
     from refdp.accounting.enclosure import enclose_delta
 
+    def enclosed(node: Node, at: float) -> Ends:
+        if (ends := adaptive.enclose_delta(node, query.relation, at)) is not None:
+            return "adaptive", *ends
+        found = enclose_delta(node, query.relation, at)
+        return "pld", found.lower, found.upper
+
     try:
-        if (ends := adaptive.enclose_delta(query.node, query.relation, epsilon)) is not None:
-            query.found("adaptive", ends[1], ends[0])
-            return
-        enclosure = enclose_delta(query.node, query.relation, epsilon)
+        crumbs = _crumbs(query.node, query.relation)
+        if crumbs is not None and crumbs[1] < epsilon:
+            method, _, upper = enclosed(crumbs[0], downwards(epsilon - crumbs[1]))
+            _, lower, _ = enclosed(crumbs[0], epsilon)
+            if upper <= lower * (1 + CRUMBS_IN_DELTA):
+                query.found(method, upper, lower)
+                return
+        method, lower, upper = enclosed(query.node, epsilon)
     except NoPair:
         return
-    query.found("pld", enclosure.upper, enclosure.lower)
+    query.found(method, upper, lower)

@@ -173,3 +173,20 @@ def test_heavy_counts_are_answered() -> None:
 def test_bad_input_gives_one_clear_error(make, message: str) -> None:
     with pytest.raises(InvalidParameter, match=message):
         make()
+
+
+def test_a_part_of_hardly_any_epsilon_beside_one_that_reaches_far() -> None:
+    """The first was enclosed on one grid with SMALL = 0, which took minutes where the Laplace scale is 1e6."""
+    both = plan(release(Laplace(140_000.0)), release(Gaussian(0.6)))
+    bound = account(both, delta=1e-5)
+    assert bound.lower <= 8.003691043 and bound.upper >= 8.003691066 and bound.upper - bound.lower < 1e-5
+    found = account(both, epsilon=6.0)
+    assert found.lower <= 0.00095997915 and found.upper >= 0.00095997922 and found.upper < found.lower * 1.0001
+    wide = account(plan(release(Laplace(1e6)), release(Gaussian(0.3))), delta=1e-5)
+    assert 19.13 < wide.lower <= wide.upper < wide.lower * (1 + 1e-6)
+
+
+def test_what_is_looked_at_apart_is_not_forgotten() -> None:
+    """Losses of 10 and of 1 / 140,000 are both at their top in a quarter of all outputs, so that they add up."""
+    bound = account(plan(release(Laplace(0.1)), release(Laplace(140_000.0))), delta=1e-7)
+    assert bound.upper > 10 + 0.9 / 140_000 and bound.lower <= 10 + 1 / 140_000
