@@ -243,7 +243,6 @@ class Params:
 WHITENED, INITIAL = "sgbdt/whitened-add-remove", "sgbdt/initial-score"
 DISCRETE, RUN = "sgbdt/discrete-subsampled", "sgbdt/run"
 REPAIRED, INDIVIDUAL, FILTER = "sgbdt/nonspherical-repaired", "sgbdt/individual", "sgbdt/filter"
-RUN = "sgbdt/run"
 
 
 @lru_cache(maxsize=64)
