@@ -139,7 +139,7 @@ MUTANTS = [
 
 
 @pytest.mark.parametrize(
-    ("owner", "name", "mutant", "schema"), thinned(MUTANTS, 2), ids=[name for _, name, _, _ in MUTANTS]
+    ("owner", "name", "mutant", "schema"), thinned(MUTANTS, 3), ids=[name for _, name, _, _ in MUTANTS]
 )
 def test_replays_kill_mutants(
     monkeypatch: pytest.MonkeyPatch, owner: Any, name: str, mutant: Any, schema: Schema

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -50,7 +51,8 @@ def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def outcome(suite: Path, *options: str) -> str:
     command = [sys.executable, "-m", "pytest", "-p", "refdp.pytest_plugin", "-p", "no:cacheprovider", *options]
-    return subprocess.run(command, cwd=suite, capture_output=True, text=True, check=False).stdout
+    alone = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # whether or not refdp is installed as a plugin
+    return subprocess.run(command, cwd=suite, capture_output=True, text=True, check=False, env=alone).stdout
 
 
 def test_without_the_option_privacy_is_skipped(suite: Path) -> None:
