@@ -108,6 +108,7 @@ def words(quote: str) -> int:
     return len(re.sub(r"\$[^$]*\$", "formula", quote.replace(GAP, " ")).split())
 
 
+@lru_cache(maxsize=4096)
 def normalised(text: str) -> str:
     """The text without what type-setting adds: ligatures, hyphens, emphasis, dollars, quotation marks, white space."""
     plain = unicodedata.normalize("NFKC", text).translate(str.maketrans("‘’“”–—", "''\"\"--"))
