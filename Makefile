@@ -95,7 +95,7 @@ bench: $(VENV)/bench.stamp  ## speed, by ratio in one run
 	$(BIN)/python -m benchmarks.sgbdt
 
 audits: $(VENV)/test.stamp  ## broken and correct mechanisms audited by runs; replay against black box
-	@echo "Audits: replay against black box took 11 minutes when it was last measured, the zoo's coverage comes before it; the zoo of trainers and 200 random plans come after it, about 8 and 5 minutes of one core."
+	@echo "Audits: replay against black box took 11 minutes when it was last measured, the zoo's coverage comes before it; the zoo of trainers and 200 random plans come after it, by estimate 8 and 5 minutes of one core."
 	$(BIN)/python -m benchmarks.zoo
 	$(BIN)/python -m benchmarks.blackbox_against_replay
 	$(BIN)/python -m tests.audit.cheats
