@@ -7,13 +7,12 @@ from typing import Any
 
 import pytest
 
+LATER = pytest.mark.statistics
+
 
 def thinned(cases: Iterable[Any], every: int = 3) -> list[Any]:
-    """Every so manieth case as it is, the first among them, and the others marked. A tuple is one case of several."""
+    """Cases number 0, `every`, 2 `every`, ... as they are, the others marked. A tuple is one case of several values."""
     return [
         case if index % every == 0 else pytest.param(*(case if isinstance(case, tuple) else (case,)), marks=LATER)
         for index, case in enumerate(cases)
     ]
-
-
-LATER = pytest.mark.statistics

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special, stats
 
 from refdp.checks import check_count, check_number
+from refdp.data.numbers import greatest
 from refdp.errors import InvalidParameter
 
 Floats = NDArray[np.float64]
@@ -65,13 +66,18 @@ def bound(right: int, guesses: int, canaries: int, delta: float = 0.0, confidenc
     For delta = 0 this is Clopper and Pearson's lower bound p of the chance of a right guess: epsilon = log(p/(1 - p)).
     Error: P(lower > true epsilon) <= 1 - confidence. Errors: InvalidParameter for counts that do not fit.
     """
-    check_count("canaries", canaries)
-    check_count("guesses", guesses, least=0, most=canaries)
-    check_count("right", right, least=0, most=guesses)
+    check_counts(right, guesses, canaries)
     check_number("delta", delta, least=0, below=1)
     check_number("confidence", confidence, above=0, below=1)
     lower = _refuted(right, guesses, canaries, delta, 1 - confidence)
     return OneRun(lower, confidence, delta, canaries, guesses, right)
+
+
+def check_counts(right: int, guesses: int, canaries: int) -> None:
+    """Errors: InvalidParameter unless 0 <= right <= guesses <= canaries and there is a canary."""
+    check_count("canaries", canaries)
+    check_count("guesses", guesses, least=0, most=canaries)
+    check_count("right", right, least=0, most=guesses)
 
 
 def _refuted(right: int, guesses: int, canaries: int, delta: float, error: float) -> float:
@@ -85,11 +91,7 @@ def _refuted(right: int, guesses: int, canaries: int, delta: float, error: float
     low = 0.0
     while refuted(low + 0.25):
         low += 0.25
-    high = low + 0.25
-    for _ in range(40):
-        middle = (low + high) / 2
-        low, high = (middle, high) if refuted(middle) else (low, middle)
-    return low
+    return greatest(refuted, low, low + 0.25)
 
 
 def guesses_of(scores: ArrayLike, share: float) -> NDArray[np.int8]:

@@ -23,8 +23,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special, stats
 
 from refdp.accounting import gaussian
-from refdp.audit.onerun import coins_and_scores, guessed
+from refdp.audit.onerun import check_counts, coins_and_scores, guessed
 from refdp.checks import check_count, check_number
+from refdp.data.numbers import greatest, least
 
 ASSUMPTION = (
     "canaries' coins are fair and independent; with all other coins fixed, putting one canary in or leaving it out is "
@@ -93,13 +94,8 @@ def p_value(right: int, guesses: int, canaries: int, inverse: Inverse) -> float:
     """The largest chance of at least `right` right guesses that (1) allows, from above, to a relative 1e-9."""
     if right == 0 or possible(1.0, right, guesses, canaries, inverse):
         return 1.0
-    low, high = -700.0, 0.0  # logarithms; `high` is impossible
-    if not possible(math.exp(low), right, guesses, canaries, inverse):
-        return math.exp(low)
-    while high - low > 1e-9:
-        middle = (low + high) / 2
-        low, high = (middle, high) if possible(math.exp(middle), right, guesses, canaries, inverse) else (low, middle)
-    return math.exp(high)
+    log_chance = least(lambda x: not possible(math.exp(x), right, guesses, canaries, inverse), -700.0, 0.0)
+    return math.exp(log_chance)
 
 
 def gaussian_bound(
@@ -109,9 +105,7 @@ def gaussian_bound(
 
     Errors: InvalidParameter for counts that do not fit, delta outside (0, 1) or a confidence outside (0, 1).
     """
-    check_count("canaries", canaries)
-    check_count("guesses", guesses, least=0, most=canaries)
-    check_count("right", right, least=0, most=guesses)
+    check_counts(right, guesses, canaries)
     check_number("delta", delta, above=0, below=1)
     check_number("confidence", confidence, above=0, below=1)
 
@@ -123,10 +117,8 @@ def gaussian_bound(
         return GaussianOneRun(0.0, 0.0, delta, confidence, canaries, guesses, right)
     while refuted(high) and high < 64:
         low, high = high, 2 * high
-    for _ in range(50):
-        middle = (low + high) / 2
-        low, high = (middle, high) if refuted(middle) else (low, middle)
-    return GaussianOneRun(low, gaussian.epsilon(low, delta), delta, confidence, canaries, guesses, right)
+    mu = greatest(refuted, low, high)
+    return GaussianOneRun(mu, gaussian.epsilon(mu, delta), delta, confidence, canaries, guesses, right)
 
 
 def one_run_gaussian_lower_bound(
@@ -204,8 +196,4 @@ def _shift(inside: NDArray[np.float64], outside: NDArray[np.float64], confidence
 
     if not float(stats.t.sf(statistic, freedom)) <= 1 - confidence:
         return 0.0
-    low, high = 0.0, max(1.0, 2 * statistic / size)
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if refuted(middle) else (low, middle)
-    return low
+    return greatest(refuted, 0.0, max(1.0, 2 * statistic / size))

@@ -46,6 +46,10 @@ SAMPLER_ALARM = 1e-9
 """Probability that one audit accuses a sampler that has the scale it says."""
 
 
+class NothingOpened(InvalidParameter):
+    """None of the opened noise functions was called, and nothing else was found: nothing was examined."""
+
+
 @dataclass(frozen=True)
 class _Run:
     """A recorded or replayed run with the flat state of its result."""
@@ -74,8 +78,8 @@ def audit_opened(
     generators are seeded). doors: packages, or lists of patches, that are opened. published: the part of the result
     that is meant to be public. rounding: how far numbers of results may differ, relative to 1 or their size, where
     noise is added apart from the noise function.
-    Errors: InvalidParameter if there is no pair, if no noise function is called and nothing else is found, or one in
-    another thread; an error of `train` itself if it raises on both sides of a pair.
+    Errors: InvalidParameter if there is no pair, or a noise function is called in another thread; NothingOpened, one of
+    them, if none is called and nothing else is found; an error of `train` itself if it raises on both sides of a pair.
     """
     check_number("epsilon", epsilon, least=0)
     check_number("delta", delta, least=0, below=1)
@@ -110,7 +114,7 @@ def audit_opened(
     )
     calls = sum(len(recording.calls) for recording in recordings)
     if recordings and not calls and not found:
-        raise InvalidParameter(f"{doors}: no noise function was called; one that draws noise has to be opened")
+        raise NothingOpened(f"{doors}: no noise function was called; one that draws noise has to be opened")
     return OpenedReport(
         epsilon,
         delta,

@@ -10,6 +10,7 @@ from refdp.audit.exhaustive import Row, Worst, worst_loss
 from refdp.data.records import Categorical, Interval, Numeric, Schema
 from refdp.papers import dpboost, published
 from refdp.privacy.events import Relation
+from tests.thinned import thinned
 
 THREE_BINS = Schema((Numeric("a", 0.0, 3.0),), Interval(-1.0, 1.0))
 THREE_BINS_ROWS: list[Row] = [((x,), y) for x in (0.5, 1.5, 2.5) for y in (-1.0, 0.0, 1.0)]
@@ -28,10 +29,7 @@ PUBLISHED = {**published.module("dpboost").AS_PUBLISHED, "candidates": "uniform"
 
 
 @pytest.mark.parametrize("relation", list(Relation))
-@pytest.mark.parametrize(
-    ("depth", "flags"),
-    [(1, False), *(pytest.param(*case, marks=pytest.mark.statistics) for case in [(1, True), (2, False)])],
-)
+@pytest.mark.parametrize(("depth", "flags"), thinned([(1, False), (1, True), (2, False)]))
 def test_worst_loss_of_the_repaired_algorithm_is_within_epsilon(relation: Relation, depth: int, flags: bool) -> None:
     found = worst(relation, depth, flags, 3 if depth == 2 else 4)
     assert 0.5 < found.loss <= 1.0  # the lower limit shows that the enumeration reaches something

@@ -7,8 +7,6 @@ author had read the reading's source before, so that they are no blind test of i
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any
 
 from tests.mutants.harness import Mutant, Replacement, edit
 
@@ -26,19 +24,6 @@ def _edited(name: str, path: str, old: str, new: str, **settings: object) -> Mut
 def scaled(factor: float) -> Replacement:
     """A bound, share or scale times a factor."""
     return lambda function: lambda *given, **named: function(*given, **named) * factor
-
-
-def less_declared(factor: float) -> Replacement:
-    """A charge that declares and pays for a smaller bound, at the noise of the true one."""
-
-    def replacement(charge: Any) -> Any:
-        def mutant(*given: Any) -> Any:
-            found = charge(*given)
-            return replace(found, declared=replace(found.declared, bound=found.declared.bound * factor))
-
-        return mutant
-
-    return replacement
 
 
 FROM_THE_PAGE: Mapping[str, tuple[Mutant, ...]] = {

@@ -13,7 +13,7 @@ import numpy as np
 from refdp.audit import structural
 from refdp.audit.blackbox import Bound, bound_from, looks
 from refdp.audit.blackbox_rows import Looked, by_last_bits, coverage
-from refdp.audit.opened_replay import audit_opened
+from refdp.audit.opened_replay import NothingOpened, audit_opened
 from refdp.audit.package.causes import BITS, EPSILON, Cause, of_replay, of_structure
 from refdp.audit.package.entries import Function, Neighbours
 from refdp.audit.package.findings import Finding, Witness
@@ -36,7 +36,7 @@ from refdp.audit.replay import finite_or_name
 from refdp.audit.runs import InProcess, InputPair, one_row, stacked
 from refdp.audit.structural_samples import needed
 from refdp.audit.verdicts import SUBJECTS, Row, Verdict
-from refdp.errors import InvalidParameter, RefdpError
+from refdp.errors import RefdpError
 
 STAGES = ("replay", "structural", "black box")
 CALLS = 300
@@ -144,12 +144,10 @@ def replay(subject: Subject) -> tuple[list[Row], dict[str, Any]]:
             epsilon=claim.epsilon, delta=claim.delta, relation=claim.relation, seed=scope.seed,
             rounding=rounding(scope),
         )  # fmt: skip
-    except InvalidParameter as error:
-        if "no noise function was called" not in str(error):
-            raise
-        return _unopened("none of the opened noise functions was called"), {}
+    except NothingOpened:
+        return _unopened(UNCALLED), {}
     if report.runs and not report.calls:
-        return _unopened("none of the opened noise functions was called"), {}
+        return _unopened(UNCALLED), {}
     blurred = any(
         has_other_randomness(scope, subject.function, side, opened_functions) for side in subject.pairs[0].sides
     )
@@ -194,6 +192,7 @@ def _drawn_seed() -> int:
     return int(np.random.randint(2**31))  # noqa: NPY002
 
 
+UNCALLED = "none of the opened noise functions was called"
 BLURRED = ("result", "error")
 """Kinds that randomness which is not opened can bring about."""
 
