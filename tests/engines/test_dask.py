@@ -6,6 +6,7 @@ import importlib.util
 import json
 import os
 import signal
+import warnings
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -84,11 +85,17 @@ def test_the_model_is_that_of_memory_byte_for_byte(client: Any, estimator: Any, 
     frame = table()
 
     def made() -> Any:
-        return estimator(epsilon=3.0, relation=relation, bounds=BOUNDS, classes=["no", "yes"], **settings,
+        return estimator(epsilon=3.0, rows=1, relation=relation, bounds=BOUNDS, classes=["no", "yes"], **settings,
                          insecure_seed=refdp.ReproducibleSeed(3))  # fmt: skip
 
-    lazy = partitions(frame)
-    mine, theirs = made().fit(frame[["a", "b", "c"]], frame["y"]), made().fit(lazy, lazy["y"])
+    lazy, said = partitions(frame), []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        mine = made().fit(frame[["a", "b", "c"]], frame["y"])
+        said.append([str(one.message) for one in caught if one.category is refdp.UtilityWarning])
+        theirs = made().fit(lazy, lazy["y"])
+        said.append([str(one.message) for one in caught if one.category is refdp.UtilityWarning])
+    assert said[1] == 2 * said[0] and len(said[0]) == (estimator is not refdp.FedGBDTClassifier)  # four trees show more
     assert theirs.model_.to_json() == mine.model_.to_json()
     assert theirs.transcript_ == mine.transcript_
     assert theirs.certificate_.to_dict() == mine.certificate_.to_dict()
@@ -244,11 +251,13 @@ def test_the_command_gives_the_model_of_memory(client: Any, tmp_path: Path, caps
     bounds = {**{name: list(values) for name, values in BOUNDS.items()}, "y": ["no", "yes"]}
     (tmp_path / "bounds.json").write_text(json.dumps(bounds))
     common = ["--target", "y", "--bounds", str(tmp_path / "bounds.json"), "--epsilon", "2", "--seed", "1", "--json",
-              "--set", "trees=2", "depth=2"]  # fmt: skip
+              "--rows", "4", "--set", "trees=2", "depth=2"]  # fmt: skip
     address = client.scheduler.address
     pattern = str(tmp_path / "*.parquet")
     assert run(["train", "dpboost", "--data", pattern, "--dask", address, "--out", str(tmp_path / "d"), *common]) == 0
-    theirs = json.loads(capsys.readouterr().out)
+    shown = capsys.readouterr()
+    theirs = json.loads(shown.out)
+    assert "mostly noise" in shown.err
     assert run(["train", "dpboost", "--data", str(tmp_path / "all.csv"), "--out", str(tmp_path / "m"), *common]) == 0
     mine = json.loads(capsys.readouterr().out)
     assert (tmp_path / "d").read_bytes() == (tmp_path / "m").read_bytes()

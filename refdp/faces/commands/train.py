@@ -85,9 +85,8 @@ def train(
     """Train on a data set; print metrics on held-out records and the certificate."""
     from refdp.conform import run as conform_run
     from refdp.faces import prediction, registry
-    from refdp.faces.commands.train_run import counted, parts
-    from refdp.faces.defaults import ROWS, params_for
-    from refdp.faces.strength import excess
+    from refdp.faces.commands.train_run import counted, parts, say_where_noise_wins
+    from refdp.faces.defaults import params_for
     from refdp.faces.training import source_for
     from refdp.faces.training import train as train_once
     from refdp.io import datasets
@@ -120,9 +119,7 @@ def train(
     training, held_out = parts(dataset, test_size, relation)
     records = public_records(training)
     params = params_for(chosen, given, records.schema, **how)
-    said = excess(chosen, params, records.schema, ROWS if rows is None else rows)
-    if said:
-        print(f"refdp: {said}", file=sys.stderr)
+    say_where_noise_wins(chosen, params, records.schema, rows)
     with bar("training") as bar_progress:
         progress = counted(bar_progress, chosen.plan(params, records.schema))
         if tape is not None:

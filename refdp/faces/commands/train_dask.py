@@ -14,7 +14,7 @@ from refdp.data.records import Classes, Floats, Interval, Numeric, Records, Sche
 from refdp.errors import InvalidParameter, InvalidRecords
 from refdp.faces import prediction
 from refdp.faces.commands.output import bar
-from refdp.faces.commands.train_run import counted
+from refdp.faces.commands.train_run import counted, say_where_noise_wins
 from refdp.faces.defaults import params_for
 from refdp.faces.registry import Paper
 from refdp.faces.training import Run, train_on
@@ -54,6 +54,7 @@ def distributed(
     frame = _frame(pattern)
     schema, sources = _described(pattern, list(frame.columns), target, bounds)
     params = params_for(paper, given, schema, **how)
+    say_where_noise_wins(paper, params, schema, how["rows"])
     with client_for(address, processes=True) as client:
         parts = frame[[*schema.names, target]].to_delayed()
         population = DaskPopulation(client, parts, Part(schema, target, test_size, training=True))

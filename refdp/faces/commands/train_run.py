@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,12 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from refdp.data.records import Schema
 from refdp.faces.commands.certificates import certificate_page
 from refdp.faces.commands.output import figure
+from refdp.faces.defaults import ROWS
+from refdp.faces.registry import Paper
+from refdp.faces.strength import excess
 from refdp.faces.training import Run, releases_planned
 from refdp.io import datasets
 from refdp.io.datasets import Dataset
@@ -29,6 +34,12 @@ def parts(dataset: Dataset, test_size: float, relation: Relation) -> tuple[Datas
     if relation is Relation.ADD_REMOVE:
         return datasets.train_test_by_record(dataset, test_size)
     return datasets.train_test(dataset, test_size, SPLIT_SEED)
+
+
+def say_where_noise_wins(paper: Paper, params: Any, schema: Schema, rows: int | None) -> None:
+    """On standard error, by public figures alone. rows: stated, or None."""
+    if said := excess(paper, params, schema, ROWS if rows is None else rows):
+        print(f"refdp: {said}", file=sys.stderr)
 
 
 def counted(progress: Any, plan: Any) -> Any:

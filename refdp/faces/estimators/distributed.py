@@ -14,6 +14,7 @@ from refdp.errors import InvalidParameter, InvalidRecords
 from refdp.faces import prediction, registry
 from refdp.faces.budgets import charge, repeated
 from refdp.faces.seeds import generator_for, seeded
+from refdp.faces.strength import warn_of_noise
 from refdp.faces.training import assuming, source_for, train_on
 from refdp.io import frames
 from refdp.ledger.certificate import Certificate
@@ -49,6 +50,7 @@ def fit_elsewhere(estimator: Any, X: Any, y: Any) -> Any:
     params = estimator._params(paper, schema)
     source = source_for(params, generator)
     repeated(estimator.budget, X)
+    warn_of_noise(paper, params, schema, estimator.rows)
     labelled = frame.rename(columns=dict(zip(frame.columns, schema.names, strict=True))).assign(**{LABEL: y})
     with client_for() as client:
 
