@@ -29,7 +29,7 @@ labs: $(VENV)/test.stamp  ## grade every lab's wrong and right submissions, and 
 	$(BIN)/python -m labs
 
 demo: $(VENV)/demo.stamp  ## train, certify and audit on data bundled with scikit-learn
-	$(BIN)/python -m refdp.demo
+	$(BIN)/python -m refdp.faces.demo
 
 test: check  ## everything that CI runs
 	$(BIN)/python -m pytest -n 2 -m "not statistics"

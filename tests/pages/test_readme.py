@@ -90,6 +90,13 @@ def test_the_modules_and_files_that_prose_names_are_there(page: str) -> None:
     assert missing((ROOT / page).read_text(encoding="utf-8"), ROOT / page) == []
 
 
+def test_the_programs_that_the_makefile_starts_are_there() -> None:
+    """`make demo` named a module that had moved, and nothing else starts it."""
+    started = re.findall(r"\$\(BIN\)/python -m ([\w.]+)", (ROOT / "Makefile").read_text())
+    assert {"refdp.faces.demo", "proofs", "benchmarks.reproduce", "tests.mutants"} <= set(started)
+    assert [name for name in started if not _spec(name)] == []
+
+
 def test_a_name_that_is_gone_is_found() -> None:
     gone = "`refdp.nothing`, `refdp.faces.estimators.Nobody`, `refdp/gone.py`, `make nonsense`, `python -m refdp.gone`"
     assert len(missing(gone, ROOT / "README.md")) == 5
