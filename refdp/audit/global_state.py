@@ -4,19 +4,27 @@ from __future__ import annotations
 
 import contextvars
 import decimal
+import gc
 import hashlib
 import locale
+import logging
 import os
 import pickle
 import random
+import signal
 import sys
 import threading
 import warnings
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from refdp.audit.observer import view
+
+_BEFORE: dict[str, tuple[int, ...]] = {}
+"""Identities of what each module holds."""
+_PLAIN = (bool, int, float, complex, str, bytes)
 
 
 def seeded(seed: int) -> None:
@@ -25,8 +33,11 @@ def seeded(seed: int) -> None:
     random.seed(seed)
 
 
-def left_behind() -> tuple[tuple[str, str], ...]:
-    """Generators, settings, environment, threads, limits, and context variables, as lines of text."""
+def left_behind(thorough: bool = True) -> tuple[tuple[str, str], ...]:
+    """Generators, settings, environment, threads, limits, modules and context variables, as lines of text.
+
+    thorough: whether modules, signals and limits of resources are looked at, which takes as long as many a run.
+    """
     legacy = np.random.get_state()  # noqa: NPY002
     return (
         ("numpy.random", hashlib.sha256(pickle.dumps(legacy)).hexdigest()),
@@ -40,8 +51,60 @@ def left_behind() -> tuple[tuple[str, str], ...]:
         ("locale", locale.setlocale(locale.LC_ALL)),
         ("limits", repr((sys.getrecursionlimit(), sys.getswitchinterval(), sys.get_int_max_str_digits()))),
         ("module path", repr(sys.path)),
+        ("mode of new files", oct(_umask())),
+        ("hooks", repr([_named(hook) for hook in (sys.excepthook, sys.displayhook, sys.unraisablehook)])),
+        ("collector", repr((gc.get_threshold(), gc.get_debug()))),
+        ("logging", repr((logging.root.level, logging.root.manager.disable))),
+        *(_thorough() if thorough else ()),
         *(("context variable", f"{held.name}: {view(value).lines}") for held, value in _context()),
     )
+
+
+def remember() -> None:
+    """What modules hold before any run: in a process of its own a run changes some of it, and that is looked at."""
+    if not _BEFORE:
+        _BEFORE.update({name: tuple(map(id, held.values())) for name, held in _holders()})
+
+
+def _thorough() -> Iterator[tuple[str, str]]:
+    """Signals, limits, plain values in every module that changed or was loaded since `remember`, classes of refdp."""
+    yield "limits of resources", repr(_resources())
+    yield "handlers of signals", repr([(int(s), _named(signal.getsignal(s))) for s in sorted(signal.valid_signals())])
+    for name, held in _holders():
+        if _BEFORE.get(name) == tuple(map(id, held.values())):
+            continue
+        for key, value in list(held.items()):
+            if type(value) in _PLAIN and not key.startswith("__"):
+                yield f"{name}.{key}", repr(value)[:1000]
+
+
+def _holders() -> Iterator[tuple[str, Mapping[str, Any]]]:
+    for name, module in list(sys.modules.items()):
+        held = getattr(module, "__dict__", None)
+        if type(held) is not dict or name == "__main__":
+            continue
+        yield name, held
+        if name.startswith("refdp."):
+            own = [one for one in held.values() if isinstance(one, type) and one.__module__ == name]
+            yield from ((f"{name}.{one.__qualname__}", vars(one)) for one in own)
+
+
+def _umask() -> int:
+    mask = os.umask(0o77)
+    os.umask(mask)
+    return mask
+
+
+def _resources() -> list[tuple[int, int]]:
+    try:
+        import resource
+    except ImportError:  # where there is none
+        return []
+    return [resource.getrlimit(one) for one in (resource.RLIMIT_NOFILE, resource.RLIMIT_CORE, resource.RLIMIT_AS)]
+
+
+def _named(handler: Any) -> str:
+    return str(getattr(handler, "__qualname__", handler))
 
 
 def _context() -> list[tuple[contextvars.ContextVar[Any], Any]]:

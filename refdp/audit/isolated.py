@@ -29,7 +29,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from refdp.audit.global_state import left_behind, seeded
+from refdp.audit.global_state import left_behind, remember, seeded
 from refdp.audit.observer import held_by, view
 from refdp.audit.reached import Place, followed
 from refdp.data.records import Records
@@ -46,6 +46,10 @@ WRITING = ("os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.symlink", "os.l
            "socket.connect", "socket.sendto", "socket.sendmsg", "socket.getaddrinfo", "sqlite3.connect")  # fmt: skip
 """Events of Python's audit hooks that something outside can see, besides files opened for writing."""
 Lines = tuple[tuple[str, str], ...]
+THOROUGH = 6
+"""Of so many first pairs, and of one in so many after them, all that modules hold is looked at."""
+_CHILD: list[bool] = []
+"""Not empty in a child process."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +87,7 @@ def observed(
     whose globals and classes are looked at besides the trainer's own.
     """
     _tidied_at_exit()
+    remember()
     own = (*watched, getattr(train, "__module__", "") or "")
     return _forked(lambda: run_here(train, records, source, relation, seed, before, own), relation)
 
@@ -120,8 +125,9 @@ def run_here(
                 numerics = str(np.geterr())  # inside: it is put back on leaving
         except (Exception, SystemExit) as raised:
             error = raised
+        _last_words()
         state: Lines = (
-            *left_behind(),
+            *left_behind(thorough=seed <= THOROUGH or seed % THOROUGH == 0),
             ("numpy error state", numerics),
             *(line for name in watched for line in held_by(name)),
         )
@@ -147,16 +153,28 @@ def run_here(
     )
 
 
+def _last_words() -> None:
+    """What the run leaves to be done when its process ends, where it has a process of its own."""
+    if _CHILD:
+        with contextlib.suppress(Exception):
+            atexit._run_exitfuncs()
+
+
 def _told(error: BaseException) -> Lines:
     """The error with its chain, and the lines of code that it came through, those of sources apart."""
     lines: list[tuple[str, str]] = []
-    one: BaseException | None = error
-    while one is not None and len(lines) < 200:
-        lines.append(("error", type(one).__qualname__))
-        lines += view(one.args, "error.args").lines
+    chain: list[tuple[str, BaseException | None]] = [("error", error)]
+    told: set[int] = set()
+    while chain and len(told) < 200:
+        place, one = chain.pop()
+        if one is None or id(one) in told:
+            continue
+        told.add(id(one))
+        lines.append((place, type(one).__qualname__))
+        lines += view(one.args, f"{place}.args").lines + view(vars(one), f"{place}.__dict__").lines  # its notes, too
         frames = traceback.extract_tb(one.__traceback__)
         lines += [("at", f"{f.filename}:{f.lineno}") for f in frames if Path(f.filename).name != "sources.py"]
-        one = one.__cause__ or one.__context__
+        chain += [("error.__cause__", one.__cause__), ("error.__context__", one.__context__)]
     return tuple(lines)
 
 
@@ -271,6 +289,8 @@ def in_child(work: Callable[[], Any]) -> tuple[Any, str]:
 
 
 def _as_child(work: Callable[[], Any], reading: int, writing: int) -> NoReturn:
+    atexit._clear()  # what the parent has to do at its end is not the child's
+    _CHILD.append(True)
     gc.disable()  # a collection would touch, hence copy, every page of the parent
     try:
         os.close(reading)

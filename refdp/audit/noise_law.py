@@ -8,13 +8,15 @@ declared one. Each ratio is a martingale under the declared law, their mean too,
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
 
+from refdp.audit import noise_shape
 from refdp.audit.replay import Violation
+from refdp.data.records import Floats
 from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian, Laplace
 from refdp.privacy.curator import Array, Entry, Request, Source, Transcript
 from refdp.privacy.sources import SampleSource
@@ -24,6 +26,8 @@ SMALLER = (1e-6, 1e-3, 0.1, 0.25, 0.5, 0.7, 0.8, 0.9, 0.95, 0.97, 0.98, 0.99)
 """The scales bet on, relative to the declared one."""
 DRAWS = 300_000
 """Further draws of each mechanism: a scale 2% too small costs 2e-4 nats a Laplace draw, and log(12e9) are needed."""
+FARTHEST = 1e6
+"""Noise is added to values of at most so many of its scales, so that rounding takes nothing of it."""
 LAWS = (Laplace, DiscreteLaplace, Gaussian, DiscreteGaussian, Exponential)
 
 
@@ -135,22 +139,42 @@ def _releases(transcripts: Iterable[Transcript]) -> Iterator[Entry]:
                 yield entry
 
 
-def recorded(transcripts: Iterable[Transcript]) -> tuple[Bet, str]:
-    """The draws of recorded runs, by mechanisms whose law is known, and the first release among them."""
-    bet, name = Bet(), ""
+def recorded(transcripts: Iterable[Transcript], seed: int) -> tuple[Bet, Floats, str]:
+    """The draws of recorded runs: by mechanisms whose law is known; ranks under the law that each says to have.
+
+    And the first release among them. Ranks: `refdp.audit.noise_shape.ranks`.
+    """
+    bet, name, coins = Bet(), "", np.random.default_rng([seed, 3])
+    shape = [np.empty(0)]
     for entry in _releases(transcripts):
-        mechanism = known(entry.request.mechanism)
-        if mechanism is not None and valid(mechanism) and np.isfinite(entry.value).all():  # type: ignore[arg-type]
-            assert entry.value is not None
+        mechanism, law = entry.request.mechanism, said(entry.request.mechanism)
+        if law is None or not valid(law) or not np.isfinite(entry.value).all():  # type: ignore[arg-type]
+            continue
+        assert entry.value is not None
+        name = name or entry.request.name
+        if known(mechanism) is not None:
             bet.add(mechanism, entry.value, entry.output, entry.index)
-            name = name or entry.request.name
-    return bet, name
+        if states_no_law(mechanism):
+            shape.append(noise_shape.ranks(law, entry.value, entry.output, entry.index, coins).ravel())
+    return bet, np.concatenate(shape), name
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """Further draws of one mechanism. groups: what they were drawn at, and their ranks there."""
+
+    bet: Bet
+    groups: tuple[tuple[str, Floats], ...]
 
 
 def sampled(
-    mechanism: Any, seed: int, draws: int = DRAWS, source: Callable[[np.random.Generator], Source] = SampleSource
-) -> Bet | None:
-    """Further draws as a run would draw them, of a mechanism that says to be one of `LAWS`; None where it cannot be."""
+    mechanism: Any, seed: int, draws: int = DRAWS, source: Callable[[np.random.Generator], Source] = SampleSource,
+    values: Sequence[float] = (),
+) -> Sampled | None:  # fmt: skip
+    """Further draws as a run would draw them, of a mechanism that says to be one of `LAWS`; None where it cannot be.
+
+    values: what noise is added to besides 0, in turn: it may not depend on them.
+    """
     law = said(mechanism)
     if law is None or not valid(law):
         return None
@@ -158,16 +182,45 @@ def sampled(
     sd = getattr(law, "sd", None)
     if isinstance(sd, tuple):
         shape = (draws // len(sd), len(sd))
-    value = np.zeros(shape)
+    at = np.array([0.0])
+    if not isinstance(law, Exponential):
+        width = float(np.min(np.asarray(getattr(law, "sd", getattr(law, "scale", None)))))
+        at = np.unique([0.0, *(value for value in values if abs(value) <= FARTHEST * width)])
+    turn = np.arange(shape[0]) % len(at)
+    value = np.broadcast_to(at[turn].reshape(-1, *(1 for _ in shape[1:])), shape).copy()
     if isinstance(law, Exponential):
         value[:, 0] = min(1.0 / law.coefficient, 1e6) if law.coefficient > 0 else 0.0
+    middle = len(value) // 2  # two calls: an object may keep something from one to the other
     try:
-        output = source(np.random.default_rng(seed)).release(Request("release", ("sampler",), value, mechanism))
+        asked = source(np.random.default_rng(seed))
+        output = np.concatenate([asked.release(Request("release", ("sampler",), part, mechanism))
+                                 for part in (value[:middle], value[middle:])])  # fmt: skip
     except Exception:
         return None
+    index = output if isinstance(law, Exponential) else None
     bet = Bet()
-    bet.add(law, value, output, output if isinstance(law, Exponential) else None)
-    return bet
+    bet.add(law, value, output, index)
+    if not states_no_law(mechanism):
+        return Sampled(bet, ())
+    coins = np.random.default_rng([seed, 4])
+    groups = []
+    for number, one in enumerate(at):
+        own = turn == number
+        uniform = noise_shape.ranks(law, value[own], output[own], None if index is None else index[own], coins)
+        groups.append((f"at the value {one:g}", uniform.ravel()))
+    calls = [noise_shape.ranks(law, value[part], output[part], None if index is None else index[part], coins).ravel()
+             for part in (slice(0, middle), slice(middle, 2 * middle))]  # fmt: skip
+    if len(calls[0]) == len(calls[1]):  # in turn, so that each is held against the one of the other call
+        groups.append(("from call to call", np.stack(calls, axis=1).ravel()))
+    return Sampled(bet, tuple(groups))
+
+
+def states_no_law(mechanism: Any) -> bool:
+    """Whether the densities are those of the class in `LAWS` that it says to be: then its noise has to be, too."""
+    law = next((one for one in LAWS if isinstance(mechanism, one)), None)
+    return law is not None and all(
+        getattr(type(mechanism), name) is getattr(law, name) for name in ("log_density", "divergence", "loss")
+    )
 
 
 def refuted(bet: Bet, name: str, law: str) -> Violation:

@@ -70,6 +70,12 @@ class View:
             yield from self._array(place, name, thing)
         elif isinstance(thing, np.generic):
             self.add(place, f"{name} {thing.dtype.str} {thing.tobytes().hex()}")
+            if noted := _metadata(thing.dtype):
+                yield f"{place}.dtype.metadata", noted
+        elif isinstance(thing, np.dtype):
+            self.add(place, f"{name} {thing.str} {thing.descr if thing.names else ''}")
+            if noted := _metadata(thing):
+                yield f"{place}.metadata", noted
         elif isinstance(thing, types.FunctionType | types.MethodType | functools.partial):
             yield from self._function(place, name, thing)
         else:
@@ -93,6 +99,8 @@ class View:
             yield f"{place}[...]", thing.tolist()
         else:
             self.add(place, f"{name} {layout} {hashlib.sha256(thing.tobytes()).hexdigest()} {thing.ravel()[:4]}")
+        if noted := _metadata(thing.dtype):
+            yield f"{place}.dtype.metadata", noted
         if isinstance(thing.base, np.ndarray):
             yield f"{place}.base", thing.base
         if isinstance(thing, np.ma.MaskedArray):
@@ -236,6 +244,14 @@ def _written_in_python(kind: type) -> bool:
         "__dict__" in base.__dict__ or "__slots__" in base.__dict__ or "__annotations__" in base.__dict__
         for base in kind.__mro__[:-1]
     ) or any(base in _CONTAINERS or base in _PLAIN for base in kind.__mro__)
+
+
+def _metadata(dtype: Any) -> list[Any]:
+    """What is noted on the type of an array and of its fields, which neither its name nor its description shows."""
+    inside = [field[0] for field in (dtype.fields or {}).values()]
+    parts = [*inside, *([dtype.subdtype[0]] if dtype.subdtype else [])]
+    own = [dict(dtype.metadata)] if dtype.metadata else []
+    return own + [noted for part in parts for noted in _metadata(part)]
 
 
 def _held(cell: Any) -> Any:

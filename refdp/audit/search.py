@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from refdp.audit import noise_law
+from refdp.audit import noise_law, noise_shape
 from refdp.audit.charge import Cost, Item, composed
 from refdp.audit.freshness import stale
 from refdp.audit.isolated import CAN_FORK, Lines, Outcome, Trainer, observed
@@ -25,6 +25,8 @@ from refdp.privacy.events import Event, Relation
 from refdp.privacy.replay import RecordSwap, ReplaySource
 from refdp.privacy.sources import SampleSource
 
+VALUES = 5
+"""Observed true values that noise of each kind is drawn at, too."""
 PATHS = 3
 """A composition is accused if it exceeds the claim along so many recorded runs of one pair."""
 
@@ -34,7 +36,8 @@ class Notes:
     """What an audit saw on its way, for its coverage table.
 
     single: replays with the record in one block alone. discrete, floating: releases with noise of these kinds.
-    off_grid: those of the first kind whose output is not on the mechanism's grid.
+    off_grid: those of the first kind whose output is not on the mechanism's grid. shaped: draws at each value whose
+    shape was looked at.
     """
 
     pairs: int = 0
@@ -57,6 +60,7 @@ class Notes:
     worst: list[float] = field(default_factory=list)
     state: bool = False
     bet: noise_law.Bet | None = None
+    shaped: int = 0
     violations: list[Violation] = field(default_factory=list)
 
 
@@ -79,6 +83,7 @@ class Search:
     late: bool = False
     _transcripts: list[Transcript] = field(default_factory=list)
     _mechanisms: dict[str, tuple[Any, str]] = field(default_factory=dict)
+    _values: dict[str, list[float]] = field(default_factory=dict)
     _bare: dict[str, set[bytes]] = field(default_factory=dict)
     _charged: dict[Any, Cost] = field(default_factory=dict)
 
@@ -331,20 +336,27 @@ class Search:
 
     def noise(self) -> None:
         """The drawn noise against its declared law, pooled over all recorded runs and further draws; its freshness."""
-        bet, name = noise_law.recorded(self._transcripts)
+        bet, uniform, name = noise_law.recorded(self._transcripts, self.seed)
         tests = 1 + len(self._mechanisms)
+        departed = noise_shape.departures([("recorded draws", uniform)], 8 * tests)
         if bet.draws and bet.rejects(tests):
             self._accuse(noise_law.refuted(bet, name, "all recorded draws"))
+        elif departed is not None:
+            self._accuse(noise_shape.refuted(departed, name, "the declared law"))
         self.notes.bet = bet
         for text, (mechanism, where) in self._mechanisms.items():
-            more = noise_law.sampled(mechanism, self.seed, self.draws, self.source)
+            more = noise_law.sampled(mechanism, self.seed, self.draws, self.source, self._values.get(text, ()))
             own = noise_law.known(mechanism) is not None
-            if more is not None and more.rejects(tests):
-                self._accuse(noise_law.refuted(more, where, text))
-            elif more is None or not own:
+            strange = None if more is None else noise_shape.departures(more.groups, 8 * tests)
+            if more is not None and more.bet.rejects(tests):
+                self._accuse(noise_law.refuted(more.bet, where, text))
+            elif strange is not None:
+                self._accuse(noise_shape.refuted(strange, where, text))
+            if more is None or not own:
                 self.notes.unknown.add(f"{type(mechanism).__qualname__} at {where}")
             else:
-                bet.draws += more.draws
+                bet.draws += more.bet.draws
+                self.notes.shaped = max(self.notes.shaped, min((len(one) for _, one in more.groups), default=0))
         if len(self._transcripts) > 1:
             fresh = [self._sane(one, None) for one in self._transcripts[:2]]
             first, second = fresh
@@ -365,6 +377,10 @@ class Search:
             elif mechanism is not None and len(self._mechanisms) < 8:
                 kind = f"{type(mechanism).__qualname__}"
                 self._mechanisms.setdefault(kind, (mechanism, entry.request.name))
+                if entry.value is not None and entry.index is None:
+                    seen = self._values.setdefault(kind, [])
+                    fresh = [float(one) for one in entry.value.ravel()[:VALUES] if np.isfinite(one) and one not in seen]
+                    seen += fresh[: VALUES - len(seen)]
 
     def _unknown(self, entry: Entry, kind: str) -> None:
         """Noise of a law that nobody knows; only that there is none can be seen, where several values come out."""

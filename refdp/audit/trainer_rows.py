@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from refdp.accounting import account
+from refdp.audit import noise_shape
 from refdp.audit.noise_law import smallest
 from refdp.audit.reached import beginning, fixed
 from refdp.audit.replay import SLACK, Violation
@@ -117,10 +118,11 @@ def _noise(notes: Notes) -> Iterator[Row]:
         yield Row("noise law and scale", verdict, reason)
         yield Row("sampler", verdict, reason)
         return
-    share = smallest(bet.draws, 8)
-    power = f"all scales {100 * share:.2g}% too small (95%), if most draws are of them; false alarm 1e-9"
+    share, distance = smallest(bet.draws, 8), noise_shape.smallest(notes.shaped, 24 * 8)
+    power = f"all scales {100 * share:.2g}% too small (95%), if most draws are of them; "
+    power += f"a distribution function {distance:.2g} off (95%); false alarm 1e-9 each"
     yield Row("noise law and scale", LOOKED, f"{bet.draws} draws of up to 8 kinds of mechanism against their law at "
-              "smaller scales; other shapes of the same scale, and dependence on values, were not looked for",
+              "smaller scales, and against its shape at several values; that each is independent of the one before",
               power)  # fmt: skip
     yield Row("sampler", LOOKED, "draws of the first two recorded runs compared for repetition; false alarm 1e-9",
               "a repeated vector of draws")  # fmt: skip

@@ -20,6 +20,7 @@ from refdp.privacy.events import Relation
 from tests.audit.cheats.__main__ import CHEATS, CORRECT
 from tests.audit.cheats.contents import CONTENTS, gains
 from tests.audit.cheats.drawn import DRAWN
+from tests.audit.cheats.fourth import FOURTH, PASSED
 from tests.audit.cheats.third import MISSED, THIRD, UNREADABLE
 from tests.audit.cheats.zoo import SCHEMA, count, declared
 
@@ -84,6 +85,16 @@ def test_cheats_of_the_third_list_are_violations(name: str) -> None:
     cheat = THIRD[name]
     report = refdp.audit_trainer(cheat.train, SCHEMA, cheat.epsilon, cheat.delta, pairs=4, steps=60, first_only=True)
     assert report.verdict is Verdict.VIOLATION
+
+
+@needs_fork
+@pytest.mark.parametrize("name", [*PASSED, "note_on_an_error", "noise_turned_over"])
+def test_cheats_of_the_fourth_list_are_violations(name: str) -> None:
+    cheat = FOURTH[name]
+    search: dict[str, Any] = {} if cheat.kind == "noise law" else {"first_only": True}
+    report = refdp.audit_trainer(cheat.train, SCHEMA, cheat.epsilon, pairs=6, steps=0, **search)
+    assert report.verdict is Verdict.VIOLATION
+    assert {violation.kind for violation in report.violations} == {cheat.kind}
 
 
 @needs_fork

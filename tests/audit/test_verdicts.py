@@ -13,7 +13,8 @@ import pytest
 import refdp
 from refdp.audit.charge import Item, composed
 from refdp.audit.isolated import CAN_FORK
-from refdp.audit.noise_law import Bet, sampled
+from refdp.audit.noise_law import sampled
+from refdp.audit.noise_shape import departure, departures
 from refdp.audit.observer import view
 from refdp.audit.opened_door import noise
 from refdp.audit.opened_replay import audit_opened
@@ -132,8 +133,8 @@ class LightGaussian(Gaussian):
 
 @pytest.mark.parametrize("mechanism", [Light(2.0), LightGaussian(3.0)])
 def test_two_percent_too_little_noise_is_refuted(mechanism: Any) -> None:
-    bet = sampled(mechanism, 0)
-    assert bet is not None and bet.rejects(8) and bet.likeliest == 0.98
+    found = sampled(mechanism, 0)
+    assert found is not None and found.bet.rejects(8) and found.bet.likeliest == 0.98
 
 
 LAWS = [Laplace(2.0), Gaussian((1.0, 9.0)), DiscreteLaplace(3.0, 0.25), DiscreteGaussian(1.3, 1.0), Exponential(0.5)]
@@ -141,8 +142,63 @@ LAWS = [Laplace(2.0), Gaussian((1.0, 9.0)), DiscreteLaplace(3.0, 0.25), Discrete
 
 @pytest.mark.parametrize("mechanism", LAWS)
 def test_declared_noise_is_not_refuted(mechanism: Any) -> None:
-    bets: list[Bet | None] = [sampled(mechanism, seed, 20_000) for seed in range(10)]
-    assert not any(bet is None or bet.rejects(1) for bet in bets)
+    found = [sampled(mechanism, seed, 20_000, values=(1.0, 2.5)) for seed in range(10)]
+    assert not any(one is None or one.bet.rejects(1) or departures(one.groups, 1) for one in found)
+
+
+class Shape(Laplace):
+    """Uniform noise of the same mean absolute value: the scale is not too small."""
+
+    def apply(self, value: Any, standard: Any) -> Any:
+        drawn = np.asarray(standard)
+        share = np.where(drawn < 0, 0.5 * np.exp(-np.abs(drawn)), 1 - 0.5 * np.exp(-np.abs(drawn)))
+        return value + 4 * self.scale * (share - 0.5)
+
+
+class Follows(Laplace):
+    """Noise away from 0 at odd values."""
+
+    def apply(self, value: Any, standard: Any) -> Any:
+        noise = np.asarray(standard)
+        return value + self.scale * np.where(np.rint(value) % 2 == 0, noise, np.abs(noise))
+
+
+class Chained(Laplace):
+    """Each draw is the one before, turned over."""
+
+    def apply(self, value: Any, standard: Any) -> Any:
+        noise = np.array(standard)
+        noise[1::2] = -noise[: 2 * (len(noise) // 2) : 2]
+        return value + self.scale * noise
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "what"),
+    [(Shape(1.0), "shape"), (Follows(1.0), "at the value 1"), (Chained(1.0), "depend on the ones before")],
+)
+def test_noise_of_another_shape_is_refuted(mechanism: Any, what: str) -> None:
+    found = sampled(mechanism, 0, 30_000, values=() if what.startswith("depend") else (1.0,))
+    assert found is not None and not found.bet.rejects(8)
+    departed = departures(found.groups, 24)
+    assert departed is not None and what in departed.what
+
+
+def test_a_mechanism_that_states_a_law_of_its_own_is_not_held_to_another() -> None:
+    class Own(Shape):
+        def log_density(self, value: Any, output: Any) -> Any:
+            return np.where(np.abs(output - value) <= 2 * self.scale, -np.log(4 * self.scale), -np.inf)
+
+    found = sampled(Own(1.0), 0, 20_000)
+    assert found is not None and found.groups == ()
+
+
+def test_the_alarm_of_shapes_has_its_stated_rate(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At a level of 0.05 for all lengths together, fewer than 15 of 200 uniform samples are refused (level 1e-3)."""
+    monkeypatch.setattr("refdp.audit.noise_shape.FALSE_ALARM", 0.05)
+    coins = np.random.default_rng(5)
+    refused = sum(departure(coins.random(512), "uniform", 1) is not None for _ in range(200))
+    lopsided = sum(departure(coins.random(512) ** 1.4, "not uniform", 1) is not None for _ in range(20))
+    assert refused < 15 and lopsided == 20
 
 
 SLOW = {"lighter_noise", "no_noise", "patches_the_package"}

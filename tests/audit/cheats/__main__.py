@@ -16,6 +16,7 @@ from refdp.audit.verdicts import Verdict
 from tests.audit.cheats.contents import CONTENTS
 from tests.audit.cheats.drawn import DRAWN
 from tests.audit.cheats.first import FIRST
+from tests.audit.cheats.fourth import FOURTH, LOCAL
 from tests.audit.cheats.honest import HONEST
 from tests.audit.cheats.second import SECOND
 from tests.audit.cheats.third import THIRD, UNREADABLE
@@ -23,8 +24,8 @@ from tests.audit.cheats.zoo import SCHEMA, Entered
 
 PAGE = Path(__file__).parents[3] / "docs" / "audit-zoo.md"
 CHEATS = {
-    name: cheat for name, cheat in (FIRST | SECOND | CONTENTS | THIRD).items()
-    if cheat.kind != "not examined" and name not in UNREADABLE
+    name: cheat for name, cheat in (FIRST | SECOND | CONTENTS | THIRD | FOURTH).items()
+    if cheat.kind != "not examined" and name not in (*UNREADABLE, *LOCAL)
 }  # fmt: skip
 CORRECT = HONEST | DRAWN
 HEAD = """# The zoo of trainers
