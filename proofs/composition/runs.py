@@ -1,7 +1,7 @@
 """Whole runs: from what single releases cost to what `train` as it stands costs. Argued, and checked on small scopes.
 
 Each is about the code that a run reaches, from `train`, `certificate` and `account` on, so that any change of it
-reopens the claim.
+reopens the claim. Each uses Coq's theorem about the program and what `refdp prove` shows of the text that trains.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import Any
 
 from proofs.checker.conditions import ONE_OWNER
 from proofs.checker.evidence import Evidence, Follows, SmallScope
+from proofs.checker.programs import ProgramProved
 from proofs.checker.proposition import ADD_REMOVE, REPLACE_ONE, Proposition
 from refdp.accounting import account
 from refdp.audit.exhaustive import Row, worst_loss
@@ -78,9 +79,10 @@ PROPOSITIONS = (
             ACCOUNTED,
             relation,
             (dpboost.train, dpboost.certificate, printed_dpboost.Params),
-            (Follows(PLANNED), searched("dpboost", kind)),
+            (Follows(PLANNED), searched("dpboost", kind), ProgramProved("dpboost", kind)),
             (
                 *(f"dpboost/theorem-8-repaired-{relation}", f"composition/partition-{relation}", *COMPOSED),
+                f"dpboost/kernel{suffix}",
                 *("composition/exponential-range", "composition/grid-sums"),
             ),
             "Gradients look at a record and released trees; a record is in one node of a level and in one leaf; the "
@@ -95,10 +97,11 @@ PROPOSITIONS = (
             ACCOUNTED,
             relation,
             (dpxgboost.train, dpxgboost.certificate),
-            (Follows(PLANNED), searched("dpxgboost", kind)),
+            (Follows(PLANNED), searched("dpxgboost", kind), ProgramProved("dpxgboost", kind)),
             (
                 *(f"dpxgboost/tree-repaired{suffix}", "dpxgboost/budget", *COMPOSED, "composition/exponential-range"),
                 *(sampling, f"dpxgboost/gradient-filter{suffix}", "composition/grid-sums"),
+                f"dpxgboost/kernel{suffix}",
             ),
             "Trees follow each other and see released trees; the rows and columns of a tree are drawn without looking "
             "at values; counts that stop a node are released first.",
@@ -115,10 +118,11 @@ PROPOSITIONS = (
             ACCOUNTED,
             relation,
             (inprivate.train, inprivate.certificate),
-            (Follows(PLANNED), searched("inprivate", kind)),
+            (Follows(PLANNED), searched("inprivate", kind), ProgramProved("inprivate", kind)),
             (
                 *(f"inprivate/theorem-7-repaired{suffix}", f"composition/partition-{relation}", *COMPOSED),
                 *("composition/exponential-range", "inprivate/residuals-local", "composition/grid-sums"),
+                f"inprivate/kernel{suffix}",
             ),
             "A turn's records are drawn without looking at values, and a record is used in one turn.",
         )
@@ -145,8 +149,14 @@ PROPOSITIONS = (
         ACCOUNTED,
         ADD_REMOVE,
         (fedgbdt.train, fedgbdt.certificate),
-        (Follows(PLANNED),),
-        ("fedgbdt/algorithm-1", "fedgbdt/rounding", "composition/post-processing", "composition/grid-sums"),
+        (Follows(PLANNED), ProgramProved("fedgbdt", Relation.ADD_REMOVE)),
+        (
+            "fedgbdt/kernel",
+            "fedgbdt/algorithm-1",
+            "fedgbdt/rounding",
+            "composition/post-processing",
+            "composition/grid-sums",
+        ),
         "Sums of one record a participant, rounded to the public grid; candidates are public or follow from releases.",
     ),
     run(
@@ -155,8 +165,9 @@ PROPOSITIONS = (
         ACCOUNTED,
         REPLACE_ONE,
         (fedgbdt.train, fedgbdt.certificate),
-        (Follows(PLANNED),),
+        (Follows(PLANNED), ProgramProved("fedgbdt", Relation.REPLACE_ONE)),
         (
+            "fedgbdt/kernel-replace-one",
             *("fedgbdt/algorithm-1-vector-replace-one", "fedgbdt/rounding-replace-one"),
             *("composition/post-processing", "composition/grid-sums"),
         ),
@@ -168,8 +179,15 @@ PROPOSITIONS = (
         ACCOUNTED,
         ADD_REMOVE,
         (sgbdt.train, sgbdt.certificate),
-        (Follows(PLANNED),),
-        ("sgbdt/guarantee", "sgbdt/initial-score", "sgbdt/nonspherical-repaired", *COMPOSED, "composition/grid-sums"),
+        (Follows(PLANNED), ProgramProved("sgbdt", Relation.ADD_REMOVE)),
+        (
+            "sgbdt/kernel",
+            "sgbdt/guarantee",
+            "sgbdt/initial-score",
+            "sgbdt/nonspherical-repaired",
+            *COMPOSED,
+            "composition/grid-sums",
+        ),
         "Splits are drawn without the records; a record is charged before its round's sums are released.",
     ),
     run(

@@ -7,7 +7,7 @@ sensitivities that the ledger proves. For a repaired run they agree; for a publi
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from refdp import shown
 from refdp.accounting import account
 from refdp.data.records import Categorical, Classes, Schema
 from refdp.ledger import claims
+from refdp.ledger.proved import Cited, cited
 from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian, Laplace, Mechanism
 from refdp.privacy.events import (
     Event,
@@ -73,7 +74,8 @@ class Certificate:
     claims: id and verdict of every statement that the run declares or names. rests_on: the same of everything that the
     established guarantee rests on, premises of premises included: no figure is established unless all of it stands.
     notes: plain sentences about what does not hold. assumptions: what is taken for granted and was not checked; it
-    names what is argued in prose, and every condition.
+    names what is argued in prose, and every condition. proofs: machines' proofs about the program as a whole, with what
+    each covers; the figure does not follow from them, it is accounted from the releases.
     """
 
     paper: str
@@ -85,6 +87,7 @@ class Certificate:
     notes: tuple[str, ...] = ()
     assumptions: tuple[str, ...] = ()
     rests_on: tuple[tuple[str, str], ...] = ()
+    proofs: tuple[Cited, ...] = ()
 
     def assuming(self, *more: str) -> Certificate:
         """With further assumptions, each once."""
@@ -109,6 +112,7 @@ class Certificate:
             "releases": [{**vars(line), "charge": number(line.charge)} for line in self.releases],
             "notes": list(self.notes),
             "assumptions": list(self.assumptions),
+            "proofs": [asdict(one) for one in self.proofs],
         }
 
 
@@ -129,6 +133,7 @@ def issue(
     breaches: tuple[str, ...] = (),
     *,
     schema: Schema | None = None,
+    params: Any = None,
     established: float | None = None,
     rests_on: tuple[str, ...] = (),
     grants: tuple[str, ...] = (),
@@ -138,7 +143,8 @@ def issue(
 
     declared: the plan as the algorithm declares it. proved: the same mechanisms with the ledger's sensitivities.
     breaches: reasons, known from parameters alone, why no guarantee holds at all; established is then infinite.
-    schema: the public description of the records. established: the epsilon where something else than the plan bounds
+    schema: the public description of the records. params: the run's parameters, by which proofs of whole programs are
+    cited. established: the epsilon where something else than the plan bounds
     it, an individual filter say. rests_on: claims that the guarantee needs besides those of the declared sensitivities
     and of composition. grants: keys of conditions that the caller takes for granted, and which are then assumptions; a
     claim under any other condition establishes nothing. remarks: sentences that explain it.
@@ -168,6 +174,7 @@ def issue(
         (*notes, *remarks, *breaches),
         assumed(proved, schema, needed, grants),
         needed,
+        cited(paper, params, schema) if params is not None and schema is not None else (),
     )
 
 

@@ -257,7 +257,7 @@ def certificate(params: Params, schema: Schema) -> Certificate:
     claimed = Guarantee(params.epsilon if params.scheme != "np" else math.inf, 0.0)
     proved = plan(params, schema, proved=True)
     return issue("dpboost", claimed, plan(params, schema), proved, tuple(params.breaches()),
-                 schema=schema, rests_on=(RUN[params.relation],))  # fmt: skip
+                 schema=schema, params=params, rests_on=(RUN[params.relation],))  # fmt: skip
 
 
 # --- What a record contributes ----------------------------------------------------------------------------------------

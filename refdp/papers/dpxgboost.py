@@ -469,7 +469,14 @@ def certificate(params: Params, schema: Schema) -> Certificate:
     claimed, declared = Guarantee(params.epsilon, params.delta), plan(params, schema)
     proved = plan(params, schema, proved=True)
     return issue(
-        "dpxgboost", claimed, declared, proved, tuple(params.breaches()), schema=schema, rests_on=rests_on(params)
+        "dpxgboost",
+        claimed,
+        declared,
+        proved,
+        tuple(params.breaches()),
+        schema=schema,
+        params=params,
+        rests_on=rests_on(params),
     )
 
 

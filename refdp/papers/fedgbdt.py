@@ -434,7 +434,7 @@ def certificate(params: Params, schema: Schema) -> Certificate:
     remark = f"established at delta {params.delta:g}: {', '.join(figures)}"
     return issue(
         "fedgbdt", Guarantee(params.epsilon, params.delta), plan(params, schema), proved, tuple(params.breaches()),
-        schema=schema, established=bound.epsilon, rests_on=WHOLE[params.relation], remarks=(remark,),
+        schema=schema, params=params, established=bound.epsilon, rests_on=WHOLE[params.relation], remarks=(remark,),
     )  # fmt: skip
 
 

@@ -311,7 +311,7 @@ def certificate(params: Params, schema: Schema) -> Certificate:
     claimed = Guarantee(params.epsilon if params.scheme != "np" else math.inf, 0.0)
     declared, proved = plan(params, schema), plan(params, schema, proved=True)
     return issue("inprivate", claimed, declared, proved, params.breaches(schema),
-                 schema=schema, rests_on=params.premises())  # fmt: skip
+                 schema=schema, params=params, rests_on=params.premises())  # fmt: skip
 
 
 # --- What a record contributes ----------------------------------------------------------------------------------------

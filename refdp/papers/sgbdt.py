@@ -275,6 +275,7 @@ def certificate(params: Params, schema: Schema) -> Certificate:
         plan(params, schema, proved=True),
         established=filtered_epsilon(params, schema) if filtered or discrete else None,
         schema=schema,
+        params=params,
         rests_on=(REPAIRED, RUN, *((INDIVIDUAL, FILTER) if filtered else ()), *((DISCRETE,) if discrete else ())),
         remarks=(_remark(params, schema),) if filtered else (),
     )

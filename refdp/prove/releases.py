@@ -35,10 +35,12 @@ ENDS = 8
 
 
 class Unproved(Exception):
-    """An obligation is not refuted. values: of the unknowns where it fails, none if no solver found some."""
+    """An obligation is not refuted. found: whether a solver found that it fails; values: of the unknowns where it does,
+    none where it fails whatever they are."""
 
     def __init__(self, what: str, reply: Reply | None = None) -> None:
-        super().__init__(what if reply is None or reply.values else f"{what}: no solver decides")
+        self.found = reply is None or any(answer == "sat" for _, answer in reply.answers)
+        super().__init__(what if self.found else f"{what}: no solver decides")
         self.values = {} if reply is None else reply.values
         self.exact = reply is not None and reply.exact
 
@@ -113,7 +115,7 @@ def _two(host: Unknown, value: Table) -> Iterator[World]:
     """The replaced and the new record in the same part of the records or in different ones, of every division."""
     seen = World(host, ("x",), ("z",))
     list(_changes(host, value, seen))
-    parts = {part for one in seen.sums for part, _ in one.seats if part[0] != "root"}
+    parts = {part for one in seen.sums for part, _ in one.seats if not (isinstance(part, tuple) and part[0] == "root")}
     for apart in itertools.product((False, True), repeat=len(parts)):
         seats = {(part, "z"): "r1" for part, differ in zip(sorted(parts, key=str), apart, strict=True) if differ}
         yield World(host, ("x",), ("z",), seats)
@@ -286,7 +288,7 @@ def _range(host: Unknown, ways: list[Changed], bound: Fraction) -> None:
             try:
                 upper(end)
             except Unproved as problem:
-                if end == ENDS or not problem.values:
+                if end == ENDS or not problem.found:
                     raise
             else:
                 host.ends[key] = end

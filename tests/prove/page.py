@@ -208,6 +208,11 @@ unknown too. For every release z3 and cvc5 are asked whether the change can exce
 that the facts of each question do not exclude each other is asked as well. Anything else that would show a record, in
 a branch, a length, a message or the model, ends the reading.
 
+Results for the default parameters are kept (`make prove-kept`) with the fingerprint of the text and a digest of the
+reading; certificates cite them under `proofs`, beside Coq's theorem ([coq.md](coq.md)): what they cover, in what the
+run's settings or schema are others, and whether text or reading changed since, in which case they cover nothing.
+Every bound taken 2% smaller: [bounds have no room](prove-slack.md).
+
 Loops are read by induction ([ARCHITECTURE.md](../ARCHITECTURE.md)): the first round, and any later one, from any scores
 and any released values, so that a proof covers any number of rounds of the kinds that occur; `covers` says of each loop
 what. What all releases cost together is accounted for the settings' plan. Any number of nodes, candidates and records,

@@ -31,7 +31,8 @@ def certificate_page(certificate: Certificate) -> RenderableType:
     holds = certificate.established.epsilon <= certificate.claimed.epsilon * (1 + 1e-9)
     notes = [Text(f"! {note}", style="bold red") for note in certificate.notes]
     assumed = [Text(f"assuming {line}", style="dim") for line in certificate.assumptions]
-    body = Group(_promise(certificate, holds), table, *notes, *assumed)
+    cited = [Text(f"program {one.line()}", style="yellow" if one.stale else "") for one in certificate.proofs]
+    body = Group(_promise(certificate, holds), table, *notes, *cited, *assumed)
     return Panel(body, title=f"certificate, {certificate.relation.value} neighbours", border_style=_border(holds))
 
 
