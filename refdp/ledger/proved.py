@@ -134,7 +134,8 @@ def kept() -> tuple[Kept, ...]:
 
 
 def _from(row: Mapping[str, Any]) -> Kept:
-    return Kept(**{key: tuple(value) if isinstance(value, list) else value for key, value in row.items()})
+    values: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in row.items()}
+    return Kept(**values)
 
 
 def cited(paper: str, params: Any, schema: Schema, further: tuple[Kept, ...] = ()) -> tuple[Cited, ...]:
