@@ -21,7 +21,7 @@ import numpy as np
 
 from refdp.data.memory import Memory
 from refdp.data.records import Classes, Numeric, Schema, make_records
-from refdp.engines.dask import DaskPopulation
+from refdp.engines.dask import CLUSTER, DaskPopulation
 from refdp.engines.frames import LABEL, Loader
 from refdp.papers import dpboost, dpxgboost, fedgbdt, sgbdt
 from refdp.privacy.curator import Curator
@@ -82,8 +82,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         write(folder, given.rows, given.features, given.partitions)
-        environment = {"MALLOC_TRIM_THRESHOLD_": str(2**30), "OMP_NUM_THREADS": "1"}
-        dask.config.set({"distributed.nanny.pre-spawn-environ": environment})
+        dask.config.set(CLUSTER)
         found: dict[str, Any] = {}
         with (
             LocalCluster(n_workers=given.workers, threads_per_worker=1, dashboard_address=None) as cluster,

@@ -17,12 +17,14 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import accumulate
 from typing import Any
 
 from refdp.data.population import Query, Sums
 from refdp.data.records import Records
 from refdp.data.shards import Communication
+from refdp.engines.frames import joined, runs
 from refdp.engines.log import Asked, Behind, Log, Logged, Shard, total
 from refdp.errors import InvalidParameter, InvalidRecords, RefdpError
 
@@ -30,37 +32,54 @@ TRIES = 5
 """How many workers may die under one request."""
 PATIENCE = 60.0
 """Seconds to wait for a worker when none is left."""
-_TRIM = "MALLOC_TRIM_THRESHOLD_"
 _TRIM_DEFAULT = "65536"
+_TRIM, _MAP = "MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_"
+MALLOC = {_TRIM: str(2**30), _MAP: str(2**25)}
+"""Environment of workers in which arrays that come and go keep their memory. Either variable alone fixes the other at
+128 kB, so that every larger array is fetched from the system anew; without both glibc adapts by itself."""
+CLUSTER: dict[str, Any] = {
+    "distributed.nanny.pre-spawn-environ": MALLOC | {"OMP_NUM_THREADS": "1"},
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.tick.interval": "500ms",
+    "distributed.admin.system-monitor.interval": "5s",
+}
+"""Dask's configuration for a cluster of one thread a worker: by default each process samples its own stack 100 times a
+second, which costs more here than the messages do."""
 
 
 class Desk:
-    """The shards of one worker and its copy of the log; an actor."""
+    """The records of one worker and its copy of the log; an actor."""
 
     def __init__(self) -> None:
-        self._shards: dict[int, Callable[[int], Shard]] = {}
-        self._open: dict[int, Shard] = {}
+        self._waiting: dict[int, Records] = {}
+        self._shards: dict[tuple[int, ...], Shard] = {}
         self._log = Log()
 
     def open(self, number: int, records: Records) -> int:
         """Take a partition in; how many records it has."""
-        self._shards[number] = lambda start: Shard(lambda: records, start)
-        self._open.pop(number, None)
+        if not any(number in run for run in self._shards):
+            self._waiting[number] = records
         return records.size
 
     def answer(self, asked: Asked, starts: Mapping[int, int]) -> Sums | int:
         """The sum over these partitions, each with its first slot; or how much of the log is known here.
 
-        Errors: KeyError for a partition that is not here.
+        Errors: KeyError unless these are the partitions that are here.
         """
         try:
             log = self._log.follow(asked)
         except Behind as behind:
             return behind.known
-        for number, start in starts.items():
-            if number not in self._open:
-                self._open[number] = self._shards[number](start)
-        return total(self._open[number].answer(log, asked.query) for number in starts)
+        for run in runs({n: (starts[n], one.size) for n, one in self._waiting.items() if n in starts}):
+            records = joined([self._waiting.pop(number) for number in run])
+            self._shards[run] = Shard(partial(_same, records), starts[run[0]])
+        if {number for run in self._shards for number in run} != set(starts):
+            raise KeyError("other partitions than those that are here")
+        return total(shard.answer(log, asked.query) for shard in self._shards.values())
+
+
+def _same(records: Records) -> Records:
+    return records
 
 
 class DaskPopulation(Logged):
@@ -140,7 +159,7 @@ class DaskPopulation(Logged):
     def _result(self, address: str, future: Any) -> Sums | int:
         while True:
             try:
-                answer: Sums | int = future.result(timeout=5)
+                answer: Sums | int = future.result(timeout=1)
                 return answer
             except TimeoutError:
                 if not self._lives(address, settle=0.0):
@@ -169,11 +188,17 @@ class DaskPopulation(Logged):
 
     def _lose(self, gone: Iterable[str]) -> None:
         """Others load what these had."""
-        self.lost += len(set(gone))
-        for address in gone:
-            self._desks.pop(address, None)
-            self._known.pop(address, None)
-        self._place([number for number, home in self._home.items() if home in gone])
+        self._place([number for address in gone for number in self._left_by(address)])
+
+    def _left_by(self, address: str) -> list[int]:
+        """The partitions of a worker that is gone: nobody has them now."""
+        self.lost += 1
+        self._desks.pop(address, None)
+        self._known.pop(address, None)
+        left = [number for number, home in self._home.items() if home == address]
+        for number in left:
+            del self._home[number]
+        return left
 
     def _place(self, numbers: Iterable[int]) -> None:
         """Load partitions on the workers that are there, a few a worker at a time, so that few are held twice."""
@@ -200,11 +225,7 @@ class DaskPopulation(Logged):
                     raise failed
                 alive = self._workers()
                 for address in [address for address in self._desks if address not in alive]:
-                    self._lose_desk(address)
-
-    def _lose_desk(self, address: str) -> None:
-        self._desks.pop(address, None)
-        self._known.pop(address, None)
+                    waiting += self._left_by(address)  # what it had before this batch, too
 
     def _target(self, number: int, workers: int) -> int:
         """Neighbouring partitions on one worker."""
@@ -262,9 +283,8 @@ def client_for(address: str | None = None, *, processes: bool = False) -> Iterat
         return
     import dask
 
-    environment = {_TRIM: str(2**30), "OMP_NUM_THREADS": "1"}
     with (
-        dask.config.set({"distributed.nanny.pre-spawn-environ": environment}),
+        dask.config.set(CLUSTER),
         distributed.LocalCluster(
             n_workers=os.cpu_count() or 1, threads_per_worker=1, processes=processes, dashboard_address=None
         ) as cluster,
@@ -273,13 +293,16 @@ def client_for(address: str | None = None, *, processes: bool = False) -> Iterat
         yield client
 
 
-def _trimming() -> str | None:
-    return os.environ.get(_TRIM)
+def _malloc() -> tuple[str | None, str | None]:
+    return os.environ.get(_TRIM), os.environ.get(_MAP)
 
 
 def warn_about_trimming(client: Any) -> None:
-    """Warns: RuntimeWarning where workers give memory back to the system after every array, as Dask has them do."""
-    if _TRIM_DEFAULT in client.run(_trimming).values():
-        text = f"{_TRIM}={_TRIM_DEFAULT}, Dask's default, makes workers several times slower here; start them with"
-        config = "dask.config.set({'distributed.nanny.pre-spawn-environ': {'" + _TRIM + "': '1073741824'}})"
-        warnings.warn(f"{text} {config}, or that variable in their environment", RuntimeWarning, stacklevel=3)
+    """Warns: RuntimeWarning where workers fetch every array from the system anew, as Dask's default has them do."""
+    trims = {trim for trim, mapped in client.run(_malloc).values() if trim is not None and mapped is None}
+    if trims:
+        trim = sorted(trims)[0]
+        default = ", Dask's default," if trim == _TRIM_DEFAULT else f" without {_MAP}"
+        text = f"{_TRIM}={trim}{default} makes workers several times slower here; start them with"
+        config = f"dask.config.set({{'distributed.nanny.pre-spawn-environ': {MALLOC}}})"
+        warnings.warn(f"{text} {config}, or these variables in their environment", RuntimeWarning, stacklevel=3)

@@ -1,7 +1,8 @@
-"""Data frames in partitions as records: each partition alone, by the public schema."""
+"""Data frames in partitions as records: each partition alone, by the public schema; neighbours together."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,3 +45,35 @@ def labels(column: Any, schema: Schema) -> Floats:
         return np.asarray(column, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         raise InvalidRecords("a label is no number; every record needs a finite label") from None
+
+
+# --- Neighbouring partitions ---
+
+
+def runs(places: Mapping[int, tuple[int, int]]) -> list[tuple[int, ...]]:
+    """Partitions whose slots follow one another, as tuples. places: first slot and number of records of each.
+
+    One shard of them sums once where each alone would: a table of bins has the same size, however few its records.
+    """
+    found: list[list[int]] = []
+    end = -1
+    for number in sorted(places, key=lambda one: (places[one][0], one)):
+        start, size = places[number]
+        if start != end:
+            found.append([])
+        found[-1].append(number)
+        end = start + size
+    return [tuple(run) for run in found]
+
+
+def joined(parts: list[Records]) -> Records:
+    """One after the other; `parts` is emptied, so that little is held twice."""
+    if len(parts) == 1:
+        return parts.pop()
+    first, rows, clamped = parts[0], sum(part.size for part in parts), sum(part.clamped for part in parts)
+    x, y = np.empty((rows, first.x.shape[1]), order="F"), np.empty(rows)
+    while parts:
+        part = parts.pop()
+        x[rows - part.size : rows], y[rows - part.size : rows] = part.x, part.y
+        rows -= part.size
+    return Records(first.schema, x, y, clamped)

@@ -6,6 +6,8 @@ import importlib.util
 import json
 import os
 import signal
+import subprocess
+import sys
 import warnings
 from collections.abc import Iterator
 from itertools import pairwise
@@ -16,7 +18,8 @@ import numpy as np
 import pytest
 
 import refdp
-from refdp.data.records import Categorical, Classes, Interval, Numeric, Schema
+from refdp.data.memory import Memory
+from refdp.data.records import Categorical, Classes, Interval, Numeric, Schema, make_records
 from refdp.errors import InvalidParameter, InvalidRecords
 from refdp.faces.cli import expanded, run
 from refdp.papers import dpboost, dpxgboost, sgbdt
@@ -32,8 +35,9 @@ import pandas as pd
 from dask import dataframe as dd
 from distributed import Client, LocalCluster
 
-from refdp.engines.dask import DaskPopulation
-from refdp.engines.frames import LABEL, Loader
+from refdp.engines.dask import CLUSTER, MALLOC, DaskPopulation, warn_about_trimming
+from refdp.engines.frames import LABEL, Loader, joined, runs
+from refdp.engines.journal import ReleaseJournal
 
 pytestmark = [
     pytest.mark.filterwarnings("default"),
@@ -59,10 +63,9 @@ def partitions(frame: pd.DataFrame) -> Any:
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[Any]:
-    """Two processes, each replaced when it is killed; Dask's default for giving memory back."""
+    """Two processes, each replaced when it is killed."""
     with (
-        dask.config.set({"distributed.worker.daemon": True, "distributed.nanny.pre-spawn-environ":
-                         {"MALLOC_TRIM_THRESHOLD_": "1073741824"}}),
+        dask.config.set(CLUSTER | {"distributed.worker.daemon": True}),
         LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
         Client(cluster) as client,
     ):  # fmt: skip
@@ -173,6 +176,10 @@ def put(name: str, value: str) -> None:
     os.environ[name] = value
 
 
+def unset(name: str) -> None:
+    os.environ.pop(name, None)
+
+
 class Killing(SampleSource):
     """Kills a process when it is asked for one of these releases."""
 
@@ -188,14 +195,14 @@ class Killing(SampleSource):
 
 
 class Fragile(Loader):
-    """Its process dies at the first partition that is loaded anywhere."""
+    """Every load takes a file out of a folder; the process that takes the last one dies."""
 
     def __call__(self, part: Any) -> Any:
-        try:
-            Path(os.environ["REFDP_FRAGILE"]).unlink()
-            os.kill(os.getpid(), signal.SIGKILL)
-        except (FileNotFoundError, KeyError):
-            pass
+        left = sorted(Path(os.environ["REFDP_FRAGILE"]).iterdir()) if "REFDP_FRAGILE" in os.environ else []
+        for file in left[:1]:
+            file.unlink(missing_ok=True)
+            if len(left) == 1:
+                os.kill(os.getpid(), signal.SIGKILL)
         return super().__call__(part)
 
 
@@ -223,21 +230,63 @@ def test_a_killed_worker_changes_nothing(client: Any, paper: str, when: tuple[in
     assert calm[3] == 0 < hit[3]
 
 
-def test_a_worker_that_is_killed_while_it_loads_changes_nothing(client: Any, tmp_path: Path) -> None:
-    marker = tmp_path / "once"
-    marker.touch()
-    client.run(put, "REFDP_FRAGILE", str(marker))
+@pytest.mark.parametrize("load", [1, 5], ids=["the first", "the fifth"])
+def test_a_worker_that_is_killed_while_it_loads_changes_nothing(client: Any, tmp_path: Path, load: int) -> None:
+    """Four partitions are loaded at a time: with the fifth those go that the worker had before."""
+    for number in range(load):
+        (tmp_path / str(number)).touch()
+    client.run(put, "REFDP_FRAGILE", str(tmp_path))
     assert trained(client, "sgbdt", (), Fragile)[:3] == trained(client, "sgbdt", ())[:3]
-    assert not marker.exists()
+    assert not list(tmp_path.iterdir())
 
 
-def test_dasks_default_for_giving_memory_back_is_warned_about(client: Any) -> None:
-    client.run(put, "MALLOC_TRIM_THRESHOLD_", "65536")
+def test_a_killed_driver_goes_on_from_its_journal(client: Any, tmp_path: Path) -> None:
+    """The same model as in memory, every release seen once or again the same, and none beside those of one run."""
+    from tests.engines import driver
+
+    frame = table()
+    for number, (low, high) in enumerate([(0, 150), (150, 400)]):
+        frame.iloc[low:high].rename(columns={"y": LABEL}).to_parquet(tmp_path / f"{number}.parquet")
+    whole = tmp_path / "whole"
+    whole.mkdir()
+    released = driver.life(Memory(Loader(SCHEMA)(frame.rename(columns={"y": LABEL}))), whole, 10**9)
+    command = [sys.executable, "-m", "tests.engines.driver", client.scheduler.address, str(tmp_path)]
+    assert subprocess.run([*command, "3"], timeout=300).returncode == -signal.SIGKILL
+    assert subprocess.run([*command, "1000000000"], timeout=300).returncode == 0
+    assert (tmp_path / "model").read_bytes() == (whole / "model").read_bytes()
+    seen, expected = [(one / "outside").read_text().splitlines() for one in (tmp_path, whole)]
+    assert sorted(set(seen)) == sorted(expected) and len(seen) == len(expected) + 3
+    with ReleaseJournal(tmp_path / "journal", "driver", secret=driver.SECRET) as journal:
+        assert journal.released == released
+
+
+@pytest.mark.parametrize(
+    ("trim", "message"),
+    [("65536", "=65536, Dask's default"), ("1073741824", "=1073741824 without MALLOC_MMAP_THRESHOLD_")],
+)
+def test_workers_that_fetch_every_array_anew_are_warned_about(client: Any, trim: str, message: str) -> None:
+    client.run(unset, "MALLOC_MMAP_THRESHOLD_")
+    client.run(put, "MALLOC_TRIM_THRESHOLD_", trim)
     try:
-        with pytest.warns(RuntimeWarning, match="MALLOC_TRIM_THRESHOLD_=65536, Dask's default.*pre-spawn-environ"):
+        with pytest.warns(RuntimeWarning, match=f"MALLOC_TRIM_THRESHOLD_{message}.*pre-spawn-environ.*MALLOC_MMAP"):
             trained(client, "sgbdt", ())
     finally:
-        client.run(put, "MALLOC_TRIM_THRESHOLD_", "1073741824")
+        for name, value in MALLOC.items():
+            client.run(put, name, value)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        warn_about_trimming(client)
+
+
+def test_neighbouring_partitions_are_one_shard() -> None:
+    assert runs({0: (0, 0), 1: (0, 5), 2: (5, 0), 3: (5, 2), 5: (9, 4), 6: (13, 1)}) == [(0, 1, 2, 3), (5, 6)]
+    schema = Schema((Numeric("a", 0, 1), Numeric("b", -3, 3)), Classes(("no", "yes")))
+    rng = np.random.default_rng(1)
+    parts = [make_records(schema, rng.normal(size=(rows, 2)), rng.integers(0, 2, rows)) for rows in (3, 1, 4)]
+    x, y = np.concatenate([part.x for part in parts]), np.concatenate([part.y for part in parts])
+    moved = sum(part.clamped for part in parts)
+    whole = joined(parts)
+    assert np.array_equal(whole.x, x) and np.array_equal(whole.y, y) and whole.clamped == moved > 0 and not parts
 
 
 # --- The command line -------------------------------------------------------------------------------------------------
