@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
+from typing import Any
 
 import sympy
 
@@ -12,25 +14,49 @@ from proofs.checker.statements import AtMost, Real
 from proofs.checker.tightness import Tight
 from proofs.composition.releases import laplace_loss
 from proofs.dpxgboost.splits import TENTH
-from refdp.data.numbers import exp
-from refdp.papers.published import dpxgboost as printed
+from refdp.accounting import pure
+from refdp.noise.calibration import before_sampling
+from refdp.papers import dpxgboost as paper
 
 ODDS, RATE = Real("t"), Real("q")
+E = sympy.Symbol("e", positive=True)
+
+
+def amplified_odds(t: Any, q: Any) -> Any:
+    """1 + q (t - 1), t = e^epsilon: the largest likelihood ratio of a mechanism on a sample."""
+    return 1 + pure.sampled_excess(t - 1, q)
+
+
+def tree_total(epsilon: Any, parts: Mapping[str, Any], depth: int) -> Any:
+    """What all releases of one tree cost together, the levels' shares any numbers of sum 1."""
+    free = [sympy.Symbol(f"w_{level}", positive=True) for level in range(depth - 1)]
+    tree = paper.tree_budget(epsilon, parts, [*free, 1 - sum(free)])
+    return tree.sketch + sum(tree.splits) + sum(tree.counts) + tree.leaves
+
 
 BUDGET = (
     Proposition(
         "dpxgboost/budget",
         "section 4.4",
         "A third for the sketch, a third over the h levels and a third for the leaves add up to the tree's epsilon.",
-        about=(printed.tree_cost, printed.third, printed.level_epsilon),
+        about=(paper.tree_budget, paper.budget_of),
         evidence=(
             Identity(
-                "e h",
-                lambda e, h: printed.tree_cost(printed.third(e), printed.level_epsilon(e, h), printed.third(e), h),
+                "e",
+                lambda e: tree_total(e, {"sketch": 1, "splits": 1, "counts": 0, "leaves": 1}, 4),
                 lambda e: e,
                 positive=True,
+                label="thirds over four levels",
+            ),
+            Identity(
+                "e k s c l",
+                lambda e, k, s, c, l: tree_total(e, {"sketch": k, "splits": s, "counts": c, "leaves": l}, 3),
+                lambda e: e,
+                positive=True,
+                label="any other parts, child counts among them, over three levels",
             ),
         ),
+        gloss="Levels have shares of sum 1, and each is charged once.",
     ),
     Proposition(
         "dpxgboost/tree",
@@ -85,13 +111,13 @@ SUBSAMPLING = (
         "section 4.4",
         "An epsilon-DP mechanism on a fraction q of the rows without replacement is log(1 + q (e^epsilon - 1))-DP.",
         ADD_REMOVE,
-        about=(printed.amplified_odds,),
+        about=(pure.sampled_excess, pure.amplified),
         evidence=(
             Counterexample(
                 AtMost(
                     (ODDS, RATE),
                     lambda t: (2 + t ** (laplace_loss(1, -1, 1, Fraction(1)))) / 3,
-                    lambda t, q: printed.amplified_odds(t, q),
+                    lambda t, q: amplified_odds(t, q),
                     lambda t, q: (t >= 1, 2 * q == 1),
                 ),
                 {"t": 2, "q": Fraction(1, 2)},
@@ -108,13 +134,13 @@ SUBSAMPLING = (
         "section 4.4, repaired",
         "An epsilon-DP mechanism on rows kept independently with probability q is log(1 + q (e^epsilon - 1))-DP.",
         ADD_REMOVE,
-        about=(printed.amplified_odds,),
+        about=(pure.sampled_excess, pure.amplified),
         evidence=(
             Proved(
                 AtMost(
                     (Real("without"), Real("sampled"), ODDS, RATE),
                     lambda without, sampled, q: ((1 - q) * without + q * sampled) / without,
-                    lambda t, q: printed.amplified_odds(t, q),
+                    lambda t, q: amplified_odds(t, q),
                     lambda without, sampled, t, q: (without > 0, t >= 1, q > 0, q <= 1, sampled <= t * without),
                 ),
                 tight=Tight(
@@ -130,16 +156,13 @@ SUBSAMPLING = (
                 AtMost(
                     (Real("without"), Real("sampled"), ODDS, RATE),
                     lambda without, sampled, q: without / ((1 - q) * without + q * sampled),
-                    lambda t, q: printed.amplified_odds(t, q),
+                    lambda t, q: amplified_odds(t, q),
                     lambda without, sampled, t, q: (
                         *(without > 0, sampled > 0, t >= 1, q > 0, q <= 1),
                         without <= t * sampled,
                     ),
                 ),
                 label="and the other way",
-            ),
-            Identity(
-                "e q", lambda e, q: sympy.exp(printed.amplified(e, q)), lambda e, q: printed.amplified_odds(exp(e), q)
             ),
         ),
         argument="The other rows' inclusion is held fixed; mixtures of both sides keep the bound.",
@@ -149,7 +172,7 @@ SUBSAMPLING = (
         "section 4.4",
         "An epsilon-DP mechanism on a fraction q of the rows without replacement is log(1 + q (e^epsilon - 1))-DP.",
         REPLACE_ONE,
-        about=(printed.amplified_odds,),
+        about=(pure.sampled_excess, pure.amplified),
         evidence=(
             Proved(
                 AtMost(
@@ -157,7 +180,7 @@ SUBSAMPLING = (
                     lambda without, sampled, other, q: (
                         ((1 - q) * without + q * sampled) / ((1 - q) * without + q * other)
                     ),
-                    lambda t, q: printed.amplified_odds(t, q),
+                    lambda t, q: amplified_odds(t, q),
                     lambda without, sampled, other, t, q: (
                         *(without > 0, sampled > 0, other > 0, t >= 1, q > 0, q <= 1),
                         *(sampled <= t * without, sampled <= t * other),
@@ -182,13 +205,13 @@ SUBSAMPLING = (
         "section 4.4",
         "A mechanism calibrated for added records may be used with sampling without replacement at the same rate.",
         REPLACE_ONE,
-        about=(printed.amplified_odds,),
+        about=(pure.sampled_excess, pure.amplified),
         evidence=(
             Counterexample(
                 AtMost(
                     (ODDS, RATE),
-                    lambda t, q: printed.amplified_odds(t ** laplace_loss(1, -1, 1, Fraction(1)), q),
-                    lambda t, q: printed.amplified_odds(t, q),
+                    lambda t, q: amplified_odds(t ** laplace_loss(1, -1, 1, Fraction(1)), q),
+                    lambda t, q: amplified_odds(t, q),
                     lambda t, q: (t >= 1, q > 0, q <= 1),
                 ),
                 {"t": 2, "q": TENTH},
@@ -201,13 +224,13 @@ SUBSAMPLING = (
         "dpxgboost/subsampling-small",
         "section 4.4",
         "As epsilon gets small the amplified epsilon is of the order of q epsilon.",
-        about=(printed.amplified,),
+        about=(pure.sampled_excess, pure.amplified),
         evidence=(
             Identity(
                 "q",
                 lambda q: sympy.limit(
-                    printed.amplified(sympy.Symbol("e", positive=True), q) / sympy.Symbol("e", positive=True),
-                    sympy.Symbol("e", positive=True),
+                    sympy.log(amplified_odds(sympy.exp(E), q)) / E,
+                    E,
                     0,
                 ),
                 lambda q: q,
@@ -220,11 +243,11 @@ SUBSAMPLING = (
         "dpxgboost/subsampling-calibration",
         "section 4.4",
         "A tree of log(1 + (e^epsilon - 1)/q) is epsilon-DP once subsampled.",
-        about=(printed.amplified_odds, printed.unamplified_odds),
+        about=(pure.sampled_excess, pure.unsampled_excess, before_sampling),
         evidence=(
             Identity(
                 "t q",
-                lambda t, q: printed.amplified_odds(printed.unamplified_odds(t, q), q),
+                lambda t, q: amplified_odds(1 + pure.unsampled_excess(t - 1, q), q),
                 lambda t: t,
                 positive=True,
             ),

@@ -71,12 +71,12 @@ BUDGET = (
         "inprivate/algorithm-1-line-10",
         "Alg. 1, l. 1, 2 and 10",
         "With epsilon_1 in the exponent at every level, the queries add up to epsilon_1 + epsilon_2.",
-        about=(printed.tree_cost,),
+        gloss="d - 1 levels, then two queries of the leaves.",
         evidence=(
             Counterexample(
                 ForAll(
                     (Real("e"), Real("v"), Count("d", start=2)),
-                    lambda e, v, d: printed.tree_cost(e, v / 2, d) == e + v,
+                    lambda e, v, d: (d - 1) * e + 2 * (v / 2) == e + v,
                     lambda e, v: (e > 0, v > 0),
                 ),
                 {"e": HALF, "v": HALF, "d": 6},
@@ -88,11 +88,11 @@ BUDGET = (
         "inprivate/budget",
         "Theorem 7, proof",
         "With epsilon_1/(d - 1) a level and epsilon_2/2 a leaf query, the queries add up to epsilon_1 + epsilon_2.",
-        about=(printed.tree_cost, paper.level_epsilon),
+        about=(paper.level_epsilon,),
         evidence=(
             Identity(
                 "e v d",
-                lambda e, v, d: printed.tree_cost(paper.level_epsilon(e, d), v / 2, d),
+                lambda e, v, d: (d - 1) * paper.level_epsilon(e, d) + 2 * (v / 2),
                 lambda e, v: e + v,
             ),
         ),

@@ -13,9 +13,16 @@ from proofs.dpboost.gains import child
 from proofs.sgbdt.noise import whitened
 from refdp.papers import sgbdt
 from refdp.papers.published import sgbdt as printed_sgbdt
-from refdp.papers.published.sgbdt import leaf_noise, mean_leaf
+from refdp.papers.published.sgbdt import mean_leaf
 
 HALF = Fraction(1, 2)
+
+
+def leaf_noise(v: Any, b: Any, hb: Any, r1: Any) -> Any:
+    """v_g + v^2 v_h, first order in the noise: the variance of a leaf of value v, times its squared support."""
+    return sgbdt.gradient_variance(b, r1, 1) + v * v * sgbdt.support_variance(hb, r1, 1)
+
+
 MEAN = (Count("n"), Real("G"), Real("g"), Real("lam"))
 MEAN_REPLACED = (Count("n"), Real("G"), Real("g"), Real("e"), Real("lam"))
 
@@ -141,7 +148,7 @@ PROPOSITIONS = (
         "sgbdt/weights",
         "slide Non-spherical noise: budget can be shifted",
         "r1/r2 = |v| h*/g* makes the noise of a leaf of value v smallest, to first order in the noise.",
-        about=(leaf_noise, printed_sgbdt.optimum_ratio),
+        about=(sgbdt.gradient_variance, sgbdt.support_variance, printed_sgbdt.optimum_ratio),
         evidence=(
             Proved(
                 ForAll(

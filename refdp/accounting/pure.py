@@ -36,6 +36,7 @@ from refdp.accounting.releases import (
     SuppliedCost,
 )
 from refdp.accounting.rounding import TINY, ceiling, upwards
+from refdp.data.numbers import Number
 from refdp.privacy.events import Plan, Relation
 
 
@@ -89,7 +90,17 @@ def amplified(epsilon: float, rate: float) -> float:
     """log(1 + q (exp(ε) - 1)), rounded upwards (Balle, Barthe, Gaboardi 2018); never above ε."""
     if epsilon > 700:
         return epsilon
-    return min(epsilon, upwards(math.log1p(rate * math.expm1(epsilon))))
+    return min(epsilon, upwards(math.log1p(sampled_excess(math.expm1(epsilon), rate))))
+
+
+def sampled_excess(excess: Number, rate: Number) -> Number:
+    """q x: the excess x = e^ε - 1 of the largest likelihood ratio over 1, once a record is there at the rate q."""
+    return rate * excess
+
+
+def unsampled_excess(excess: Number, rate: Number) -> Number:
+    """x / q: the inverse of `sampled_excess`, which calibrates what runs on a sample."""
+    return excess / rate
 
 
 def _total(items: list[tuple[Fraction | None, int]]) -> Fraction | None:

@@ -13,6 +13,7 @@ import numpy as np
 
 from refdp.accounting import conversion
 from refdp.accounting import gaussian as exact_gaussian
+from refdp.accounting.pure import unsampled_excess
 from refdp.data import numbers
 from refdp.data.numbers import greatest
 from refdp.errors import InvalidParameter
@@ -103,7 +104,7 @@ def before_sampling(epsilon: float, rate: float) -> float:
     """log(1 + (e^epsilon - 1)/rate): what a tree on a sample may cost, without cancellation or overflow."""
     if epsilon >= 500:
         return float(epsilon - numbers.log(rate))
-    return float(numbers.log1p(numbers.expm1(epsilon) / rate))
+    return float(numbers.log1p(unsampled_excess(numbers.expm1(epsilon), rate)))
 
 
 def geometric(ratio: float, count: int) -> list[float]:

@@ -21,7 +21,7 @@ whose leaves have Laplace noise; every tree on a secret sample of the records.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
@@ -436,13 +436,17 @@ def budget_of(params: Params, schema: Schema) -> Budget:
     whole, score = sum(parts.values()), total_epsilon(params, schema) / schema.scores
     once = score * parts.pop("sketch") / whole if params.sketch_per == "run" else 0.0
     shares = geometric(params.tree_growth, params.trees)
-    trees, levels = [], geometric(params.level_growth, params.depth)
-    for share in shares:
-        unit = before_sampling((score - once) * share, params.subsample) / sum(parts.values())
-        splits = tuple(unit * parts["splits"] * part for part in levels)
-        counts = tuple(unit * parts["counts"] / params.depth for _ in levels) if parts["counts"] else ()
-        trees.append(TreeBudget(unit * parts.get("sketch", 0.0), splits, counts, unit * parts["leaves"]))
-    return Budget(once, tuple(trees))
+    levels = geometric(params.level_growth, params.depth)
+    rate, run = params.subsample, score - once
+    return Budget(once, tuple(tree_budget(before_sampling(run * share, rate), parts, levels) for share in shares))
+
+
+def tree_budget(epsilon: Number, parts: Mapping[str, Number], levels: Sequence[Number]) -> TreeBudget:
+    """What each release of a tree may cost: epsilon in proportion to the parts, levels with these shares of theirs."""
+    unit = epsilon / sum(parts.values())
+    splits = tuple(unit * parts["splits"] * share for share in levels)
+    counts = tuple(unit * parts["counts"] / len(levels) for _ in levels) if parts["counts"] else ()
+    return TreeBudget(unit * parts.get("sketch", 0.0), splits, counts, unit * parts["leaves"])
 
 
 @lru_cache(maxsize=64)

@@ -12,10 +12,11 @@ from refdp.accounting import account, pure_epsilon
 from refdp.data.records import Categorical, Numeric, Schema
 from refdp.errors import InvalidParameter
 from refdp.ledger.claims import ESTABLISHED
+from refdp.accounting.pure import amplified
 from refdp.noise.calibration import before_sampling
 from refdp.papers import dpxgboost
 from refdp.papers.dpxgboost import budget_of
-from refdp.papers.published.dpxgboost import AS_PUBLISHED, amplified, third, tree_cost, unamplified_odds
+from refdp.papers.published.dpxgboost import AS_PUBLISHED
 from refdp.privacy.curator import Curator
 from refdp.privacy.events import Relation, expand, releases
 from refdp.privacy.sources import SampleSource
@@ -67,10 +68,10 @@ def test_thirds_are_the_papers() -> None:
     """Section 4.4: a third each for sketch, levels and leaves; amplified again to epsilon."""
     given = params(subsample=0.1, epsilon=1.5)
     (tree, *_) = budget_of(given, records(TARGETS[0]).schema).trees
-    whole = math.log(unamplified_odds(math.exp(0.5), 0.1))
-    assert tree.sketch == pytest.approx(third(whole)) and tree.leaves == pytest.approx(third(whole))
-    assert tree.splits == pytest.approx((third(whole) / 2,) * 2)
-    assert amplified(tree_cost(tree.sketch, tree.splits[0], tree.leaves, 2), 0.1) == pytest.approx(0.5)
+    whole = math.log(1 + (math.exp(0.5) - 1) / 0.1)
+    assert tree.sketch == pytest.approx(whole / 3) and tree.leaves == pytest.approx(whole / 3)
+    assert tree.splits == pytest.approx((whole / 6,) * 2)
+    assert amplified(tree.sketch + sum(tree.splits) + tree.leaves, 0.1) == pytest.approx(0.5)
     assert before_sampling(600.0, 0.5) == pytest.approx(600 + math.log(2)) and before_sampling(1.0, 1.0) == 1.0
 
 

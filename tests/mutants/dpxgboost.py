@@ -225,12 +225,12 @@ MUTANTS = (
     _mutant(
         "a level's budget not divided by the depth",
         "splits of level 0",
-        {f"{PAPER}:budget_of": edit(('unit * parts["splits"] * part for', 'unit * parts["splits"] for'))},
+        {f"{PAPER}:tree_budget": edit(('unit * parts["splits"] * share for', 'unit * parts["splits"] for'))},
     ),
     _mutant(
         "amplification counted twice",
         "sketch",
-        {"refdp.noise.calibration:before_sampling": edit(("expm1(epsilon) / rate", "expm1(epsilon) / rate / rate"))},
+        {"refdp.noise.calibration:before_sampling": edit(("expm1(epsilon), rate", "expm1(epsilon), rate**2"))},
     ),
     _mutant(
         "medians charged once for all features",

@@ -89,8 +89,8 @@ MUTANTS: Mapping[str, tuple[Edit, ...]] = {
         ("dpxgboost:gains", "left - missing, right + missing", "left + missing, right - missing"),
         ("dpxgboost:gains", "one[1], other[0], other[1]", "other[1], other[0], one[1]"),
         ("dpxgboost:bin_weights", "column[1:]", "column[:-1]"),
-        ("dpxgboost:budget_of", 'unit * parts["leaves"]', '2 * unit * parts["leaves"]'),
-        ("dpxgboost:budget_of", "(score - once) * share", "(score - once)"),
+        ("dpxgboost:tree_budget", 'unit * parts["leaves"]', '2 * unit * parts["leaves"]'),
+        ("dpxgboost:budget_of", "run * share", "run"),
     ),
     "fedgbdt": (
         ("fedgbdt:leaf_weight", "-gradient_sum", "gradient_sum"),

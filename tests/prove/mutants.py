@@ -121,7 +121,7 @@ NEW: Mapping[str, tuple[Mutant, ...]] = {
         _mutant("leaves without noise", {f"{X}:leaf_values": edit(
             ('return curator.release("leaves", charge, value)', "return value"))}),
         _mutant("amplification by the square of the rate", {f"{X}:budget_of": edit(
-            ("share, params.subsample)", "share, params.subsample**2)"))}),
+            ("run * share, rate)", "run * share, rate**2)"))}),
         _mutant("sketch of the exact weights", {f"{X}:sketch": edit(
             ('curator.release("sketch", params.sketch_charge(schema, epsilon), np.concatenate(weights))',
              "np.concatenate(weights)"))}),

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from refdp.data import candidates as grids
-from refdp.data.numbers import Number, absolute, exp, log, maximum, rounded_up
+from refdp.data.numbers import Number, absolute, log, maximum, rounded_up
 from refdp.data.population import COUNT, Nodes, Population, values
 from refdp.data.records import Floats, Schema
 from refdp.papers import dpxgboost
@@ -206,36 +206,3 @@ def noisy_average_loss_bound(epsilon: Number, regularisation: Number) -> Number:
 def sketch_scale_as_published(epsilon: Number, features: Number) -> Number:
     """m / ε_sketch: scale of the Laplace noise of every bin   (Grislain and Gonzalvez 2021, section 4.4)."""
     return features / epsilon
-
-
-def third(epsilon: Number) -> Number:
-    """ε / 3: the part of a tree's budget for the sketch, for all splits, for the leaves   (section 4.4)."""
-    return epsilon / 3
-
-
-def level_epsilon(epsilon: Number, depth: Number) -> Number:
-    """ε / (3 h): the part of a tree's budget for the splits of one level, h the maximum depth   (section 4.4)."""
-    return third(epsilon) / depth
-
-
-def tree_cost(sketch: Number, level: Number, leaf: Number, depth: Number) -> Number:
-    """ε_sketch + h ε_exponential + ε_leaf: basic composition inside a tree   (section 4.4)."""
-    return sketch + depth * level + leaf
-
-
-def amplified(epsilon: Number, rate: Number) -> Number:
-    """log(1 + γ (e^ε - 1))   (Balle, Barthe, Gaboardi 2018; section 4.4).
-
-    Poisson sampling: add-remove for the mechanism and the result. Without replacement: replace-one for both.
-    """
-    return log(amplified_odds(exp(epsilon), rate))
-
-
-def amplified_odds(odds: Number, rate: Number) -> Number:
-    """1 + γ (t - 1), t = e^ε: amplification as a rational function of the largest likelihood ratio."""
-    return 1 + rate * (odds - 1)
-
-
-def unamplified_odds(odds: Number, rate: Number) -> Number:
-    """1 + (t - 1) / γ: the inverse of `amplified_odds`, which calibrates a tree under subsampling."""
-    return 1 + (odds - 1) / rate

@@ -212,11 +212,6 @@ def queries(depth: Number) -> Number:
     return (depth - 1) + 2
 
 
-def tree_cost(split_epsilon: Number, leaf_epsilon: Number, depth: Number) -> Number:
-    """(d - 1) split_epsilon + 2 leaf_epsilon: what the queries of one tree add up to   (Theorem 7's proof)."""
-    return (depth - 1) * split_epsilon + 2 * leaf_epsilon
-
-
 def halves_by_index(count: int, rounds: int) -> list[range]:
     """Rows of each round: the first half of what remains, rounded up   (Zhao et al. 2018, section VI-B).
 

@@ -98,11 +98,6 @@ def optimum_ratio(value: Number, gradient_bound: Number, hessian_bound: Number) 
     return maximum(value, -value) * hessian_bound / gradient_bound
 
 
-def leaf_noise(value: Number, gradient_bound: Number, hessian_bound: Number, r1: Number) -> Number:
-    """(v_g + v^2 v_h) 2 / sigma^2 = g*^2 / r2 + v^2 h*^2 / r1: what `optimum_ratio` minimises over r1 in (0, 1)."""
-    return gradient_bound * gradient_bound / (1 - r1) + value * value * hessian_bound * hessian_bound / r1
-
-
 def mean_leaf(gradient_sum: Number, count: Number, regularisation: Number) -> Number:
     """G / max(lambda, n): the leaf value of prior work (slide "Differentially private leaf computation")."""
     return gradient_sum / maximum(count, regularisation)
