@@ -49,8 +49,8 @@ BUDGET = (
                 label="thirds over four levels",
             ),
             Identity(
-                "e k s c l",
-                lambda e, k, s, c, l: tree_total(e, {"sketch": k, "splits": s, "counts": c, "leaves": l}, 3),
+                "e k s c v",
+                lambda e, k, s, c, v: tree_total(e, {"sketch": k, "splits": s, "counts": c, "leaves": v}, 3),
                 lambda e: e,
                 positive=True,
                 label="any other parts, child counts among them, over three levels",

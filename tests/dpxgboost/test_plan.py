@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from refdp.accounting import account, pure_epsilon
+from refdp.accounting.pure import amplified
 from refdp.data.records import Categorical, Numeric, Schema
 from refdp.errors import InvalidParameter
 from refdp.ledger.claims import ESTABLISHED
-from refdp.accounting.pure import amplified
 from refdp.noise.calibration import before_sampling
 from refdp.papers import dpxgboost
 from refdp.papers.dpxgboost import budget_of
