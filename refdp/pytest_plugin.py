@@ -68,7 +68,7 @@ class EntryPoint(pytest.Item):
     """One entry point of an audit: it fails for a violation that accepted.json beside the file does not accept."""
 
     def runtest(self) -> None:
-        """Audit it."""
+        """Audit it. Errors: Violated."""
         from refdp.audit.package import audit_package
 
         accepted = self.path.with_name("accepted.json")

@@ -40,7 +40,10 @@ class Block:
 
 
 def tally(gained: Sequence[Mask], paid: Sequence[Mask]) -> Floats:
-    """A block's table from a mask of pairs for each event: whether it happened where it is likelier, and where not."""
+    """A block's table from a mask of pairs for each event: whether it happened where it is likelier, and where not.
+
+    Masks of shape (pairs,), one for each event; table of shape (WAYS + 1, WAYS + 1), counts of pairs by both.
+    """
     cells = np.sum(gained, axis=0) * (WAYS + 1) + np.sum(paid, axis=0)
     return np.bincount(cells, minlength=(WAYS + 1) ** 2).reshape(_PAID.shape).astype(np.float64)
 
@@ -61,7 +64,7 @@ class Chances:
 
 
 def expected(first: Chances, second: Chances, pairs: int) -> Floats:
-    """The table that pairs of runs would give if these were the chances."""
+    """The table that pairs of runs would give if these were the chances. The table has the shape of `tally`."""
     table = np.zeros(_PAID.shape)
     for gained, paid in np.ndindex(2, 2):
         table[gained : gained + 2, paid : paid + 2] += first.joint[gained, paid] * second.joint
@@ -69,7 +72,10 @@ def expected(first: Chances, second: Chances, pairs: int) -> Floats:
 
 
 def stake(table: Floats, ways: int, delta: float, error: float, claimed: float | None) -> Block:
-    """The bet that gains most if the pairs turn out like this table: against the claim, or else for the best bound."""
+    """The bet that gains most if the pairs turn out like this table: against the claim, or else for the best bound.
+
+    table: shape as of `tally`.
+    """
     blocks = [Block(table, float(bet), ways) for bet in BETS / ways]
     return max(blocks, key=lambda block: promise(block, delta, error, claimed))
 

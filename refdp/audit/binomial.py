@@ -20,6 +20,8 @@ def at_least(count: ArrayLike, runs: int, error: float) -> Floats:
     """Lower bound of a chance seen `count` times in `runs` independent runs; wrong with probability at most `error`.
 
     Clopper and Pearson 1934: the `error` quantile of Beta(count, runs - count + 1), 0 for count 0.
+
+    Of the shape of count.
     """
     seen = np.asarray(count, dtype=np.float64)
     bound = stats.beta.ppf(error, np.maximum(seen, 1), runs - seen + 1)
@@ -27,7 +29,10 @@ def at_least(count: ArrayLike, runs: int, error: float) -> Floats:
 
 
 def at_most(count: ArrayLike, runs: int, error: float) -> Floats:
-    """Upper bound of a chance seen `count` times in `runs` runs; wrong with probability at most `error`."""
+    """Upper bound of a chance seen `count` times in `runs` runs; wrong with probability at most `error`.
+
+    Of the shape of count.
+    """
     seen = np.asarray(count, dtype=np.float64)
     bound = stats.beta.isf(error, seen + 1, np.maximum(runs - seen, 1))
     return np.where(seen == runs, 1.0, bound)

@@ -202,7 +202,10 @@ def bound_from(
     low_bits: bool = True,
     progress: Progress = ignored,
 ) -> Bound:
-    """`epsilon_lower_bound` for runs that come from elsewhere, one source a pair."""
+    """`epsilon_lower_bound` for runs that come from elsewhere, one source a pair.
+
+    Errors: InvalidParameter for no pair.
+    """
     _check(delta, claimed, confidence, samples)
     if not sources:
         raise InvalidParameter("pair = []: at least one pair of neighbours is needed")

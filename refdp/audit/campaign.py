@@ -123,7 +123,7 @@ class Campaign:
             self._write({"format": FORMAT, "job": self.job.name, "digest": self.job.digest(), "size": self._size})
 
     def upto(self, count: int) -> tuple[Floats, Floats]:
-        """Outputs of the first `count` runs of both sides, one row a run."""
+        """Outputs of the first `count` runs of both sides, one row a run. Shapes (count, columns)."""
         needed = range(-(-count // self._size))
         missing = [number for number in needed if number not in self._chunks]
         for number, sides in _made(self.job, missing, self._size, self.jobs):

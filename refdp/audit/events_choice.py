@@ -40,7 +40,7 @@ class Event:
         return f"{self.statistic.words} {self.comparison} {self.threshold:.9g}" + self._cells()
 
     def happens(self, rows: Floats) -> Mask:
-        """Whether each row of outputs is in the set."""
+        """Whether each row of outputs is in the set. Shapes (runs, columns) and (runs,)."""
         numbers = self.statistic(rows)
         if self.comparison == "==":
             return np.asarray(numbers == self.threshold)
@@ -71,7 +71,10 @@ class Choice:
     rarer: float
 
     def sides(self, first: Floats, second: Floats) -> tuple[Mask, Mask]:
-        """Whether the event happened in each run of the side that is said to have more of it, and of the other."""
+        """Whether the event happened in each run of the side that is said to have more of it, and of the other.
+
+        Shapes (runs, columns); the masks have (runs,).
+        """
         here, there = self.event.happens(first), self.event.happens(second)
         return (there, here) if self.swapped else (here, there)
 
@@ -83,6 +86,8 @@ def choose(
 
     first, second: outputs of equally many runs, one row a run. What is learnt is learnt on their first half and
     compared on the second, so that a classifier that learnt by heart does not win.
+
+    Shapes (runs, columns).
     """
     half = len(first) // 2
     candidates: list[Promised] = []

@@ -173,7 +173,7 @@ class Score:
 def learn(first: Floats, second: Floats, *, low_bits: bool = True) -> list[Statistic]:
     """Every statistic that is tried, learnt from these outputs (one row a run) of the two sides.
 
-    low_bits: look at the lowest set bits of outputs too.
+    first, second: shape (runs, columns). low_bits: look at the lowest set bits of outputs too.
     """
     chosen = _coordinates(first, second)
     counted = _last_counts(np.concatenate([first, second]))

@@ -112,7 +112,10 @@ def _drawn(entry: Entry) -> tuple[Floats, Floats]:
 
 
 def standardised(mechanism: Mechanism, value: Array, output: Array) -> tuple[Floats, Floats]:
-    """Noise in units of its scale (in steps for discrete noise), and the log of each coordinate's greatest chance."""
+    """Noise in units of its scale (in steps for discrete noise), and the log of each coordinate's greatest chance.
+
+    Shape (coordinates,) each.
+    """
     noise = (output - value).astype(np.float64)
     match mechanism:
         case Laplace(scale):

@@ -44,18 +44,24 @@ def _pair(records: Records, relation: Relation, generator: np.random.Generator) 
 
 
 def uniform(schema: Schema, generator: np.random.Generator, size: int) -> tuple[Floats, Floats]:
-    """Values anywhere between the bounds."""
+    """Values anywhere between the bounds. Shapes (size, features) and (size,)."""
     return features(schema, generator.random((size, len(schema.features)))), labels(schema, generator.random(size))
 
 
 def extreme(schema: Schema, generator: np.random.Generator, size: int) -> tuple[Floats, Floats]:
-    """Values and labels at their bounds only: extreme gradients, exact duplicates."""
+    """Values and labels at their bounds only: extreme gradients, exact duplicates.
+
+    Shapes (size, features) and (size,).
+    """
     share = generator.integers(0, 2, (size, len(schema.features))).astype(np.float64)
     return features(schema, share), labels(schema, generator.integers(0, 2, size).astype(np.float64))
 
 
 def one_sided(schema: Schema, generator: np.random.Generator, size: int) -> tuple[Floats, Floats]:
-    """All labels at one bound and the audited record's at the other: the gain falls by up to three g*^2."""
+    """All labels at one bound and the audited record's at the other: the gain falls by up to three g*^2.
+
+    Shapes (size, features) and (size,).
+    """
     x, _ = extreme(schema, generator, size)
     side = float(generator.integers(0, 2))
     y = np.full(size, side)
@@ -64,13 +70,19 @@ def one_sided(schema: Schema, generator: np.random.Generator, size: int) -> tupl
 
 
 def straddling(schema: Schema, generator: np.random.Generator, size: int) -> tuple[Floats, Floats]:
-    """Half of the labels at each bound, so that sums straddle zero and leaf values straddle the clipping threshold."""
+    """Half of the labels at each bound, so that sums straddle zero and leaf values straddle the clipping threshold.
+
+    Shapes (size, features) and (size,).
+    """
     x, _ = extreme(schema, generator, size)
     return x, labels(schema, (np.arange(size) % 2).astype(np.float64))
 
 
 def on_edges(schema: Schema, generator: np.random.Generator, size: int) -> tuple[Floats, Floats]:
-    """Values on multiples of 1/33 of the range, where 32 uniform candidates lie, and one ulp beside them."""
+    """Values on multiples of 1/33 of the range, where 32 uniform candidates lie, and one ulp beside them.
+
+    Shapes (size, features) and (size,).
+    """
     share = generator.integers(0, 34, (size, len(schema.features))) / 33
     x = features(schema, share)
     nudged = np.where(generator.random(x.shape) < 0.5, np.nextafter(x, -np.inf), x)
@@ -78,7 +90,10 @@ def on_edges(schema: Schema, generator: np.random.Generator, size: int) -> tuple
 
 
 def outside(schema: Schema, generator: np.random.Generator, size: int) -> tuple[Floats, Floats]:
-    """Outliers far beyond the bounds, missing values, unknown categories: clamping has to catch them."""
+    """Outliers far beyond the bounds, missing values, unknown categories: clamping has to catch them.
+
+    Shapes (size, features) and (size,).
+    """
     x, y = uniform(schema, generator, size)
     odd = generator.random(x.shape)
     x = np.where(odd < 0.2, 1e12, np.where(odd < 0.4, -1e12, np.where(odd < 0.5, np.nan, x)))
@@ -89,12 +104,12 @@ SHAPES: tuple[Shape, ...] = (uniform, extreme, one_sided, straddling, on_edges, 
 
 
 def categorical(schema: Schema) -> np.ndarray:
-    """Mask of the categorical features."""
+    """Mask of the categorical features. Shape (features,)."""
     return np.array([isinstance(feature, Categorical) for feature in schema.features])
 
 
 def features(schema: Schema, share: Floats) -> Floats:
-    """Values at a share in [0, 1] of each feature's range."""
+    """Values at a share in [0, 1] of each feature's range. Shapes of share and result: (size, features)."""
     columns = []
     for feature, column in zip(schema.features, share.T, strict=True):
         if isinstance(feature, Categorical):
@@ -106,7 +121,7 @@ def features(schema: Schema, share: Floats) -> Floats:
 
 
 def labels(schema: Schema, share: Floats) -> Floats:
-    """Labels at a share in [0, 1] of the target's range, or of its classes."""
+    """Labels at a share in [0, 1] of the target's range, or of its classes. Shapes of share and result: (size,)."""
     target = schema.target
     if isinstance(target, Classes):
         return np.minimum(np.floor(share * len(target.values)), len(target.values) - 1)

@@ -99,6 +99,8 @@ def guesses_of(scores: ArrayLike, share: float) -> NDArray[np.int8]:
 
     share: of all canaries that are guessed, half of them on each end. Ties are broken by position, and nothing of the
     coins is used.
+
+    Shape: (canaries,).
     """
     values = np.asarray(scores, dtype=np.float64)
     each = int(len(values) * share / 2)
@@ -138,7 +140,10 @@ def coins_and_scores(
     canaries: int,
     seed: int,
 ) -> tuple[NDArray[np.bool_], Floats]:
-    """Which canaries were in, and their scores. Errors: InvalidParameter for scores of another length."""
+    """Which canaries were in, and their scores. Errors: InvalidParameter for scores of another length.
+
+    Both of shape (canaries,).
+    """
     check_count("canaries", canaries, least=2)
     coins, training = np.random.SeedSequence(seed).spawn(2)
     included = np.random.default_rng(coins).random(canaries) < 0.5
@@ -152,7 +157,10 @@ def coins_and_scores(
 
 
 def guessed(included: NDArray[np.bool_], scores: Floats, share: float) -> tuple[int, int]:
-    """How many guesses were right, of how many. Errors: InvalidParameter for a share outside (0, 1]."""
+    """How many guesses were right, of how many. Errors: InvalidParameter for a share outside (0, 1].
+
+    Both arrays have shape (canaries,).
+    """
     check_number("share", share, above=0, most=1)
     guesses = guesses_of(scores, share)
     right = int(np.count_nonzero((guesses == 1) & included) + np.count_nonzero((guesses == -1) & ~included))

@@ -136,6 +136,8 @@ def one_run_gaussian_lower_bound(
 
     train, records, score, share, seed: as of `one_run_lower_bound`. Few guesses, of the surest canaries, give most.
     Errors: InvalidParameter as there, and for delta outside (0, 1).
+
+    records takes a mask, and score gives numbers, of shape (canaries,).
     """
     check_number("delta", delta, above=0, below=1)
     check_number("share", share, above=0, most=1)
@@ -157,6 +159,8 @@ def isolated_gaussian_lower_bound(
 
     The difference of the mean scores over their deviation is noncentral t: no guesses, and no loss by them.
     Errors: InvalidParameter as of `one_run_lower_bound`, and for delta outside (0, 1).
+
+    records takes a mask, and score gives numbers, of shape (canaries,).
     """
     check_count("canaries", canaries, least=4)
     check_number("delta", delta, above=0, below=1)

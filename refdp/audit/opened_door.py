@@ -121,7 +121,10 @@ class ForeignCurator:
         return returned
 
     def finish(self) -> None:
-        """Check that no noise was drawn in another thread, and that a replayed run made every recorded call."""
+        """Check that no noise was drawn in another thread, and that a replayed run made every recorded call.
+
+        Errors: InvalidParameter for noise drawn elsewhere, ImpossibleReplay for a call that is missing.
+        """
         if self.elsewhere:
             raise InvalidParameter(self.elsewhere)
         if self.replay is not None and len(self.entries) < len(self.replay.returned):
@@ -224,7 +227,10 @@ def _patches(package: str | Sequence[Patch]) -> Sequence[Patch]:
 
 
 def watched(function: Callable[..., Any], reading: Reading, inside: str = "/no such path/") -> Callable[..., Any]:
-    """The same function, which reports to the active curator if there is one."""
+    """The same function, which reports to the active curator if there is one.
+
+    Errors: InvalidParameter, named by the function.
+    """
     signature = inspect.signature(function)
 
     @functools.wraps(function)

@@ -22,16 +22,16 @@ class Law(Protocol):
     """The part of a mechanism that a replay needs: see `refdp.noise.mechanisms`."""
 
     def loss(self, value: ArrayLike, other: ArrayLike, output: ArrayLike) -> FloatArray:
-        """Privacy loss of the output."""
+        """Privacy loss of the output. Shape: that of the output, or (rows,) for selections."""
 
     def worst_loss(self, value: ArrayLike, other: ArrayLike) -> FloatArray:
-        """Largest loss over all outputs."""
+        """Largest loss over all outputs. Shape as of `loss`."""
 
     def divergence(self, value: ArrayLike, other: ArrayLike, order: float) -> float:
-        """Renyi divergence."""
+        """Renyi divergence. A number, over all entries."""
 
     def observed_change(self, value: ArrayLike, other: ArrayLike, norm: Norm) -> float:
-        """Change of the true value."""
+        """Change of the true value. A number, in the norm that is asked for."""
 
     def pure_cost(self, sensitivity: Sensitivity) -> float:
         """Cost of a declared sensitivity."""
@@ -94,19 +94,19 @@ class Unknown:
     parameters: tuple[float, ...] = ()
 
     def loss(self, value: ArrayLike, other: ArrayLike, output: ArrayLike) -> FloatArray:
-        """Not known."""
+        """Not known: NaN, shape ()."""
         return np.asarray(math.nan)
 
     def worst_loss(self, value: ArrayLike, other: ArrayLike) -> FloatArray:
-        """Not known."""
+        """Not known: NaN, shape ()."""
         return np.asarray(math.nan)
 
     def divergence(self, value: ArrayLike, other: ArrayLike, order: float) -> float:
-        """Not known."""
+        """Not known: NaN."""
         return math.nan
 
     def observed_change(self, value: ArrayLike, other: ArrayLike, norm: Norm) -> float:
-        """Σ |v - v'|, or the Euclidean norm."""
+        """Σ |v - v'|, or the Euclidean norm. A number."""
         difference = np.asarray(value, dtype=np.float64) - np.asarray(other, dtype=np.float64)
         return float(np.linalg.norm(difference)) if norm == 2 else float(np.abs(difference).sum())
 
@@ -140,7 +140,11 @@ class NoiseCall:
     install: Callable[[Array], Any] | None = None
 
     def answer(self, returned: Any) -> Array:
-        """The output in what the function returned: an array like the value, or chosen indices for a selection."""
+        """The output in what the function returned: an array like the value, or chosen indices for a selection.
+
+        Shape: the value's, or (rows,).
+        Errors: InvalidParameter for nothing, or an option that was not offered.
+        """
         if self.read is not None:
             return self.read(returned)
         if returned is None:

@@ -200,7 +200,10 @@ def curve_figure(curve: Curve, epsilon: float, delta: float) -> Figure:
 
 
 def loss_figure(losses: Floats, weights: Floats | None, epsilon: float, caption: str) -> Figure:
-    """Histogram of the privacy loss, with the claimed epsilon on both sides. Infinite losses are counted beside it."""
+    """Histogram of the privacy loss, with the claimed epsilon on both sides. Infinite losses are counted beside it.
+
+    losses, weights: shape (losses,).
+    """
     finite = np.isfinite(losses)
     axes, finish = _axes("loss")
     shown = losses[finite]

@@ -43,6 +43,8 @@ def blackbox_page(
 
     stops: how many looks could have been the last one; each gets its share of the band's error. low_bits: whether the
     audit looked at them, for the curve does the same.
+
+    runs: both sides, shape (runs, columns).
     """
     claimed = float("inf") if bound.claimed is None else bound.claimed
 
@@ -105,7 +107,10 @@ def about_bits(bound: Bound) -> list[str]:
 
 
 def estimated_losses(curve: Curve) -> tuple[Floats, Floats]:
-    """Log ratios of bin counts with half a run added to each, and each bin's share on the first side."""
+    """Log ratios of bin counts with half a run added to each, and each bin's share on the first side.
+
+    Shape (bins,) each.
+    """
     first, second = (np.clip(np.nan_to_num(side, posinf=1e300, neginf=-1e300), -1e300, 1e300) for side in curve.scores)
     edges = np.unique(np.quantile(np.concatenate([first, second]), np.arange(1, BINS) / BINS))
     a, b = (np.bincount(np.searchsorted(edges, side, "right"), minlength=len(edges) + 1) for side in (first, second))

@@ -231,6 +231,8 @@ def losses_on(
     """Exact losses of runs with fresh noise, on the first side and on the second: log p(first) - log p(second).
 
     NaN where none is stated.
+
+    Shape (runs,) each.
     """
     train = trainer(paper, params)
 
@@ -248,6 +250,6 @@ def losses_on(
 
 
 def loss_curve(first: Floats, second: Floats, epsilon: float) -> Curve:
-    """The trade-off curve of the test by the loss itself, which no other test beats."""
+    """The trade-off curve of the test by the loss itself, which no other test beats. Shape (runs,) each."""
     reach = 2 * epsilon if np.isfinite(epsilon) else 10.0
     return curve_of(first, second, np.linspace(-reach, reach, 41), 0.99, "the exact privacy loss")

@@ -261,7 +261,10 @@ def trainer(paper: Paper, params: Any) -> Trainer:
 
 
 def neighbours(records: Records | None, relation: Relation, seed: int, size: int = 12) -> Iterator[Pair]:
-    """Pairs of at most `size` common records: of real ones, or over the schemas in turn."""
+    """Pairs of at most `size` common records: of real ones, or over the schemas in turn.
+
+    Errors: InvalidParameter for fewer than 3 real records.
+    """
     if records is not None:
         if records.size < 3:
             raise InvalidParameter(f"{records.size} records given, an audit of neighbours needs at least 3")

@@ -41,7 +41,7 @@ class Vectorised:
     function: Callable[[Any, int, np.random.Generator], ArrayLike]
 
     def batch(self, records: Any, count: int, generator: np.random.Generator) -> Floats:
-        """Outputs of many runs."""
+        """Outputs of many runs. Shape (count, columns). Errors: InvalidParameter for another number of rows."""
         rows = rows_of(self.function(records, count, generator))
         if len(rows) != count:
             raise InvalidParameter(f"outputs of {len(rows)} runs came back: {count} were asked for, one row a run")
@@ -81,7 +81,7 @@ def as_pairs(pair: Any) -> list[InputPair]:
 
 
 def rows_of(outputs: ArrayLike) -> Floats:
-    """Outputs with one row a run: a vector is one output a run. Errors: InvalidParameter for no or other numbers."""
+    """Outputs, shape (runs, columns): a vector is one a run. Errors: InvalidParameter for no or other numbers."""
     array = np.asarray(outputs)
     if array.dtype.kind not in "fiub" or not array.ndim or not array.size:
         shown = f"{array.dtype} of shape {array.shape}"
@@ -90,7 +90,7 @@ def rows_of(outputs: ArrayLike) -> Floats:
 
 
 def one_row(output: Any) -> Floats:
-    """One run's output as a vector of floats.
+    """One run's output as floats, shape (numbers,).
 
     An array of numbers is flattened. Of anything else (mappings, nested lists, objects, JSON texts) the numbers are
     taken in the order of `refdp.audit.structural_state.leaves`, and one more stands for all names and texts.
@@ -112,7 +112,10 @@ def one_row(output: Any) -> Floats:
 
 
 def stacked(outputs: Sequence[Floats], width: int | None = None) -> Floats:
-    """Runs of different lengths in one table: padded with not-a-number, the length as the last column."""
+    """Runs of different lengths in one table: padded with not-a-number, the length as the last column.
+
+    Shape (runs, columns); without the last column if all have one length and no width is given.
+    """
     lengths = {len(output) for output in outputs}
     if width is None and len(lengths) == 1:
         return np.stack(outputs)
@@ -134,7 +137,7 @@ def seed_of(seed: int, run: int) -> int:
 
 
 def chunk(mechanism: Any, pair: InputPair, seed: int, start: int, stop: int) -> list[list[Floats]]:
-    """Outputs of the runs start..stop-1 on both sides, each a list of vectors (a single table if vectorised).
+    """Outputs of the runs start..stop-1 on both sides, each a list of vectors (one of shape (runs, columns) if vectorised).
 
     A run that raises has an empty vector. Errors: InvalidParameter if all of the first runs raise.
     """
@@ -175,7 +178,10 @@ class Runs(Protocol):
     """Somewhere that runs come from."""
 
     def upto(self, count: int) -> tuple[Floats, Floats]:
-        """Outputs of the first `count` runs of both sides, one row a run, as many columns on both sides."""
+        """Outputs of the first `count` runs of both sides, one row a run, as many columns on both sides.
+
+        Shapes (count, columns).
+        """
 
 
 @dataclass
@@ -190,7 +196,10 @@ class InProcess:
     _done: int = field(default=0, init=False)
 
     def upto(self, count: int) -> tuple[Floats, Floats]:
-        """Outputs of the first `count` runs of both sides; runs are made in chunks that end at `count` or before."""
+        """Outputs of the first `count` runs of both sides; runs are made in chunks that end at `count` or before.
+
+        Shapes (count, columns).
+        """
         while self._done < count:
             stop = min(self._done + self.size, count)
             for kept, new in zip(self._sides, chunk(self.mechanism, self.pair, self.seed, self._done, stop)):
@@ -200,7 +209,7 @@ class InProcess:
 
 
 def table(first: list[Floats], second: list[Floats], count: int) -> tuple[Floats, Floats]:
-    """Two tables with the same columns from vectors or partial tables."""
+    """Two tables of shape (count, columns), with the same columns, from vectors or partial tables."""
     if first[0].ndim == 2:
         if len({part.shape[1] for part in (*first, *second)}) == 1:
             return np.concatenate(first)[:count], np.concatenate(second)[:count]

@@ -67,7 +67,10 @@ def inspect(
 def inspect_samples(
     samples: Samples, pair: tuple[Data, Data], *, epsilon: float = 1.0, delta: float = 0.0, alarm: float = 1e-9
 ) -> list[StructuralFinding]:
-    """The checks that need no further runs, of runs at hand: of a program that refdp cannot call, say."""
+    """The checks that need no further runs, of runs at hand: of a program that refdp cannot call, say.
+
+    Errors: InvalidParameter for too few runs to show anything.
+    """
     first, second = pair
     calls = min(len(samples.first), len(samples.second))
     share = alarm / (64 * (len(samples.paths) + 1) ** 2 * max(1.0, calls / 1000))  # values of a path: below calls
@@ -227,7 +230,10 @@ def _precision(samples: Samples, least: int) -> Iterator[StructuralFinding]:
 
 
 def lowest_bit(numbers: Floats) -> np.ndarray:
-    """Exponent of the lowest set bit of each number; 1100, coarser than all, for 0 and what is not finite."""
+    """Exponent of the lowest set bit of each number; 1100, coarser than all, for 0 and what is not finite.
+
+    Of the shape of numbers.
+    """
     finite = np.isfinite(numbers) & (numbers != 0)
     mantissa, exponent = np.frexp(np.where(finite, numbers, 1.0))
     whole = np.abs(mantissa * 2.0**53).astype(np.int64)

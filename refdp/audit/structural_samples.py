@@ -152,7 +152,7 @@ def _run(function: Function, data: Data, seed: int) -> State:
 
 
 def take(data: Data, rows: NDArray[np.int64]) -> Data:
-    """The records at these rows, in this order."""
+    """The records at these rows, in this order. rows: shape (rows,)."""
     if isinstance(data, tuple):
         return tuple(take(part, rows) for part in data)
     return data[rows] if isinstance(data, np.ndarray) else [data[row] for row in rows]
@@ -164,7 +164,7 @@ def size(data: Data) -> int:
 
 
 def columns(data: Data) -> list[tuple[str, Floats]]:
-    """Every numeric column, named."""
+    """Every numeric column, named. Each of shape (records,)."""
     parts = data if isinstance(data, tuple) else (data,)
     found = []
     for place, part in enumerate(parts):
@@ -177,7 +177,7 @@ def columns(data: Data) -> list[tuple[str, Floats]]:
 
 
 def table_of(part: Any) -> NDArray[Any]:
-    """Records as an array; an empty one if they have different lengths."""
+    """Records as an array; an empty one if they have different lengths. Shape (records, ...)."""
     try:
         return np.asarray(part)
     except ValueError:
@@ -196,7 +196,10 @@ def statistics(data: Data) -> dict[str, float]:
 
 
 def odds(epsilon: float) -> float:
-    """log(e^ε / (1 + e^ε)): how likely, at most, an event that happened once happened on a given one of the sides."""
+    """log(e^ε / (1 + e^ε)): how likely, at most, an event that happened once happened on a given one of the sides.
+
+    Errors: InvalidParameter outside (0, 50).
+    """
     if not 0 < epsilon < 50:
         raise InvalidParameter(f"epsilon {epsilon!r} of a structural check: allowed are numbers in (0, 50)")
     return -math.log1p(math.exp(-epsilon))

@@ -76,7 +76,7 @@ def trade_off(
 
 
 def curve_from(first: Floats, second: Floats, confidence: float, *, low_bits: bool = True) -> Curve:
-    """`trade_off` from outputs that are there already, one row a run."""
+    """`trade_off` from outputs that are there already, one row a run. first, second: shape (runs, columns)."""
     half = len(first) // 2
     error = (1 - confidence) / (4 * POINTS)
     choice, _ = choose(first[:half], second[:half], len(first) - half, 0.0, error, low_bits=low_bits)
@@ -87,7 +87,10 @@ def curve_from(first: Floats, second: Floats, confidence: float, *, low_bits: bo
 
 
 def curve_of(first: Floats, second: Floats, thresholds: Floats, confidence: float, statistic: str) -> Curve:
-    """The curve of a statistic (larger meaning first) at thresholds that do not come from these runs."""
+    """The curve of a statistic (larger meaning first) at thresholds that do not come from these runs.
+
+    first, second: shape (runs,); thresholds: shape (thresholds,).
+    """
     error, runs = (1 - confidence) / (4 * len(thresholds)), len(first)
     alarms = np.array([np.count_nonzero(first < t) for t in thresholds], dtype=np.float64)
     misses = np.array([np.count_nonzero(second >= t) for t in thresholds], dtype=np.float64)
@@ -109,6 +112,8 @@ def allowed(false_alarm: Floats, epsilon: float, delta: float = 0.0) -> Floats:
     """f(x) = max(0, 1 - delta - e^epsilon x, e^-epsilon (1 - delta - x)): fewest misses under (epsilon, delta) privacy.
 
     Wasserman, Zhou 2010; Kairouz, Oh, Viswanath 2015.
+
+    Of the shape of false_alarm.
     """
     steep = 1 - delta - np.exp(epsilon) * false_alarm
     flat = np.exp(-epsilon) * (1 - delta - false_alarm)

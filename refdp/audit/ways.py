@@ -45,7 +45,7 @@ class Way:
 
 
 def group_of(records: Records, groups: int) -> NDArray[np.int64]:
-    """The group of each record, from its own bytes."""
+    """The group of each record, from its own bytes. Shape (records,)."""
     rows = (np.ascontiguousarray(row).tobytes() + label.tobytes() for row, label in zip(records.x, records.y))
     return np.array([zlib.crc32(row) % groups for row in rows], dtype=np.int64)
 

@@ -36,7 +36,7 @@ class Chosen:
     _next: int = field(default=0, init=False)
 
     def release(self, request: Request) -> Array:
-        """The next listed output."""
+        """The next listed output. Of the request's shape."""
         if self._next == len(self.outputs):
             value = None if request.value is None else own(request.value)
             self.reached = self.reached or replace(request, value=value)
@@ -45,16 +45,16 @@ class Chosen:
         return self.outputs[self._next - 1].copy()
 
     def draw(self, request: Request) -> Array:
-        """Zeros: the first of every public choice."""
+        """Zeros: the first of every public choice. Of the request's shape."""
         return np.zeros(request.size, dtype=np.int64 if request.law[0] != "uniform" else np.float64)
 
     def assign(self, request: Request) -> NDArray[np.int64]:
-        """Every record everywhere."""
+        """Every record everywhere. Shape (records,)."""
         return np.full(request.size, EVERYWHERE, dtype=np.int64)
 
 
 def next_request(train: Trainer, records: Records, outputs: list[Array], relation: Relation) -> Request | None:
-    """What a run asks for after these outputs, or None if it is complete."""
+    """What a run asks for after these outputs, or None if it is complete. outputs: each of its release's shape."""
     source = Chosen(outputs)
     try:
         train(records, Curator(source, relation))
@@ -68,6 +68,8 @@ def worst_transcript(train: Trainer, pair: Pair, *, reverse: bool = False) -> li
     """Outputs, release by release, of greatest loss of the first against the second side (or in reverse).
 
     Costs one pair of runs for each release: for models of a few trees.
+
+    Each of its release's shape.
     """
     outputs: list[Array] = []
     while True:

@@ -93,7 +93,10 @@ def certify(
 
 
 def run_of(tape: Tape, records: Records) -> tuple[str, Any]:
-    """Paper and parameters of a transcript, if it is of these records."""
+    """Paper and parameters of a transcript, if it is of these records.
+
+    Errors: InvalidParameter for another run, or a header without them.
+    """
     header = tape.header
     name, given = header.get("paper"), header.get("params")
     if not isinstance(name, str) or not isinstance(given, dict):

@@ -51,7 +51,10 @@ class Followed:
     _at: int = 0
 
     def release(self, request: Request) -> Array:
-        """The transcript's output."""
+        """The transcript's output.
+
+        Of the value's shape. Errors: Parted for another shape, or an output off the grid.
+        """
         mechanism, value = asked(request)
         entry = self._next(request)
         if isinstance(mechanism, Exponential):
@@ -68,11 +71,11 @@ class Followed:
         return np.array(value) if self.unnoised and not isinstance(mechanism, Exponential) else output
 
     def draw(self, request: Request) -> Array:
-        """The transcript's public draws."""
+        """The transcript's public draws. Of the request's shape."""
         return self._drawn(request)
 
     def assign(self, request: Request) -> NDArray[np.int64]:
-        """The transcript's secret assignment."""
+        """The transcript's secret assignment. Shape (records,)."""
         return self._drawn(request).astype(np.int64)
 
     def finish(self) -> None:

@@ -43,7 +43,10 @@ class Finding:
 
 
 def uniforms(one: Released, chance: np.random.Generator) -> FloatArray:
-    """One number for each draw of a release."""
+    """One number for each draw of a release.
+
+    Of the output's shape. Errors: InvalidParameter for noise of another law.
+    """
     match one.mechanism:
         case Laplace(scale):
             return np.asarray(stats.laplace.cdf((one.output - one.value) / scale)).ravel()

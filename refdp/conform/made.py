@@ -122,13 +122,13 @@ class MadeSource:
         self.tape: list[Listed] = []
 
     def release(self, request: Request) -> Array:
-        """Standard draws of about the right size."""
+        """Standard draws of about the right size, of the value's shape."""
         mechanism, value = asked(request)
         draws = mechanism.draws(value)
         return TapeSource([self._listed(request, law_of(draws), self.standard(draws))]).release(request)
 
     def draw(self, request: Request) -> Array:
-        """Public draws."""
+        """Public draws, of the request's shape."""
         shape = request.size if isinstance(request.size, tuple) else (request.size,)
         count = int(np.prod(shape))
         if request.law[0] == "uniform":
@@ -139,7 +139,7 @@ class MadeSource:
         return TapeSource([self._listed(request, law_of(request), found.reshape(shape))]).draw(request)
 
     def assign(self, request: Request) -> NDArray[np.int64]:
-        """Secret blocks; of one block that holds everything, that block."""
+        """Secret blocks; of one block that holds everything, that block. Shape (records,)."""
         blocks = len(request.law[1]) if request.law[0] in ("partition", "shares") else 1
         whole = request.law in (("partition", (1.0,)), ("poisson", 1.0))
         size = int(np.prod(request.size))
@@ -147,7 +147,7 @@ class MadeSource:
         return TapeSource([self._listed(request, law_of(request), found)]).assign(request)
 
     def standard(self, draws: Draws) -> Array:
-        """Made-up draws of this law; a third of them are 0, so that ties of utilities stay ties."""
+        """Made-up draws of this law; a third of them are 0, so that ties of utilities stay ties. Of the draws' shape."""
         count = int(np.prod(draws.shape))
         if draws.kind.startswith("discrete"):
             parameter = draws.parameter[0] if isinstance(draws.parameter, tuple) else draws.parameter

@@ -45,7 +45,10 @@ def scores(mechanism: dict[str, Any], utility: Floats, draws: Floats) -> tuple[F
 
 
 def within(mechanism: dict[str, Any], utility: Floats, draws: Floats, due: Integers, got: Integers, ulps: int) -> bool:
-    """Whether each choice is the one that is due, or differs by a margin above 0 and of so many ulps at most."""
+    """Whether each choice is the one that is due, or differs by a margin above 0 and of so many ulps at most.
+
+    utility, draws: shape (nodes, options); due, got: (nodes,).
+    """
     if got.shape != due.shape or not ((got >= 0) & (got < utility.shape[1])).all():
         return False
     found, ulp = scores(mechanism, utility, draws)
@@ -55,7 +58,7 @@ def within(mechanism: dict[str, Any], utility: Floats, draws: Floats, due: Integ
 
 
 def close(utility: Floats, mine: Floats, ulps: int) -> bool:
-    """Whether utilities are so many ulps of the largest of their node off at most."""
+    """Whether utilities are so many ulps of the largest of their node off at most. Shape (nodes, options) each."""
     if mine.shape != utility.shape:
         return False
     finite = np.where(np.isfinite(utility), np.abs(utility), 0.0)
@@ -144,7 +147,10 @@ def _with_choice(side: dict[str, Any], found: Any) -> dict[str, Any]:
 
 
 def places(offered: Floats, rows: Floats) -> Integers:
-    """Where each chosen row is among the options. Errors: InvalidParameter for a row that is none of them."""
+    """Where each chosen row is among the options. Errors: InvalidParameter for a row that is none of them.
+
+    Shape (nodes,).
+    """
     same = (rows[:, None, :] == offered[None]).all(axis=2) if rows.shape[1:] == offered.shape[1:] else np.zeros((1, 1))
     if not same.any(axis=1).all():
         raise InvalidParameter("a choice that is none of the options")

@@ -39,7 +39,7 @@ def floated(text: object) -> float:
 
 
 def array_out(array: Array) -> dict[str, Any]:
-    """An array of floats, whole numbers or truth values."""
+    """An array of floats, whole numbers or truth values. Of any shape, which is kept."""
     whole = array.dtype.kind in "iub"
     flat = array.ravel().tolist()
     values = [str(int(one)) for one in flat] if whole else [hexed(one) for one in flat]
@@ -47,7 +47,7 @@ def array_out(array: Array) -> dict[str, Any]:
 
 
 def array_in(body: Any) -> Array:
-    """Reads `array_out`. Errors: InvalidParameter."""
+    """Reads `array_out`. Errors: InvalidParameter. Of the shape that is kept."""
     try:
         dtype, shape, values = body["dtype"], tuple(int(n) for n in body["shape"]), body["values"]
         if dtype not in ("int64", "float64") or len(values) != math.prod(shape):

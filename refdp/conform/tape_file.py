@@ -70,7 +70,7 @@ def records_digest(records: AnyRecords) -> str:
 
 
 def tape_text(header: dict[str, Any], listed: Sequence[Listed], transcript: Transcript | None = None) -> str:
-    """A tape, or a transcript where one is given."""
+    """A tape, or a transcript where one is given. Errors: InvalidParameter if it does not belong to the entries."""
     if transcript is not None and len(transcript.entries) != len(listed):
         raise InvalidParameter(f"{len(listed)} entries were listed and {len(transcript.entries)} transcribed")
     lines = [{**header, "entries": len(listed)}]

@@ -116,7 +116,10 @@ class Candidates:
         return feature, 1 + chosen - self.starts[feature], self.categorical[feature]
 
     def split_codes(self, chosen: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Feature and code of chosen (feature, value) rows: right if code > c (ordered) or code == c (categorical)."""
+        """Feature and code of chosen (feature, value) rows: right if code > c (ordered) or code == c (categorical).
+
+        Shape (chosen,) each.
+        """
         feature = chosen[:, 0].astype(np.int64)
         code = [
             1 + (int(value) if self.categorical[f] else int(np.searchsorted(self.thresholds[f], value)))

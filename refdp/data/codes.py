@@ -33,7 +33,7 @@ class Codes(Protocol):
         """Number of rows."""
 
     def take(self, rows: Index) -> Codes:
-        """These rows."""
+        """These rows. Shape (rows, features)."""
 
     def bin_sums(
         self, features: tuple[int, ...], node: Nodes, nodes: int, stats: Table, parents: Floats | None
@@ -249,7 +249,7 @@ class Sparse:
 
 
 def coded(records: AnyRecords, candidates: Candidates, before: Codes | None = None) -> Codes:
-    """The records under candidates; before: their codes under others."""
+    """The records under candidates; before: their codes under others. Shape (rows, features)."""
     if isinstance(records, SparseRecords):
         return Sparse(candidates, Entries.of(records.x, candidates), records.size)
     if isinstance(before, Dense) and before.size == records.size:

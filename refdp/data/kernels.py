@@ -36,7 +36,7 @@ _JOINT_CELLS = 1 << 11  # the most cells of a joint histogram: it stays in the c
 
 
 def bin_offsets(bins: Sequence[int]) -> Integers:
-    """Where each feature's bins start on the joined bin axis; the last entry is the total."""
+    """Where each feature's bins start on the joined bin axis; the last entry is the total. Shape (features + 1,)."""
     return np.concatenate([[0], np.cumsum(np.asarray(bins, dtype=np.intp))]).astype(np.intp)
 
 
@@ -123,7 +123,7 @@ def route(codes: Codes, node: Integers, feature: Integers, code: Integers, categ
     """The node of each row one level further down; feature, code and categorical have one entry for each node.
 
     The right child 2k + 1 takes rows of node k whose code of feature[k] is > code[k] (== code[k] if categorical[k]);
-    all others, and always missing values, go left to 2k. Negative nodes stay as they are.
+    all others, and always missing values, go left to 2k. Negative nodes stay as they are. Result: shape (rows,).
     """
     child = np.empty_like(node)
     for rows in _chunks(len(node)):
@@ -210,7 +210,10 @@ class BinSums:
 
     @classmethod
     def prepare(cls, codes: Codes, offsets: Integers) -> BinSums:
-        """Join neighbouring features with few bins into groups: one pass over the rows then serves all of a group."""
+        """Join neighbouring features with few bins into groups: one pass over the rows then serves all of a group.
+
+        codes: shape (rows, features).
+        """
         bins = [int(size) for size in np.diff(offsets)]
         limit = min(_JOINT_CELLS, codes.shape[1] // 16)  # with few rows, joint cells cost more than they save
         groups, first = [], 0

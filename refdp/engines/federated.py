@@ -353,13 +353,13 @@ class NoiseInside:
     requests: list[str] = field(default_factory=list)
 
     def release(self, request: Request) -> Array:
-        """The value as it is, on the grid of its noise."""
+        """The value as it is, on the grid of its noise. Of the value's shape."""
         assert request.value is not None
         self.requests.append(request.name)
         return np.asarray(request.value)
 
     def draw(self, request: Request) -> Array:
-        """Public randomness of the server."""
+        """Public randomness of the server. Of the request's shape."""
         return sample_law(self.public, request.law, request.size)
 
     def assign(self, request: Request) -> Coins:

@@ -32,7 +32,7 @@ class Loader:
 
 
 def labels(column: Any, schema: Schema) -> Floats:
-    """Labels as numbers, a class as its position. Errors: InvalidRecords, naming no record."""
+    """Labels as numbers, a class as its position. Errors: InvalidRecords, naming no record. Shape (rows,)."""
     if isinstance(schema.target, Classes):
         place = {name: float(index) for index, name in enumerate(schema.target.values)}
         found = np.array([place.get(frames.text_of(one), np.nan) for one in column])

@@ -73,7 +73,10 @@ class ReleaseJournal(ChainedFile):
 
     def once(self, number: int, asked: dict[str, Any], made: Callable[[], Array]) -> Array:
         """The output under this number, made and kept if there is none. Errors: JournalError if something else was
-        asked under the number, or numbers are left out."""
+        asked under the number, or numbers are left out.
+
+        Of the shape that was made.
+        """
         if number < len(self._kept):
             kept = self._kept[number]
             differ = [name for name, value in asked.items() if kept["asked"].get(name) != value]

@@ -50,7 +50,8 @@ LINKS: Mapping[str, Callable[[Floats], Floats]] = {
 def scores(model: Model, x: Floats) -> Floats:
     """The paper's scores, or values for regression, of features clamped to the public bounds like those of training.
 
-    Errors: InvalidRecords for a wrong number of columns or an infinite feature.
+    Shape (rows, scores), one score but for more than two classes. Errors: InvalidRecords for a wrong number of columns
+    or an infinite feature.
     """
     if x.ndim != 2 or x.shape[1] != len(model.schema.features):
         raise InvalidRecords(f"features of shape {x.shape}: the model has {len(model.schema.features)} columns")
@@ -67,7 +68,10 @@ def probabilities(model: Model, x: Floats) -> Floats:
 
 
 def classes(model: Model, x: Floats) -> NDArray[np.intp]:
-    """Index of the predicted class of every row: the second of two if its score is above 0, else the greatest score."""
+    """Index of the predicted class of every row: the second of two if its score is above 0, else the greatest score.
+
+    Shape (rows,).
+    """
     raw = scores(model, x)
     return (raw[:, 0] > 0).astype(np.intp) if raw.shape[1] == 1 else np.argmax(raw, axis=1)
 

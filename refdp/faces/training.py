@@ -117,13 +117,13 @@ class Watched:
     progress: Progress
 
     def release(self, request: Request) -> Array:
-        """The source's output."""
+        """The source's output. Of the value's shape."""
         output = self.source.release(request)
         self.progress()
         return output
 
     def draw(self, request: Request) -> Array:
-        """The source's draws."""
+        """The source's draws. Of the request's shape."""
         return self.source.draw(request)
 
     def assign(self, request: Request) -> Assigned:

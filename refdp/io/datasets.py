@@ -94,7 +94,10 @@ class Dataset:
         return replace(self, x=self.x[rows], y=self.y[rows])
 
     def one_against_rest(self, label: str) -> Dataset:
-        """The binary problem of one class (positive) against all others."""
+        """The binary problem of one class (positive) against all others.
+
+        Errors: InvalidParameter for a label that is no class.
+        """
         if isinstance(self.target, Interval) or label not in self.target.values:
             raise InvalidParameter(
                 f"class {label!r} of {self.name}: allowed are the classes of its target, {self.target}"
@@ -134,7 +137,10 @@ def load(name_or_csv: str | Path, *, target: str | None = None, bounds: Bounds |
 
 
 def train_test(dataset: Dataset, test_size: float = 0.2, seed: int = 0) -> tuple[Dataset, Dataset]:
-    """A training and a test part; the same seed gives the same parts. See `train_test_by_record` for add-remove."""
+    """A training and a test part; the same seed gives the same parts. See `train_test_by_record` for add-remove.
+
+    Errors: InvalidRecords for too few records.
+    """
     _check_share(test_size)
     rows = len(dataset.y)
     if rows < 2:

@@ -23,7 +23,10 @@ _WEAKEST_FIRST: tuple[Source, ...] = ("observed", "documented", "definition")
 
 
 def given_domains(bounds: Bounds | str | Path | None) -> Domains:
-    """The caller's {column: [low, high] or [category, ...]}, or a JSON file of that. Two numbers are bounds."""
+    """The caller's {column: [low, high] or [category, ...]}, or a JSON file of that. Two numbers are bounds.
+
+    Errors: InvalidRecords for anything else.
+    """
     table = read_json(Path(bounds)) if isinstance(bounds, str | Path) else bounds or {}
     if not isinstance(table, Mapping):
         raise InvalidRecords(f"bounds: {{column: [low, high] or [category, ...]}} is needed, not {table!r}")
@@ -104,7 +107,10 @@ def observed_domain(table: Table, name: str, is_target: bool) -> tuple[Feature, 
 
 
 def values_of(table: Table, domain: Feature) -> Floats:
-    """The column of a domain as float64: the number, or the index of the category; NaN where missing or unknown."""
+    """The column of a domain as float64: the number, or the index of the category; NaN where missing or unknown.
+
+    Shape (rows,).
+    """
     if isinstance(domain, Numeric):
         return table.numbers(domain.name)
     return table.indices(domain.name, domain.categories)

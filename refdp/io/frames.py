@@ -36,7 +36,7 @@ def checked(frame: Any, bounds: Bounds) -> Any:
 
 
 def column_names(frame: Any) -> list[str]:
-    """Names of a data frame's columns; x0, x1, ... for an array."""
+    """Names of a data frame's columns; x0, x1, ... for an array. Errors: InvalidRecords for a repeated one."""
     names = [str(name) for name in frame.columns] if hasattr(frame, "columns") else _numbered(frame.shape[1])
     if len(set(names)) < len(names):
         repeated = next(name for name in names if names.count(name) > 1)

@@ -34,7 +34,7 @@ class Table:
         return self.columns[name]
 
     def numbers(self, name: str) -> Floats:
-        """A column as numbers, NaN where empty."""
+        """A column as numbers, NaN where empty. Shape (rows,). Errors: InvalidRecords for text."""
         column = self.column(name)
         if isinstance(column, np.ndarray):
             return column
@@ -49,6 +49,8 @@ class Table:
         """The index of each value in the list of categories, NaN where empty or not in the list.
 
         Blanks around a value do not count, unless a category has them too.
+
+        Shape (rows,).
         """
         index = {category: float(i) for i, category in enumerate(categories)}
         texts = map(str, self.column(name))

@@ -236,7 +236,7 @@ class Params:
         return for_count, for_total
 
     def spendable(self, schema: Schema) -> Floats:
-        """What one record can spend at each order of the budget, whatever it holds."""
+        """What one record can spend at each order of the budget, whatever it holds. Shape (orders,)."""
         return self.budget(schema).spendable
 
 

@@ -113,7 +113,10 @@ def scores_by(params: Params, records: Records, turns: Sequence[Turn]) -> Floats
 
 
 def errors(records: Records, scores: Floats) -> Floats:
-    """y - f of each record for regression (Eq. 17); for classes 1 where the prediction is wrong, else 0."""
+    """y - f of each record for regression (Eq. 17); for classes 1 where the prediction is wrong, else 0.
+
+    Shape (records,).
+    """
     if isinstance(records.schema.target, Interval):
         label = records.schema.label(0, records.y)
         return np.asarray(label - scores[0])
@@ -123,7 +126,10 @@ def errors(records: Records, scores: Floats) -> Floats:
 
 def falls(params: Params, records: Records, before: Sequence[Turn], after: Sequence[Turn], tolerance: float,
           bound: float) -> Floats:  # fmt: skip
-    """By how much each record's error falls beyond the tolerance, cut to [-bound, bound]; multiples of the grid."""
+    """By how much each record's error falls beyond the tolerance, cut to [-bound, bound]; multiples of the grid.
+
+    Shape (records,).
+    """
     first, then = (errors(records, scores_by(params, records, turns)) for turns in (before, after))
     return on_grid(error_change(first, then, tolerance, grid_floor(bound)))
 

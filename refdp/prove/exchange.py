@@ -59,7 +59,7 @@ def array(make: Any, value: Any, *given: Any, **named: Any) -> Any:
 
 
 def stacked(tables: list[Table]) -> Table:
-    """Tables of the same axes as the entries of a new first axis."""
+    """Tables of the same axes as the entries of a new first axis. Errors: Unmodelled for parts of different records."""
     if len({table.axes for table in tables}) > 1:
         raise Unmodelled("private sums of different parts of the records, in one array")
     each = symbols.Axis("each", len(tables))
@@ -199,7 +199,10 @@ _checked: set[int] = set()
 
 
 def check_sides(candidates: Candidates, right: Any) -> None:
-    """Sums to the right of candidates are those over some bins of one feature, asked of one bin after the other."""
+    """Sums to the right of candidates are those over some bins of one feature, asked of one bin after the other.
+
+    Errors: Unmodelled otherwise.
+    """
     if id(candidates) in _checked:
         return
     found = right(candidates, np.eye(int(candidates.offsets[-1])))

@@ -101,7 +101,7 @@ class Obligations:
         self._failed: dict[Any, tuple[str, str]] = {}
 
     def release(self, request: Request) -> Array:
-        """An example of an output, after the obligations were asked."""
+        """An example of an output, after the obligations were asked. Of the request's shape."""
         self.releases += 1
         if self._progress is not None:
             self._progress(self.releases)
@@ -129,19 +129,19 @@ class Obligations:
         return _example(request, value, self.releases)
 
     def draw(self, request: Request) -> Array:
-        """An example of a public draw."""
+        """An example of a public draw. Of the request's shape."""
         if request.law[0] == "uniform":
             return np.full(request.size, 0.5)
         return np.zeros(request.size, dtype=np.int64)
 
     def assign(self, request: Request) -> Array:
-        """Nobody is known to be anywhere."""
+        """Nobody is known to be anywhere. Shape (records,). Errors: Unmodelled for blocks of fixed sizes."""
         if request.law[0] not in ("partition", "poisson", "without-replacement"):
             raise Unmodelled(f"{request.name}: blocks of fixed sizes, which follow from the number of records")
         return np.zeros(0, dtype=np.int64)
 
     def note(self, release: str, kind: str, reason: str, *, line: str | None = None, **more: Any) -> None:
-        """Keep a failure, those of one line and kind together."""
+        """Keep a failure, those of one line and kind together. Errors: Enough, when one failure is enough."""
         line = line_of_text(_frames()) if line is None else line
         first = self.failures.get((line, kind, reason), Failure(release, line, kind, reason, **more, times=0))
         self.failures[line, kind, reason] = replace(first, times=first.times + 1)
@@ -168,7 +168,10 @@ class ProofCurator(Curator):
         return guarded(self, name, CURATOR, Leak)
 
     def release(self, *given: Any, **named: Any) -> Any:
-        """Release a private value; how much noise and for which bound may not follow from released values."""
+        """Release a private value; how much noise and for which bound may not follow from released values.
+
+        Errors: Unmodelled if it does.
+        """
         if any(isinstance(one, Known) for one in (*given[:2], named.get("sensitivity"))):
             raise Unmodelled("a charge that follows from released values")
         options = named.get("options")
@@ -183,7 +186,7 @@ class ProofCurator(Curator):
             yield _Blocks(blocks)
 
     def draw(self, *given: Any, **named: Any) -> Any:
-        """Public randomness: any value of the law."""
+        """Public randomness: any value of the law. Errors: Leak if a private value decides it."""
         if any(True for _ in privates((given, named))):
             raise Leak("a private value decides a public draw:")
         return Known(super().draw(*public(given), **public(named)))

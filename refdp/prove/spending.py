@@ -24,6 +24,8 @@ def spending(plan: Plan, host: Unknown, delta: float, asked: Mapping[Key, bool])
     Samples of discrete Gaussian noise cost what continuous noise does at whole orders. Where records pay from budgets,
     rounds cost what the budgets allow, and not what the rounds add up to. asked: whether records pay for every release
     of a kind.
+
+    Errors: Unmodelled for what no account is written for.
     """
     sampled = any(isinstance(one, Subsample) for one in _parts(plan.event))
     discrete = any(isinstance(one.mechanism, DiscreteGaussian) for one in releases(plan.event))

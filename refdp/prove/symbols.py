@@ -72,7 +72,10 @@ ARITHMETIC = {"add", "subtract", "multiply", "divide", "negative", "absolute", "
 
 
 def operated(name: str, terms: Sequence[Any]) -> Any:
-    """A function of terms; truth values count 0 and 1 in arithmetic."""
+    """A function of terms; truth values count 0 and 1 in arithmetic.
+
+    Errors: Unmodelled for a function that no solver term is known of.
+    """
     if name not in TERMS:
         raise Unmodelled(f"numpy's {name} of private values")
     if name in ARITHMETIC:
@@ -239,7 +242,7 @@ class Table(Private):
         return reduced("add", self, axis=axis, keepdims=keepdims)
 
     def take(self, indices: Any, axis: int = -1) -> Any:
-        """The bins of missing values, one for each candidate."""
+        """The bins of missing values, one for each candidate. Errors: Unmodelled for any other choice."""
         bins, indices = self.axes[-1], public(indices)
         if bins.kind != "bins" or axis not in (-1, self.ndim - 1):
             raise Unmodelled("a choice among private sums")
@@ -251,7 +254,10 @@ class Table(Private):
 
 
 def sides_of(table: Table, sides: frozenset[str], options: int, of: tuple[Any, ...]) -> Table:
-    """For every candidate the sum over the records on these sides, from sums in bins. of: which candidates."""
+    """For every candidate the sum over the records on these sides, from sums in bins. of: which candidates.
+
+    Errors: Unmodelled for anything else.
+    """
     if table.axes[-1].kind != "bins" or table.axes[-1].of.features != table.axes[-1].of.candidates.features:
         raise Unmodelled("sides of candidates from anything but sums in all bins")
 
@@ -412,7 +418,7 @@ def privates(value: Any, depth: int = 0) -> Iterator[Private]:
 
 
 def combined(name: str, arguments: Sequence[Any], ufunc: Any = None) -> Any:
-    """A function of numbers, entry by entry."""
+    """A function of numbers, entry by entry. Errors: Leak if a record's value follows from others."""
     if any(isinstance(one, Table) for one in arguments):
         if any(isinstance(one, Each) for one in arguments):
             raise Leak("a value of each record that depends on a sum over other records")
@@ -498,7 +504,10 @@ def _joined(name: str, found: Sequence[Any]) -> Sum | None:
 
 
 def reduced(name: str, value: Any, axis: Any = None, keepdims: bool = False, **_: Any) -> Any:
-    """A reduction of public values; of private ones the total over the bins of a feature."""
+    """A reduction of public values; of private ones the total over the bins of a feature.
+
+    Errors: Leak over records, Unmodelled for other functions.
+    """
     if isinstance(value, Known):
         return Known(getattr(np, name).reduce(value.example, axis=axis, keepdims=keepdims))
     if not isinstance(value, Table):
@@ -514,7 +523,7 @@ def reduced(name: str, value: Any, axis: Any = None, keepdims: bool = False, **_
 
 
 def called(function: Any, arguments: Any, options: Any) -> Any:
-    """A function of arrays."""
+    """A function of arrays. Errors: Leak over records, Unmodelled for private sums."""
     name = function.__name__
     if not any(True for _ in privates((arguments, options))):
         with np.errstate(all="ignore"):

@@ -210,7 +210,7 @@ class Unknown:
     # --- Values of a record ---
 
     def operated(self, name: str, arguments: Any) -> Each:
-        """A function of a record's values."""
+        """A function of a record's values. Errors: Unmodelled for released values beside its score."""
         terms = []
         for one in arguments:
             if isinstance(one, Known) or (not isinstance(one, Each) and np.ndim(one)):

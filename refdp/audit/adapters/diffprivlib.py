@@ -138,6 +138,8 @@ def leaf_labels_from_seeds(model: Any, x: np.ndarray, y: np.ndarray) -> int:
     """How many trees of a fitted forest follow bit for bit from the records and the seeds that the model holds.
 
     Every tree holds its seed as `random_state`, as scikit-learn's ensembles do; here it is also that of the noise.
+
+    x: shape (records, features); y: (records,).
     """
     from diffprivlib.models import DecisionTreeClassifier
 

@@ -91,7 +91,10 @@ def interpreter() -> str:
 
 
 def train_all(jobs: Sequence[Job]) -> tuple[str, list[Trained]]:
-    """The package's version, and the model of every job. One process runs all of them."""
+    """The package's version, and the model of every job. One process runs all of them.
+
+    Errors: InvalidParameter if it fails.
+    """
     with tempfile.TemporaryDirectory() as folder:
         data: dict[tuple[int, int], int] = {}
         listed = []

@@ -47,7 +47,7 @@ class Neighbours:
 
     @property
     def sides(self) -> tuple[Floats, Floats]:
-        """Both data sets."""
+        """Both data sets. Shapes (records, columns)."""
         return self.first, self.second
 
 

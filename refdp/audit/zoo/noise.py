@@ -12,26 +12,29 @@ GRID = 2.0**-30
 
 
 def on_grid(noise: Floats) -> Floats:
-    """Every number rounded to the grid."""
+    """Every number rounded to the grid. Of the shape of noise."""
     return np.asarray(np.rint(noise / GRID) * GRID, dtype=np.float64)
 
 
 def laplace(generator: np.random.Generator, scale: float, *shape: int) -> Floats:
-    """Laplace noise."""
+    """Laplace noise. Of this shape."""
     return on_grid(generator.laplace(scale=scale, size=shape))
 
 
 def exponential(generator: np.random.Generator, scale: float, *shape: int) -> Floats:
-    """One-sided exponential noise."""
+    """One-sided exponential noise. Of this shape."""
     return on_grid(generator.exponential(scale=scale, size=shape))
 
 
 def gaussian(generator: np.random.Generator, sd: float, *shape: int) -> Floats:
-    """Normal noise."""
+    """Normal noise. Of this shape."""
     return on_grid(generator.normal(scale=sd, size=shape))
 
 
 def textbook_laplace(generator: np.random.Generator, scale: float, *shape: int) -> Floats:
-    """Laplace noise by inversion of the distribution function in floating point, as textbooks have it."""
+    """Laplace noise by inversion of the distribution function in floating point, as textbooks have it.
+
+    Of this shape.
+    """
     uniform = generator.random(shape) - 0.5
     return np.asarray(-scale * np.sign(uniform) * np.log1p(-2 * np.abs(uniform)), dtype=np.float64)

@@ -76,7 +76,7 @@ def exponential_mechanism(coefficient: float) -> Vectorised:
 
 
 def chances(coefficient: float, answers: Any) -> Floats:
-    """Exact probabilities of the exponential mechanism."""
+    """Exact probabilities of the exponential mechanism. Shape (options,)."""
     weights = np.exp(coefficient * np.asarray(answers))
     return np.asarray(weights / weights.sum(), dtype=np.float64)
 

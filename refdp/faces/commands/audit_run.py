@@ -116,7 +116,7 @@ def way_of(paper: Paper, stream: int | None, participants: int | None, owners: i
 
 
 def records_of(data: str | None, target: str | None, bounds: Any) -> Records | None:
-    """The records of --data; None without it."""
+    """The records of --data; None without it. Errors: InvalidParameter for a target or bounds of no data."""
     if data is None:
         if target is not None or bounds is not None:
             raise InvalidParameter("--target and --bounds are about --data, which is not given")

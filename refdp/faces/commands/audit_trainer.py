@@ -35,7 +35,7 @@ class Asked:
 
 
 def audit_one(asked: Asked) -> int:
-    """Audit, print, and give the exit status."""
+    """Audit, print, and give the exit status. Errors: InvalidParameter without a schema."""
     if asked.schema is None:
         raise InvalidParameter("--trainer: a file with the public schema is needed, --schema FILE")
     schema = schema_of(asked.schema, asked.target)

@@ -85,7 +85,10 @@ class Given:
 
 
 def audit_callable(given: Given) -> int:
-    """Audit, tell, and return the exit status: 1 for a violation."""
+    """Audit, tell, and return the exit status: 1 for a violation.
+
+    Errors: InvalidParameter if the callable ends the program.
+    """
     _check(given)
     given_pair = None if given.pair is None else read_pair(given.pair)
     columns = None if given_pair is not None else _columns(given)

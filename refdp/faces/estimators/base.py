@@ -292,7 +292,7 @@ class PrivateRegressor(RegressorMixin, PrivateEstimator):
     label_bounds: Sequence[float] | NDArray[Any] | None = None
 
     def predict(self, X: Any) -> Floats:
-        """Values in the target's unit, inside the public range."""
+        """Values in the target's unit, inside the public range. Shape (rows,)."""
         if elsewhere(X):
             return predicted(self, "predict", X)  # type: ignore[no-any-return]
         x = self._encoded(X)

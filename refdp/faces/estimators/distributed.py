@@ -101,7 +101,10 @@ def _target(estimator: Any) -> Target:
 
 
 def predicted(estimator: Any, method: str, X: Any) -> Any:
-    """Predictions of a Dask frame as a Dask series, or as a Dask frame with a column for each class."""
+    """Predictions of a Dask frame as a Dask series, or as a Dask frame with a column for each class.
+
+    Errors: InvalidRecords for a missing column.
+    """
     import pandas as pd
 
     names = list(estimator.feature_names_in_)

@@ -74,11 +74,11 @@ class SparseScores(SparseInput):
     """The same for classifiers, which have scores too."""
 
     def predict_proba(self, X: Any) -> Floats:
-        """As the base; X may be sparse."""
+        """As the base; X may be sparse. Shape (rows, classes)."""
         return self._by_rows(super().predict_proba, X)  # type: ignore[misc]
 
     def decision_function(self, X: Any) -> Floats:
-        """As the base; X may be sparse."""
+        """As the base; X may be sparse. Shape (rows,), or (rows, classes)."""
         return self._by_rows(super().decision_function, X)  # type: ignore[misc]
 
 
