@@ -137,7 +137,7 @@ def seed_of(seed: int, run: int) -> int:
 
 
 def chunk(mechanism: Any, pair: InputPair, seed: int, start: int, stop: int) -> list[list[Floats]]:
-    """Outputs of the runs start..stop-1 on both sides, each a list of vectors (one of shape (runs, columns) if vectorised).
+    """Outputs of runs start..stop-1 on both sides, each a list of vectors (one of shape (runs, columns) if vectorised).
 
     A run that raises has an empty vector. Errors: InvalidParameter if all of the first runs raise.
     """

@@ -147,7 +147,7 @@ class MadeSource:
         return TapeSource([self._listed(request, law_of(request), found)]).assign(request)
 
     def standard(self, draws: Draws) -> Array:
-        """Made-up draws of this law; a third of them are 0, so that ties of utilities stay ties. Of the draws' shape."""
+        """Made-up draws of this law; a third of them are 0, so that utilities tie. Of the draws' shape."""
         count = int(np.prod(draws.shape))
         if draws.kind.startswith("discrete"):
             parameter = draws.parameter[0] if isinstance(draws.parameter, tuple) else draws.parameter
