@@ -56,6 +56,7 @@ coq: $(VENV)/test.stamp  ## have Coq check the privacy theorems of proofs/coq; i
 	@command -v coqc >/dev/null || { echo "coqc is missing: Debian and Ubuntu have it in the package coq (apt-get install coq)"; exit 2; }
 	$(BIN)/python -m proofs.kernel
 	$(BIN)/python -m proofs.replay
+	$(BIN)/python -m pytest -q tests/proofs/test_formulas.py tests/proofs/test_replay.py
 
 coq-mutants: coq  ## mutants of the papers' texts, their runs computed by Coq; writes docs/coq-mutants.md, minutes a paper
 	$(BIN)/python -m tests.proofs.replay_mutants

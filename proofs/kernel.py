@@ -69,6 +69,13 @@ def names() -> list[str]:
     return [theorem["name"] for theorem in described()["theorem"]]
 
 
+def formula_names() -> list[str]:
+    """The lemmas of Formulas.v: a formula as Python computes it is the text's."""
+    return [
+        f"Formulas.{name}" for name in re.findall(r"^Lemma (\w+_text) :", (FOLDER / "Formulas.v").read_text(), re.M)
+    ]
+
+
 def committed() -> dict[str, Any]:
     """The record as committed."""
     found: dict[str, Any] = json.loads(RECORD.read_text(encoding="utf-8"))
@@ -171,15 +178,15 @@ def _run(command: list[str], directory: Path | None = None) -> str:
 def derived() -> dict[str, Any]:
     """The record anew. Errors: KernelError if Coq refuses a file or a theorem rests on an axiom that is not allowed."""
     directory = compiled()
-    found = asked(directory, names())
+    found = asked(directory, [*names(), *formula_names()])
     allowed = set(described()["axioms"])
     for theorem in found.values():
         if not set(theorem.axioms) <= allowed:
             raise KernelError(f"{theorem.name} rests on {sorted(set(theorem.axioms) - allowed)}: not in theorems.toml")
     if ours := rechecked(directory):
         raise KernelError(f"coqchk finds axioms of ours: {ours}")
-    theorems = {t.name: {"statement": t.statement, "axioms": list(t.axioms)} for t in found.values()}
-    return {"sources": sources(), "theorems": theorems}
+    theorems = {name: {"statement": found[name].statement, "axioms": list(found[name].axioms)} for name in names()}
+    return {"sources": sources(), "theorems": theorems, "formulas": len(formula_names())}
 
 
 def axioms_of(theorem: str) -> tuple[str, ...]:
@@ -200,11 +207,16 @@ def axioms_of(theorem: str) -> tuple[str, ...]:
 
 def main(arguments: list[str]) -> int:
     """0 if all is as committed, 1 if anything differs, 2 without Coq."""
-    from proofs.kernel_page import PAGE, page  # it reads this module's record
+    from proofs.kernel_page import FORMULAS, PAGE, formulas_page, page  # it reads this module's record
+    from proofs.replay import formulas  # it imports the papers
 
     if arguments == ["page"]:
         PAGE.write_text(page(committed()), encoding="utf-8")
+        FORMULAS.write_text(formulas_page(), encoding="utf-8")
         return 0
+    if formulas.FILE.read_text(encoding="utf-8") != formulas.text(formulas.formulas()):
+        print("Formulas.v is not what the papers' formulas print: python -m proofs.replay.formulas")
+        return 1
     if not present():
         print(INSTALL)
         return 2
@@ -217,10 +229,13 @@ def main(arguments: list[str]) -> int:
     if arguments == ["write"]:
         RECORD.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
         PAGE.write_text(page(record), encoding="utf-8")
+        FORMULAS.write_text(formulas_page(), encoding="utf-8")
     wrong = [RECORD.name] if record != committed() else []
     wrong += [PAGE.name] if page(record) != PAGE.read_text(encoding="utf-8") else []
+    wrong += [FORMULAS.name] if formulas_page() != FORMULAS.read_text(encoding="utf-8") else []
     seconds = time.monotonic() - started
-    print(f"{len(record['theorems'])} theorems of {len(record['sources'])} files checked by Coq in {seconds:.0f} s")
+    told = f"{len(record['theorems'])} theorems and {record['formulas']} formulas of {len(record['sources'])} files"
+    print(f"{told} checked by Coq in {seconds:.0f} s")
     for name in wrong:
         print(f"{name} differs from what Coq says: python -m proofs.kernel write")
     return 1 if wrong else 0

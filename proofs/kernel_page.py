@@ -10,11 +10,25 @@ from typing import Any
 from proofs.kernel import FOLDER, described
 
 PAGE = Path(__file__).parent.parent / "docs" / "coq.md"
+FORMULAS = PAGE.with_name("coq-formulas.md")
 
 
 def page(record: dict[str, Any]) -> str:
     """The page of a record."""
     return "\n".join(_lines(record)).rstrip() + "\n"
+
+
+def formulas_page() -> str:
+    """The page of Formulas.v: each formula as Python computes it, and what of the text it is proved to be."""
+    source = (FOLDER / "Formulas.v").read_text(encoding="utf-8")
+    blocks = re.findall(r"^\(\*\* (\w+):(\S+) \*\)\n(Definition .*)\n(Lemma .*)\nProof\.", source, re.M)
+    lines = ["# Formulas for all inputs\n", described()["formulas"].strip() + "\n"]
+    lines[1] = lines[1].replace("{count}", str(len(blocks)))
+    for paper in dict.fromkeys(block[0] for block in blocks):
+        lines.append(f"## {paper}\n")
+        for _, function, definition, lemma in (block for block in blocks if block[0] == paper):
+            lines.append(f"[`{function}`](../refdp/papers/{paper}.py)\n\n```coq\n{definition}\n{lemma}\n```\n")
+    return "\n".join(lines).rstrip() + "\n"
 
 
 def _lines(record: dict[str, Any]) -> Iterator[str]:
