@@ -4,7 +4,8 @@ Writes a JSON file that other projects can use: for every plan its parts (kind, 
 sensitivities, add-remove), delta, the interval [lower, upper] that holds the true epsilon (both ends proved up to the
 trust that docs/accounting.md states), what each accountant answers, and which of them is below `lower`. A file that is
 there is completed: plans are drawn in the same order, and accountants that can be imported now fill in what is missing
-(extras `oracles` and `prv`, which may live in two environments).
+(extras `oracles` and `prv`, which may live in two environments). From plan 250 on they are of odd shapes. Five hundred
+take about an hour; who does not answer within five seconds of processor time and 6 GB is told so.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import resource
+import signal
 import warnings
 from collections.abc import Callable
 from importlib.util import find_spec
@@ -25,7 +28,9 @@ from refdp.noise.mechanisms import Gaussian, Laplace, Mechanism
 from refdp.privacy.events import Event, Norm, Plan, Relation, Release, Repeat, Sensitivity, Sequential, Subsample
 
 SEED = 20
+ORDINARY = 250  # plans; from there on they are of odd shapes
 EVERY = 10  # plans between two writes
+SECONDS, BYTES = 5, 6 * 2**30  # for one answer, for the process
 Row = dict[str, Any]
 
 
@@ -46,9 +51,29 @@ def _event(part: Row) -> Event:
 
 
 def drawn(number: int) -> list[Row]:
-    """So many rows without answers: single releases, compositions, samples, mixtures; delta from 1e-13 to 1e-2."""
+    """So many rows without answers: single releases, compositions, samples, mixtures; delta from 1e-13 to 1e-2.
+
+    Those of odd shapes: up to four kinds of releases, 1 to 10^4 of each, rates from 10^-5 to 0.999, delta from 1e-15.
+    """
     generator = np.random.default_rng(SEED)
-    return [_row(generator) for _ in range(number)]
+    return [_row(generator) if index < ORDINARY else _odd_row(generator) for index in range(number)]
+
+
+def _odd_row(generator: np.random.Generator) -> Row:
+    parts = []
+    for _ in range(int(generator.integers(1, 5))):
+        count = int(10 ** generator.choice([0, generator.uniform(0, 4)]))
+        noise = 10 ** generator.uniform(-1, 1.5) * math.sqrt(count)
+        part: Row = {"kind": str(generator.choice(["gaussian", "laplace"])), "noise": float(f"{noise:.4g}")}
+        part["count"] = count
+        if generator.random() < 0.5:
+            rate = (
+                10 ** generator.uniform(-5, -1) if generator.random() < 0.5 else 1 - 10 ** generator.uniform(-3, -0.3)
+            )
+            part["poisson"] = float(f"{rate:.4g}")
+            part["noise"] = float(f"{max(0.5, noise * min(1.0, 3 * rate)):.4g}")
+        parts.append(part)
+    return {"parts": parts, "delta": float(f"{10 ** generator.uniform(-15, -0.5):.4g}")}
 
 
 def _row(generator: np.random.Generator) -> Row:
@@ -124,16 +149,24 @@ def answered(row: Row) -> None:
     for name, (package, ask) in ACCOUNTANTS.items():
         if name in row["answers"] or find_spec(package) is None:
             continue
+        signal.signal(signal.SIGVTALRM, _too_long)
+        signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS)
         try:
             found: float | str = ask(row)
         except Exception as error:  # whatever other projects raise is their answer
             found = f"{type(error).__name__}: {error}"[:100]
+        finally:
+            signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         if isinstance(found, float) and not math.isfinite(found):
             found = "inf" if found > 0 else str(found)
         row["answers"][name] = found
     row["too small"] = sorted(
         name for name, found in row["answers"].items() if isinstance(found, float) and found < row["lower"]
     )
+
+
+def _too_long(*_: object) -> None:
+    raise TimeoutError(f"no answer within {SECONDS} s of processor time")
 
 
 def summary(rows: list[Row]) -> str:
@@ -158,6 +191,7 @@ def main() -> None:
     parser.add_argument("file", type=Path)
     parser.add_argument("--plans", type=int, default=500)
     options = parser.parse_args()
+    resource.setrlimit(resource.RLIMIT_AS, (BYTES, BYTES))
     known = json.loads(options.file.read_text(encoding="utf-8")) if options.file.exists() else []
     rows = drawn(options.plans)
     rows[: len(known)] = known

@@ -29,6 +29,8 @@ KINDS = ("gaussian", "laplace", "discrete-laplace", "pure")
 _POINTS = 200_000
 _OUTCOMES = 200_000
 Transform = Callable[[Any], Any]
+Law = tuple[Transform, Callable[[arb, arb], arb], int]
+"""M of one release, a bound on |M(c + iy)| for all |y| >= Y, and how often."""
 
 
 class Rejected(Exception):
@@ -90,7 +92,9 @@ def delta_of(parts: list[Part], epsilon: Fraction, first: bool = True) -> arb:
             return _enumerated(parts, _ball(epsilon), first)
         if len(parts) == 1 and parts[0].kind == "laplace" and parts[0].rate == 1 and parts[0].count <= 600:
             return _residues(parts[0], epsilon)
-        return _summed(parts, _ball(epsilon), first)
+        coarse = all(part.kind != "gaussian" for part in parts)  # their transforms decay slowly
+        laws = [(*transform_of(part, first), part.count) for part in parts]
+        return summed(laws, _ball(epsilon), arb("1e-9" if coarse else "1e-24"))
     finally:
         ctx.prec = before
 
@@ -195,8 +199,7 @@ def _power(series: Any, exponent: int) -> Any:
     return 1 / series if exponent < 0 else series**exponent if exponent else arb_series([1])
 
 
-def _transform(part: Part, first: bool) -> tuple[Transform, Callable[[arb, arb], arb]]:
-    """M of one release, and a bound on |M(c + iy)| for all |y| >= Y."""
+def transform_of(part: Part, first: bool) -> tuple[Transform, Callable[[arb, arb], arb]]:
     e = part.real
     if part.kind == "gaussian":
         return (lambda z: (z * (z + 1) * e / 2).exp()), lambda c, y: ((c * (c + 1) - y * y) * e / 2).exp()
@@ -234,8 +237,8 @@ def _transform(part: Part, first: bool) -> tuple[Transform, Callable[[arb, arb],
     return (lambda z: moment(z + 1 if first else -z)), beyond
 
 
-def _summed(parts: list[Part], x: arb, first: bool) -> arb:
-    transforms = [(*_transform(part, first), part.count) for part in parts]
+def summed(transforms: list[Law], x: arb, narrow: arb) -> arb:
+    """A ball around δ(x) of relative radius `narrow` and rounding. Errors: Rejected where that takes too long."""
 
     def product(z: Any) -> Any:
         total = acb(1)
@@ -254,7 +257,6 @@ def _summed(parts: list[Part], x: arb, first: bool) -> arb:
     period = max((60 - log_size) / c, (60 + ahead - log_size) / shift)
     center, width = arb(c), 2 * arb.pi() / arb(period)
     scale = (-center * x).exp() / arb(period)
-    narrow = arb("1e-24") if any(part.kind == "gaussian" for part in parts) else arb("1e-9")
     total = scale * (product(acb(center)) / (center * (center + 1))).real
     for k in range(1, _POINTS):
         z = acb(center, k * width)

@@ -106,6 +106,19 @@ class Composition:
             return low if high <= low and self.outside <= delta else math.inf
         return least(lambda epsilon: self.delta_above(epsilon) <= delta, low, high, 1e-11)
 
+    def uncertain(self, epsilon: float) -> float:
+        """The share of what the transform can be off by in the bound on δ(ε)."""
+        _, total, error = self._terms(epsilon - self.blur)
+        return error / (total + error) if error > 0 else 0.0
+
+    def tilt_for(self, epsilon: float) -> float:
+        """The tilt whose mean is ε, by a Newton step from this one, at most four times larger or smaller."""
+        mean = _mean(self.tilted, self.losses) / float(np.sum(self.tilted))
+        offset = self.losses - mean
+        variance = _mean(self.tilted, offset * offset) / float(np.sum(self.tilted))
+        wanted = self.tilt + (epsilon - mean) / max(variance, self.step**2)
+        return min(max(wanted, self.tilt / 4), 4 * self.tilt)
+
     def upper_tails(self, above: bool) -> Array:
         """Bounds on the probability of losses[i] and everything beyond, from above or from below, for every i.
 

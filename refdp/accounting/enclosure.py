@@ -18,6 +18,7 @@ _ACCURACY = 4e-6  # of epsilon, absolute where epsilon is above _ACCURACY / _REL
 _RELATIVE = 1e-5
 _SMALLEST, _LARGEST = 2**15, 2**20  # cells of the window
 _ATTEMPTS = 30
+_UNSEEN = 1e-7  # share of the transform's error in a bound on delta
 _WITH_ATOMS = (PureCost, LaplaceCost, DiscreteLaplaceCost, RangeCost)
 
 
@@ -39,7 +40,10 @@ def enclose_epsilon(node: Node, relation: Relation, delta: float) -> Enclosure:
             return 1 if one.infinity < delta else 0
         return -1 if 0 < found <= one.losses[0] + 2 * one.step else 0
 
-    search = _Search(node, relation, estimate, math.log(delta) - 16, turn)
+    def answer(one: Composition) -> float:
+        return one.epsilon_above(delta)
+
+    search = _Search(node, relation, estimate, math.log(delta) - 16, turn, answer)
     found = [search.tilted(direction, _tilt(order)) for direction in directions(node)]
     if any(one is None for one in found):
         return Enclosure(0.0, math.inf)
@@ -58,7 +62,7 @@ def enclose_delta(node: Node, relation: Relation, epsilon: float) -> Enclosure:
         return 1 if one.losses[-1] < epsilon and one.log_top > -math.inf else 0
 
     log_cut = max(math.log(delta) if delta > 0 else -600.0, -600.0) - 20
-    search = _Search(node, relation, epsilon, log_cut, turn)
+    search = _Search(node, relation, epsilon, log_cut, turn, lambda _: epsilon)
     found = [search.tilted(direction, _tilt(order)) for direction in directions(node)]
     if any(one is None for one in found):
         return Enclosure(0.0, 1.0)
@@ -69,13 +73,17 @@ def enclose_delta(node: Node, relation: Relation, epsilon: float) -> Enclosure:
 
 @dataclass(frozen=True)
 class _Search:
-    """Looks for the tilt whose window holds the answer; `turn` says whether it has to grow (1), shrink (-1) or stay."""
+    """Looks for the tilt whose window holds the answer; `turn` says whether it has to grow (1), shrink (-1) or stay.
+
+    answer: the ε in question. Where the transform's error is seen in the bound there, the tilt is moved towards it.
+    """
 
     node: Node
     relation: Relation
     epsilon: float
     log_cut: float
     turn: Callable[[Composition], int]
+    answer: Callable[[Composition], float]
 
     def tilted(self, direction: Direction, tilt: float) -> Composition | None:
         """The composition from above in that direction; None if no tilt will do."""
@@ -88,10 +96,25 @@ class _Search:
                 high, tilt = tilt, min(tilt / 2, max(1000 / error.width - 1, 0.01))
                 continue
             if turn == 0:
-                return found
+                return self._centred(found, direction)
             low, high = (tilt, high) if turn > 0 else (low, tilt)
             tilt = min(2 * tilt, 0.5 * (tilt + high)) if turn > 0 else max(tilt / 2, 0.5 * (tilt + low))
         return None
+
+    def _centred(self, found: Composition, direction: Direction) -> Composition:
+        """The composition at a tilt whose error is not seen in the answer, or the best of those that were tried."""
+        best, share = found, found.uncertain(at := self.answer(found))
+        for _ in range(_ATTEMPTS):
+            if share <= _UNSEEN:
+                break
+            try:
+                other = self._grid(best.tilt_for(at)).composition(direction)
+            except WindowTooWide:
+                break
+            if self.turn(other) != 0 or (less := other.uncertain(at := self.answer(other))) >= 0.9 * share:
+                break
+            best, share = other, less
+        return best
 
     def below(self, like: Composition | None) -> Power | None:
         """The tests from below, in the first direction, at the tilt of the composition from above."""

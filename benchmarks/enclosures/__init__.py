@@ -1,0 +1,1 @@
+"""Enclosures of random plans against truths in ball arithmetic."""
