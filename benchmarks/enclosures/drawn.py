@@ -104,8 +104,8 @@ def gaussian(generator: _Random) -> Case:
 
 
 def integer_gaussian(generator: _Random) -> Case:
-    """Discrete Gaussian noise on one number, 1 to 300."""
-    count = _count(generator, 300)
+    """Discrete Gaussian noise on one number, 1 to 60."""
+    count = _count(generator, 60)
     sigma = float(f"{generator.uniform(0.6, 6):.4g}")
     event = Repeat(_release(DiscreteGaussian(sigma, 1.0), 1.0), count)
     return Case(event, [[(laws.integer_noise(Fraction(sigma) ** 2), count)]])

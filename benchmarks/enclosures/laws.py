@@ -16,7 +16,7 @@ from typing import Any
 
 from flint import acb, arb, arb_poly, ctx, fmpq
 
-from proofs.accounting import Part, delta_of, summed, transform_of
+from proofs.accounting import Part, Rejected, delta_of, summed, transform_of
 
 PRECISION = 160
 _ENUMERATED = 8_000
@@ -65,6 +65,8 @@ def profile(parts: Parts, epsilon: float) -> arb:
                 return _enumerated(parts, x)
         if len(parts) == 1 and (lattice := parts[0][0].lattice) and len(lattice[2]) * parts[0][1] <= _LONGEST:
             return _power(parts[0][0], parts[0][1], x)
+        if all(law.atoms is not None for law, _ in parts):
+            raise Rejected("too many atoms to list, and their transform does not decay")
         return summed([(law.moment, law.beyond, count) for law, count in parts], x, arb("1e-10"))
     finally:
         ctx.prec = before
