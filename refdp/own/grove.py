@@ -40,7 +40,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from typing import Literal
 
@@ -276,10 +276,14 @@ BINS = tuple(f"b{number}" for number in range(LABEL_BINS))
 
 @dataclass(frozen=True)
 class Contribution:
-    """ "g" and "h" on the public grid; "b0" to "b63": whether the label is in that bin of [-1, 1]."""
+    """ "g" and "h" on the public grid; "b0" to "b63": whether the label is in that bin of [-1, 1].
+
+    unit: c, what residuals are cut to and measured in.
+    """
 
     params: Params
     schema: Schema
+    unit: float = 1.0
 
     def label(self, output: int, y: Floats) -> Floats:
         """In [-1, 1] for a regression; 1 for the class, 0 for the rest. Shape (rows,)."""
@@ -291,11 +295,10 @@ class Contribution:
         score, label: shape (rows,).
         """
         if of == BINS:
-            place = np.clip(np.floor((label + 1) / 2 * LABEL_BINS), 0, LABEL_BINS - 1)
+            place = np.clip(np.trunc((label + 1) / 2 * LABEL_BINS), 0, LABEL_BINS - 1)
             return Statistics({name: (place == number).astype(np.float64) for number, name in enumerate(BINS)})
         if not isinstance(self.schema.target, Classes):
-            c = self.params.residual or 1.0
-            g = on_grid(clip(square_gradient(score, label) / c, 1.0))
+            g = on_grid(clip(square_gradient(score, label) / self.unit, 1.0))
             return Statistics({"g": np.asarray(g), "h": None})
         with np.errstate(over="ignore"):  # exp(-s) = inf gives the limit, and a warning would tell of a record's score
             gradient = log_gradient(score, label)
@@ -314,29 +317,34 @@ def train_on(params: Params, schema: Schema, population: Population, curator: Cu
     """Thresholds, start, then T random trees with noisy leaf sums."""
     candidates = thresholds(params, schema, population, curator)
     population.tell(Encode(candidates))
-    known, initial = start(params, schema, population, curator)
-    charge, steering = params.leaf_charge(schema), Steering.over(candidates)
-    trees: list[list[Tree]] = [[] for _ in range(schema.scores)]
-    priors: list[float | None] = [None] * schema.scores
-    scatter, weight = SCATTER["log" if isinstance(schema.target, Classes) else "square"], params.step(schema)
-    variance, a = params.deviation(schema) ** 2, params.weight(schema)
+    unit, initial = start(params, schema, population, curator)
+    charge, weight, learnt = params.leaf_charge(schema), params.step(schema), nothing_learnt(schema)
+    rounds: list[tuple[Tree, ...]] = []
     for number in range(params.rounds(schema)):
         with curator.step(f"tree {number}"):
-            splits = steering.tree(params, schema, number, curator)
-            for output in range(schema.scores):
+            nodes = 2 ** params.levels(schema) - 1
+            which = curator.draw("features", ("uniform",), nodes)
+            where = curator.draw("values", ("uniform",), nodes)
+            splits = random_tree(params, schema, candidates, learnt, number, which, where)
+            own: list[Tree] = []
+            for output in outputs_of(schema):
                 population.tell(Turn(output))
                 population.tell(Refresh(("g", "h")))
                 population.tell(Place(splits))
                 noisy = curator.release_sum("leaves", charge, population, Leaves(("g", "h")), lambda sums: sums[0].T)
-                g, h = noisy[:, 0], noisy[:, 1]
-                found, before = moments(g, h, scatter, variance), priors[output]
-                prior = priors[output] = found if before is None else 0.7 * before + 0.3 * found
-                own = np.clip(shrunk(g, h, scatter, variance, prior), -LARGEST_LEAF, LARGEST_LEAF) * known.unit
-                trees[output].append(Tree(splits, own))
-                population.tell(Advance(own[None], weight))
-                steering.credit(splits, g, np.maximum(h, 0.0), scatter, variance, a)
-    ensembles = [Ensemble(s, tuple(t), (weight,) * len(t)) for s, t in zip(initial, trees, strict=True)]
+                learnt = learnt_from(params, schema, learnt, output, splits, noisy)
+                leaves = leaf_values(params, schema, learnt, output, noisy, unit)
+                own.append(Tree(splits, leaves))
+                population.tell(Advance(leaves[None], weight))
+        rounds.append(tuple(own))
+    weights = (weight,) * params.rounds(schema)
+    ensembles = [Ensemble(initial[k], tuple(own[k] for own in rounds), weights) for k in outputs_of(schema)]
     return Model("grove", asdict(params), schema, tuple(ensembles))
+
+
+def outputs_of(schema: Schema) -> tuple[int, ...]:
+    """The scores."""
+    return tuple(range(schema.scores))
 
 
 def numeric(schema: Schema) -> tuple[int, ...]:
@@ -352,7 +360,12 @@ def thresholds(params: Params, schema: Schema, population: Population, curator: 
     population.tell(Encode(fine))
     population.tell(Begin(Contribution(params, schema)))
     charge = params.counts_charge(params.shares(schema)[0], len(features))
-    noisy = curator.release("histograms", charge, values(population.ask(Histogram((COUNT,), features)))[0])
+    counts = fine.apart(values(population.ask(Histogram((COUNT,), features)))[0], features)
+    return quantiles(params, fine, features, curator.release("histograms", charge, np.concatenate(counts)))
+
+
+def quantiles(params: Params, fine: Candidates, features: Sequence[int], noisy: Floats) -> Candidates:
+    """`bins` thresholds of each of these features at even shares of its noisy counts. noisy: shape (bins,)."""
     found = list(fine.thresholds)
     for f, counts in zip(features, fine.apart(noisy, features), strict=True):
         below = np.cumsum(np.maximum(counts[1:], 0.0))  # bin 0 is that of missing values
@@ -363,40 +376,45 @@ def thresholds(params: Params, schema: Schema, population: Population, curator: 
     return replace(fine, thresholds=tuple(found))
 
 
-@dataclass(frozen=True)
-class Known:
-    """What is public after the start. unit: what a gradient of 1 is in units of the score."""
-
-    unit: float
-
-
-def start(params: Params, schema: Schema, population: Population, curator: Curator) -> tuple[Known, list[float]]:
-    """The initial score of every output, from noisy counts; of a regression also c."""
-    charge, outputs = params.counts_charge(params.shares(schema)[1], 1), tuple(range(schema.scores))
+def start(
+    params: Params, schema: Schema, population: Population, curator: Curator
+) -> tuple[float, tuple[float, ...]]:
+    """What a gradient of 1 is in units of the score, and the initial score of every output, from noisy counts."""
+    charge, outputs = params.counts_charge(params.shares(schema)[1], 1), outputs_of(schema)
     population.tell(Begin(Contribution(params, schema), outputs))
     if not isinstance(schema.target, Classes):
         population.tell(Refresh(BINS))
         population.tell(Root(tuple(range(len(schema.features)))))
         noisy = curator.release("labels", charge, values(population.ask(Nodes(BINS)))[:, 0])
-        spread = params.mu() * math.sqrt(params.shares(schema)[1])
-        centre, c = centre_and_scale(np.where(noisy >= 1.5 / spread, noisy, 0.0))
-        c = grid_floor(params.residual or c)
-        population.tell(Begin(Contribution(replace(params, residual=c), schema), outputs))
+        centre, unit = centre_and_unit(params, schema, noisy)
+        population.tell(Begin(Contribution(params, schema, unit), outputs))
         population.tell(Start(centre))
-        return Known(c), [centre]
+        return unit, (centre,)
     sums = []
     for output in outputs:
         population.tell(Turn(output))
         sums.append(values(population.ask(Labels(0.0, 1.0))))
     one = sums[0]
     exact = np.array([one[0] - one[1], one[1]]) if len(outputs) == 1 else np.array([own[1] for own in sums])
-    noisy = np.maximum(curator.release("classes", charge, exact), 0.0)
-    share = np.clip(noisy / max(float(noisy.sum()), 1.0), 0.005, 0.98)
-    initial = [float(numbers.log(p / (1 - p))) for p in (share[1:] if len(outputs) == 1 else share)]
+    initial = log_odds(len(outputs), curator.release("classes", charge, exact))
     for output in outputs:
         population.tell(Turn(output))
         population.tell(Start(initial[output]))
-    return Known(1.0), initial
+    return 1.0, initial
+
+
+def log_odds(outputs: int, noisy: Floats) -> tuple[float, ...]:
+    """The initial score of every output from noisy counts of the classes, shape (classes,)."""
+    counts = np.maximum(noisy, 0.0)
+    share = np.clip(counts / max(float(counts.sum()), 1.0), 0.005, 0.98)
+    return tuple(float(numbers.log(p / (1 - p))) for p in (share[1:] if outputs == 1 else share))
+
+
+def centre_and_unit(params: Params, schema: Schema, noisy: Floats) -> tuple[float, float]:
+    """The centre of a noisy histogram of labels, and c on the grid. noisy: shape (bins,)."""
+    spread = params.mu() * math.sqrt(params.shares(schema)[1])
+    centre, c = centre_and_scale(np.where(noisy >= 1.5 / spread, noisy, 0.0))
+    return centre, grid_floor(params.residual or c)
 
 
 def centre_and_scale(counts: Floats) -> tuple[float, float]:
@@ -419,65 +437,89 @@ def centre_and_scale(counts: Floats) -> tuple[float, float]:
 # --- Trees ------------------------------------------------------------------------------------------------------------
 
 
-@dataclass
-class Steering:
-    """Which features released sums speak for: post-processing. credit, seen: by feature."""
+@dataclass(frozen=True)
+class Learnt:
+    """What released sums say: post-processing. credit, seen: by feature; priors: tau^2 of each output, nan before it."""
 
-    candidates: Candidates
-    live: Sequence[int]
-    credits: Floats
-    seen: Floats = field(init=False)
+    credit: Floats
+    seen: Floats
+    priors: Floats
 
-    def __post_init__(self) -> None:
-        self.seen = np.full(len(self.credits), 1e-9)
 
-    @classmethod
-    def over(cls, candidates: Candidates) -> Steering:
-        """No credit yet. Features that cannot be split are left out, but for one if there is no other."""
-        sizes = [len(own) for own in candidates.thresholds]
-        live = [f for f, size in enumerate(sizes) if size] or [0]
-        return cls(candidates, live, np.zeros(len(sizes)))
+def nothing_learnt(schema: Schema) -> Learnt:
+    """Before any release."""
+    features = len(schema.features)
+    return Learnt(np.zeros(features), np.full(features, 1e-9), np.full(schema.scores, np.nan))
 
-    def chances(self, params: Params, number: int, depth: int) -> Floats:
-        """How likely each live feature is at a node of tree `number`. Shape (live features,)."""
-        many = len(self.live)
-        even = np.full(many, 1 / many)
-        merit = np.sqrt(np.maximum(self.credits[self.live] / self.seen[self.live], 0.0))
-        if merit.sum() > 0:
-            trust = number / (number + many / depth)
-            even = trust * merit / merit.sum() + (1 - trust) * even
-        return np.asarray((1 - params.explore) * even + params.explore / many)
 
-    def tree(self, params: Params, schema: Schema, number: int, curator: Curator) -> Floats:
-        """The splits of one full tree, shape (2^depth - 1, 2): feature and threshold or category, level by level."""
-        depth = params.levels(schema)
-        nodes = 2**depth - 1
-        edges = np.cumsum(self.chances(params, number, depth))
-        which = np.searchsorted(edges / edges[-1], curator.draw("features", ("uniform",), nodes), side="right")
-        feature = np.asarray(self.live)[np.minimum(which, len(self.live) - 1)]
-        where = curator.draw("values", ("uniform",), nodes)
-        known = [self.candidates.thresholds[f] for f in feature]
-        value = [own[int(u * len(own))] if len(own) else 0.0 for own, u in zip(known, where, strict=True)]
-        return np.column_stack([feature, value]).astype(np.float64)
+def chances(params: Params, learnt: Learnt, live: Sequence[int], number: int, depth: int) -> Floats:
+    """How likely each live feature is at a node of tree `number`. Shape (live features,)."""
+    many = len(live)
+    even = np.full(many, 1 / many)
+    merit = np.sqrt(np.maximum(learnt.credit[live] / learnt.seen[live], 0.0))
+    if merit.sum() > 0:
+        trust = number / (number + many / depth)
+        even = trust * merit / merit.sum() + (1 - trust) * even
+    return np.asarray((1 - params.explore) * even + params.explore / many)
 
-    def credit(self, splits: Floats, g: Floats, h: Floats, scatter: float, variance: float, a: float) -> None:
-        """Credit what every split separated, less what noise alone would: from the leaves' sums upwards.
 
-        splits: shape (2^depth - 1, 2); g, h: shape (leaves,).
-        """
-        depth = (len(splits) + 1).bit_length() - 1
-        for level in reversed(range(depth)):
-            below = 2 ** (depth - 1 - level)
-            left_g, right_g, left_h, right_h = g[0::2], g[1::2], h[0::2], h[1::2]
-            least = 3 * math.sqrt(below * variance) / a + 1
-            left, right = np.maximum(left_h, least), np.maximum(right_h, least)
-            noise = below * variance * (1 / left**2 + 1 / right**2) + scatter * (1 / left + 1 / right)
-            gain = ((left_g / left - right_g / right) ** 2 - noise) * left * right / (left + right)
-            enough = (left_h > least) & (right_h > least)
-            of = splits[2**level - 1 : 2 ** (level + 1) - 1, 0].astype(np.intp)
-            np.add.at(self.credits, of, np.where(enough, gain, 0.0))
-            np.add.at(self.seen, of, 1.0)
-            g, h = left_g + right_g, left_h + right_h
+def random_tree(
+    params: Params, schema: Schema, candidates: Candidates, learnt: Learnt, number: int, which: Floats, where: Floats
+) -> Floats:
+    """The splits of one full tree, shape (2^depth - 1, 2): feature and threshold or category, level by level.
+
+    which, where: uniform draws, one for each split. Features that cannot be split are left out, but for one if there is
+    no other.
+    """
+    live = [f for f, own in enumerate(candidates.thresholds) if len(own)] or [0]
+    edges = np.cumsum(chances(params, learnt, live, number, params.levels(schema)))
+    place = np.searchsorted(edges / edges[-1], which, side="right")
+    feature = np.asarray(live)[np.minimum(place, len(live) - 1)]
+    known = [candidates.thresholds[f] for f in feature]
+    value = [own[int(u * len(own))] if len(own) else 0.0 for own, u in zip(known, where, strict=True)]
+    return np.column_stack([feature, value]).astype(np.float64)
+
+
+def scatter_of(schema: Schema) -> float:
+    """v."""
+    return SCATTER["log" if isinstance(schema.target, Classes) else "square"]
+
+
+def leaf_values(
+    params: Params, schema: Schema, learnt: Learnt, output: int, noisy: Floats, unit: float
+) -> Floats:
+    """(1) of released sums of shape (leaves, 2), at most `LARGEST_LEAF`, in units of the score."""
+    variance = params.deviation(schema) ** 2
+    own = shrunk(noisy[:, 0], noisy[:, 1], scatter_of(schema), variance, float(learnt.priors[output]))
+    return np.asarray(np.clip(own, -LARGEST_LEAF, LARGEST_LEAF) * unit)
+
+
+def learnt_from(
+    params: Params, schema: Schema, learnt: Learnt, output: int, splits: Floats, noisy: Floats
+) -> Learnt:
+    """Credit what every split separated, less what noise alone would, from the leaves' sums upwards; and tau^2.
+
+    splits: shape (2^depth - 1, 2); noisy: shape (leaves, 2).
+    """
+    scatter, variance, a = scatter_of(schema), params.deviation(schema) ** 2, params.weight(schema)
+    g, h = noisy[:, 0], noisy[:, 1]
+    found, before = moments(g, h, scatter, variance), float(learnt.priors[output])
+    credit, seen, priors = learnt.credit.copy(), learnt.seen.copy(), learnt.priors.copy()
+    priors[output] = found if math.isnan(before) else 0.7 * before + 0.3 * found
+    depth, h = (len(splits) + 1).bit_length() - 1, np.maximum(h, 0.0)
+    for level in reversed(range(depth)):
+        below = 2 ** (depth - 1 - level)
+        left_g, right_g, left_h, right_h = g[0::2], g[1::2], h[0::2], h[1::2]
+        least = 3 * math.sqrt(below * variance) / a + 1
+        left, right = np.maximum(left_h, least), np.maximum(right_h, least)
+        noise = below * variance * (1 / left**2 + 1 / right**2) + scatter * (1 / left + 1 / right)
+        gain = ((left_g / left - right_g / right) ** 2 - noise) * left * right / (left + right)
+        enough = (left_h > least) & (right_h > least)
+        of = splits[2**level - 1 : 2 ** (level + 1) - 1, 0].astype(np.intp)
+        np.add.at(credit, of, np.where(enough, gain, 0.0))
+        np.add.at(seen, of, 1.0)
+        g, h = left_g + right_g, left_h + right_h
+    return Learnt(credit, seen, priors)
 
 
 # --- Predictions ------------------------------------------------------------------------------------------------------

@@ -141,7 +141,7 @@ def reading(module: Any, loops: Loops, host: Unknown) -> Iterator[None]:
         of = ("sides", positions.tobytes(), features.tobytes())
         return sides_of(table, frozenset("r"), len(features), of)
 
-    published = [name for name in sys.modules if name.startswith("refdp.papers")]
+    published = [name for name in sys.modules if name.startswith(("refdp.papers", "refdp.own"))]
     texts = [sys.modules[name] for name in published]
     data = [importlib.import_module(f"refdp.data.{name}") for name in ("records", "losses", "population", "candidates")]
     try:

@@ -30,8 +30,9 @@ MODULES = {"__future__", "math", "collections", "contextlib", "dataclasses", "de
 
 
 def is_text(file: str) -> bool:
-    """Whether code of this file is a paper's text."""
-    return "/refdp/papers/" in file.replace("\\", "/") or file.startswith("<mutant")
+    """Whether code of this file is a training text: a paper's, or one of refdp's own."""
+    name = file.replace("\\", "/")
+    return "/refdp/papers/" in name or "/refdp/own/" in name or file.startswith("<mutant")
 
 
 def from_text(depth: int) -> bool:

@@ -9,7 +9,6 @@ alone, or the reading stops; every release is asked of two solvers; and what all
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import linecache
 import sys
@@ -25,6 +24,7 @@ import numpy as np
 
 from refdp.data.records import Schema
 from refdp.errors import InvalidParameter
+from refdp.faces import registry
 from refdp.noise.mechanisms import Exponential
 from refdp.privacy.curator import Array, Curator, Request
 from refdp.privacy.events import Event, Plan, Relation, expand, releases
@@ -260,7 +260,7 @@ def _read(
     progress: Callable[[int], None] | None,
     briefly: bool,
 ) -> Proof:
-    module = importlib.import_module(f"refdp.papers.{paper}")
+    module = registry.paper(paper).module
     host = Unknown(params.relation, schema, solvers, loops)
     source = Obligations(host, progress, briefly)
     curator = ProofCurator(source, params.relation)

@@ -25,7 +25,7 @@ from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponentia
 from refdp.privacy.curator import Request
 from refdp.privacy.events import Relation, Sensitivity
 from refdp.prove.asking import Reply, divisors, name_of, number, unknowns
-from refdp.prove.symbols import Leak, Sum, Table, Unmodelled, World
+from refdp.prove.symbols import Leak, Sum, Table, Unmodelled, World, summands
 from refdp.prove.unknown import Unknown
 
 NORMS = {Laplace: (1,), DiscreteLaplace: (1,), Gaussian: (2, "whitened"), DiscreteGaussian: (2, "whitened"),
@@ -47,13 +47,14 @@ class Unproved(Exception):
 
 @dataclass(frozen=True)
 class Changed:
-    """One way in which the records that differ can be used and sit: the index, change and kind of every cell."""
+    """One way in which the records that differ can be used and sit: of every cell the index, the change, and the sums
+    that it is made of if it is a sum or difference of sums."""
 
     used: bool
-    cells: tuple[tuple[tuple[Any, ...], Any, bool], ...]
+    cells: tuple[tuple[tuple[Any, ...], Any, tuple[Sum, ...]], ...]
 
     @property
-    def moved(self) -> list[tuple[tuple[Any, ...], Any, bool]]:
+    def moved(self) -> list[tuple[tuple[Any, ...], Any, tuple[Sum, ...]]]:
         """The cells that change."""
         return [one for one in self.cells if not _zero(one[1])]
 
@@ -102,7 +103,7 @@ def _paid(host: Unknown, value: Table, request: Request, world: World, states: s
     paid = host.value(state, "cost", "z")
     _must(host, "a record's cost lies beyond the table of costs", [paid > number(float(budget.knots[-1]))])
     for way in _changes(host, value, world):
-        moved = [(index, change) for index, change, gridded in way.moved if gridded and _fits(mechanism)]
+        moved = [(index, change) for index, change, sums in way.moved if _fits(host, mechanism, sums)]
         if len(moved) < len(way.moved):
             raise Unmodelled("records that pay for values off the grid of the noise")
         squares = [number(1 / Fraction(_deviation(mechanism, index)) ** 2) * one * one for index, one in moved]
@@ -167,8 +168,7 @@ def _changes(host: Unknown, value: Table, world: World) -> Iterator[Changed]:
     found = [value.cell(index, world) for index in indices]
     pairs = [world.pair(one) if isinstance(one, Sum) else one for one in found]
     for used, changes in _assigned(host, [after - before for before, after in pairs]):
-        gridded = (isinstance(one, Sum) for one in found)
-        yield Changed(used, tuple(zip(indices, changes, gridded, strict=True)))
+        yield Changed(used, tuple(zip(indices, changes, map(summands, found), strict=True)))
 
 
 def _zero(term: Any) -> bool:
@@ -222,7 +222,7 @@ def _bounded(
         terms = [change for _, change, _ in way.moved]
         if not terms:
             continue
-        count = halves * sum(1 for _, _, gridded in way.moved if not (gridded and _fits(mechanism)))
+        count = halves * sum(1 for _, _, sums in way.moved if not _fits(host, mechanism, sums))
         if declared.norm == 1:
             _sum_of_sizes(host, terms, mechanism, bound, count, halves)
             continue
@@ -247,11 +247,12 @@ def _deviation(mechanism: Gaussian | DiscreteGaussian, index: tuple[Any, ...]) -
     return mechanism.sd[index[-1]] if isinstance(mechanism.sd, tuple) else mechanism.sd
 
 
-def _fits(mechanism: Mechanism) -> bool:
-    """Whether sums, which are multiples of the grid, are not rounded by the mechanism."""
-    if not isinstance(mechanism, DiscreteLaplace | DiscreteGaussian):
-        return True
-    return (Fraction(GRID) / Fraction(mechanism.step)).denominator == 1
+def _fits(host: Unknown, mechanism: Mechanism, sums: tuple[Sum, ...]) -> bool:
+    """Whether a sum or difference of these sums, multiples of their units, is not rounded by the mechanism."""
+    if not sums or not isinstance(mechanism, DiscreteLaplace | DiscreteGaussian):
+        return bool(sums)
+    step = Fraction(mechanism.step)
+    return (Fraction(GRID) / step).denominator == 1 or all((host.unit(one) / step).denominator == 1 for one in sums)
 
 
 def _sum_of_sizes(

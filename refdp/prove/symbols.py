@@ -199,6 +199,17 @@ class Sum:
     option: str | None
 
 
+class Combined(tuple[Any, Any]):
+    """A sum or difference of sums on both neighbours. sums: those that it is made of."""
+
+    sums: tuple[Sum, ...]
+
+
+def summands(cell: Any) -> tuple[Sum, ...]:
+    """The sums whose sum or difference a cell is; none where it is anything else."""
+    return (cell,) if isinstance(cell, Sum) else getattr(cell, "sums", ())
+
+
 ALL = frozenset("amr")
 Cell = Callable[[tuple[Any, ...], Any], Any]
 """From an index (an int, a seat, or a way and an option) and a world to a pair of terms or a `Sum`."""
@@ -461,7 +472,10 @@ def _tables(name: str, arguments: Sequence[Any]) -> Table:
         if whole is not None:
             return whole
         pairs = [world.pair(one) if isinstance(one, Sum) else one for one in found]
-        return tuple(operated(name, [pair[side] for pair in pairs]) for side in (0, 1))
+        both = Combined(operated(name, [pair[side] for pair in pairs]) for side in (0, 1))
+        plain = name in ("add", "subtract", "negative") and all(summands(one) for one in found)
+        both.sums = tuple(own for one in found for own in summands(one)) if plain else ()
+        return both
 
     return Table(axes, cell)
 

@@ -213,13 +213,21 @@ class Unknown:
         """A function of a record's values. Errors: Unmodelled for released values beside its score."""
         terms = []
         for one in arguments:
-            if isinstance(one, Known) or (not isinstance(one, Each) and np.ndim(one)):
-                raise Unmodelled("a value of each record that depends on released values beside its score")
+            if not isinstance(one, Each) and np.ndim(public(one)):
+                raise Unmodelled("a value of each record that depends on several released values beside its score")
+            if isinstance(one, Known):
+                terms.append(self._released(one))
+                continue
             plain = z3.BoolVal(bool(one)) if isinstance(one, bool | np.bool_) else None
             terms.append(one.term if isinstance(one, Each) else number(one) if plain is None else plain)
         if name in ("exp", "rint", "trunc"):
             return Each(self._described(name, terms[0]), self)
         return Each(operated(name, terms), self)
+
+    def _released(self, value: Known) -> Any:
+        """Any public number, which may be another one wherever it is used; it is not known to differ from 0."""
+        self._kept.append(value)
+        return self._memo.setdefault(("released", id(value)), real())
 
     def _described(self, name: str, x: Any) -> Any:
         """An unknown for a function that is no polynomial, with what is known of it."""
@@ -281,6 +289,17 @@ class Unknown:
         """What is known of a record, as far as it concerns these terms."""
         return _concerning(self.record, set(unknowns(terms)))
 
+    def unit(self, one: Sum) -> Fraction:
+        """What a sum is a multiple of: 1 where every record adds 0 or 1, else the grid."""
+        if one.name == COUNT:
+            return Fraction(1)
+        terms, used = self._memo["statistics", one.state]
+        key = "whole", one.state, one.name
+        if key not in self._memo:
+            given = [] if used is None else [used]
+            self._memo[key] = self._refuted([*given, terms[one.name] != 0, terms[one.name] != 1])
+        return Fraction(1) if self._memo[key] else Fraction(GRID)
+
     # --- Sums ---
 
     def left(self) -> Any:
@@ -334,7 +353,7 @@ class Unknown:
                         return total(of[index[0]], seats, how[1], how[2])
                     if how[2] == "whole":
                         return total(of[index[0]], seats)
-                    return total(of[index[0]], (*seats, (how[1], how[2])))
+                    return total(of[index[0]], (*seats, (("bins", how[1]), how[2])))
 
                 return Units((each, part, bins) if isinstance(query, Bins) else (each, bins), cell)
             case Sides():

@@ -1,0 +1,84 @@
+"""The prove reading of Grove: two classes at its defaults; regression and replace-one carry the marker `statistics`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+pytest.importorskip("z3", reason="the extra proofs is not installed")
+pytest.importorskip("cvc5", reason="the extra proofs is not installed")
+
+from refdp.data.population import Refresh
+from refdp.own import grove
+from refdp.privacy.curator import Curator
+from refdp.privacy.events import Relation
+from refdp.prove.reading import Proof, prove
+from refdp.prove.report import schema_of
+from tests.own.test_grove import COUNTS, mutant_hessian, mutant_label, mutant_norm
+from tests.thinned import thinned
+
+ADD, REPLACE = Relation.ADD_REMOVE, Relation.REPLACE_ONE
+
+
+def read(classes: int, relation: Relation = ADD, **settings: Any) -> Proof:
+    return prove("grove", grove.Params(1.0, relation, **settings), schema_of(classes), briefly=True)
+
+
+@pytest.mark.parametrize(
+    ("classes", "relation"),
+    [
+        (2, ADD),
+        pytest.param(2, REPLACE, marks=pytest.mark.statistics),
+        pytest.param(0, ADD, marks=pytest.mark.statistics),
+        pytest.param(0, REPLACE, marks=pytest.mark.statistics),
+    ],
+)
+def test_grove_is_proved_with_all_its_rounds(classes: int, relation: Relation) -> None:
+    """By induction over the trees, so that the proof is about 398 of them as about three."""
+    found = read(classes, relation)
+    assert (found.verdict, found.failures, found.single) == ("PROVED", (), 0)
+    assert any("by induction" in line for line in found.covers)
+
+
+def one_cell(self: Any, share: float, cells: int) -> Any:
+    return COUNTS(self, share, 1)
+
+
+def cheap(self: Any) -> float:
+    return 2 * total(self)
+
+
+total = grove.Params.mu
+MUTANTS = [
+    ("norm", grove.Params, "joint_norm", mutant_norm, 2),
+    ("hessian", grove, "log_hessian_of", mutant_hessian, 2),
+    ("one cell", grove.Params, "counts_charge", one_cell, 2),
+    ("budget", grove.Params, "mu", cheap, 2),
+    ("label", grove.Contribution, "label", mutant_label, 2),
+]
+
+
+@pytest.mark.parametrize(
+    ("owner", "name", "mutant", "classes"), thinned([one[1:] for one in MUTANTS], 3), ids=lambda one: str(one)[:20]
+)
+def test_mutants_are_not_proved(
+    monkeypatch: pytest.MonkeyPatch, owner: Any, name: str, mutant: Any, classes: int
+) -> None:
+    """Half the sensitivity, too large a Hessian, a histogram charged as one cell, twice the budget, labels to 2."""
+    monkeypatch.setattr(owner, name, mutant)
+    assert read(classes).verdict == "NOT PROVED"
+
+
+def test_a_private_sum_beside_the_releases_is_a_leak(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tree that decides by what was not released."""
+
+    def start(params: Any, schema: Any, population: Any, curator: Curator) -> Any:
+        population.tell(grove.Begin(grove.Contribution(params, schema), (0,)))
+        size, _ = grove.values(population.ask(grove.Labels(0.0, 1.0)))
+        population.tell(Refresh(("g", "h")))
+        return 1.0, (0.5 if size > 10 else 0.0,)
+
+    monkeypatch.setattr(grove, "start", start)
+    found = read(2)
+    assert (found.verdict, found.failures[0].kind) == ("NOT PROVED", "leak")
