@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from refdp.errors import InvalidParameter
@@ -39,7 +40,7 @@ def check_choices(params: Any) -> None:
 
     Errors: InvalidParameter for the first field that does not.
     """
-    for name, hint in get_type_hints(type(params)).items():
+    for name, hint in _hints(type(params)).items():
         value = getattr(params, name)
         if get_origin(hint) is Literal and value not in get_args(hint):
             raise InvalidParameter(f"{name} = {value!r}: one of {', '.join(map(repr, get_args(hint)))} is allowed")
@@ -47,3 +48,9 @@ def check_choices(params: Any) -> None:
             raise InvalidParameter(
                 f"{name} = {value!r}: a Relation is needed, {' or '.join(r.value for r in Relation)}"
             )
+
+
+@lru_cache(maxsize=64)
+def _hints(kind: type) -> dict[str, Any]:
+    """The types of a class's fields."""
+    return get_type_hints(kind)

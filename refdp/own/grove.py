@@ -190,6 +190,11 @@ class Params:
 
     # what the settings amount to
 
+    @property
+    def cut(self) -> float:
+        """c; 1, which cuts no label, before it is known."""
+        return self.residual or 1.0
+
     def mu(self) -> float:
         """What the whole run may cost in Gaussian differential privacy."""
         return total_mu(self.epsilon, self.delta, "exact" if self.noise == "floating" else "renyi")
@@ -276,14 +281,10 @@ BINS = tuple(f"b{number}" for number in range(LABEL_BINS))
 
 @dataclass(frozen=True)
 class Contribution:
-    """ "g" and "h" on the public grid; "b0" to "b63": whether the label is in that bin of [-1, 1].
-
-    unit: c, what residuals are cut to and measured in.
-    """
+    """ "g" and "h" on the public grid; "b0" to "b63": whether the label is in that bin of [-1, 1]."""
 
     params: Params
     schema: Schema
-    unit: float = 1.0
 
     def label(self, output: int, y: Floats) -> Floats:
         """In [-1, 1] for a regression; 1 for the class, 0 for the rest. Shape (rows,)."""
@@ -298,7 +299,7 @@ class Contribution:
             place = np.clip(np.trunc((label + 1) / 2 * LABEL_BINS), 0, LABEL_BINS - 1)
             return Statistics({name: (place == number).astype(np.float64) for number, name in enumerate(BINS)})
         if not isinstance(self.schema.target, Classes):
-            g = on_grid(clip(square_gradient(score, label) / self.unit, 1.0))
+            g = on_grid(clip(square_gradient(score, label) / self.params.cut, 1.0))
             return Statistics({"g": np.asarray(g), "h": None})
         with np.errstate(over="ignore"):  # exp(-s) = inf gives the limit, and a warning would tell of a record's score
             gradient = log_gradient(score, label)
@@ -376,9 +377,7 @@ def quantiles(params: Params, fine: Candidates, features: Sequence[int], noisy: 
     return replace(fine, thresholds=tuple(found))
 
 
-def start(
-    params: Params, schema: Schema, population: Population, curator: Curator
-) -> tuple[float, tuple[float, ...]]:
+def start(params: Params, schema: Schema, population: Population, curator: Curator) -> tuple[float, tuple[float, ...]]:
     """What a gradient of 1 is in units of the score, and the initial score of every output, from noisy counts."""
     charge, outputs = params.counts_charge(params.shares(schema)[1], 1), outputs_of(schema)
     population.tell(Begin(Contribution(params, schema), outputs))
@@ -387,7 +386,7 @@ def start(
         population.tell(Root(tuple(range(len(schema.features)))))
         noisy = curator.release("labels", charge, values(population.ask(Nodes(BINS)))[:, 0])
         centre, unit = centre_and_unit(params, schema, noisy)
-        population.tell(Begin(Contribution(params, schema, unit), outputs))
+        population.tell(Begin(Contribution(cut_to(params, unit), schema), outputs))
         population.tell(Start(centre))
         return unit, (centre,)
     sums = []
@@ -401,6 +400,11 @@ def start(
         population.tell(Turn(output))
         population.tell(Start(initial[output]))
     return 1.0, initial
+
+
+def cut_to(params: Params, unit: float) -> Params:
+    """These settings with the c that was read off the labels."""
+    return replace(params, residual=unit)
 
 
 def log_odds(outputs: int, noisy: Floats) -> tuple[float, ...]:
@@ -439,7 +443,7 @@ def centre_and_scale(counts: Floats) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class Learnt:
-    """What released sums say: post-processing. credit, seen: by feature; priors: tau^2 of each output, nan before it."""
+    """What released sums say: post-processing. credit, seen: by feature; priors: tau^2 of each output, first nan."""
 
     credit: Floats
     seen: Floats
@@ -485,18 +489,14 @@ def scatter_of(schema: Schema) -> float:
     return SCATTER["log" if isinstance(schema.target, Classes) else "square"]
 
 
-def leaf_values(
-    params: Params, schema: Schema, learnt: Learnt, output: int, noisy: Floats, unit: float
-) -> Floats:
+def leaf_values(params: Params, schema: Schema, learnt: Learnt, output: int, noisy: Floats, unit: float) -> Floats:
     """(1) of released sums of shape (leaves, 2), at most `LARGEST_LEAF`, in units of the score."""
     variance = params.deviation(schema) ** 2
     own = shrunk(noisy[:, 0], noisy[:, 1], scatter_of(schema), variance, float(learnt.priors[output]))
     return np.asarray(np.clip(own, -LARGEST_LEAF, LARGEST_LEAF) * unit)
 
 
-def learnt_from(
-    params: Params, schema: Schema, learnt: Learnt, output: int, splits: Floats, noisy: Floats
-) -> Learnt:
+def learnt_from(params: Params, schema: Schema, learnt: Learnt, output: int, splits: Floats, noisy: Floats) -> Learnt:
     """Credit what every split separated, less what noise alone would, from the leaves' sums upwards; and tau^2.
 
     splits: shape (2^depth - 1, 2); noisy: shape (leaves, 2).

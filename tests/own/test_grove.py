@@ -86,10 +86,10 @@ def test_the_joint_norm_is_one_up_to_the_golden_weight() -> None:
 @pytest.mark.parametrize("schema", SCHEMAS.values(), ids=SCHEMAS)
 def test_no_record_contributes_more_than_is_declared(schema: Schema) -> None:
     generator = np.random.default_rng(0)
-    params = grove.Params(1.0, Relation.ADD_REMOVE)
+    params = grove.Params(1.0, Relation.ADD_REMOVE, residual=0.25)
     label = generator.integers(0, 2, 5000) * 1.0 if schema is not REAL else generator.uniform(-1, 1, 5000)
     score = generator.normal(0, 4, 5000)
-    found = grove.Contribution(params, schema, 0.25).statistics(score, label, ("g", "h")).values
+    found = grove.Contribution(params, schema).statistics(score, label, ("g", "h")).values
     h = np.ones(5000) if found["h"] is None else found["h"]
     norm = np.sqrt(grove.squared_joint_norm(found["g"], h, params.weight(schema)))
     assert norm.max() <= params.joint_norm(schema)
@@ -167,7 +167,7 @@ def test_shards_give_the_same_model(schema: Schema) -> None:
 
 
 def test_its_contribution_goes_through_json() -> None:
-    begin = messages.Begin(grove.Contribution(grove.Params(1.0, Relation.ADD_REMOVE), REAL, 0.5))
+    begin = messages.Begin(grove.Contribution(grove.Params(1.0, Relation.ADD_REMOVE, residual=0.5), REAL))
     assert messages.from_json(messages.to_json(begin)) == begin
 
 
