@@ -40,7 +40,7 @@ def check_choices(params: Any) -> None:
 
     Errors: InvalidParameter for the first field that does not.
     """
-    for name, hint in _hints(type(params)).items():
+    for name, hint in _hints(type(params)).items():  # type: ignore[arg-type]
         value = getattr(params, name)
         if get_origin(hint) is Literal and value not in get_args(hint):
             raise InvalidParameter(f"{name} = {value!r}: one of {', '.join(map(repr, get_args(hint)))} is allowed")

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from refdp.data import kernels
 from refdp.data.candidates import Candidates
 from refdp.data.codes import Codes, Index, coded, leaf_of
-from refdp.data.losses import on_grid
+from refdp.data.losses import GRID, on_grid
 from refdp.data.population import (
     COUNT,
     Accounts,
@@ -94,12 +94,20 @@ class Memory:
 
     # --- Streams ---
 
+    def _unweighted(self, batch: Records) -> Records:
+        records = self._dense()
+        if records.weight is not None or batch.weight is not None:
+            raise InvalidParameter(
+                "weights of records in a stream: only records that are there from the start have them"
+            )
+        return records
+
     def admit(self, batch: Records, released: Sequence[Ensemble]) -> None:
         """New records after those that are there, each with fresh accounts and the scores of what was released so far.
 
         released: one ensemble for each output that was begun. Errors: InvalidParameter for sparse records.
         """
-        records = self._dense()
+        records = self._unweighted(batch)
         categorical = _categorical(records.schema)
         x = np.asfortranarray(np.concatenate([records.x, batch.x]))
         self._records = Records(records.schema, x, np.concatenate([records.y, batch.y]))
@@ -113,7 +121,7 @@ class Memory:
 
     def replace(self, rows: Index, batch: Records, released: Sequence[Ensemble]) -> None:
         """New content for the records at these positions: same accounts, scores of what was released so far."""
-        records = self._dense()
+        records = self._unweighted(batch)
         x, y = np.array(records.x, order="F"), records.y.copy()
         x[rows], y[rows] = batch.x, batch.y
         self._records = Records(records.schema, x, y)
@@ -189,6 +197,8 @@ class Memory:
                 self._batch = []
 
     def _begin(self, contribution: Contribution, outputs: tuple[int, ...]) -> None:
+        if getattr(self._records, "weight", None) is not None and not getattr(contribution, "weighs", False):
+            raise InvalidParameter("weights of records: only trainers whose releases are sums take them, not this one")
         self._contribution, self._output, self._named = contribution, outputs[0], ()
         self._label = {output: contribution.label(output, self._records.y) for output in outputs}
         self._score = {output: np.zeros(self.size) for output in outputs}
@@ -210,7 +220,8 @@ class Memory:
         contribution = self._contribution
         assert isinstance(contribution, Metered), "Charge is for contributions with accounts"
         output = self._output
-        self._everyone = contribution.statistics(self._score[output], self._label[output], self._named).values
+        found = contribution.statistics(self._score[output], self._label[output], self._named).values
+        self._everyone = self._weighed(found, None)
         self._paid = self._accounts[output].charge(contribution.cost(self._everyone))
         self._known = None
 
@@ -255,7 +266,10 @@ class Memory:
                 return units(self._histogram(of, features))
             case Labels(low, high):
                 label = on_grid(np.clip(self._label[self._output], low, high))
-                return units(np.array([float(len(label)), label.sum()]))
+                found = self._weighed({"label": label}, None)
+                count = found.get(COUNT)
+                size = float(len(label)) if count is None else count.sum()
+                return units(np.array([size, np.sum(found["label"])]))
             case Reports(of, tree):
                 return units(self._reports(of, tree))
 
@@ -301,12 +315,23 @@ class Memory:
                 score, label = self._score[self._output], self._label[self._output]
                 if rows is not None:
                     score, label = score[rows], label[rows]
-                self._known = _used(scope, rows, self._contribution.statistics(score, label, self._named))
+                found = self._contribution.statistics(score, label, self._named)
+                self._known = _used(scope, rows, found._replace(values=self._weighed(found.values, rows)))
         return self._known
+
+    def _weighed(self, values: Mapping[str, Floats | None], rows: Index | None) -> Mapping[str, Floats | None]:
+        """The statistics of these rows times the records' weights, towards 0 on the grid: no entry grows."""
+        weight = getattr(self._records, "weight", None)
+        if weight is None:
+            return values
+        own = weight if rows is None else weight[rows]
+        found = {name: _toward_zero(own if one is None else own * one) for name, one in values.items()}
+        return {**found, COUNT: _toward_zero(own)}
 
 
 class _Known(NamedTuple):
-    """rows: positions, None for all; values: statistics of these rows; scope: where they are the selected ones."""
+    """rows: positions, None for all; values: statistics of these rows, with the count where records have weights;
+    scope: where they are the selected ones."""
 
     scope: tuple[tuple[int, int], ...]
     rows: Index | None
@@ -314,7 +339,11 @@ class _Known(NamedTuple):
 
     def columns(self, of: tuple[str, ...]) -> list[Floats | None]:
         """The statistics of these names; None counts."""
-        return [None if name == COUNT else self.values[name] for name in of]
+        return [self.values.get(name) if name == COUNT else self.values[name] for name in of]
+
+
+def _toward_zero(values: Floats) -> Floats:
+    return np.trunc(values / GRID) * GRID
 
 
 def _used(scope: tuple[tuple[int, int], ...], rows: Index | None, found: Statistics) -> _Known:

@@ -8,7 +8,7 @@ and never released.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -133,12 +133,15 @@ class Records:
     x: shape (rows, features); a categorical value is its index in the public list; NaN is missing.
     y: shape (rows,); a class is its index in the public list.
     clamped: how many values were moved into their bounds (for the owner's eyes only).
+    weight: shape (rows,), in [0, 1]: what a record's part in every sum is multiplied by, the count too; None for 1. It
+      is private like the rest of the record. Only trainers whose releases are sums take it (`Contribution.weighs`).
     """
 
     schema: Schema
     x: Floats
     y: Floats
     clamped: int = 0
+    weight: Floats | None = None
 
     @property
     def size(self) -> int:
@@ -148,12 +151,20 @@ class Records:
     def take(self, rows: NDArray[np.intp] | Sequence[int]) -> Records:
         """The records at these positions, in this order. rows: shape (count,)."""
         index = np.asarray(rows, dtype=np.intp)
-        return Records(self.schema, self.x[index], self.y[index])
+        return Records(
+            self.schema, self.x[index], self.y[index], 0, None if self.weight is None else self.weight[index]
+        )
 
     def insert(self, position: int, other: Records) -> Records:
         """These records with the rows of another set placed before `position`."""
-        x = np.insert(self.x, position, other.x, axis=0)
-        return Records(self.schema, x, np.insert(self.y, position, other.y))
+        x, weight = np.insert(self.x, position, other.x, axis=0), self.weight
+        if weight is not None or other.weight is not None:
+            weight = np.insert(self.weights(), position, other.weights())
+        return Records(self.schema, x, np.insert(self.y, position, other.y), 0, weight)
+
+    def weights(self) -> Floats:
+        """The weight of every record, shape (rows,)."""
+        return np.ones(self.size) if self.weight is None else self.weight
 
 
 def make_records(schema: Schema, x: Floats, y: Floats) -> Records:
@@ -175,6 +186,21 @@ def make_records(schema: Schema, x: Floats, y: Floats) -> Records:
     features = clamp_features(schema, x)
     moved = int(np.sum((features != x) & ~np.isnan(x)) + np.sum(labels != y))
     return Records(schema, features, labels, moved)
+
+
+def weighed(records: Any, weight: Floats) -> Records:
+    """Records with weights. weight: shape (rows,).
+
+    Errors: InvalidRecords for sparse records, another shape or a weight outside [0, 1]; no weight is in the message.
+    """
+    found = np.asarray(weight, dtype=np.float64)
+    if not isinstance(records, Records):
+        raise InvalidRecords("weights of sparse records: give dense ones")
+    if found.shape != (records.size,):
+        raise InvalidRecords(f"weights of shape {found.shape}: one for each of {records.size} records is needed")
+    if not ((found >= 0) & (found <= 1)).all():
+        raise InvalidRecords("a weight is missing or not in [0, 1]: divide all by a public bound of them")
+    return replace(records, weight=found)
 
 
 def _check_features(schema: Schema, x: Floats) -> None:

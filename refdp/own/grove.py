@@ -42,7 +42,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -283,6 +283,7 @@ BINS = tuple(f"b{number}" for number in range(LABEL_BINS))
 class Contribution:
     """ "g" and "h" on the public grid; "b0" to "b63": whether the label is in that bin of [-1, 1]."""
 
+    weighs: ClassVar[bool] = True
     params: Params
     schema: Schema
 

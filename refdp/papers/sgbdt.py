@@ -24,7 +24,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -312,6 +312,7 @@ def _remark(params: Params, schema: Schema) -> str:
 class Contribution:
     """ "g" and "h": clipped derivatives of the loss, and what a record pays for them (slide "Individual Rényi DP")."""
 
+    weighs: ClassVar[bool] = True
     params: Params
     schema: Schema
     charged = ("g", "h")

@@ -26,6 +26,7 @@ from refdp.faces.estimators.settings import (
 )
 from refdp.faces.estimators.sparse import SparseInput, SparseScores
 from refdp.faces.estimators.stream import Streaming
+from refdp.faces.estimators.weights import Weighing, WeighingClasses
 from refdp.faces.explain import Shapes, shape_functions
 
 
@@ -94,21 +95,21 @@ class FedGBDTRegressor(FedGBDTSettings, _Explained, PrivateRegressor, paper="fed
 
 
 @constructed
-class SGBDTClassifier(SGBDTSettings, Streaming, PrivateClassifier, paper="sgbdt"):
+class SGBDTClassifier(SGBDTSettings, Streaming, WeighingClasses, PrivateClassifier, paper="sgbdt"):
     """S-GBDT (Kirschte, Peinemann et al. 2023) for classes: log loss, one against the rest; learns on streams."""
 
 
 @constructed
-class SGBDTRegressor(SGBDTSettings, Streaming, PrivateRegressor, paper="sgbdt"):
+class SGBDTRegressor(SGBDTSettings, Streaming, Weighing, PrivateRegressor, paper="sgbdt"):
     """S-GBDT (Kirschte, Peinemann et al. 2023) for regression: square loss on labels in [-1, 1]; learns on streams."""
 
 
 @constructed
-class GroveClassifier(GroveSettings, PrivateClassifier, paper="grove"):
+class GroveClassifier(GroveSettings, WeighingClasses, PrivateClassifier, paper="grove"):
     """Grove, refdp's own trainer (refdp/own/grove.py), for classes: log loss, one common tree for all classes."""
 
 
 @constructed
-class GroveRegressor(GroveSettings, PrivateRegressor, paper="grove"):
+class GroveRegressor(GroveSettings, Weighing, PrivateRegressor, paper="grove"):
     """Grove, refdp's own trainer (refdp/own/grove.py), for regression: square loss, residuals cut at a private
     quantile."""

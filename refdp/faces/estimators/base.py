@@ -16,7 +16,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from refdp.accounting.budget import PrivacyBudget, ScopedBudget
-from refdp.data.records import Classes, Feature, Floats, Interval, Schema, Target, make_records
+from refdp.data.records import Classes, Feature, Floats, Interval, Schema, Target, make_records, weighed
 from refdp.data.sparse import AnyRecords
 from refdp.errors import InvalidParameter, InvalidRecords, PrivacyWarning
 from refdp.faces import prediction, registry, released
@@ -25,6 +25,7 @@ from refdp.faces.defaults import params_for
 from refdp.faces.estimators.distributed import elsewhere, fit_elsewhere, predicted
 from refdp.faces.estimators.settings import check_given, constructed, explained
 from refdp.faces.estimators.types import BaseEstimator, ClassifierMixin, RegressorMixin
+from refdp.faces.estimators.weights import sample_weights
 from refdp.faces.registry import Paper
 from refdp.faces.seeds import ReproducibleSeed, generator_for, seeded
 from refdp.faces.strength import warn_of_noise
@@ -133,6 +134,9 @@ class PrivateEstimator(BaseEstimator):
         Errors: InvalidParameter before any record is touched; InvalidRecords for records that fit no public schema.
         Warns: PrivacyWarning about everything that was not given.
         """
+        return self._fit(X, y, None)
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
         if elsewhere(X):
             fitted: Self = fit_elsewhere(self, X, y)
             return fitted
@@ -146,6 +150,9 @@ class PrivateEstimator(BaseEstimator):
         target, label, unknown = self._target(frames.labels(y))
         breaches = _breaches(observed, unknown, self._target_parameter)
         records = self._records(frame, Schema(features, target), label)
+        weight = self._weights(sample_weight, label)
+        if weight is not None:
+            records = weighed(records, weight)
         params = self._params(paper, records.schema)
         repeated(self.budget, X, y)
         warn_of_noise(paper, params, records.schema, _unwrapped(self.rows))
@@ -215,6 +222,10 @@ class PrivateEstimator(BaseEstimator):
 
     def _records(self, frame: Any, schema: Schema, label: Floats) -> AnyRecords:
         return make_records(schema, frames.encode(frame, schema.features), label)
+
+    def _weights(self, given: Any, label: Floats) -> Floats | None:
+        """What every record's part in sums is multiplied by. label: as numbers."""
+        return sample_weights(given, len(label))
 
     def _encoded(self, X: Any) -> Floats:
         check_is_fitted(self)

@@ -152,9 +152,9 @@ class Stream:
 class Streaming:
     """`partial_fit` and budget reports for estimators of S-GBDT."""
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """As the base: a run of its own. A stream from `partial_fit` ends; the next `partial_fit` begins another."""
-        fitted: Self = super().fit(X, y)  # type: ignore[misc]
+        fitted: Self = super().fit(X, y, sample_weight)  # type: ignore[misc]
         for name in ("private_stream_", "stream_elsewhere_"):
             vars(self).pop(name, None)
         return fitted
@@ -173,6 +173,8 @@ class Streaming:
         me: Any = self
         paper = registry.paper("sgbdt")
         no_budget(me.budget, "partial_fit")
+        if getattr(me, "class_weight", None) is not None:
+            raise InvalidParameter("class_weight in partial_fit: only fit takes weights")
         params = me._params(paper)
         begun: Stream | None = vars(self).get("private_stream_")
         if begun is None and hasattr(self, "stream_elsewhere_"):

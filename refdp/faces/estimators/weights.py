@@ -1,0 +1,92 @@
+"""Weights of records and of classes, for estimators whose releases are sums.
+
+A record's part in every released sum, the count too, is multiplied by its weight in [0, 1] and rounded towards 0. No
+entry of it grows, so that neither does its norm: the same noise, plan and certificate hold. Under replace-one the parts
+of two records differ by at most the sum of their norms. A sample weight is private like its record; class weights are
+public, and divided by the greatest of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+
+from refdp.data.records import Floats
+from refdp.errors import InvalidParameter, InvalidRecords
+from refdp.faces.estimators.distributed import elsewhere
+from refdp.faces.estimators.settings import constructed
+
+
+class Weighing:
+    """`fit` with `sample_weight`."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Train on records. X: array or data frame, NaN and None are missing values; y: one label a record;
+        sample_weight: shape (rows,), in [0, 1], private; None for 1. Larger ones are divided by a public bound first.
+
+        Errors: InvalidParameter before any record is touched; InvalidRecords for records that fit no public schema or
+        weights outside [0, 1]. Warns: PrivacyWarning about everything that was not given.
+        """
+        me: Any = self
+        weighed = sample_weight is not None or getattr(me, "class_weight", None) is not None
+        if weighed and elsewhere(X):
+            raise InvalidParameter("weights of records in Dask frames: give arrays or data frames")
+        fitted: Self = me._fit(X, y, sample_weight)
+        return fitted
+
+
+@constructed
+class WeighingClasses(Weighing):
+    """Weights of classes besides.
+
+    class_weight: {class: weight >= 0}, public; what is not named has 1. All are divided by the greatest.
+    """
+
+    class_weight: Mapping[Any, float] | None = None
+
+    def _weights(self, given: Any, label: Floats) -> Floats | None:
+        """The product of both. label: places in `classes_`."""
+        own = sample_weights(given, len(label))
+        by_class = class_weights(self.class_weight, getattr(self, "classes_"))  # noqa: B009
+        if by_class is None:
+            return own
+        found = by_class[label.astype(np.intp)]
+        return found if own is None else found * own
+
+
+def class_weights(given: Mapping[Any, float] | None, classes: Any) -> Floats | None:
+    """One weight a class, the greatest 1. Errors: InvalidParameter for other classes or weights, or none above 0."""
+    if given is None:
+        return None
+    if not isinstance(given, Mapping):
+        raise InvalidParameter(
+            f"class_weight = {given!r}: a mapping of public weights is allowed; counts of classes are private"
+        )
+    names = {str(one): place for place, one in enumerate(classes)}
+    found = np.ones(len(names))
+    for name, weight in given.items():
+        if str(name) not in names:
+            raise InvalidParameter(f"class_weight: {name!r} is not among the classes {list(names)}")
+        if isinstance(weight, bool) or not isinstance(weight, int | float | np.number) or not 0 <= weight < np.inf:
+            raise InvalidParameter(f"class_weight of {name!r} = {weight!r}: a finite number >= 0 is allowed")
+        found[names[str(name)]] = weight
+    if not found.max() > 0:
+        raise InvalidParameter("class_weight: at least one class needs a weight > 0")
+    return found / found.max()
+
+
+def sample_weights(given: Any, rows: int) -> Floats | None:
+    """Errors: InvalidRecords for what is no list of so many numbers."""
+    if given is None:
+        return None
+    try:
+        found = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidRecords("sample_weight: one number a record is needed") from None
+    if found.ndim != 1:
+        raise InvalidRecords(f"sample_weight of shape {found.shape}: Sample weights must be 1D, one for each record")
+    if len(found) != rows:
+        raise InvalidRecords(f"sample_weight.shape == {found.shape}, expected ({rows},)!")
+    return found

@@ -1,0 +1,124 @@
+"""Weights of records and classes: what they change, what they leave, and that replays see a wrong one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import refdp
+from refdp.audit.report import audit_paper
+from refdp.data import memory
+from refdp.data.memory import Memory
+from refdp.data.population import COUNT, Begin, Labels, Refresh, values
+from refdp.data.records import Records, weighed
+from refdp.errors import InvalidParameter, InvalidRecords
+from refdp.faces import registry
+from refdp.own import grove
+from refdp.papers import sgbdt
+from refdp.privacy.events import Relation
+from tests.own.test_grove import REAL, TWO, data
+
+pytestmark = pytest.mark.filterwarnings("ignore::refdp.errors.PrivacyWarning", "ignore::refdp.errors.UtilityWarning")
+ADD, REPLACE = Relation.ADD_REMOVE, Relation.REPLACE_ONE
+PUBLIC: dict[str, Any] = {"relation": "add-remove", "bounds": {0: (0, 1), 1: (0, 1)}}
+
+
+def light(records: Records) -> Records:
+    return weighed(records, np.random.default_rng(5).random(records.size))
+
+
+def made(rows: int = 4000) -> tuple[Any, Any]:
+    x = np.random.default_rng(3).random((rows, 2))
+    return x, (x[:, 0] > 0.5).astype(int)
+
+
+@pytest.mark.parametrize(
+    ("paper", "schema", "relation"),
+    [
+        ("grove", TWO, ADD),
+        pytest.param("grove", REAL, REPLACE, marks=pytest.mark.statistics),
+        pytest.param("sgbdt", TWO, ADD, marks=pytest.mark.statistics),
+    ],
+)
+def test_replays_of_records_with_weights_find_no_violation(paper: str, schema: Any, relation: Relation) -> None:
+    report = audit_paper(registry.paper(paper), parameters(paper, relation), 2, 0, records=light(data(schema, 8)))
+    assert not report.violations
+
+
+def parameters(paper: str, relation: Relation = ADD) -> Any:
+    if paper == "grove":
+        return grove.Params(1.0, relation, trees=1, depth=1, bins=2)
+    return sgbdt.Params(1.0, relation, trees=1, depth=1)
+
+
+@pytest.mark.parametrize("paper", ["grove", pytest.param("sgbdt", marks=pytest.mark.statistics)])
+def test_replays_see_weights_that_make_records_larger(monkeypatch: pytest.MonkeyPatch, paper: str) -> None:
+    """A mutant that divides by the weight, so that a light record counts more than a whole one."""
+
+    def divided(self: Memory, found: Any, rows: Any) -> Any:
+        weight = self._records.weight  # type: ignore[union-attr]
+        if weight is None:
+            return found
+        own = 1 / np.maximum(weight if rows is None else weight[rows], 0.1)
+        return {name: own if one is None else own * one for name, one in {**found, COUNT: None}.items()}
+
+    monkeypatch.setattr(Memory, "_weighed", divided)
+    report = audit_paper(registry.paper(paper), parameters(paper), 2, 0, records=light(data(TWO, 8)))
+    assert report.violations
+
+
+def test_no_entry_of_a_record_grows_and_sums_are_of_weights() -> None:
+    records = light(data(TWO, 50))
+    host, plain = Memory(records), Memory(data(TWO, 50))
+    contribution = grove.Contribution(grove.Params(1.0, ADD), TWO)
+    for one in (host, plain):
+        one.tell(Begin(contribution))
+        one.tell(Refresh(("g", "h")))
+    own, whole = host._current().values, plain._current().values
+    assert all((np.abs(own[name]) <= np.abs(whole[name])).all() for name in ("g", "h"))  # type: ignore[arg-type]
+    size, ones = values(host.ask(Labels(0.0, 1.0)))
+    assert size == pytest.approx(records.weights().sum(), abs=50 * memory.GRID)
+    assert ones == pytest.approx((records.weights() * records.y).sum(), abs=50 * memory.GRID)
+    assert records.take([3]).weights() == records.weights()[3]
+    assert records.insert(2, records.take([0])).weights()[2] == records.weights()[0]
+
+
+def test_weights_of_one_change_nothing_and_of_zero_count_nothing() -> None:
+    x, y = made()
+    fits = []
+    for weight in (None, np.ones(len(y)), (y == 0) * 1.0):
+        seed = refdp.ReproducibleSeed(1)
+        model = refdp.GroveClassifier(classes=[0, 1], epsilon=4.0, trees=5, insecure_seed=seed, **PUBLIC)
+        fits.append(model.fit(x, y, sample_weight=weight))
+    assert fits[0].model_.to_json() == fits[1].model_.to_json()
+    assert fits[0].certificate_.to_dict() == fits[2].certificate_.to_dict()
+    assert fits[0].score(x, y) > 0.9
+    assert fits[2].predict_proba(x)[:, 1].max() < 0.2
+
+
+def test_class_weights_are_public_and_scale_to_one() -> None:
+    x, y = made()
+    seed = refdp.ReproducibleSeed(1)
+    few: dict[str, Any] = {"classes": [0, 1], "epsilon": 4.0, "trees": 5, **PUBLIC}
+    heavy = refdp.GroveClassifier(class_weight={1: 10.0}, insecure_seed=seed, **few).fit(x, y)
+    plain = refdp.GroveClassifier(insecure_seed=seed, **few).fit(x, y)
+    assert heavy.predict_proba(x)[:, 1].mean() > plain.predict_proba(x)[:, 1].mean() + 0.1
+    wrong: list[Any] = ["balanced", {7: 1.0}, {1: -1.0}, {0: 0.0, 1: 0.0}, {1: float("nan")}]
+    for given in wrong:
+        with pytest.raises(InvalidParameter, match="class_weight"):
+            refdp.GroveClassifier(class_weight=given, **few).fit(x, y)
+
+
+def test_weights_that_no_guarantee_covers_are_refused() -> None:
+    x, y = made(50)
+    model = refdp.SGBDTClassifier(classes=[0, 1], trees=2, **PUBLIC)
+    for weight in (2 * np.ones(50), -np.ones(50), np.full(50, np.nan), np.ones(49), np.ones((50, 2)), "heavy"):
+        with pytest.raises(InvalidRecords, match="weight"):
+            model.fit(x, y, sample_weight=weight)
+    with pytest.raises(TypeError):
+        refdp.DPBoostClassifier(**PUBLIC).fit(x, y, sample_weight=np.ones(50))  # type: ignore[call-arg]
+    with pytest.raises(InvalidParameter, match="weights"):
+        params = registry.paper("dpboost").params({"epsilon": 1.0, "relation": ADD}, as_published=False)
+        audit_paper(registry.paper("dpboost"), params, 1, 0, records=light(data(TWO, 8)))
