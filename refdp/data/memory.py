@@ -266,10 +266,8 @@ class Memory:
                 return units(self._histogram(of, features))
             case Labels(low, high):
                 label = on_grid(np.clip(self._label[self._output], low, high))
-                found = self._weighed({"label": label}, None)
-                count = found.get(COUNT)
-                size = float(len(label)) if count is None else count.sum()
-                return units(np.array([size, np.sum(found["label"])]))
+                found = self._weighed({"label": label, COUNT: np.ones(len(label))}, None)
+                return units(np.array([np.sum(found[name]) for name in (COUNT, "label")]))  # type: ignore[arg-type]
             case Reports(of, tree):
                 return units(self._reports(of, tree))
 
@@ -325,8 +323,8 @@ class Memory:
         if weight is None:
             return values
         own = weight if rows is None else weight[rows]
-        found = {name: _toward_zero(own if one is None else own * one) for name, one in values.items()}
-        return {**found, COUNT: _toward_zero(own)}
+        found = {name: _toward_zero(own if one is None else own * one) for name, one in {COUNT: None, **values}.items()}
+        return found
 
 
 class _Known(NamedTuple):

@@ -260,7 +260,7 @@ def _read(
     progress: Callable[[int], None] | None,
     briefly: bool,
 ) -> Proof:
-    module = registry.paper(paper).module
+    module: Any = registry.paper(paper).module
     host = Unknown(params.relation, schema, solvers, loops)
     source = Obligations(host, progress, briefly)
     curator = ProofCurator(source, params.relation)

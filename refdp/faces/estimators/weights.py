@@ -53,7 +53,7 @@ class WeighingClasses(Weighing):
         if by_class is None:
             return own
         found = by_class[label.astype(np.intp)]
-        return found if own is None else found * own
+        return np.asarray(found if own is None else found * own)
 
 
 def class_weights(given: Mapping[Any, float] | None, classes: Any) -> Floats | None:
@@ -65,7 +65,7 @@ def class_weights(given: Mapping[Any, float] | None, classes: Any) -> Floats | N
             f"class_weight = {given!r}: a mapping of public weights is allowed; counts of classes are private"
         )
     names = {str(one): place for place, one in enumerate(classes)}
-    found = np.ones(len(names))
+    found: Floats = np.ones(len(names))
     for name, weight in given.items():
         if str(name) not in names:
             raise InvalidParameter(f"class_weight: {name!r} is not among the classes {list(names)}")
