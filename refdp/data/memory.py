@@ -323,8 +323,7 @@ class Memory:
         if weight is None:
             return values
         own = weight if rows is None else weight[rows]
-        found = {name: _toward_zero(own if one is None else own * one) for name, one in {COUNT: None, **values}.items()}
-        return found
+        return {name: _toward_zero(own if one is None else own * one) for name, one in {COUNT: None, **values}.items()}
 
 
 class _Known(NamedTuple):

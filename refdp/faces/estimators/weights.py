@@ -17,6 +17,7 @@ from refdp.data.records import Floats
 from refdp.errors import InvalidParameter, InvalidRecords
 from refdp.faces.estimators.distributed import elsewhere
 from refdp.faces.estimators.settings import constructed
+from refdp.io import frames
 
 
 class Weighing:
@@ -64,17 +65,17 @@ def class_weights(given: Mapping[Any, float] | None, classes: Any) -> Floats | N
         raise InvalidParameter(
             f"class_weight = {given!r}: a mapping of public weights is allowed; counts of classes are private"
         )
-    names = {str(one): place for place, one in enumerate(classes)}
+    names = {frames.text_of(one): place for place, one in enumerate(classes)}
     found: Floats = np.ones(len(names))
     for name, weight in given.items():
-        if str(name) not in names:
+        if frames.text_of(name) not in names:
             raise InvalidParameter(f"class_weight: {name!r} is not among the classes {list(names)}")
         if isinstance(weight, bool) or not isinstance(weight, int | float | np.number) or not 0 <= weight < np.inf:
             raise InvalidParameter(f"class_weight of {name!r} = {weight!r}: a finite number >= 0 is allowed")
-        found[names[str(name)]] = weight
+        found[names[frames.text_of(name)]] = weight
     if not found.max() > 0:
         raise InvalidParameter("class_weight: at least one class needs a weight > 0")
-    return found / found.max()
+    return np.asarray(found / found.max())
 
 
 def sample_weights(given: Any, rows: int) -> Floats | None:
