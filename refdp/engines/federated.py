@@ -30,7 +30,7 @@ from refdp.data.population import Begin, Charge, Population, Query, Refresh, Rep
 from refdp.data.records import Schema
 from refdp.data.shards import Communication, Network
 from refdp.data.sparse import AnyRecords
-from refdp.engines.journal import ReleaseJournal
+from refdp.engines.journal import ReleaseJournal, described
 from refdp.engines.log import Asked, Behind, Enter, Entry, Leave, Log, Logged, Select, Shard, repeats, total
 from refdp.errors import InvalidParameter, InvalidRecords, MessageError
 from refdp.noise.gridded import DiscreteGaussian, DiscreteLaplace
@@ -287,11 +287,15 @@ class LocalHost:
 
 
 class Federation(Logged):
-    """A `Population` of participants, whose sums have their noise inside. honest: how many answers a round needs."""
+    """A `Population` of participants, whose sums have their noise inside. honest: how many answers a round needs.
 
-    def __init__(self, plan: Asks, host: Host, honest: int) -> None:
+    journal: of the server. Every round's sums and who is in them are on its disk before they are used, so that a later
+    life goes on where this one ends, with the same cohorts.
+    """
+
+    def __init__(self, plan: Asks, host: Host, honest: int, journal: ReleaseJournal | None = None) -> None:
         super().__init__()
-        self._plan, self._host, self._honest = plan, host, honest
+        self._plan, self._host, self._honest, self._journal = plan, host, honest, journal
         self._known = dict.fromkeys(host.nodes(), 0)
         self._round = 0
         self.traffic = Communication()
@@ -306,6 +310,23 @@ class Federation(Logged):
 
     def _sums(self, query: Query) -> Sums:
         number, self._round = self._round, self._round + 1
+        if self._journal is None:
+            return self._collected(number, query)[1]
+
+        def made() -> Array:
+            cohort, sums = self._collected(number, query)
+            return np.concatenate([[len(cohort)], cohort, sums.ravel()])
+
+        asked = {"round": number, "log": self.log.digests[-1], "query": json.dumps(to_json(query))}
+        kept = self._journal.find("round", number)
+        flat = self._journal.once(self._journal.released if kept is None else kept, asked, made)
+        count = int(flat[0])
+        if kept is not None:
+            self.answered.append(tuple(int(node) for node in flat[1 : 1 + count]))
+        return np.asarray(flat[1 + count :].reshape(self._plan.asks[number].shape))
+
+    def _collected(self, number: int, query: Query) -> tuple[tuple[int, ...], Sums]:
+        """Who answered, and their sum. Errors: InvalidRecords for too few, MessageError for what nobody should send."""
         answers: dict[int, Sums] = {}
         waiting = list(self._known)
         for _ in range(2):  # who is behind is asked once more, with what is missing
@@ -328,7 +349,7 @@ class Federation(Logged):
             )
         self.traffic.rounds += 1
         self.traffic.sent += sum(one.nbytes for one in answers.values())
-        return total(answers[node] for node in sorted(answers))
+        return self.answered[-1], total(answers[node] for node in sorted(answers))
 
     def _text(self, node: int, number: int, query: Query) -> str:
         text = json.dumps({"round": number, "asked": self.log.since(self._known[node], query).to_json()})
@@ -347,10 +368,15 @@ class Federation(Logged):
 
 @dataclass
 class NoiseInside:
-    """The source of a server to whom sums come with their noise. public: for published draws."""
+    """The source of a server to whom sums come with their noise. public: for published draws.
+
+    journal: of the server; draws are then its own, and the same in every life.
+    """
 
     public: np.random.Generator
     requests: list[str] = field(default_factory=list)
+    journal: ReleaseJournal | None = None
+    _draws: int = 0
 
     def release(self, request: Request) -> Array:
         """The value as it is, on the grid of its noise. Of the value's shape."""
@@ -360,7 +386,13 @@ class NoiseInside:
 
     def draw(self, request: Request) -> Array:
         """Public randomness of the server. Of the request's shape."""
-        return sample_law(self.public, request.law, request.size)
+        if self.journal is None:
+            return sample_law(self.public, request.law, request.size)
+        journal, number, self._draws = self.journal, self._draws, self._draws + 1
+        kept = journal.find("draw", number)
+        place = journal.released if kept is None else kept
+        asked = {"draw": number, "query": described(request)}
+        return journal.once(place, asked, lambda: sample_law(journal.generator(place), request.law, request.size))
 
     def assign(self, request: Request) -> Coins:
         """Coins that only participants toss."""

@@ -8,7 +8,9 @@ Telemetry and update checks of Flower are switched off before it is imported.
 
 from __future__ import annotations
 
+import hashlib
 import importlib.metadata
+import importlib.util
 import inspect
 import json
 import os
@@ -23,14 +25,14 @@ from refdp.data.forms import schema_in
 from refdp.data.records import Classes, Floats, Interval, Model, Numeric, Records, Schema, make_records
 from refdp.engines.federated import Asks, Federation, Host, NoiseInside, Participant
 from refdp.engines.journal import ReleaseJournal
-from refdp.errors import InvalidParameter, InvalidRecords
+from refdp.errors import InvalidParameter, InvalidRecords, MessageError
 from refdp.faces import registry
 from refdp.io.domains import read_json, values_of
 from refdp.io.tables import read_table
 from refdp.privacy.curator import Curator
 
-QUIET = {"FLWR_TELEMETRY_ENABLED": "0", "FLWR_DISABLE_UPDATE_CHECK": "1"}
-"""What Flower's environment has in everything that is started here."""
+QUIET = {"FLWR_TELEMETRY_ENABLED": "0", "FLWR_DISABLE_UPDATE_CHECK": "1", "RAY_USAGE_STATS_ENABLED": "0"}
+"""What the environment of Flower, and of Ray below it, has in everything that is started here."""
 SHARED = ("fedgbdt", "sgbdt")
 """Papers all of whose releases are sums with additive noise."""
 
@@ -64,10 +66,12 @@ class Run:
         """The plan that every side makes itself."""
         return Asks.of(registry.paper(self.paper).module.train_on, self.params, self.schema)
 
-    def model(self, host: Host, seed: int | None = None) -> tuple[Model, Federation]:
-        """Train with these participants. seed: of public draws."""
-        population = Federation(self.asks, host, self.honest)
-        curator = Curator(NoiseInside(np.random.default_rng(seed)), self.params.relation)
+    def model(
+        self, host: Host, seed: int | None = None, journal: ReleaseJournal | None = None
+    ) -> tuple[Model, Federation]:
+        """Train with these participants. seed: of public draws, unless the server has a journal, which has its own."""
+        population = Federation(self.asks, host, self.honest, journal)
+        curator = Curator(NoiseInside(np.random.default_rng(seed), journal=journal), self.params.relation)
         model: Model = registry.paper(self.paper).module.train_on(self.params, self.schema, population, curator)
         return model, population
 
@@ -101,22 +105,29 @@ def protection() -> str:
     flower()
     from flwr.common.secure_aggregation import secaggplus_utils
 
-    version = importlib.metadata.version("flwr")
-    source = inspect.getsource(secaggplus_utils.pseudo_rand_gen)
-    weak = "seed32" in source or "RandomState" in source
-    masks = "derives masks from seeds of 32 bits" if weak else "derives masks from seeds of more than 32 bits"
+    made = getattr(secaggplus_utils, "pseudo_rand_gen", None)
+    return sentence(importlib.metadata.version("flwr"), "" if made is None else inspect.getsource(made))
+
+
+def sentence(version: str, masks: str) -> str:
+    """As `protection`. masks: source text of what makes SecAgg+'s masks in this version; empty if it is not found."""
+    known = "seeds of 32 bits" if "seed32" in masks or "RandomState" in masks else "seeds of more than 32 bits"
     return (
         "shares of noise protect the sum over participants; nothing protects a single participant's message, which has "
-        f"only its share of the noise, against the server: sums travel plainly, and the SecAgg+ of Flower {version}, "
-        f"which is not used here, {masks}"
+        "only its share of the noise, against the server: sums travel plainly. SecAgg+ is not used: the sums of limbs "
+        f"that it would show tell more than the sum, and that of Flower {version} derives masks from "
+        f"{known if masks else 'what is not known here'}"
     )
 
 
 # --- Apps -------------------------------------------------------------------------------------------------------------
 
 
-def client_app(path: Path) -> Any:
-    """The ClientApp of a run. node configuration: data, a CSV file; journal, a file of the node's own."""
+def client_app(path: Path, folder: Path | None = None) -> Any:
+    """The ClientApp of a run. node configuration: data, a CSV file; journal, a file of the node's own.
+
+    folder: for simulations, whose nodes have a number alone: node k has k.csv and k.journal there.
+    """
     flwr = flower()
     app = flwr.clientapp.ClientApp()
     run = Run.read(path)
@@ -124,12 +135,14 @@ def client_app(path: Path) -> Any:
 
     @app.query()  # type: ignore[untyped-decorator]
     def answer(message: Any, context: Any) -> Any:
-        data, place = Path(context.node_config["data"]), Path(context.node_config["journal"])
+        node, text = context.node_config, str(message.content["ask"]["text"])
+        data, place = ((folder / f"{node['partition-id']}{end}" for end in (".csv", ".journal"))
+                       if folder else (Path(node["data"]), Path(node["journal"])))  # fmt: skip
         with ReleaseJournal(place, run.name) as journal:
             own = records_of(data, run.schema)
             one = Participant(plan, journal, lambda: own, run.participants, run.honest)
-            found = one.answer(str(message.content["ask"]["text"]))
-        content = flwr.app.RecordDict()
+            found = one.answer(text)
+        content = flwr.app.RecordDict({"about": flwr.app.ConfigRecord({"digest": digest(text)})})
         if isinstance(found, int):
             content["behind"] = flwr.app.ConfigRecord({"known": found})
         else:
@@ -139,16 +152,29 @@ def client_app(path: Path) -> Any:
     return app
 
 
-def server_app(path: Path) -> Any:
-    """The ServerApp of a run; the model is written to the file `out` of the run configuration."""
+def digest(text: str) -> str:
+    """Of a request: its answer carries it, so that an answer to another one is seen."""
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def server_app(path: Path, folder: Path | None = None) -> Any:
+    """The ServerApp of a run. run configuration: `out`, the model's file; `journal`, the server's.
+
+    A server that died goes on from its journal when the app is run again. folder: for simulations, which have no such
+    configuration: model.json and server.journal are there.
+    """
     flwr = flower()
     app = flwr.serverapp.ServerApp()
 
     @app.main()  # type: ignore[untyped-decorator]
     def main(grid: Any, context: Any) -> None:
         run = Run.read(path)
-        model, _ = run.model(GridHost(grid, run.participants))
-        Path(str(context.run_config["out"])).write_text(model.to_json(), encoding="utf-8")
+        given = context.run_config
+        out, place = ((folder / "model.json", folder / "server.journal")
+                      if folder else (Path(str(given["out"])), Path(str(given["journal"]))))  # fmt: skip
+        with ReleaseJournal(place, run.name) as journal:
+            model, _ = run.model(GridHost(grid, run.participants), journal=journal)
+        out.write_text(model.to_json(), encoding="utf-8")
 
     return app
 
@@ -181,14 +207,43 @@ class GridHost:
         for reply in self._grid.send_and_receive(messages, timeout=self._timeout):
             if reply.has_error():
                 continue
-            node, content = reply.metadata.src_node_id, reply.content
-            behind = "behind" in content
-            found[node] = int(content["behind"]["known"]) if behind else content["sums"].to_numpy_ndarrays()[0]
+            node = reply.metadata.src_node_id
+            found[node] = read_answer(node, reply.content, texts)
         return found
 
 
+def read_answer(node: int, content: Any, texts: Mapping[int, str]) -> Any:
+    """What a client answered. Errors: MessageError for an answer to another request, or none of this program."""
+    try:
+        about = str(content["about"]["digest"])
+        found = int(content["behind"]["known"]) if "behind" in content else content["sums"].to_numpy_ndarrays()[0]
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError):
+        raise MessageError(f"participant {node}: an answer that cannot be read") from None
+    if about != digest(texts[node]):
+        raise MessageError(f"participant {node}: an answer to another request than the one of this round")
+    return found
+
+
+def simulate(path: Path, folder: Path) -> str:
+    """Run the app on the records and journals in a folder; where it ran. The model is in model.json there.
+
+    On Flower's simulation engine where Ray is installed, else in this process, through Flower's messages and apps.
+    """
+    run, client, server = Run.read(path), client_app(path, folder), server_app(path, folder)
+    if importlib.util.find_spec("ray") is not None:
+        from flwr.simulation import run_simulation
+
+        run_simulation(server, client, run.participants)
+        return "Flower's simulation engine"
+    grid = HereGrid(client, {k + 2: {"partition-id": str(k)} for k in range(run.participants)})
+    server(
+        grid, flower().app.Context(run_id=1, node_id=0, node_config={}, state=flower().app.RecordDict(), run_config={})
+    )
+    return "Flower's messages and apps in this process: Ray is not installed (pip install 'refdp[flower-simulation]')"
+
+
 class HereGrid:
-    """A Flower grid whose nodes are ClientApps in this process: what `refdp federate check` runs apps on."""
+    """A Flower grid whose nodes are ClientApps in this process."""
 
     def __init__(self, app: Any, configurations: Mapping[int, Mapping[str, str]]) -> None:
         self._app, self._flwr = app, flower()
@@ -223,6 +278,8 @@ build-backend = "hatchling.build"
 [project]
 name = "refdp-federation"
 version = "0.1.0"
+description = "A differentially private federation: participants add their shares of the noise"
+license = { text = "Apache-2.0" }
 dependencies = ["refdp[flower]"]
 
 [tool.hatch.build.targets.wheel]
@@ -237,6 +294,7 @@ clientapp = "refdp_app.client_app:app"
 
 [tool.flwr.app.config]
 out = "model.json"
+journal = "server.journal"
 """
 _APP = '''"""{what}"""
 

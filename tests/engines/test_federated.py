@@ -148,6 +148,63 @@ def test_who_is_away_is_in_no_sum_and_follows_later(tmp_path: Path, setting: str
     assert run(setting, LocalHost(participants(tmp_path / "whole", setting)))[0] != calm[0]
 
 
+class Dying(Exception):
+    """Of a server."""
+
+
+@pytest.mark.parametrize("setting", ["random", "sgbdt"])
+def test_a_server_that_dies_goes_on_from_its_journal(tmp_path: Path, setting: str) -> None:
+    """Before every round, with others away in every life: the cohorts stay those that were summed."""
+    program, params = SETTINGS[setting]
+    plan = Asks.of(program.train_on, params, SCHEMA)
+
+    class Mortal(LocalHost):
+        dies = len(plan.asks)
+
+        def send(self, texts: Any) -> Any:
+            number = json.loads(next(iter(texts.values())))["round"]
+            if number == self.dies:
+                raise Dying
+            return super().send(texts)
+
+    def life(folder: Path, dies: int) -> tuple[str, list[tuple[int, ...]], int]:
+        host = Mortal(participants(folder, setting), lambda node, number: node == (dies + number) % 3 and dies % 2 == 1)
+        host.dies = dies
+        try:
+            with ReleaseJournal(folder / "server", "server", secret=bytes(32)) as journal:
+                population = Federation(plan, host, 2, journal)
+                source = NoiseInside(np.random.default_rng(), journal=journal)
+                model = program.train_on(params, SCHEMA, population, Curator(source, params.relation))
+                return model.to_json(), population.answered, journal.released
+        finally:
+            for one in host.participants:
+                assert one._journal.released <= len(plan.asks)
+                one._journal.close()
+
+    cohorts = []
+    for dies in range(len(plan.asks)):  # every life sums one round more, the odd ones without one participant
+        with pytest.raises(Dying):
+            life(tmp_path, dies)
+        cohorts.append(tuple(k for k in range(3) if dies % 2 == 0 or k != (2 * dies - 1) % 3))
+    end = life(tmp_path, 10**6)
+    assert end[1] == [*cohorts[1:], (0, 1, 2)] and (0, 2) in end[1]
+    again = life(tmp_path, 10**6)  # everything is on file: nobody is asked
+    assert again == end
+
+
+def test_a_server_asks_nothing_else_under_an_old_number(tmp_path: Path) -> None:
+    plan = Asks.of(SETTINGS["random"][0].train_on, SETTINGS["random"][1], SCHEMA)
+    with ReleaseJournal(tmp_path / "server", "server", secret=bytes(32)) as journal:
+        program, params = SETTINGS["random"]
+        host = LocalHost(participants(tmp_path, "random"))
+        curator = Curator(NoiseInside(np.random.default_rng(), journal=journal), params.relation)
+        program.train_on(params, SCHEMA, Federation(plan, host, 2, journal), curator)
+        program, params = SETTINGS["histogram"]
+        with pytest.raises(JournalError, match="differ, and what was released stays released"):
+            curator = Curator(NoiseInside(np.random.default_rng(), journal=journal), params.relation)
+            program.train_on(params, SCHEMA, Federation(plan, host, 2, journal), curator)
+
+
 def test_too_few_answers_end_the_run_and_nothing_is_summed(tmp_path: Path) -> None:
     host = LocalHost(participants(tmp_path, "random"), lambda node, number: node > 0)
     with pytest.raises(InvalidRecords, match="1 of 3 participants answered, 2 are needed for enough noise; the round"):

@@ -8,10 +8,11 @@ import os
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
-from refdp.engines.flower import Run
-from refdp.errors import InvalidParameter
+from refdp.engines.flower import QUIET, Run, digest, read_answer, sentence
+from refdp.errors import InvalidParameter, MessageError
 from refdp.faces.cli import run
 from refdp.faces.commands.federate import EXAMPLE
 
@@ -67,4 +68,57 @@ def test_a_run_on_flower_gives_the_bytes_of_participants_without_it(
     found = json.loads(capsys.readouterr().out)
     assert found["ok"] is True and found["rounds"] > 2
     assert "nothing protects a single participant's message" in found["protection"]
-    assert os.environ["FLWR_TELEMETRY_ENABLED"] == "0" and os.environ["FLWR_DISABLE_UPDATE_CHECK"] == "1"
+    assert ("simulation engine" in found["engine"]) is (importlib.util.find_spec("ray") is not None)
+    assert {name: os.environ[name] for name in QUIET} == QUIET
+
+
+# --- What is read, and what is said -----------------------------------------------------------------------------------
+
+
+class Sums:
+    """As Flower's record of arrays."""
+
+    def to_numpy_ndarrays(self) -> list[Any]:
+        return [np.arange(3)]
+
+
+def test_an_answer_to_another_request_is_refused_by_name() -> None:
+    texts = {7: "round 3", 8: "round 3"}
+    about = {"digest": digest("round 3")}
+    assert read_answer(7, {"about": about, "behind": {"known": 2}}, texts) == 2
+    assert read_answer(7, {"about": about, "sums": Sums()}, texts).tolist() == [0, 1, 2]
+    for content, message in (
+        ({"about": {"digest": digest("round 2")}, "sums": Sums()}, "an answer to another request than the one of this"),
+        ({"sums": Sums()}, "an answer that cannot be read"),
+        ({"about": about, "behind": {"known": "many"}}, "an answer that cannot be read"),
+        ({"about": about}, "an answer that cannot be read"),
+        (None, "an answer that cannot be read"),
+    ):
+        with pytest.raises(MessageError, match=f"participant 8: {message}"):
+            read_answer(8, content, texts)
+
+
+def test_the_version_decides_what_is_said_of_seeds() -> None:
+    """The text of 1.41, one without 32 bits in it, and none."""
+    assert sentence("1.41.0", "gen = np.random.RandomState(seed32)").endswith(
+        "1.41.0 derives masks from seeds of 32 bits"
+    )
+    assert sentence("2.0", "AES.new(seed, AES.MODE_CTR)").endswith("2.0 derives masks from seeds of more than 32 bits")
+    assert sentence("2.1", "").endswith("2.1 derives masks from what is not known here")
+
+
+def test_sums_of_limbs_show_more_than_the_sum() -> None:
+    """Why SecAgg+ is not used: it adds entries below 2^32, so that 60 bits are three limbs, and shows each limb's sum.
+
+    They give the sum, and carries besides: two runs with the same sum are told apart.
+    """
+
+    def shown(values: list[int]) -> list[int]:
+        return [sum(value >> (20 * limb) & (2**20 - 1) for value in values) for limb in range(3)]
+
+    def whole(limbs: list[int]) -> int:
+        found = sum(limb << (20 * place) for place, limb in enumerate(limbs)) % 2**60
+        return found - 2**60 * (found >= 2**59)
+
+    assert whole(shown([1, -1])) == whole(shown([0, 0])) == 0 and whole(shown([2**52, -(2**50)])) == 3 * 2**50
+    assert shown([1, -1]) != shown([0, 0])

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import secrets
 import tempfile
+import time
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -31,7 +33,7 @@ EXAMPLE: dict[str, Any] = {
 
 
 def federate(
-    what: Annotated[str, typer.Argument(metavar="new|check", help="Write an app, or run one in this process.")],
+    what: Annotated[str, typer.Argument(metavar="new|check", help="Write an app, or run one on made-up records.")],
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="The app's directory.")] = Path("."),
     as_json: Json = False,
 ) -> int:
@@ -61,36 +63,38 @@ def new(directory: Path) -> dict[str, Any]:
 
 
 def check(directory: Path) -> dict[str, Any]:
-    """Run the app's ClientApp and ServerApp in this process, and the same participants without Flower.
+    """Run the app, in Flower's simulation where that is installed, and the same participants without Flower.
 
     Errors: InvalidParameter unless Flower is installed and the run can be planned.
     """
     from refdp.engines.federated import LocalHost, Participant
-    from refdp.engines.flower import GridHost, HereGrid, Run, client_app, made_up, protection, records_of
+    from refdp.engines.flower import Run, flower, made_up, protection, records_of, simulate
     from refdp.engines.journal import ReleaseJournal
 
-    path = directory / "refdp_app" / "run.json"
+    path = (directory / "refdp_app" / "run.json").resolve()
     run = Run.read(path)
-    app = client_app(path)
-    with tempfile.TemporaryDirectory() as name:
+    flower()
+    with tempfile.TemporaryDirectory() as name, ExitStack() as held:
         folder = Path(name)
-        configurations, participants = {}, []
+
+        def local(who: str) -> ReleaseJournal:
+            """Two journals with one secret: the app's, and that of the run without Flower."""
+            secret = secrets.token_bytes(32)
+            ReleaseJournal(folder / f"{who}.journal", run.name, secret=secret).close()
+            return held.enter_context(ReleaseJournal(folder / f"{who}.local", run.name, secret=secret))
+
+        participants, plan = [], run.asks
         for number in range(run.participants):
             data = folder / f"{number}.csv"
             data.write_text(made_up(run.schema, 200, number), encoding="utf-8")
-            secret = secrets.token_bytes(32)
-            place = folder / f"{number}.journal"
-            ReleaseJournal(place, run.name, secret=secret).close()
-            configurations[number + 2] = {"data": str(data), "journal": str(place)}
-            journal = ReleaseJournal(folder / f"{number}.local", run.name, secret=secret)
             load = partial(records_of, data, run.schema)
-            participants.append(Participant(run.asks, journal, load, run.participants, run.honest))
-        theirs, population = run.model(GridHost(HereGrid(app, configurations), run.participants), seed=1)
-        mine, _ = run.model(LocalHost(participants), seed=1)
-        for one in participants:
-            one._journal.close()
-    same = theirs.to_json() == mine.to_json()
+            participants.append(Participant(plan, local(str(number)), load, run.participants, run.honest))
+        mine, population = run.model(LocalHost(participants), journal=local("server"))
+        start = time.perf_counter()
+        engine = simulate(path, folder)
+        seconds = time.perf_counter() - start
+        same = (folder / "model.json").read_text(encoding="utf-8") == mine.to_json()
     traffic = population.traffic
-    return {"ok": same, "paper": run.paper, "participants": run.participants, "honest": run.honest,
+    return {"ok": same, "paper": run.paper, "engine": engine, "participants": run.participants, "honest": run.honest,
             "rounds": traffic.rounds, "bytes_to_participants": traffic.received, "bytes_back": traffic.sent,
-            "protection": protection()}  # fmt: skip
+            "seconds": round(seconds, 1), "protection": protection()}  # fmt: skip
