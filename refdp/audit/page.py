@@ -180,7 +180,7 @@ class Page:
 
 def curve_figure(curve: Curve, epsilon: float, delta: float) -> Figure:
     """The measured trade-off curve with its confidence band, and the most that the claim allows."""
-    axes, finish = _axes("trade-off")
+    axes, finish = axes_of("trade-off")
     x = np.linspace(0, 1, 400)
     axes.plot(x, allowed(x, min(epsilon, 700.0), delta), color="#b3261e", label="fewest misses that the claim allows")
     band = [np.concatenate([upper, lower[::-1]]) for upper, lower in (
@@ -205,7 +205,7 @@ def loss_figure(losses: Floats, weights: Floats | None, epsilon: float, caption:
     losses, weights: shape (losses,).
     """
     finite = np.isfinite(losses)
-    axes, finish = _axes("loss")
+    axes, finish = axes_of("loss")
     shown = losses[finite]
     if len(shown):
         used = None if weights is None else weights[finite]
@@ -223,7 +223,7 @@ def loss_figure(losses: Floats, weights: Floats | None, epsilon: float, caption:
 
 def ratio_figure(findings: Sequence[tuple[str, float, float]]) -> Figure:
     """Bars of observed over declared for findings of name, declared, observed; infinite ones reach the edge."""
-    axes, finish = _axes("ratio")
+    axes, finish = axes_of("ratio")
     ratios = np.array([seen / declared if declared > 0 else np.inf for _, declared, seen in findings])
     edge = 1.15 * max(1.0, float(ratios[np.isfinite(ratios)].max(initial=1.0)))
     places = np.arange(len(findings))[::-1]
@@ -243,7 +243,7 @@ def ratio_figure(findings: Sequence[tuple[str, float, float]]) -> Figure:
 def check_drawing() -> None:
     """Before the work: whether figures can be drawn at all. Errors: InvalidParameter."""
     try:
-        axes, finish = _axes("check")
+        axes, finish = axes_of("check")
         axes.plot([0, 1], [0, 1])
         finish()
     except InvalidParameter:
@@ -262,7 +262,7 @@ def drawn(figures: Callable[[], Sequence[Figure]]) -> tuple[Sequence[Figure], st
         return (), f"{type(error).__name__}: {' '.join(str(error).split())}"
 
 
-def _axes(name: str) -> tuple[Any, Any]:
+def axes_of(name: str) -> tuple[Any, Any]:
     """Axes, and a function that gives the finished SVG. Errors: InvalidParameter without matplotlib."""
     try:
         import matplotlib

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from datetime import UTC, datetime
-from itertools import chain, islice
+from itertools import groupby, islice
 from pathlib import Path
 from typing import Any
 
@@ -14,27 +14,34 @@ import numpy as np
 from numpy.typing import NDArray
 
 import refdp
+from refdp.audit.exact_curve import exact_change, outcomes
 from refdp.audit.page import Figure, Page, Shown, Witness, curve_figure, drawn, loss_figure, ratio_figure
 from refdp.audit.page_chances import bars, chances
+from refdp.audit.page_exact import exact_figure
 from refdp.audit.page_sources import release_line
 from refdp.audit.page_words import claim_in_words, finding_in_words
 from refdp.audit.replay import Pair, Violation, audit_pair, loss_in_words
-from refdp.audit.report import WORST_PAIRS, Progress, Report, neighbours, trainer
+from refdp.audit.report import Progress, Report, neighbours, trainer
 from refdp.audit.tradeoff import Curve, curve_of
 from refdp.audit.verdicts import Verdict
-from refdp.data.records import Categorical, Classes, Records
+from refdp.audit.witnesses import pair_of
+from refdp.data.records import Categorical, Classes, Records, Schema
 from refdp.faces.registry import Paper
 from refdp.faces.training import source_for
+from refdp.io.domains import schema_from
 
 Floats = NDArray[np.float64]
 
 PAIRS = 6
 """Pairs among which the one for the figures is looked for."""
+DRAWN_RECORDS = 200
+"""Most records of a pair that figures are drawn of: each takes hundreds of runs."""
 RUNS = 150
 """Runs on each side whose exact losses the figures show."""
 METHOD = (
     "Replay: the outputs of each run were fed back on its neighbour, so that privacy losses are exact, not estimated "
-    "(after Re:cord-play, Cebere et al. 2026). The figures are from runs with fresh noise on one pair."
+    "(after Re:cord-play, Cebere et al. 2026). Pairs that are known to break claims were replayed first. The exact "
+    "curve is computed from a release's law on both sides; figures of whole runs are from runs with fresh noise."
 )
 LIMITS = (
     "An audit covers the pairs and runs that it replayed. That it finds nothing is no proof; see the claims' verdicts.",
@@ -53,10 +60,9 @@ def replay_page(
 ) -> Page:
     """The page of an audit of a paper's algorithm. progress: of the runs for the figures."""
     claimed = report.claimed
-    pairs = replayed_pairs(params, report.pairs, records, seed)
     stated = report.max_loss if report.ok and not claimed.delta else None  # with a delta, more may be allowed
     lead = chances(report.violations, claimed.epsilon, stated)
-    figures, undrawn = drawn(lambda: _figures(paper, params, report, pairs, seed, progress))
+    figures, undrawn = drawn(lambda: _figures(paper, params, report, records, seed, progress))
     return Page(
         title=f"Audit of {paper.name}, {params.relation.value} neighbours",
         word=report.verdict,
@@ -65,8 +71,10 @@ def replay_page(
             ("epsilon", f"{claimed.epsilon:g}", f"greatest {loss_in_words(report.max_loss)}"),
             ("delta", f"{claimed.delta:g}", ""),
             ("pairs replayed", "", str(report.pairs)),
+            *[("runs that cannot be replayed", "", f"{report.without_loss}: no loss stated")]
+            * bool(report.without_loss),
         ],
-        findings=[shown(paper, violation, pairs) for violation in report.violations],
+        findings=[shown(paper, violation) for violation in report.violations],
         figures=figures,
         method=METHOD,
         limits=LIMITS,
@@ -89,38 +97,26 @@ def made() -> str:
     return f"Made by {versions} on {datetime.now(UTC):%Y-%m-%d}."
 
 
-Pairs = Mapping[str, Pair]
+def drawn_violation(violations: Sequence[Violation]) -> tuple[Violation, Pair] | None:
+    """The violation whose pair the curves are of, the greatest finite loss first, and its pair.
 
-
-def replayed_pairs(params: Any, count: int, records: Records | None, seed: int) -> Pairs:
-    """The pairs that the audit replays, as `audit_paper` makes them, by their witness."""
-
-    def some(number: int, most: int, **size: int) -> Iterator[Pair]:
-        return islice(neighbours(records, params.relation, seed + number, **size), most)
-
-    streams = (some(0, max(count, PAIRS)), some(1, WORST_PAIRS, size=4), some(2, 1), some(3, 1))
-    return {_key(pair.witness()): pair for pair in chain.from_iterable(streams)}
-
-
-def _key(witness: Mapping[str, Any]) -> str:
-    return repr([witness.get(name) for name in ("base_x", "base_y", "position", "new_x", "new_y", "old_x", "old_y")])
-
-
-def drawn_violation(violations: Sequence[Violation], pairs: Pairs) -> Violation | None:
-    """The violation whose pair the curves are of: the greatest finite loss, else the first one that has a pair.
-
-    Not one about secret assignments: that a replay cannot follow them states no loss.
+    Not one about secret assignments: that a replay cannot follow them states no loss. None without a pair of at most
+    DRAWN_RECORDS records.
     """
-    found = [v for v in violations if _key(v.witness) in pairs and v.kind != "assignment"]
-    finite = [(v.loss, -place, v) for place, v in enumerate(found) if v.loss is not None and np.isfinite(v.loss)]
-    return max(finite)[2] if finite else found[0] if found else None
+    found = [
+        v for v in violations if v.kind != "assignment" and 0 <= len(v.witness.get("base_y", ())) <= DRAWN_RECORDS
+        and "base_y" in v.witness
+    ]  # fmt: skip
+    finite = [v for v in found if v.loss is not None and np.isfinite(v.loss)]
+    chosen = max(finite, key=lambda v: v.loss or 0.0, default=found[0] if found else None)
+    return None if chosen is None else (chosen, pair_of(chosen.witness))
 
 
 def _figures(
-    paper: Paper, params: Any, report: Report, pairs: Pairs, seed: int, progress: Progress
+    paper: Paper, params: Any, report: Report, records: Records | None, seed: int, progress: Progress
 ) -> Sequence[Figure]:
-    """Observed against declared; then curve and losses of the pair that shows a violation, or of the worst pair."""
-    violation, claimed = drawn_violation(report.violations, pairs), report.claimed
+    """Observed against declared; then the exact curve of the release, curve and losses of whole runs on that pair."""
+    violation, claimed = drawn_violation(report.violations), report.claimed
     compared = [
         (f"{v.kind}, {v.release}", v.declared, v.observed)
         for v in report.violations
@@ -128,13 +124,18 @@ def _figures(
     ]
     bars = [ratio_figure(compared)] if compared else []
     if violation is not None:
-        pair = pairs[_key(violation.witness)]
-        params = replace(params, **violation.witness.get("params", {}))
-        which = f'the pair of the finding "{violation.kind} at {violation.release}"'
+        told, pair = violation
+        params, release = replace(params, **told.witness.get("params", {})), told.release
+        which = f'the pair of the finding "{told.kind} at {told.release}"'
     elif report.violations:
         return bars
     else:
-        pair, which = worst_pair(paper, params, list(pairs.values())[:PAIRS], seed), "the pair of the greatest loss"
+        some = list(islice(neighbours(records, params.relation, seed), PAIRS))
+        pair, which, release = worst_pair(paper, params, some, seed), "the pair of the greatest loss", ""
+    change = exact_change(trainer(paper, params), pair, release)
+    cells = None if change is None else outcomes(change)
+    if change is not None and cells is not None:
+        bars.append(exact_figure(change, cells, which))
     first, second = losses_on(paper, params, pair, seed, progress)
     if np.isnan([first, second]).any():  # a curve without some of the runs would show another law
         return bars
@@ -146,20 +147,20 @@ def _figures(
     caption = f"Exact privacy loss of {len(first)} whole runs on the first side, from replay, on {which}."
     return [
         *bars,
-        replace(curve, caption=f"{note} {curve.caption}"),
+        replace(curve, title="Trade-off curve of whole runs", caption=f"{note} {curve.caption}"),
         loss_figure(first, None, claimed.epsilon, caption),
     ]
 
 
-def witness_of(witness: Mapping[str, Any], pairs: Pairs) -> Witness | None:
+def witness_of(witness: Mapping[str, Any]) -> Witness | None:
     """The two data sets of a finding; None where a finding is about runs, not about records."""
     if "base_y" not in witness:
         return None
-    pair = pairs.get(_key(witness))
-    names = pair.base.schema.names if pair else [f"feature {i}" for i in range(len(witness["new_x"]))]
+    schema = schema_from(witness["schema"])
+    names = schema.names
 
     def values(x: Sequence[float], y: float) -> list[str]:
-        return [_value(pair, i, value) for i, value in enumerate([*x, y])]
+        return [_value(schema, i, value) for i, value in enumerate([*x, y])]
 
     rows = [("both", values(x, y), False) for x, y in zip(witness["base_x"], witness["base_y"], strict=True)]
     place = witness["position"]
@@ -169,23 +170,37 @@ def witness_of(witness: Mapping[str, Any], pairs: Pairs) -> Witness | None:
         rows[place + 1 : place + 1] = [(other, values(witness["old_x"], witness["old_y"]), True)]
     differ = "one record replaced" if other else "one record added"
     settings = ", ".join(f"{name} {value}" for name, value in witness.get("params", {}).items())
-    return Witness(
-        f"Witness: two data sets, {differ}. {settings and f'Settings: {settings}.'}", [*names, "label"], rows
-    )
+    source = f"Witness of {witness['source']}" if "source" in witness else "Witness"
+    heads, shown_rows = _shortened([*names, "label"], rows)
+    return Witness(f"{source}: two data sets, {differ}. {settings and f'Settings: {settings}.'}", heads, shown_rows)
 
 
-def _value(pair: Pair | None, column: int, value: float) -> str:
-    """A value for people: the category or class where the schema is known."""
+Rows = list[tuple[str, list[str], bool]]
+
+
+def _shortened(names: Sequence[str], rows: Rows) -> tuple[list[str], Rows]:
+    """Equal records that follow each other as one row that says how many, equal columns side by side as one."""
+    columns = [tuple(values[place] for _, values, _ in rows) for place in range(len(names))]
+    kept: list[tuple[str, int]] = []
+    for _, group in groupby(range(len(names)), key=lambda place: (columns[place], place == len(names) - 1)):
+        places = list(group)
+        first, last = names[places[0]], names[places[-1]]
+        kept.append((first if len(places) == 1 else f"{first} to {last}, {len(places)} columns", places[0]))
+    short: Rows = []
+    for (which, values, differs), alike in groupby(rows):
+        count = len(list(alike))
+        short.append((f"{which}, {count} times" if count > 1 else which, [values[p] for _, p in kept], differs))
+    return [name for name, _ in kept], short
+
+
+def _value(schema: Schema, column: int, value: float) -> str:
+    """A value for people: a category or class by its name."""
     if np.isnan(value):
         return "missing"
-    if pair is not None:
-        schema = pair.base.schema
-        if column == len(schema.features):
-            return str(schema.target.values[int(value)]) if isinstance(schema.target, Classes) else f"{value:.17g}"
-        feature = schema.features[column]
-        if isinstance(feature, Categorical):
-            return str(feature.categories[int(value)])
-    return f"{value:.17g}"
+    if column == len(schema.features):
+        return str(schema.target.values[int(value)]) if isinstance(schema.target, Classes) else f"{value:.17g}"
+    feature = schema.features[column]
+    return str(feature.categories[int(value)]) if isinstance(feature, Categorical) else f"{value:.17g}"
 
 
 def verdict(name: str, report: Report) -> str:
@@ -201,9 +216,9 @@ def verdict(name: str, report: Report) -> str:
     return f"{report.verdict}: {name} is not {claim} private as run: {counted}, first {worst.kind} at {worst.release}."
 
 
-def shown(paper: Paper, violation: Violation, pairs: Pairs) -> Shown:
+def shown(paper: Paper, violation: Violation) -> Shown:
     """A violation in words, with its claim, the line of its release, and the data that show it."""
-    evidence = loss_in_words(violation.loss)
+    evidence = violation.loss_in_words()
     if violation.declared is not None and violation.observed is not None:
         evidence = f"declared {violation.declared:.6g}, observed {violation.observed:.6g}, {evidence}"
     detail = str(violation.witness.get("detail", ""))
@@ -211,7 +226,7 @@ def shown(paper: Paper, violation: Violation, pairs: Pairs) -> Shown:
     return Shown(
         violation.kind, violation.release, source, f"{evidence}; {detail}" if detail else evidence,
         finding_in_words(violation.kind, violation.release), claim_in_words(violation.claim),
-        witness_of(violation.witness, pairs),
+        witness_of(violation.witness),
     )  # fmt: skip
 
 

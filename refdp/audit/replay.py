@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from refdp.audit.mixing import Term, largest, mixed, stronger
 from refdp.data.records import Records
 from refdp.errors import ImpossibleReplay
+from refdp.io.domains import columns_of
 from refdp.noise.mechanisms import DiscreteLaplace, Exponential, Laplace, Mechanism
 from refdp.privacy.curator import Array, Curator, Entry, Source, Transcript
 from refdp.privacy.events import Relation, Sensitivity
@@ -28,6 +29,10 @@ Mask = NDArray[np.bool_]
 
 SLACK = 1e-9
 """Relative tolerance for float64 rounding in the comparison of an observed with a declared figure."""
+
+
+PARTING = ("options", "assignment", "control flow", "shape", "mechanism", "sensitivity")
+"""Kinds of differences in what two runs ask for (`refdp.privacy.replay`): no replay is possible, and no loss stated."""
 
 
 class HasJson(Protocol):
@@ -66,8 +71,9 @@ class Pair:
         return self.base if self.old is None else self.base.insert(self.position, self.old)
 
     def witness(self) -> dict[str, Any]:
-        """The pair as plain data."""
-        shown = {"base_x": self.base.x.tolist(), "base_y": self.base.y.tolist(), "position": self.position}
+        """The pair as plain data, with its public schema: `refdp.audit.witnesses.pair_of` gives it back."""
+        shown: dict[str, Any] = {"schema": columns_of(self.base.schema)}
+        shown |= {"base_x": self.base.x.tolist(), "base_y": self.base.y.tolist(), "position": self.position}
         shown |= {"new_x": self.new.x[0].tolist(), "new_y": float(self.new.y[0])}
         if self.old is not None:
             shown |= {"old_x": self.old.x[0].tolist(), "old_y": float(self.old.y[0])}
@@ -90,6 +96,11 @@ class Violation:
     loss: float | None
     claim: str
     witness: dict[str, Any]
+
+    def loss_in_words(self) -> str:
+        """The loss for people; where the neighbour's run could not follow the recorded one, that."""
+        parted = self.declared is None and self.loss is None and self.kind in PARTING
+        return "cannot be replayed: no loss stated" if parted else loss_in_words(self.loss)
 
     def to_dict(self) -> dict[str, Any]:
         """As plain data, infinite figures as the string "inf", and None where nothing is stated."""

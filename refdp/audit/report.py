@@ -7,7 +7,7 @@ what else was looked at, and what was not.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from itertools import chain, islice
 from pathlib import Path
@@ -27,9 +27,10 @@ from refdp.audit.search import Notes, Search
 from refdp.audit.steered import Steered, steered
 from refdp.audit.trainer_rows import rows, searched
 from refdp.audit.verdicts import Row, Verdict, completed, is_ok, summary
+from refdp.audit.witnesses import Known, known_rows, of_ledger, replays, without_delta
 from refdp.audit.worst import worst_case
 from refdp.data.records import Categorical, Classes, Interval, Numeric, Records, Schema
-from refdp.errors import InvalidParameter
+from refdp.errors import InvalidParameter, InvalidRecords
 from refdp.faces.registry import Paper
 from refdp.faces.training import source_for
 from refdp.ledger.certificate import Guarantee
@@ -120,11 +121,15 @@ class Aside(Finding):
 
 @dataclass
 class _Seen:
-    """The findings so far. established: whether the certificate's own argument covers what was recorded."""
+    """The findings so far. known: of pairs known beforehand, by source, whether one showed a violation.
+
+    established: whether the certificate's own argument covers what was recorded.
+    """
 
     notes: Notes = field(default_factory=Notes)
     findings: list[Finding] = field(default_factory=list)
     rows: list[Row] = field(default_factory=list)
+    known: dict[str, bool] = field(default_factory=dict)
     established: bool = False
     steered: Steered = field(default_factory=Steered)
 
@@ -136,14 +141,15 @@ def audit_paper(
     seed: int,
     *,
     records: Records | None = None,
+    known: Sequence[Known] = (),
     arranged: Callable[[Pair], Pair] = lambda pair: pair,
     progress: Progress = lambda done, total: None,
 ) -> Report:
     """Audit one paper with given parameters.
 
     count: neighbouring pairs to replay. records: real records to take subsets of; else random and directed data sets
-    over SCHEMAS. arranged: the rows of a pair as a way of training has them (`refdp.audit.ways`). progress: told how
-    much is done, of how much.
+    over SCHEMAS. known: pairs to replay before all others, and before the ledger's own witnesses. arranged: the rows
+    of a pair as a way of training has them (`refdp.audit.ways`). progress: told how much is done, of how much.
     Errors: InvalidParameter for a baseline without privacy.
     """
     if getattr(params, "scheme", "") == "np":
@@ -151,12 +157,16 @@ def audit_paper(
     schema = SCHEMAS[0] if records is None else records.schema
     claimed = paper.certificate(params, schema).claimed
     runs = readings(paper, params)
-    total = len(runs) * (count + len(SIZES) + 2 * len(TINY) * WORST_PAIRS + 3)
+    known = [*known, *of_ledger(paper.name, params.relation)]
+    total = len(runs) * (4 * len(known) + count + len(SIZES) + 2 * len(TINY) * WORST_PAIRS + 3)
     seen = _Seen()
     findings = (
         one
         for number, chosen in enumerate(runs)
-        for one in _findings(paper, chosen, claimed, count, seed, records, seen, arranged, first=number == 0)
+        for one in chain(
+            _of_known(paper, chosen, claimed, known, seed, seen.known, arranged),
+            _findings(paper, chosen, claimed, count, seed, records, seen, arranged, first=number == 0),
+        )
     )
     found = list(_watched(findings, total, progress))
     pure = claimed.delta == 0
@@ -164,7 +174,7 @@ def audit_paper(
     stated = [loss for loss in losses if loss is not None]
     violations = merged(violation for finding in found for violation in finding.violations)
     told = rows(seen.notes, violations, claimed.epsilon, claimed.delta, params.relation, covered=seen.established)
-    table = completed([*told, *searched(seen.steered), *seen.rows])
+    table = completed([*told, *searched(seen.steered), *seen.rows, *known_rows(seen.known)])
     return Report(count, claimed, max(stated, default=None), violations, len(losses) - len(stated), table)
 
 
@@ -210,9 +220,7 @@ def _findings(
         for pair in islice(neighbours(records, params.relation, seed + 1, size=4), WORST_PAIRS):
             for reverse in (False, True):
                 finding = worst_case(trainer(paper, tiny), arranged(pair), epsilon, reverse=reverse)
-                if np.isinf(epsilon) and finding.loss is not None and np.isfinite(finding.loss):
-                    finding = replace(finding, loss=0.0)  # of outputs that a delta leaves out of account
-                yield _told(tiny, finding)
+                yield _told(tiny, without_delta(finding, claimed))
     if first:
         followed = own_code(search.train, *_files())
         seeds = crowds(SCHEMAS[0] if records is None else records.schema, params.relation)
@@ -227,6 +235,22 @@ def _findings(
         yield Aside(None, None, tuple(ledger.found))
     else:
         yield Aside(None, None, ())
+
+
+def _of_known(
+    paper: Paper, params: Any, claimed: Guarantee, known: Sequence[Known], seed: int, seen: dict[str, bool],
+    arranged: Callable[[Pair], Pair],
+) -> Iterator[Finding]:  # fmt: skip
+    """Pairs known beforehand. seen: told of each source whether it showed a violation."""
+    for number, one in enumerate(known):
+        chosen = one.applied(params)
+        try:
+            sources = [source_for(chosen, _seed(seed, -5 - 2 * number - side)) for side in (0, 1)]
+            findings = list(replays(trainer(paper, chosen), one, arranged, claimed, sources))
+        except (InvalidParameter, InvalidRecords):  # these settings allow no run on this pair
+            findings = []
+        seen[one.source] = seen.get(one.source, False) or any(finding.violations for finding in findings)
+        yield from (_told(chosen, finding) for finding in findings)
 
 
 def _files() -> list[str]:
@@ -322,13 +346,16 @@ def _watched(findings: Iterable[Finding], total: int, progress: Progress) -> Ite
 
 
 def merged(violations: Iterable[Violation]) -> tuple[Violation, ...]:
-    """The worst violation of each kind at each kind of release, those that no figure tells first."""
+    """The worst violation of each kind at each kind of release, the greatest loss first.
+
+    What cannot be replayed states no loss, and comes after all that do: it is no infinite loss.
+    """
     worst: dict[tuple[str, str], Violation] = {}
     for violation in violations:
         key = violation.kind, release_kind(violation.release)
         if key not in worst or _badness(violation) > _badness(worst[key]):
             worst[key] = violation
-    return tuple(sorted(worst.values(), key=lambda v: (-_or_infinite(v.loss), v.kind, v.release)))
+    return tuple(sorted(worst.values(), key=lambda v: (v.loss is None, -(v.loss or 0.0), v.kind, v.release)))
 
 
 def _badness(violation: Violation) -> tuple[float, float, int]:

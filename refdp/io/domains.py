@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from refdp.data.records import Categorical, Feature, Floats, Numeric
+from refdp.data.records import Categorical, Classes, Feature, Floats, Interval, Numeric, Schema
 from refdp.errors import InvalidRecords
 from refdp.io.tables import MISSING_CODES, Table, is_missing, is_number
 
@@ -31,6 +31,28 @@ def given_domains(bounds: Bounds | str | Path | None) -> Domains:
     if not isinstance(table, Mapping):
         raise InvalidRecords(f"bounds: {{column: [low, high] or [category, ...]}} is needed, not {table!r}")
     return {name: (_given(name, values), "given") for name, values in table.items()}
+
+
+def columns_of(schema: Schema, target: str = "label") -> dict[str, Any]:
+    """A schema as plain data, {column: [low, high] or [category, ...]}, the target last."""
+    columns: dict[str, Any] = {
+        one.name: list(one.categories) if isinstance(one, Categorical) else [one.low, one.high]
+        for one in schema.features
+    }
+    while target in columns:
+        target += "_"
+    aim = schema.target
+    return columns | {target: list(aim.values) if isinstance(aim, Classes) else [aim.low, aim.high]}
+
+
+def schema_from(columns: Bounds) -> Schema:
+    """The schema of `columns_of`. Errors: InvalidRecords, InvalidParameter."""
+    domains = [feature for feature, _ in given_domains(columns).values()]
+    if len(domains) < 2:
+        raise InvalidRecords(f"schema: columns {list(columns)} given, a feature and a target are needed")
+    *features, last = domains
+    aim = Classes(last.categories) if isinstance(last, Categorical) else Interval(last.low, last.high)
+    return Schema(tuple(features), aim)
 
 
 def _given(name: str, values: Any) -> Feature:

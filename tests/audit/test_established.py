@@ -139,6 +139,7 @@ def test_a_report_says_how_many_runs_state_no_loss(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(audits, "WORST_PAIRS", 0)
     monkeypatch.setattr(audits, "SIZES", ())
     monkeypatch.setattr(audits, "readings", lambda _, given: [given])
+    monkeypatch.setattr(audits, "of_ledger", lambda *_: [])
     report = audit_paper(paper, params, 3, 0)
     assert (report.max_loss, report.without_loss) == (None, 3)
     document = report.to_dict()

@@ -23,11 +23,11 @@ from refdp.audit import page_blackbox, page_replay, page_words
 from refdp.audit.page_chances import bars, chances, times
 from refdp.audit.page_sources import function_line, release_line
 from refdp.audit.replay import Violation
-from refdp.audit.report import SCHEMAS, audit_paper
+from refdp.audit.report import SCHEMAS, audit_paper, neighbours
 from refdp.audit.tradeoff import curve_from
 from refdp.faces import cli, registry
 from refdp.ledger import claims
-from refdp.privacy.events import releases
+from refdp.privacy.events import Relation, releases
 from tests.blackbox import foreign
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
@@ -281,16 +281,12 @@ def test_without_a_violation_the_curve_is_that_of_the_worst_pair(call: Call, tmp
 
 
 def test_a_secret_assignment_states_no_loss_and_is_not_drawn() -> None:
-    pair = next(iter(page_replay.replayed_pairs(registry_params(), 1, None, 0).values()))
+    pair = next(neighbours(None, Relation.ADD_REMOVE, 0))
     secret = Violation("assignment", "ensemble 0", None, None, None, "", pair.witness())
-    pairs = page_replay.replayed_pairs(registry_params(), 1, None, 0)
-    assert page_replay.drawn_violation([secret], pairs) is None
+    assert page_replay.drawn_violation([secret]) is None
     cost = replace(secret, kind="cost", loss=0.25)
-    assert page_replay.drawn_violation([secret, replace(cost, kind="options", loss=None), cost], pairs) == cost
-
-
-def registry_params() -> Any:
-    return registry.paper("dpboost").params({"epsilon": 1.0, "relation": "add-remove"}, as_published=False)
+    drawn = page_replay.drawn_violation([secret, replace(cost, kind="options", loss=None), cost])
+    assert drawn is not None and drawn[0] == cost and drawn[1].witness() == pair.witness()
 
 
 # --- Nothing is lost to a picture -------------------------------------------------------------------------------------
@@ -525,11 +521,11 @@ def test_infinite_losses_are_counted_and_not_drawn() -> None:
 
 def test_impossible_replays_state_no_losses() -> None:
     """As published, DPBoost's ensembles make every replay impossible, and what differs is secret."""
-    from refdp.audit.page_replay import losses_on, replayed_pairs
+    from refdp.audit.page_replay import losses_on
 
     paper = registry.paper("dpboost")
     params = paper.params(
         {"epsilon": "1", "trees": "2", "depth": "1", "bins": "4", "relation": "add-remove"}, as_published=True
     )
-    first, second = losses_on(paper, params, next(iter(replayed_pairs(params, 1, None, 0).values())), 0)
+    first, second = losses_on(paper, params, next(neighbours(None, Relation.ADD_REMOVE, 0)), 0)
     assert np.isnan(first).all() and np.isnan(second).all()

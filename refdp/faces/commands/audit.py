@@ -78,6 +78,10 @@ Outliers = Annotated[
 LowBits = Annotated[
     bool, typer.Option("--low-bits/--no-low-bits", help="Look at the last bits of floating-point outputs too.")
 ]
+WitnessFile = Annotated[
+    Path | None,
+    typer.Option("--witness", help="JSON file: a witness, or what --json printed. Its pairs are replayed first."),
+]
 Html = Annotated[Path | None, typer.Option("--html", help="Write the report as one page.")]
 
 
@@ -92,6 +96,7 @@ ABOUT_PAPERS = (
     "stream",
     "participants",
     "owners",
+    "witness",
 )
 ABOUT_CALLABLES = (
     "pair",
@@ -129,6 +134,7 @@ def audit(
     stream: Annotated[int | None, typer.Option("--stream", help="Train on so many batches, one after another.")] = None,
     participants: Annotated[int | None, typer.Option("--participants", help="Train on so many hosts' records.")] = None,
     owners: Annotated[int | None, typer.Option("--owners", help="Train among so many owners, by messages.")] = None,
+    witness: WitnessFile = None,
     name: Callable = None,
     trainer: Trainer = None,
     schema: SchemaFile = None,
@@ -186,6 +192,7 @@ def audit(
         raise InvalidParameter(f"PAPER or --callable is needed; papers are {', '.join(registry.PAPERS)}")
     from refdp.audit.report import audit_paper
     from refdp.audit.verdicts import exit_status
+    from refdp.audit.witnesses import read as read_witnesses
     from refdp.faces.commands.audit_run import audit_page, command_of, records_of, small, way_of
 
     chosen = registry.paper(paper)
@@ -194,6 +201,7 @@ def audit(
     check_count("pairs", pairs)
     check_count("seed", seed, least=0)
     records = records_of(data, target, bounds)
+    known = [] if witness is None else read_witnesses(witness, relation)
     way = way_of(chosen, stream, participants, owners)
     if way is not None and html is not None:
         raise InvalidParameter("--html: not allowed with --stream, --participants or --owners")
@@ -201,16 +209,18 @@ def audit(
         raise InvalidParameter("--stream: batches after the first bring no trees without --set extra_trees=N")
     with bar("replaying") as progress:
         report = (
-            audit_paper(chosen, params, pairs, seed, records=records, progress=progress)
+            audit_paper(chosen, params, pairs, seed, records=records, known=known, progress=progress)
             if way is None
-            else audit_paper(way.paper, params, pairs, seed, records=records, arranged=way.arranged, progress=progress)
+            else audit_paper(
+                way.paper, params, pairs, seed, records=records, known=known, arranged=way.arranged, progress=progress
+            )
         )
     emit(report.to_dict(), audit_page(f"{paper}, {relation.value} neighbours", report), as_json)
     wrote = True
     if html is not None:
         from refdp.audit.page_replay import replay_page
 
-        shown = {"data": data, "target": target, "bounds": bounds, "delta": delta}
+        shown = {"data": data, "target": target, "bounds": bounds, "delta": delta, "witness": witness}
         command = command_of(paper, as_published, set_, shown | {"epsilon": epsilon, "pairs": pairs, "seed": seed})
         with bar("replaying for the figures") as progress:
             page = replay_page(
@@ -224,7 +234,7 @@ def audit(
 def _check_trainer(context: typer.Context) -> None:
     """What --trainer would ignore is refused."""
     ways = ("stream", "participants", "owners")
-    about = ("paper", "data", "bounds", "as_published", "set_", "name", "html", *ways, *ABOUT_CALLABLES)
+    about = ("paper", "data", "bounds", "as_published", "set_", "witness", "name", "html", *ways, *ABOUT_CALLABLES)
     ignored = written(context, about)
     if ignored:
         raise InvalidParameter(f"{', '.join(map(_flag, ignored))}: not allowed with --trainer")

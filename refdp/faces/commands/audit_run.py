@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from refdp.audit import ways
-from refdp.audit.replay import Violation, loss_in_words
+from refdp.audit.replay import Violation
 from refdp.audit.report import SMALL, SMALL_MINIMUM, SMALL_OWNERS, Report
 from refdp.audit.verdicts import Row, Verdict
 from refdp.audit.ways import Way
@@ -75,7 +75,7 @@ def described(violation: Violation) -> Text:
     text.append(f"  {violation.claim}\n")
     compared = {"declared": violation.declared, "observed": violation.observed}
     numbers = [f"{name} {figure(number)}" for name, number in compared.items() if number is not None]
-    text.append(f"  {', '.join([*numbers, loss_in_words(violation.loss)])}\n")
+    text.append(f"  {', '.join([*numbers, violation.loss_in_words()])}\n")
     return text.append(f"  {witness_line(violation)}", style="dim")
 
 
