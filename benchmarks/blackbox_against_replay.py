@@ -94,7 +94,7 @@ def by_replay(one: Paper, params: Any) -> tuple[dict[str, Any], Pair | None]:
     epsilon = claimed.epsilon if claimed.delta == 0 else math.inf
     train = Counted(one, params)
     kinds: dict[str, None] = {}
-    first, worst, best = 0, -1.0, None
+    first, worst, told, best = 0, -1.0, None, None
     start = time.perf_counter()
     stream = [pairs(schema, params.relation, 5, MOST_RECORDS) for schema in SCHEMAS]
     if any(_overspent(train, next(one).base, claimed.epsilon, claimed.delta) for one in stream):
@@ -105,19 +105,20 @@ def by_replay(one: Paper, params: Any) -> tuple[dict[str, Any], Pair | None]:
                 first = first or train.runs
                 kinds |= dict.fromkeys(violation.kind for violation in finding.violations)
                 loss = _loss(finding, epsilon)
-                if loss > worst:
-                    worst, best = loss, pair
-    shown = {"kinds": list(kinds), "runs": first, "seconds": time.perf_counter() - start, "loss": finite_or_name(worst)}
+                rank = math.inf if loss is None else loss  # a pair that no replay can follow is worth a black box
+                if rank > worst:
+                    worst, told, best = rank, loss, pair
+    shown = {"kinds": list(kinds), "runs": first, "seconds": time.perf_counter() - start, "loss": finite_or_name(told)}
     return shown | {"epsilon": claimed.epsilon, "delta": claimed.delta}, best
 
 
-def _loss(finding: Finding, epsilon: float) -> float:
+def _loss(finding: Finding, epsilon: float) -> float | None:
     """Largest loss along the run (of the recorded outputs where a delta lets single outputs lose without bound).
 
-    Where no loss is stated, as for a model that differs although every output was the same, the pair counts as worst.
+    None where none is stated, as for a model that differs although every output was the same.
     """
     if finding.loss is None or finding.worst is None:
-        return math.inf
+        return None
     return (
         abs(finding.loss)
         if epsilon == math.inf and finding.worst == math.inf
@@ -161,6 +162,15 @@ def row(one: Paper, label: str, relation: Relation, params: Any, samples: int) -
 
 HEAD = """# Replay against black box
 
+**Replay names broken promises that no black box can see, mostly in a handful of runs.**
+
+|  | replay | black box |
+|---|---|---|
+| sees | every release, its declared sensitivity, control flow | outputs |
+| its figure | exact loss along a run | lower bound at a confidence |
+| needs | the trainer behind a curator | a function and a pair |
+| a silent one means | nothing found on the pairs tried | nothing |
+
 Written by `python -m benchmarks.blackbox_against_replay` (ε = {epsilon:g}, {trees} trees of depth {depth}, at most
 {most} records, {pairs} pairs; no figure is typed by hand). Each line is a paper with its repaired settings but for one
 printed choice. *Replay*: training runs until the first violation. *Black box*: `refdp.audit.epsilon_lower_bound`
@@ -169,8 +179,8 @@ runs on both sides until the bound exceeds the claim, or all that were allowed. 
 would have to find it first. A violation that replay names is a broken promise of a release (its sensitivity, say);
 where the loss stays below ε, the run as a whole did not exceed the claim on these pairs, and no black box can see it
 there. The loss is the largest over all outputs along a run, however improbable; for papers with a δ that of recorded
-outputs. "inf" with an assignment means that the two sides draw secret partitions from different laws, which no replay
-can follow, and need not show in outputs.
+outputs. "not stated": on the pair that went to the black box the neighbour's run cannot follow (it has other
+candidates, or draws secret partitions from another law), or the model shows more than was released.
 
 """
 
@@ -198,7 +208,7 @@ def _line(one: dict[str, Any]) -> str:
     ratio = (
         f"{runs / max(replayed['runs'], 1):,.0f}" if bound["refuted"] else f"> {runs / max(replayed['runs'], 1):,.0f}"
     )
-    loss = replayed["loss"] if isinstance(replayed["loss"], str) else f"{replayed['loss']:.3g}"
+    loss = "not stated" if replayed["loss"] is None else f"{float(replayed['loss']):.3g}"
     cells = [one["paper"], one["variant"], one["relation"], ", ".join(replayed["kinds"]), loss, replayed["runs"]]
     cells += [verdict, f"{runs:,}", f"{bound['seconds']:.0f}", ratio]
     return "| " + " | ".join(str(cell) for cell in cells) + " |\n"

@@ -74,6 +74,16 @@ def power_row(name: str, seeds: int) -> str:
 
 PREFACE = """# Auditing foreign code by runs
 
+**Runs alone refute mechanisms that break their claim by enough, at a stated error rate, and never show that one is
+private.**
+
+| you have | use |
+|---|---|
+| a function of records and a seed, and a pair | `epsilon_lower_bound` or `refdp audit --callable` |
+| no pair | `--schema FILE` or `--example FILE`: [how contents are searched](verdicts.md#how-contents-are-searched) |
+| code that can be replayed | replay, exact and with far fewer runs: [auditing](auditing.md) |
+| one run only | [canaries](one-run.md) |
+
 Written by `python -m benchmarks.zoo`. Times are wall time on the machine that wrote the page.
 
 ```python

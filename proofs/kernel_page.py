@@ -13,6 +13,18 @@ PAGE = Path(__file__).parent.parent / "docs" / "coq.md"
 FORMULAS = PAGE.with_name("coq-formulas.md")
 
 
+OPENING = """\
+**Coq's kernel accepts that whole runs of the five repaired papers are private, as programs on real numbers.**
+
+| question | answer |
+| --- | --- |
+| what is proved | [theorems in words](#theorems) |
+| what has to be believed | [axioms](#axioms), and that the text of refdp is the program, which runs are compared for |
+| what is not covered | float64, the bits of samplers, time, loading of data, the Python interpreter |
+| which mistakes in the text are seen | [a table](coq-mutants.md) |
+"""
+
+
 def page(record: dict[str, Any]) -> str:
     """The page of a record."""
     return "\n".join(_lines(record)).rstrip() + "\n"
@@ -34,8 +46,10 @@ def formulas_page() -> str:
 def _lines(record: dict[str, Any]) -> Iterator[str]:
     texts = described()
     yield "# What a proof kernel says\n"
+    yield OPENING
     yield "Written by `python -m proofs.kernel write`; `make coq` compares it with what Coq says.\n"
     yield texts["introduction"].strip() + "\n"
+    yield "## Theorems\n"
     yield "| theorem | in words |\n| --- | --- |"
     for theorem in texts["theorem"]:
         yield f"| [{theorem['name']}](#{_anchor(theorem['name'])}) | {theorem['title']} |"

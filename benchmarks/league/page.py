@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from itertools import product
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +61,7 @@ def page(found: dict[Key, list[float]]) -> Iterator[str]:
     seeds = sorted({len(own) for own in found.values()})
     yield "# League"
     yield ""
+    yield from opening(found, names)
     yield from INTRODUCTION.format(seeds=", ".join(map(str, seeds)), chosen=", ".join(CHOSEN_ON)).splitlines()
     yield ""
     yield "## Best private method"
@@ -71,23 +74,42 @@ def page(found: dict[Key, list[float]]) -> Iterator[str]:
     yield from missing(found, names)
 
 
+def opening(found: dict[Key, list[float]], names: Sequence[str]) -> Iterator[str]:
+    """How often each method is the best private one, and where to look."""
+    won = [name for name, _ in winners(found, names).values()]
+    wins = {name: won.count(name) for name in dict.fromkeys(won)}
+    told = ", ".join(f"{name} {count}" for name, count in sorted(wins.items(), key=lambda one: -one[1]))
+    yield f"**No method is the best everywhere: of {len(won)} cells in which several were run, the best are {told}.**"
+    yield from ("", "| you want | look at |", "|---|---|")
+    yield "| the best private method for a set and an epsilon | [best private method](#best-private-method) |"
+    yield "| two classes on average | [means](#two-classes-means-over-the-sets-that-all-of-refdps-methods-have) |"
+    yield "| regression on average | [means](#regression-means-over-the-sets-that-all-of-refdps-methods-have) |"
+    yield "| advice for your own figures | `refdp recommend`, [choosing](choosing.md) |"
+    yield "| what is missing | [what was not run](#what-was-not-run) |"
+    yield ""
+
+
 def best(found: dict[Key, list[float]], names: Sequence[str]) -> Iterator[str]:
     """The best private method of every cell in which at least two were run."""
     yield "| set | " + " | ".join(f"{e:g}" for e in EPSILONS) + " |"
     yield "|---|" + "---|" * len(EPSILONS)
+    won = winners(found, names)
     for data in SETS:
-        row = []
-        for epsilon in EPSILONS:
-            cells = {n: np.mean(found[data, n, epsilon]) for n in names if (data, n, epsilon) in found}
-            if len(cells) < 2:
-                row.append("")
-                continue
-            pick = min if data in REGRESSION else max
-            winner = pick(cells, key=lambda name: float(cells[name]))
-            row.append(f"{winner} {_short(float(cells[winner]))}")
+        cells = (won.get((data, epsilon)) for epsilon in EPSILONS)
+        row = ["" if cell is None else f"{cell[0]} {_short(cell[1])}" for cell in cells]
         if any(row):
             yield f"| {data} | " + " | ".join(row) + " |"
     yield ""
+
+
+def winners(found: dict[Key, list[float]], names: Sequence[str]) -> dict[tuple[str, float], tuple[str, float]]:
+    """Name and mean of the best private method, by data set and epsilon, where at least two were run."""
+    won = {}
+    for data, epsilon in product(SETS, EPSILONS):
+        cells = {n: float(np.mean(found[data, n, epsilon])) for n in names if (data, n, epsilon) in found}
+        if len(cells) > 1:
+            won[data, epsilon] = (min if data in REGRESSION else max)(cells.items(), key=itemgetter(1))
+    return won
 
 
 def section(title: str, sets: Sequence[str], found: dict[Key, list[float]], names: Sequence[str]) -> Iterator[str]:

@@ -11,6 +11,13 @@ HEAD = """# Packages of the field, audited
 **{packages} packages at {entries} entry points; {broken} of them do not keep what they state, at {faults} entry
 points.**
 
+| question | answer |
+|---|---|
+| which packages | [the table](#all-packages) |
+| how each was audited | [an audit.toml](audit-package.md) |
+| four packages on public data | [checks](audit-packages-checks.md) |
+| what is not here | [the end of the page](#what-is-not-here) |
+
 Written by `python -m benchmarks.packages`, which audits every `benchmarks/packages/index/*/audit.toml`
 ([how](audit-package.md)) with the package as it is installed; no figure is typed by hand. A *violation* contradicts the
 quoted statement under the neighbour relation that is named, on the data sets that are named. NOT FOUND means that
@@ -20,6 +27,8 @@ packages are examined in more depth, on public data sets, in [audit-packages-che
 
 Classes: *proved infinite* (exact, no finite epsilon), *sensitivity* (one record moves more than the noise is for),
 *budget* (more is lost than claimed), *floating point* (the last bits tell), *a place to look* (no violation by itself).
+
+## All packages
 
 """
 NOT_AUDITED = """

@@ -15,6 +15,13 @@ from refdp.ledger.fingerprint import resolve
 
 ROOT = Path(__file__).parents[2]
 FOLDER = "docs/claims"
+MEANINGS = {
+    "PROVED": "a machine decided the formula, and all premises are PROVED",
+    "ARGUED": "a step is prose, here (`argument`) or in a premise; all whole runs are",
+    "CONDITIONAL": "it holds under the conditions listed, which every claim that uses it inherits",
+    "REFUTED": "an exact witness contradicts it",
+    "OPEN": "neither proved nor refuted",
+}
 CHECKER = (
     *("terms", "solvers", "statements", "tightness", "enclosures", "symbols", "formulas", "evidence"),
     "proposition",
@@ -74,6 +81,13 @@ def _head(claims: Mapping[str, Claim]) -> Iterator[str]:
         "incomplete in the papers stands in plainer words in the [errata](../errata/index.md)."
     )
     yield ""
+    yield "| verdict | claims | means |"
+    yield "|---|---:|---|"
+    for verdict in VERDICTS:
+        yield f"| {verdict} | {sum(claim.verdict == verdict for claim in claims.values())} | {MEANINGS[verdict]} |"
+    yield ""
+    yield "## Pages"
+    yield ""
     papers = sorted({claim.paper for claim in claims.values()})
     yield "| | " + " | ".join(VERDICTS) + " | all |"
     yield "|---|" + "---:|" * (len(VERDICTS) + 1)
@@ -92,11 +106,9 @@ def _head(claims: Mapping[str, Claim]) -> Iterator[str]:
     )
     yield ""
     yield (
-        "PROVED says that a machine decided the formula that is printed, with code of refdp run on its variables, and "
-        "that all premises are PROVED. That the statement says in words what the formula says is for the reader to "
-        "judge. ARGUED: a step is prose, here (`argument`) or in a premise; all whole runs are. CONDITIONAL: it holds "
-        "under the conditions listed, which every claim that uses it inherits. A formula's digest is stored, so that "
-        "another domain or constant is a difference in `make verify`."
+        "PROVED: the formula that is decided is printed, with code of refdp run on its variables. That the statement "
+        "says in words what the formula says is for the reader to judge. A formula's digest is stored, so that another "
+        "domain or constant is a difference in `make verify`."
     )
     yield ""
 
@@ -113,10 +125,12 @@ def _paper(paper: str, claims: Mapping[str, Claim]) -> Iterator[str]:
     counts = ", ".join(f"{n} {verdict}" for verdict, n in zip(VERDICTS, _counts(paper, claims)) if n != "0")
     yield f"**{len(own)} claims: {counts}.** [What the verdicts mean](index.md)."
     yield ""
+    yield "| verdict | | claims |"
+    yield "|---|---|---|"
     for verdict in VERDICTS:
         named = [f"[{_slug(claim.id)}](#{anchor(claim.id)})" for claim in own if claim.verdict == verdict]
         if named:
-            yield f"- {verdict}: {', '.join(named)}"
+            yield f"| {verdict} | {len(named)} | {', '.join(named)} |"
     yield ""
     for claim in own:
         yield from _claim(claim, claims)

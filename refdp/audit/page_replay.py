@@ -21,11 +21,12 @@ from refdp.audit.page_exact import exact_figure
 from refdp.audit.page_sources import release_line
 from refdp.audit.page_words import claim_in_words, finding_in_words
 from refdp.audit.replay import Pair, Violation, audit_pair, loss_in_words
-from refdp.audit.report import Progress, Report, neighbours, trainer
+from refdp.audit.report import Progress, Report, neighbours, readings, trainer
 from refdp.audit.tradeoff import Curve, curve_of
 from refdp.audit.verdicts import Verdict
 from refdp.audit.witnesses import pair_of
 from refdp.data.records import Categorical, Classes, Records, Schema
+from refdp.errors import InvalidParameter
 from refdp.faces.registry import Paper
 from refdp.faces.training import source_for
 from refdp.io.domains import schema_from
@@ -136,9 +137,17 @@ def _figures(
     cells = None if change is None else outcomes(change)
     if change is not None and cells is not None:
         bars.append(exact_figure(change, cells, which))
-    first, second = losses_on(paper, params, pair, seed, progress)
+    able = next((one for one in readings(paper, params) if _can_follow(paper, one, pair, seed)), None)
+    if able is None:
+        return bars
+    first, second = losses_on(paper, able, pair, seed, progress)
     if np.isnan([first, second]).any():  # a curve without some of the runs would show another law
         return bars
+    changed = [
+        f"{one.name} {getattr(able, one.name)}" for one in fields(able)
+        if getattr(able, one.name) != getattr(params, one.name)
+    ]  # fmt: skip
+    which += f", with {' and '.join(changed)} instead, since the printed reading cannot be replayed" * bool(changed)
     greatest = float(np.abs(np.concatenate([first, second])).max())
     note = f"Runs on {which}. Whole runs with ordinary noise lost {greatest:.4g} at most."
     if violation is not None and greatest <= claimed.epsilon:
@@ -150,6 +159,15 @@ def _figures(
         replace(curve, title="Trade-off curve of whole runs", caption=f"{note} {curve.caption}"),
         loss_figure(first, None, claimed.epsilon, caption),
     ]
+
+
+def _can_follow(paper: Paper, params: Any, pair: Pair, seed: int) -> bool:
+    """Whether a run states a loss on this pair."""
+    source = source_for(params, np.random.default_rng([seed, 13]))
+    try:
+        return audit_pair(trainer(paper, params), pair, source, np.inf).loss is not None
+    except InvalidParameter:  # these settings allow no run on this pair
+        return False
 
 
 def witness_of(witness: Mapping[str, Any]) -> Witness | None:

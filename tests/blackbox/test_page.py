@@ -23,7 +23,7 @@ from refdp.audit import page_blackbox, page_replay, page_words
 from refdp.audit.page_chances import bars, chances, times
 from refdp.audit.page_sources import function_line, release_line
 from refdp.audit.replay import Violation
-from refdp.audit.report import SCHEMAS, audit_paper, neighbours
+from refdp.audit.report import REPLAYABLE, SCHEMAS, audit_paper, neighbours
 from refdp.audit.tradeoff import curve_from
 from refdp.faces import cli, registry
 from refdp.ledger import claims
@@ -178,7 +178,7 @@ def test_the_report_of_a_paper(call: Call, tmp_path: Path) -> None:
     status, document, _ = call("dpboost", "--as-published", *quick, "--html", str(path))
     assert status == 1
     text = path.read_text()
-    found = check(text, "dpboost is not (1, 0) private", drawings=3)
+    found = check(text, "dpboost is not (1, 0) private", drawings=4)
     assert all(violation["release"] in found.texts["findings"] for violation in document["violations"])
     assert "refdp/papers/dpboost" in found.texts["findings"]
     assert f"refdp {refdp.__version__}, numpy" in text and "Settings: epsilon 1.0, relation add-remove" in text
@@ -186,10 +186,10 @@ def test_the_report_of_a_paper(call: Call, tmp_path: Path) -> None:
     assert again[:4] == ["refdp", "audit", "dpboost", "--as-published"]
     assert call(*again[2:])[1] == document
     assert call("dpboost", *quick, "--html", str(path))[0] == 0
-    check(path.read_text(), "No violation of (1, 0) privacy of dpboost")
+    check(path.read_text(), "No violation of (1, 0) privacy of dpboost", drawings=3)
     seen = browsed(path)
     if seen is not None:
-        check(seen, "No violation of (1, 0) privacy of dpboost")
+        check(seen, "No violation of (1, 0) privacy of dpboost", drawings=3)
 
 
 # --- The findings of a paper, in full ---------------------------------------------------------------------------------
@@ -269,7 +269,10 @@ def test_the_curve_is_that_of_a_pair_that_violates(
     _, document, _ = call(paper, "--as-published", *small, "--html", str(tmp_path / "report.html"))
     ((params, witness),) = drawn
     shown = [violation for violation in document["violations"] if witness.items() <= violation["witness"].items()]
-    assert shown and json.loads(json.dumps(asdict(params))) in [violation["witness"]["params"] for violation in shown]
+    replayable = REPLAYABLE.get(paper, {})  # readings as printed that no replay can follow are exchanged in the figures
+    settings = [violation["witness"]["params"] for violation in shown]
+    given = json.loads(json.dumps(asdict(params)))
+    assert shown and any(all(one[name] == given[name] for name in given if name not in replayable) for one in settings)
     assert f"the pair of the finding &quot;{shown[0]['kind']} at" in (tmp_path / "report.html").read_text()
 
 

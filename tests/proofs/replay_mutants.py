@@ -169,6 +169,11 @@ def page(counts: Mapping[str, list[int]], formulas: Mapping[str, list[int | None
     changed = [count for found in formulas.values() for count in found if count is not None]
     lines = [
         "# Mistakes that Coq sees\n",
+        "**Coq sees most mistakes in the papers' texts, in runs or in formulas; the tables say which it does not.**\n",
+        "| column | what it says |\n| --- | --- |",
+        "| text, in its place | a mistake in a paper's text |",
+        "| runs that differ | how many are not what [Coq computes](coq.md) |",
+        "| formulas refused | how many [formulas](coq-formulas.md) Coq has no proof of; -: none changes |\n",
         "Written by `make coq-mutants`. Each row is a mistake in a paper's text. Runs of it are recorded, and Coq",
         "computes from records, parameters and outputs what the program of the theorems asks",
         f"([what a kernel says](coq.md)): of {runs} runs so many differ, in a quarter of them or more for",

@@ -188,7 +188,7 @@ def main(names: Sequence[str], seconds: float = math.inf) -> None:
         + f" Of {sum(one['questions'] for one in found)} questions {sum(one['single'] for one in found)} rest on one "
         "of the two solvers."
     )
-    opening = "\n".join(textwrap.wrap(opening, 118))
+    opening = "\n".join(textwrap.wrap(f"**{opening}**", 118))
     PAGE.write_text(
         TEXT.format(opening=opening, defaults="\n".join(defaults), rows="\n".join(lines), matrix="\n".join(matrix)),
         encoding="utf-8",
@@ -198,6 +198,13 @@ def main(names: Sequence[str], seconds: float = math.inf) -> None:
 TEXT = """# What is proved of programs
 
 {opening}
+
+| question | answer |
+|---|---|
+| is this setting proved | `refdp prove PAPER --set key=value ...` |
+| default parameters | [all five papers](#default-parameters) |
+| what has to be believed | the solvers, the reading's rules, hosts of records, samplers, accountants |
+| why one reading is enough for a loop | [induction](../ARCHITECTURE.md) |
 
 Made by `make prove`; `refdp prove PAPER` proves any setting.
 
