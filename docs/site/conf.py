@@ -10,7 +10,7 @@ sys.path[:0] = [str(Path(__file__).parent), str(ROOT)]
 project = "refdp"
 author = "the refdp authors"
 root_doc = "docs/index"
-extensions = ["myst_nb", "mathml", "api"]
+extensions = ["myst_nb", "mathml", "api", "terms"]
 include_patterns = [
     *("docs/**", "notebooks/*.md", "labs/**", "proofs/README.md"),
     *("README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"),

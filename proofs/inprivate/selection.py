@@ -162,7 +162,7 @@ PROPOSITIONS = (
         "Algorithm 1, with down-sampled values as split candidates, is epsilon-DP.",
         ADD_REMOVE,
         about=(printed.down_sample,),
-        evidence=(Exhibit(lambda: revealed((0, 0, 3), (0, 3)), "neighbours with different candidates"),),
+        evidence=(Exhibit(lambda: revealed((0, 3, 6), (0, 3)), "neighbours with different candidates"),),
         argument="Of the means themselves the paper says that they 'can reduce the risk of privacy leakage', no more. "
         "Theorem 7 is refuted again by Eq. 10 and 11 (or 15) after the first tree.",
         repaired_by="inprivate/theorem-7-repaired",

@@ -193,6 +193,7 @@ WITNESSES = (
     # alone in the first leaf; alone in the second
     ("dpboost", REPLACE, partial(_one_feature, "dpboost/corollary-2-replace-one", 0, 1, (), (), (0, -1), (1, -1),
                                  regularisation=0.1)),
+    ("inprivate", ADD, partial(_one_feature, "inprivate/theorem-7", 0, 6, (0, 3), (0, 0), (6, 0), depth=2, bins=3)),
     ("inprivate", REPLACE, partial(_one_feature, "inprivate/theorem-7-replace-one", 0, 6, (0, 0), (0, 0), (3, 0),
                                    (6, 0), depth=2, bins=3)),
     ("inprivate", REPLACE, partial(_one_feature, "inprivate/leaf-count-sensitivity-replace-one", 0, 1, (0, 1), (0, 0),

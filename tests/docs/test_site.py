@@ -140,6 +140,24 @@ def test_the_glossary_has_every_term_that_its_table_names_and_no_links_to_nothin
     assert all(definition.strip() for definition in re.split(r"^## .+$", text, flags=re.MULTILINE)[1:])
 
 
+@pytest.mark.skipif(not find_spec("docutils"), reason="needs refdp[docs]")
+def test_the_first_use_of_a_term_is_linked_and_no_other() -> None:
+    terms: Any = module("terms")
+    known = terms.terms((ROOT / "docs/glossary.md").read_text(encoding="utf-8"))
+    assert len(known) == 47 and set(terms.ALSO.values()) <= set(known)
+    seen: set[str] = set()
+    text = (
+        "Neighbours lose ε; a privacy loss is no loss. The exponential mechanism, a mechanism: ϵ, unneighbourly."
+    )
+    parts = list(terms.pieces(text, terms.pattern(known), known, seen))
+    assert "".join(part for part, _ in parts) == text
+    assert [(part, term) for part, term in parts if term] == [
+        ("Neighbours", "neighbour"), ("ε", "epsilon"), ("privacy loss", "privacy loss"),
+        ("exponential mechanism", "exponential mechanism"), ("mechanism", "mechanism"),
+    ]  # fmt: skip
+    assert list(terms.pieces("Neighbours again", terms.pattern(known), known, seen)) == [("Neighbours again", "")]
+
+
 def test_the_table_of_posteriors_is_right() -> None:
     text = (ROOT / "docs/choosing.md").read_text(encoding="utf-8")
     head, *rows = re.findall(r"^\| (chance before.*|\d+ %.*) \|$", text, flags=re.MULTILINE)
