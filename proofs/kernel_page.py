@@ -25,6 +25,16 @@ OPENING = """\
 """
 
 
+FORMULAS_OPENING = """\
+**Coq has a proof for every formula below that it is the text's for all inputs; loops, sums and samples are not here.**
+
+| in a block | what it says |
+| --- | --- |
+| Definition | what a Python function does to its arguments, as Python printed it |
+| Lemma | this is the text's, for all arguments |
+"""
+
+
 def page(record: dict[str, Any]) -> str:
     """The page of a record."""
     return "\n".join(_lines(record)).rstrip() + "\n"
@@ -34,8 +44,8 @@ def formulas_page() -> str:
     """The page of Formulas.v: each formula as Python computes it, and what of the text it is proved to be."""
     source = (FOLDER / "Formulas.v").read_text(encoding="utf-8")
     blocks = re.findall(r"^\(\*\* (\w+):(\S+) \*\)\n(Definition .*)\n(Lemma .*)\nProof\.", source, re.M)
-    lines = ["# Formulas for all inputs\n", described()["formulas"].strip() + "\n"]
-    lines[1] = lines[1].replace("{count}", str(len(blocks)))
+    lines = ["# Formulas for all inputs\n", FORMULAS_OPENING, described()["formulas"].strip() + "\n"]
+    lines[2] = lines[2].replace("{count}", str(len(blocks)))
     for paper in dict.fromkeys(block[0] for block in blocks):
         lines.append(f"## {paper}\n")
         for _, function, definition, lemma in (block for block in blocks if block[0] == paper):
