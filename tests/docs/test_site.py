@@ -77,7 +77,8 @@ PAGES = [
     path for path in sorted((ROOT / "docs").rglob("*.md"))
     if path.parent.name not in ("api", "reports", "spec") and path.name not in ("index.md", "lemma1.md")
 ]  # fmt: skip
-"""The reference is made of docstrings; letters to maintainers and the specification have forms of their own, and so have the front page and the slider's."""
+"""The reference is made of docstrings. Letters to maintainers and
+the specification have forms of their own, and so have the front page and the slider's."""
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT / "docs")))

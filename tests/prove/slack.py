@@ -126,7 +126,7 @@ def main(names: list[str]) -> None:
 
 TEXT = """# Bounds have no room
 
-**Of {count} declared bounds {refuted} fail when they are taken 2% smaller; {open} are open, {proved} are still proved.**
+**Of {count} declared bounds {refuted} fail when they are taken 2% smaller; {open} open, {proved} still proved.**
 
 | at 98% | bounds | means |
 |---|---:|---|
