@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from refdp.audit import noise_law, noise_shape
+from refdp.audit import noise_law, noise_shape, slots
 from refdp.audit.charge import Cost, Item, composed
 from refdp.audit.freshness import stale
 from refdp.audit.isolated import CAN_FORK, Lines, Outcome, Trainer, observed
@@ -37,7 +37,7 @@ class Notes:
 
     single: replays with the record in one block alone. discrete, floating: releases with noise of these kinds.
     off_grid: those of the first kind whose output is not on the mechanism's grid. shaped: draws at each value whose
-    shape was looked at.
+    shape was looked at. rearranged: pairs whose replay cannot be aligned, see `refdp.audit.slots`.
     """
 
     pairs: int = 0
@@ -61,6 +61,7 @@ class Notes:
     state: bool = False
     bet: noise_law.Bet | None = None
     shaped: int = 0
+    rearranged: int = 0
     violations: list[Violation] = field(default_factory=list)
 
 
@@ -89,6 +90,27 @@ class Search:
 
     def look(self, pair: Pair, number: int) -> Finding:
         """Record on one side, replay on all, compare. The finding has no loss where none can be stated."""
+        known = len(self.notes.violations)
+        finding = self._looked(pair, number)
+        if len(self.notes.violations) > known and not self._in_order(pair, number):
+            del self.notes.violations[known:]
+            self.notes.rearranged += 1
+            return Finding(None, None, ())
+        return finding
+
+    def _in_order(self, pair: Pair, number: int) -> bool:
+        """Whether a replay of this pair says anything: coins, if there are any, belong to rows in their order."""
+        if self.late:  # pairs were arranged as the trainer has them
+            return True
+        for side in (pair.first(), pair.base, *(() if pair.old is None else (pair.second(),))):
+            recorded = self._run(side, self._source(number), number)
+            if recorded.failed or recorded.raised or not has_secrets(recorded.transcript):
+                continue
+            if not slots.are_rows(recorded.transcript, side, lambda rows, source: self._run(rows, source, number)):
+                return False
+        return True
+
+    def _looked(self, pair: Pair, number: int) -> Finding:
         notes = self.notes
         on_first = number % 2 == 0
         sides = self._replays(pair, on_first, number)

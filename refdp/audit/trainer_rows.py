@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from refdp.accounting import account
-from refdp.audit import noise_shape
+from refdp.audit import noise_shape, slots
 from refdp.audit.noise_law import smallest
 from refdp.audit.reached import beginning, fixed
 from refdp.audit.replay import SLACK, Violation
@@ -48,6 +48,9 @@ def rows(
         yield Row("composition", LEFT, f"no loss can be stated of {name}")
     if notes.random:
         yield Row("published object", LEFT, "randomness that is not the curator's: " + ", ".join(sorted(notes.random)))
+    if notes.rearranged:
+        for what in ("scopes", "secret randomness"):
+            yield Row(what, LEFT, f"{slots.REASON} ({notes.rearranged} pairs)")
     if notes.pairs == 0:
         reason = "; ".join(sorted(notes.failed)) or "no pair of runs could be compared"
         for what in ("releases", "composition", "control flow", "published object", "side channels"):

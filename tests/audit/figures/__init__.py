@@ -1,0 +1,1 @@
+"""Figures about the audits themselves, kept line by line, and the page made of them."""
