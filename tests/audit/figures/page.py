@@ -48,8 +48,8 @@ charges the pair that changes every release by its sensitivity. *Enclosure*: of 
                      f"| {max(row['upper'] for row in own) / DELTA:.5f} | {sum(bool(row['honest']) for row in own)} "
                      f"| {min(row['less'] for row in own) / DELTA:.4f} "
                      f"| {sum('composition' in row['cheat'] for row in own)} |\n")  # fmt: skip
-    text += (f"\nFalse accusations: {accused}. Too little noise accused: {named} of {len(rows)}. Enclosures that do not "
-             f"agree with the accountant: {disagree}.\n")  # fmt: skip
+    text += f"\nFalse accusations: {accused}. Too little noise accused: {named} of {len(rows)}. "
+    text += f"Enclosures that do not agree with the accountant: {disagree}.\n"
     return text, accused == 0 and named == len(rows) and disagree == 0
 
 
