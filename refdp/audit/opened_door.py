@@ -67,6 +67,44 @@ class Patch:
 
 
 @dataclass(frozen=True)
+class Play:
+    """One call of a noise function, to be made again. bound: its arguments. reading: what they say."""
+
+    function: Callable[..., Any]
+    bound: inspect.BoundArguments
+    reading: Reading
+
+    def __call__(self) -> Any:
+        """What the function returns."""
+        return self.function(*self.bound.args, **self.bound.kwargs)
+
+    def at(self, value: Array, call: NoiseCall) -> tuple[Play, NoiseCall] | None:
+        """The same call on another true value, where just one argument is the value, as a number or an array.
+
+        value: shape of the call's own.
+        """
+        own = [name for name, given in self.bound.arguments.items() if _is_value(given, call.value)]
+        for name in own:
+            given = self.bound.arguments[name]
+            moved = float(value.ravel()[0]) if np.ndim(given) == 0 else np.reshape(value, np.shape(given))
+            bound = inspect.BoundArguments(self.bound.signature, self.bound.arguments | {name: moved})  # type: ignore[arg-type]
+            read = self.reading(bound.arguments | bound.arguments.get("kwargs", {}))
+            if np.array_equal(read.value, value) and read.law == call.law:
+                return Play(self.function, bound, self.reading), read
+        return None
+
+
+def _is_value(given: Any, value: Array) -> bool:
+    """Whether an argument is numbers that are the true value."""
+    if isinstance(given, bool) or not isinstance(given, int | float | np.number | np.ndarray | list):
+        return False
+    try:
+        return bool(np.size(given) == value.size and np.array_equal(np.ravel(given), np.ravel(value)))
+    except (TypeError, ValueError):
+        return False
+
+
+@dataclass(frozen=True)
 class Recording:
     """One recorded run. returned: what noise functions returned. states: generators' states after each release.
 
@@ -77,7 +115,7 @@ class Recording:
     calls: tuple[NoiseCall, ...]
     returned: tuple[Any, ...]
     states: tuple[tuple[Any, ...], ...]
-    plays: tuple[Callable[[], Any], ...] = ()
+    plays: tuple[Play, ...] = ()
 
 
 @dataclass
@@ -90,7 +128,7 @@ class ForeignCurator:
     returned: list[Any] = field(default_factory=list)
     states: list[tuple[Any, ...]] = field(default_factory=list)
     entries: list[Entry] = field(default_factory=list)
-    plays: list[Callable[[], Any]] = field(default_factory=list)
+    plays: list[Play] = field(default_factory=list)
     busy: bool = False
     elsewhere: str = ""
     thread: int = field(default_factory=threading.get_ident)
@@ -100,7 +138,7 @@ class ForeignCurator:
         transcript = Transcript(self.relation, list(self.entries))
         return Recording(transcript, tuple(self.calls), tuple(self.returned), tuple(self.states), tuple(self.plays))
 
-    def release(self, name: str, call: NoiseCall, original: Callable[[], Any]) -> Any:
+    def release(self, name: str, call: NoiseCall, original: Play) -> Any:
         """One call of a noise function; `original` runs it."""
         declared = None
         if call.bound is not None:
@@ -247,7 +285,7 @@ def watched(function: Callable[..., Any], reading: Reading, inside: str = "/no s
         curator.busy = True
         try:
             name = f"{function.__qualname__} at {_place(sys._getframe(1), inside)}"
-            return curator.release(name, reading(arguments), lambda: function(*args, **kwargs))
+            return curator.release(name, reading(arguments), Play(function, bound, reading))
         except InvalidParameter as error:
             raise InvalidParameter(f"{name}: {error}") from error
         finally:

@@ -86,7 +86,7 @@ class Opaques:
             allowed = (self.epsilon, self.delta) if declared is None else declared
             try:
                 bound = epsilon_lower_bound(
-                    _runs, (_Side(played.first, played.call), _Side(played.second, played.other)), allowed[1],
+                    one_run, (Side(played.first, played.call), Side(played.second, played.other)), allowed[1],
                     claimed=allowed[0], samples=SAMPLES, seed=seed,
                 )  # fmt: skip
             except (InvalidParameter, TypeError, ValueError):
@@ -106,17 +106,17 @@ class Opaques:
 
 
 @dataclass(frozen=True)
-class _Side:
-    """One call, to be made again."""
+class Side:
+    """One call, to be made again: what a run is given as its records."""
 
     play: Callable[[], Any]
     call: NoiseCall
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> _Side:
-        return _Side(self.play, copy.copy(self.call))
+    def __deepcopy__(self, memo: dict[int, Any]) -> Side:
+        return Side(self.play, copy.copy(self.call))
 
 
-def _runs(side: _Side, seed: int) -> Any:
+def one_run(side: Side, seed: int) -> Any:
     """One run of the function; its randomness is its own, or of the global generators."""
     np.random.seed(seed % 2**32)  # noqa: NPY002
     output = side.call.answer(side.play())

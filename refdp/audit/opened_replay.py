@@ -30,6 +30,7 @@ from refdp.accounting.gaussian import delta as gaussian_delta
 from refdp.audit.charge import Cost, Item, composed
 from refdp.audit.noise_law import LAWS
 from refdp.audit.opened_door import Patch, Recording, opened
+from refdp.audit.opened_floating import Floating
 from refdp.audit.opened_laws import NoiseCall, Unknown
 from refdp.audit.opened_opaque import Opaques
 from refdp.audit.opened_report import OpenedReport, Seen, largest, once
@@ -71,13 +72,15 @@ def audit_opened(
     seed: int = 0,
     published: Callable[[Any], Any] = lambda result: result,
     rounding: float = 0.0,
+    last_bits: bool = True,
 ) -> OpenedReport:
     """Record `train` on each side of each pair, replay on the other, and compare.
 
     train: from a data set to whatever it publishes; public randomness has to be the same in every call (global
     generators are seeded). doors: packages, or lists of patches, that are opened. published: the part of the result
     that is meant to be public. rounding: how far numbers of results may differ, relative to 1 or their size, where
-    noise is added apart from the noise function.
+    noise is added apart from the noise function. last_bits: play noise functions by themselves, for the verdict about
+    floating point.
     Errors: InvalidParameter if there is no pair, or a noise function is called in another thread; NothingOpened, one of
     them, if none is called and nothing else is found; an error of `train` itself if it raises on both sides of a pair.
     """
@@ -87,7 +90,7 @@ def audit_opened(
     seen: list[Seen] = []
     totals: list[tuple[float, float, Cost]] = []
     recordings: list[Recording] = []
-    opaque = Opaques(epsilon, delta)
+    opaque, floating = Opaques(epsilon, delta), Floating()
     for place, pair in enumerate(pairs):
         for way, (first, second) in enumerate((pair, pair[::-1])):
             outcome = _both(train, first, second, doors, relation, seed + 2 * place + way, published)
@@ -102,6 +105,7 @@ def audit_opened(
             found += list(_broken(recorded.recording, replayed.recording, witness))
             found += _differing_results(recorded.result, replayed.result, rounding, witness)
             opaque.add(recorded.recording, replayed.recording)
+            floating.add(recorded.recording, replayed.recording)
             totals.append(_total(releases, epsilon, delta, relation))
             found += _over_budget(totals[-1], epsilon, delta, witness)
     found += _samplers(recordings)
@@ -128,6 +132,7 @@ def audit_opened(
         opaque.told(),
         relation,
         max((t[1] for t in totals), default=0.0),
+        floating.played(seed) if last_bits else (),
     )
 
 

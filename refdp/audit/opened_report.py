@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from refdp.audit import opened_floating
+from refdp.audit.opened_floating import Bits
 from refdp.audit.opened_opaque import Opaque
 from refdp.audit.replay import Violation, finite_or_name
 from refdp.audit.verdicts import Row, Verdict, completed, is_ok, summary
@@ -40,7 +42,9 @@ class OpenedReport:
     runs: pairs replayed, both ways. calls: noise calls recorded. loss: greatest exact loss of recorded outputs.
     worst: greatest sum, along a recorded run, of the largest losses of its releases. delta: greatest δ at the claimed ε
     of runs. opaque: noise functions of unknown law, and their declared costs together. known: greatest sum of the
-    largest losses of those of known law.
+    largest losses of those of known law. bits: noise functions of continuous law, and what their last bits tell.
+
+    Two verdicts: `verdict` is about ideal noise, which losses are computed of, `floating` about the numbers drawn.
     """
 
     epsilon: float
@@ -55,6 +59,7 @@ class OpenedReport:
     opaque: tuple[tuple[Opaque, ...], tuple[float, float] | None] = ((), (0.0, 0.0))
     relation: Relation = Relation.ADD_REMOVE
     known: float = 0.0
+    bits: tuple[Bits, ...] = ()
 
     @property
     def uncounted(self) -> tuple[str, ...]:
@@ -68,8 +73,13 @@ class OpenedReport:
 
     @property
     def verdict(self) -> Verdict:
-        """The weakest verdict of what the claim depends on."""
-        return summary(self.coverage)
+        """About ideal noise: the weakest verdict of what the claim depends on, the row on floating point left out."""
+        return summary([row for row in self.coverage if row.what != FLOATING])
+
+    @property
+    def floating(self) -> Verdict:
+        """About the numbers that come out: the row on floating point."""
+        return next(row.verdict for row in self.coverage if row.what == FLOATING)
 
     @property
     def ok(self) -> bool:
@@ -86,6 +96,7 @@ class OpenedReport:
         return {
             "ok": self.ok,
             "verdict": str(self.verdict),
+            "verdicts": {"ideal noise": str(self.verdict), "floating point": str(self.floating)},
             "runs": self.runs,
             "calls": self.calls,
             "claimed_delta": self.claimed_delta,
@@ -97,6 +108,7 @@ class OpenedReport:
         }
 
 
+FLOATING = "floating point"
 SUBJECT = {
     "sensitivity": "releases", "NaN": "releases", "noise": "noise law and scale", "sampler": "noise law and scale",
     "budget": "composition", "result": "published object", "error": "side channels",
@@ -123,8 +135,10 @@ def _rows(report: OpenedReport) -> Iterator[Row]:
               "smaller scales", "a call whose scale or draws are too small")  # fmt: skip
     yield from _opaque(report)
     yield from _composed(report)
-    yield Row("floating point", left, "losses are those of ideal noise: that of these functions may tell more by "
-              "its last bits (Mironov 2012), see the structural checks and `--callable`", decides=False)  # fmt: skip
+    yield from opened_floating.rows(report.bits)
+    if not report.bits:
+        yield Row(FLOATING, left, "losses are those of ideal noise; no function of continuous noise was played by "
+                  "itself, and its last bits may tell more (Mironov 2012)", decides=False)  # fmt: skip
     for what in ("scopes", "secret randomness"):
         yield Row(what, left, "samples and partitions that a package draws itself are not credited: losses are those "
                   "of the recorded coins", decides=False)  # fmt: skip
