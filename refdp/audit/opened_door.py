@@ -21,6 +21,7 @@ import inspect
 import random
 import sys
 import threading
+from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -29,6 +30,7 @@ from types import FrameType
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from refdp.audit.opened_laws import NoiseCall, Unknown
 from refdp.errors import ImpossibleReplay, InvalidParameter
@@ -70,15 +72,16 @@ class Patch:
 class Play:
     """One call of a noise function, to be made again. bound: its arguments. reading: what they say."""
 
+    original: Callable[[], Any]
     function: Callable[..., Any]
     bound: inspect.BoundArguments
     reading: Reading
 
     def __call__(self) -> Any:
         """What the function returns."""
-        return self.function(*self.bound.args, **self.bound.kwargs)
+        return self.original()
 
-    def at(self, value: Array, call: NoiseCall) -> tuple[Play, NoiseCall] | None:
+    def at(self, value: NDArray[np.float64], call: NoiseCall) -> tuple[Play, NoiseCall] | None:
         """The same call on another true value, where just one argument is the value, as a number or an array.
 
         value: shape of the call's own.
@@ -87,14 +90,15 @@ class Play:
         for name in own:
             given = self.bound.arguments[name]
             moved = float(value.ravel()[0]) if np.ndim(given) == 0 else np.reshape(value, np.shape(given))
-            bound = inspect.BoundArguments(self.bound.signature, self.bound.arguments | {name: moved})  # type: ignore[arg-type]
+            bound = inspect.BoundArguments(self.bound.signature, OrderedDict(self.bound.arguments | {name: moved}))
             read = self.reading(bound.arguments | bound.arguments.get("kwargs", {}))
             if np.array_equal(read.value, value) and read.law == call.law:
-                return Play(self.function, bound, self.reading), read
+                again = functools.partial(self.function, *bound.args, **bound.kwargs)
+                return Play(again, self.function, bound, self.reading), read
         return None
 
 
-def _is_value(given: Any, value: Array) -> bool:
+def _is_value(given: Any, value: NDArray[np.float64]) -> bool:
     """Whether an argument is numbers that are the true value."""
     if isinstance(given, bool) or not isinstance(given, int | float | np.number | np.ndarray | list):
         return False
@@ -285,7 +289,9 @@ def watched(function: Callable[..., Any], reading: Reading, inside: str = "/no s
         curator.busy = True
         try:
             name = f"{function.__qualname__} at {_place(sys._getframe(1), inside)}"
-            return curator.release(name, reading(arguments), Play(function, bound, reading))
+            return curator.release(
+                name, reading(arguments), Play(functools.partial(function, *args, **kwargs), function, bound, reading)
+            )
         except InvalidParameter as error:
             raise InvalidParameter(f"{name}: {error}") from error
         finally:

@@ -21,7 +21,9 @@ from refdp.audit.opened_replay import audit_opened
 from refdp.audit.verdicts import SUBJECTS, Row, Verdict, completed, exit_status, is_ok, summary
 from refdp.faces import cli
 from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian, Laplace
+from refdp.privacy.curator import Request
 from refdp.privacy.events import Relation
+from refdp.privacy.sources import SampleSource
 from tests.audit.cheats.first import FIRST
 from tests.audit.cheats.honest import HONEST
 from tests.audit.cheats.second import SEARCHED, SECOND
@@ -360,6 +362,39 @@ def test_opened_code_is_charged_by_composition() -> None:
         return [laplace(len(rows), 30.0, 1.0) for _ in range(40)], gauss(len(rows), 6.0, 1.0)
 
     assert audit_opened(mixed, PAIRS, epsilon=1.0, delta=1e-5).ok
+
+
+def gridded(total: Any, scale: float, sensitivity: float) -> Any:
+    """refdp's own floating noise, rounded to a public grid."""
+    drawn = SampleSource(np.random.default_rng(np.random.randint(2**31)))  # noqa: NPY002
+    return float(
+        drawn.release(Request("release", ("n",), np.array([float(total)]), DiscreteLaplace(scale, 2.0**-20)))[0]
+    )
+
+
+@pytest.mark.parametrize(("law", "function", "scale"), [("laplace", add, 1.0), ("gaussian", normal, 5.0)])
+def test_ideal_noise_and_floating_point_have_a_verdict_each(law: str, function: Any, scale: float) -> None:
+    """A correct count with numpy's sampler keeps its claim for real numbers, and not for floating-point ones."""
+    opened = noise(law, value="total", scale="scale", sensitivity="sensitivity")(function)
+    report = audit_opened(lambda rows: opened(float(len(rows)), scale, 1.0), PAIRS, epsilon=1.0, delta=1e-4)
+    assert report.verdict is F and report.ok and report.violations == ()
+    assert report.floating is V
+    told = report.to_dict()
+    assert told["verdicts"] == {"ideal noise": "NOT FOUND", "floating point": "VIOLATION"}
+    row = next(row for row in told["coverage"] if row["what"] == "floating point")
+    assert row["verdict"] == "VIOLATION" and "lowest set bit" in row["reason"]
+
+
+def test_noise_on_a_grid_is_not_accused_of_its_last_bits() -> None:
+    opened = noise("laplace", value="total", sensitivity="sensitivity")(gridded)
+    report = audit_opened(lambda rows: opened(float(len(rows)), 1.0, 1.0), PAIRS, epsilon=1.0)
+    assert report.verdict is F and report.floating is F
+
+
+def test_a_claim_that_ideal_noise_breaks_is_a_violation_of_the_first_verdict() -> None:
+    opened = noise("laplace", value="total", sensitivity="sensitivity")(add)
+    report = audit_opened(lambda rows: opened(float(len(rows)), 0.5, 1.0), PAIRS, epsilon=1.0)
+    assert report.verdict is V and not report.ok
 
 
 def test_discrete_noise_of_unknown_law_that_is_nothing_once_is_not_accused() -> None:

@@ -142,7 +142,7 @@ def replay(subject: Subject) -> tuple[list[Row], dict[str, Any]]:
         report = audit_opened(
             lambda rows: subject.function(rows, _drawn_seed()), [p.sides for p in subject.pairs], *opened_functions,
             epsilon=claim.epsilon, delta=claim.delta, relation=claim.relation, seed=scope.seed,
-            rounding=rounding(scope),
+            rounding=rounding(scope), last_bits=False,  # runs of the whole function look at them
         )  # fmt: skip
     except NothingOpened:
         return _unopened(UNCALLED), {}
