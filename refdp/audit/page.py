@@ -50,7 +50,10 @@ body { color: #e6e6e6; background: #16181c; } code, pre { background: #23262c; }
 tr { border-color: #33373f; } h2 { border-color: #444; } figure svg { background: #fff; }
 }
 @media print {
-body { max-width: none; margin: 0; } figure, tr { break-inside: avoid; } h2 { break-after: avoid; }
+body { max-width: none; margin: 0; font-size: 10pt; line-height: 1.35; }
+figure svg { max-height: 6.5cm; } th { white-space: normal; }
+th, td { padding: .15rem .4rem; } td.word { white-space: nowrap; }
+tr:first-child { break-after: avoid; } figure, tr { break-inside: avoid; } h2 { break-after: avoid; }
 pre { white-space: pre-wrap; overflow-wrap: anywhere; } .verdict, rect, path { print-color-adjust: exact; }
 }
 """
@@ -153,7 +156,7 @@ class Page:
             f'<p class="verdict {COLOURS[self.word]}" id="verdict">{say(self.verdict)}</p>'
             f"{self.chances}"
             f'<h2>Claim against finding</h2><table id="facts"><tr><th></th><th>claimed</th><th>found</th></tr>{facts}'
-            f"</table>{self._coverage()}{self._findings()}{figures}<h2>Method</h2><p>{say(self.method)}</p>"
+            f"</table>{self._findings()}{figures}{self._coverage()}<h2>Method</h2><p>{say(self.method)}</p>"
             f'<h2>Limits</h2><ul id="limits">{limits}</ul>'
             f'<h2>How to reproduce</h2><pre id="reproduce">{say(self.reproduce)}</pre>'
             f'<p id="made">{say(self.made)}</p></body></html>\n'

@@ -43,7 +43,7 @@ def corner(alarms: Floats, excess: Floats) -> tuple[float, float] | None:
 
 
 def _magnified(axes: Any, window: tuple[float, float], cost: tuple[str, float], alarms: Floats, misses: Floats) -> None:
-    inner = axes.inset_axes((0.42, 0.36, 0.55, 0.36))
+    inner = axes.inset_axes((0.56, 0.46, 0.42, 0.32))
     x = np.linspace(*window, 200)
     inner.plot(x, least(cost, x), color="#b3261e")
     inner.plot(alarms, misses, color="#0b3d91")

@@ -23,6 +23,7 @@ from refdp.audit.page_words import claim_in_words, finding_in_words
 from refdp.audit.replay import Pair, Violation, audit_pair, loss_in_words
 from refdp.audit.report import Progress, Report, neighbours, readings, trainer
 from refdp.audit.tradeoff import Curve, curve_of
+from refdp.audit.trainer import TrainerReport
 from refdp.audit.verdicts import Verdict
 from refdp.audit.witnesses import pair_of
 from refdp.data.records import Categorical, Classes, Records, Schema
@@ -221,7 +222,7 @@ def _value(schema: Schema, column: int, value: float) -> str:
     return str(feature.categories[int(value)]) if isinstance(feature, Categorical) else f"{value:.17g}"
 
 
-def verdict(name: str, report: Report) -> str:
+def verdict(name: str, report: Report | TrainerReport) -> str:
     """One line."""
     claim = f"({report.claimed.epsilon:g}, {report.claimed.delta:g})"
     if report.ok:

@@ -23,6 +23,7 @@ from refdp.audit.verdicts import Row, Verdict, completed, is_ok, summary
 from refdp.checks import check_count, check_number
 from refdp.data.records import Schema
 from refdp.errors import InvalidParameter
+from refdp.ledger.certificate import Guarantee
 from refdp.privacy.events import Relation
 
 PAIRS = 96
@@ -44,6 +45,11 @@ class TrainerReport:
     max_loss: float | None
     violations: tuple[Violation, ...]
     coverage: tuple[Row, ...]
+
+    @property
+    def claimed(self) -> Guarantee:
+        """The claim."""
+        return Guarantee(self.epsilon, self.delta)
 
     @property
     def verdict(self) -> Verdict:

@@ -165,7 +165,7 @@ def audit(
         from refdp.faces.commands.audit_trainer import Asked, audit_one
 
         count = pairs if written(context, ("pairs",)) else TRAINER_PAIRS
-        asked = Asked(trainer, schema, target, epsilon, delta or 0.0, relation, count, seed, as_json)
+        asked = Asked(trainer, schema, target, epsilon, delta or 0.0, relation, count, seed, html, as_json)
         raise typer.Exit(audit_one(asked))
     if schema is not None and name is None:
         raise InvalidParameter("--schema: about --trainer or --callable, which are not given")
@@ -234,7 +234,7 @@ def audit(
 def _check_trainer(context: typer.Context) -> None:
     """What --trainer would ignore is refused."""
     ways = ("stream", "participants", "owners")
-    about = ("paper", "data", "bounds", "as_published", "set_", "witness", "name", "html", *ways, *ABOUT_CALLABLES)
+    about = ("paper", "data", "bounds", "as_published", "set_", "witness", "name", *ways, *ABOUT_CALLABLES)
     ignored = written(context, about)
     if ignored:
         raise InvalidParameter(f"{', '.join(map(_flag, ignored))}: not allowed with --trainer")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from refdp.audit.verdicts import exit_status
 from refdp.data.records import Categorical, Classes, Interval, Schema
 from refdp.errors import InvalidParameter
 from refdp.faces.commands.audit_run import coverage_table, described, verdict_text
-from refdp.faces.commands.output import bar, emit
+from refdp.faces.commands.output import bar, check_writable, emit, write_page
 from refdp.io.domains import given_domains
 from refdp.privacy.events import Relation
 
@@ -31,6 +32,7 @@ class Asked:
     relation: Relation
     pairs: int
     seed: int
+    html: Path | None
     as_json: bool
 
 
@@ -39,6 +41,11 @@ def audit_one(asked: Asked) -> int:
     if asked.schema is None:
         raise InvalidParameter("--trainer: a file with the public schema is needed, --schema FILE")
     schema = schema_of(asked.schema, asked.target)
+    check_writable("--html", asked.html)
+    if asked.html is not None:
+        from refdp.audit.page import check_drawing
+
+        check_drawing()
     train = load(asked.name, "--trainer")
     with bar("replaying") as progress:
         report = audit_trainer(
@@ -52,7 +59,22 @@ def audit_one(asked: Asked) -> int:
             pairs=asked.pairs,
         )
     emit(report.to_dict(), _page(asked, report), asked.as_json)
-    return exit_status(report.verdict)
+    wrote = True
+    if asked.html is not None:
+        from refdp.audit.page_trainer import trainer_page
+
+        wrote = write_page("--html", asked.html, trainer_page(asked.name, train, report, _command(asked)).html())
+    status = exit_status(report.verdict)
+    return status if status or wrote else 2
+
+
+def _command(asked: Asked) -> str:
+    """The command that gives the same finding."""
+    options = {"trainer": asked.name, "schema": asked.schema, "target": asked.target, "epsilon": asked.epsilon,
+               "delta": asked.delta, "relation": asked.relation.value, "pairs": asked.pairs,
+               "seed": asked.seed}  # fmt: skip
+    words = [word for name, value in options.items() if value is not None for word in (f"--{name}", str(value))]
+    return shlex.join(["refdp", "audit", *words])
 
 
 def schema_of(file: Path, target: str | None) -> Schema:
