@@ -128,12 +128,15 @@ def rechecked(directory: Path) -> tuple[str, ...]:
     return tuple(sorted(name for name in axioms if name.startswith("DP.")))
 
 
-def asked(directory: Path, theorems: Sequence[str]) -> dict[str, Theorem]:
-    """Statement and axioms of each theorem, from Coq."""
+def asked(directory: Path, theorems: Sequence[str], together: Sequence[str] = ()) -> dict[str, Theorem]:
+    """Statement and axioms of each theorem, from Coq. together: lemmas asked for as one, "together"."""
     lines = ["From Coq Require Import List Arith Reals ZArith QArith.", "Import ListNotations.", "Open Scope R_scope."]
     lines += [f"From DP Require Import {Path(name).stem}." for name in _ordered(directory)]
     lines += ["Set Printing Width 110.", "Set Printing Depth 1000."]
-    for name in theorems:
+    if together:
+        lines.append(f"Definition together := ({', '.join(f'@{name}' for name in together)}).")
+    asked_for = [*theorems, *(["together"] if together else [])]
+    for name in asked_for:
         lines += [_mark(f"statement {name}"), f"Check @{name}.", _mark(f"axioms {name}"), f"Print Assumptions {name}."]
     question = directory / f"Asked{os.getpid()}.v"  # several processes may ask
     question.write_text("\n".join([*lines, _mark("end"), ""]), encoding="utf-8")
@@ -141,7 +144,7 @@ def asked(directory: Path, theorems: Sequence[str]) -> dict[str, Theorem]:
     for leftover in directory.glob(f"*{question.stem}.*"):
         leftover.unlink()
     parts = {part.partition("\n")[0]: part.partition("\n")[2] for part in said.split(CLAIMED)}
-    return {name: _theorem(name, parts) for name in theorems}
+    return {name: _theorem(name, parts) for name in asked_for}
 
 
 def _theorem(name: str, parts: dict[str, str]) -> Theorem:
@@ -178,7 +181,7 @@ def _run(command: list[str], directory: Path | None = None) -> str:
 def derived() -> dict[str, Any]:
     """The record anew. Errors: KernelError if Coq refuses a file or a theorem rests on an axiom that is not allowed."""
     directory = compiled()
-    found = asked(directory, [*names(), *formula_names()])
+    found = asked(directory, names(), formula_names())
     allowed = set(described()["axioms"])
     for theorem in found.values():
         if not set(theorem.axioms) <= allowed:

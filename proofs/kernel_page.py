@@ -14,14 +14,15 @@ FORMULAS = PAGE.with_name("coq-formulas.md")
 
 
 OPENING = """\
-**Coq's kernel accepts that whole runs of the five repaired papers are private, as programs on real numbers.**
+**Coq's kernel has checked that whole training runs of the five repaired papers are differentially private.**
 
-| question | answer |
-| --- | --- |
-| what is proved | [theorems in words](#theorems) |
-| what has to be believed | [axioms](#axioms), and that the text of refdp is the program, which runs are compared for |
-| what is not covered | float64, the bits of samplers, time, loading of data, the Python interpreter |
-| which mistakes in the text are seen | [a table](coq-mutants.md) |
+| paper | guarantee | a record is added or removed | a record is replaced |
+| --- | --- | --- | --- |
+| DPBoost | epsilon | [proved](#dpboostadd_remove) | [proved](#dpboostreplace_one) |
+| InPrivate Digging | epsilon | [proved](#inprivateadd_remove) | [proved](#inprivatereplace_one) |
+| DP-XGBoost | epsilon | [proved](#dpxgboostadd_remove), Poisson samples | [proved](#dpxgboostreplace_one), no samples |
+| federated framework | (epsilon, delta) | [proved](#fedgbdtadd_remove) | [proved](#fedgbdtreplace_one) |
+| S-GBDT, individual filter | (epsilon, delta) | [proved](#sgbdtadd_remove) | not offered |
 """
 
 

@@ -188,6 +188,11 @@ Definition inprivate_error_classes (b : R) (s : R) (y : R) : R := (gridR (Rmax (
 Lemma inprivate_error_classes_text : forall P y ts r, (forall y s, InPrivate.loss P y s = 2 * y / (1 + exp (2 * y * s))) -> 0 <= grid_down (InPrivate.cut P) -> inprivate_error_classes (InPrivate.cut P) (InPrivate.score_of P ts r) (y r) = InPrivate.error P y ts r.
 Proof. intros; unfold inprivate_error_classes, InPrivate.error; formula. Qed.
 
+(** inprivate:Contribution.statistics *)
+Definition inprivate_curvature_on_grid (b : R) (s : R) (y : R) : R := (gridR ((Rabs (gridR (Rmax (- (grid_downR b)) (Rmin (grid_downR b) ((2 * y) / (1 + (exp ((2 * y) * s)))))))) * (2 - (Rabs (gridR (Rmax (- (grid_downR b)) (Rmin (grid_downR b) ((2 * y) / (1 + (exp ((2 * y) * s))))))))))).
+Lemma inprivate_curvature_on_grid_text : forall P y ts r, InPrivate.counted P = false -> (forall y s, InPrivate.loss P y s = 2 * y / (1 + exp (2 * y * s))) -> 0 <= grid_down (InPrivate.cut P) -> inprivate_curvature_on_grid (InPrivate.cut P) (InPrivate.score_of P ts r) (y r) = InPrivate.second P (InPrivate.error P y ts) r.
+Proof. intros; unfold inprivate_curvature_on_grid, InPrivate.second, InPrivate.curvature, InPrivate.error; formula. Qed.
+
 (** inprivate:Contribution.label *)
 Definition inprivate_label (y : R) : R := y.
 Lemma inprivate_label_text : forall y, inprivate_label y = y.

@@ -1,5 +1,5 @@
 (** InPrivate Digging, Algorithms 1 and 2, repaired: every owner's records are eps-differentially private. *)
-From Coq Require Import List Arith Bool Reals Lra Lia Psatz.
+From Coq Require Import List Arith ZArith Bool Reals Lra Lia Psatz.
 From DP Require Import Program Bounds Privacy Sums.
 Import ListNotations.
 
@@ -30,7 +30,7 @@ Definition leaf_scale := div (times (neighbours P) leaf_range) (mul (sub one (pa
 Definition score_of (ts : list (tree N)) (r : record N) : N := fold_left (fun s t => add s (mul (weight P) (output t r))) ts zero.
 Definition error (y : record N -> N) (ts : list (tree N)) (r : record N) : N :=
   grid (clip (grid_down (cut P)) (loss P (y r) (score_of ts r))).
-Definition second (e : record N -> N) (r : record N) : N := if counted P then one else curvature (e r).
+Definition second (e : record N -> N) (r : record N) : N := if counted P then one else grid (curvature (e r)).
 
 (** Algorithm 1. *)
 Definition split_utility (e : record N -> N) (X : list (record N)) ls k q :=
@@ -71,7 +71,7 @@ Arguments rules : clear implicits.
 (** ** The proof *)
 Open Scope R_scope.
 Section Run.
-Context {law : Law}.
+Context {noise : Additive}.
 Variables gridR grid_downR : R -> R.
 Local Hint Extern 0 (Num R) => exact (numR gridR grid_downR) : typeclass_instances.
 Let count_nonneg := @count_nonneg gridR grid_downR.
@@ -80,10 +80,11 @@ Let gsum_bound := @gsum_bound gridR grid_downR.
 Variable P : rules R.
 Hypotheses (Hcut : 0 < cut P) (Heps : 0 < epsilon P) (Hpart : 0 < part_splits P < 1) (Hneighbours : (1 <= neighbours P)%nat)
   (Houtputs : (1 <= length (outputs P))%nat) (Hturns : Forall (fun w => 0 <= w) (turns P) /\ sumR (fun w => w) (turns P) <= 1).
-(** What is assumed about a record's contribution: rounding keeps it within the cut; curvatures are those of residuals within 2. *)
+(** What is assumed about a record's contribution: rounding keeps it within the cut, and residual and rounded curvature
+    together within 9/4, which `rounded_curvature` shows for rounding to the nearest multiple. *)
 Hypothesis Hgrid : forall x, Rabs x <= grid_downR (cut P) -> Rabs (gridR x) <= cut P.
 Hypothesis Hdown : 0 <= grid_downR (cut P).
-Hypothesis Hsecond : counted P = true \/ forall y ts r, Rabs (error P y ts r) <= 2.
+Hypothesis Hsecond : counted P = true \/ forall y ts r, Rabs (error P y ts r) + Rabs (gridR (curvature (error P y ts r))) <= 9 / 4.
 
 Lemma error_bounded y ts r : Rabs (error P y ts r) <= cut P.
 Proof.
@@ -96,10 +97,7 @@ Lemma contribution y ts r : Rabs (error P y ts r) + Rabs (second P (error P y ts
 Proof.
   rewrite leaf_range_R. unfold second. assert (B := error_bounded y ts r). destruct Hsecond as [E|W].
   - rewrite E. change (@one R _) with 1. rewrite Rabs_R1. lra.
-  - destruct (counted P); [change (@one R _) with 1; rewrite Rabs_R1; lra|]. specialize (W y ts r).
-    unfold curvature. rewrite absolute_R, times_R. set (t := Rabs (error P y ts r)) in *. assert (0 <= t) by apply Rabs_pos.
-    change mul with Rmult. change sub with Rminus. change one with 1. replace (INR 2 * 1) with 2 by (simpl; ring).
-    clearbody t. rewrite Rabs_right by nra. assert (0 <= (t - 3 / 2) * (t - 3 / 2)) by apply Rle_0_sqr. lra.
+  - destruct (counted P); [change (@one R _) with 1; rewrite Rabs_R1; lra|]. exact (W y ts r).
 Qed.
 Lemma split_range_R b : split_range b = 4 * (b * b).
 Proof. unfold split_range. rewrite times_R. simpl. ring. Qed.
@@ -165,13 +163,17 @@ Proof.
   - replace (4 * (cut P * cut P)) with ((cut P * cut P - parent ls) - (- (3 * (cut P * cut P)) - parent ls)) by ring.
     apply choose_near; [assumption|]. intro q. apply split_utility_change.
 Qed.
-Lemma sums_near s ls o : 0 < s -> Rabs (e r) + Rabs (second P e r) <= leaf_range P ->
-  near (leaf_range P / s) (product (noise1 s) (map (leaf_sum P e X' ls) (cells ls)) o)
-    (product (noise1 s) (map (leaf_sum P e X ls) (cells ls)) o).
+Lemma leaves_change ls : Rabs (e r) + Rabs (second P e r) <= leaf_range P ->
+  sumR (fun c => Rabs (leaf_sum P e X' ls c - leaf_sum P e X ls c)) (cells ls) <= leaf_range P.
 Proof.
-  intros S L. apply noises_near; [assumption|]. apply Rmult_le_compat_r; [left; apply Rinv_0_lt_compat; assumption|].
-  eapply Rle_trans; [|exact L]. unfold cells. rewrite sumR_app, !sumR_map. unfold leaf_sum. cbn [fst snd].
+  intro L. eapply Rle_trans; [|exact L]. unfold cells. rewrite sumR_app, !sumR_map. unfold leaf_sum. cbn [fst snd].
   apply Rplus_le_compat; apply one_node.
+Qed.
+Lemma leaf_sum_same ls c : (snd c =? node ls r)%nat = false -> leaf_sum P e X' ls c = leaf_sum P e X ls c.
+Proof. intro H. apply same_elsewhere. intro E. rewrite E, Nat.eqb_refl in H. discriminate. Qed.
+Lemma two_cells ls : sumR (fun c : bool * nat => if (snd c =? node ls r)%nat then 1 else 0) (cells ls) <= INR 2.
+Proof.
+  unfold cells. rewrite sumR_app, !sumR_map. cbn [fst snd]. assert (O := one_pays 1 (node ls r) (nodes ls) (seq_NoDup _ _) Rle_0_1). simpl INR. lra.
 Qed.
 End Tree.
 
@@ -214,6 +216,11 @@ Proof.
   field. lra.
 Qed.
 
+(** What noise must pay: a change of the sums of one leaf by the sensitivity. *)
+Definition pays := forall e X1 r X2 ls o, Rabs (e r) + Rabs (second P e r) <= leaf_range P ->
+  near ((1 - part_splits P) * share_of_one) (product (noise1 (leaf_scale P)) (map (leaf_sum P e (X1 ++ r :: X2) ls) (cells ls)) o)
+    (product (noise1 (leaf_scale P)) (map (leaf_sum P e (X1 ++ X2) ls) (cells ls)) o).
+Hypothesis Hpays : pays.
 Lemma new_tree_near e f k k' X1 r X2 : (forall r, Rabs (e r) <= cut P) -> Rabs (e r) + Rabs (second P e r) <= leaf_range P ->
   (forall t, close f (k t) (k' t)) -> forall d ls, (d <= splits P)%nat ->
   close (INR d * (part_splits P * share_of_one / INR (splits P)) + ((1 - part_splits P) * share_of_one + f))
@@ -221,7 +228,7 @@ Lemma new_tree_near e f k k' X1 r X2 : (forall r, Rabs (e r) <= cut P) -> Rabs (
 Proof.
   intros HX L K. induction d as [|d IH]; intros ls D; cbn [new_tree].
   - eapply close_weaken; [|right; simpl; rewrite Rmult_0_l, Rplus_0_l; reflexivity].
-    apply close_noise; [|intro; apply K]. intro o. rewrite <- leaf_cost. apply sums_near; auto using leaf_scale_pos.
+    apply close_noise; [|intro; apply K]. intro o. apply Hpays, L.
   - eapply close_weaken; [apply close_choose with (e := part_splits P * share_of_one / INR (splits P)); [|intro; apply IH; lia]|right; rewrite S_INR; ring].
     intro i. rewrite <- split_cost by lia. apply splits_near; [assumption|apply split_slope_nonneg; lia].
 Qed.
@@ -274,14 +281,74 @@ Proof.
   eapply close_weaken; [apply all_turns_near|]. cbn [Nat.leb]. right. unfold one_turn, share_of_one. rewrite tree_budget_R.
   assert (0 < INR (length (outputs P))) by (apply INR_pos, Houtputs). assert (0 < INR (neighbours P)) by (apply INR_pos, Hneighbours). field. lra.
 Qed.
-Theorem add_remove : neighbours P = 1%nat -> forall D1 r D2, close (epsilon P) (digging P (D1 ++ r :: D2)) (digging P (D1 ++ D2)).
+Lemma add_remove_noise : neighbours P = 1%nat -> forall D1 r D2, close (epsilon P) (digging P (D1 ++ r :: D2)) (digging P (D1 ++ D2)).
 Proof. intros C D1 r D2. eapply close_weaken; [apply one_record|]. rewrite C. simpl. lra. Qed.
-Theorem replace_one : neighbours P = 2%nat -> forall D1 r r' D2,
+Lemma replace_one_noise : neighbours P = 2%nat -> forall D1 r r' D2,
   close (epsilon P) (digging P (D1 ++ r :: D2)) (digging P (D1 ++ r' :: D2)).
 Proof.
   intros C D1 r r' D2. eapply close_weaken; [eapply close_trans; [apply one_record|apply close_sym, one_record]|]. rewrite C. simpl. lra.
 Qed.
 End Run.
+
+(** ** The theorems: noise that pays for any change, and discrete noise of sums that are first rounded to its grid *)
+Section Theorems.
+Variables gridR grid_downR : R -> R.
+Local Hint Extern 0 (Num R) => exact (numR gridR grid_downR) : typeclass_instances.
+Variable P : rules R.
+Hypotheses (Hcut : 0 < cut P) (Heps : 0 < epsilon P) (Hpart : 0 < part_splits P < 1) (Hneighbours : (1 <= neighbours P)%nat)
+  (Houtputs : (1 <= length (outputs P))%nat) (Hturns : Forall (fun w => 0 <= w) (turns P) /\ sumR (fun w => w) (turns P) <= 1).
+(** What is assumed about a record's contribution: rounding keeps it within the cut, and residual and rounded curvature
+    together within 9/4, which `rounded_curvature` shows for rounding to the nearest multiple. *)
+Hypothesis Hgrid : forall x, Rabs x <= grid_downR (cut P) -> Rabs (gridR x) <= cut P.
+Hypothesis Hdown : 0 <= grid_downR (cut P).
+Hypothesis Hsecond : counted P = true \/ forall y ts r, Rabs (error P y ts r) + Rabs (gridR (curvature (error P y ts r))) <= 9 / 4.
+Lemma scales : 0 < leaf_scale P.
+Proof. apply leaf_scale_pos; assumption. Qed.
+Lemma leaves_pay : leaf_range P / leaf_scale P = (1 - part_splits P) * share_of_one gridR grid_downR P.
+Proof. apply leaf_cost; assumption. Qed.
+Section AnyLaw.
+Context {law : Law}.
+Lemma law_pays : pays gridR grid_downR P.
+Proof.
+  intros e X1 r X2 ls o L. rewrite <- leaves_pay. apply noises_near; [apply scales|].
+  apply Rmult_le_compat_r; [left; apply Rinv_0_lt_compat, scales|]. apply leaves_change, L.
+Qed.
+Theorem add_remove : neighbours P = 1%nat -> forall D1 r D2, close (epsilon P) (digging P (D1 ++ r :: D2)) (digging P (D1 ++ D2)).
+Proof. apply add_remove_noise; auto using law_pays. Qed.
+Theorem replace_one : neighbours P = 2%nat -> forall D1 r r' D2,
+  close (epsilon P) (digging P (D1 ++ r :: D2)) (digging P (D1 ++ r' :: D2)).
+Proof. apply replace_one_noise; auto using law_pays. Qed.
+End AnyLaw.
+Section OnGrid.
+Variables (step : R -> R) (nearest : R -> R -> R).  (* of the scale *)
+Hypotheses (Hstep : forall b, 0 < step b) (Hplaces : forall b x, exists n : Z, nearest b x = IZR n * step b)
+  (Hnearest : forall b x x', Rabs (nearest b x - nearest b x') <= Rabs (x - x') + step b).
+Let budget := (1 - part_splits P) * tree_budget P.
+Lemma budget_pos : 0 < budget.
+Proof. assert (0 < tree_budget P) by (apply tree_budget_pos; assumption). apply Rmult_lt_0_compat; lra. Qed.
+Lemma two_each : (1 <= neighbours P * 2)%nat.
+Proof. lia. Qed.
+Let noise := rounded step budget (neighbours P * 2) nearest Hstep budget_pos two_each.
+Lemma rounded_leaves_pay : @pays noise gridR grid_downR P.
+Proof.
+  intros e X1 r X2 ls o L. assert (S := scales). assert (N : 0 < INR (neighbours P)) by (apply INR_pos, Hneighbours).
+  replace ((1 - part_splits P) * share_of_one gridR grid_downR P) with (budget / INR (neighbours P)) by (unfold share_of_one, budget; field; lra).
+  apply rounded_near with (hit := fun c : bool * nat => (snd c =? node ls r)%nat) (each := 2%nat) (change := leaf_range P); auto.
+  - assert (K := leaves_pay). unfold share_of_one in K. fold budget in K. set (s := leaf_scale P) in *.
+    apply Rmult_eq_compat_r with (r := s) in K. replace (leaf_range P / s * s) with (leaf_range P) in K by (field; lra). rewrite K.
+    unfold budget. field. lra.
+  - intros c H. apply leaf_sum_same, H.
+  - apply two_cells.
+  - apply leaves_change, L.
+Qed.
+Theorem add_remove_on_grid : neighbours P = 1%nat -> forall D1 r D2,
+  @close noise (epsilon P) (digging P (D1 ++ r :: D2)) (digging P (D1 ++ D2)).
+Proof. apply add_remove_noise; auto using rounded_leaves_pay. Qed.
+Theorem replace_one_on_grid : neighbours P = 2%nat -> forall D1 r r' D2,
+  @close noise (epsilon P) (digging P (D1 ++ r :: D2)) (digging P (D1 ++ r' :: D2)).
+Proof. apply replace_one_noise; auto using rounded_leaves_pay. Qed.
+End OnGrid.
+End Theorems.
 
 (** ** What the log loss contributes: Eq. 6, labels -1 and 1 *)
 Lemma log_loss_residual y f : y = 1 \/ y = - 1 -> Rabs (2 * y / (1 + exp (2 * y * f))) < 2.
@@ -289,4 +356,19 @@ Proof.
   intro Y. assert (E := exp_pos (2 * y * f)). set (u := exp (2 * y * f)) in *. assert (I : 0 < / (1 + u)) by (apply Rinv_0_lt_compat; lra).
   assert (J : / (1 + u) < 1) by (rewrite <- Rinv_1; apply Rinv_lt_contravar; lra).
   unfold Rdiv. destruct Y as [-> | ->]; apply Rabs_def1; lra.
+Qed.
+(** A residual within 2 on a grid that 9/4 is on, and its curvature rounded to the nearest multiple: 9/4 together. *)
+Lemma rounded_curvature t m k z x c : 0 < t -> 9 / 4 = IZR m * t -> x = IZR k * t -> c = IZR z * t -> Rabs x <= 2 ->
+  Rabs (c - Rabs x * (2 - Rabs x)) <= t / 2 -> Rabs x + Rabs c <= 9 / 4.
+Proof.
+  intros T M K Z X C. assert (A : Rabs x = IZR (Z.abs k) * t) by (rewrite K, Rabs_mult, <- abs_IZR, (Rabs_right t) by lra; reflexivity).
+  assert (P := Rabs_pos x). set (a := Rabs x) in *. apply abs_inv in C. assert (0 <= a * (2 - a)) by (apply Rmult_le_pos; lra).
+  assert (Y : (0 <= z)%Z).
+  { apply Znot_gt_le. intro G. assert (L : (z <= -1)%Z) by lia. apply IZR_le in L. rewrite Z in C.
+    assert (IZR z * t <= -1 * t) by (apply Rmult_le_compat_r; lra). lra. }
+  assert (0 <= c) by (rewrite Z; apply Rmult_le_pos; [apply (IZR_le 0 z Y)|lra]). rewrite (Rabs_right c) by lra.
+  assert (0 <= (a - 3 / 2) * (a - 3 / 2)) by apply Rle_0_sqr. assert (U : a + c <= 9 / 4 + t / 2) by lra.
+  assert (I : (Z.abs k + z <= m)%Z).
+  { apply Z.lt_succ_r, lt_IZR. rewrite succ_IZR, plus_IZR. apply Rmult_lt_reg_r with t; [assumption|]. lra. }
+  apply IZR_le in I. rewrite plus_IZR in I. apply Rmult_le_compat_r with (r := t) in I; lra.
 Qed.

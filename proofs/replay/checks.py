@@ -19,19 +19,15 @@ TOLERANCE = "(1 # 1000000)"
 """Of values, relative to 1 and their square; rounding of one gradient to the grid moves a sum by less."""
 PRELUDE = """From Coq Require Import List Arith Bool QArith Qround ZArith.
 From DP Require Import Program Replay.
+From DP Require Certify.
 From DP Require InPrivate DPXGBoost FedGBDT SGBDT.
 Import ListNotations.
 Open Scope Q_scope.
 Definition short (x : Q) : Q := Qred (inject_Z (Qfloor (x * inject_Z (2 ^ 70))) * (1 # 1180591620717411303424)).
-Fixpoint chord_at (width : Q) (costs : list Q) (t : Q) : Q :=
-  match costs with
-  | a :: ((b :: _) as rest) =>
-      if Qle_bool t width then short (a + (b - a) * t / width)
-      else match rest with [_] => b | _ => chord_at width rest (Qred (t - width)) end
-  | [a] => a
-  | [] => 0
-  end.
-Definition chord (width : Q) (costs : list Q) (t : Q) : Q := chord_at width costs (short t).
+Definition chord (width : Q) (costs : list Q) (t : Q) : Q :=
+  let x := short (t / width) in let below := Qfloor x in
+  let a := nth (Z.to_nat below) costs (last costs 0) in let b := nth (S (Z.to_nat below)) costs a in
+  short (a + (b - a) * (x - inject_Z below)).
 """
 
 
@@ -58,7 +54,7 @@ def term(paper: Paper, seed: int) -> str:
         program, requests = paper.text(run)
     except (ArithmeticError, AssertionError, AttributeError, IndexError, TypeError, ValueError):
         return "false"
-    return f"replays {TOLERANCE} ({program}) {requests.arguments()}"
+    return f"andb ({requests.certified}) (replays {TOLERANCE} ({program}) {requests.arguments()})"
 
 
 def answers(terms: Sequence[str]) -> list[bool]:

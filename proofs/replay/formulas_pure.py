@@ -154,6 +154,16 @@ def of_inprivate() -> Iterator[Formula]:
             "InPrivate.error", "formula",
         )  # fmt: skip
 
+    yield Formula(
+        "inprivate_curvature_on_grid", "inprivate:Contribution.statistics", "b s y",
+        lambda b, s, y: contributed(
+            "inprivate", of("inprivate", Relation.ADD_REMOVE, residual_bound=b), CLASSES, s, y
+        ).values["c"],
+        "forall P y ts r, InPrivate.counted P = false -> "
+        "(forall y s, InPrivate.loss P y s = 2 * y / (1 + exp (2 * y * s))) -> 0 <= grid_down (InPrivate.cut P) -> "
+        "{it} (InPrivate.cut P) (InPrivate.score_of P ts r) (y r) "
+        "= InPrivate.second P (InPrivate.error P y ts) r", "InPrivate.second InPrivate.curvature InPrivate.error",
+    )  # fmt: skip
     yield from labels("inprivate")
 
     def coefficient(b: Any, d: Any, scale: Any, G: Any, n: Any) -> Any:

@@ -55,7 +55,10 @@ def dpboost_run(seed: int) -> Recorded:
 
 
 def dpboost_text(run: Recorded) -> tuple[str, Requests]:
-    """Shares and clips of Algorithm 2 are what Coq computes; those of the baselines are written down."""
+    """Shares and clips of Algorithm 2 are what Coq computes; those of the baselines are written down.
+
+    Certified are the parameters with the shares that the run declared, exactly: `Certify.certified` is about them.
+    """
     p = run.params
     data, labels = _data(run, _signed(run.schema, run.records.y))
     size = {"dpboost": p.trees_per_ensemble, "para": p.trees, "seq": 1}[p.scheme]
@@ -70,7 +73,18 @@ def dpboost_text(run: Recorded) -> tuple[str, Requests]:
     if p.scheme != "dpboost":
         shares = [[Fraction(1, 2 ** (t + 1)) if p.scheme == "para" else Fraction(1) for t in range(n)] for n in sizes]
         blocks = listed(listed(f"({number(s)}, {number(p.gradient_bound)})" for s in own) for own in shares)
-    return f"train ({head}{blocks} |}}) {data}", Requests(run.transcript, run.changed)
+    requests = Requests(run.transcript, run.changed)
+    requests.certified = f"Certify.ok ({head}{_declared(run, len(sizes))} |}})"
+    return f"train ({head}{blocks} |}}) {data}", requests
+
+
+def _declared(run: Recorded, ensembles: int) -> str:
+    """The shares of every ensemble of the first score as the run declared them, with the clips of its trees."""
+    p = run.params
+    laws = [entry.request.law for entry in run.transcript.entries if entry.request.kind == "assign"]
+    kept = 1 - Fraction(p.shrinkage) if p.scheme == "dpboost" else Fraction(1)
+    clips = [Fraction(p.gradient_bound) * kept**t for t in range(p.trees)]
+    return listed(listed(f"({number(s)}, {number(c)})" for s, c in zip(law[1], clips)) for law in laws[:ensembles])
 
 
 # --- InPrivate Digging ------------------------------------------------------------------------------------------------

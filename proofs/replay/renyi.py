@@ -150,10 +150,10 @@ def _code(candidates: Any, feature: int) -> str:
 def sgbdt_run(seed: int) -> Recorded:
     """A run of S-GBDT with the square loss; few settings that the budget depends on, so that tables are shared."""
     rng = np.random.default_rng(seed)
-    records = some_records(rng, REGRESSION, 8)
+    records = some_records(rng, REGRESSION, 6)
     params = sgbdt.Params(
         epsilon=float(rng.choice([2.0, 8.0])), relation=Relation.ADD_REMOVE, delta=1e-4, trees=2,
-        extra_trees=int(rng.choice([0, 3])), depth=int(rng.integers(1, 3)), shrinkage=float(rng.uniform(0.3, 1.0)),
+        extra_trees=int(rng.choice([0, 2])), depth=int(rng.integers(1, 3)), shrinkage=float(rng.uniform(0.3, 1.0)),
         regularisation=float(rng.choice([0.5, 2.0, 15.0])), gradient_bound=float(rng.choice([0.5, 1.0])),
         leaf_clip=float(rng.uniform(0.3, 3.0)), subsample=float(rng.choice([0.5, 1.0])),
         support_weight=float(rng.choice([0.3, 0.6])), initial_share=float(rng.choice([0.0, 0.1])),

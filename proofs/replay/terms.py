@@ -75,6 +75,8 @@ class Requests:
 
     def __init__(self, transcript: Transcript, touched: int) -> None:
         """touched: coordinates of a release that can change, of each of which rounding adds a step."""
+        self.certified = "true"
+        """A further question about the parameters of the run."""
         self.assigned: list[str] = []
         self.outputs: list[str] = []
         self.expected: list[str] = []

@@ -143,9 +143,12 @@ MUTANTS: Mapping[str, tuple[Edit, ...]] = {
         ("sgbdt:leaf_charge", "deviation) ** 2", "deviation)"),
     ),
 }  # fmt: skip
-WHY: Mapping[tuple[str, str], str] = {}
+WHY: Mapping[tuple[str, str], str] = {
+    ("sgbdt:leaf_charge", "deviation)"): "the noise is the same and so is the run; what is declared about it differs, "
+    "which the plan's cost and the ledger's `sgbdt/whitened-add-remove` are about",
+}
 """Why a mistake is seen in few runs or none, and where else it is."""
-FIRST = 100
+FIRST, RUNS = 100, 8
 PAGE = Path(__file__).parents[2] / "docs" / "coq-mutants.md"
 COUNTS = Path(__file__).with_suffix(".json")
 
@@ -191,10 +194,10 @@ def page(counts: Mapping[str, list[int]], formulas: Mapping[str, list[int | None
         ]
         survivors = [
             f"- `{where}`, `{new}`: {WHY[where, new]}"
-            for (where, _, new), count in zip(MUTANTS[paper], found, strict=True)
-            if 4 * count < runs and (where, new) in WHY
+            for (where, _, new), count, refused in zip(MUTANTS[paper], found, formulas[paper], strict=True)
+            if 4 * count < runs and not refused and (where, new) in WHY
         ]
-        lines += ["", "In fewer than a quarter of the runs:\n", *survivors, ""] if survivors else [""]
+        lines += ["", "Neither:\n", *survivors, ""] if survivors else [""]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -205,7 +208,7 @@ def _told(counts: Mapping[str, list[int]], runs: int) -> str:
     return "; ".join(seen) + (f"; not measured: {', '.join(missing)}" if missing else "")
 
 
-def main(papers: list[str], runs: int = 8) -> int:
+def main(papers: list[str], runs: int = RUNS) -> int:
     """0 if every mistake in these papers differs in a quarter of its runs or changes a formula that is refused, but for
     those explained; the others' counts are kept."""
     record: dict[str, Any] = json.loads(COUNTS.read_text(encoding="utf-8"))

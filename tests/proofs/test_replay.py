@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from fractions import Fraction
 
 import pytest
@@ -10,7 +12,7 @@ from proofs import kernel
 from proofs.replay.checks import PAPERS, answers, term
 from proofs.replay.terms import listed, number
 from tests.mutants.harness import applied, edit
-from tests.proofs.replay_mutants import MUTANTS, terms
+from tests.proofs.replay_mutants import COUNTS, MUTANTS, PAGE, RUNS, WHY, page, terms
 
 needs_compiled = pytest.mark.skipif(
     not kernel.present() or not kernel.at_hand(), reason="the proofs are not compiled here: make coq"
@@ -32,12 +34,33 @@ def test_every_paper_has_twenty_mutants_and_each_edit_still_fits() -> None:
                 pass
 
 
+def test_every_mistake_is_seen_in_a_quarter_of_the_runs_or_refused_as_a_formula_or_explained() -> None:
+    counts = json.loads(COUNTS.read_text(encoding="utf-8"))
+    for paper, mutants in MUTANTS.items():
+        seen, refused = counts["runs"][paper], counts["formulas"][paper]
+        assert sum(4 * count >= RUNS for count in seen) >= 20, paper
+        for (where, _, new), count, formulas in zip(mutants, seen, refused, strict=True):
+            assert formulas != 0, (where, new)
+            assert 4 * count >= RUNS or formulas or (where, new) in WHY, (where, new)
+    assert page(counts["runs"], counts["formulas"], RUNS) == PAGE.read_text(encoding="utf-8")
+
+
 def test_a_run_that_fails_differs(monkeypatch: pytest.MonkeyPatch) -> None:
     def failing(seed: int) -> None:
         raise ValueError(seed)
 
     monkeypatch.setitem(PAPERS, "dpboost", PAPERS["dpboost"]._replace(run=failing))
     assert term(PAPERS["dpboost"], 0) == "false"
+
+
+@needs_compiled
+def test_coq_certifies_the_shares_that_a_run_declares_and_refuses_more_than_all() -> None:
+    program, requests = PAPERS["dpboost"].text(PAPERS["dpboost"].run(50))
+    assert program.startswith("train ")
+    whole = re.sub(r"runs := \[.*\] \|\}$", "runs := [[(1 # 2, 1); (1 # 2, 1)]] |}", requests.certified)
+    more = whole.replace("(1 # 2, 1)]]", "(4503599627370497 # 9007199254740992, 1)]]")
+    assert whole != requests.certified and more != whole
+    assert answers([requests.certified, whole, more]) == [True, True, False]
 
 
 @needs_compiled
