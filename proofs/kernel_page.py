@@ -14,7 +14,7 @@ FORMULAS = PAGE.with_name("coq-formulas.md")
 
 
 OPENING = """\
-**Coq's kernel has checked that whole training runs of the five repaired papers are differentially private.**
+**Coq's kernel has checked that whole runs of the five repaired papers, as programs on real numbers, are private.**
 
 | paper | guarantee | a record is added or removed | a record is replaced |
 | --- | --- | --- | --- |
