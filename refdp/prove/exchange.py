@@ -73,7 +73,7 @@ def _plain_builtin(function: Any) -> Any:
         if any(isinstance(one, Number) for one in given):
             return kept(*map(settled, given), **named)
         if any(isinstance(one, Known) for one in given):
-            return Known(function(*public(given), **named))
+            return Known(function(*public(given), **public(named)))
         return function(*given, **named)
 
     return kept
@@ -94,7 +94,7 @@ def released_only(function: Any) -> Any:
             return alike(wrapped, given, named)
         if not any(isinstance(one, Known) for one in _inside(values)):
             return function(*given, **named)
-        return Known(function(*public(given), **public(named)))
+        return Known(function(*public(given), **public(named)), True)
 
     return wrapped
 

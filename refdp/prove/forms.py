@@ -37,6 +37,13 @@ def is_for(code: Any, at: int) -> bool:
     return names[place : place + 2] == ["GET_ITER", "FOR_ITER"]
 
 
+def is_unpacked(frame: Any) -> bool:
+    """Whether what a frame iterates over goes to as many names as are written there."""
+    offsets, names = _instructions(frame.f_code)
+    place = bisect_right(offsets, frame.f_lasti) - 1
+    return names[place] == "UNPACK_SEQUENCE"
+
+
 @lru_cache(maxsize=256)
 def _instructions(code: Any) -> tuple[list[int], list[str]]:
     found = [one for one in dis.get_instructions(code) if one.opname not in ("CACHE", "EXTENDED_ARG")]

@@ -18,13 +18,18 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
-POPULATION = {"tell", "ask", "select", "enter", "leave", "size"}
+POPULATION = {"tell", "ask", "size"}
 CURATOR = {"release", "release_sum", "draw", "step", "partition", "subsample", "relation"}
 KINDS = {"Interval", "Classes", "Numeric", "Categorical", "Laplace", "DiscreteLaplace", "Gaussian", "DiscreteGaussian",
-         "Exponential", "Fraction", "int", "float", "str", "tuple", "list"}  # fmt: skip
-"""Classes that a text may ask about: of schemas, mechanisms and numbers."""
+         "Exponential"}  # fmt: skip
+"""Classes that a text may ask about: of schemas and mechanisms. Numbers are of another class where they are unknown."""
 ASKING = {"type", "hasattr", "id", "repr", "vars", "dir", "callable", "issubclass", "globals", "locals", "exec", "eval",
-          "open", "__import__", "breakpoint", "input", "memoryview"}  # fmt: skip
+          "open", "__import__", "breakpoint", "input", "memoryview", "hash", "suppress", "ExitStack", "singledispatch",
+          "singledispatchmethod"}  # fmt: skip
+NUMPY = {"isscalar", "iterable", "vectorize", "frompyfunc", "lib", "testing", "typename", "isrealobj", "iscomplexobj",
+         "save", "savetxt", "savez", "memmap", "fromfile"}  # fmt: skip
+"""Functions of numpy that ask for the class of what they are given, or write it."""
+OTHERS = NUMPY | {"suppress", "ExitStack", "singledispatch", "singledispatchmethod"}
 MODULES = {"__future__", "math", "collections", "contextlib", "dataclasses", "decimal", "enum", "fractions",
            "functools", "typing", "numpy", "refdp"}  # fmt: skip
 
@@ -54,15 +59,22 @@ def _found(tree: ast.Module) -> Iterator[tuple[int, str]]:
     for one in ast.walk(tree):
         if isinstance(one, ast.Name) and one.id in ASKING:
             yield one.lineno, f"{one.id} tells who answers"
-        elif isinstance(one, ast.Attribute) and one.attr.startswith("__"):
+        elif isinstance(one, ast.Attribute) and (one.attr.startswith("__") or one.attr in OTHERS):
             yield one.lineno, f"{one.attr} tells who answers"
-        elif isinstance(one, ast.Try):
+        elif isinstance(one, ast.Try | ast.TryStar):
             yield one.lineno, "an error that is handled tells who answers"
+        elif isinstance(one, ast.FunctionDef) and one.name.startswith("__") and one.name != "__post_init__":
+            yield one.lineno, f"{one.name} can handle an error, or tell who answers"
+        elif isinstance(one, ast.MatchClass | ast.MatchSequence | ast.MatchMapping):
+            yield one.lineno, "a pattern tells who answers"
         elif isinstance(one, ast.Import | ast.ImportFrom):
-            named = [one.module or ""] if isinstance(one, ast.ImportFrom) else [each.name for each in one.names]
-            for name in named:
+            modules = [one.module or ""] if isinstance(one, ast.ImportFrom) else [each.name for each in one.names]
+            for name in modules:
                 if name.partition(".")[0] not in MODULES or name.startswith("refdp.prove"):
                     yield one.lineno, f"{name} can tell who answers"
+        elif isinstance(one, ast.Call) and isinstance(one.func, ast.Name) and one.func.id == "getattr":
+            if len(one.args) != 2 or not (isinstance(one.args[0], ast.Name) and one.args[0].id == "self"):
+                yield one.lineno, "getattr of anything but a parameter of self tells who answers"
         elif isinstance(one, ast.Call) and isinstance(one.func, ast.Name) and one.func.id == "isinstance":
             asked = {each.id for each in ast.walk(one.args[1]) if isinstance(each, ast.Name)} if one.args[1:] else set()
             for name in sorted(asked - KINDS):

@@ -30,12 +30,14 @@ from refdp.privacy.curator import Array, Curator, Request
 from refdp.privacy.events import Event, Plan, Relation, expand, releases
 from refdp.prove.asking import Solvers
 from refdp.prove.exchange import reading
+from refdp.prove.forms import hides
+from refdp.prove.keeping import calls_train_on, kept_beside, plainly
 from refdp.prove.loops import Carried, Loops, Number
 from refdp.prove.peeking import CURATOR, guarded, is_text, peeks
 from refdp.prove.planned import Key, differences, key_of, planned
 from refdp.prove.releases import Unproved, check
 from refdp.prove.spending import spending
-from refdp.prove.symbols import Known, Leak, Private, Table, Unmodelled, privates, public
+from refdp.prove.symbols import Host, Known, Leak, Private, Table, Unmodelled, privates, public
 from refdp.prove.unknown import Unknown
 
 ROUNDING = 1e-9
@@ -167,11 +169,25 @@ class ProofCurator(Curator):
     def __getattribute__(self, name: str) -> Any:
         return guarded(self, name, CURATOR, Leak)
 
+    def _path(self, name: str) -> tuple[str, ...]:
+        path = super()._path(name)
+        for part in path:
+            _named(part)
+        return path
+
+    def step(self, name: str) -> Any:
+        """Name a part of the run. Errors: Leak, Unmodelled for a name that is no text."""
+        _named(name)
+        return super().step(name)
+
     def release(self, *given: Any, **named: Any) -> Any:
         """Release a private value; how much noise and for which bound may not follow from released values.
 
-        Errors: Unmodelled if it does.
+        Errors: Unmodelled if it does; Leak for a private value beside what is released.
         """
+        beside = (*given[:2], *given[3:], {key: one for key, one in named.items() if key != "value"})
+        for one in privates(beside):
+            raise Leak(f"{one.what} beside what is released, in its name, charge or options:")
         if any(isinstance(one, Known) for one in (*given[:2], named.get("sensitivity"))):
             raise Unmodelled("a charge that follows from released values")
         options = named.get("options")
@@ -192,7 +208,15 @@ class ProofCurator(Curator):
         return Known(super().draw(*public(given), **public(named)))
 
 
-class _Blocks:
+def _named(name: Any) -> None:
+    """A name is a plain text, which the transcript shows."""
+    if isinstance(name, Private):
+        raise Leak(f"{name.what} as a name:")
+    if type(name) is not str:
+        raise Unmodelled("a name that is no text")
+
+
+class _Blocks(Host):
     """Blocks of a partition: which of them is entered decides nothing."""
 
     def __init__(self, blocks: Any) -> None:
@@ -266,11 +290,13 @@ def _read(
     curator = ProofCurator(source, params.relation)
     event = None
     Leak.raised.clear()
+    Unmodelled.raised.clear()
     try:
         with reading(module, loops, host):
             model = module.train_on(params, schema, host, curator)
-            for one in privates(model):
-                raise Leak(f"{one.what} in the model")
+            plainly(model)
+        for one in kept_beside(module, params, schema):
+            raise Leak(f"{one.what} is kept beside the model")
         event = planned(module.train_on, params, schema)
     except Enough:
         pass
@@ -285,7 +311,10 @@ def _read(
     failures = list(source.failures.values())
     if not failures:
         failures += [Failure("", "", "leak", str(one)) for one in Leak.raised[:1]]  # one that the text handled
+        failures += [Failure("", "", "not modelled", str(one)) for one in Unmodelled.raised[:1] if not failures]
     failures += _peeking(module)
+    if not calls_train_on(module):
+        failures.append(Failure("", "", "not modelled", "`train` does other things than to call `train_on`"))
     claimed = params.epsilon, getattr(params, "delta", 0.0)
     breaches = params.breaches(schema) if paper == "inprivate" else getattr(params, "breaches", list)()
     failures += [Failure("", "", "budget", reason) for reason in breaches]
@@ -315,8 +344,13 @@ def _peeking(module: Any) -> Iterator[Failure]:
     codes = [one.__code__ for one in functions if isinstance(one, FunctionType)]
     files = {code.co_filename for code in codes if is_text(code.co_filename)} | {str(module.__file__)}
     for file in sorted(files):
-        for number, reason in peeks("".join(linecache.getlines(file))):
+        text = "".join(linecache.getlines(file))
+        for number, reason in peeks(text):
             yield Failure("", f"{file.rpartition('/')[2]}:{number}", "leak", reason)
+        if hides(text):
+            yield Failure(
+                "", file.rpartition("/")[2], "not modelled", "the text can keep values beside its local names"
+            )
 
 
 def _overspent(plan: Plan, host: Unknown, claimed: tuple[float, float], asked: Mapping[Key, bool]) -> Iterator[Failure]:

@@ -70,6 +70,10 @@ def check(host: Unknown, request: Request) -> None:
     assert mechanism is not None and declared is not None
     if declared.norm not in NORMS[type(mechanism)]:
         raise Unmodelled(f"a sensitivity of norm {declared.norm} for {type(mechanism).__name__} noise")
+    if declared.norm == "range":
+        _rows(value)
+    elif any(axis.kind == "option" for axis in value.axes):
+        raise Unmodelled("sums for every candidate in one release: a record is in those of many")
     one = World(host, (), ("z",))
     _apart(host, value, one)
     _scoped(one, request)
@@ -86,6 +90,16 @@ def check(host: Unknown, request: Request) -> None:
             raise
         for world in _two(host, value):
             _bounded(host, value, mechanism, declared, world, 1)
+
+
+def _rows(value: Table) -> None:
+    """Every choice is among the candidates of one part of the records, so that a record decides one choice at most."""
+    *rows, options = [axis for axis in value.axes if axis.size > 1 or axis.kind != "each"]
+    one_each = all(axis.kind == "part" for axis in rows)
+    if value.axes[-1] is not options or options.kind != "option" or not one_each:
+        raise Unmodelled("utilities of which a record decides several choices")
+    if value.shape != tuple(axis.size for axis in value.axes):
+        raise Unmodelled("reshaped utilities")
 
 
 def _paid(host: Unknown, value: Table, request: Request, world: World, states: set[int]) -> None:

@@ -11,15 +11,20 @@ a private value (a branch, a length, a conversion, a text) is a leak.
 from __future__ import annotations
 
 import itertools
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
+from functools import partial
+from types import FunctionType, MethodType, ModuleType
 from typing import Any, ClassVar, Literal, NoReturn
 
 import numpy as np
 import z3
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
+from refdp.privacy.curator import Curator
 from refdp.prove.asking import number, real
+from refdp.prove.forms import is_unpacked
 
 
 class Leak(Exception):
@@ -33,7 +38,13 @@ class Leak(Exception):
 
 
 class Unmodelled(Exception):
-    """The reading cannot follow this step, so that nothing is proved."""
+    """The reading cannot follow this step, so that nothing is proved. raised: as of leaks."""
+
+    raised: ClassVar[list[Unmodelled]] = []
+
+    def __init__(self, what: str) -> None:
+        super().__init__(what)
+        Unmodelled.raised.append(self)
 
 
 def _power(base: Any, exponent: Any) -> Any:
@@ -87,13 +98,17 @@ class Symbol(NDArrayOperatorsMixin):
     """Whatever numpy computes with in the prove reading."""
 
     what = "a value"
-    __hash__ = object.__hash__
+
+    def __hash__(self) -> int:
+        """A look-up asks for the value. Errors: Leak, Unmodelled."""
+        raise Unmodelled(f"a search for {self.what}")
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        given = {name for name, value in options.items() if value is not None}
+        if method not in ("__call__", "reduce") or given - ({"axis", "keepdims"} if method == "reduce" else set()):
+            raise Unmodelled(f"numpy's {ufunc.__name__}.{method} of {self.what} with {sorted(given)}")
         if method == "reduce":
-            return reduced(ufunc.__name__, inputs[0], **options)
-        if method != "__call__" or options.get("out") is not None:
-            raise Unmodelled(f"numpy's {ufunc.__name__}.{method} of {self.what}")
+            return reduced(ufunc.__name__, inputs[0], **{"axis": 0, **options})
         return combined(ufunc.__name__, inputs, ufunc)
 
     def __array_function__(self, function: Any, types: Any, arguments: Any, options: Any) -> Any:
@@ -110,6 +125,9 @@ class Private(Symbol):
 
     def __bool__(self) -> bool:
         self._leak("control flow on")
+
+    def __hash__(self) -> int:
+        self._leak("a search for")
 
     def __float__(self) -> float:
         self._leak("conversion to a number of")
@@ -189,7 +207,8 @@ class Binned:
 @dataclass(frozen=True)
 class Sum:
     """A sum over the records of a set: those of `seats`, on the `sides` of option `option` (a, m or r: left, missing,
-    right). state: which statistics at which scores; scopes: the secret selections it is restricted to."""
+    right). state: which statistics at which scores; scopes: the secret selections it is restricted to. units: whether
+    it is in units of the grid, and no release and no formula may take it for a sum in its own."""
 
     state: int
     name: str
@@ -197,6 +216,7 @@ class Sum:
     seats: tuple[tuple[Any, str], ...]
     sides: frozenset[str]
     option: str | None
+    units: bool = False
 
 
 class Combined(tuple[Any, Any]):
@@ -339,8 +359,14 @@ class Known(Symbol):
 
     what = "a released value"
 
-    def __init__(self, example: Any) -> None:
-        self.example = example
+    def __init__(self, example: Any, varying: bool = False) -> None:
+        for one in privates(example):
+            raise Leak(f"{one.what} in place of a released one:")
+        self.example, self._varying = example, varying
+
+    def _fixed(self) -> None:
+        if self._varying:
+            raise Unmodelled("a length that follows from released values: how many rounds or releases there are")
 
     def settled(self) -> Any:
         """What stands for it where a function is run on it."""
@@ -361,32 +387,84 @@ class Known(Symbol):
         raise Unmodelled("conversion of a released value to an array")
 
     def __len__(self) -> int:
+        self._fixed()
         return len(self.example)
 
     def __iter__(self) -> Iterator[Any]:
-        return (Known(one) for one in self.example)
+        if not is_unpacked(sys._getframe(1)):  # where it is, another length is an error
+            self._fixed()
+        return (Known(one, self._varying) for one in self.example)
 
     def __getitem__(self, key: Any) -> Any:
         if any(isinstance(one, Private) for one in (key if isinstance(key, tuple) else (key,))):
             raise Leak("a private choice among released values")
-        return Known(self.example[public(key)])
+        return Known(self.example[public(key)], self._varying or _chooses(key))
 
     def __repr__(self) -> str:
         return "a released value"
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or name in ("example", "loop", "each"):
+        if name.startswith("__") or name in ("example", "loop", "each", "_varying"):
             raise AttributeError(name)
         found = getattr(self.example, name)
         if name in ("shape", "ndim", "size", "dtype"):
+            if name != "dtype":
+                self._fixed()
             return found
         if not callable(found):
-            return Known(found)
+            return Known(found, self._varying)
         return lambda *given, **named: (
             found(*given, **named)
             if any(True for _ in privates((given, named)))
-            else Known(found(*public(given), **public(named)))
+            else Known(
+                found(*public(given), **public(named)),
+                self._varying or _sized(name, (self, *given), named) or _varies((given, named)),
+            )
         )
+
+
+VARYING = {"unique", "nonzero", "flatnonzero", "argwhere", "extract", "compress", "trim_zeros", "setdiff1d", "union1d",
+           "intersect1d", "setxor1d", "bincount", "arange", "linspace", "zeros", "ones", "full", "empty", "resize",
+           "histogram", "histogram_bin_edges"}  # fmt: skip
+"""Functions whose result can be longer or shorter with other values of their arguments."""
+SIZED = {"repeat", "delete", "tile", "pad", "insert", "split", "array_split", "reshape", "broadcast_to"}
+"""Functions of which this is so for arguments after the first."""
+PLAIN = {"clip": 3, "where": 3, "rint": 1, "trunc": 1, "ravel": 1, "reshape": 2, "concatenate": 1, "split": 2,
+         "shape": 1, "ndim": 1, "size": 1}  # fmt: skip
+"""How many arguments a function of private sums has."""
+
+
+def _sized(name: str, arguments: Any, options: Any) -> bool:
+    """Whether a function of released values can give more or fewer entries with others."""
+    if name == "where":
+        return len(arguments) == 1
+    return name in VARYING or (name in SIZED and any(True for _ in _knowns((*arguments[1:], *options.values()))))
+
+
+def _knowns(value: Any) -> Iterator[Known]:
+    if isinstance(value, Known):
+        yield value
+    elif isinstance(value, list | tuple):
+        for one in value:
+            yield from _knowns(one)
+
+
+def _varies(value: Any) -> bool:
+    """Whether among arguments is a released value whose length follows from released values."""
+    if isinstance(value, Known):
+        return value._varying
+    if isinstance(value, dict):
+        return any(_varies(one) for one in value.values())
+    return isinstance(value, list | tuple) and any(_varies(one) for one in value)
+
+
+def _chooses(key: Any) -> bool:
+    """Whether an index leaves more or fewer entries with other released values."""
+    if isinstance(key, tuple | list):
+        return any(_chooses(one) for one in key)
+    if isinstance(key, slice):
+        return any(isinstance(one, Known) for one in (key.start, key.stop, key.step))
+    return isinstance(key, Known) and (key._varying or np.asarray(key.example).dtype == bool)
 
 
 def public(value: Any) -> Any:
@@ -399,14 +477,72 @@ def public(value: Any) -> Any:
         return type(value)(public(one) for one in value)
     if type(value) is dict:
         return {key: public(one) for key, one in value.items()}
+    if holds(value):
+        raise Unmodelled("a function of released values that holds the records, the curator or a private value")
     return value
+
+
+class Host:
+    """What answers for the records, or releases: nothing that holds it is a function of released values alone."""
+
+
+_PLAIN = (Known, np.ndarray, np.generic, str, bytes, bool, int, float, type(None), type, ModuleType, range)
+
+
+def holds(value: Any) -> bool:
+    """Whether a host, a curator or a private value can be reached from a value that is handed over."""
+    if _is_plain(value):
+        return False
+    seen: set[int] = set()
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, Private | Host | Curator | Iterator):
+            return True
+        if id(one) not in seen and not _is_plain(one):
+            seen.add(id(one))
+            waiting += inside(one)
+    return False
+
+
+def _is_plain(value: Any) -> bool:
+    return isinstance(value, _PLAIN) and not (isinstance(value, np.ndarray) and value.dtype.hasobject)
+
+
+def inside(value: Any) -> list[Any]:
+    """What a container, a function or an object of refdp keeps."""
+    if isinstance(value, dict):
+        return [*value.keys(), *value.values()]
+    if isinstance(value, list | tuple | set | frozenset):
+        return list(value)
+    if isinstance(value, np.ndarray):
+        return list(value.ravel()) if value.dtype == object else []
+    if isinstance(value, partial):
+        return [value.func, *value.args, *value.keywords.values()]
+    if isinstance(value, MethodType):
+        return [value.__self__, value.__func__]
+    value = getattr(value, "__func__", value)
+    if isinstance(value, FunctionType):
+        kept = [cell.cell_contents for cell in value.__closure__ or () if _filled(cell)]
+        return [*vars(value).values(), value.__defaults__, value.__kwdefaults__, *kept]
+    own = value.__module__ if isinstance(value, type) else type(value).__module__
+    engine = own.startswith("refdp.prove.")
+    return list(vars(value).values()) if own.startswith("refdp.") and not engine and hasattr(value, "__dict__") else []
+
+
+def _filled(cell: Any) -> bool:
+    try:
+        cell.cell_contents  # noqa: B018
+    except ValueError:
+        return False
+    return True
 
 
 def privates(value: Any, depth: int = 0) -> Iterator[Private]:
     """Everything private in a value, however deep."""
     if isinstance(value, Private):
         yield value
-    elif depth < 12 and not isinstance(value, Known | np.ndarray | str | bytes | int | float | type(None)):
+    elif depth < 12 and not isinstance(value, Known | np.ndarray | ModuleType | str | bytes | int | float | type(None)):
         inner: Any = ()
         if isinstance(value, dict):
             inner = [*value.keys(), *value.values()]
@@ -438,7 +574,7 @@ def combined(name: str, arguments: Sequence[Any], ufunc: Any = None) -> Any:
     if each is not None:
         return each.reader.operated(name, arguments)
     with np.errstate(all="ignore"):
-        return Known((ufunc or getattr(np, name))(*public(tuple(arguments))))
+        return Known((ufunc or getattr(np, name))(*public(tuple(arguments))), _varies(tuple(arguments)))
 
 
 def _tables(name: str, arguments: Sequence[Any]) -> Table:
@@ -504,7 +640,7 @@ def _joined(name: str, found: Sequence[Any]) -> Sum | None:
     if name not in ("add", "subtract") or not all(isinstance(one, Sum) for one in found):
         return None
     a, b = found
-    same = (a.state, a.name, a.scopes, a.seats) == (b.state, b.name, b.scopes, b.seats)
+    same = (a.state, a.name, a.scopes, a.seats, a.units) == (b.state, b.name, b.scopes, b.seats, b.units)
     option = a.option if a.option is not None else b.option
     if not same or (a.option is not None and b.option is not None and a.option != b.option):
         return None
@@ -514,7 +650,7 @@ def _joined(name: str, found: Sequence[Any]) -> Sum | None:
         sides = a.sides - b.sides
     else:
         return None
-    return Sum(a.state, a.name, a.scopes, a.seats, sides, None if sides == ALL else option)
+    return Sum(a.state, a.name, a.scopes, a.seats, sides, None if sides == ALL else option, a.units)
 
 
 def reduced(name: str, value: Any, axis: Any = None, keepdims: bool = False, **_: Any) -> Any:
@@ -523,7 +659,7 @@ def reduced(name: str, value: Any, axis: Any = None, keepdims: bool = False, **_
     Errors: Leak over records, Unmodelled for other functions.
     """
     if isinstance(value, Known):
-        return Known(getattr(np, name).reduce(value.example, axis=axis, keepdims=keepdims))
+        return Known(getattr(np, name).reduce(value.example, axis=axis, keepdims=keepdims), value._varying)
     if not isinstance(value, Table):
         raise Leak(f"{name} over all records")
     last = value.axes[-1]
@@ -541,7 +677,14 @@ def called(function: Any, arguments: Any, options: Any) -> Any:
     name = function.__name__
     if not any(True for _ in privates((arguments, options))):
         with np.errstate(all="ignore"):
-            return Known(function(*public(arguments), **public(options)))
+            made = function(*public(arguments), **public(options))
+        return Known(made, _varies((arguments, options)) or _sized(name, arguments, options))
+    if name in ("concatenate", "split") and len(arguments) == 2 + (name == "split"):
+        arguments, options = arguments[:-1], {**options, "axis": arguments[-1]}
+    if len(arguments) != PLAIN.get(name, len(arguments)) or {*options} - (
+        {"axis"} if name in ("concatenate", "split") else set()
+    ):
+        raise Unmodelled(f"numpy's {name} of private sums with further arguments")
     if name == "clip":
         return combined("maximum", (combined("minimum", (arguments[0], arguments[2])), arguments[1]))
     if name == "where":
@@ -577,7 +720,7 @@ def _side_by_side(tables: list[Table], axis: int) -> Table:
     axis %= tables[0].ndim
     joined = [table.axes[axis] for table in tables]
     others = {table.axes[:axis] + table.axes[axis + 1 :] for table in tables}
-    if len(others) > 1:
+    if len(others) > 1 or (joined[0].kind == "each" and len({one.size for one in joined}) > 1):
         raise Unmodelled("private sums of different parts of the records, side by side")
     size = sum(one.size for one in joined)
     if all(one.kind == "option" and one.ways == 1 for one in joined):
@@ -614,7 +757,9 @@ class World:
     sums: dict[Sum, None] = field(default_factory=dict)
 
     def pair(self, one: Sum) -> tuple[Any, Any]:
-        """A sum on both neighbours."""
+        """A sum on both neighbours. Errors: Unmodelled for one in units of the grid."""
+        if one.units:
+            raise Unmodelled("sums in units of the grid in a formula or a release: `values` gives them in their own")
         self.sums[one] = None
         common = self.reader.common(one)
         found = []

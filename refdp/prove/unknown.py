@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -53,6 +54,7 @@ from refdp.prove.symbols import (
     Axis,
     Binned,
     Each,
+    Host,
     Known,
     Leak,
     Private,
@@ -77,12 +79,18 @@ class Units(Table):
     """Sums in units of the grid; times the grid they are in their own."""
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-        if ufunc.__name__ == "multiply" and any(isinstance(one, float) and one == GRID for one in inputs):
-            return Table(self.axes, self.cell)
+        scaled = [one for one in inputs if one is not self]
+        if (
+            (ufunc.__name__, method, options, len(scaled)) == ("multiply", "__call__", {}, 1)
+            and scaled[0] == GRID
+            and isinstance(scaled[0], float)
+        ):
+            cell = self.cell
+            return Table(self.axes, lambda index, world: replace(cell(index, world), units=False))
         raise Unmodelled("sums in units of the grid in a formula")
 
 
-class Unknown:
+class Unknown(Host):
     """A `Population` of unknown records."""
 
     def __init__(self, relation: Relation, schema: Schema, solvers: Solvers, loops: Loops | None = None) -> None:
@@ -334,7 +342,7 @@ class Unknown:
         state, scopes = self._now, tuple(self._within)
 
         def total(name: str, seats: Any, sides: frozenset[str] = ALL, option: str | None = None) -> Sum:
-            return Sum(state, COUNT if terms[name] is None else name, scopes, seats, sides, option)
+            return Sum(state, COUNT if terms[name] is None else name, scopes, seats, sides, option, True)
 
         node = ("root" if self._level == 0 else "node", self._tree, self._level)
         each = Axis("each", len(of))
@@ -384,7 +392,7 @@ class Unknown:
         label = combined("minimum", (combined("maximum", (self._label, query.low)), query.high))
         rounded = combined("multiply", (combined("rint", (combined("divide", (label, GRID)),)), GRID))
         self._memo["statistics", state] = {COUNT: None, "label": rounded.term}, None
-        return lambda index, world: Sum(state, (COUNT, "label")[index[0]], scopes, (), ALL, None)
+        return lambda index, world: Sum(state, (COUNT, "label")[index[0]], scopes, (), ALL, None, True)
 
     def common(self, one: Sum) -> Any:
         """The sum of the records that both neighbours have."""
