@@ -1,0 +1,78 @@
+"""Where a training text could leave private values beside its releases: the model, and whatever outlives the run."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from refdp.data.memory import Memory
+from refdp.prove.symbols import Known, Leak, Private, Unmodelled, inside
+
+CALL = "return train_on(params, records.schema, Memory(records), curator)"
+PLAIN = (Known, str, bytes, bool, int, float, complex, np.generic, Enum, range, type(None), type)
+
+
+def plainly(value: Any) -> None:
+    """A model is made of released values, numbers, texts and containers of them. Errors: Leak, Unmodelled.
+
+    Anything else (a function, an iterator, an object with a state of its own) could hold what is private.
+    """
+    if isinstance(value, Private):
+        raise Leak(f"{value.what} in the model")
+    if isinstance(value, PLAIN):
+        return
+    if isinstance(value, np.ndarray):
+        inner: Any = value.ravel() if value.dtype == object else ()
+    elif isinstance(value, dict):
+        inner = (*value.keys(), *value.values())
+    elif isinstance(value, list | tuple | set | frozenset):
+        inner = value
+    elif is_dataclass(value):
+        names = {one.name for one in fields(value)}
+        inner = [getattr(value, name) for name in names | getattr(value, "__dict__", {}).keys()]
+    else:
+        raise Unmodelled(f"a model with a {type(value).__name__}")
+    for one in inner:
+        plainly(one)
+
+
+def kept_beside(module: Any, params: Any, schema: Any) -> Iterator[Private]:
+    """What is private in anything that outlives the run: globals, classes and functions of a text, and parameters."""
+    seen: set[int] = set()
+    waiting = [*vars(module).values(), params, schema]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, Private):
+            yield value
+        elif id(value) not in seen and not isinstance(
+            value, Known | ModuleType | str | bytes | int | float | np.generic
+        ):
+            seen.add(id(value))
+            waiting += inside(value)
+
+
+def calls_train_on(module: Any) -> bool:
+    """Whether `train` is the call of `train_on` on records in memory, which is what is read, and nothing else."""
+    if module.Memory is not Memory:
+        return False
+    function = ast.parse(textwrap.dedent(inspect.getsource(inspect.unwrap(module.train)))).body[-1]
+    body = [one for one in getattr(function, "body", ()) if not _is_text(one)]
+    return [ast.dump(one) for one in body] == [ast.dump(one) for one in _parsed(CALL)]
+
+
+def _parsed(line: str) -> list[ast.stmt]:
+    function = ast.parse(f"def train():\n    {line}\n").body[0]
+    assert isinstance(function, ast.FunctionDef)
+    return function.body
+
+
+def _is_text(one: ast.stmt) -> bool:
+    return isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant)
