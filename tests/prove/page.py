@@ -234,11 +234,11 @@ leaks, and so are lines with `type`, `try`, names with two underscores, and fore
 records, must have the releases that were asked about. Not caught is a text that learns from refdp's own modules who
 answers it.
 
-Leaks beside the formulas are refused too (`tests/prove/attacks.py` has a text for each): sums in units of the grid taken
-for sums, utilities of which a record decides several choices, sums for every candidate at the price of one, further
-arguments of numpy's functions, functions and iterators in the model, values kept beside it, names that are sums, how
-many releases there are where that follows from released values, look-ups by value, and a `train` that does more than to
-call `train_on`.
+Leaks beside the formulas are refused too (`tests/prove/attacks.py` has a text for each): sums in units of the grid
+taken for sums, utilities of which a record decides several choices, sums for every candidate at the price of one,
+further arguments of numpy's functions, functions and iterators in the model, values kept beside it, names that are
+sums, how many releases there are where that follows from released values, look-ups by value, and a `train` that does
+more than to call `train_on`.
 
 ## Default parameters
 
