@@ -150,19 +150,22 @@ class DaskPopulation(Logged):
                 answers[address] = self._result(address, future)
             except RefdpError:
                 raise
-            except (OSError, ValueError, TimeoutError, KeyError, RuntimeError):
+            except TimeoutError:
+                gone.append(address)
+            except (OSError, ValueError, KeyError, RuntimeError):
                 if self._lives(address, settle=1.0):
                     raise
                 gone.append(address)
         return answers, gone
 
     def _result(self, address: str, future: Any) -> Sums | int:
+        """However long it takes. Errors: TimeoutError if the scheduler does not know the worker, asked twice."""
         while True:
             try:
                 answer: Sums | int = future.result(timeout=1)
                 return answer
             except TimeoutError:
-                if not self._lives(address, settle=0.0):
+                if not self._lives(address, settle=0.0) and not self._lives(address, settle=0.0):
                     raise
 
     # --- Workers that come and go ---

@@ -12,8 +12,9 @@ import hashlib
 import importlib.metadata
 import importlib.util
 import inspect
-import json
 import os
+import sys
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +23,8 @@ from typing import Any
 import numpy as np
 
 from refdp.data.forms import schema_in
-from refdp.data.records import Classes, Floats, Interval, Model, Numeric, Records, Schema, make_records
+from refdp.data.records import Floats, Interval, Model, Records, Schema, make_records
+from refdp.engines import owners
 from refdp.engines.federated import Asks, Federation, Host, NoiseInside, Participant
 from refdp.engines.journal import ReleaseJournal
 from refdp.errors import InvalidParameter, InvalidRecords, MessageError
@@ -35,6 +37,10 @@ QUIET = {"FLWR_TELEMETRY_ENABLED": "0", "FLWR_DISABLE_UPDATE_CHECK": "1", "RAY_U
 """What the environment of Flower, and of Ray below it, has in everything that is started here."""
 SHARED = ("fedgbdt", "sgbdt")
 """Papers all of whose releases are sums with additive noise."""
+PATIENCE = 60.0
+"""Seconds to wait for nodes to connect."""
+OWNED = "inprivate"
+"""The paper whose participants train one after the other (refdp/engines/owners.py)."""
 
 
 @dataclass(frozen=True)
@@ -55,10 +61,13 @@ class Run:
         names = {"run", "paper", "settings", "schema", "participants", "honest"}
         if not isinstance(body, dict) or set(body) != names:
             raise InvalidRecords(f"{path}: {', '.join(sorted(names))} are needed")
-        if body["paper"] not in SHARED:
-            raise InvalidParameter(f"{path}: paper {body['paper']!r}: {' or '.join(SHARED)} is allowed, whose releases "
-                                   "are sums with noise")  # fmt: skip
+        if body["paper"] not in (*SHARED, OWNED):
+            allowed = f"{', '.join(SHARED)}, whose releases are sums with noise, and {OWNED}, whose owners take turns,"
+            raise InvalidParameter(f"{path}: paper {body['paper']!r}: {allowed} are allowed")
         params = registry.paper(body["paper"]).params(body["settings"], as_published=False)
+        if body["paper"] == OWNED and params.owners != body["participants"]:
+            given = f"{body['participants']} participants, owners = {params.owners}"
+            raise InvalidParameter(f"{path}: {given}: as many are needed")
         return cls(body["run"], body["paper"], params, schema_in(body["schema"]), body["participants"], body["honest"])
 
     @property
@@ -110,7 +119,7 @@ def protection() -> str:
 
 
 def sentence(version: str, masks: str) -> str:
-    """As `protection`. masks: source text of what makes SecAgg+'s masks in this version; empty if it is not found."""
+    """What protects what with a version of Flower. masks: source text of what makes SecAgg+'s masks in this version; empty if it is not found."""
     known = "seeds of 32 bits" if "seed32" in masks or "RandomState" in masks else "seeds of more than 32 bits"
     return (
         "shares of noise protect the sum over participants; nothing protects a single participant's message, which has "
@@ -124,20 +133,25 @@ def sentence(version: str, masks: str) -> str:
 
 
 def client_app(path: Path, folder: Path | None = None) -> Any:
-    """The ClientApp of a run. node configuration: data, a CSV file; journal, a file of the node's own.
+    """The ClientApp of a run. node configuration: data, a CSV file; journal, a file of the node's own; owner, its
+    position from 0, where owners take turns.
 
     folder: for simulations, whose nodes have a number alone: node k has k.csv and k.journal there.
     """
     flwr = flower()
     app = flwr.clientapp.ClientApp()
     run = Run.read(path)
-    plan = run.asks
+    plan = None if run.paper == OWNED else run.asks
 
     @app.query()  # type: ignore[untyped-decorator]
     def answer(message: Any, context: Any) -> Any:
-        node, text = context.node_config, str(message.content["ask"]["text"])
+        node = context.node_config
         data, place = ((folder / f"{node['partition-id']}{end}" for end in (".csv", ".journal"))
                        if folder else (Path(node["data"]), Path(node["journal"])))  # fmt: skip
+        if plan is None:
+            position = int(node["partition-id" if folder else "owner"])
+            return owners.reply(run, flwr, message, (position, data, place), lambda own: records_of(own, run.schema))
+        text = str(message.content["ask"]["text"])
         with ReleaseJournal(place, run.name) as journal:
             own = records_of(data, run.schema)
             one = Participant(plan, journal, lambda: own, run.participants, run.honest)
@@ -172,6 +186,10 @@ def server_app(path: Path, folder: Path | None = None) -> Any:
         given = context.run_config
         out, place = ((folder / "model.json", folder / "server.journal")
                       if folder else (Path(str(given["out"])), Path(str(given["journal"]))))  # fmt: skip
+        if run.paper == OWNED:
+            model = owners.mine(run, owners.afar(grid, flwr, nodes_of(grid, run.participants))).model
+            out.write_text(model.to_json(), encoding="utf-8")
+            return
         with ReleaseJournal(place, run.name) as journal:
             model, _ = run.model(GridHost(grid, run.participants), journal=journal)
         out.write_text(model.to_json(), encoding="utf-8")
@@ -179,14 +197,22 @@ def server_app(path: Path, folder: Path | None = None) -> Any:
     return app
 
 
+def nodes_of(grid: Any, participants: int) -> list[int]:
+    """The nodes, once all are there. Errors: InvalidParameter if after a minute it is another number."""
+    end = time.monotonic() + PATIENCE
+    while len(found := sorted(grid.get_node_ids())) != participants:
+        if time.monotonic() > end:
+            raise InvalidParameter(f"{len(found)} nodes are there, the run is planned for {participants}")
+        time.sleep(0.5)
+    return found
+
+
 class GridHost:
     """Participants behind a Flower grid. Who answers with an error, or not in time, has not answered."""
 
     def __init__(self, grid: Any, participants: int, timeout: float = 300.0) -> None:
         self._grid, self._timeout, self._app = grid, timeout, flower().app
-        self._nodes = sorted(grid.get_node_ids())
-        if len(self._nodes) != participants:
-            raise InvalidParameter(f"{len(self._nodes)} nodes are there, the run is planned for {participants}")
+        self._nodes = nodes_of(grid, participants)
 
     def nodes(self) -> Sequence[int]:
         """The nodes of the Flower clients."""
@@ -264,73 +290,8 @@ class HereGrid:
         """As flwr's Grid; a client that fails is one that does not answer."""
         found = []
         for message in messages:
-            node = message.metadata.dst_node_id
-            found.append(self._app(message, self._contexts[node]))
+            try:
+                found.append(self._app(message, self._contexts[message.metadata.dst_node_id]))
+            except Exception as error:  # as on Flower, where it ends the client's process
+                print(f"{type(error).__name__}: {error}", file=sys.stderr)
         return found
-
-
-# --- A new app --------------------------------------------------------------------------------------------------------
-
-_PYPROJECT = """[build-system]
-requires = ["hatchling"]
-build-backend = "hatchling.build"
-
-[project]
-name = "refdp-federation"
-version = "0.1.0"
-description = "A differentially private federation: participants add their shares of the noise"
-license = { text = "Apache-2.0" }
-dependencies = ["refdp[flower]"]
-
-[tool.hatch.build.targets.wheel]
-packages = ["."]
-
-[tool.flwr.app]
-publisher = "refdp"
-
-[tool.flwr.app.components]
-serverapp = "refdp_app.server_app:app"
-clientapp = "refdp_app.client_app:app"
-
-[tool.flwr.app.config]
-out = "model.json"
-journal = "server.journal"
-"""
-_APP = '''"""{what}"""
-
-from pathlib import Path
-
-from refdp.engines.flower import {name}
-
-app = {name}(Path(__file__).with_name("run.json"))
-'''
-
-
-def files(run: Mapping[str, Any]) -> dict[str, str]:
-    """The files of an app by path. run: what run.json says."""
-    return {
-        "pyproject.toml": _PYPROJECT,
-        "refdp_app/__init__.py": "",
-        "refdp_app/client_app.py": _APP.format(what="A participant.", name="client_app"),
-        "refdp_app/server_app.py": _APP.format(what="The server.", name="server_app"),
-        "refdp_app/run.json": json.dumps(run, indent=2) + "\n",
-    }
-
-
-def made_up(schema: Schema, rows: int, seed: int) -> str:
-    """A CSV file of uniform values in the public bounds, for a check."""
-    rng = np.random.default_rng(seed)
-    target = schema.target
-    columns: dict[str, Any] = {}
-    for feature in schema.features:
-        if isinstance(feature, Numeric):
-            columns[feature.name] = _uniform(rng, feature, rows)
-        else:
-            columns[feature.name] = rng.choice(feature.categories, rows)
-    columns["target"] = rng.choice(target.values, rows) if isinstance(target, Classes) else _uniform(rng, target, rows)
-    lines = [",".join(columns), *(",".join(map(str, row)) for row in zip(*columns.values(), strict=True))]
-    return "\n".join(lines) + "\n"
-
-
-def _uniform(rng: np.random.Generator, bounds: Numeric | Interval, rows: int) -> Floats:
-    return rng.uniform(bounds.low, bounds.high, rows)

@@ -11,7 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from refdp.engines.flower import QUIET, Run, digest, read_answer, sentence
+from refdp.engines import owners
+from refdp.engines.flower import QUIET, Run, digest, read_answer, records_of, sentence
+from refdp.engines.journal import ReleaseJournal
+from refdp.engines.new_app import made_up
+from refdp.engines.owners import Afar
 from refdp.errors import InvalidParameter, MessageError
 from refdp.faces.cli import run
 from refdp.faces.commands.federate import EXAMPLE
@@ -20,6 +24,12 @@ INSTALLED = importlib.util.find_spec("flwr") is not None
 SGBDT: dict[str, Any] = {
     "paper": "sgbdt",
     "settings": {"epsilon": 4.0, "delta": 1e-4, "relation": "add-remove", "trees": 3, "extra_trees": 2, "depth": 2},
+}
+
+
+INPRIVATE: dict[str, Any] = {
+    "paper": "inprivate",
+    "settings": {"epsilon": 4.0, "relation": "add-remove", "owners": 3, "rounds": 2, "depth": 3},
 }
 
 
@@ -44,8 +54,12 @@ def test_a_new_app_has_its_files_and_a_run_of_its_own(tmp_path: Path, capsys: An
 
 
 def test_a_paper_that_needs_exact_sums_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InvalidParameter, match="'dpboost': fedgbdt or sgbdt is allowed"):
+    with pytest.raises(
+        InvalidParameter, match=r"'dpboost': fedgbdt, sgbdt, whose releases are sums.*inprivate.* allowed"
+    ):
         Run.read(app(tmp_path, paper="dpboost"))
+    with pytest.raises(InvalidParameter, match="4 participants, owners = 3: as many are needed"):
+        Run.read(app(tmp_path / "owners", **INPRIVATE, participants=4))
 
 
 @pytest.mark.skipif(INSTALLED, reason="Flower is installed")
@@ -58,7 +72,7 @@ def test_without_flower_one_line_says_what_to_install(tmp_path: Path, capsys: An
 
 @pytest.mark.skipif(not INSTALLED, reason="the extra flower is not installed")
 @pytest.mark.filterwarnings("default")
-@pytest.mark.parametrize("other", [{}, SGBDT], ids=["fedgbdt", "sgbdt"])
+@pytest.mark.parametrize("other", [{}, SGBDT, INPRIVATE], ids=["fedgbdt", "sgbdt", "inprivate"])
 def test_a_run_on_flower_gives_the_bytes_of_participants_without_it(
     tmp_path: Path, capsys: Any, other: dict[str, Any]
 ) -> None:
@@ -67,7 +81,8 @@ def test_a_run_on_flower_gives_the_bytes_of_participants_without_it(
     assert run(["federate", "check", str(tmp_path), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["ok"] is True and found["rounds"] > 2
-    assert "nothing protects a single participant's message" in found["protection"]
+    said = "released values only" if other is INPRIVATE else "nothing protects a single participant's message"
+    assert said in found["protection"]
     assert ("simulation engine" in found["engine"]) is (importlib.util.find_spec("ray") is not None)
     assert {name: os.environ[name] for name in QUIET} == QUIET
 
@@ -122,3 +137,50 @@ def test_sums_of_limbs_show_more_than_the_sum() -> None:
 
     assert whole(shown([1, -1])) == whole(shown([0, 0])) == 0 and whole(shown([2**52, -(2**50)])) == 3 * 2**50
     assert shown([1, -1]) != shown([0, 0])
+
+
+# --- Owners that train one after the other ----------------------------------------------------------------------------
+
+
+def called(place: Path, folder: Path, lost: Any = lambda position, number: False) -> tuple[Any, list[Afar]]:
+    """The miner's outcome with owners whose every call is a life of its own. lost: whose answers never arrive."""
+    run_ = Run.read(place)
+    everybody = []
+    for k in range(3):
+        data = folder / f"{k}.csv"
+        data.write_text(made_up(run_.schema, 60, k))
+        journal = folder / f"{k}.journal"
+        if not journal.exists():
+            secret = folder / f"{k}.journal.secret"
+            ReleaseJournal(secret, f"owner {k} of {run_.name}", secret=bytes([k]) * 32).close()
+
+        def call(heard: bytes, number: int, k: int = k, data: Path = data, journal: Path = journal) -> bytes | None:
+            try:
+                found = owners.answered(run_, k, lambda: records_of(data, run_.schema), journal, heard, number)
+            except MessageError as error:
+                assert "begun before: its budget is spent" in str(error)
+                return None
+            return None if lost(k, number) else found
+
+        everybody.append(Afar(call))
+    return owners.mine(run_, everybody), everybody
+
+
+def test_owners_live_for_one_call_and_release_no_round_twice(tmp_path: Path) -> None:
+    place = app(tmp_path / "app", **INPRIVATE)
+    calm, everybody = called(place, tmp_path)
+    assert len(calm.finished) == 6 and len(calm.model.to_json()) > 100
+    assert [one.size[2] for one in everybody] == [2, 2, 2]
+    again, _ = called(place, tmp_path)  # a miner that starts anew: every round is spent
+    assert not again.finished and set(again.skipped) == set(calm.finished)
+    (tmp_path / "lossy").mkdir()
+    lossy, _ = called(place, tmp_path / "lossy", lambda position, number: (position, number) == (1, 0))
+    assert set(lossy.skipped) == {(0, 1)} and len(lossy.finished) == 5
+    (tmp_path / "same").mkdir()
+    assert called(place, tmp_path / "same")[0].model.to_json() == calm.model.to_json()
+
+
+def test_owners_elsewhere_need_a_private_scheme(tmp_path: Path) -> None:
+    settings = {**INPRIVATE["settings"], "scheme": "np"}
+    with pytest.raises(InvalidParameter, match="scheme 'np' adds no noise"):
+        owners.rules(Run.read(app(tmp_path, **{**INPRIVATE, "settings": settings})))

@@ -48,7 +48,7 @@ def federate(
 
 def new(directory: Path) -> dict[str, Any]:
     """Write the files. Errors: InvalidParameter if one of them is there."""
-    from refdp.engines.flower import files
+    from refdp.engines.new_app import files
 
     run = EXAMPLE | {"run": f"run {secrets.token_hex(8)}"}
     written = files(run)
@@ -68,12 +68,15 @@ def check(directory: Path) -> dict[str, Any]:
     Errors: InvalidParameter unless Flower is installed and the run can be planned.
     """
     from refdp.engines.federated import LocalHost, Participant
-    from refdp.engines.flower import Run, flower, made_up, protection, records_of, simulate
+    from refdp.engines.flower import OWNED, Run, flower, protection, records_of, simulate
     from refdp.engines.journal import ReleaseJournal
+    from refdp.engines.new_app import made_up
 
     path = (directory / "refdp_app" / "run.json").resolve()
     run = Run.read(path)
     flower()
+    if run.paper == OWNED:
+        return check_owners(path, run)
     with tempfile.TemporaryDirectory() as name, ExitStack() as held:
         folder = Path(name)
 
@@ -98,3 +101,30 @@ def check(directory: Path) -> dict[str, Any]:
     return {"ok": same, "paper": run.paper, "engine": engine, "participants": run.participants, "honest": run.honest,
             "rounds": traffic.rounds, "bytes_to_participants": traffic.received, "bytes_back": traffic.sent,
             "seconds": round(seconds, 1), "protection": protection()}  # fmt: skip
+
+
+def check_owners(path: Path, run: Any) -> dict[str, Any]:
+    """Run the app of owners that take turns, and the same owners without Flower."""
+    from refdp.engines.flower import records_of, simulate
+    from refdp.engines.journal import ReleaseJournal
+    from refdp.engines.new_app import made_up
+    from refdp.engines.owners import Afar, answered, mine
+
+    with tempfile.TemporaryDirectory() as name:
+        folder, owners = Path(name), []
+        for k in range(run.participants):
+            data, secret = folder / f"{k}.csv", secrets.token_bytes(32)
+            data.write_text(made_up(run.schema, 200, k), encoding="utf-8")
+            for place in (f"{k}.journal.secret", f"{k}.local.secret"):
+                ReleaseJournal(folder / place, f"owner {k} of {run.name}", secret=secret).close()
+            load, local = partial(records_of, data, run.schema), folder / f"{k}.local"
+            owners.append(Afar(partial(answered, run, k, load, local)))
+        outcome = mine(run, owners)
+        start = time.perf_counter()
+        engine = simulate(path, folder)
+        seconds = time.perf_counter() - start
+        same = (folder / "model.json").read_text(encoding="utf-8") == outcome.model.to_json()
+    there, back, calls = (sum(one.size[k] for one in owners) for k in range(3))
+    return {"ok": same, "paper": run.paper, "engine": engine, "participants": run.participants, "rounds": calls,
+            "bytes_to_participants": there, "bytes_back": back, "seconds": round(seconds, 1),
+            "protection": "messages hold released values only, with their owner's noise"}  # fmt: skip

@@ -1,0 +1,75 @@
+"""The files of a new Flower app, and made-up records to check it on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from refdp.data.records import Classes, Floats, Interval, Numeric, Schema
+
+_PYPROJECT = """[build-system]
+requires = ["hatchling"]
+build-backend = "hatchling.build"
+
+[project]
+name = "refdp-federation"
+version = "0.1.0"
+description = "A differentially private federation: participants add their shares of the noise"
+license = { text = "Apache-2.0" }
+dependencies = ["refdp[flower]"]
+
+[tool.hatch.build.targets.wheel]
+packages = ["."]
+
+[tool.flwr.app]
+publisher = "refdp"
+
+[tool.flwr.app.components]
+serverapp = "refdp_app.server_app:app"
+clientapp = "refdp_app.client_app:app"
+
+[tool.flwr.app.config]
+out = "model.json"
+journal = "server.journal"
+"""
+_APP = '''"""{what}"""
+
+from pathlib import Path
+
+from refdp.engines.flower import {name}
+
+app = {name}(Path(__file__).with_name("run.json"))
+'''
+
+
+def files(run: Mapping[str, Any]) -> dict[str, str]:
+    """The files of an app by path. run: what run.json says."""
+    return {
+        "pyproject.toml": _PYPROJECT,
+        "refdp_app/__init__.py": "",
+        "refdp_app/client_app.py": _APP.format(what="A participant.", name="client_app"),
+        "refdp_app/server_app.py": _APP.format(what="The server.", name="server_app"),
+        "refdp_app/run.json": json.dumps(run, indent=2) + "\n",
+    }
+
+
+def made_up(schema: Schema, rows: int, seed: int) -> str:
+    """A CSV file of uniform values in the public bounds, for a check."""
+    rng = np.random.default_rng(seed)
+    target = schema.target
+    columns: dict[str, Any] = {}
+    for feature in schema.features:
+        if isinstance(feature, Numeric):
+            columns[feature.name] = _uniform(rng, feature, rows)
+        else:
+            columns[feature.name] = rng.choice(feature.categories, rows)
+    columns["target"] = rng.choice(target.values, rows) if isinstance(target, Classes) else _uniform(rng, target, rows)
+    lines = [",".join(columns), *(",".join(map(str, row)) for row in zip(*columns.values(), strict=True))]
+    return "\n".join(lines) + "\n"
+
+
+def _uniform(rng: np.random.Generator, bounds: Numeric | Interval, rows: int) -> Floats:
+    return rng.uniform(bounds.low, bounds.high, rows)
