@@ -119,7 +119,7 @@ def protection() -> str:
 
 
 def sentence(version: str, masks: str) -> str:
-    """What protects what with a version of Flower. masks: source text of what makes SecAgg+'s masks in this version; empty if it is not found."""
+    """What protects what with a version of Flower. masks: source text of what makes its masks, empty if not found."""
     known = "seeds of 32 bits" if "seed32" in masks or "RandomState" in masks else "seeds of more than 32 bits"
     return (
         "shares of noise protect the sum over participants; nothing protects a single participant's message, which has "
