@@ -107,7 +107,7 @@ def reply(run: Named, flwr: Any, message: Any, node: tuple[int, Path, Path], loa
     """A ClientApp's reply. node: its position, data and journal. The first call asks for the position alone."""
     position, data, place = node
     asked = message.content["ask"]
-    content = {"position": position}
+    content: dict[str, int | bytes] = {"position": position}
     if asked["what"] == "answer":
         number = int(asked["round"])
         content["message"] = answered(run, position, lambda: load(data), place, bytes(asked["heard"]), number)
