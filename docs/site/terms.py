@@ -17,8 +17,9 @@ ALSO = {
 }  # fmt: skip
 """Other forms of terms; a plural with s is found by itself."""
 APART = (nodes.reference, nodes.literal, nodes.literal_block, nodes.title, nodes.raw, nodes.math, nodes.math_block,
-         nodes.pending, nodes.comment, nodes.strong)  # fmt: skip
-"""What is no running text. What is set in bold is a verdict, where a link would only distract."""
+         nodes.pending, nodes.comment, nodes.strong, nodes.block_quote)  # fmt: skip
+"""What is no running text. What is set in bold is a verdict, where a link would only distract, and a quotation has its
+own meaning of words."""
 
 
 def terms(text: str) -> list[str]:
