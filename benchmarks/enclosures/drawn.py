@@ -54,7 +54,11 @@ class Case:
 def drawn(number: int) -> tuple[str, Case, float]:
     """Family, case and δ of plan number `number`."""
     generator = np.random.default_rng([SEED, number])
-    family = RARE if number % EVERY == EVERY - 1 else list(FAMILIES)[number % (len(FAMILIES) - 1)]
+    family = list(FAMILIES)[number % ORDINARY]
+    if family in RARE and number // ORDINARY % RARE[family]:
+        family = "groups"
+    if number % 500 == 499:
+        family = "sampled Laplace"
     return family, FAMILIES[family](generator), float(f"{10 ** generator.uniform(-15, -2):.4g}")
 
 
@@ -186,8 +190,8 @@ def fixed_size(generator: _Random) -> Case:
 
 def exchanged(generator: _Random) -> Case:
     """Poisson samples under replace-one, of what one record adds: two records that pull apart."""
-    rate, count = _rate(generator), _count(generator, 40)
-    scale, exact = _inverse(min(_noise(generator, 1 + count * rate**2), 6.0))
+    rate, count = min(_rate(generator), 0.7), _count(generator, 40)
+    scale, exact = _inverse(min(_noise(generator, 1 + count * rate**2), 1.5))
     q, r = laws.ball(rate), laws.ball(exact)
     tail, middle = 1 / (1 + (-r).exp()), (1 - (-r).exp()) / (1 + (-r).exp()) * (-r).exp()
     # outcomes <= -1, 0, >= 1 of noise around 0, 1 and -1; to the left of -1 and right of 1 all ratios are constant
@@ -273,5 +277,7 @@ FAMILIES: dict[str, Callable[[_Random], Case]] = {
     "groups": groups,
     "sampled Laplace": sampled_laplace,
 }
-RARE, EVERY = "sampled Laplace", 500
-"""One plan in five hundred: their truths are integrals of integrals and take a minute."""
+ORDINARY = len(FAMILIES) - 1
+"""All but the last, of which one plan in five hundred is: their truths are integrals of integrals."""
+RARE = {"sampled, replace-one": 8}
+"""One turn in so many: they take seconds."""

@@ -231,6 +231,9 @@ class Params:
         touched = records_changed(self.relation)
         return laplace_charge(self.leaf_epsilon(epsilon), proved, proved, self.noise, touched=touched)
 
+    delta = 0.0
+    """Of the guarantee; more than 0 only where `published.dpboost.Params` is given one."""
+
     by_size = False
     """Whether subsets of records have fixed sizes instead of every record its own coin."""
 
@@ -254,10 +257,18 @@ def plan(params: Params, schema: Schema, *, proved: bool = False) -> Plan:
 
 def certificate(params: Params, schema: Schema) -> Certificate:
     """Claimed: epsilon (Theorem 8). Established: the plan's cost with the sensitivities that the ledger proves."""
-    claimed = Guarantee(params.epsilon if params.scheme != "np" else math.inf, 0.0)
+    claimed = Guarantee(params.epsilon if params.scheme != "np" else math.inf, params.delta)
     proved = plan(params, schema, proved=True)
     return issue("dpboost", claimed, plan(params, schema), proved, tuple(params.breaches()),
-                 schema=schema, params=params, rests_on=(RUN[params.relation],))  # fmt: skip
+                 schema=schema, params=params, rests_on=(RUN[params.relation],),
+                 remarks=(COMPOSED,) if params.delta > 0 else ())  # fmt: skip
+
+
+COMPOSED = (
+    "epsilon at delta is the accountant's: selections of one range and noisy leaves in sequence cost what the worst "
+    "adaptive choices make of them (Dong, Durfee, Rogers 2020), trees on parts of the records what dominates them"
+)
+"""The note of a run with a delta."""
 
 
 # --- What a record contributes ----------------------------------------------------------------------------------------

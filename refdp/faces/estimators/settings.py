@@ -26,7 +26,7 @@ def constructed(kind: type[_T]) -> type[_T]:
 
 @constructed
 class DPBoostSettings:
-    """Those of DPBoost."""
+    """Those of DPBoost. delta: 0 for the paper's pure guarantee; more, and every release gets more of epsilon."""
 
     trees: int | None = None
     trees_per_ensemble: int | None = None
@@ -43,6 +43,7 @@ class DPBoostSettings:
     leaf_budget: Literal["half", "level"] | None = None
     clip_position: Literal["ensemble", "global"] | None = None
     blocks: Literal["independent", "sizes"] | None = None
+    delta: float = 0.0
 
 
 @constructed

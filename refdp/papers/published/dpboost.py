@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Literal
 
+from refdp.accounting import calibrate
+from refdp.checks import check_number
 from refdp.data import candidates as grids
+from refdp.data import numbers
 from refdp.data.candidates import Candidates
 from refdp.data.numbers import Number, minimum, rounded_up
 from refdp.data.population import Population
@@ -40,6 +44,8 @@ class Params(dpboost.Params):
     blocks: "independent": every record falls into a tree's subset independently with the paper's share as probability,
       or "sizes": subsets of |D| times share records without replacement, and t_e = t mod T_e, Alg. 2, lines 5 and 8.
     candidates: also "data": every value in the records, which is what "each split value" (Alg. 1, l. 6) prints.
+    delta: no reading of the paper, whose guarantee is pure. More than 0, and every release gets more: splits and
+      leaves composed by the accountant (the optimum over adaptive selections where it applies) cost epsilon at delta.
     """
 
     candidates: Literal["uniform", "log", "data"] = "uniform"  # type: ignore[assignment]
@@ -47,6 +53,17 @@ class Params(dpboost.Params):
     leaf_budget: Literal["half", "level"] = "half"
     clip_position: Literal["ensemble", "global"] = "ensemble"
     blocks: Literal["independent", "sizes"] = "independent"
+    delta: float = 0.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_number("delta", self.delta, least=0, below=1)
+
+    def tree_epsilon(self, schema: Schema) -> float:
+        """Alg. 2, l. 2, of what the epsilons of all releases may add up to."""
+        if self.delta == 0:
+            return super().tree_epsilon(schema)
+        return replace(self, epsilon=total_epsilon(self, schema), delta=0.0).tree_epsilon(schema)
 
     def block(self, start: int, position: int, size: int) -> Block:
         """Alg. 2, l. 5: t_e = t mod T_e; l. 14: exponent t - 1."""
@@ -97,6 +114,15 @@ class Params(dpboost.Params):
         if self.candidates == "data":
             found.append("split candidates are values of the records (dpboost/candidates): outputs reveal them")
         return found
+
+
+@lru_cache(maxsize=64)
+def total_epsilon(params: Params, schema: Schema) -> float:
+    """The pure epsilon whose plan costs params.epsilon at params.delta, at least params.epsilon."""
+    cost = lru_cache(lambda total: dpboost.plan(replace(params, epsilon=total, delta=0.0), schema))
+    low, high = params.epsilon, 100 * params.epsilon
+    found = calibrate(cost, params.epsilon, params.delta, low=low, high=high, increasing=True, relative=1e-3)
+    return max(numbers.coarser(found, 16), low)
 
 
 # --- Formulas that the paper prints -----------------------------------------------------------------------------------
