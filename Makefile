@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 EXTRAS := test,proofs,oracles,plots,data,notebooks,dask,docs
 
-.PHONY: vectors prove prove-kept prove-slack audits coq coq-mutants demo docs labs test quick check format verify ledger statistics bench reproduce mutants mutate clean
+.PHONY: flower engines vectors prove prove-kept prove-slack audits coq coq-mutants demo docs labs test quick check format verify ledger statistics bench reproduce mutants mutate clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -100,6 +100,20 @@ bench: $(VENV)/bench.stamp  ## speed, by ratio in one run
 	$(BIN)/python -m benchmarks.fedgbdt
 	$(BIN)/python -m benchmarks.inprivate
 	$(BIN)/python -m benchmarks.sgbdt
+
+$(VENV)/flower.stamp: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m venv $(VENV)/flower
+	$(VENV)/flower/bin/python -m pip install --quiet --disable-pip-version-check -e ".[flower-simulation]" pytest
+	touch $@
+
+flower: $(VENV)/flower.stamp  ## the tests of Flower in an environment of its own, whose pins others do not share
+	@echo "Flower: two minutes of two cores, the most of them Ray's start, after 300 MB of packages."
+	$(VENV)/flower/bin/python -m pytest -W ignore tests/engines/test_flower.py
+
+engines: $(VENV)/test.stamp  ## Dask against memory, and 10^7 rows with the driver's peak of memory
+	@echo "Dask: 15 minutes of two cores for 10^6 rows, 10 more and 3 GB of disk for 10^7."
+	$(BIN)/python -m benchmarks.dask_engine
+	$(BIN)/python -m benchmarks.dask_engine --rows 10000000 --partitions 80 --trees 20 --only random --alone
 
 audits: $(VENV)/test.stamp  ## broken and correct mechanisms audited by runs; replay against black box
 	@echo "Audits: replay against black box took 11 minutes when it was last measured, the zoo's coverage comes before it; the zoo of trainers and the figures about audits come after it, by estimate 8 and 25 minutes of one core."
