@@ -17,6 +17,7 @@ from refdp.audit import noise_law, noise_shape, slots
 from refdp.audit.charge import Cost, Item, composed
 from refdp.audit.freshness import stale
 from refdp.audit.isolated import CAN_FORK, Lines, Outcome, Trainer, observed
+from refdp.audit.leaving import Leaving
 from refdp.audit.replay import SLACK, Finding, Pair, Violation, changes, claim_at, compare, has_secrets, leaks
 from refdp.data.records import Records
 from refdp.errors import InvalidParameter
@@ -38,6 +39,7 @@ class Notes:
     single: replays with the record in one block alone. discrete, floating: releases with noise of these kinds.
     off_grid: those of the first kind whose output is not on the mechanism's grid. shaped: draws at each value whose
     shape was looked at. rearranged: pairs whose replay cannot be aligned, see `refdp.audit.slots`.
+    leaving: records that took no part any more.
     """
 
     pairs: int = 0
@@ -62,6 +64,7 @@ class Notes:
     bet: noise_law.Bet | None = None
     shaped: int = 0
     rearranged: int = 0
+    leaving: Leaving = field(default_factory=Leaving)
     violations: list[Violation] = field(default_factory=list)
 
 
@@ -297,6 +300,8 @@ class Search:
             self.notes.worst.append(max(abs(finding.loss or 0.0), finding.worst))
         if not pure:
             self._composed(sides, pair, on_first, number)
+        if pair.old is None and len(sides) > 1:
+            self.notes.leaving.add(sides[0], sides[-1])
         return finding
 
     def _composed(self, sides: list[Transcript], pair: Pair, on_first: bool, number: int) -> None:

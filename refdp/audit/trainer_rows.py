@@ -139,6 +139,15 @@ def _composition(
     declared = epsilon if covered else _declared(notes.events, relation, epsilon, delta)
     if declared is None:
         yield Row("composition", LEFT, "what was declared cannot be accounted for")
+    elif declared > epsilon * (1 + SLACK) and (refused := notes.leaving.refused(relation, epsilon, delta)):
+        left = notes.leaving
+        yield Row("composition", LOOKED, f"what was declared composes to epsilon {declared:.6g} at delta {delta:g}, "
+                  f"above the claim {epsilon:g}; {left.left} audited records took no part any more in later releases "
+                  f"and none came back; {refused} of the {len(left.going_on)} with most to spend would have exceeded "
+                  "the claim by staying. What each spent was recomputed from its own contributions; that such a filter "
+                  "keeps the claim rests on a theorem (Feldman and Zrnic 2021)",
+                  "spending above the claim itself; the filter's own budget, which may be less, is not known",
+                  )  # fmt: skip
     elif declared > epsilon * (1 + SLACK):
         yield Row("composition", LEFT, f"what was declared composes to epsilon {declared:.6g} at delta {delta:g}, "
                   f"above the claim {epsilon:g}, and no pair tried shows as much")  # fmt: skip

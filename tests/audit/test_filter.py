@@ -9,12 +9,18 @@ import numpy as np
 import pytest
 
 from refdp.audit import spending
+from refdp.audit.inputs import inputs
+from refdp.audit.leaving import Leaving
 from refdp.audit.report import SMALL, neighbours
 from refdp.audit.search import Search
-from refdp.audit.verdicts import Verdict
+from refdp.audit.trainer_rows import rows
+from refdp.audit.verdicts import Row, Verdict
 from refdp.faces import registry
 from refdp.faces.training import source_for
+from refdp.noise.mechanisms import Laplace
+from refdp.privacy.curator import Entry, Request, Transcript
 from refdp.privacy.events import Relation
+from tests.audit.cheats.zoo import SCHEMA
 from tests.mutants.harness import Replacement, applied, edit
 from tests.mutants.sgbdt import CHARGE, COST, GROW, nobody_leaves
 
@@ -96,6 +102,43 @@ def test_a_broken_filter_is_named(name: str) -> None:
     assert found.row().verdict is Verdict.VIOLATION
     worst = found.found[0]
     assert worst.declared is not None and worst.observed is not None and worst.observed > worst.declared
+
+
+def replayed(patches: dict[str, Replacement]) -> tuple[list[Row], set[str]]:
+    """S-GBDT as anyone's trainer: the rows about composition, and the kinds of violations."""
+    chosen = PAPER.params({"epsilon": 1.0, "delta": 1e-5, "trees": 2, "depth": 1, "extra_trees": 6, "subsample": 0.4,
+                           "relation": Relation.ADD_REMOVE}, as_published=False)  # fmt: skip
+    with applied(patches):
+        search = Search(lambda records, curator: PAPER.train(chosen, records, curator), 1.0, 1e-5, chosen.relation, 0)
+        for number, pair in enumerate(islice(inputs(SCHEMA, chosen.relation, 0), 6)):
+            search.look(pair, number)
+        found = tuple(search.notes.violations)
+        told = [row for row in rows(search.notes, found, 1.0, 1e-5, chosen.relation) if row.what == "composition"]
+    return told, {violation.kind for violation in found}
+
+
+def test_a_filter_of_anyones_trainer_is_seen_to_act() -> None:
+    """Not the words of the trainer: records that leave, and what they would have spent by staying."""
+    told, kinds = replayed({})
+    assert not kinds and {row.verdict for row in told} == {Verdict.NOT_FOUND}
+    assert any("would have exceeded the claim by staying" in row.reason for row in told)
+    told, kinds = replayed(MUTANTS["filter off"])
+    assert Verdict.NOT_EXAMINED in {row.verdict for row in told} or "composition" in kinds
+
+
+def test_records_that_come_back_show_no_filter() -> None:
+    def transcript(*values: float) -> Transcript:
+        law = Laplace(1.0)
+        return Transcript(Relation.ADD_REMOVE, [
+            Entry(Request("release", (f"sum {n}",), None, law), np.zeros(1), None, np.array([value]))
+            for n, value in enumerate(values)
+        ])  # fmt: skip
+
+    leaves, returns = Leaving(), Leaving()
+    leaves.add(transcript(1.0, 1.0, 0.0, 0.0), transcript(0.0, 0.0, 0.0, 0.0))
+    returns.add(transcript(1.0, 0.0, 1.0, 0.0), transcript(0.0, 0.0, 0.0, 0.0))
+    assert leaves.refused(Relation.ADD_REMOVE, 3.5, 0.0) == 1 and leaves.refused(Relation.ADD_REMOVE, 4.0, 0.0) == 0
+    assert returns.left == 1 and returns.refused(Relation.ADD_REMOVE, 0.5, 0.0) == 0
 
 
 def test_a_filter_after_sampling_is_named() -> None:

@@ -14,6 +14,7 @@ from refdp.audit.isolated import CAN_FORK
 from refdp.audit.search import Notes, Search
 from refdp.audit.trainer_rows import rows
 from refdp.audit.verdicts import Verdict
+from refdp.faces import registry
 from refdp.noise.mechanisms import Laplace
 from refdp.privacy.events import Relation
 from tests.audit.cheats.zoo import SCHEMA, declared
@@ -75,3 +76,21 @@ def test_rows_in_their_order_are_held_to_their_blocks() -> None:
     assert not honest.violations and not honest.rearranged
     cheat = looked(halves(as_given, twice=True))
     assert not cheat.rearranged and "block" in {violation.kind for violation in cheat.violations}
+
+
+def test_eight_federated_trees_on_the_same_records_are_no_parallel_blocks() -> None:
+    """Each keeps the claim, all together do not, whatever the blocks around them say."""
+    paper = registry.paper("fedgbdt")
+    given = {"epsilon": 1.0, "delta": 1e-5, "trees": 1, "depth": 1, "relation": Relation.ADD_REMOVE}
+    params = paper.params(given, as_published=False)
+
+    def train(records: Any, curator: Any) -> Any:
+        found = []
+        with curator.partition("eight", (0.125,) * 8, len(records.y)) as blocks:
+            for number in range(8):
+                with blocks.block(number):
+                    found.append(paper.train(params, records, curator))
+        return found
+
+    notes = looked(train)
+    assert not notes.rearranged and {violation.kind for violation in notes.violations} == {"block"}
