@@ -12,33 +12,37 @@ from refdp.errors import InvalidParameter, InvalidRecords
 from refdp.faces import registry
 from refdp.io.datasets import Dataset
 
+CORE, LEAST = 0.9, 1e-6
+"""Up to which score its half is a probability's distance from 1/2, and the least probability that log odds give."""
 
-def nearest_probabilities(score: Floats) -> Floats:
-    """The point of the probability simplex nearest to (score + 1) / 2, of shape (rows, classes).
 
-    For scores learnt by regression on the labels -1 and +1. Two classes have one score, for the second: this is then
-    clip((score + 1) / 2, 0, 1). The greatest score always has the greatest probability, which clipping and dividing by
-    the sum would not keep (Duchi, Shalev-Shwartz, Singer, Chandra 2008, Figure 1).
+def mean_probabilities(score: Floats) -> Floats:
+    """Scores learnt by regression on the labels -1 and +1 as probabilities, of shape (rows, classes).
+
+    What such a score estimates is 2 p - 1. Noise and clipping carry it beyond 1, where no label is certain: from `CORE`
+    on the distance from certainty falls with one over the score, with the same slope at `CORE`, so that greater scores
+    keep greater probabilities and none is 0 or 1. Two classes have one score, for the second; more are divided by their
+    sum.
     """
-    shares = (np.column_stack([-score, score]) if score.shape[1] == 1 else score) / 2 + 0.5
-    descending = -np.sort(-shares, axis=1)
-    excess = (np.cumsum(descending, axis=1) - 1) / np.arange(1, shares.shape[1] + 1)
-    support = np.sum(descending > excess, axis=1, keepdims=True)
-    return np.maximum(shares - np.take_along_axis(excess, support - 1, axis=1), 0.0)
+    size = np.abs(score)
+    room = (1 - CORE) / 2
+    above = np.where(size <= CORE, (1 - size) / 2, room / (1 + np.maximum(size - CORE, 0.0) / (2 * room)))
+    p = np.where(score < 0, above, 1 - above)
+    return np.column_stack([1 - p, p]) if score.shape[1] == 1 else np.asarray(p / p.sum(axis=1, keepdims=True))
 
 
 def odds_probabilities(score: Floats) -> Floats:
     """Log odds as probabilities of shape (rows, classes): two classes have one score; more, trained one against the
-    rest, have their sigmoids divided by their sum."""
-    p = 1 / (1 + np.exp(-np.clip(score, -700, 700)))
+    rest, have their sigmoids divided by their sum. None is below `LEAST` before that."""
+    p = np.clip(1 / (1 + np.exp(-np.clip(score, -700, 700))), LEAST, 1 - LEAST)
     if score.shape[1] == 1:
         return np.column_stack([1 - p, p])
     return np.asarray(p / p.sum(axis=1, keepdims=True))
 
 
 LINKS: Mapping[str, Callable[[Floats], Floats]] = {
-    "dpboost": nearest_probabilities,
-    "dpxgboost": nearest_probabilities,
+    "dpboost": mean_probabilities,
+    "dpxgboost": mean_probabilities,
     "fedgbdt": odds_probabilities,
     "grove": odds_probabilities,
     "inprivate": lambda score: odds_probabilities(2 * score),  # Eq. 9

@@ -17,7 +17,7 @@ from sklearn.model_selection import cross_val_score
 
 from refdp.errors import InvalidParameter, InvalidRecords, PrivacyWarning
 from refdp.faces.estimators import DPBoostClassifier, DPBoostRegressor
-from refdp.faces.prediction import nearest_probabilities
+from refdp.faces.prediction import mean_probabilities, odds_probabilities
 from refdp.faces.seeds import ReproducibleSeed
 from refdp.io import datasets
 
@@ -240,20 +240,38 @@ def test_clone_keeps_every_parameter() -> None:
 scores = arrays(np.float64, (3, 4), elements=st.floats(-1e3, 1e3, allow_subnormal=False))
 
 
-@given(scores, st.integers(0, 2**32 - 1))
-def test_probabilities_are_the_nearest_point_of_the_simplex(score: np.ndarray, seed: int) -> None:
-    """A projection onto a convex set: the angle towards every other point of the set is not acute."""
-    nearest = nearest_probabilities(score)
-    assert (nearest >= 0).all()
-    np.testing.assert_allclose(nearest.sum(axis=1), 1, atol=1e-9)
-    others = np.random.default_rng(seed).dirichlet(np.ones(4), size=(20, 3))
-    towards = (((score + 1) / 2 - nearest) * (others - nearest)).sum(axis=-1)
-    assert (towards <= 1e-6 * (1 + np.abs(score).max())).all()
+@pytest.mark.parametrize("link", [mean_probabilities, odds_probabilities])
+@given(scores)
+def test_no_class_is_certain_and_the_greatest_score_is_likeliest(link: Any, score: np.ndarray) -> None:
+    found = link(score)
+    np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-9)
+    assert ((found > 0) & (found < 1)).all()
+    best = np.take_along_axis(found, score.argmax(axis=1)[:, None], axis=1)[:, 0]
+    assert (best == found.max(axis=1)).all()
 
 
 @given(arrays(np.float64, (5, 1), elements=st.floats(-1e3, 1e3)))
-def test_two_classes_are_clipped(score: np.ndarray) -> None:
-    np.testing.assert_allclose(nearest_probabilities(score)[:, 1], np.clip((score[:, 0] + 1) / 2, 0, 1), atol=1e-9)
+def test_two_classes_have_the_probability_that_a_mean_of_labels_says(score: np.ndarray) -> None:
+    """(s + 1) / 2 up to .9, never 0 or 1, the same from both sides, and greater for greater scores."""
+    p = mean_probabilities(score)[:, 1]
+    inside = np.abs(score[:, 0]) <= 0.9
+    np.testing.assert_allclose(p[inside], (score[inside, 0] + 1) / 2, atol=1e-12)
+    assert ((p > 0) & (p < 1)).all()
+    assert (np.diff(p[np.argsort(score[:, 0])]) >= 0).all()
+    np.testing.assert_allclose(mean_probabilities(-score)[:, 1], 1 - p, atol=1e-12)
+    assert mean_probabilities(np.array([[2.0]]))[0, 1] < mean_probabilities(np.array([[3.0]]))[0, 1]
+
+
+def test_noisy_scores_are_not_taken_for_certainty() -> None:
+    """Scores with noise of deviation .5: the log loss stays near that of the best link, where clipping has none."""
+    generator = np.random.default_rng(0)
+    p = generator.random(20_000)
+    y = generator.random(20_000) < p
+    score = (2 * p - 1 + generator.normal(0, 0.5, 20_000))[:, None]
+    clipped = np.clip((score[:, 0] + 1) / 2, 0, 1)
+    assert (y[(clipped == 0) | (clipped == 1)] != (clipped[(clipped == 0) | (clipped == 1)] == 1)).any()
+    own = mean_probabilities(score)[np.arange(20_000), y.astype(int)]
+    assert -np.log(own).mean() < 0.9
 
 
 # --- Bad input --------------------------------------------------------------------------------------------------------

@@ -254,7 +254,8 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):
         return self.classes_[prediction.classes(self.model_, x)]
 
     def predict_proba(self, X: Any) -> Floats:
-        """Shape (rows, classes). Not calibrated: the probabilities nearest to the scores."""
+        """Shape (rows, classes), none 0 or 1: what the scores say by the loss that they were learnt with. Noise is not
+        taken out of them (refdp/faces/prediction.py)."""
         if elsewhere(X):
             return predicted(self, "predict_proba", X)  # type: ignore[no-any-return]
         x = self._encoded(X)
