@@ -17,7 +17,7 @@ import time
 import warnings
 
 from benchmarks.league.cells import EPSILONS, SETS, Cell, run
-from benchmarks.league.methods import methods
+from benchmarks.league.methods import NOT_PRIVATE, methods
 from benchmarks.league.page import RUNS, read, write
 
 
@@ -38,7 +38,7 @@ def main() -> None:
     there = {(one["data"], one["method"], one["epsilon"], one["seed"]) for one in read()}
     chosen = options.methods or list(known)
     for seed, data, method, epsilon in itertools.product(range(options.seeds), options.sets, chosen, options.epsilons):
-        at = 0.0 if method in ("constant", "xgboost, no privacy") else epsilon  # one cell for all
+        at = 0.0 if method in NOT_PRIVATE else epsilon  # one cell for all
         if method not in known or (data, method, at, seed) in there:
             continue
         if time.monotonic() > end:

@@ -1,11 +1,19 @@
 """The rows of the league. A method: (training part, x of the held-out part, epsilon, seed) -> scores of these rows.
 
-Peers are trained in an environment of their own where `interpret` and `diffprivlib` are installed (the extra `league`);
-where one is missing its rows are left out and the page says so. Their bounds are those of the data sets.
+Peers are trained in an environment of their own where they are installed; where one is missing its rows are left out
+and the page says so. Their bounds are those of the data sets.
+
+    python -m venv peers && peers/bin/pip install interpret-core diffprivlib==0.6.6 'scikit-learn<1.7' xgboost lightgbm
+    PYTHONPATH=. peers/bin/python -m benchmarks.league run --methods "DP-EBM (interpret)" ...
+
+dp-xgboost and dpmm (MST) need Pythons of their own: REFDP_PYTHON_DPXGBOOST and REFDP_PYTHON_DPMM name them.
 """
 
 from __future__ import annotations
 
+import os
+import subprocess
+import tempfile
 import warnings
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -40,8 +48,14 @@ def peers() -> dict[str, Method]:
     if find_spec("diffprivlib"):
         found["logistic or linear regression (diffprivlib)"] = linear
         found["forest (diffprivlib)"] = forest
+    if os.environ.get("REFDP_PYTHON_DPXGBOOST"):
+        found["dp-xgboost (Sarus)"] = dp_xgboost
+    if os.environ.get("REFDP_PYTHON_DPMM") and find_spec("xgboost"):
+        found["MST (dpmm), then xgboost"] = synthetic
     if find_spec("xgboost"):
         found["xgboost, no privacy"] = xgboost
+    if find_spec("lightgbm"):
+        found["LightGBM, no privacy"] = lightgbm
     return found
 
 
@@ -50,7 +64,10 @@ def methods() -> Mapping[str, Method]:
     return own() | peers()
 
 
-PRIVATE_PEERS = ("DP-EBM (interpret)", "logistic or linear regression (diffprivlib)", "forest (diffprivlib)")
+PRIVATE_PEERS = ("DP-EBM (interpret)", "logistic or linear regression (diffprivlib)", "forest (diffprivlib)",
+                 "dp-xgboost (Sarus)", "MST (dpmm), then xgboost")  # fmt: skip
+NOT_PRIVATE = ("constant", "xgboost, no privacy", "LightGBM, no privacy")
+"""Rows without noise: one cell for all epsilons."""
 
 
 def dp_ebm(training: Dataset, x: Floats, epsilon: float, seed: int) -> Floats:
@@ -106,6 +123,123 @@ def forest(training: Dataset, x: Floats, epsilon: float, seed: int) -> Floats:
         ).fit(_scaled(training, training.x), training.y.astype(int))
         found = model.predict_proba(_scaled(training, x))
         return np.asarray(found[:, 1] if found.shape[1] == 2 else found)
+
+
+DP_XGBOOST = """
+import sys, numpy as np, dp_xgboost as xgb
+held = np.load(sys.argv[1])
+bounds = dict(feature_min=held["low"].tolist(), feature_max=held["high"].tolist())
+settings = dict(objective="reg:squarederror", tree_method="approxDP", dp_epsilon_per_tree=float(held["epsilon"]),
+                max_depth=4, learning_rate=0.3, base_score=0.5, min_child_weight=500, subsample=1.0, nthread=1,
+                verbosity=0, seed=int(held["seed"]))
+settings["lambda"] = 0.1
+model = xgb.train(settings, xgb.DMatrix(held["x"], label=held["y"], **bounds), num_boost_round=int(held["rounds"]))
+np.save(sys.argv[1] + ".npy", model.predict(xgb.DMatrix(held["rows"], **bounds)))
+"""
+DP_XGBOOST_TREES = 10
+
+
+def dp_xgboost(training: Dataset, x: Floats, epsilon: float, seed: int) -> Floats:
+    """dp-xgboost 0.2.10: trees for labels in [0, 1], each at an equal part of epsilon, settings as in its README."""
+    from refdp.audit.adapters.dpxgboost import interpreter
+
+    low, high = _label_range(training)
+    held = {
+        "x": _numbers(training, training.x), "rows": _numbers(training, x), "y": (training.y - low) / (high - low),
+        "low": np.array([f.low if isinstance(f, Numeric) else -1.0 for f in training.features]),
+        "high": np.array([f.high if isinstance(f, Numeric) else len(f.categories) for f in training.features]),
+        "epsilon": epsilon / DP_XGBOOST_TREES, "rounds": DP_XGBOOST_TREES, "seed": seed,
+    }  # fmt: skip
+    if isinstance(training.target, Classes) and len(training.target.values) > 2:
+        raise NotImplementedError("two classes and regression")
+    found = _elsewhere(interpreter(), DP_XGBOOST, held)
+    return found if isinstance(training.target, Classes) else np.clip(found, 0, 1) * (high - low) + low
+
+
+MST = """
+import sys, warnings, numpy as np, pandas as pd
+warnings.simplefilter("ignore")
+from dpmm.pipelines import MSTPipeline
+held = np.load(sys.argv[1])
+names = ["c%d" % i for i in range(held["table"].shape[1])]
+frame = pd.DataFrame(held["table"].astype(int), columns=names)
+model = MSTPipeline(epsilon=float(held["epsilon"]), delta=float(held["delta"]), n_jobs=1, disable_processing=True)
+model.fit(frame, domain={n: int(k) for n, k in zip(names, held["sizes"])}, random_state=int(held["seed"]))
+np.save(sys.argv[1] + ".npy", model.generate(n_records=len(frame), random_state=int(held["seed"]))[names].to_numpy())
+"""
+MST_BINS = 16
+
+
+def synthetic(training: Dataset, x: Floats, epsilon: float, seed: int) -> Floats:
+    """dpmm's MST on 16 equal bins of every number, then xgboost on as many made-up records."""
+    low, high = _label_range(training)
+    bins = [len(f.categories) + 1 if isinstance(f, Categorical) else MST_BINS for f in training.features]
+    classes = isinstance(training.target, Classes)
+    label = training.y if classes else np.clip((training.y - low) / (high - low) * MST_BINS, 0, MST_BINS - 1)
+    sizes = [*bins, len(training.target.values) if isinstance(training.target, Classes) else MST_BINS]
+    held = {
+        "table": np.column_stack([_binned(training, training.x), np.floor(label)]), "sizes": np.array(sizes),
+        "epsilon": epsilon, "delta": DELTA, "seed": seed,
+    }  # fmt: skip
+    made = _elsewhere(os.environ["REFDP_PYTHON_DPMM"], MST, held)
+    y = made[:, -1] if classes else (made[:, -1] + 0.5) / MST_BINS * (high - low) + low
+    import xgboost as library
+
+    kind = library.XGBClassifier if classes else library.XGBRegressor
+    if classes and len(np.unique(y)) < sizes[-1]:
+        return np.zeros(len(x))  # a class that the made-up records lack
+    model = kind(n_estimators=100, max_depth=4, learning_rate=0.1, n_jobs=1, random_state=seed).fit(made[:, :-1], y)
+    if not classes:
+        return np.asarray(model.predict(_binned(training, x)))
+    found = model.predict_proba(_binned(training, x))
+    return np.asarray(found[:, 1] if found.shape[1] == 2 else found)
+
+
+def _elsewhere(interpreter: str, program: str, held: Mapping[str, Any]) -> Floats:
+    """What a program in another Python saves, given arrays."""
+    with tempfile.TemporaryDirectory() as folder:
+        np.savez(f"{folder}/held.npz", **held)
+        done = subprocess.run(
+            [interpreter, "-c", program, f"{folder}/held.npz"], capture_output=True, text=True, check=False
+        )
+        if done.returncode:
+            raise RuntimeError(done.stderr[-800:])
+        return np.asarray(np.load(f"{folder}/held.npz.npy"), dtype=np.float64)
+
+
+def _label_range(data: Dataset) -> tuple[float, float]:
+    return (0.0, 1.0) if isinstance(data.target, Classes) else (data.target.low, data.target.high)
+
+
+def _numbers(data: Dataset, x: Floats) -> Floats:
+    """Categories as their place, missing values at the low end."""
+    low = [f.low if isinstance(f, Numeric) else -1.0 for f in data.features]
+    return np.where(np.isnan(x), low, x)
+
+
+def _binned(data: Dataset, x: Floats) -> Floats:
+    """Numbers in 16 equal bins of their bounds, categories as their place, missing ones as a category more."""
+    columns = []
+    for i, f in enumerate(data.features):
+        if isinstance(f, Categorical):
+            columns.append(np.where(np.isnan(x[:, i]), len(f.categories), x[:, i]))
+        else:
+            share = (np.nan_to_num(x[:, i], nan=f.low) - f.low) / (f.high - f.low or 1.0)
+            columns.append(np.clip(np.floor(share * MST_BINS), 0, MST_BINS - 1))
+    return np.column_stack(columns)
+
+
+def lightgbm(training: Dataset, x: Floats, epsilon: float, seed: int) -> Floats:
+    """200 trees of 31 leaves, without privacy."""
+    import lightgbm as library
+
+    kind = library.LGBMClassifier if isinstance(training.target, Classes) else library.LGBMRegressor
+    model = kind(n_estimators=200, learning_rate=0.1, n_jobs=1, random_state=seed, verbose=-1)
+    model.fit(training.x, training.y)
+    if not isinstance(training.target, Classes):
+        return np.asarray(model.predict(x))
+    found = model.predict_proba(x)
+    return np.asarray(found[:, 1] if found.shape[1] == 2 else found)
 
 
 def xgboost(training: Dataset, x: Floats, epsilon: float, seed: int) -> Floats:

@@ -129,8 +129,9 @@ def _dpboost(public: Public, given: Mapping[str, Any]) -> dict[str, Any]:
     few = {"gradients": "clip", "gradient_bound": 1.0, "candidates": "uniform"}
     if public.regression:
         deep, wide = (2, 0.95) if e < 2 else (1, 0.6)
+        padding = max(100 / e, min(1000 / e, public.rows / 2**deep))  # what it takes from a tree, the next ones bring
         return few | {
-            "trees": 5, "trees_per_ensemble": 1, "depth": deep, "regularisation": _finite(100 / e), "shrinkage": wide,
+            "trees": 5, "trees_per_ensemble": 1, "depth": deep, "regularisation": _finite(padding), "shrinkage": wide,
             "gradient_bound": 0.5, "candidates": "log",
         }  # fmt: skip
     trees, deep, padding = (1, 4, 100.0) if public.rows * e < 5000 else (3, 3, 30.0)

@@ -1,0 +1,76 @@
+"""The targets that were set for refdp's methods, with what the cells say of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from benchmarks.league.cells import BINARY, REGRESSION
+
+Key = tuple[str, str, float]
+EPSILONS = (0.1, 1.0, 4.0)
+AUC = {
+    "fedgbdt": (0.79, 0.85, 0.86), "sgbdt": (0.77, 0.83, 0.85), "dpxgboost": (0.71, 0.82, 0.84),
+    "dpboost": (0.73, 0.80, 0.81), "inprivate": (0.73, 0.78, 0.81),
+}  # fmt: skip
+ERROR = (0.95, 0.76, 0.68)
+"""Largest relative error of the best of refdp's methods."""
+METHODS = ("grove", *AUC)
+
+
+def targets(found: Mapping[Key, Sequence[float]]) -> Iterator[str]:
+    """The section, line by line."""
+    yield "## Targets"
+    yield ""
+    yield "Means over sets of two classes (AUC, at least) and of regression (relative error of the best method, at"
+    yield "most), default settings; ± is the standard error of that mean over splits and noise, where every set has"
+    yield "several runs. Only sets that the method was run on at all three epsilons count."
+    yield ""
+    yield "| what | epsilon | target | measured | sets | |"
+    yield "|---|---|---|---|---|---|"
+    for name, wanted in AUC.items():
+        for epsilon, target in zip(EPSILONS, wanted, strict=True):
+            yield _row(found, name, BINARY, epsilon, target, "AUC")
+    for epsilon, target in zip(EPSILONS, ERROR, strict=True):
+        means = {name: _mean(found, name, REGRESSION, epsilon)[0] for name in METHODS}
+        best = min((name for name in METHODS if not np.isnan(means[name])), key=lambda name: means[name])
+        yield _row(found, best, REGRESSION, epsilon, target, "error, best:")
+    yield ""
+    yield from _beaten(found)
+
+
+def _mean(
+    found: Mapping[Key, Sequence[float]], name: str, sets: Sequence[str], epsilon: float
+) -> tuple[float, float | None, int]:
+    """Mean over sets, its standard error (None without a set of several runs), and how many sets."""
+    cells = [found[d, name, epsilon] for d in sets if all((d, name, e) in found for e in EPSILONS)]
+    if not cells:
+        return float("nan"), None, 0
+    several = [np.var(own, ddof=1) / len(own) for own in cells if len(own) > 1]
+    error = None if len(several) < len(cells) else float(np.sqrt(np.sum(several)) / len(cells))
+    return float(np.mean([np.mean(own) for own in cells])), error, len(cells)
+
+
+def _row(
+    found: Mapping[Key, Sequence[float]], name: str, sets: Sequence[str], epsilon: float, target: float, what: str
+) -> str:
+    value, error, many = _mean(found, name, sets, epsilon)
+    met = "" if not many else "met" if (value <= target if sets is REGRESSION else value >= target) else "missed"
+    spread = " (single runs)" if error is None else f" ± {error:.3f}"
+    return f"| {what} {name} | {epsilon:g} | {target:.2f} | {value:.3f}{spread} | {many} | {met} |"
+
+
+def _beaten(found: Mapping[Key, Sequence[float]]) -> Iterator[str]:
+    """Cells at epsilon .5 and more in which a method of refdp is worse than the constant."""
+    worse = []
+    for (data, name, epsilon), own in found.items():
+        if name not in METHODS or epsilon < 0.5:
+            continue
+        bound = float(np.mean(found.get((data, "constant", 0.0), [1.0 if data in REGRESSION else 0.5])))
+        value = float(np.mean(own))
+        if value > bound if data in REGRESSION else value < bound:
+            worse.append(f"{name} on {data} at {epsilon:g} ({value:.3f})")
+    yield "Target: no method worse than the constant at epsilon .5 and more, on any set. "
+    yield ("Missed by " + ", ".join(sorted(worse)) + ".") if worse else "Met in every cell that was run."
+    yield ""
