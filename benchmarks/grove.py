@@ -144,9 +144,9 @@ several scores that the reading takes for unrelated; the claims below are about 
 ## What each component is worth
 
 Figures as in docs/league.md: AUC (bank_full, credit_default, cod_rna), higher is better; RMSE over the standard
-deviation of the labels (abalone, king_county_house_sales), lower is better. Means of {seeds} seeds, each with its own
-split and noise, with standard errors where there are several. All five sets took part in choosing Grove's settings.
-One component is taken out at a time:
+deviation of the labels (abalone, king_county_house_sales), lower is better. Of {seeds} seeds, each with its own
+split and noise; with standard errors where a cell has several runs; an empty cell was
+not run. All five sets took part in choosing Grove's settings. One component is taken out at a time:
 
 {variants}
 

@@ -48,7 +48,8 @@ def main() -> None:
             warnings.simplefilter("ignore")
             try:
                 found = run(Cell(data, method, at, seed), known)
-            except NotImplementedError:
+            except (NotImplementedError, RuntimeError) as problem:
+                print(data, method, at, seed, "failed:", str(problem)[-200:], file=sys.stderr)
                 continue
         with RUNS.open("a", encoding="utf-8") as file:
             file.write(json.dumps(found) + "\n")

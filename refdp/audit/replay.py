@@ -75,6 +75,8 @@ class Pair:
         shown: dict[str, Any] = {"schema": columns_of(self.base.schema)}
         shown |= {"base_x": self.base.x.tolist(), "base_y": self.base.y.tolist(), "position": self.position}
         shown |= {"new_x": self.new.x[0].tolist(), "new_y": float(self.new.y[0])}
+        if self.base.weight is not None or self.new.weight is not None:
+            shown |= {"base_weight": self.base.weights().tolist(), "new_weight": float(self.new.weights()[0])}
         if self.old is not None:
             shown |= {"old_x": self.old.x[0].tolist(), "old_y": float(self.old.y[0])}
         return shown
