@@ -20,8 +20,8 @@ needs_compiled = pytest.mark.skipif(
     not kernel.present() or not kernel.at_hand(), reason="the proofs are not compiled here: make coq"
 )
 SAME = (
-    ("dpboost:child_gain", "(count + regularisation)", "(regularisation + count)"),
-    ("inprivate:gain_range", "return 4 * records_changed(relation)", "return records_changed(relation) * 2 * 2"),
+    ("dpboost:leaf_sensitivity", "(2 + regularisation)", "(1 + regularisation + 1)"),
+    ("inprivate:curvature", "size * (2 - size)", "2 * size - size * size"),
     ("sgbdt:support_variance", "sigma_squared / (2 * r1)", "(sigma_squared / 2) / r1"),
 )
 """Edits that change no value."""

@@ -57,7 +57,7 @@ def test_a_run_that_fails_differs(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_coq_certifies_the_shares_that_a_run_declares_and_refuses_more_than_all() -> None:
     program, requests = PAPERS["dpboost"].text(PAPERS["dpboost"].run(50))
     assert program.startswith("train ")
-    whole = re.sub(r"runs := \[.*\] \|\}$", "runs := [[(1 # 2, 1); (1 # 2, 1)]] |}", requests.certified)
+    whole = re.sub(r"runs := \[.*\] \|\}\)$", "runs := [[(1 # 2, 1); (1 # 2, 1)]] |})", requests.certified)
     more = whole.replace("(1 # 2, 1)]]", "(4503599627370497 # 9007199254740992, 1)]]")
     assert whole != requests.certified and more != whole
     assert answers([requests.certified, whole, more]) == [True, True, False]
