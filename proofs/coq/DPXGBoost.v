@@ -1,5 +1,5 @@
 (** DP-XGBoost, repaired: histograms for candidates, splits, leaves, on secret Poisson samples of the records. *)
-From Coq Require Import List Arith Bool Reals Lra Lia Psatz.
+From Coq Require Import List Arith ZArith Bool Reals Lra Lia Psatz.
 From DP Require Import Program Bounds Privacy Sums.
 Import ListNotations.
 
@@ -75,7 +75,7 @@ Arguments tree_plan : clear implicits.
 (** ** The proof *)
 Open Scope R_scope.
 Section Run.
-Context {law : Law}.
+Context {noise : Additive}.
 Variables gridR grid_downR : R -> R.
 Local Hint Extern 0 (Num R) => exact (numR gridR grid_downR) : typeclass_instances.
 Let count_nonneg := @count_nonneg gridR grid_downR.
@@ -197,20 +197,20 @@ Proof.
   assert (H := padded_change (lambda P) (least P) (most_gradient P) (count X p) _ (fst (gh r)) Hlambda Hgradient least_ge N C B (proj1 Hr)).
   unfold count, X' in *. rewrite !sum_insert. fold X. rewrite !E. exact H.
 Qed.
-Lemma leaves_near s ls o : 0 < s -> near (leaf_change (most_gradient P) (least P) (lambda P) / s)
-    (product (noise1 s) (map (padded_leaf P gh X' ls) (nodes ls)) o) (product (noise1 s) (map (padded_leaf P gh X ls) (nodes ls)) o).
+Lemma leaves_change ls : sumR (fun k => Rabs (padded_leaf P gh X' ls k - padded_leaf P gh X ls k)) (nodes ls)
+  <= leaf_change (most_gradient P) (least P) (lambda P).
 Proof.
-  intro S. assert (I := Rinv_0_lt_compat s S). assert (L := leaf_change_pos). apply one_row with (k0 := node ls r).
-  - apply seq_NoDup.
-  - apply Rmult_le_pos; lra.
-  - intros. apply leaf_same. assumption.
-  - intros. apply noise_nonneg, S.
-  - apply noise_near; [assumption|]. apply Rmult_le_compat_r; [lra|]. apply leaf_moves.
+  assert (L := leaf_change_pos). eapply Rle_trans; [|apply one_pays with (k0 := node ls r) (ks := nodes ls); [apply seq_NoDup|left; exact L]].
+  induction (nodes ls) as [|k ks IH]; [simpl; lra|]. cbn [sumR fold_right]. unfold sumR in IH. apply Rplus_le_compat; [|exact IH].
+  destruct (Nat.eqb_spec k (node ls r)) as [->|N]; [apply leaf_moves|].
+  rewrite leaf_same by assumption. unfold Rminus. rewrite Rplus_opp_r, Rabs_R0. lra.
 Qed.
-Lemma bins_near s o : 0 < s -> near (INR (length (sketched P)) * most_hessian P / s)
-    (product (noise1 s) (map (bin gh X') (bins P)) o) (product (noise1 s) (map (bin gh X) (bins P)) o).
+Lemma leaf_elsewhere ls k : (k =? node ls r)%nat = false -> padded_leaf P gh X' ls k = padded_leaf P gh X ls k.
+Proof. intro H. apply leaf_same. intro E. rewrite E, Nat.eqb_refl in H. discriminate. Qed.
+Lemma one_leaf ls : sumR (fun k => if (k =? node ls r)%nat then 1 else 0) (nodes ls) <= INR 1.
+Proof. apply one_pays; [apply seq_NoDup|simpl; lra]. Qed.
+Lemma bins_change : sumR (fun c => Rabs (bin gh X' c - bin gh X c)) (bins P) <= INR (length (sketched P)) * most_hessian P.
 Proof.
-  intro S. apply noises_near; [assumption|]. apply Rmult_le_compat_r; [left; apply Rinv_0_lt_compat; assumption|].
   unfold bins. clear Hsketched. induction (sketched P) as [|f fs IH]; [simpl; lra|].
   cbn [flat_map length]. rewrite sumR_app, S_INR, sumR_map.
   assert (O : sumR (fun x => Rabs (where_ X' (fun r => f r =? x)%nat (fun r => snd (gh r)) - where_ X (fun r => f r =? x)%nat (fun r => snd (gh r)))) (seq 0 (width P))
@@ -220,6 +220,16 @@ Proof.
     destruct (Nat.eqb_spec k (f r)); [f_equal; ring|]. rewrite Rplus_0_r. unfold Rminus. rewrite Rplus_opp_r. apply Rabs_R0. }
   destruct Hr as (_ & H & _). rewrite Rabs_right in O by lra.
   rewrite Rmult_plus_distr_r, Rmult_1_l, Rplus_comm. apply Rplus_le_compat; [exact IH|]. eapply Rle_trans; [exact O|apply H].
+Qed.
+Lemma bin_elsewhere (c : (record R -> nat) * nat) : (fst c r =? snd c)%nat = false -> bin gh X' c = bin gh X c.
+Proof. intro H. unfold bin, X'. rewrite sum_insert, H. fold X. apply Rplus_0_r. Qed.
+Lemma one_bin_each : sumR (fun c : (record R -> nat) * nat => if (fst c r =? snd c)%nat then 1 else 0) (bins P) <= INR (length (sketched P)).
+Proof.
+  unfold bins. clear Hsketched. induction (sketched P) as [|f fs IH]; [simpl; lra|].
+  cbn [flat_map length]. rewrite sumR_app, S_INR, sumR_map. cbn [fst snd].
+  assert (O := one_pays 1 (f r) (seq 0 (width P)) (seq_NoDup _ _) Rle_0_1).
+  rewrite (sumR_ext (fun k => if (f r =? k)%nat then 1 else 0) (fun k => if (k =? f r)%nat then 1 else 0)); [lra|].
+  intro k. rewrite Nat.eqb_sym. reflexivity.
 Qed.
 End Tree.
 
@@ -249,15 +259,24 @@ Proof. intro E. rewrite histogram_scale_R. apply Rdiv_lt_0_compat; [apply Rmult_
 Lemma histogram_cost e : 0 < e -> INR (length (sketched P)) * most_hessian P / histogram_scale P e = e / m.
 Proof. intro E. rewrite histogram_scale_R. assert (H := histogram_pos). assert (M := m_pos). field. assert (I := INR_pos _ Hsketched). lra. Qed.
 
-Lemma boost_tree_near gh X1 r X2 options last f k k' : Forall (fine gh) (X1 ++ X2) -> fine gh r -> 0 < last ->
+(** What noise must pay: a change of one leaf, and of one bin of each feature, by the sensitivity. *)
+Definition leaf_budget e := exists p, In p (plans P) /\ leaf_eps p = e.
+Definition sketch_budget e := exists p, In p (plans P) /\ sketch_eps p = Some e.
+Definition leaves_pay := forall e gh X1 r X2 ls o, leaf_budget e -> 0 < e -> Forall (fine gh) (X1 ++ X2) -> fine gh r ->
+  near (e / m) (product (noise1 (leaves_scale P e)) (map (padded_leaf P gh (X1 ++ r :: X2) ls) (nodes ls)) o)
+    (product (noise1 (leaves_scale P e)) (map (padded_leaf P gh (X1 ++ X2) ls) (nodes ls)) o).
+Definition bins_pay := forall e gh X1 r X2 o, sketch_budget e -> 0 < e -> Forall (fine gh) (X1 ++ X2) -> fine gh r ->
+  near (e / m) (product (noise1 (histogram_scale P e)) (map (bin gh (X1 ++ r :: X2)) (bins P)) o)
+    (product (noise1 (histogram_scale P e)) (map (bin gh (X1 ++ X2)) (bins P)) o).
+Hypotheses (Hleaves : leaves_pay) (Hbins : bins_pay).
+Lemma boost_tree_near gh X1 r X2 options last f k k' : Forall (fine gh) (X1 ++ X2) -> fine gh r -> leaf_budget last -> 0 < last ->
   (forall t, close f (k t) (k' t)) -> forall es, Forall (fun e => 0 < e) es -> forall ls,
   close ((sumR (fun e => e) es + last) / m + f)
     (boost_tree P gh (X1 ++ r :: X2) options last es ls k) (boost_tree P gh (X1 ++ X2) options last es ls k').
 Proof.
-  intros HX Hr L K. assert (M := m_pos). induction 1 as [|e es E _ IH]; intro ls; cbn [boost_tree].
+  intros HX Hr LB L K. assert (M := m_pos). induction 1 as [|e es E _ IH]; intro ls; cbn [boost_tree].
   - eapply close_weaken; [|right; simpl; rewrite Rplus_0_l; reflexivity].
-    apply close_noise; [|intro; apply K]. intro o. rewrite <- leaves_cost by assumption.
-    apply leaves_near; auto using leaves_scale_pos.
+    apply close_noise; [|intro; apply K]. intro o. apply Hleaves; assumption.
   - eapply close_weaken; [apply close_choose with (e := e / m); [|intro; apply IH]|right; simpl; field; lra].
     intro i. rewrite <- level_cost. apply gains_near; try assumption. left. apply level_slope_pos, E.
 Qed.
@@ -268,13 +287,15 @@ Proof.
   - apply close_noise; [|intro; apply K]. intro o. apply near_refl; [lra|]. apply product_nonneg. intros. apply noise_nonneg, leaves_scale_pos, L.
   - apply close_choose; [|intro; apply IH]. intro i. apply near_refl; [lra|]. apply product_nonneg. intros. apply choose1_nonneg.
 Qed.
-Lemma whole_tree_near gh X1 r X2 number p f k k' : Forall (fine gh) (X1 ++ X2) -> fine gh r -> valid_plan p ->
+Lemma whole_tree_near gh X1 r X2 number p f k k' : Forall (fine gh) (X1 ++ X2) -> fine gh r -> In p (plans P) -> valid_plan p ->
   (forall t, close f (k t) (k' t)) ->
   close (plan_cost p / m + f) (whole_tree P gh (X1 ++ r :: X2) number p k) (whole_tree P gh (X1 ++ X2) number p k').
 Proof.
-  intros HX Hr (S & L & E) K. assert (M := m_pos). unfold whole_tree, plan_cost. destruct (sketch_eps p) as [e|].
+  intros HX Hr HI (S & L & E) K. assert (M := m_pos). assert (LB : leaf_budget (leaf_eps p)) by (exists p; auto).
+  assert (SB : forall e, sketch_eps p = Some e -> sketch_budget e) by (intros e H; exists p; auto).
+  unfold whole_tree, plan_cost. destruct (sketch_eps p) as [e|].
   - eapply close_weaken; [apply close_noise with (e := e / m); [|intro; apply boost_tree_near; eassumption]|right; field; lra].
-    intro o. rewrite <- histogram_cost by auto. apply bins_near; auto using histogram_scale_pos.
+    intro o. apply Hbins; auto.
   - eapply close_weaken; [apply boost_tree_near; eassumption|right; field; lra].
 Qed.
 Lemma whole_tree_same gh X number p f k k' : valid_plan p -> (forall t, close f (k t) (k' t)) ->
@@ -312,21 +333,21 @@ Proof.
 Qed.
 Section Record.
 Variables (D1 : list (record R)) (r : record R) (D2 : list (record R)).
-Lemma boost_near y f k k' : 0 <= f -> close f k k' -> forall ps, Forall valid_plan ps -> forall number ts,
-  close (sumR tree_cost ps + f) (boost P y (D1 ++ r :: D2) ps number ts k) (boost P y (D1 ++ D2) ps number ts k').
+Lemma boost_near y f k k' : 0 <= f -> close f k k' -> forall ps, Forall valid_plan ps ->
+  (forall p, In p ps -> In p (plans P)) -> forall number ts, close (sumR tree_cost ps + f) (boost P y (D1 ++ r :: D2) ps number ts k) (boost P y (D1 ++ D2) ps number ts k').
 Proof.
-  intros F K. induction 1 as [|p ps V VS IH]; intros number ts; cbn [boost].
+  intros F K. induction 1 as [|p ps V VS IH]; intros HI number ts; cbn [boost].
   - eapply close_weaken; [apply K|simpl; lra].
   - rewrite !app_length. cbn [length]. eapply close_weaken; [|right; symmetry; apply Rplus_assoc].
     intro t. cbn [density]. apply (expect_sampled (rate P) (plan_cost p / m)); [assumption|apply plan_cost_pos, V| |].
     all: intros a1 a2 L1 L2; destruct (combine_insert D1 r D2 a1 0%nat a2 L1) as [E1 E2];
       destruct (combine_insert D1 r D2 a1 1%nat a2 L1) as [E3 _]; rewrite ?E1, ?E2, ?E3, rows_insert, rows_app, !filter_app; cbn [Nat.eqb app filter].
-    + assert (T : forall u, close (sumR tree_cost ps + f) (boost P y (D1 ++ r :: D2) ps (S number) (ts ++ [u]) k) (boost P y (D1 ++ D2) ps (S number) (ts ++ [u]) k')) by (intro; apply IH).
+    + assert (T : forall u, close (sumR tree_cost ps + f) (boost P y (D1 ++ r :: D2) ps (S number) (ts ++ [u]) k) (boost P y (D1 ++ D2) ps (S number) (ts ++ [u]) k')) by (intro; apply IH; intros q Q; apply HI; right; exact Q).
       destruct (kept P y ts r) eqn:U; cbn [app].
-      * refine (whole_tree_near (both P y ts) _ r _ number p _ _ _ _ _ V T t); [rewrite <- filter_app; apply kept_all|apply kept_fine, U].
+      * refine (whole_tree_near (both P y ts) _ r _ number p _ _ _ _ _ (HI p (or_introl eq_refl)) V T t); [rewrite <- filter_app; apply kept_all|apply kept_fine, U].
       * eapply close_weaken; [apply whole_tree_same; [exact V|exact T]|].
         rewrite <- (Rplus_0_l (sumR tree_cost ps + f)) at 1. apply Rplus_le_compat_r, plan_cost_pos, V.
-    + refine (whole_tree_same (both P y ts) _ number p _ _ _ V _ t). intro; apply IH.
+    + refine (whole_tree_same (both P y ts) _ number p _ _ _ V _ t). intro; apply IH; intros q Q; apply HI; right; exact Q.
 Qed.
 Lemma costs_nonneg ps : Forall valid_plan ps -> 0 <= sumR tree_cost ps.
 Proof. induction 1 as [|p ps V _ IH]; cbn [sumR fold_right]; [lra|]. apply Rplus_le_le_0_compat; [apply tree_cost_nonneg, V|exact IH]. Qed.
@@ -336,17 +357,17 @@ Lemma heads_near ys : close (INR (length ys) * sumR tree_cost (plans P)) (all_he
 Proof.
   assert (C := sum_costs_nonneg). induction ys as [|y ys IH]; cbn [all_heads length].
   - simpl. rewrite Rmult_0_l. apply close_done. lra.
-  - eapply close_weaken; [apply boost_near; [|exact IH|assumption]|rewrite S_INR; lra]. apply Rmult_le_pos; [apply pos_INR|assumption].
+  - eapply close_weaken; [apply boost_near; [|exact IH|assumption|trivial]|rewrite S_INR; lra]. apply Rmult_le_pos; [apply pos_INR|assumption].
 Qed.
 End Record.
 
-Theorem add_remove : touched P = 1%nat -> forall D1 r D2,
+Lemma add_remove_noise : touched P = 1%nat -> forall D1 r D2,
   close (INR (length (heads P)) * sumR (fun p => amplified (rate P) (plan_cost p)) (plans P)) (dpxgboost P (D1 ++ r :: D2)) (dpxgboost P (D1 ++ D2)).
 Proof.
   intros T D1 r D2. eapply close_weaken; [apply heads_near|]. right. f_equal. apply sumR_ext. intro p. unfold tree_cost, m. rewrite T.
   simpl INR. f_equal. field.
 Qed.
-Theorem replace_one : touched P = 2%nat -> rate P = 1 -> forall D1 r r' D2,
+Lemma replace_one_noise : touched P = 2%nat -> rate P = 1 -> forall D1 r r' D2,
   close (INR (length (heads P)) * sumR plan_cost (plans P)) (dpxgboost P (D1 ++ r :: D2)) (dpxgboost P (D1 ++ r' :: D2)).
 Proof.
   intros T W D1 r r' D2.
@@ -357,6 +378,79 @@ Proof.
   rewrite H, Rmult_plus_distr_l. eapply close_trans; [apply heads_near|apply close_sym, heads_near].
 Qed.
 End Run.
+
+(** ** The theorems: noise that pays for any change, and discrete noise of values that are first rounded to its grid *)
+Section Theorems.
+Variables gridR grid_downR : R -> R.
+Local Hint Extern 0 (Num R) => exact (numR gridR grid_downR) : typeclass_instances.
+Variable P : settings R.
+Hypotheses (Hlambda : 0 < lambda P) (Hgradient : 0 < most_gradient P) (Hratio : 0 < ratio P) (Hleast : exists m, (1 <= m)%nat /\ least P = INR m)
+  (Htouched : (1 <= touched P)%nat) (Hsketched : (1 <= length (sketched P))%nat) (Hhessian : 0 < most_hessian P)
+  (Hrate : 0 <= rate P <= 1) (Hplans : Forall valid_plan (plans P)).
+(** What is assumed about a record's contribution. *)
+Hypothesis Hcontribution : forall s y, let (g, h) := contribution P s y in
+  Rabs g <= most_gradient P -> 0 <= h <= most_hessian P /\ Rabs g <= (if newton P then h else 1) * ratio P.
+Section AnyLaw.
+Context {law : Law}.
+Lemma law_leaves : leaves_pay gridR grid_downR P.
+Proof.
+  intros e gh X1 r X2 ls o B E HX Hr. assert (S : 0 < leaves_scale P e) by (apply leaves_scale_pos; assumption).
+  rewrite <- (leaves_cost gridR grid_downR) by assumption. apply noises_near; [exact S|].
+  apply Rmult_le_compat_r; [left; apply Rinv_0_lt_compat, S|]. apply leaves_change; assumption.
+Qed.
+Lemma law_bins : bins_pay gridR grid_downR P.
+Proof.
+  intros e gh X1 r X2 o B E HX Hr. assert (S : 0 < histogram_scale P e) by (apply histogram_scale_pos; assumption).
+  rewrite <- (histogram_cost gridR grid_downR) by assumption. apply noises_near; [exact S|].
+  apply Rmult_le_compat_r; [left; apply Rinv_0_lt_compat, S|]. apply bins_change; assumption.
+Qed.
+Theorem add_remove : touched P = 1%nat -> forall D1 r D2,
+  close (INR (length (heads P)) * sumR (fun p => amplified (rate P) (plan_cost p)) (plans P)) (dpxgboost P (D1 ++ r :: D2)) (dpxgboost P (D1 ++ D2)).
+Proof. apply add_remove_noise; auto using law_leaves, law_bins. Qed.
+Theorem replace_one : touched P = 2%nat -> rate P = 1 -> forall D1 r r' D2,
+  close (INR (length (heads P)) * sumR plan_cost (plans P)) (dpxgboost P (D1 ++ r :: D2)) (dpxgboost P (D1 ++ r' :: D2)).
+Proof. apply replace_one_noise; auto using law_leaves, law_bins. Qed.
+End AnyLaw.
+Section OnGrid.
+Variables (step wide : R -> R) (nearest : R -> R -> R).  (* of the scale *)
+Hypotheses (Hstep : forall b, 0 < step b) (Hwide : forall b, 0 < b -> 0 < wide b)
+  (Hplaces : forall b x, exists n : Z, nearest b x = IZR n * step b)
+  (Hnearest : forall b x x', Rabs (nearest b x - nearest b x') <= Rabs (x - x') + step b).
+(** The noise is as wide as the largest change of values on the grid over the budget of the release. *)
+Definition wide_enough (b e change : R) (each : nat) :=
+  step b * IZR (Int_part (INR (touched P) * change / step b + INR (touched P * each))) / e <= wide b.
+Hypotheses (Hleaves : forall e, leaf_budget P e -> wide_enough (leaves_scale P e) e (leaf_change (most_gradient P) (least P) (lambda P)) 1)
+  (Hbins : forall e, sketch_budget P e -> wide_enough (histogram_scale P e) e (INR (length (sketched P)) * most_hessian P) (length (sketched P))).
+Let noise := rounded_to step wide nearest Hstep Hwide.
+Lemma rounded_leaves : @leaves_pay noise gridR grid_downR P.
+Proof.
+  intros e gh X1 r X2 ls o B E HX Hr.
+  apply rounded_to_near with (hit := fun k => (k =? node ls r)%nat) (each := 1%nat) (change := leaf_change (most_gradient P) (least P) (lambda P)); auto.
+  - apply leaves_scale_pos; assumption.
+  - apply Hleaves, B.
+  - intros k H. apply leaf_elsewhere, H.
+  - apply one_leaf.
+  - apply leaves_change; assumption.
+Qed.
+Lemma rounded_bins : @bins_pay noise gridR grid_downR P.
+Proof.
+  intros e gh X1 r X2 o B E HX Hr.
+  apply rounded_to_near with (hit := fun c : (record R -> nat) * nat => (fst c r =? snd c)%nat) (each := length (sketched P))
+    (change := INR (length (sketched P)) * most_hessian P); auto.
+  - apply histogram_scale_pos; assumption.
+  - apply Hbins, B.
+  - intros c H. apply bin_elsewhere, H.
+  - apply one_bin_each; assumption.
+  - apply bins_change; assumption.
+Qed.
+Theorem add_remove_on_grid : touched P = 1%nat -> forall D1 r D2,
+  @close noise (INR (length (heads P)) * sumR (fun p => amplified (rate P) (plan_cost p)) (plans P)) (dpxgboost P (D1 ++ r :: D2)) (dpxgboost P (D1 ++ D2)).
+Proof. apply add_remove_noise; auto using rounded_leaves, rounded_bins. Qed.
+Theorem replace_one_on_grid : touched P = 2%nat -> rate P = 1 -> forall D1 r r' D2,
+  @close noise (INR (length (heads P)) * sumR plan_cost (plans P)) (dpxgboost P (D1 ++ r :: D2)) (dpxgboost P (D1 ++ r' :: D2)).
+Proof. apply replace_one_noise; auto using rounded_leaves, rounded_bins. Qed.
+End OnGrid.
+End Theorems.
 
 (** ** What records contribute *)
 Lemma square_loss_contributes g : forall b, 0 < b -> Rabs g <= b -> 0 <= 1 <= 1 /\ Rabs g <= 1 * b.
