@@ -80,14 +80,13 @@ class Deployed:
         subprocess.run(command, env=self.environment, check=True, stdout=subprocess.DEVNULL)
 
     def kill_server(self) -> bool:
-        """SIGKILL of the ServerApp's process, found among those of the SuperLink's session."""
+        """SIGKILL of the ServerApp's process, the one that has this environment."""
         for place in Path("/proc").glob("[0-9]*"):
             try:
-                command = (place / "cmdline").read_bytes()
-                session = int((place / "stat").read_text().rpartition(")")[2].split()[3])
+                named, own = (place / "cmdline").read_bytes(), (place / "environ").read_bytes()
             except OSError:
                 continue
-            if b"flwr-serverapp" in command and session == self.link.pid:
+            if b"flwr-serverapp" in named and os.fsencode(self.environment["FLWR_HOME"]) in own:
                 os.kill(int(place.name), signal.SIGKILL)
                 return True
         return False
