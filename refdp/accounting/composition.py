@@ -304,6 +304,7 @@ def _window(parts: list[Part], masses: list[Array], tilt: float, log_scale: floa
     most = sum(count * (m.start + len(m.mass) - 1) for m, count in parts) * parts[0][0].step
     spread = _spread(parts, masses)
     shifts = math.sqrt(2 * WINDOW) / spread * np.array([0.3, 0.5, 0.7, 0.85, 1.0, 1.2, 1.6])
+    shifts = np.append(shifts, tilt * np.array([0.5, 0.9]))  # for rare losses far below, which the tilt makes rarer
     blocks = [(_blocks(m, mass), count) for (m, count), mass in zip(parts, masses, strict=True)]
     highs, lows, tops = [most], [least], [-math.inf]
     ups = sum((count * _log_means(mass, shifts, ends[1]) for (mass, ends), count in blocks), np.zeros_like(shifts))
