@@ -1,0 +1,117 @@
+"""Mutants of the prove reading itself: each drops one of its checks, and a leaking text is then taken for private.
+
+With every check in its place none of these texts is proved, so that a reading that loses one of them fails a test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from refdp.prove import loops, reading, releases, symbols
+from refdp.prove.loops import Loop
+from tests.mutants.harness import Mutant, edit
+from tests.prove.attacks import ATTACKS, SMALL, paper_of
+from tests.prove.further import FURTHER
+from tests.prove.mutants import NEW
+from tests.prove.test_loops import LATE
+from tests.prove.test_loops import ONE as LONG
+
+
+class Engine(NamedTuple):
+    """What is dropped: (owner, name, what takes its place) each, and the paper, text and settings that show it."""
+
+    what: str
+    drops: tuple[tuple[Any, str, Any], ...]
+    paper: str
+    text: Mutant
+    settings: dict[str, Any]
+
+
+def _nothing(*_: Any, **__: Any) -> Iterator[Any]:
+    yield from ()
+
+
+def _attack(name: str) -> tuple[str, Mutant, dict[str, Any]]:
+    mutant = next(one for one in ATTACKS if one.name == name)
+    return paper_of(mutant), mutant, SMALL[paper_of(mutant)]
+
+
+def _of(paper: str, name: str) -> tuple[str, Mutant, dict[str, Any]]:
+    mutant = next(one for one in (*NEW[paper], *FURTHER[paper]) if one.name == name)
+    return paper, mutant, SMALL.get(paper, {"rounds": 1, "owners": 1, "depth": 2, "target": "regression"})
+
+
+def _late(name: str) -> tuple[str, Mutant, dict[str, Any]]:
+    what, path, replacement, settings = next(one for one in LATE if one[0] == name)
+    paper = path.partition(":")[0].rpartition(".")[2]
+    return paper, Mutant(what, {path: replacement}, "", settings), {**LONG[paper], "noise": "floating"}
+
+
+class _Ignored:
+    """A list that keeps nothing, such as of what was raised."""
+
+    def __get__(self, *_: Any) -> list[Any]:
+        return []
+
+
+def _always(*_: Any, **__: Any) -> bool:
+    return True
+
+
+def _same_world(self: Any, one: Any) -> Any:
+    """The second neighbour is the first one: no record differs."""
+    self.sums[one] = None
+    return (common := self.reader.common(one)), common
+
+
+INVERSE = Mutant(
+    "leaves are inverse counts, infinite where there is no record",
+    {"refdp.papers.dpboost:train_single_tree": edit(("value = np.clip(value, -clip, clip)", "value = 0.1 / count"))},
+    "",
+    {},
+)
+OUTSIDE = Mutant(
+    "sums of all records are released at the price of a sample",
+    {"refdp.papers.sgbdt:grow": edit(
+        ("        with curator.subsample(",
+         '        everybody = values(population.ask(Leaves(("g", "h"))))[0].T\n        with curator.subsample('),
+        ('curator.release_sum("leaves", charge, population, Leaves(("g", "h")), lambda sums: sums[0].T)',
+         'curator.release("leaves", charge, everybody)'))}, "", {})  # fmt: skip
+ENGINE: tuple[Engine, ...] = (
+    Engine("no obligation has to be refuted", ((releases, "_must", _nothing),),
+           *_of("dpboost", "leaves are released before clipping, and clipped then")),
+    Engine("both neighbours are the same", ((symbols.World, "pair", _same_world),),
+           *_of("dpboost", "leaves are released before clipping, and clipped then")),
+    Engine("no release is checked", ((reading, "check", _nothing),), *_of("fedgbdt", "statistics twice their bound")),
+    Engine("divisors may be 0", ((releases, "divisors", lambda _: []),), "dpboost", INVERSE, SMALL["dpboost"]),
+    Engine("releases are about whoever they are about", ((releases, "_scoped", _nothing),),
+           "sgbdt", OUTSIDE, SMALL["sgbdt"]),
+    Engine("a record decides any number of choices", ((releases, "_rows", _nothing),),
+           *_attack("two choices at the price of one")),
+    Engine("the cost of all releases is not compared", ((reading, "_overspent", _nothing),),
+           *_of("dpboost", "Alg. 1, l. 1: leaves get the whole of a tree's budget")),
+    Engine("the model is not looked at", ((reading, "plainly", _nothing),), *_attack("a function in the model")),
+    Engine("what is kept beside the model is not looked at",
+           ((reading, "kept_beside", _nothing), (reading, "hides", lambda _: False)),
+           *_attack("an attribute of a function")),
+    Engine("`train` may be anything", ((reading, "calls_train_on", _always),),
+           *_attack("`train` looks at the records first")),
+    Engine("how long released values are is that of the example", ((symbols.Known, "_fixed", lambda _: None),),
+           *_attack("as many releases as released values say")),
+    Engine("functions of released values may hold anything", ((symbols, "holds", lambda _: False),),
+           *_attack("a function along released values that releases")),
+    Engine("names may be anything", ((reading, "_named", lambda _: None),), *_attack("a step is named by a sum")),
+    Engine("texts may ask who answers", ((reading, "peeks", lambda _: []),),
+           *_attack("an attribute that only arrays have")),
+    Engine("handled errors are forgotten",
+           ((symbols.Unmodelled, "raised", _Ignored()), (reading, "peeks", lambda _: [])),
+           *_attack("errors are suppressed")),
+    Engine("all states of rounds are equal",
+           ((Loop, "_state", lambda *_: None), (loops, "abstract", lambda _: None)),
+           *_late("a count of rounds beside the loop")),
+    Engine("texts may keep a state beside local names",
+           ((loops, "form_of", lambda *_: loops.Form(frozenset({"trees"}), frozenset())),
+            (reading, "hides", lambda _: False)),
+           *_late("a count of rounds in a list")),
+)  # fmt: skip

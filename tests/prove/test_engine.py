@@ -1,0 +1,24 @@
+"""Mutants of the prove reading: what is left without one of its checks takes a leaking text for private."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("z3", reason="the extra proofs is not installed")
+pytest.importorskip("cvc5", reason="the extra proofs is not installed")
+
+from refdp.prove.asking import Solvers
+from tests.mutants.harness import applied
+from tests.prove.engine import ENGINE, Engine
+from tests.prove.page import hasty, read
+
+
+@pytest.mark.statistics  # half a minute in all
+@pytest.mark.parametrize("mutant", ENGINE, ids=lambda mutant: mutant.what)
+def test_a_check_of_the_reading_that_is_dropped_shows(mutant: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = {**mutant.settings, **mutant.text.settings}
+    with applied(mutant.text.patches), hasty(1500):  # type: ignore[arg-type]
+        assert read(mutant.paper, settings, Solvers(), briefly=True).verdict == "NOT PROVED"
+        for owner, name, dropped in mutant.drops:
+            monkeypatch.setattr(owner, name, dropped)
+        assert read(mutant.paper, settings, Solvers(), briefly=True).verdict == "PROVED"
