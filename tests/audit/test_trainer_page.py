@@ -37,7 +37,7 @@ half = summed(1.0)
 
 
 def page(train: Any) -> tuple[str, Any]:
-    report = refdp.audit_trainer(train, SCHEMA, 1.0, pairs=4, steps=0)
+    report = refdp.audit_trainer(train, SCHEMA, 1.0, pairs=2, steps=0, counts=(1, 5))
     return html.unescape(trainer_page("mine:train", train, report, "refdp audit --trainer mine:train").html()), report
 
 
@@ -63,7 +63,7 @@ def test_without_a_violation_the_page_says_what_was_looked_at() -> None:
 def test_the_command_line_writes_the_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("matplotlib")
     (tmp_path / "schema.json").write_text(json.dumps({"age": [0, 100], "income": [-2, 2]}))
-    options = ["--schema", str(tmp_path / "schema.json"), "--epsilon", "1", "--pairs", "2", "--json"]
+    options = ["--schema", str(tmp_path / "schema.json"), "--epsilon", "1", "--pairs", "1", "--json"]
     target = tmp_path / "page.html"
     name = "tests.audit.test_trainer_page:half"
     assert cli.run(["audit", "--trainer", name, *options, "--html", str(target)]) == 1
