@@ -36,6 +36,8 @@ def test_rows_against_replay() -> None:
     seen = row | {"replay": replayed, "black box": bound}
     missed = row | {"replay": replayed, "black box": bound | {"refuted": False, "lower": 0.2}}
     clean = row | {"replay": replayed | {"kinds": []}, "black box": None}
+    unstated = blackbox_against_replay.page([row | {"replay": replayed | {"loss": None}, "black box": bound}])
+    assert "| options | not stated | 4 | 1.5 |" in unstated
     text = blackbox_against_replay.page([seen, missed, clean])
     assert "violation in 2 of 3 variants; of these the black box sees 1." in text
     assert "| options | inf | 4 | 1.5 | 4,000 | 3 | 1,000 |" in text
