@@ -33,7 +33,7 @@ HEAD = """# The zoo of trainers
 
 Written by `python -m tests.audit.cheats`, which `make audits` runs; no figure is typed by hand. Every trainer is given
 to `refdp.audit_trainer`: {cheats} that cheat in {kinds} kinds of ways (up to 60 pairs and 96 in short, until the first
-violation), and {honest} correct ones (8 pairs and 8 in short): settings of five papers drawn at random,
+violation), and {honest} of {correct} correct ones (8 pairs and 8 in short): settings of five papers drawn at random,
 participants, mechanisms, foreign functions. {found} of the cheats were accused, {accused} of the correct ones.
 All took {seconds:.0f} seconds of processor time.
 
@@ -78,7 +78,7 @@ def write() -> bool:
     accused = [name for name in CORRECT if name in done and done[name]["kinds"]]
     run = [cheat for name, cheat in CHEATS.items() if name in done]
     head = HEAD.format(cheats=len(run), kinds=len({cheat.kind for cheat in run}), accused=len(accused),
-                       honest=sum(name in done for name in CORRECT), found=len(run) - len(missed),
+                       honest=sum(name in done for name in CORRECT), correct=len(CORRECT), found=len(run) - len(missed),
                        seconds=sum(found["seconds"] for found in done.values()))  # fmt: skip
     PAGE.write_text(head + "\n".join(rows) + "\n", encoding="utf-8")
     print("missed:", missed, "accused:", accused, file=sys.stderr)

@@ -25,7 +25,7 @@ def forget(name: str) -> None:
     (HERE / f"{name}.jsonl").unlink(missing_ok=True)
 
 
-def keep(name: str, key: str, **found: Any) -> None:
+def keep(name: str, key: str, /, **found: Any) -> None:
     """Append one result."""
     HERE.mkdir(exist_ok=True)
     with (HERE / f"{name}.jsonl").open("a", encoding="utf-8") as file:

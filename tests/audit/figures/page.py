@@ -14,7 +14,7 @@ PAGE = Path(__file__).parents[3] / "docs" / "audit-figures.md"
 HEAD = """# What audits were held against
 
 Written by `python -m tests.audit.figures` from the results that it keeps; no figure is typed by hand.
-`python -m tests.audit.cheats` audits the zoo of trainers.
+What cheats of every kind look like to an audit is on [the zoo of trainers](audit-zoo.md).
 """
 
 
