@@ -175,7 +175,7 @@ class _Through:
     def assign(self, request: Request) -> Any:
         """The owner's part of an assignment of all rows."""
         coins: Any = self.curator._ask(replace(self._own(request), size=self.total))
-        return coins[self.low : self.high]
+        return np.asarray(coins)[self.low : self.high]  # keyed coins are an array only when they are asked for one
 
     def _own(self, request: Request) -> Request:
         shift = 1000 * (self.position + 1)
