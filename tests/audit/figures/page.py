@@ -85,7 +85,8 @@ def _most(audits: int, alarms_seen: int) -> float:
 def _power(kept: dict[str, dict[str, Any]]) -> tuple[str, bool]:
     text = """## Power
 
-Cheats whose size is a setting, made smaller until the audit no longer names them at their cause (4 pairs, no search).
+Cheats whose size is a setting, made smaller until the audit no longer names them at their cause (4 pairs, 12 for
+secret samples, where a coin decides what shows; no search).
 
 | kind | size | smallest found | next, not found |
 |---|---|---|---|

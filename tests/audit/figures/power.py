@@ -115,7 +115,7 @@ KINDS: dict[str, Kind] = {
     "noise left out": Kind(lambda x: _released(Mixed(1.0 + x)), "share of draws without noise, about",
                            ("noise law", "noise scale")),
     "published object": Kind(_published, "relative change of the published number", ("published object",)),
-    "secret sample": Kind(_sampled, "share of the change that reaches those outside", ("block",)),
+    "secret sample": Kind(_sampled, "share of the change that reaches those outside", ("block",), pairs=12),
 }  # fmt: skip
 
 
