@@ -82,7 +82,7 @@ PROPOSITIONS = (
             (Follows(PLANNED), searched("dpboost", kind), ProgramProved("dpboost", kind)),
             (
                 *(f"dpboost/theorem-8-repaired-{relation}", f"composition/partition-{relation}", *COMPOSED),
-                f"dpboost/kernel{suffix}",
+                *(f"dpboost/kernel{suffix}", f"dpboost/kernel-grid{suffix}"),
                 *("composition/exponential-range", "composition/grid-sums"),
             ),
             "Gradients look at a record and released trees; a record is in one node of a level and in one leaf; the "
@@ -101,7 +101,7 @@ PROPOSITIONS = (
             (
                 *(f"dpxgboost/tree-repaired{suffix}", "dpxgboost/budget", *COMPOSED, "composition/exponential-range"),
                 *(sampling, f"dpxgboost/gradient-filter{suffix}", "composition/grid-sums"),
-                f"dpxgboost/kernel{suffix}",
+                *(f"dpxgboost/kernel{suffix}", f"dpxgboost/kernel-grid{suffix}"),
             ),
             "Trees follow each other and see released trees; the rows and columns of a tree are drawn without looking "
             "at values; counts that stop a node are released first.",
@@ -122,7 +122,7 @@ PROPOSITIONS = (
             (
                 *(f"inprivate/theorem-7-repaired{suffix}", f"composition/partition-{relation}", *COMPOSED),
                 *("composition/exponential-range", "inprivate/residuals-local", "composition/grid-sums"),
-                f"inprivate/kernel{suffix}",
+                *(f"inprivate/kernel{suffix}", f"inprivate/kernel-grid{suffix}"),
             ),
             "A turn's records are drawn without looking at values, and a record is used in one turn.",
         )

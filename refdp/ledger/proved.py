@@ -145,7 +145,7 @@ def cited(paper: str, params: Any, schema: Schema, further: tuple[Kept, ...] = (
     """
     if not type(params).__module__.startswith("refdp.papers.") or ".published." in type(params).__module__:
         return ()
-    found = list(_theorems(paper, params.relation))
+    found = list(_theorems(paper, params))
     results = [one for one in (*further, *kept()) if (one.paper, one.relation) == (paper, params.relation.value)]
     about = sorted(
         (_about(one, params, schema) for one in results), key=lambda one: (bool(one.stale), len(one.differs))
@@ -153,10 +153,13 @@ def cited(paper: str, params: Any, schema: Schema, further: tuple[Kept, ...] = (
     return (*found, *about[:1])
 
 
-def _theorems(paper: str, relation: Relation) -> Iterator[Cited]:
-    name = f"{paper}/kernel{SUFFIX[relation]}"
-    if name not in claims.everything():
+def _theorems(paper: str, params: Any) -> Iterator[Cited]:
+    """Of discrete noise the theorem that rounds to its grid, where the paper has one apart."""
+    names = [f"{paper}/kernel{part}{SUFFIX[params.relation]}" for part in ("-grid", "")]
+    known = [name for name in names if name in claims.everything()]
+    if not known:
         return
+    name = known[0] if getattr(params, "noise", "") == "discrete" else known[-1]
     claim = claims.get(name)
     says, _, left_out = claim.statement.partition(LEFT_OUT)
     proved = claim.verdict == "PROVED"
