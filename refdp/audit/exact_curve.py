@@ -52,7 +52,10 @@ class Outcomes(NamedTuple):
         return Outcomes(*both).merged()
 
     def curve(self) -> tuple[Floats, Floats]:
-        """False alarms (first called second) and misses of the best tests: corners of the convex curve from (0, 1)."""
+        """False alarms (first called second) and misses of the best tests: corners of the convex curve from (0, 1).
+
+        Shape (corners,) each.
+        """
         with np.errstate(divide="ignore", invalid="ignore"):
             order = np.argsort(np.log(self.first) - np.log(self.second), kind="stable")
         alarms, hits = (np.minimum(np.cumsum(np.append(0.0, mass[order])), 1.0) for mass in self)

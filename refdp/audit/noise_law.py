@@ -87,7 +87,7 @@ class Bet:
         return self.capital > math.log(tests / FALSE_ALARM)
 
     def add(self, mechanism: Any, value: Array, output: Array, index: Array | None) -> None:
-        """The draws of one release."""
+        """The draws of one release. Of any shape."""
         if isinstance(mechanism, Exponential):
             assert index is not None
             declared = mechanism.log_density(value, index)

@@ -114,7 +114,10 @@ def _allowed(length: int, tests: int) -> float:
 
 
 def departure(uniform: Floats, what: str, tests: int) -> Departure | None:
-    """Where the numbers are not uniform; None where nothing shows. tests: of the whole audit."""
+    """Where the numbers are not uniform; None where nothing shows. tests: of the whole audit.
+
+    numbers: shape (draws,).
+    """
     for k in LENGTHS:
         length = 2**k
         if length > len(uniform):
@@ -129,7 +132,7 @@ def departure(uniform: Floats, what: str, tests: int) -> Departure | None:
 
 
 def departures(groups: Iterable[tuple[str, Floats]], tests: int) -> Departure | None:
-    """The first of each group's law, and of the dependence of each draw on the one before it."""
+    """The first of each group's law, and of the dependence of each draw on the one before it. Shape (draws,) each."""
     for what, uniform in groups:
         later, earlier = uniform[1:], uniform[:-1]
         for named, numbers in (

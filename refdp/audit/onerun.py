@@ -127,6 +127,8 @@ def one_run_lower_bound(
     gives a number for every canary, the higher the likelier that it is in. share: of canaries that are guessed, to be
     fixed before looking. Error: as of `bound`. The bound is about add-remove neighbours, each canary being one record.
     Errors: InvalidParameter for a score of another length, or a share outside (0, 1].
+
+    records takes a mask, and score gives numbers, of shape (canaries,).
     """
     check_number("share", share, above=0, most=1)
     right, guesses = guessed(*coins_and_scores(train, records, score, canaries, seed), share)

@@ -78,7 +78,7 @@ class PermuteAndFlip:
         return float(table_divergence(log_p, log_q, log_p - log_q, order).sum())
 
     def observed_change(self, value: ArrayLike, other: ArrayLike, norm: Norm) -> float:
-        """As for the exponential mechanism."""
+        """As for the exponential mechanism. A number."""
         return Exponential(self.coefficient).observed_change(value, other, norm)
 
     def pure_cost(self, sensitivity: Sensitivity) -> float:

@@ -24,7 +24,10 @@ CORNER = 0.4
 
 
 def least(cost: tuple[str, float], alarms: Floats) -> Floats:
-    """Fewest misses at these false alarms that a cost allows: ("epsilon", pure) or ("mu", Gaussian)."""
+    """Fewest misses at these false alarms that a cost allows: ("epsilon", pure) or ("mu", Gaussian).
+
+    Of the shape of the false alarms.
+    """
     kind, size = cost
     if kind == "epsilon":
         return allowed(alarms, min(size, 700.0))
@@ -32,7 +35,10 @@ def least(cost: tuple[str, float], alarms: Floats) -> Floats:
 
 
 def corner(alarms: Floats, excess: Floats) -> tuple[float, float] | None:
-    """The false alarms to magnify: where the excess over what is allowed sits in one corner of the curve."""
+    """The false alarms to magnify: where the excess over what is allowed sits in one corner of the curve.
+
+    Shape (corners,) each.
+    """
     place = int(np.argmax(excess))
     if excess[place] <= SEEN:
         return None

@@ -30,7 +30,7 @@ class Place:
     log: Log = field(default_factory=Log)
 
     def answer(self, text: str) -> Sums:
-        """What a request in JSON asks for."""
+        """What a request in JSON asks for. Of the query's shape."""
         asked = Asked.from_json(text)
         return self.shard.answer(self.log.follow(asked), asked.query)
 

@@ -65,6 +65,8 @@ class Desk:
         """The sum over these partitions, each with its first slot; or how much of the log is known here.
 
         Errors: KeyError unless these are the partitions that are here.
+
+        Of the query's shape.
         """
         try:
             log = self._log.follow(asked)

@@ -198,6 +198,8 @@ class Participant:
 
         Errors: MessageError or InvalidParameter for a request that is not the next one of the plan or not as planned,
         JournalError for another request under a number that was answered. Nothing is answered then.
+
+        Of the query's shape.
         """
         body = json.loads(text)
         if not isinstance(body, dict) or set(body) != {"round", "asked"} or not isinstance(body["round"], int):

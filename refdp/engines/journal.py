@@ -126,11 +126,14 @@ class JournalledSource:
         self._before = ""
 
     def release(self, request: Request) -> Array:
-        """Noise of the release's own number. Errors: JournalError, OSError; nothing is released then."""
+        """Noise of the release's own number. Errors: JournalError, OSError; nothing is released then.
+
+        Of the request's shape.
+        """
         return self._once(request, lambda source: source.release(request))
 
     def draw(self, request: Request) -> Array:
-        """Public draws of their own number."""
+        """Public draws of their own number. Of the request's shape."""
         return self._once(request, lambda source: source.draw(request))
 
     def assign(self, request: Request) -> Coins:

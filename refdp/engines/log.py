@@ -194,7 +194,7 @@ class Shard:
         self._done = 0
 
     def answer(self, log: Sequence[Entry], query: Query) -> Sums:
-        """The sums of a query after this log, an extension or a part of the one before."""
+        """The sums of a query after this log, an extension or a part of the one before. Of the query's shape."""
         if self._host is None or len(log) < self._done:
             self._host, self._done = Memory(self._load()), 0
         for entry in log[self._done :]:

@@ -66,7 +66,10 @@ class Dataset:
         return tuple(name for name, source in self.sources.items() if source == "observed")
 
     def schema(self, allow_observed: bool = False) -> Schema:
-        """The public description. Domains read off the records are refused, or bring a PrivacyWarning if allowed."""
+        """The public description. Domains read off the records are refused, or bring a PrivacyWarning if allowed.
+
+        Errors: InvalidRecords for those that are refused.
+        """
         if self.observed:
             names = ", ".join(self.observed[:5]) + f" and {len(self.observed) - 5} more" * (len(self.observed) > 5)
             which = f"{self.name}: the bounds or categories of {names} were read off the records"
@@ -80,17 +83,20 @@ class Dataset:
         return make_records(self.schema(allow_observed), self.x, self.y)
 
     def columns(self) -> dict[str, NDArray[Any]]:
-        """Features by name: float64 for numeric ones, text (None where missing) for categorical ones."""
+        """Features by name: float64 for numeric ones, text (None where missing) for categorical ones.
+
+        Shape (rows,) each.
+        """
         return {f.name: _decoded(f, self.x[:, i]) for i, f in enumerate(self.features)}
 
     def labels(self) -> NDArray[Any]:
-        """The target as float64, or as class labels."""
+        """The target as float64, or as class labels. Shape (rows,)."""
         if isinstance(self.target, Interval):
             return self.y
         return np.array(self.target.values, dtype=object)[self.y.astype(np.intp)]
 
     def take(self, rows: NDArray[np.intp]) -> Dataset:
-        """The records at these positions."""
+        """The records at these positions. rows: shape (count,)."""
         return replace(self, x=self.x[rows], y=self.y[rows])
 
     def one_against_rest(self, label: str) -> Dataset:

@@ -139,7 +139,7 @@ def values_of(table: Table, domain: Feature) -> Floats:
 
 
 def read_json(path: Path) -> Any:
-    """The document in a JSON file, or InvalidRecords."""
+    """The document in a JSON file. Errors: InvalidRecords."""
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:

@@ -28,7 +28,7 @@ class Table:
     columns: dict[str, Column]
 
     def column(self, name: str) -> Column:
-        """The column of this name, or InvalidRecords."""
+        """The column of this name. Errors: InvalidRecords if there is none."""
         if name not in self.columns:
             raise InvalidRecords(f"{self.source}: no column {name!r}; it has {', '.join(self.columns)}")
         return self.columns[name]

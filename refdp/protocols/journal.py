@@ -104,7 +104,10 @@ class FileJournal(MemoryJournal, ChainedFile):
         return _Guarded(source, self)
 
     def division(self, request: Request, draw: Callable[[], Assigned]) -> NDArray[np.int64]:
-        """The division on file, else a new one, on the disk before it is used. Shape (records,)."""
+        """The division on file, else a new one, on the disk before it is used. Shape (records,).
+
+        Errors: JournalError for another law than that on file.
+        """
         self._divided = True
         size = int(np.prod(request.size))
         asked: dict[str, Any] = {"law": repr(request.law), "size": size}

@@ -77,7 +77,10 @@ class Loops:
         return iter(Loop(self, line, items, form, host))
 
     def length(self, value: Any) -> Any:
-        """How long something is; a list that rounds append to, as a number of the round."""
+        """How long something is; a list that rounds append to, as a number of the round.
+
+        Errors: Carried for a list that two loops append to.
+        """
         if type(value) is not list or not (self.active or self.ended):
             return len(value)
         growing = [loop for loop in self.active if any(value is one for one in loop.grown.values())]

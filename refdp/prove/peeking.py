@@ -82,7 +82,10 @@ def _found(tree: ast.Module) -> Iterator[tuple[int, str]]:
 
 
 def guarded(own: Any, name: str, allowed: set[str], problem: type[Exception]) -> Any:
-    """An attribute, for a text only one that the protocol has. To be called by `__getattribute__` alone."""
+    """An attribute, for a text only one that the protocol has. To be called by `__getattribute__` alone.
+
+    Errors: the given problem, for any other.
+    """
     if name not in allowed and from_text(2):
         raise problem(f"{name} of the population or the curator, which the text does not need:")
     return object.__getattribute__(own, name)

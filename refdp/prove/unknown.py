@@ -204,7 +204,7 @@ class Unknown(Host):
         self.accounts[self._output] = accounts._budget
 
     def select(self, scope: int, draw: Callable[[int], Members]) -> None:
-        """Attach secret coins: a record may be in any block."""
+        """Attach secret coins: a record may be in any block. Shape (records,)."""
         draw(0)
 
     def enter(self, scope: int, block: int) -> None:

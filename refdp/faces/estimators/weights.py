@@ -58,7 +58,10 @@ class WeighingClasses(Weighing):
 
 
 def class_weights(given: Mapping[Any, float] | None, classes: Any) -> Floats | None:
-    """One weight a class, the greatest 1. Errors: InvalidParameter for other classes or weights, or none above 0."""
+    """One weight a class, the greatest 1. Errors: InvalidParameter for other classes or weights, or none above 0.
+
+    Shape (classes,).
+    """
     if given is None:
         return None
     if not isinstance(given, Mapping):
@@ -79,7 +82,7 @@ def class_weights(given: Mapping[Any, float] | None, classes: Any) -> Floats | N
 
 
 def sample_weights(given: Any, rows: int) -> Floats | None:
-    """Errors: InvalidRecords for what is no list of so many numbers."""
+    """Errors: InvalidRecords for what is no list of so many numbers. Shape (rows,)."""
     if given is None:
         return None
     try:
