@@ -249,6 +249,10 @@ class Params:
         """Reasons, known from parameters alone, why no guarantee holds at all."""
         return ["the baseline np adds no noise: there is no privacy"] if self.scheme == "np" else []
 
+    def remarks(self) -> tuple[str, ...]:
+        """What a certificate says besides."""
+        return ()
+
 
 def plan(params: Params, schema: Schema, *, proved: bool = False) -> Plan:
     """Everything that `train` will release. proved: with the ledger's sensitivities instead of the declared ones."""
@@ -261,14 +265,7 @@ def certificate(params: Params, schema: Schema) -> Certificate:
     proved = plan(params, schema, proved=True)
     return issue("dpboost", claimed, plan(params, schema), proved, tuple(params.breaches()),
                  schema=schema, params=params, rests_on=(RUN[params.relation],),
-                 remarks=(COMPOSED,) if params.delta > 0 else ())  # fmt: skip
-
-
-COMPOSED = (
-    "epsilon at delta is the accountant's: selections of one range and noisy leaves in sequence cost what the worst "
-    "adaptive choices make of them (Dong, Durfee, Rogers 2020), trees on parts of the records what dominates them"
-)
-"""The note of a run with a delta."""
+                 remarks=params.remarks())  # fmt: skip
 
 
 # --- What a record contributes ----------------------------------------------------------------------------------------

@@ -59,6 +59,10 @@ class Params(dpboost.Params):
         super().__post_init__()
         check_number("delta", self.delta, least=0, below=1)
 
+    def remarks(self) -> tuple[str, ...]:
+        """How a delta is accounted."""
+        return (COMPOSED,) if self.delta > 0 else ()
+
     def tree_epsilon(self, schema: Schema) -> float:
         """Alg. 2, l. 2, of what the epsilons of all releases may add up to."""
         if self.delta == 0:
@@ -114,6 +118,13 @@ class Params(dpboost.Params):
         if self.candidates == "data":
             found.append("split candidates are values of the records (dpboost/candidates): outputs reveal them")
         return found
+
+
+COMPOSED = (
+    "epsilon at delta is the accountant's: selections of one range and noisy leaves in sequence cost what the worst "
+    "adaptive choices make of them (Dong, Durfee, Rogers 2020), trees on parts of the records what dominates them"
+)
+"""The note of a run with a delta."""
 
 
 @lru_cache(maxsize=64)
