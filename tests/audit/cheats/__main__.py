@@ -31,6 +31,14 @@ CORRECT = HONEST | DRAWN
 KEPT = "zoo"
 HEAD = """# The zoo of trainers
 
+**{found} of {cheats} trainers that cheat are accused, and {accused} of {honest} correct ones.**
+
+| question | answer |
+|---|---|
+| what cheats look like | the table below, by kind |
+| how small a violation is found | [figures about audits](audit-figures.md#power) |
+| what the words mean | [verdicts](verdicts.md) |
+
 Written by `python -m tests.audit.cheats`, which `make audits` runs; no figure is typed by hand. Every trainer is given
 to `refdp.audit_trainer`: {cheats} that cheat in {kinds} kinds of ways (up to 60 pairs and 96 in short, until the first
 violation), and {honest} of {correct} correct ones (8 pairs and 8 in short): settings of five papers drawn at random,

@@ -13,6 +13,14 @@ from tests.audit.test_plans import DELTA
 PAGE = Path(__file__).parents[3] / "docs" / "audit-figures.md"
 HEAD = """# What audits were held against
 
+**{verdict}**
+
+| question | answer |
+|---|---|
+| is an honest plan accused, and too little noise found | [composition with a delta](#composition-with-a-delta) |
+| how often is something correct accused | [false alarms](#false-alarms) |
+| how small a violation is found | [power](#power) |
+
 Written by `python -m tests.audit.figures` from the results that it keeps; no figure is typed by hand.
 What cheats of every kind look like to an audit is on [the zoo of trainers](audit-zoo.md).
 """
@@ -20,9 +28,13 @@ What cheats of every kind look like to an audit is on [the zoo of trainers](audi
 
 def write() -> bool:
     """Write the page; whether nothing that is kept is a false alarm or a miss."""
-    parts = [_plans(load("plans")), _alarms(load("alarms")), _power(load("power"))]
-    PAGE.write_text("\n".join([HEAD, *(text for text, _ in parts)]), encoding="utf-8")
-    return all(right for _, right in parts)
+    kept = [load(name) for name in ("plans", "alarms", "power")]
+    parts = [one(rows) for one, rows in zip((_plans, _alarms, _power), kept, strict=True)]
+    right = all(right for _, right in parts)
+    verdict = "nothing correct is accused, and every plan with too little noise is" if right else "some are wrong"
+    head = HEAD.format(verdict=f"Of {sum(map(len, kept))} audits that are kept, {verdict}.")
+    PAGE.write_text("\n".join([head, *(text for text, _ in parts)]), encoding="utf-8")
+    return right
 
 
 def _plans(kept: dict[str, dict[str, Any]]) -> tuple[str, bool]:
