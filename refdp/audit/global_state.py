@@ -36,7 +36,7 @@ def seeded(seed: int) -> None:
 def left_behind(thorough: bool = True) -> tuple[tuple[str, str], ...]:
     """Generators, settings, environment, threads, limits, modules and context variables, as lines of text.
 
-    thorough: whether modules, signals and limits of resources are looked at, which takes as long as many a run.
+    thorough: whether modules are looked at, which takes as long as many a run.
     """
     legacy = np.random.get_state()  # noqa: NPY002
     return (
@@ -55,21 +55,21 @@ def left_behind(thorough: bool = True) -> tuple[tuple[str, str], ...]:
         ("hooks", repr([_named(hook) for hook in (sys.excepthook, sys.displayhook, sys.unraisablehook)])),
         ("collector", repr((gc.get_threshold(), gc.get_debug()))),
         ("logging", repr((logging.root.level, logging.root.manager.disable))),
+        ("limits of resources", repr(_resources())),
+        ("handlers of signals", repr([(int(s), _named(signal.getsignal(s))) for s in sorted(signal.valid_signals())])),
         *(_thorough() if thorough else ()),
         *(("context variable", f"{held.name}: {view(value).lines}") for held, value in _context()),
     )
 
 
 def remember() -> None:
-    """What modules hold before any run: in a process of its own a run changes some of it, and that is looked at."""
-    if not _BEFORE:
-        _BEFORE.update({name: tuple(map(id, held.values())) for name, held in _holders()})
+    """What modules hold before a run: what differs after it, in a process of its own, is looked at."""
+    _BEFORE.clear()  # this process goes on between runs: a collector of garbage notes the time, say
+    _BEFORE.update({name: tuple(map(id, held.values())) for name, held in _holders()})
 
 
 def _thorough() -> Iterator[tuple[str, str]]:
-    """Signals, limits, plain values in every module that changed or was loaded since `remember`, classes of refdp."""
-    yield "limits of resources", repr(_resources())
-    yield "handlers of signals", repr([(int(s), _named(signal.getsignal(s))) for s in sorted(signal.valid_signals())])
+    """Plain values in every module that changed or was loaded since `remember`, classes of refdp."""
     for name, held in _holders():
         if _BEFORE.get(name) == tuple(map(id, held.values())):
             continue

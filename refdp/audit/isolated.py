@@ -46,8 +46,8 @@ WRITING = ("os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.symlink", "os.l
            "socket.connect", "socket.sendto", "socket.sendmsg", "socket.getaddrinfo", "sqlite3.connect")  # fmt: skip
 """Events of Python's audit hooks that something outside can see, besides files opened for writing."""
 Lines = tuple[tuple[str, str], ...]
-THOROUGH = 6
-"""Of so many first pairs, and of one in so many after them, all that modules hold is looked at."""
+FIRST, THOROUGH = 2, 6
+"""Of so many first pairs, and of one in so many of all, what every module holds is looked at."""
 _CHILD: list[bool] = []
 """Not empty in a child process."""
 
@@ -87,9 +87,14 @@ def observed(
     whose globals and classes are looked at besides the trainer's own.
     """
     _tidied_at_exit()
-    remember()
+    if _thorough(seed):
+        remember()
     own = (*watched, getattr(train, "__module__", "") or "")
     return _forked(lambda: run_here(train, records, source, relation, seed, before, own), relation)
+
+
+def _thorough(seed: int) -> bool:
+    return seed <= FIRST or seed % THOROUGH == 0
 
 
 @cache
@@ -127,7 +132,7 @@ def run_here(
             error = raised
         _last_words()
         state: Lines = (
-            *left_behind(thorough=seed <= THOROUGH or seed % THOROUGH == 0),
+            *left_behind(thorough=_thorough(seed)),
             ("numpy error state", numerics),
             *(line for name in watched for line in held_by(name)),
         )

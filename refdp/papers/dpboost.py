@@ -20,7 +20,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from decimal import Decimal, localcontext
 from fractions import Fraction
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -249,6 +249,10 @@ class Params:
         """Reasons, known from parameters alone, why no guarantee holds at all."""
         return ["the baseline np adds no noise: there is no privacy"] if self.scheme == "np" else []
 
+    def stated(self) -> dict[str, Any]:
+        """What a model says of its parameters."""
+        return asdict(self)
+
     def remarks(self) -> tuple[str, ...]:
         """What a certificate says besides."""
         return ()
@@ -314,7 +318,7 @@ def train_on(params: Params, schema: Schema, population: Population, curator: Cu
         population.tell(Begin(Contribution(params, schema), (output,)))
         with curator.step(f"score {output}"):
             results.append(train_ensembles(params, schema, candidates, population, curator))
-    return Model("dpboost", asdict(params), schema, tuple(results))
+    return Model("dpboost", params.stated(), schema, tuple(results))
 
 
 def train_ensembles(

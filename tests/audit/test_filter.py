@@ -141,6 +141,7 @@ def test_records_that_come_back_show_no_filter() -> None:
     assert returns.left == 1 and returns.refused(Relation.ADD_REMOVE, 0.5, 0.0) == 0
 
 
+@pytest.mark.statistics
 def test_a_filter_after_sampling_is_named() -> None:
     """A record that is not in the sample does not pay: what it contributes later depends on its coins."""
     chosen = params(trees=4, extra_trees=20, initial_share=0.0)

@@ -36,7 +36,7 @@ def mean(bound: float, scale: float, peek: bool = False) -> Any:
 
 @needs_fork
 def test_half_the_sensitivity_in_the_words_of_the_task() -> None:
-    graded = refdp.grade(mean(0.5, 1.0), SCHEMA, 1.0, "add-remove", pairs=12)
+    graded = refdp.grade(mean(0.5, 1.0), SCHEMA, 1.0, "add-remove", pairs=5)
     assert not graded.passed
     assert "release 'sum' changes by 1 between neighbours, declared 0.5" in graded.text
     assert "the whole run can reveal 1.5, the task allows 1" in graded.text

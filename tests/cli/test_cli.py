@@ -209,7 +209,7 @@ def test_the_audit_page_shows_each_violation(capsys: pytest.CaptureFixture[str])
     assert cli.run([*AUDIT, "--as-published"]) == 1
     page = capsys.readouterr().out
     assert "assignment at score 0/ensemble 0" in page
-    assert "declared 1.99" in page
+    assert "declared 1, observed 1.16743" in page and "cannot be replayed: no loss stated" in page
 
 
 # --- claims and account -----------------------------------------------------------------------------------------------
@@ -248,7 +248,10 @@ CANCER = ["train", "dpboost", "--data", "breast_cancer"]
         ([*CANCER, "--epsilon", "inf"], "epsilon = inf"),
         ([*CANCER, "--epsilon", "much"], "--epsilon"),
         (CANCER, "--epsilon"),
-        ([*CANCER, "--epsilon", "1", "--delta", "0.1"], "unknown setting 'delta' for dpboost"),
+        (
+            ["train", "inprivate", *CANCER[2:], "--epsilon", "1", "--delta", "0.1"],
+            "unknown setting 'delta' for inprivate",
+        ),
         ([*CANCER, "--epsilon", "1", "--relation", "sideways"], "'sideways' is not one of 'add-remove', 'replace-one'"),
         ([*CANCER, "--epsilon", "1", "--set", "leaves=3"], "unknown setting 'leaves' for dpboost: one of bins"),
         ([*CANCER, "--epsilon", "1", "--set", "leaves"], "--set 'leaves': key=value is needed"),

@@ -10,7 +10,7 @@ from benchmarks.layout import needed
 
 ROOT = Path(__file__).parents[2]
 ABOVE = ("refdp.faces", "refdp.io.datasets", "refdp.__main__", "refdp.audit", "refdp.testing", "refdp.protocols",
-         "refdp.conform", "refdp.engines", "refdp.pytest_plugin")  # fmt: skip
+         "refdp.conform", "refdp.engines", "refdp.prove", "refdp.pytest_plugin")  # fmt: skip
 
 
 def imported(source: str) -> Iterator[str]:

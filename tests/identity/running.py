@@ -41,7 +41,9 @@ def params_of(paper: str, given: dict[str, Any]) -> Any:
 
 def readings(paper: str) -> dict[str, Any]:
     """The settings that only the paper as printed has, with their defaults."""
-    own = {field.name for field in fields(public(paper, "Params"))}
+    own = {field.name for field in fields(public(paper, "Params"))} | {
+        "delta"
+    }  # no reading; stated where it is above 0
     return {field.name: field.default for field in fields(published.module(paper).Params) if field.name not in own}
 
 

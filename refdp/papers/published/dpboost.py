@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Literal
+from typing import Any, Literal
 
 from refdp.accounting import calibrate
 from refdp.checks import check_number
@@ -58,6 +58,10 @@ class Params(dpboost.Params):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_number("delta", self.delta, least=0, below=1)
+
+    def stated(self) -> dict[str, Any]:
+        """A delta only where there is one: equal runs have equal models."""
+        return {name: value for name, value in super().stated().items() if name != "delta" or value > 0}
 
     def remarks(self) -> tuple[str, ...]:
         """How a delta is accounted."""
