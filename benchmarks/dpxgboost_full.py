@@ -2,7 +2,7 @@
 
 Both synthetic tasks of the paper at their full size, by the laws of scikit-learn's generators: the columns that matter
 come from them, the others are standard normal, as there. No table of floats is ever held; the codes take 400 MB.
-One line of JSON a run goes to results/dpxgboost_full.jsonl, which docs/dpxgboost.md shows.
+One line of JSON a run goes to benchmarks/reproduce/kept/dpxgboost_full.jsonl, which docs/dpxgboost.md shows.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from refdp.papers import dpxgboost
 from refdp.privacy.curator import Curator
 from refdp.privacy.sources import SampleSource
 
-FILE = Path(__file__).parents[1] / "results" / "dpxgboost_full.jsonl"
+FILE = Path(__file__).parent / "reproduce" / "kept" / "dpxgboost_full.jsonl"
 ROWS, COLUMNS, TEST = 1_000_000, 400, 200_000
 MINIMUM = 500
 

@@ -5,7 +5,7 @@
 Dense and sparse, each in a process of its own, on the same seed; models must be equal to the last bit. "2 bins" uses
 the public knowledge that columns are binary; with 64 bins a column most time goes into candidates, not into records.
 Memory is the peak of what training allocates, the records handed over included, from a second, traced run. Writes
-results/dpxgboost_sparse.json, which docs/dpxgboost.md shows.
+benchmarks/reproduce/kept/dpxgboost_sparse.json, which docs/dpxgboost.md shows.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from refdp.privacy.curator import Curator
 from refdp.privacy.events import Relation
 from refdp.privacy.sources import SampleSource
 
-FILE = Path(__file__).parents[1] / "results" / "dpxgboost_sparse.json"
+FILE = Path(__file__).parent / "reproduce" / "kept" / "dpxgboost_sparse.json"
 ROWS, COLUMNS, FILLED = 50_000, 300, 0.04
 SCHEMA = Schema(tuple(Numeric(f"x{i}", 0.0, 1.0) for i in range(COLUMNS)), Classes(("no", "yes")))
 RATES = (1.0, 0.1)

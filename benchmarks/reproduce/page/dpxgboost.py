@@ -32,8 +32,8 @@ from refdp.privacy.events import Relation
 PRIVATE = [name for name, one in study.METHODS.items() if one.group != "none"]
 COUNTED = ("published", "published-500", "script", "average", "chosen")
 DELTA = 1e-6
-SPARSE_FILE = Path(__file__).parents[3] / "results" / "dpxgboost_sparse.json"
-FULL_SIZE = Path(__file__).parents[3] / "results" / "dpxgboost_full.jsonl"
+SPARSE_FILE = Path(__file__).parents[1] / "kept" / "dpxgboost_sparse.json"
+FULL_SIZE = Path(__file__).parents[1] / "kept" / "dpxgboost_full.jsonl"
 
 
 def factor(data: str) -> float:
