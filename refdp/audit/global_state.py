@@ -64,7 +64,7 @@ def left_behind(thorough: bool = True) -> tuple[tuple[str, str], ...]:
 
 def remember() -> None:
     """What modules hold before a run: what differs after it, in a process of its own, is looked at."""
-    _BEFORE.clear()  # this process goes on between runs: a collector of garbage notes the time, say
+    _BEFORE.clear()  # in the run's own process: its parent goes on between runs, and notes the time, say
     _BEFORE.update({name: tuple(map(id, held.values())) for name, held in _holders()})
 
 

@@ -87,8 +87,6 @@ def observed(
     whose globals and classes are looked at besides the trainer's own.
     """
     _tidied_at_exit()
-    if _thorough(seed):
-        remember()
     own = (*watched, getattr(train, "__module__", "") or "")
     return _forked(lambda: run_here(train, records, source, relation, seed, before, own), relation)
 
@@ -108,6 +106,8 @@ def run_here(
     watched: tuple[str, ...], follow: Callable[[str], bool] | None = None,
 ) -> Outcome:  # fmt: skip
     """The same in this process. follow: the files whose lines are to be told, if any."""
+    if _thorough(seed):
+        remember()
     if before is not None:
         from refdp.privacy.sources import SampleSource
 

@@ -82,7 +82,7 @@ def test_the_page_counts_complete_repetitions_only(tmp_path: Path, measured: Pat
     del outcomes[max(outcomes, key=lambda run: run.repeat)]
     assert {run.repeat for run in complete(outcomes)} == {0}
     text = inprivate_page.write(outcomes, tmp_path).read_text(encoding="utf-8")
-    assert f"5 folds, 1 times ({len(study.runs(1))} runs)" in text
+    assert f"5 folds, once ({len(study.runs(1))} runs)" in text
     assert text.count("| holds |") == 32 and "does not hold" not in text and "not run" not in text
     assert len(list((tmp_path / "figures").glob("inprivate_*.png"))) == 5
     cell = ("participants", "adult", "repaired")
