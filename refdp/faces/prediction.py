@@ -40,6 +40,12 @@ def odds_probabilities(score: Floats) -> Floats:
     return np.asarray(p / p.sum(axis=1, keepdims=True))
 
 
+def expected_probabilities(score: Floats) -> Floats:
+    """Expected labels in [-1, 1], of DP-XGBoost with log loss, as probabilities of shape (rows, classes)."""
+    p = np.clip((1 + score) / 2, LEAST, 1 - LEAST)
+    return np.column_stack([1 - p, p]) if score.shape[1] == 1 else np.asarray(p / p.sum(axis=1, keepdims=True))
+
+
 LINKS: Mapping[str, Callable[[Floats], Floats]] = {
     "dpboost": mean_probabilities,
     "dpxgboost": mean_probabilities,
@@ -68,7 +74,8 @@ def scores(model: Model, x: Floats) -> Floats:
 
 def probabilities(model: Model, x: Floats) -> Floats:
     """Shape (rows, classes), rows summing to 1."""
-    return LINKS[model.paper](scores(model, x))
+    link = expected_probabilities if model.params.get("loss") == "log" else LINKS[model.paper]
+    return link(scores(model, x))
 
 
 def classes(model: Model, x: Floats) -> NDArray[np.intp]:
