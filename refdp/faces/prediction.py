@@ -27,23 +27,23 @@ def mean_probabilities(score: Floats) -> Floats:
     size = np.abs(score)
     room = (1 - CORE) / 2
     above = np.where(size <= CORE, (1 - size) / 2, room / (1 + np.maximum(size - CORE, 0.0) / (2 * room)))
-    p = np.where(score < 0, above, 1 - above)
-    return np.column_stack([1 - p, p]) if score.shape[1] == 1 else np.asarray(p / p.sum(axis=1, keepdims=True))
+    return _of_classes(np.where(score < 0, above, 1 - above))
 
 
 def odds_probabilities(score: Floats) -> Floats:
     """Log odds as probabilities of shape (rows, classes): two classes have one score; more, trained one against the
     rest, have their sigmoids divided by their sum. None is below `LEAST` before that."""
-    p = np.clip(1 / (1 + np.exp(-np.clip(score, -700, 700))), LEAST, 1 - LEAST)
-    if score.shape[1] == 1:
-        return np.column_stack([1 - p, p])
-    return np.asarray(p / p.sum(axis=1, keepdims=True))
+    return _of_classes(np.clip(1 / (1 + np.exp(-np.clip(score, -700, 700))), LEAST, 1 - LEAST))
 
 
 def expected_probabilities(score: Floats) -> Floats:
     """Expected labels in [-1, 1], of DP-XGBoost with log loss, as probabilities of shape (rows, classes)."""
-    p = np.clip((1 + score) / 2, LEAST, 1 - LEAST)
-    return np.column_stack([1 - p, p]) if score.shape[1] == 1 else np.asarray(p / p.sum(axis=1, keepdims=True))
+    return _of_classes(np.clip((1 + score) / 2, LEAST, 1 - LEAST))
+
+
+def _of_classes(p: Floats) -> Floats:
+    """Of one column both classes; of more, trained one against the rest, each divided by their sum."""
+    return np.column_stack([1 - p, p]) if p.shape[1] == 1 else np.asarray(p / p.sum(axis=1, keepdims=True))
 
 
 LINKS: Mapping[str, Callable[[Floats], Floats]] = {
