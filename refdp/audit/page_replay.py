@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
 from datetime import UTC, datetime
 from itertools import groupby, islice
@@ -31,6 +31,7 @@ from refdp.errors import InvalidParameter
 from refdp.faces.registry import Paper
 from refdp.faces.training import source_for
 from refdp.io.domains import schema_from
+from refdp.privacy.events import Relation
 
 Floats = NDArray[np.float64]
 
@@ -61,31 +62,55 @@ def replay_page(
     progress: Progress = lambda done, total: None,
 ) -> Page:
     """The page of an audit of a paper's algorithm. progress: of the runs for the figures."""
+    page = page_of(
+        paper.name, params.relation, report, lambda violation: line_of(paper, violation),
+        lambda: _figures(paper, params, report, records, seed, progress), settings(params), reproduce,
+    )  # fmt: skip
+    if not report.without_loss:
+        return page
+    unstated = ("runs that cannot be replayed", "", f"{report.without_loss}: no loss stated")
+    return replace(page, facts=[*page.facts, unstated])
+
+
+def page_of(
+    name: str, relation: Relation, report: Report | TrainerReport, source: Callable[[Violation], str],
+    figures: Callable[[], Sequence[Figure]], settings: str, reproduce: str,
+    method: str = METHOD, limits: Sequence[str] = LIMITS,
+) -> Page:  # fmt: skip
+    """The page of any audit by replay. source: where a violation's release stands. settings: public, in words."""
     claimed = report.claimed
     stated = report.max_loss if report.ok and not claimed.delta else None  # with a delta, more may be allowed
     lead = chances(report.violations, claimed.epsilon, stated)
-    figures, undrawn = drawn(lambda: _figures(paper, params, report, records, seed, progress))
+    drawings, undrawn = drawn(figures)
     return Page(
-        title=f"Audit of {paper.name}, {params.relation.value} neighbours",
+        title=f"Audit of {name}, {relation.value} neighbours",
         word=report.verdict,
-        verdict=verdict(paper.name, report),
+        verdict=verdict(name, report),
         facts=[
             ("epsilon", f"{claimed.epsilon:g}", f"greatest {loss_in_words(report.max_loss)}"),
             ("delta", f"{claimed.delta:g}", ""),
             ("pairs replayed", "", str(report.pairs)),
-            *[("runs that cannot be replayed", "", f"{report.without_loss}: no loss stated")]
-            * bool(report.without_loss),
         ],
-        findings=[shown(paper, violation) for violation in report.violations],
-        figures=figures,
-        method=METHOD,
-        limits=LIMITS,
+        findings=[shown(violation, source(violation)) for violation in report.violations],
+        figures=drawings,
+        method=method,
+        limits=limits,
         reproduce=reproduce,
         undrawn=undrawn,
         coverage=report.coverage,
         chances=bars(lead) if lead else "",
-        made=f"Settings: {settings(params)}. {made()}",
+        made=f"Settings: {settings}. {made()}",
     )
+
+
+def compared(violations: Sequence[Violation]) -> list[Figure]:
+    """Observed against declared, one figure if any violation states both."""
+    both = [
+        (f"{v.kind}, {v.release}", v.declared, v.observed)
+        for v in violations
+        if v.declared is not None and v.observed is not None
+    ]
+    return [ratio_figure(both)] if both else []
 
 
 def settings(params: Any) -> str:
@@ -119,12 +144,7 @@ def _figures(
 ) -> Sequence[Figure]:
     """Observed against declared; then the exact curve of the release, curve and losses of whole runs on that pair."""
     violation, claimed = drawn_violation(report.violations), report.claimed
-    compared = [
-        (f"{v.kind}, {v.release}", v.declared, v.observed)
-        for v in report.violations
-        if v.declared is not None and v.observed is not None
-    ]
-    bars = [ratio_figure(compared)] if compared else []
+    bars = compared(report.violations)
     if violation is not None:
         told, pair = violation
         params, release = replace(params, **told.witness.get("params", {})), told.release
@@ -235,13 +255,17 @@ def verdict(name: str, report: Report | TrainerReport) -> str:
     return f"{report.verdict}: {name} is not {claim} private as run: {counted}, first {worst.kind} at {worst.release}."
 
 
-def shown(paper: Paper, violation: Violation) -> Shown:
+def line_of(paper: Paper, violation: Violation) -> str:
+    """Where the release of a violation stands in a paper's text."""
+    return release_line(Path(str(refdp.__file__)).parent, paper.name, violation.release)
+
+
+def shown(violation: Violation, source: str) -> Shown:
     """A violation in words, with its claim, the line of its release, and the data that show it."""
     evidence = violation.loss_in_words()
     if violation.declared is not None and violation.observed is not None:
         evidence = f"declared {violation.declared:.6g}, observed {violation.observed:.6g}, {evidence}"
     detail = str(violation.witness.get("detail", ""))
-    source = release_line(Path(str(refdp.__file__)).parent, paper.name, violation.release)
     return Shown(
         violation.kind, violation.release, source, f"{evidence}; {detail}" if detail else evidence,
         finding_in_words(violation.kind, violation.release), claim_in_words(violation.claim),
