@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Protocol
 
 from refdp.accounting.accountant import account
+from refdp.data import numbers
 from refdp.errors import InvalidParameter
 from refdp.privacy.events import Plan
 
@@ -87,6 +89,17 @@ def _falsi(excess: Excess, good: float, bad: float, over: float, relative: float
         else:
             bad, over = middle, value
     return good
+
+
+def calibrate_total(plan_of: Callable[[float], Plan], epsilon: float, delta: float, *, most: float) -> float:
+    """The pure epsilon, at least `epsilon`, that all releases may have in sum where they may cost epsilon at delta.
+
+    plan_of: the releases for such a sum. most: the search ends at so many times epsilon. Rounded down to a public grid,
+    so that the noise is the same on every machine.
+    """
+    plans = lru_cache(plan_of)
+    found = calibrate(plans, epsilon, delta, low=epsilon, high=most * epsilon, increasing=True, relative=1e-3)
+    return max(numbers.coarser(found, 16), epsilon)
 
 
 def calibrate_count(plan_of: Callable[[int], Plan], epsilon: float, delta: float, *, high: int = 2**40) -> int:

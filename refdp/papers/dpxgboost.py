@@ -29,10 +29,9 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from refdp.accounting import calibrate
+from refdp.accounting.calibration import calibrate_total
 from refdp.checks import check_choices, check_count, check_number
 from refdp.data import candidates as grids
-from refdp.data import numbers
 from refdp.data.candidates import Candidates
 from refdp.data.losses import GRID, LARGEST, WIDEST, grid_floor, on_grid, sigmoid, square_gradient
 from refdp.data.memory import Memory
@@ -454,10 +453,11 @@ def total_epsilon(params: Params, schema: Schema) -> float:
     """What the epsilons of all scores may add up to: epsilon by basic composition (section 4.4); more for a delta."""
     if params.delta == 0:
         return params.epsilon
-    cost = lru_cache(lambda total: plan(replace(params, epsilon=total, delta=0.0), schema))
-    high = 1000 * params.epsilon
-    found = calibrate(cost, params.epsilon, params.delta, low=params.epsilon, high=high, increasing=True, relative=1e-3)
-    return max(numbers.coarser(found, 16), params.epsilon)
+
+    def spent(total: float) -> Plan:
+        return plan(replace(params, epsilon=total, delta=0.0), schema)
+
+    return calibrate_total(spent, params.epsilon, params.delta, most=1000)
 
 
 # --- Plan and certificate ---------------------------------------------------------------------------------------------

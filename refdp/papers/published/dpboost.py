@@ -6,10 +6,9 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Literal
 
-from refdp.accounting import calibrate
+from refdp.accounting.calibration import calibrate_total
 from refdp.checks import check_number
 from refdp.data import candidates as grids
-from refdp.data import numbers
 from refdp.data.candidates import Candidates
 from refdp.data.numbers import Number, minimum, rounded_up
 from refdp.data.population import Population
@@ -19,7 +18,7 @@ from refdp.noise.mechanisms import Exponential
 from refdp.papers import dpboost
 from refdp.papers.dpboost import Block
 from refdp.papers.published.exposure import exposed
-from refdp.privacy.events import Charge, Relation, Sensitivity, records_changed
+from refdp.privacy.events import Charge, Plan, Relation, Sensitivity, records_changed
 
 AS_PUBLISHED = {
     "constants": "published",
@@ -134,10 +133,11 @@ COMPOSED = (
 @lru_cache(maxsize=64)
 def total_epsilon(params: Params, schema: Schema) -> float:
     """The pure epsilon whose plan costs params.epsilon at params.delta, at least params.epsilon."""
-    cost = lru_cache(lambda total: dpboost.plan(replace(params, epsilon=total, delta=0.0), schema))
-    low, high = params.epsilon, 100 * params.epsilon
-    found = calibrate(cost, params.epsilon, params.delta, low=low, high=high, increasing=True, relative=1e-3)
-    return max(numbers.coarser(found, 16), low)
+
+    def spent(total: float) -> Plan:
+        return dpboost.plan(replace(params, epsilon=total, delta=0.0), schema)
+
+    return calibrate_total(spent, params.epsilon, params.delta, most=100)
 
 
 # --- Formulas that the paper prints -----------------------------------------------------------------------------------
