@@ -18,7 +18,6 @@ from refdp.data.population import (
     Advance,
     Begin,
     Bins,
-    Charge,
     Contribution,
     Descend,
     Encode,
@@ -28,6 +27,7 @@ from refdp.data.population import (
     Members,
     Metered,
     Nodes,
+    Pay,
     Place,
     Query,
     Refresh,
@@ -181,7 +181,7 @@ class Memory:
             case Refresh(of):
                 self._named = of
                 self._forget()
-            case Charge():
+            case Pay():
                 self._charge()
             case Root(features):
                 self._root(features)
@@ -218,7 +218,7 @@ class Memory:
 
     def _charge(self) -> None:
         contribution = self._contribution
-        assert isinstance(contribution, Metered), "Charge is for contributions with accounts"
+        assert isinstance(contribution, Metered), "Pay is for contributions with accounts"
         output = self._output
         found = contribution.statistics(self._score[output], self._label[output], self._named).values
         self._everyone = self._weighed(found, None)

@@ -137,7 +137,7 @@ class Refresh:
 
 
 @dataclass(frozen=True)
-class Charge:
+class Pay:
     """Every record pays for the coming sums if it has room; those without room are in no sum until the next `Refresh`.
 
     Only for a `Metered` contribution.
@@ -176,7 +176,7 @@ class Advance:
     weight: float
 
 
-Step = Begin | Turn | Start | Encode | Refresh | Charge | Root | Descend | Place | Advance
+Step = Begin | Turn | Start | Encode | Refresh | Pay | Root | Descend | Place | Advance
 
 
 # --- Queries ----------------------------------------------------------------------------------------------------------
@@ -296,7 +296,7 @@ def depth_of(splits: Floats) -> int:
 
 _KINDS: dict[str, type] = {
     kind.__name__.lower(): kind
-    for kind in (Begin, Turn, Start, Encode, Refresh, Charge, Root, Descend, Place, Advance,
+    for kind in (Begin, Turn, Start, Encode, Refresh, Pay, Root, Descend, Place, Advance,
                  Bins, Sides, Nodes, Leaves, Histogram, Labels, Reports)
 }  # fmt: skip
 

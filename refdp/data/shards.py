@@ -26,9 +26,9 @@ from refdp.data.candidates import Candidates
 from refdp.data.nothing import Nothing
 from refdp.data.population import (
     Advance,
-    Charge,
     Descend,
     Encode,
+    Pay,
     Place,
     Population,
     Query,
@@ -115,7 +115,7 @@ class Shards:
 
     def tell(self, step: Step) -> None:
         """Every host follows what is published; only those that answer charge their records."""
-        if isinstance(step, Charge):
+        if isinstance(step, Pay):
             self.network.begin_round()
             self._charged = True
             for host in self._answering():

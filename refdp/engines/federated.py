@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from refdp.data.kernels import GRID
 from refdp.data.nothing import Nothing
-from refdp.data.population import Begin, Charge, Population, Query, Refresh, Reports, Step, Sums, to_json, units, values
+from refdp.data.population import Begin, Pay, Population, Query, Refresh, Reports, Step, Sums, to_json, units, values
 from refdp.data.records import Schema
 from refdp.data.shards import Communication, Network
 from refdp.data.sparse import AnyRecords
@@ -242,7 +242,7 @@ class Participant:
         if isinstance(entry, Select) and isinstance(entry.assigned, Coins):
             request = Request("assign", ("coins",), law=entry.assigned.law, size=self._load().size, serial=entry.scope)
             return Select(entry.scope, self._journal.coins(request))
-        if isinstance(entry, Charge):
+        if isinstance(entry, Pay):
             mine = next(k for k, asking in enumerate(self._plan.asks) if asking.upto > place)
             if mine != number and self._journal.find("round", mine) is None:
                 return Refresh(_named(self._plan.steps[:place]))

@@ -20,9 +20,9 @@ from refdp.data.memory import Memory
 from refdp.data.population import (
     Advance,
     Begin,
-    Charge,
     Descend,
     Encode,
+    Pay,
     Place,
     Query,
     Refresh,
@@ -66,7 +66,7 @@ class Leave:
 
 
 Entry = Step | Select | Enter | Leave
-_STEPS = (Begin, Turn, Start, Encode, Refresh, Charge, Root, Descend, Place, Advance)
+_STEPS = (Begin, Turn, Start, Encode, Refresh, Pay, Root, Descend, Place, Advance)
 
 
 def entry_out(entry: Entry) -> dict[str, Any]:

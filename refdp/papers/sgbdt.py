@@ -39,9 +39,9 @@ from refdp.data.numbers import Number, maximum, minimum
 from refdp.data.population import (
     Advance,
     Begin,
-    Charge,
     Labels,
     Leaves,
+    Pay,
     Place,
     Population,
     Refresh,
@@ -56,8 +56,7 @@ from refdp.ledger.certificate import Certificate, Guarantee, issue
 from refdp.noise.calibration import laplace_charge
 from refdp.noise.mechanisms import DiscreteGaussian, Gaussian
 from refdp.privacy.curator import Curator
-from refdp.privacy.events import Charge as Cost
-from refdp.privacy.events import Plan, Relation, Sensitivity
+from refdp.privacy.events import Charge, Plan, Relation, Sensitivity
 
 PAPER = (
     "Kirschte, Peinemann, Stock, Cotrini, Mohammadi: S-GBDT: Frugal Differentially Private Gradient Boosting Decision "
@@ -223,11 +222,11 @@ class Params:
             return gradient_variance(g, r1, squared), support_variance(h, r1, squared)
         return gradient_variance_slides(r1, squared), support_variance_slides(r1, squared)
 
-    def leaf_charge(self, schema: Schema) -> Cost:
+    def leaf_charge(self, schema: Schema) -> Charge:
         """A tree's leaf sums: Gaussian noise of two deviations, that of gradient sums and that of supports."""
         return leaf_charge(self, schema)
 
-    def initial_charges(self, schema: Schema) -> tuple[Cost, Cost]:
+    def initial_charges(self, schema: Schema) -> tuple[Charge, Charge]:
         """The noisy count and the noisy sum of clamped labels (sgbdt/initial-score)."""
         epsilon = self.epsilon * self.initial_share / schema.scores
         count, total = (Sensitivity(bound, 1, INITIAL, self.relation) for bound in (1.0, grid_floor(self.label_bound)))
@@ -246,13 +245,13 @@ REPAIRED, INDIVIDUAL, FILTER = "sgbdt/nonspherical-repaired", "sgbdt/individual"
 
 
 @lru_cache(maxsize=64)
-def leaf_charge(params: Params, schema: Schema) -> Cost:
+def leaf_charge(params: Params, schema: Schema) -> Charge:
     """What a round releases and declares, for whatever bounds and variances the parameters give."""
     deviations = tuple(math.sqrt(variance) for variance in params.variances(schema))
     exact = (*map(Fraction, params.bounds(schema)), *(Fraction(deviation) ** 2 for deviation in deviations))
     proved = Sensitivity(numbers.root(whitened_squared(*exact)), "whitened", WHITENED, params.relation)
     discrete = params.noise == "discrete"  # the sums are multiples of GRID: nothing is rounded, no shift grows
-    return Cost(DiscreteGaussian(deviations, GRID) if discrete else Gaussian(deviations), proved, proved)
+    return Charge(DiscreteGaussian(deviations, GRID) if discrete else Gaussian(deviations), proved, proved)
 
 
 def plan(params: Params, schema: Schema, *, proved: bool = False, batches: int = 1) -> Plan:
@@ -398,7 +397,7 @@ def grow(
         population.tell(Place(splits))
         population.tell(Refresh(("g", "h")))  # clip
         if params.extra_trees:  # filter first; regular rounds alone fit every budget
-            population.tell(Charge())
+            population.tell(Pay())
         with curator.subsample("sample", params.subsample, population):  # then subsample
             noisy = curator.release_sum("leaves", charge, population, Leaves(("g", "h")), lambda sums: sums[0].T)
         trees.append(Tree(splits, leaf_values(params, noisy)))

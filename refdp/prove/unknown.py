@@ -27,7 +27,6 @@ from refdp.data.population import (
     Advance,
     Begin,
     Bins,
-    Charge,
     Descend,
     Encode,
     Histogram,
@@ -35,6 +34,7 @@ from refdp.data.population import (
     Leaves,
     Members,
     Nodes,
+    Pay,
     Place,
     Query,
     Refresh,
@@ -162,7 +162,7 @@ class Unknown(Host):
                 self._candidates = public(candidates)
             case Refresh(of):
                 self._named, self._now = of, next(self._state)
-            case Charge():
+            case Pay():
                 self._charge()
             case Root(features):
                 self._features, self._level, self._tree = public(features), 0, self._tree + 1

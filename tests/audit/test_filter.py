@@ -77,7 +77,7 @@ def sampled_pay(charge: Any) -> Any:
 
 _SAMPLED = '        with curator.subsample("sample", params.subsample, population):  # then subsample\n'
 AFTER = edit(
-    (_TOLD, "        if False:\n"), (_SAMPLED, _SAMPLED + "            population.tell(Charge())\n")
+    (_TOLD, "        if False:\n"), (_SAMPLED, _SAMPLED + "            population.tell(Pay())\n")
 )  # fmt: skip
 MUTANTS: dict[str, dict[str, Replacement]] = {
     "filter off": {CHARGE: nobody_leaves},

@@ -84,7 +84,7 @@ def _mutant(name: str, located: str, patches: dict[str, Replacement], **settings
     return Mutant(name, patches, located, dict(settings))
 
 
-_TOLD = "population.tell(Charge())\n"
+_TOLD = "population.tell(Pay())\n"
 _RELEASED = 'noisy = curator.release_sum("leaves", charge, population, Leaves(("g", "h")), lambda sums: sums[0].T)'
 _SUMS = 'sums = values(population.ask(Leaves(("g", "h"))))[0].T'
 _GROWN = "trees.append(Tree(splits, leaf_values(params, noisy)))"

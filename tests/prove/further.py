@@ -86,7 +86,7 @@ FROM_THE_PAGE: Mapping[str, tuple[Mutant, ...]] = {
     "sgbdt": (
         _edited("slide: the filter after the release", f"{S}:grow",
                 "        if params.extra_trees:  # filter first; regular rounds alone fit every budget\n"
-                "            population.tell(Charge())\n", "", extra_trees=2),
+                "            population.tell(Pay())\n", "", extra_trees=2),
         _edited("slide: the noise of both sums is that of the support", f"{S}:leaf_charge",
                 "tuple(math.sqrt(variance) for variance in params.variances(schema))",
                 "(math.sqrt(params.variances(schema)[1]) / 3,) * 2"),

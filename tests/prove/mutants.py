@@ -97,10 +97,10 @@ NEW: Mapping[str, tuple[Mutant, ...]] = {
         _mutant("filter off", {f"{S}:grow": edit(("if params.extra_trees:", "if False:"))}, extra_trees=3),
         _mutant("paid once for all rounds", {f"{S}:grow": edit(
             ("        population.tell(Refresh((\"g\", \"h\")))  # clip\n", ""),
-            ("            population.tell(Charge())\n",
+            ("            population.tell(Pay())\n",
              "            if not trees:\n"
              "                population.tell(Refresh((\"g\", \"h\")))\n"
-             "                population.tell(Charge())\n"))}, extra_trees=3),
+             "                population.tell(Pay())\n"))}, extra_trees=3),
         _mutant("costs of half of the gradient", {f"{S}:record_cost": lambda cost: lambda gradient, *rest: cost(
             gradient / 2, *rest)}, extra_trees=3),
         _mutant("leaves without noise", {f"{S}:grow": edit(

@@ -12,7 +12,7 @@ import pytest
 from refdp.data import shards
 from refdp.data.kernels import GRID
 from refdp.data.memory import Memory
-from refdp.data.population import Advance, Charge
+from refdp.data.population import Advance, Pay
 from refdp.data.records import Classes, Ensemble, Interval, Model, Records
 from refdp.data.shards import Network, Shards, dealt
 from refdp.errors import InvalidParameter, InvalidRecords
@@ -232,7 +232,7 @@ def telling_least(tell: Any) -> Any:
 
     def mutant(self: Shards, step: Any) -> None:
         tell(self, step)
-        if isinstance(step, Charge):
+        if isinstance(step, Pay):
             self.network.least = 2 if any(host._paid.any() for host in self.hosts) else 3  # type: ignore[attr-defined]
 
     return mutant
