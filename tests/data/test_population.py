@@ -20,13 +20,13 @@ from refdp.data.population import (
     Advance,
     Begin,
     Bins,
-    Charge,
     Descend,
     Encode,
     Histogram,
     Labels,
     Leaves,
     Nodes,
+    Pay,
     Place,
     Population,
     Query,
@@ -194,9 +194,7 @@ def test_nothing_answers_in_the_shape_of_somebody(query: Query) -> None:
     assert not answer.any()
 
 
-@pytest.mark.parametrize(
-    "message", [*SCRIPT[1:], *QUERIES, Turn(1), Start(0.1), Charge(), Advance(np.ones((1, 4)), 0.1)]
-)
+@pytest.mark.parametrize("message", [*SCRIPT[1:], *QUERIES, Turn(1), Start(0.1), Pay(), Advance(np.ones((1, 4)), 0.1)])
 def test_steps_and_queries_read_back_from_json(message: Step | Query) -> None:
     text = json.dumps(to_json(message))
     again = from_json(json.loads(text))
@@ -237,7 +235,7 @@ def spent(host: Callable[[Records], Population], rounds: int) -> list[int]:
     population = told(host(some()), Begin(Paying(used=False)), Place(TREE))
     found = []
     for _ in range(rounds):
-        told(population, Refresh(("g",)), Charge())
+        told(population, Refresh(("g",)), Pay())
         found.append(int(values(population.ask(Leaves((COUNT,)))).sum()))
     return found
 
