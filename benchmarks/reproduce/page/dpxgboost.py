@@ -108,7 +108,7 @@ def full_size() -> str:
         rows.append([f"{one['kind']}, {study.METHODS[one['method']].title}, ε = {one['epsilon']:g}",
                      f"{unit * one['loss']:.1f}", f"{unit * one['constant']:.1f}", f"{one['seconds']:.0f}",
                      f"{one['cpu seconds']:.0f}", f"{one['peak GB']:.1f}"])  # fmt: skip
-    heads = ["", "test error, % or RMSE", "best constant", "seconds", "CPU seconds", "peak memory, GB"]
+    heads = ["", "test error, % or RMSE", "best constant", "seconds", "CPU seconds", "process peak up to then, GB"]
     return FULL + "\n" + (table(heads, rows) if rows else "Not run.\n")
 
 
