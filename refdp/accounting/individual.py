@@ -7,6 +7,7 @@ many rounds fit epsilon, and the budget that every record then has. `Accounts` e
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -20,6 +21,7 @@ from refdp.data import numbers
 from refdp.data.numbers import Number, log
 from refdp.data.records import Floats
 from refdp.errors import InvalidParameter
+from refdp.privacy.events import Charge
 
 ORDERS = np.arange(2.0, 2001.0)
 FEW: Floats = np.unique(np.round(2.0 * numbers.exp(np.arange(60) / 59 * numbers.log(1000.0))))
@@ -101,15 +103,19 @@ class Accounts:
 
 
 @lru_cache(maxsize=64)
-def initialise(epsilon: float, delta: float, rounds: int, rate: float, times: int = 1, joint: bool = False) -> Budget:
+def initialise(
+    epsilon: float, delta: float, rounds: int, rate: float, times: int = 1, joint: bool = False,
+    besides: tuple[Charge, ...] = (),
+) -> Budget:  # fmt: skip
     """Initialize: the least sigma over whole orders 2 .. 2000 for which `times` runs of `rounds` rounds fit epsilon.
 
     rho + log((α-1)/α) - (log δ + log α)/(α-1) <= epsilon, rho = times rounds a(α, γ, 1/σ²).
     joint: budgets at several orders around the best one, all of which a record must be able to pay.
+    besides: what each of the runs releases apart from its rounds, whose Rényi costs are added to rho.
     Errors: InvalidParameter where no sigma up to 2^24 suffices.
     """
-    sigma = _least_sigma(epsilon, delta, rounds * times, rate)
-    best = _best_order(sigma, delta, rounds * times, rate)
+    sigma = _least_sigma(epsilon, delta, rounds * times, rate, besides * times)
+    best = _best_order(sigma, delta, rounds * times, rate, besides * times)
     around = [best * factor for factor in JOINT] if joint else [best]
     orders = np.unique(np.clip(np.round(around), ORDERS[0], ORDERS[-1]))
     knots = np.linspace(0.0, 1 / sigma**2 * (1 + MARGIN), KNOTS)
@@ -143,11 +149,11 @@ def _log_expm1(x: Floats) -> Floats:
     return np.where(x > 40, x, numbers.log(numbers.expm1(np.minimum(x, 40.0))))
 
 
-def _best_order(sigma: float, delta: float, rounds: int, rate: float) -> float:
+def _best_order(sigma: float, delta: float, rounds: int, rate: float, besides: tuple[Charge, ...]) -> float:
     """The whole order of least epsilon; the epsilon falls and then rises with the order."""
-    rough = FEW[int(np.argmin(_epsilons(sigma, delta, rounds, rate, FEW)))]
+    rough = FEW[int(np.argmin(_epsilons(sigma, delta, rounds, rate, besides, FEW)))]
     near = _around(rough)
-    return float(near[int(np.argmin(_epsilons(sigma, delta, rounds, rate, near)))])
+    return float(near[int(np.argmin(_epsilons(sigma, delta, rounds, rate, besides, near)))])
 
 
 def _around(order: float) -> Floats:
@@ -155,28 +161,40 @@ def _around(order: float) -> Floats:
     return ORDERS[np.abs(ORDERS - order) <= 0.2 * order]
 
 
-def _epsilons(sigma: float, delta: float, rounds: int, rate: float, orders: Floats = ORDERS) -> Floats:
+def _epsilons(
+    sigma: float, delta: float, rounds: int, rate: float, besides: tuple[Charge, ...] = (), orders: Floats = ORDERS
+) -> Floats:
     """The epsilon of every order."""
     single = orders / sigma**2 if rate == 1 else poisson_gaussian(rate, sigma / math.sqrt(2), orders)
-    return conversion.canonne(orders, rounds * single, delta)
+    return conversion.canonne(orders, rounds * single + _costs(besides, tuple(orders.tolist())), delta)
 
 
-def _least_sigma(epsilon: float, delta: float, rounds: int, rate: float) -> float:
+@lru_cache(maxsize=16)
+def _costs(charges: tuple[Charge, ...], orders: tuple[float, ...]) -> Floats:
+    """Rényi costs of all charges together. Shape (orders,)."""
+    found = np.zeros(len(orders))
+    for charge, times in Counter(charges).items():
+        found += times * np.array([charge.mechanism.renyi_cost(charge.declared, order) for order in orders])
+    return found
+
+
+def _least_sigma(epsilon: float, delta: float, rounds: int, rate: float, besides: tuple[Charge, ...]) -> float:
     """The least sigma that meets the target, from above: a search over few orders, then over all near the best."""
     target, few = epsilon - 10 * MARGIN, FEW
-    if _epsilons(LARGEST, delta, rounds, rate, few).min() > target:
+
+    def meets(sigma: float, orders: Floats) -> bool:
+        return bool(_epsilons(sigma, delta, rounds, rate, besides, orders).min() <= target)
+
+    if not meets(LARGEST, few):
         raise InvalidParameter(
             f"epsilon {epsilon!r} at delta {delta!r} with {rounds} trees: out of reach of any order up to 2000"
         )
     low = high = LARGEST
-    while _epsilons(low, delta, rounds, rate, few).min() <= target:
+    while meets(low, few):
         low, high = low / 2, low
-    rough = _bisected(low, high, 1e-4, lambda sigma: bool(_epsilons(sigma, delta, rounds, rate, few).min() <= target))
-    best = _best_order(rough, delta, rounds, rate)
-    near = _around(best)
-    return _bisected(
-        0.99 * rough, rough, 1e-7, lambda sigma: bool(_epsilons(sigma, delta, rounds, rate, near).min() <= target)
-    )
+    rough = _bisected(low, high, 1e-4, lambda sigma: meets(sigma, few))
+    near = _around(_best_order(rough, delta, rounds, rate, besides))
+    return _bisected(0.99 * rough, rough, 1e-7, lambda sigma: meets(sigma, near))
 
 
 def _bisected(low: float, high: float, accuracy: float, meets: Callable[[float], bool]) -> float:

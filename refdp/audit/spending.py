@@ -136,7 +136,11 @@ def _compared(params: Any, pair: Pair, rounds: dict[str, list[float]], ledger: L
             ledger.refused.append(float(max(0.0, 1 - 1 / max(1.0, float(after.max())))))
     if total is None:
         return found
-    claimed = params.epsilon * (1 - params.initial_share)
+    shared = getattr(params, "orders", "one") == "shared"
+    claimed = params.epsilon if shared else params.epsilon * (1 - params.initial_share)
+    for charge in params.initial_charges(schema) if shared and params.initial_share else ():
+        cost = [charge.mechanism.renyi_cost(charge.declared, order) for order in budget.orders]
+        total = total + schema.scores * np.array(cost)
     epsilon = float(conversion.epsilons(budget.orders, total, params.delta).min())
     if epsilon > claimed * (1 + TOLERANCE):
         found.append(Violation("filter", "whole run", claimed, epsilon, None, "sgbdt/filter", pair.witness()))

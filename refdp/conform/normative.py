@@ -67,7 +67,8 @@ OWN: dict[str, tuple[str, ...]] = {
               "support_max", "leaf_value", "Params.variances", "leaf_charge", "Contribution.statistics", "grow",
               "leaf_values", "initial_score", "draw_splits", "grid_index", "refdp.accounting.individual:initialise",
               "refdp.accounting.individual:_least_sigma", "refdp.accounting.individual:_bisected",
-              "refdp.accounting.individual:_best_order", "refdp.accounting.individual:_around",
+              "refdp.accounting.individual:_best_order", "refdp.accounting.individual:_epsilons",
+              "refdp.accounting.individual:_around",
               "refdp.accounting.individual:Budget.charges", "refdp.accounting.individual:tabulated"),
 }  # fmt: skip
 """Functions of a paper's own module, or of another by its full name."""

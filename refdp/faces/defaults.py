@@ -48,7 +48,7 @@ CHOSEN: Mapping[str, frozenset[str]] = {
     ),
     "sgbdt": frozenset(
         ("delta", "trees", "depth", "shrinkage", "regularisation", "gradient_bound", "subsample", "support_weight",
-         "initial_share")
+         "initial_share", "orders")
     ),
 }  # fmt: skip
 """What the table decides, by paper; everything else is the paper's."""
@@ -182,7 +182,7 @@ def _fedgbdt(public: Public, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _sgbdt(public: Public, given: Mapping[str, Any]) -> dict[str, Any]:
-    found = {"delta": public.delta, "subsample": 1.0, "gradient_bound": 0.5}
+    found = {"delta": public.delta, "subsample": 1.0, "gradient_bound": 0.5, "orders": "shared"}
     low = public.rows * public.mu < 1500
     if public.regression:
         found |= {"trees": 100, "depth": 3, "shrinkage": 0.5, "initial_share": 0.1, "support_weight": 0.3}

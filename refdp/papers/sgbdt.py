@@ -147,7 +147,9 @@ class Params:
       what is released tell more than epsilon (Mironov 2012).
     support: "additive", w = lambda + noisy support, or "max", w = max(lambda, noisy support), as on the slides.
     weights: "relative" to the clipping bounds (full text), or in the units of the sums ("slides", RDP bound).
-    orders: "one" order fixed beforehand for the filter, or "joint": room at several orders is needed.
+    orders: "one" order fixed beforehand for the filter, or "joint": room at several orders is needed. Both give the
+      trees the epsilon that the initial score leaves; "shared" is one order at which the Rényi costs of both make up
+      epsilon, which leaves nothing over.
     """
 
     epsilon: float
@@ -172,7 +174,7 @@ class Params:
     noise: Literal["floating", "discrete"] = "discrete"
     support: Literal["additive", "max"] = "additive"
     weights: Literal["relative", "slides"] = "relative"
-    orders: Literal["one", "joint"] = "one"
+    orders: Literal["one", "joint", "shared"] = "one"
 
     def __post_init__(self) -> None:
         check_choices(self)
@@ -205,8 +207,11 @@ class Params:
 
     def budget(self, schema: Schema) -> Budget:
         """Initialize: order, sigma and individual budget of each score, for the trees' share of epsilon."""
-        epsilon = self.epsilon * (1 - self.initial_share)
-        return initialise(epsilon, self.delta, self.trees, self.subsample, schema.scores, self.orders == "joint")
+        fixed = self.delta, self.trees, self.subsample, schema.scores
+        if self.orders == "shared":
+            besides = self.initial_charges(schema) if self.initial_share else ()
+            return initialise(self.epsilon, *fixed, besides=besides)
+        return initialise(self.epsilon * (1 - self.initial_share), *fixed, joint=self.orders == "joint")
 
     def sigma_squared(self, schema: Schema) -> float:
         """sigma^2 in the parametrisation of the weights, so that the largest cost is always 1 / budget.sigma^2."""

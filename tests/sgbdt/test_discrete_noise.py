@@ -11,6 +11,7 @@ from proofs.sgbdt import discrete as sgbdt_discrete
 from refdp.accounting import account
 from refdp.accounting.individual import tabulated
 from refdp.data.kernels import GRID
+from refdp.data.records import Schema
 from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace
 from refdp.papers import sgbdt
 from refdp.privacy.curator import Curator
@@ -52,6 +53,18 @@ def test_the_certificate_keeps_the_claim_and_assumes_nothing_of_noise(changes: d
     assert 0.5 < found.established.epsilon / found.claimed.epsilon <= 1
     assert not any("ideal noise" in line for line in found.assumptions)
     assert dict(found.claims)["sgbdt/discrete-subsampled"] in ("PROVED", "ARGUED")
+
+
+@pytest.mark.parametrize("schema", [CLASSES, REGRESSION])
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0])
+def test_a_shared_order_leaves_nothing_of_the_budget(schema: Schema, epsilon: float) -> None:
+    """What is established is what is given; the sum of two epsilons, as the paper has it, leaves a twentieth."""
+    settings = {"epsilon": epsilon, "delta": 1e-5, "trees": 400, "subsample": 1.0}
+    shared, one = (sgbdt.certificate(params(orders=orders, **settings), schema) for orders in ("shared", "one"))
+    assert 0.999 * epsilon <= shared.established.epsilon <= epsilon
+    assert one.established.epsilon < 0.97 * epsilon
+    filtered = sgbdt.certificate(params(orders="shared", extra_trees=50, **settings), schema)
+    assert filtered.established.epsilon == shared.established.epsilon
 
 
 def test_the_accountant_agrees() -> None:

@@ -88,7 +88,7 @@ def test_costs_are_those_of_the_paper(schema: Schema) -> None:
 
 
 @pytest.mark.parametrize("schema", [REGRESSION, BINARY])
-@pytest.mark.parametrize("settings", [{}, {"extra_trees": 0}, {"initial_share": 0.0}, {"orders": "joint"}])
+@pytest.mark.parametrize("settings", [{}, {"extra_trees": 0}, {"initial_share": 0.0}, {"orders": "shared"}])
 def test_correct_module_is_not_accused(schema: Schema, settings: dict[str, Any]) -> None:
     chosen = params(**settings)
     plan = sgbdt.plan(chosen, schema)

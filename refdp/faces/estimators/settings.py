@@ -165,7 +165,7 @@ class SGBDTSettings:
     noise: Literal["floating", "discrete"] = sgbdt.Params.noise
     support: Literal["additive", "max"] | None = None
     weights: Literal["relative", "slides", "printed"] | None = None
-    orders: Literal["one", "joint"] = sgbdt.Params.orders
+    orders: Literal["one", "joint", "shared"] | None = None
 
 
 @constructed
