@@ -26,6 +26,7 @@ from refdp.faces.estimators.distributed import elsewhere, fit_elsewhere, predict
 from refdp.faces.estimators.settings import check_given, constructed, explained
 from refdp.faces.estimators.types import BaseEstimator, ClassifierMixin, RegressorMixin
 from refdp.faces.estimators.weights import sample_weights
+from refdp.faces.monotone import Given, check_constraints, constrained, signs
 from refdp.faces.registry import Paper
 from refdp.faces.seeds import ReproducibleSeed, generator_for, seeded
 from refdp.faces.strength import warn_of_noise
@@ -43,6 +44,9 @@ _SHARED = """
     settings: parameters left at None follow a public table of epsilon, delta, task, classes and rows ("default", see
       refdp/faces/defaults.py), or are what the paper prints ("paper").
     rows: a public round number of records, which that table uses; 10,000 is assumed. It is never counted.
+    monotone_constraints: {column: sign}, or one sign a feature: 1 where predictions must not fall as the feature rises,
+      -1 where they must not rise, 0 for none. Released leaf values are moved, which costs nothing
+      (refdp/faces/monotone.py); numeric features, and regressions or two classes.
     budget: a `refdp.PrivacyBudget`, or `budget.on("name")`, that this and other fits share: a fit is charged before it
       touches a record, and refused if too little is left. Without one a second fit on the same objects warns.
     as_published: the paper's own constants and algorithms, also where they are refuted; what is left at None follows.
@@ -99,6 +103,7 @@ class PrivateEstimator(BaseEstimator):
     as_published: bool = False
     settings: Literal["default", "paper"] = "default"
     rows: int | None = None
+    monotone_constraints: Given = None
     budget: PrivacyBudget | ScopedBudget | None = None
     insecure_seed: ReproducibleSeed | None = None
 
@@ -142,12 +147,14 @@ class PrivateEstimator(BaseEstimator):
             return fitted
         paper = registry.paper(self._paper)
         params = self._params(paper)
+        check_constraints(self.monotone_constraints)
         generator = generator_for(self.insecure_seed)
         if y is None:
             raise InvalidRecords("fit requires y to be passed, but the target y is None")
         frame = self._validated(X, reset=True)
         features, observed = self._described(frame)
         target, label, unknown = self._target(frames.labels(y))
+        signs(self.monotone_constraints, Schema(features, target))
         breaches = _breaches(observed, unknown, self._target_parameter)
         records = self._records(frame, Schema(features, target), label)
         weight = self._weights(sample_weight, label)
@@ -161,8 +168,9 @@ class PrivateEstimator(BaseEstimator):
             charge(self.budget, paper, params, without_guarantee(certificate, breaches), records.schema)
 
         run = train(paper, params, records, source_for(params, generator), charged=charged)
-        self.model_, self.transcript_ = run.model, run.transcript
-        self.certificate_ = without_guarantee(assuming(run.certificate, *seeded(generator)), breaches)
+        certificate = without_guarantee(assuming(run.certificate, *seeded(generator)), breaches)
+        self.model_, self.certificate_ = constrained(run.model, certificate, self.monotone_constraints)
+        self.transcript_ = run.transcript
         return self
 
     def to_xgboost(self, path: str | Path, *, absent: export_xgboost.Absent = "missing", names: bool = False) -> None:

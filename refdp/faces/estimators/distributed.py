@@ -13,6 +13,7 @@ from refdp.data.records import Classes, Feature, Model, Schema, Target
 from refdp.errors import InvalidParameter, InvalidRecords
 from refdp.faces import prediction, registry
 from refdp.faces.budgets import charge, repeated
+from refdp.faces.monotone import constrained, signs
 from refdp.faces.seeds import generator_for, seeded
 from refdp.faces.strength import warn_of_noise
 from refdp.faces.training import assuming, source_for, train_on
@@ -48,6 +49,7 @@ def fit_elsewhere(estimator: Any, X: Any, y: Any) -> Any:
     schema = Schema(features, _target(estimator))
     generator = generator_for(estimator.insecure_seed)
     params = estimator._params(paper, schema)
+    signs(estimator.monotone_constraints, schema)
     source = source_for(params, generator)
     repeated(estimator.budget, X)
     warn_of_noise(paper, params, schema, estimator.rows)
@@ -61,8 +63,9 @@ def fit_elsewhere(estimator: Any, X: Any, y: Any) -> Any:
             charge(estimator.budget, paper, params, certificate, schema)
 
         run = train_on(paper, params, schema, loaded, source, charged=charged)
-    estimator.model_, estimator.transcript_ = run.model, run.transcript
-    estimator.certificate_ = assuming(run.certificate, *seeded(generator))
+    certificate = assuming(run.certificate, *seeded(generator))
+    estimator.model_, estimator.certificate_ = constrained(run.model, certificate, estimator.monotone_constraints)
+    estimator.transcript_ = run.transcript
     return estimator
 
 

@@ -200,6 +200,7 @@ _ELSEWHERE: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
     (("objective", "criterion"), ("loss",)),
     (("privacy_budget", "eps", "total_budget"), ("epsilon",)),
     (("feature_bounds", "privacy_bounds", "feature_types", "categorical_features"), ("bounds",)),
+    (("monotonic_cst", "monotone_cst", "monotonic_constraints"), ("monotone_constraints",)),
     (("random_state", "seed", "random_seed"), ("insecure_seed",)),
 )  # fmt: skip
 """What other libraries call a parameter, and what it may be called here: the first name that an estimator has."""

@@ -17,6 +17,7 @@ from refdp.data.records import Ensemble, Model, Records, Schema, Target, Tree, m
 from refdp.errors import InvalidParameter, InvalidRecords
 from refdp.faces import registry
 from refdp.faces.budgets import no_budget
+from refdp.faces.monotone import constrained, signs
 from refdp.faces.seeds import generator_for, seeded
 from refdp.faces.training import assuming, source_for, without_guarantee
 from refdp.io import frames
@@ -194,13 +195,14 @@ class Streaming:
             )
         kind, label, unknown = me._target(frames.labels(y))
         stream = begun or self._begun(paper, frame, kind, unknown)
+        signs(me.monotone_constraints, stream.schema)
         records = make_records(stream.schema, frames.encode(frame, stream.schema.features), label)
         stream.names(records, ids)  # a batch that is refused begins no stream
         self.private_stream_ = stream
         if ids is None and STRANGERS not in stream.certificate.assumptions:
             stream.certificate = assuming(stream.certificate, STRANGERS)
-        me.model_ = stream.add(records, ids)
-        me.certificate_ = stream.certificate
+        model = stream.add(records, ids)
+        me.model_, me.certificate_ = constrained(model, stream.certificate, me.monotone_constraints)
         me.transcript_ = stream.transcript()
         return self
 
