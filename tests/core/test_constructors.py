@@ -23,7 +23,18 @@ def test_constructors_and_papers_agree(kind: Any) -> None:
     open."""
     module = registry.paper(kind._paper).printed
     ours, theirs = get_type_hints(kind), get_type_hints(module.Params)
-    own = {"bounds", "as_published", "settings", "rows", "budget", "insecure_seed", "classes", "label_bounds", "absent"}
+    own = {
+        "bounds",
+        "as_published",
+        "settings",
+        "rows",
+        "budget",
+        "monotone_constraints",
+        "insecure_seed",
+        "classes",
+        "label_bounds",
+        "absent",
+    }
     own |= {"class_weight"}
     assert {one.name for one in fields(kind)} - own == {one.name for one in fields(module.Params)}
     for one in fields(module.Params):
