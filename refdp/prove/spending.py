@@ -53,13 +53,13 @@ def spending(plan: Plan, host: Unknown, delta: float, asked: Mapping[Key, bool])
             raise Unmodelled("an account of budgets at different orders")
         rho = np.sum([one.spendable for one in budgets], axis=0)
     else:
-        rho = _rounds(rounds, FEW)
-        best = {FEW[int(np.argmin(epsilons(FEW, cost, delta)))] for cost in (rho, rho + _rest(rest, FEW))}
-        around = np.outer(np.arange(0.8, 1.2, 0.4 / 400), sorted(best))
-        orders = np.unique(np.clip(np.round(around), 2, None))
+        orders = FEW
+        rho = _rounds(rounds, orders)
+        best = orders[int(np.argmin(epsilons(orders, rho, delta)))]
+        orders = np.unique(np.clip(np.round(np.arange(0.8, 1.2, 0.4 / 400) * best), 2, None))
         rho = _rounds(rounds, orders)
     pure = sum(one.mechanism.pure_cost(one.sensitivity) for one in rest)
-    joint = rho + _rest(rest, orders)
+    joint = rho + [sum(one.mechanism.renyi_cost(one.sensitivity, order) for one in rest) for order in orders]
     return float(min(pure + epsilons(orders, rho, delta).min(), epsilons(orders, joint, delta).min()))
 
 
@@ -67,10 +67,6 @@ def _rounds(rounds: Counter[tuple[float, float]], orders: Floats) -> Floats:
     costs = [[times * tabulated(int(order), rate, np.array([bound * bound / 2]))[0] for order in orders]
              for (rate, bound), times in rounds.items()]  # fmt: skip
     return np.asarray(np.sum(costs, axis=0))
-
-
-def _rest(rest: list[Release], orders: Floats) -> Floats:
-    return np.array([sum(one.mechanism.renyi_cost(one.sensitivity, order) for one in rest) for order in orders])
 
 
 def _parts(event: Event) -> Iterator[Event]:
