@@ -8,6 +8,7 @@ import gc
 import hashlib
 import locale
 import logging
+import operator
 import os
 import pickle
 import random
@@ -22,8 +23,8 @@ import numpy as np
 
 from refdp.audit.observer import view
 
-_BEFORE: dict[str, tuple[int, ...]] = {}
-"""Identities of what each module holds."""
+_BEFORE: dict[str, tuple[Any, ...]] = {}
+"""What each module holds, the objects themselves: comparing them allocates nothing, and no identity is given again."""
 _PLAIN = (bool, int, float, complex, str, bytes)
 
 
@@ -65,17 +66,22 @@ def left_behind(thorough: bool = True) -> tuple[tuple[str, str], ...]:
 def remember() -> None:
     """What modules hold before a run: what differs after it, in a process of its own, is looked at."""
     _BEFORE.clear()  # in the run's own process: its parent goes on between runs, and notes the time, say
-    _BEFORE.update({name: tuple(map(id, held.values())) for name, held in _holders()})
+    _BEFORE.update({name: tuple(held.values()) for name, held in _holders()})
 
 
 def _thorough() -> Iterator[tuple[str, str]]:
     """Plain values in every module that changed or was loaded since `remember`, classes of refdp."""
     for name, held in _holders():
-        if _BEFORE.get(name) == tuple(map(id, held.values())):
+        if _same(_BEFORE.get(name), held):
             continue
         for key, value in list(held.items()):
             if type(value) in _PLAIN and not key.startswith("__"):
                 yield f"{name}.{key}", repr(value)[:1000]
+
+
+def _same(before: tuple[Any, ...] | None, held: Mapping[str, Any]) -> bool:
+    """Whether these are the objects that were there before; no object's own idea of equality is asked."""
+    return before is not None and len(before) == len(held) and all(map(operator.is_, before, held.values()))
 
 
 def _holders() -> Iterator[tuple[str, Mapping[str, Any]]]:

@@ -47,14 +47,14 @@ class View:
         stack: list[tuple[str, Any]] = [(place, thing)]
         while stack:
             where, one = stack.pop()
-            stack.extend(reversed(list(self._parts(where, one))))
+            if type(one) in _PLAIN:
+                self.add(where, f"{type(one).__name__} {_bits(one)}")
+            else:
+                stack.extend(reversed(list(self._parts(where, one))))
 
     def _parts(self, place: str, thing: Any) -> Iterator[tuple[str, Any]]:
-        """Write the line of one thing; what is inside is given back."""
+        """Write the line of one thing that is no plain value; what is inside is given back."""
         kind = type(thing)
-        if kind in _PLAIN:
-            self.add(place, f"{kind.__name__} {_bits(thing)}")
-            return
         if isinstance(thing, type | types.ModuleType | types.BuiltinFunctionType | types.CodeType):
             self._named(place, thing)
             return
@@ -78,9 +78,13 @@ class View:
                 yield f"{place}.metadata", noted
         elif isinstance(thing, types.FunctionType | types.MethodType | functools.partial):
             yield from self._function(place, name, thing)
+        elif kind in _CONTAINERS and kind is not bytearray:
+            self.add(place, f"{name} of {len(thing)}")
+            yield from _elements(place, thing)
         else:
             self.add(place, name + _content(thing))
-            yield from _inside(place, thing)
+            yield from _elements(place, thing)
+            yield from _attributes(place, thing)
             if _foreign(kind):
                 yield from self._reduced(place, thing)
 
@@ -198,7 +202,7 @@ def _content(thing: Any) -> str:
     return f" of {len(thing)}" if isinstance(thing, _CONTAINERS) else ""
 
 
-def _inside(place: str, thing: Any) -> Iterator[tuple[str, Any]]:
+def _elements(place: str, thing: Any) -> Iterator[tuple[str, Any]]:
     if isinstance(thing, dict):
         for number, (key, value) in enumerate(dict.items(thing)):
             yield f"{place} key {number}", key
@@ -212,7 +216,6 @@ def _inside(place: str, thing: Any) -> Iterator[tuple[str, Any]]:
             elements = sorted(elements, key=lambda element: view(element).lines)
         for number, part in enumerate(elements):
             yield f"{place} element {number}", part
-    yield from _attributes(place, thing)
 
 
 def _attributes(place: str, thing: Any) -> Iterator[tuple[str, Any]]:
