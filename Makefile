@@ -91,7 +91,7 @@ statistics: $(VENV)/test.stamp  ## the long statistical and large-scale replay r
 	$(BIN)/python -m pytest -n 2 -m statistics
 
 bench: $(VENV)/bench.stamp  ## speed, by ratio in one run
-	@echo "Benchmarks: eight programs, tens of minutes, not measured as a whole. Ctrl-C ends it; nothing is kept."
+	@echo "Benchmarks: eight programs, about six minutes of processor time. Ctrl-C ends it; what was finished is kept."
 	$(BIN)/python -m benchmarks.kernels
 	$(BIN)/python -m benchmarks.speed
 	$(BIN)/python -m benchmarks.accounting
