@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from refdp.audit import zoo
     from refdp.audit.blackbox import Bound, epsilon_lower_bound
+    from refdp.audit.declared_filter import Filter
     from refdp.audit.onerun import one_run_lower_bound
     from refdp.audit.onerun_tradeoff import isolated_gaussian_lower_bound, one_run_gaussian_lower_bound
     from refdp.audit.opened_door import noise, opened
@@ -25,6 +26,7 @@ CONFIDENCE = 0.999999
 
 _HOME = {
     "Bound": "blackbox",
+    "Filter": "declared_filter",
     "InputPair": "runs",
     "Vectorised": "runs",
     "audit_opened": "opened_replay",
@@ -40,6 +42,7 @@ _HOME = {
 __all__ = [
     "CONFIDENCE",
     "Bound",
+    "Filter",
     "InputPair",
     "Vectorised",
     "audit_opened",

@@ -75,6 +75,11 @@ def composed(items: Sequence[Item], relation: Relation, epsilon: float, delta: f
     return Cost(min(lower, upper), upper)
 
 
+def whole_event(items: Sequence[Item], relation: Relation) -> Event:
+    """All releases in their scopes, each at the observed change or slightly more: an upper end."""
+    return _folded([(item, _event(item, relation, up=True)) for item in items])
+
+
 def _exceeding(items: Sequence[Item], relation: Relation, epsilon: float, delta: float) -> float:
     """delta(epsilon) from below: of the first releases alone, twice as many each time, until it exceeds `delta`.
 

@@ -35,7 +35,7 @@ from refdp.faces.registry import Paper
 from refdp.faces.training import source_for
 from refdp.ledger.certificate import Guarantee
 from refdp.privacy.curator import Curator
-from refdp.privacy.events import Plan, Relation, expand
+from refdp.privacy.events import Event, Plan, Relation, expand, releases
 
 Progress = Callable[[int, int], None]
 
@@ -313,15 +313,27 @@ def _budget(paper: Paper, params: Any, records: Records | None, seed: int, seen:
     paper.train(params, pair.base, curator)
     event, schema = curator.event(), pair.base.schema
     certificate = paper.certificate(params, schema)
-    claimed, planned = certificate.claimed, event == expand(paper.plan(params, schema).event)
+    departed = departure(event, expand(paper.plan(params, schema).event))
+    claimed, planned = certificate.claimed, not departed
     cost = _cost(Plan(params.relation, event), claimed)
     seen.established = planned and certificate.established.epsilon <= claimed.epsilon * (1 + SLACK)
     found = []
     if cost > claimed.epsilon * (1 + SLACK) and not (seen.established and spending.has_filter(params)):
         found.append(Violation("budget", "whole run", claimed.epsilon, cost, None, "", pair.witness()))
     if not planned:
-        found.append(Violation("plan", "whole run", None, None, None, "", pair.witness()))
+        found.append(Violation("plan", departed, None, None, None, "", pair.witness()))
     return Aside(None, None, tuple(found))
+
+
+def departure(recorded: Event, planned: Event) -> str:
+    """The name of the first release that differs from the plan, or "scopes"; "" where nothing does."""
+    if recorded == planned:
+        return ""
+    ours, theirs = list(releases(recorded)), list(releases(planned))
+    for own, other in zip(ours, theirs, strict=False):
+        if own != other:
+            return other.name
+    return (ours + theirs)[min(len(ours), len(theirs))].name if len(ours) != len(theirs) else "scopes"
 
 
 def _cost(plan: Plan, claimed: Guarantee) -> float:

@@ -15,6 +15,7 @@ import numpy as np
 
 from refdp.audit import noise_law, noise_shape, slots
 from refdp.audit.charge import Cost, Item, composed
+from refdp.audit.declared_filter import Filter, Spent
 from refdp.audit.freshness import stale
 from refdp.audit.isolated import CAN_FORK, Lines, Outcome, Trainer, observed
 from refdp.audit.leaving import Leaving
@@ -41,7 +42,7 @@ class Notes:
     single: replays with the record in one block alone. discrete, floating: releases with noise of these kinds.
     off_grid: those of the first kind whose output is not on the mechanism's grid. shaped: draws at each value whose
     shape was looked at. rearranged: pairs whose replay cannot be aligned, see `refdp.audit.slots`.
-    leaving: records that took no part any more.
+    leaving: records that took no part any more. filters: what records spent of declared budgets.
     """
 
     pairs: int = 0
@@ -67,6 +68,7 @@ class Notes:
     shaped: int = 0
     rearranged: int = 0
     leaving: Leaving = field(default_factory=Leaving)
+    filters: list[Spent] = field(default_factory=list)
     violations: list[Violation] = field(default_factory=list)
 
 
@@ -74,7 +76,7 @@ class Notes:
 class Search:
     """One trainer's replays. source: of a recorded run. watched: modules whose own state is compared, too.
 
-    draws: further draws of each kind of noise. late: see `Target`.
+    draws: further draws of each kind of noise. late: see `Target`. filters: what the trainer says to enforce.
     """
 
     train: Trainer
@@ -87,11 +89,15 @@ class Search:
     watched: tuple[str, ...] = ()
     draws: int = noise_law.DRAWS
     late: bool = False
+    filters: tuple[Filter, ...] = ()
     _transcripts: list[Transcript] = field(default_factory=list)
     _mechanisms: dict[str, tuple[Any, str]] = field(default_factory=dict)
     _values: dict[str, list[float]] = field(default_factory=dict)
     _bare: dict[str, set[bytes]] = field(default_factory=dict)
     _charged: dict[Any, Cost] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.notes.filters = self.notes.filters or [Spent(one) for one in self.filters]
 
     def look(self, pair: Pair, number: int) -> Finding:
         """Record on one side, replay on all, compare. The finding has no loss where none can be stated."""
@@ -304,7 +310,14 @@ class Search:
             self._composed(sides, pair, on_first, number)
         if pair.old is None and len(sides) > 1:
             self.notes.leaving.add(sides[0], sides[-1])
+            self._spent(sides[0], sides[-1], pair)
         return finding
+
+    def _spent(self, present: Transcript, absent: Transcript, pair: Pair) -> None:
+        """Every declared budget against what the record of this pair spent."""
+        for one in self.notes.filters:
+            for violation in one.add(present, absent, pair):
+                self._accuse(violation)
 
     def _composed(self, sides: list[Transcript], pair: Pair, on_first: bool, number: int) -> None:
         """delta at the claimed epsilon: accused from below, along several recorded runs."""

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from refdp.audit.crowds import mutated
+from refdp.audit.declared_filter import shares
 from refdp.audit.freshness import release_kind
 from refdp.audit.isolated import CAN_FORK, Outcome, in_child, run_here
 from refdp.audit.reached import Place
@@ -89,6 +90,10 @@ class Short(Search):
         self.scores["the whole run"] = total if finding.worst is None or self.delta else (
             abs(finding.worst) / self.epsilon if self.epsilon else total)  # fmt: skip
         return finding
+
+    def _spent(self, present: Transcript, absent: Transcript, pair: Pair) -> None:
+        super()._spent(present, absent, pair)
+        self.scores |= shares(self.filters, present, absent, pair)
 
     def _composed(self, sides: list[Transcript], pair: Pair, on_first: bool, number: int) -> None:
         """Left to the full look."""
@@ -180,7 +185,7 @@ def _judged(search: Search, pairs: list[Pair], first: int, follow: Callable[[str
     for place, pair in enumerate(pairs):
         start = time.perf_counter()
         short = Short(search.train, search.epsilon, search.delta, search.relation, search.seed, source=search.source,
-                      watched=search.watched, late=search.late, follow=follow)  # fmt: skip
+                      watched=search.watched, late=search.late, filters=search.filters, follow=follow)  # fmt: skip
         short.look(pair, first + place)
         kinds = frozenset((one.kind, release_kind(one.release)) for one in short.notes.violations)
         sides = short.seen[1:3]  # the recorded run, then the replays

@@ -12,6 +12,7 @@ from itertools import islice
 from typing import Any
 
 from refdp.audit.crowds import crowds
+from refdp.audit.declared_filter import Filter
 from refdp.audit.inputs import COUNTS, constants, inputs
 from refdp.audit.isolated import Trainer
 from refdp.audit.reached import own_code
@@ -87,6 +88,7 @@ def audit_trainer(
     seed: int = 0,
     counts: tuple[int, ...] = COUNTS,
     steps: int | None = None,
+    filters: tuple[Filter, ...] = (),
     first_only: bool = False,
     progress: Progress = lambda done, total: None,
 ) -> TrainerReport:
@@ -96,7 +98,8 @@ def audit_trainer(
     returns what it publishes. schema: public bounds, categories and label range of the records that are made up.
     pairs: neighbouring pairs to replay. counts: numbers of records to try. steps: further pairs, replayed in short, of
     a search over contents that follows what changes releases most (`refdp.audit.steered`), 240 at most, and 3
-    for each of `pairs`, unless given. first_only: end at the first violation.
+    for each of `pairs`, unless given. filters: what an individual filter of the trainer's own lets one record spend
+    (`refdp.audit.Filter`), under add-remove. first_only: end at the first violation.
     Errors: InvalidParameter for a claim or a search outside the domain.
     """
     if relation not in list(Relation):
@@ -109,7 +112,9 @@ def audit_trainer(
     check_count("seed", seed, least=0)
     steps = min(STEPS, 3 * pairs) if steps is None else steps
     check_count("steps", steps, least=0)
-    audit = Search(train, float(epsilon), float(delta), Relation(relation), seed)
+    if filters and relation != Relation.ADD_REMOVE:
+        raise InvalidParameter(f"filters: {Relation.ADD_REMOVE.value} is allowed, relation = {relation!r} given")
+    audit = Search(train, float(epsilon), float(delta), Relation(relation), seed, filters=tuple(filters))
     notes, hints, seen = audit.notes, constants(train), Steered()
 
     def told() -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from refdp.accounting import account
 from refdp.audit import noise_shape, slots
+from refdp.audit.declared_filter import HINT, established
 from refdp.audit.noise_law import smallest
 from refdp.audit.reached import beginning, fixed
 from refdp.audit.replay import SLACK, Violation
@@ -136,21 +137,7 @@ def _composition(
 ) -> Iterator[Row]:
     if any(SUBJECT.get(violation.kind) == "composition" for violation in found):
         return
-    declared = epsilon if covered else _declared(notes.events, relation, epsilon, delta)
-    if declared is None:
-        yield Row("composition", LEFT, "what was declared cannot be accounted for")
-    elif declared > epsilon * (1 + SLACK) and (refused := notes.leaving.refused(relation, epsilon, delta)):
-        left = notes.leaving
-        yield Row("composition", LOOKED, f"what was declared composes to epsilon {declared:.6g} at delta {delta:g}, "
-                  f"above the claim {epsilon:g}; {left.left} audited records took no part any more in later releases "
-                  f"and none came back; {refused} of the {len(left.going_on)} with most to spend would have exceeded "
-                  "the claim by staying. What each spent was recomputed from its own contributions; that such a filter "
-                  "keeps the claim rests on a theorem (Feldman and Zrnic 2021)",
-                  "spending above the claim itself; the filter's own budget, which may be less, is not known",
-                  )  # fmt: skip
-    elif declared > epsilon * (1 + SLACK):
-        yield Row("composition", LEFT, f"what was declared composes to epsilon {declared:.6g} at delta {delta:g}, "
-                  f"above the claim {epsilon:g}, and no pair tried shows as much")  # fmt: skip
+    yield from _above_claim(notes, epsilon, delta, relation, covered)
     if delta == 0:
         worst = max(notes.worst, default=0.0)
         yield Row("composition", LOOKED, f"greatest loss over all outputs along recorded runs {worst:.6g} of "
@@ -165,14 +152,56 @@ def _composition(
                   "the accountant, along recorded runs", f"any delta above {delta:g} on these pairs")  # fmt: skip
 
 
+def _above_claim(notes: Notes, epsilon: float, delta: float, relation: Relation, covered: bool) -> Iterator[Row]:
+    """What was declared against the claim; where it is more, whether something was seen to keep the claim."""
+    declared = epsilon if covered else _declared(notes.events, relation, epsilon, delta)
+    if declared is None:
+        yield Row("composition", LEFT, "what was declared cannot be accounted for")
+        return
+    if notes.filters:
+        yield from _filtered(notes, epsilon, delta, relation)
+        return
+    if declared <= epsilon * (1 + SLACK):
+        return
+    composes = f"what was declared composes to epsilon {declared:.6g} at delta {delta:g}, above the claim {epsilon:g}"
+    left = notes.leaving
+    if refused := left.refused(relation, epsilon, delta):
+        yield Row("composition", LEFT, f"{composes}; {left.left} audited records took no part any more in later "
+                  f"releases and none came back; {refused} of the {len(left.going_on)} with most to spend would have "
+                  "exceeded the claim by staying: a filter, whose budget for a record is in no release. Say it, and "
+                  f"each record's spending is held against it: {HINT}")  # fmt: skip
+    else:
+        yield Row("composition", LEFT, f"{composes}, and no pair tried shows as much; if a filter keeps the claim by "
+                  f"letting records leave, say its budget: {HINT}")  # fmt: skip
+
+
+def _filtered(notes: Notes, epsilon: float, delta: float, relation: Relation) -> Iterator[Row]:
+    """Declared filters: what records spent, and what budgets and all other releases cost together."""
+    yield from (one.row() for one in notes.filters)
+    filters = [one.declared for one in notes.filters]
+    together = max((established(filters, event, relation, delta) for event in _distinct(notes.events)), default=0.0)
+    if together > epsilon * (1 + SLACK):
+        yield Row("composition", LEFT, f"declared budgets and the costs of all other releases compose to epsilon "
+                  f"{together:.6g} at delta {delta:g}, above the claim {epsilon:g}")  # fmt: skip
+    else:
+        yield Row("composition", LOOKED, f"declared budgets and the costs of all other releases compose to epsilon "
+                  f"{together:.6g} at delta {delta:g}; that such a filter keeps it rests on a theorem (Feldman and "
+                  "Zrnic 2021)", "spending above a declared budget")  # fmt: skip
+
+
+def _distinct(events: list[Event]) -> list[Event]:
+    """The first few events that differ."""
+    found: list[Event] = []
+    for event in events:
+        if event not in found and len(found) < 4:
+            found.append(event)
+    return found
+
+
 def _declared(events: list[Event], relation: Relation, epsilon: float, delta: float) -> float | None:
     """The greatest cost of the declared sensitivities of recorded runs; None if one cannot be accounted for."""
-    distinct: list[Event] = []
-    for event in events:
-        if event not in distinct and len(distinct) < 4:
-            distinct.append(event)
     worst = 0.0
-    for event in distinct:
+    for event in _distinct(events):
         try:
             plan = Plan(relation, event)
             cost = account(plan, delta=delta, quick=True).epsilon

@@ -21,10 +21,11 @@ import pytest
 from refdp.audit.freshness import stale
 from refdp.audit.neighbours import pairs
 from refdp.audit.replay import Finding, Trainer, run, sampled
+from refdp.audit.report import departure
 from refdp.audit.worst import worst_case
 from refdp.data.records import Records, Schema
 from refdp.privacy.curator import Curator
-from refdp.privacy.events import Event, Plan, Relation, Release, children, expand
+from refdp.privacy.events import Plan, Relation, expand
 from refdp.privacy.sources import SampleSource
 
 Replacement = Callable[[Any], Any]
@@ -160,18 +161,8 @@ def _against_plan(train: Trainer, plan: Plan, records: Records) -> list[Caught]:
     """The first recorded release that the plan does not have, if any."""
     curator = Curator(SampleSource(np.random.default_rng(3)), plan.relation)
     train(records, curator)
-    recorded, planned = curator.event(), expand(plan.event)
-    if recorded == planned:
-        return []
-    ours, theirs = list(_flat(recorded)), list(_flat(planned))
-    for a, b in zip(ours, theirs):
-        if a != b:
-            return [Caught("plan", b.name)]
-    return [Caught("plan", (ours + theirs)[min(len(ours), len(theirs))].name if len(ours) != len(theirs) else "scopes")]
-
-
-def _flat(event: Event) -> list[Release]:
-    return [event] if isinstance(event, Release) else [r for child in children(event) for r in _flat(child)]
+    place = departure(curator.event(), expand(plan.event))
+    return [Caught("plan", place)] if place else []
 
 
 def _freshness(train: Trainer, records: Records, relation: Relation, source: Callable[..., Any]) -> list[Caught]:

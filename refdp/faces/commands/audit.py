@@ -45,6 +45,14 @@ Trainer = Annotated[
     str | None,
     typer.Option("--trainer", metavar="MODULE:FUNCTION", help="Replay this train(records, curator) instead."),
 ]
+Filters = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--filter",
+        metavar="ORDER:BUDGET[:RELEASES]",
+        help="What a filter of --trainer lets one record spend at a Rényi order, on releases so named. Repeatable.",
+    ),
+]
 SchemaFile = Annotated[
     Path | None,
     typer.Option("--schema", help="JSON file of --trainer or --callable: {column: [low, high] or [categories ...]}."),
@@ -137,6 +145,7 @@ def audit(
     witness: WitnessFile = None,
     name: Callable = None,
     trainer: Trainer = None,
+    filter_: Filters = None,
     schema: SchemaFile = None,
     pair: PairFile = None,
     example: Example = None,
@@ -165,8 +174,11 @@ def audit(
         from refdp.faces.commands.audit_trainer import Asked, audit_one
 
         count = pairs if written(context, ("pairs",)) else TRAINER_PAIRS
-        asked = Asked(trainer, schema, target, epsilon, delta or 0.0, relation, count, seed, html, as_json)
+        asked = Asked(trainer, schema, target, epsilon, delta or 0.0, relation, count, seed, html, as_json,
+                      tuple(filter_ or ()))  # fmt: skip
         raise typer.Exit(audit_one(asked))
+    if filter_:
+        raise InvalidParameter("--filter: about --trainer, which is not given")
     if schema is not None and name is None:
         raise InvalidParameter("--schema: about --trainer or --callable, which are not given")
     _check_mode(context, name is not None)

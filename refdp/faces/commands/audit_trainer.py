@@ -10,6 +10,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from refdp.audit.campaign import load
+from refdp.audit.declared_filter import read
 from refdp.audit.trainer import TrainerReport, audit_trainer
 from refdp.audit.verdicts import exit_status
 from refdp.data.records import Categorical, Classes, Interval, Schema
@@ -34,6 +35,7 @@ class Asked:
     seed: int
     html: Path | None
     as_json: bool
+    filters: tuple[str, ...] = ()
 
 
 def audit_one(asked: Asked) -> int:
@@ -57,6 +59,7 @@ def audit_one(asked: Asked) -> int:
             seed=asked.seed,
             progress=progress,
             pairs=asked.pairs,
+            filters=tuple(map(read, asked.filters)),
         )
     emit(report.to_dict(), _page(asked, report), asked.as_json)
     wrote = True
@@ -73,7 +76,8 @@ def _command(asked: Asked) -> str:
     options = {"trainer": asked.name, "schema": asked.schema, "target": asked.target, "epsilon": asked.epsilon,
                "delta": asked.delta, "relation": asked.relation.value, "pairs": asked.pairs,
                "seed": asked.seed}  # fmt: skip
-    words = [word for name, value in options.items() if value is not None for word in (f"--{name}", str(value))]
+    words = [word for one in asked.filters for word in ("--filter", one)]
+    words += [word for name, value in options.items() if value is not None for word in (f"--{name}", str(value))]
     return shlex.join(["refdp", "audit", *words])
 
 
