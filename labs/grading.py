@@ -6,6 +6,7 @@ import contextlib
 import importlib
 import importlib.util
 import io
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,16 +24,14 @@ LABS = tuple(sorted(path.parent.name for path in FOLDER.glob("*/submissions.py")
 
 
 @dataclass(frozen=True)
-class Lab:
-    """A task. wrong: submissions to refuse, the starter first; right: to accept, the solution first."""
+class Task:
+    """What a lab asks for."""
 
     name: str
     schema: Schema
     epsilon: float
     relation: str
-    wrong: dict[str, Train]
-    right: dict[str, Train]
-    delta: float = 0.0
+    delta: float
 
     def grade(self, train: Train, **search: Any) -> Grade:
         """`refdp.grade` against the task's budget; what a submission prints is graded and not shown."""
@@ -40,16 +39,31 @@ class Lab:
             return grade(train, self.schema, self.epsilon, self.relation, self.delta, **search)
 
 
+@dataclass(frozen=True)
+class Lab(Task):
+    """A task with submissions. wrong: to refuse, the starter first; right: to accept, the solution first."""
+
+    wrong: dict[str, Train]
+    right: dict[str, Train]
+
+
+def task(name: str) -> Task:
+    """The task of that name, without its solution. Errors: ModuleNotFoundError."""
+    told = importlib.import_module(f"labs.{name}")
+    return Task(name, told.SCHEMA, told.EPSILON, told.RELATION, getattr(told, "DELTA", 0.0))
+
+
 def lab(name: str) -> Lab:
     """The lab of that name. Errors: ModuleNotFoundError."""
-    task, starter, solution, submissions = (
-        importlib.import_module(f"labs.{name}{part}") for part in ("", ".starter", ".solution", ".submissions")
+    asked = task(name)
+    starter, solution, submissions = (
+        importlib.import_module(f"labs.{name}.{part}") for part in ("starter", "solution", "submissions")
     )
-    public = PUBLIC if task.RELATION == "replace-one" else ()
+    public = PUBLIC if asked.relation == "replace-one" else ()
     cheats = {title: cheat(solution.train) for title, cheat in CHEATS.items() if title not in public}
     wrong = {"the starter": starter.train, **submissions.WRONG, **cheats}
     right = {"the solution": solution.train, **submissions.RIGHT}
-    return Lab(name, task.SCHEMA, task.EPSILON, task.RELATION, wrong, right, getattr(task, "DELTA", 0.0))
+    return Lab(asked.name, asked.schema, asked.epsilon, asked.relation, asked.delta, wrong, right)
 
 
 def graded(one: Lab) -> Iterator[tuple[str, bool, Grade]]:
@@ -66,6 +80,7 @@ def submitted(path: str) -> Train:
     if spec is None or spec.loader is None:
         raise ValueError(f"{path} is no Python file")
     module = importlib.util.module_from_spec(spec)
+    sys.modules["submission"] = module  # what it keeps in its globals is then looked at
     spec.loader.exec_module(module)
     if not callable(getattr(module, "train", None)):
         raise ValueError(f"{path} defines no function `train(records, curator)`")

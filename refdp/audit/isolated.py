@@ -38,7 +38,7 @@ from refdp.privacy.curator import Curator, Source, Transcript
 from refdp.privacy.events import Event, Relation
 from refdp.privacy.replay import Recorder, ReplaySource
 
-CAN_FORK = hasattr(os, "fork")
+CAN_FORK = hasattr(os, "fork") and sys.platform != "emscripten"  # there it is only a name
 SECONDS = 60.0
 """A run that takes longer is ended, and counts as not examined."""
 WRITING = ("os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.symlink", "os.link", "os.truncate", "os.putenv",

@@ -15,14 +15,14 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
-from typing import Any, Literal
-
-from rich.console import Group, RenderableType
-from rich.table import Table
-from rich.text import Text
+from typing import TYPE_CHECKING, Any, Literal
 
 from refdp.errors import InvalidParameter
 from refdp.ledger.fingerprint import current
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.table import Table
 
 Verdict = Literal["PROVED", "ARGUED", "CONDITIONAL", "REFUTED", "OPEN"]
 Kind = Literal["no-guarantee", "too-little-noise", "false-only-for-replacement", "bookkeeping"]
@@ -241,6 +241,9 @@ def _cites(line: str, name: str) -> bool:
 
 def table(claims: list[Claim]) -> Table:
     """The claims as a table for a terminal; ids are never cut, so that they can be copied."""
+    from rich.table import Table
+    from rich.text import Text
+
     result = Table(title=_counts(claims))
     result.add_column("id and verdict", overflow="fold")
     result.add_column("relation", no_wrap=True)
@@ -254,6 +257,10 @@ def table(claims: list[Claim]) -> Table:
 
 def show(name: str) -> RenderableType:
     """One claim in full: statement, verdict, constant, witness, evidence, what it uses, and the lines that cite it."""
+    from rich.console import Group
+    from rich.table import Table
+    from rich.text import Text
+
     claim = get(name)
     grid = Table.grid(padding=(0, 2))
     for label, text in _details(claim):

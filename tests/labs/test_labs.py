@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import hashlib
+import io
+import json
+import os
 import re
+import subprocess
+import sys
+import tarfile
+import zipfile
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from labs import __main__ as shell
+from labs import build
 from labs.cheats import CHEATS
 from labs.grading import FOLDER, LABS, Lab, lab, submitted
+from labs.headless import differences
 from refdp.audit import grade as grading
 from refdp.audit.isolated import CAN_FORK
 
@@ -82,6 +92,76 @@ def test_a_file_without_train_is_refused(tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("")
     with pytest.raises(ValueError, match="is no Python file"):
         submitted(str(tmp_path / "mine.txt"))
+
+
+ALONE = """
+import os, sys
+if hasattr(os, "fork"):
+    del os.fork
+for name in ("rich", "sklearn", "typer", "click"):
+    sys.modules[name] = None  # an import of it is an error
+import refdp.audit.grade
+sys.modules["refdp.audit.grade"].SEARCH = {"pairs": 4, "counts": (0, 1), "steps": 8}
+from labs.browser import graded
+from labs.grading import FOLDER
+for part in ("starter", "solution"):
+    found = graded("scale", (FOLDER / "scale" / f"{part}.py").read_text(encoding="utf-8"))
+    print(found["found"], found["text"], *(row["reason"] for row in found["report"]["coverage"]))
+print(graded("scale", "train ="))
+"""
+
+
+def test_one_process_and_the_browser_s_packages_are_enough(tmp_path: Path) -> None:
+    """No fork, no rich, no scikit-learn, no typer; nothing passes, since state between calls is not looked at."""
+    done = subprocess.run(
+        [sys.executable, "-c", ALONE], capture_output=True, text=True, cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(FOLDER.parent)},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    said = done.stdout
+    assert "True the whole run can reveal 2, the task allows 0.5" in said
+    assert "False nothing found on 5 neighbouring pairs. The run revealed 0.5 at most." in said
+    assert "Not looked at here: state between calls, record counts. To pass, `python -m labs scale mine.py`" in said
+    assert said.count("8 more pairs replayed in short, crowds at the bounds") == 2
+    assert "SyntaxError" in said
+
+
+def test_the_browser_s_files_are_the_pinned_ones(tmp_path: Path) -> None:
+    """A file that the lock or the pin does not name is not built of; students get no solutions."""
+    data = b"a wheel"
+    digest = hashlib.sha256(data).hexdigest()
+    assert build.checked(data, "sha256", digest, "it") == data
+    with pytest.raises(ValueError, match="nothing is built of it"):
+        build.checked(data + b".", "sha256", digest, "it")
+    lock = {"packages": {name: {"file_name": f"{name}.whl", "sha256": digest} for name in build.PACKAGES}}
+    for wrong in ("", "scipy"):
+        archive, wheel = io.BytesIO(), tmp_path / "it.whl"
+        with tarfile.open(fileobj=archive, mode="w:gz") as members:
+            for name in build.RUNTIME:
+                body = json.dumps(lock).encode() if name.endswith("lock.json") else b""
+                info = tarfile.TarInfo(f"package/{name}")
+                info.size = len(body)
+                members.addfile(info, io.BytesIO(body))
+        with zipfile.ZipFile(wheel, "w") as files:
+            for name in build.PACKAGES:
+                files.writestr(f"{build.INSIDE}{name}.whl", data + b"." * (name == wrong))
+        if wrong:
+            with pytest.raises(ValueError, match=r"scipy.whl has sha256 .*, pinned is"):
+                build.runtime(archive.getvalue(), wheel, tmp_path)
+        else:
+            build.runtime(archive.getvalue(), wheel, tmp_path)
+            assert (tmp_path / "numpy.whl").read_bytes() == data
+    given = {path.relative_to(build.ROOT).as_posix() for path in build.sources()}
+    assert {"refdp/ledger/ledger.json", "labs/kit.py", "labs/scale/starter.py"} <= given
+    assert not [path for path in given if path.endswith(("solution.py", "submissions.py"))]
+
+
+def test_reports_are_the_same_but_for_last_bits() -> None:
+    one: dict[str, Any] = {"text": "a", "figures": [1, 2.0, None, True]}
+    assert differences(one, {"text": "a", "figures": [1.0 + 1e-15, 2, None, True]}) == []
+    assert differences(one, {"text": "b", "figures": [1, 2.1, None, 1]}) == [
+        ".figures[1]: 2.0, not 2.1", ".figures[3]: True, not 1", ".text: 'a', not 'b'",
+    ]  # fmt: skip
 
 
 @needs_fork
