@@ -13,6 +13,7 @@ a missing one goes where the tree sends it, as in scikit-learn.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -27,6 +28,7 @@ from refdp.ledger.certificate import Certificate
 
 LARGEST = 64
 """Leaves up to which the nearest values are searched; a larger tree has the means of bounds alone."""
+FINE = 2.0**-32
 NOTE = (
     "leaf values of the model were made monotone in {names}: post-processing of what is in the transcript, which costs "
     "nothing"
@@ -113,18 +115,21 @@ def of_tree(tree: Tree, schema: Schema, wanted: NDArray[np.int64]) -> Tree:
 
 
 def nearest(values: Floats, pairs: NDArray[np.int64]) -> Floats:
-    """The least squares projection onto value of pair[0] <= value of pair[1], up to rounding. Shape (leaves,)."""
+    """The least squares projection onto value of pair[0] <= value of pair[1], up to rounding. Shape (leaves,).
+
+    Rounded to 2^-32 of the largest value, so that sums in another order, on another machine, give the same model.
+    """
     if len(values) > LARGEST:
         return values
     outward = np.zeros((len(values), len(pairs)))
     outward[pairs[:, 0], np.arange(len(pairs))] = 1.0
     outward[pairs[:, 1], np.arange(len(pairs))] = -1.0
-    size = float(np.abs(values).max()) or 1.0
+    size = math.ldexp(1.0, math.frexp(float(np.abs(values).max()))[1])
     try:
         multipliers, _ = nnls(outward, values / size)
     except RuntimeError:  # too many iterations
         return values
-    return np.asarray(values - size * (outward @ multipliers))
+    return np.asarray(size * np.round((values / size - outward @ multipliers) / FINE) * FINE)
 
 
 def between(values: Floats, pairs: NDArray[np.int64]) -> Floats:
