@@ -22,6 +22,7 @@ from refdp.accounting.arrays import Array
 from refdp.accounting.divergence import renyi
 from refdp.accounting.pure import pure_epsilon
 from refdp.checks import check_number
+from refdp.data.numbers import Number
 from refdp.errors import InvalidParameter
 from refdp.privacy.events import Plan
 
@@ -59,12 +60,17 @@ class Repetitions:
     def generating(self, x: float) -> float:
         """E x^K, for x in [0, 1]."""
         if self.eta:
-            return self.gamma * x / (1 - (1 - self.gamma) * x)
+            return float(geometric(self.gamma, x))
         return math.log1p(-(1 - self.gamma) * x) / math.log(self.gamma)
 
     def draw(self, generator: np.random.Generator) -> int:
         """One K."""
         return int(generator.geometric(self.gamma) if self.eta else generator.logseries(1 - self.gamma))
+
+
+def geometric(gamma: Number, x: Number) -> Number:
+    """E x^K of the geometric law on 1, 2, ..."""
+    return gamma * x / (1 - (1 - gamma) * x)
 
 
 def selected(law: Repetitions, curve: Callable[[Array], Array], orders: Array) -> Array:

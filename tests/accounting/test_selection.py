@@ -126,6 +126,7 @@ def test_the_better_setting_is_selected_and_all_of_it_is_certified() -> None:
     assert (established.epsilon, established.delta) == (chosen.epsilon, chosen.delta) == (chosen.epsilon, 1e-5)
     assert 0.5 < chosen.epsilon < 3.0
     assert any("Papernot and Steinke" in said for said in chosen.certificate.assumptions)
+    assert dict(chosen.certificate.rests_on)["composition/selection-renyi"] == "ARGUED"
 
 
 def test_pure_candidates_cost_twice_a_run() -> None:

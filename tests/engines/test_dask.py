@@ -76,6 +76,7 @@ SETTINGS: list[tuple[Any, dict[str, Any]]] = [
     (refdp.DPBoostClassifier, {"trees": 4, "trees_per_ensemble": 2, "depth": 2}),
     (refdp.DPXGBoostClassifier, {"trees": 2, "depth": 2, "subsample": 0.5}),
     (refdp.FedGBDTClassifier, {"trees": 4, "depth": 2, "splits": "histogram"}),
+    (refdp.GroveClassifier, {"trees": 4, "depth": 2}),
     (refdp.SGBDTClassifier, {"trees": 4, "extra_trees": 2, "depth": 2, "subsample": 0.3}),
 ]
 

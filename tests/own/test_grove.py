@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -18,6 +19,7 @@ from refdp.data import population as messages
 from refdp.data.memory import Memory
 from refdp.data.records import Categorical, Classes, Interval, Numeric, Records, Schema, make_records
 from refdp.data.shards import Shards
+from refdp.engines.chaos import FAULTS, Chaos
 from refdp.errors import InvalidParameter
 from refdp.faces import cli, registry
 from refdp.own import grove
@@ -164,6 +166,22 @@ def test_shards_give_the_same_model(schema: Schema) -> None:
     parts = [Memory(whole.take(rows)) for rows in np.array_split(np.arange(whole.size), 3)]
     curator = Curator(SampleSource(np.random.default_rng(0), exact=True), params.relation)
     assert grove.train_on(params, schema, Shards(parts), curator).to_json() == model.to_json()
+
+
+@pytest.mark.parametrize("relation", BOTH)
+def test_faults_of_hosts_change_neither_the_model_nor_a_release(relation: Relation) -> None:
+    """Shards that answer late, twice, or not before they are replaced, against records in memory."""
+    faults: Counter[str] = Counter()
+    for seed, schema in enumerate(SCHEMAS.values()):
+        params, whole, found = grove.Params(1.0, relation, **FEW), data(schema), []
+        chaos = Chaos([whole.take(rows) for rows in np.array_split(np.arange(whole.size), 3)], seed=seed, rate=0.8)
+        for host in (Memory(whole), chaos):
+            curator = Curator(SampleSource(np.random.default_rng(seed), exact=True), relation)
+            model = grove.train_on(params, schema, host, curator)
+            found.append((model.to_json(), curator.transcript.public(), curator.event()))
+        assert found[0] == found[1]
+        faults += chaos.faults
+    assert set(faults) == set(FAULTS)
 
 
 def test_its_contribution_goes_through_json() -> None:
