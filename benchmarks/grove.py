@@ -140,8 +140,8 @@ tree, leaves shrunk by the noise that everybody knows, one Gaussian composition.
 | its text, for all data sets | `refdp prove grove`: regression, two classes; both relations; all trees by induction |
 | its runs | `refdp audit grove`: replays on neighbours; mutants that the replays and the proof reject, `tests/own` |
 | its certificate | `GroveClassifier(...).fit(X, y).certificate_`, `refdp train grove ... --json` |
-| federated: shards and hosts with faults give the same model | `tests/own/test_grove.py`, byte by byte, both relations |
-| on Dask: the same model | `tests/engines/test_dask.py`, byte by byte, with transcript and certificate |
+| federated: shards, and hosts with faults | `tests/own/test_grove.py`, the same model byte by byte |
+| on Dask | `tests/engines/test_dask.py`, the same model, transcript and certificate |
 
 Not there: conformance vectors, and a proof by `refdp prove` for three classes and more, whose class counts are sums of
 several scores that the reading takes for unrelated; the claims below are about any number of classes.
