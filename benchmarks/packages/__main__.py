@@ -1,8 +1,9 @@
 """`python -m benchmarks.packages [package ...]`: audit the packages of the index, write docs/audit-packages.md.
 
-Without arguments all of them. Results are kept in results/packages/, so that one can be run again alone. `--checks`
-runs the checks on public data sets instead, which docs/audit-packages-checks.md shows, each package by the interpreter
-that REFDP_PYTHON_DIFFPRIVLIB (and so on) names, or by this one.
+Without arguments all of them. Results are kept in results/packages/, so that one can be run again alone; a package
+without a result keeps what the page says of it. `--checks` runs the checks on public data sets instead, which
+docs/audit-packages-checks.md shows, each package by the interpreter that REFDP_PYTHON_DIFFPRIVLIB (and so on) names, or
+by this one.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import time
 import warnings
 from pathlib import Path
 
-from benchmarks.packages import audits
+from benchmarks.packages import audits, kept, published
 from benchmarks.packages.audits_page import letter, unaccepted
 from benchmarks.packages.audits_page import page as index_page
 from benchmarks.packages.page import page
@@ -32,6 +33,8 @@ PACKAGES = {
     "dpxgboost": ("numpy",),
     "opendp": ("opendp", "numpy"),
 }
+CHECKED = ["diffprivlib", "interpret", "dp-xgboost", "opendp"]
+"""The packages as the page names them."""
 NOTES = {
     "diffprivlib": "In an environment of its own, because 0.6.6 does not import with scikit-learn 1.9 "
     "(`pip install refdp[diffprivlib]`, interpreter in REFDP_PYTHON_DIFFPRIVLIB).",
@@ -47,12 +50,16 @@ def main() -> None:
     parser.add_argument("packages", nargs="*", metavar="package", help="all unless given")
     parser.add_argument("--checks", action="store_true", help=f"the checks on data sets, of {', '.join(PACKAGES)}")
     parser.add_argument("--worker", action="store_true", help="run the checks of one package here, write the result")
+    parser.add_argument("--published", action="store_true", help="only write docs/audit-published.md")
     parser.add_argument("--page", action="store_true", help="only write the page from the results at hand")
     options = parser.parse_args()
     allowed = PACKAGES if options.checks or options.worker else audits.names()
     unknown = set(options.packages) - set(allowed)
     if unknown:
         parser.error(f"unknown {sorted(unknown)}: allowed are {sorted(allowed)}")
+    if options.published:
+        (ROOT / "docs" / "audit-published.md").write_text(published.page(), encoding="utf-8")
+        return
     if not options.checks and not options.worker:
         _index([] if options.page else options.packages or audits.names())
         return
@@ -66,14 +73,16 @@ def main() -> None:
     results = [
         json.loads(path.read_text()) for path in (RESULTS / f"{name}.json" for name in PACKAGES) if path.is_file()
     ]
-    (ROOT / "docs" / "audit-packages-checks.md").write_text(page(results), encoding="utf-8")
+    written = ROOT / "docs" / "audit-packages-checks.md"
+    written.write_text(page(results, kept.parts(written, CHECKED)), encoding="utf-8")
 
 
 def _index(chosen: list[str]) -> None:
     """Run the chosen packages of the index, then write its page and the reports to authors."""
     audits.run(chosen)
     reports = audits.results()
-    (ROOT / "docs" / "audit-packages.md").write_text(index_page(reports), encoding="utf-8")
+    written = ROOT / "docs" / "audit-packages.md"
+    written.write_text(index_page(reports, kept.parts(written, audits.names())), encoding="utf-8")
     folder = ROOT / "docs" / "reports"
     folder.mkdir(exist_ok=True)
     for name, report in reports.items():

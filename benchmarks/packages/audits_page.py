@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
+
+from benchmarks.packages.kept import Kept
 
 Report = Mapping[str, Any]
 HEAD = """# Packages of the field, audited
@@ -16,6 +19,7 @@ points.**
 | which packages | [the table](#all-packages) |
 | how each was audited | [an audit.toml](audit-package.md) |
 | four packages on public data | [checks](audit-packages-checks.md) |
+| programs of the papers' authors | [their findings](audit-published.md) |
 | what is not here | [the end of the page](#what-is-not-here) |
 
 Written by `python -m benchmarks.packages`, which audits every `benchmarks/packages/index/*/audit.toml`
@@ -36,21 +40,26 @@ NOT_AUDITED = """
 
 dp-xgboost 0.2.10 needs Python 3.10 and is examined in [audit-packages-checks](audit-packages-checks.md). Packages
 without a report, since they did not install, import or run in the environments at hand: {absent}.
-The published code of the five papers is not part of this page.
+The published programs of the five papers' authors have [a page of their own](audit-published.md).
 """
 ABSENT = "dpate 0.0.1 (no installation candidate that builds), diffpriv 1.0.3 (asks the network when it is imported)"
 
 
-def page(reports: Mapping[str, Report]) -> str:
-    """The index page."""
-    run = {name: report for name, report in reports.items() if "verdict" in report}
-    entries = [entry for report in run.values() for entry in report["entries"]]
-    broken = [name for name, report in run.items() if unaccepted(report)]
-    faults = {(name, one["entry"]) for name, report in run.items() for one in unaccepted(report)}
-    absent = [f"{name} ({report['error']})" for name, report in reports.items() if "verdict" not in report]
-    head = HEAD.format(packages=len(run), entries=len(entries), broken=len(broken), faults=len(faults))
-    parts = [head, _summary(run), *(_section(name, report) for name, report in run.items())]
-    return "".join([*parts, NOT_AUDITED.format(absent="; ".join([*absent, ABSENT]))])
+def page(reports: Mapping[str, Report], kept: Mapping[str, Kept] = MappingProxyType({})) -> str:
+    """The index page. kept: what the page before says of packages without a report."""
+    told = {name: _told(name, report) if "verdict" in report else kept.get(name) for name, report in reports.items()}
+    shown = {name: one for name, one in told.items() if one is not None}
+    entries, faults = (sum(int(one.cells[column]) for one in shown.values()) for column in (3, 4))
+    broken = sum(one.cells[4] != "0" for one in shown.values())
+    absent = [f"{name} ({report['error']})" for name, report in reports.items() if name not in shown]
+    head = HEAD.format(packages=len(shown), entries=entries, broken=broken, faults=faults)
+    table = "".join([TABLE, *(one.row for one in shown.values())])
+    sections = (one.section for one in shown.values())
+    return "".join([head, table, *sections, NOT_AUDITED.format(absent="; ".join([*absent, ABSENT]))])
+
+
+def _told(name: str, report: Report) -> Kept:
+    return Kept(_row(name, report), _section(name, report))
 
 
 def unaccepted(report: Report) -> list[Mapping[str, Any]]:
@@ -58,21 +67,18 @@ def unaccepted(report: Report) -> list[Mapping[str, Any]]:
     return [one for one in report["findings"] if one["violation"] and not one["accepted"]]
 
 
-def _summary(run: Mapping[str, Report]) -> str:
-    lines = [
-        "| package | version | verdict | entry points | with a violation | classes | seconds |\n",
-        "|---" * 7 + "|\n",
-    ]
-    for name, report in run.items():
-        found = unaccepted(report)
-        classes = ", ".join(dict.fromkeys(one["class"] for one in found)) or "-"
-        faulty = len({one["entry"] for one in found})
-        package = report["package"]
-        verdict = report["verdict"] if found or report["verdict"] != "VIOLATION" else "VIOLATION (accepted)"
-        cells = [f"[{name}](#{_anchor(name, package)})", package["version"], verdict, len(report["entries"]), faulty,
-                 classes, f"{report['provenance']['seconds']:.0f}"]  # fmt: skip
-        lines.append("| " + " | ".join(map(str, cells)) + " |\n")
-    return "".join(lines)
+TABLE = "| package | version | verdict | entry points | with a violation | classes | seconds |\n" + "|---" * 7 + "|\n"
+
+
+def _row(name: str, report: Report) -> str:
+    found = unaccepted(report)
+    classes = ", ".join(dict.fromkeys(one["class"] for one in found)) or "-"
+    faulty = len({one["entry"] for one in found})
+    package = report["package"]
+    verdict = report["verdict"] if found or report["verdict"] != "VIOLATION" else "VIOLATION (accepted)"
+    cells = [f"[{name}](#{_anchor(name, package)})", package["version"], verdict, len(report["entries"]), faulty,
+             classes, f"{report['provenance']['seconds']:.0f}"]  # fmt: skip
+    return "| " + " | ".join(map(str, cells)) + " |\n"
 
 
 def _anchor(name: str, package: Mapping[str, Any]) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.packages.checks import Check, Table, from_structure, table
+from benchmarks.packages.dpxgboost_sides import more as on_made_up_tables
 from refdp.audit.adapters.dpxgboost import Job, Trained, train_all
 from refdp.audit.structural import inspect_samples
 from refdp.audit.structural_samples import Samples, needed
@@ -61,6 +62,7 @@ def checks() -> Iterator[Check]:
         yield _exact_leaves(one)
         yield _clock(one)
         yield _threshold(one, stumps[place][2], _samples(trained[place + len(data) :: len(sides)]))
+    yield from on_made_up_tables(PACKAGE, BUDGET)
 
 
 def _jobs(tables: Sequence[Table], sides: Sequence[Any], more: Sequence[dict[str, Any]], tick: int) -> list[Job]:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Any
+
+from benchmarks.packages.kept import Kept
 
 COMMAND = "python -m benchmarks.packages --checks"
 
@@ -40,32 +43,37 @@ REMARKS = {
     "number of records is private and the model holds it; where one is replaced, that number is public, but the noise "
     "of binning is calibrated to the change that a removed record makes. The rows on δ tell whether the whole run "
     "exceeds the claim on the pairs tried.",
-    "dp-xgboost": "Structural runs take place in different seconds, because the noise follows the clock.",
+    "dp-xgboost": "Structural runs take place in different seconds, because the noise follows the clock. What "
+    "was found by reading its source (whether sketch noise is drawn again, what the declared sensitivity of the gain "
+    "is worth) is in [audit-published](audit-published.md#dp-xgboost).",
 }
 """What has to be known to read the rows of a package."""
 
 
-def page(results: Sequence[Mapping[str, Any]]) -> str:
-    """The whole page. Each result: package, version, python, environment, seconds, checks."""
-    parts = [HEAD, _summary(results)]
-    for result in results:
-        remark = " ".join([result["environment"], *filter(None, [REMARKS.get(result["package"])])])
-        parts += [f"\n## {result['package']} {result['version']}\n", f"\n{remark}\n", _checks(result)]
-    return "".join(parts)
+def page(results: Iterable[Mapping[str, Any]], kept: Mapping[str, Kept] = MappingProxyType({})) -> str:
+    """The whole page. Each result: package, version, python, environment, seconds, checks.
+
+    kept: what the page before says, in the page's order; packages without a result stay as they stand there.
+    """
+    new = {result["package"]: Kept(_row_of_all(result), _section(result)) for result in results}
+    shown = {**kept, **new}
+    return "".join([HEAD, TABLE, *(one.row for one in shown.values()), *(one.section for one in shown.values())])
 
 
-def _summary(results: Sequence[Mapping[str, Any]]) -> str:
-    lines = [
-        "\n| package | version | data sets | checks | found | documented | not found | seconds |\n",
-        "|---" * 8 + "|\n",
-    ]
-    for result in results:
-        outcomes = [check["outcome"] for check in result["checks"]]
-        sets = ", ".join(dict.fromkeys(check["data"] for check in result["checks"]))
-        counts = [outcomes.count(name) for name in ("found", "documented", "not found")]
-        cells = [result["package"], result["version"], sets, len(outcomes), *counts, f"{result['seconds']:.0f}"]
-        lines.append("| " + " | ".join(map(str, cells)) + " |\n")
-    return "".join(lines)
+TABLE = "\n| package | version | data sets | checks | found | documented | not found | seconds |\n" + "|---" * 8 + "|\n"
+
+
+def _row_of_all(result: Mapping[str, Any]) -> str:
+    outcomes = [check["outcome"] for check in result["checks"]]
+    sets = ", ".join(dict.fromkeys(check["data"] for check in result["checks"]))
+    counts = [outcomes.count(name) for name in ("found", "documented", "not found")]
+    cells = [result["package"], result["version"], sets, len(outcomes), *counts, f"{result['seconds']:.0f}"]
+    return "| " + " | ".join(map(str, cells)) + " |\n"
+
+
+def _section(result: Mapping[str, Any]) -> str:
+    remark = " ".join([result["environment"], *filter(None, [REMARKS.get(result["package"])])])
+    return f"\n## {result['package']} {result['version']}\n\n{remark}\n" + _checks(result)
 
 
 def _checks(result: Mapping[str, Any]) -> str:

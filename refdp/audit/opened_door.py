@@ -124,10 +124,14 @@ class Recording:
 
 @dataclass
 class ForeignCurator:
-    """Records what noise functions do or, given a recording, lets them return again what they returned then."""
+    """Records what noise functions do or, given a recording, lets them return again what they returned then.
+
+    coins: whether generators go on in a replay as they did.
+    """
 
     relation: Relation
     replay: Recording | None = None
+    coins: bool = True
     calls: list[NoiseCall] = field(default_factory=list)
     returned: list[Any] = field(default_factory=list)
     states: list[tuple[Any, ...]] = field(default_factory=list)
@@ -186,7 +190,7 @@ class ForeignCurator:
         if before.options != call.options:
             detail = f"{str(before.options)[:200]} against {str(call.options)[:200]}"
             raise ImpossibleReplay(request.name, "options", detail)
-        for generator, state in zip((*call.generators, *GLOBAL), self.replay.states[place]):
+        for generator, state in zip((*call.generators, *GLOBAL), self.replay.states[place] if self.coins else ()):
             _restore(generator, state)
         if call.install is not None:
             return call.install(recorded.output if recorded.index is None else recorded.index)
@@ -228,16 +232,21 @@ def _restore(generator: Any, state: Any) -> None:
 
 @contextmanager
 def opened(
-    *packages: str | Sequence[Patch], replay: Recording | None = None, relation: Relation = Relation.ADD_REMOVE
+    *packages: str | Sequence[Patch],
+    replay: Recording | None = None,
+    relation: Relation = Relation.ADD_REMOVE,
+    coins: bool = True,
 ) -> Iterator[ForeignCurator]:
     """Open packages by name, or functions by patches, for the time of a `with` block.
 
     replay: let noise functions return what they returned in this recording. relation: of the neighbours, for messages.
+    coins: whether generators go on in a replay as they did in the recording; without, other draws than those of the
+    opened functions are made afresh.
     Noise that is drawn in other processes is not seen.
     Errors: InvalidParameter for an unknown package, and where noise is drawn in another thread; ImpossibleReplay where
     a replayed run parts from the recorded one.
     """
-    curator = ForeignCurator(relation, replay)
+    curator = ForeignCurator(relation, replay, coins)
     kept = []
     _ACTIVE.append(curator)
     try:

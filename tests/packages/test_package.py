@@ -69,6 +69,16 @@ def test_noise_that_is_not_opened_is_no_evidence(folder: Path) -> None:
     assert seen.verdict is Verdict.NOT_EXAMINED
 
 
+def test_a_point_drawn_from_a_chosen_interval_is_no_evidence(folder: Path) -> None:
+    """With the generator put back after the choice the point moves with the interval, and would seem a leak."""
+    head = (folder / "audit.toml").read_text().partition("[[noise]]")[0]
+    noise = '[[noise]]\nfunction = "toydp:interval"\nlaw = "interval"\nvalue = 0.0\nscale = 1.0\ngenerator = "rng"\n'
+    entry = '[[entry]]\nname = "midpoint"\ncallable = "wrappers:midpoint"\nfirst = [[0.5], [0.2]]\nsecond = [[0.5]]\n'
+    (folder / "interval.toml").write_text(head + noise + entry)
+    seen = audit_package(folder / "interval.toml", stages=("replay",))
+    assert seen.findings == () and seen.entries[0].figures["replay"]["calls"] > 0
+
+
 def test_an_entry_point_that_fails_is_not_examined(folder: Path) -> None:
     text = (folder / "audit.toml").read_text().replace("wrappers:count", "wrappers:broken")
     (folder / "failing.toml").write_text(text)

@@ -86,17 +86,23 @@ def _geometric(arguments: dict[str, Any]) -> NoiseCall:
 
 
 def _selection(arguments: dict[str, Any]) -> NoiseCall:
-    """Exponential or permute-and-flip; a measure adds log(measure) / coefficient to the utilities."""
+    """Exponential or permute-and-flip.
+
+    With a measure (tools.quantile) it chooses an interval between records, of which a point is then drawn: the interval
+    is no release, only the point has a law, so that nothing is known of the choice by itself.
+    """
     mechanism = arguments["self"]
+    if mechanism.measure:
+        law = Unknown("Exponential over intervals", (mechanism.epsilon, mechanism.delta, mechanism.sensitivity))
+        return NoiseCall(law, np.zeros(1), mechanism.sensitivity, 1, **_common(mechanism))
     coefficient = mechanism.epsilon / mechanism.sensitivity / (2 - mechanism.monotonic)
     utilities = np.asarray(mechanism.utility, dtype=np.float64)
-    if mechanism.measure:
-        with np.errstate(divide="ignore"):
-            utilities = utilities + np.log(np.asarray(mechanism.measure, dtype=np.float64)) / coefficient
-    law = PermuteAndFlip if type(mechanism).__name__ == "PermuteAndFlip" else Exponential
+    selection = PermuteAndFlip if type(mechanism).__name__ == "PermuteAndFlip" else Exponential
     options = None if mechanism.candidates is None else tuple(mechanism.candidates)
     bound = mechanism.sensitivity * (2 - mechanism.monotonic)
-    return NoiseCall(law(coefficient), utilities[np.newaxis, :], bound, "range", options=options, **_common(mechanism))
+    return NoiseCall(
+        selection(coefficient), utilities[np.newaxis, :], bound, "range", options=options, **_common(mechanism)
+    )
 
 
 def _unknown(arguments: dict[str, Any]) -> NoiseCall:

@@ -42,3 +42,15 @@ def count(values, epsilon):
     while random.random() > 0.5:
         drawn += 1
     return len(values) + drawn
+
+
+def midpoint(values, epsilon, rng):
+    """A point drawn from an interval that is chosen between records: the interval alone is no release."""
+    ends = np.array([0.0, float(np.clip(values, 0.0, 1.0).mean()), 1.0])
+    place = interval(np.diff(ends), epsilon, rng)
+    return ends[place] + rng.random_sample() * (ends[place + 1] - ends[place])
+
+
+def interval(sizes, epsilon, rng):
+    """An index with probability in proportion to the size, so that the point is uniform whatever the records are."""
+    return int(rng.random_sample() > sizes[0])

@@ -21,3 +21,7 @@ def summary(records, seed):
 def count(records, seed):
     random.seed(seed)
     return toydp.count(records, 1.0)
+
+
+def midpoint(records, seed):
+    return toydp.midpoint(records[:, 0], 1.0, np.random.RandomState(seed))

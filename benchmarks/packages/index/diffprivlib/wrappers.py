@@ -26,6 +26,18 @@ def variance(records, seed):
     return tools.var(records[:, 0], bounds=(0, 1), **settings(seed))
 
 
+def deviation(records, seed):
+    return tools.std(records[:, 0], bounds=(0, 1), **settings(seed))
+
+
+def quantile(records, seed):
+    return tools.quantile(records[:, 0], 0.9, bounds=(0, 1), **settings(seed))
+
+
+def squares(records, seed):
+    return tools.histogram2d(records[:, 0], records[:, 1], bins=2, range=[(0, 1), (0, 1)], **settings(seed))[0]
+
+
 def nonzero(records, seed):
     return tools.count_nonzero(records[:, 1], **settings(seed))
 
