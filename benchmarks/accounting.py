@@ -1,12 +1,15 @@
-"""refdp's accountants next to autodp and Google's dp_accounting: python -m benchmarks.accounting [--write]
+"""refdp next to autodp and Google's dp_accounting: python -m benchmarks.accounting [--again TEXT] [--write]
 
-Prints the table of docs/accounting.md (and writes it there): ε, the median processor time of several runs (warm; of one
-run where that takes more than two seconds), and the time of refdp's enclosure as a multiple of that of Google's privacy
-loss distributions, in one run. Needs the extra `oracles`.
+Runs the cases that are not kept in accounting.jsonl yet (and those whose name holds TEXT again) and prints the table of
+docs/accounting.md, `--write` writes it there, with that of shuffled epochs: ε, the median processor time of several
+runs (warm; of one run where that takes more than two seconds), and the time of refdp's enclosure as a multiple of that
+of Google's privacy loss distributions, in one run. Needs the extra `oracles`; about ten minutes, most of them Google's.
 """
 
 from __future__ import annotations
 
+import argparse
+import json
 import math
 import statistics
 import subprocess
@@ -17,13 +20,23 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from refdp.accounting import renyi_epsilon
+from refdp.accounting import account, renyi_epsilon
 from refdp.accounting.dp_events import to_dp_event
 from refdp.accounting.enclosure import enclose_epsilon
 from refdp.accounting.normal import normalise
 from refdp.accounting.releases import GaussianCost, LaplaceCost, cost
 from refdp.noise.mechanisms import Gaussian, Laplace
-from refdp.privacy.events import Event, Plan, Relation, Release, Repeat, Sensitivity, Sequential, Subsample
+from refdp.privacy.events import (
+    Event,
+    Plan,
+    Relation,
+    Release,
+    Repeat,
+    Sensitivity,
+    Sequential,
+    Subsample,
+    balls_and_bins,
+)
 
 RUNS = 3
 
@@ -54,6 +67,11 @@ def sgbdt_plan() -> Event:
     return folded(sgbdt.plan(params, schema).event)
 
 
+def different(number: int) -> Event:
+    """So many Poisson-sampled Gaussian releases, all of different rate and noise."""
+    return Sequential(tuple(Subsample(0.01 + 0.01 * i / number, gaussian(1.0 + i / number)) for i in range(number)))
+
+
 CASES: dict[str, tuple[Event, float]] = {
     "i   Gaussian 1": (gaussian(1.0), 1e-5),
     "ii  Gaussian 30 x 1000": (Repeat(gaussian(30.0), 1000), 1e-5),
@@ -68,12 +86,15 @@ CASES: dict[str, tuple[Event, float]] = {
     "viii 200 of them": (scales(200), 1e-6),
     "ix 400 of them": (scales(400), 1e-6),
     "x 1000 of them": (scales(1000), 1e-6),
-    "xi 40 sampled Gaussians, all different": (
-        Sequential(tuple(Subsample(0.01 + 0.01 * i / 40, gaussian(1.0 + i / 40)) for i in range(40))),
-        1e-6,
-    ),
+    "xi 40 sampled Gaussians, all different": (different(40), 1e-6),
     "xii S-GBDT's defaults, floating noise, as planned": (sgbdt_plan(), 5e-8),
+    "xiii 1000 sampled Gaussians, all different": (different(1000), 1e-6),
 }
+RUNS_KEPT = Path(__file__).with_suffix(".jsonl")
+HEAD = "| case | refdp enclosure | Google PLD | ratio of time | refdp Rényi | Google RDP | autodp RDP |"
+EPOCHS = (
+    "| batches | Gaussian noise | epochs | ε is in | Poisson samples of rate 1/batches | each record in the clear |"
+)
 PAGE = Path(__file__).parents[1] / "docs" / "accounting.md"
 
 
@@ -150,31 +171,65 @@ def import_seconds() -> float:
     return statistics.median(once("import refdp.accounting, numpy") - once("pass") for _ in range(RUNS))
 
 
+def measured(name: str) -> list[str]:
+    """The cells of one case, the ratio of times among them."""
+    event, delta = CASES[name]
+    plan = Plan(Relation.ADD_REMOVE, event)
+    calls: list[Callable[[], Any]] = [
+        lambda: enclose_epsilon(normalise(plan), plan.relation, delta),
+        lambda: google_pld(plan, delta),
+        lambda: fresh_renyi(plan, delta),
+        lambda: google_rdp(plan, delta),
+        lambda: autodp_renyi(event, delta),
+    ]
+    found = [timed(call) for call in calls]
+    cells = [shown(result, seconds) for result, seconds in found]
+    cells.insert(2, f"{found[0][1] / found[1][1]:.2f}")
+    return cells
+
+
+def epochs() -> list[str]:
+    """The table of shuffled epochs at δ = 1e-6: by balls and bins, by Poisson samples, by releases of all records."""
+    lines = [EPOCHS, "|---|---|---|---|---|---|"]
+    for slots, sd, times in ((100, 1.0, 1), (1000, 1.0, 1), (1000, 1.0, 10), (1000, 0.7, 1), (10_000, 0.5, 1)):
+        one = gaussian(sd)
+        ways: list[Event] = [balls_and_bins(one, slots), Repeat(Subsample(1 / slots, one), slots), one]
+        bounds = [account(Plan(Relation.ADD_REMOVE, Repeat(way, times)), delta=1e-6) for way in ways]
+        inside = f"[{bounds[0].lower:.3f}, {bounds[0].upper:.3f}]"
+        lines.append(f"| {slots:,} | {sd:g} | {times} | {inside} | {bounds[1].upper:.3f} | {bounds[2].upper:.3f} |")
+    return lines
+
+
+def put(head: str, lines: list[str]) -> None:
+    """A table into the page, in place of the one with that head."""
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition(head)
+    after = rest.partition("\n\n")[2]
+    PAGE.write_text(f"{before}{chr(10).join(lines)}\n\n{after}", encoding="utf-8")
+
+
 def main() -> None:
-    """Print the table."""
+    """Run what is missing, print the table, write it."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument(
+        "--again", action="append", default=[], metavar="TEXT", help="cases to run again, by a part of their name"
+    )
+    parser.add_argument("--write", action="store_true", help="into docs/accounting.md")
+    options = parser.parse_args()
     warnings.simplefilter("ignore")
     print(f"import refdp.accounting with numpy: {import_seconds():.3f} s\n")
-    head = "| case | refdp enclosure | Google PLD | ratio of time | refdp Rényi | Google RDP | autodp RDP |"
-    lines = [head, "|---|---|---|---|---|---|---|"]
+    text = RUNS_KEPT.read_text(encoding="utf-8") if RUNS_KEPT.exists() else ""
+    kept: dict[str, list[str]] = dict(json.loads(line) for line in text.splitlines())
+    for name in CASES:
+        if name not in kept or any(part in name for part in options.again):
+            kept[name] = measured(name)
+            rows = [json.dumps([one, kept[one]], ensure_ascii=False) for one in CASES if one in kept]
+            RUNS_KEPT.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    lines = [HEAD, "|---|---|---|---|---|---|---|"]
+    lines += ["| " + " | ".join([" ".join(name.split()), *kept[name]]) + " |" for name in CASES]
     print("\n".join(lines))
-    for name, (event, delta) in CASES.items():
-        plan = Plan(Relation.ADD_REMOVE, event)
-        calls: list[Callable[[], Any]] = [
-            lambda plan=plan, delta=delta: enclose_epsilon(normalise(plan), plan.relation, delta),
-            lambda plan=plan, delta=delta: google_pld(plan, delta),
-            lambda plan=plan, delta=delta: fresh_renyi(plan, delta),
-            lambda plan=plan, delta=delta: google_rdp(plan, delta),
-            lambda event=event, delta=delta: autodp_renyi(event, delta),
-        ]
-        found = [timed(call) for call in calls]
-        cells = [shown(result, seconds) for result, seconds in found]
-        cells.insert(2, f"{found[0][1] / found[1][1]:.2f}")
-        lines.append("| " + " | ".join([" ".join(name.split()), *cells]) + " |")
-        print(lines[-1], flush=True)
-    if "--write" in sys.argv:
-        before, _, rest = PAGE.read_text(encoding="utf-8").partition(head)
-        after = rest.partition("\n\n")[2]
-        PAGE.write_text(f"{before}{chr(10).join(lines)}\n\n{after}", encoding="utf-8")
+    if options.write:
+        put(HEAD, lines)
+        put(EPOCHS, epochs())
 
 
 def shown(result: Any, seconds: float) -> str:

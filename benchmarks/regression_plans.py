@@ -1,4 +1,4 @@
-"""Plans with their true intervals, and what others say: python -m benchmarks.regression_plans FILE [--plans N]
+"""Plans and true intervals, and what others say: python -m benchmarks.regression_plans FILE [--plans N] [--write]
 
 Writes a JSON file that other projects can use: for every plan its parts (kind, noise, count, Poisson rate; unit
 sensitivities, add-remove), delta, the interval [lower, upper] that holds the true epsilon (both ends proved up to the
@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.accounting import put
 from refdp.accounting import account
 from refdp.noise.mechanisms import Gaussian, Laplace, Mechanism
 from refdp.privacy.events import Event, Norm, Plan, Relation, Release, Repeat, Sensitivity, Sequential, Subsample
@@ -169,20 +170,28 @@ def _too_long(*_: object) -> None:
     raise TimeoutError(f"no answer within {SECONDS} s of processor time")
 
 
-def summary(rows: list[Row]) -> str:
-    """One line an accountant: how many answers, how many below the truth, median excess over it."""
-    lines = [
-        "| accountant | answers | errors or none | too small | median excess over `lower` |",
-        "|---|---|---|---|---|",
-    ]
-    for name in ACCOUNTANTS:
-        found = [(row["answers"].get(name), row["lower"]) for row in rows]
+HEAD = "| accountant | answers | errors or none | too small | median excess over `lower` | least of those that hold |"
+
+
+def summary(rows: list[Row]) -> list[str]:
+    """One line an accountant: answers, how many below the truth, median excess over it, how often it is the least."""
+    lines = [HEAD, "|---|---|---|---|---|---|"]
+    winners = [_least(row) for row in rows]
+    for name in ("refdp", *ACCOUNTANTS):
+        found = [(row["upper"] if name == "refdp" else row["answers"].get(name), row["lower"]) for row in rows]
         numbers = [(value, low) for value, low in found if isinstance(value, float)]
         small = sum(value < low for value, low in numbers)
         excess = [value / low - 1 for value, low in numbers if low > 0]
         middle = f"{np.median(excess):.2e}" if excess else "-"
-        lines.append(f"| {name} | {len(numbers)} | {len(found) - len(numbers)} | {small} | {middle} |")
-    return "\n".join(lines)
+        least = winners.count(name)
+        lines.append(f"| {name} | {len(numbers)} | {len(found) - len(numbers)} | {small} | {middle} | {least} |")
+    return lines
+
+
+def _least(row: Row) -> str:
+    answers = {"refdp": row["upper"], **row["answers"]}
+    hold = {name: value for name, value in answers.items() if isinstance(value, float) and value >= row["lower"]}
+    return min(hold, key=lambda name: hold[name])
 
 
 def main() -> None:
@@ -190,6 +199,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("file", type=Path)
     parser.add_argument("--plans", type=int, default=500)
+    parser.add_argument("--write", action="store_true", help="the table into docs/accounting.md")
     options = parser.parse_args()
     resource.setrlimit(resource.RLIMIT_AS, (BYTES, BYTES))
     known = json.loads(options.file.read_text(encoding="utf-8")) if options.file.exists() else []
@@ -202,7 +212,10 @@ def main() -> None:
             done = rows[: max(number + 1, len(known))]
             lines = ",\n".join(json.dumps(one) for one in done)
             options.file.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
-    print(summary(rows))
+    lines = summary(rows)
+    print("\n".join(lines))
+    if options.write:
+        put(HEAD, lines)
 
 
 if __name__ == "__main__":

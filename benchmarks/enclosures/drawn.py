@@ -28,6 +28,7 @@ from refdp.privacy.events import (
     Sensitivity,
     Sequential,
     Subsample,
+    balls_and_bins,
 )
 
 SEED = 1919
@@ -54,11 +55,7 @@ class Case:
 def drawn(number: int) -> tuple[str, Case, float]:
     """Family, case and δ of plan number `number`."""
     generator = np.random.default_rng([SEED, number])
-    family = list(FAMILIES)[number % ORDINARY]
-    if family in RARE and number // ORDINARY % RARE[family]:
-        family = "groups"
-    if number % 500 == 499:
-        family = "sampled Laplace"
+    family = ORDER[number % len(ORDER)]
     return family, FAMILIES[family](generator), float(f"{10 ** generator.uniform(-15, -2):.4g}")
 
 
@@ -168,14 +165,6 @@ def sampled_mixed(generator: _Random) -> Case:
     return Case(event, [[other, (laws.sampled(masses, rate, first), count)] for first in (True, False)])
 
 
-def sampled_laplace(generator: _Random) -> Case:
-    """Poisson sampled Laplace noise, 20 to 500, rates from 1/50 on."""
-    rate, count = float(f"{10 ** generator.uniform(-1.7, -0.05):.4g}"), int(generator.integers(20, 500))
-    scale, exact = _inverse(min(_noise(generator, 1 + count * rate**2), 3.0))
-    event = Repeat(Subsample(rate, _release(Laplace(scale), 1.0)), count)
-    return Case(event, [[(laws.sampled_laplace(exact, rate, first), count)] for first in (True, False)])
-
-
 def fixed_size(generator: _Random) -> Case:
     """Samples of a fixed size under replace-one: at least the first mixture, at most the pair that dominates both."""
     shift, rate = int(generator.integers(1, 3)), _rate(generator)
@@ -235,6 +224,20 @@ def slots(generator: _Random) -> Case:
     return Case(event, low, [[(laws.outcomes([*told, (silent, silent)]), count)]])
 
 
+def bins(generator: _Random) -> Case:
+    """1 to 3 epochs of balls and bins: the record's slot is one of 10 to 200, each answers by randomised response."""
+    count = int(generator.integers(1, 4))
+    slots = int(10 ** generator.uniform(1, math.log10({1: 200, 2: 100, 3: 30}[count])))
+    scale, exact = _inverse(float(f"{10 ** generator.uniform(-1.3, 0.2):.5g}"))
+    event = Repeat(balls_and_bins(_release(DiscreteLaplace(scale, 1.0), 1.0), slots), count)
+    (p, q), _ = laws.answers(exact)
+    masses = []
+    for k in range(slots + 1):
+        without = math.comb(slots, k) * q**k * p ** (slots - k)
+        masses.append((without * (k * p / q + (slots - k) * q / p) / slots, without))
+    return Case(event, [[(laws.outcomes(side), count)] for side in (masses, [(b, a) for a, b in masses])])
+
+
 def selections(generator: _Random) -> Case:
     """Exponential mechanisms, 1 to 40, half of them with a Laplace release: one choice repeated, and all dominated."""
     count = _count(generator, 40)
@@ -273,11 +276,15 @@ FAMILIES: dict[str, Callable[[_Random], Case]] = {
     "sampled, replace-one": exchanged,
     "blocks": blocks,
     "partitions": slots,
+    "balls and bins": bins,
     "selections": selections,
     "groups": groups,
-    "sampled Laplace": sampled_laplace,
 }
-ORDINARY = len(FAMILIES) - 1
-"""All but the last, of which one plan in five hundred is: their truths are integrals of integrals."""
-RARE = {"sampled, replace-one": 8}
-"""One turn in so many: they take seconds."""
+DEAR = {"sampled, replace-one": 2, "balls and bins": 10, "selections": 12, "partitions": 15}
+"""Plans in five hundred of the families that take long, by their truths or by the plans themselves."""
+_CHEAP = tuple(family for family in FAMILIES if family not in DEAR)
+ORDER = [_CHEAP[k % len(_CHEAP)] for k in range(500 - sum(DEAR.values()))]
+for _family, _many in DEAR.items():
+    for _k in range(_many):
+        ORDER.insert((2 * _k + 1) * len(ORDER) // (2 * _many), _family)
+"""The families of five hundred plans, the dear ones spread evenly."""

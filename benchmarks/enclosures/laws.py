@@ -16,7 +16,7 @@ from typing import Any
 
 from flint import acb, arb, arb_poly, ctx, fmpq
 
-from proofs.accounting import Part, Rejected, delta_of, summed, transform_of
+from proofs.accounting import Part, Rejected, delta_of, summed
 
 PRECISION = 160
 _ENUMERATED = 8_000
@@ -229,8 +229,3 @@ def selection(size: Fraction, top: arb) -> Law:
     e = ball(size)
     span = 1 - (-e).exp()
     return _of_atoms([(top, (1 - (top - e).exp()) / span), (top - e, (top - e).exp() * (1 - (-top).exp()) / span)])
-
-
-def sampled_laplace(size: Fraction, rate: float, first: bool) -> Law:
-    """Poisson sampled Laplace noise, as the checker of certificates has it."""
-    return Law(*transform_of(Part("laplace", size, 1, 1, Fraction(rate)), first))

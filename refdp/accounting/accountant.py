@@ -9,7 +9,7 @@ from functools import partial
 
 from refdp.accounting import gaussian, pure
 from refdp.accounting.bound import Bound
-from refdp.accounting.normal import NOTHING, Node, compose, normalise, one_sided, parts
+from refdp.accounting.normal import NOTHING, Node, compose, has_slots, normalise, one_sided, parts
 from refdp.accounting.releases import GaussianCost, PureCost
 from refdp.accounting.rounding import downwards, is_number, upwards
 from refdp.errors import InvalidParameter
@@ -50,15 +50,20 @@ def account(
         one = partial(account, plan, quick=quick)
         return along_path(one, pure.pure_epsilon(plan), group, delta, epsilon)
 
-    def answer(query: _Query) -> Bound:
-        return _at_epsilon(query, at) if delta is None else _at_delta(query, at)
+    def answer(node: Node, value: float = at) -> Bound:
+        query = _Query(node, plan.relation, quick)
+        return _at_epsilon(query, value) if delta is None else _at_delta(query, value)
 
     node = normalise(plan)
     above, below = (one_sided(node, up) for up in (True, False))
-    bound = answer(_Query(above, plan.relation, quick))
-    if above == below:
+    bound = answer(above)
+    if above != below:
+        bound = replace(bound, lower=min(bound.upper, answer(below).lower))
+    if quick or bound.upper == bound.lower or not has_slots(node, plan.relation):
         return bound
-    return replace(bound, lower=min(bound.upper, answer(_Query(below, plan.relation, quick)).lower))
+    from refdp.accounting import allocation
+
+    return allocation.tightened(bound, node, plan.relation, ("epsilon" if delta is None else "delta", at), answer)
 
 
 def _within(name: str, value: float | None, low: float, high: float) -> float:

@@ -90,18 +90,19 @@ def pair_of(node: Node, view: View) -> pairs.DominatingPair:
                 raise NoPair(f"no {'dominating' if view.above else 'attained'} pair of {type(dominated).__name__}")
             return pair
         case Sampled(rate, inner, method):
-            return _sampled(rate, _inner_pair(inner, view), method, view)
+            return _sampled(rate, inner_pair(inner, view), method, view)
         case Exchanged(rate, near, far):
             view = replace(view, direction="first")
-            one = _inner_pair(near, view)
+            one = inner_pair(near, view)
             if not view.above and isinstance(one, (pairs.GaussianPair, pairs.LaplacePair, pairs.DiscreteLaplacePair)):
                 return mixtures.Opposed(rate, one)
-            return mixtures.Exchanged(rate, one, _inner_pair(far, view))
+            return mixtures.Exchanged(rate, one, inner_pair(far, view))
         case _:
             return mixtures.MeasuredPair(measure_of(node, view))
 
 
-def _inner_pair(node: Node, view: View) -> pairs.DominatingPair:
+def inner_pair(node: Node, view: View) -> pairs.DominatingPair:
+    """The pair of a node inside another one, which needs no grid finer than its own losses."""
     if isinstance(node, (Composed, Blocks, Mixture, DiscreteGaussianCost)):
         low, high = loss_range(node)
         view = replace(view, step=max((high - low) / _INNER_CELLS, 1e-9))

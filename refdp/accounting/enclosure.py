@@ -123,8 +123,8 @@ class _Search:
         except (WindowTooWide, NoPair):
             return None
 
-    def _grid(self, tilt: float) -> _Grid:
-        return _Grid.choose(self.node, self.relation, tilt, self.epsilon, self.log_cut)
+    def _grid(self, tilt: float) -> Grid:
+        return Grid.choose(self.node, self.relation, tilt, self.epsilon, self.log_cut)
 
 
 def directions(node: Node) -> tuple[Direction, ...]:
@@ -149,7 +149,7 @@ def _tilt(order: float) -> float:
 
 
 @dataclass(frozen=True)
-class _Grid:
+class Grid:
     """A step, a tilt and a cut for one node."""
 
     node: Node
@@ -158,7 +158,7 @@ class _Grid:
     log_cut: float
 
     @classmethod
-    def choose(cls, node: Node, relation: Relation, tilt: float, epsilon: float, log_cut: float) -> _Grid:
+    def choose(cls, node: Node, relation: Relation, tilt: float, epsilon: float, log_cut: float) -> Grid:
         """The step at which connect-the-dots errs by the wanted accuracy, unless that takes too many cells.
 
         A cell of width h adds at most λ(λ+1)h²/8 to log E[e^{λL}], a twelfth on average, hence h² (λ+1) count / 12

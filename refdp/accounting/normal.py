@@ -69,11 +69,13 @@ class Mixture:
     slots: equal events together, weights added and rounded up, which is dearer than the slots apart: only for bounds
       from above. alone: the largest weight of a single slot of that event, rounded down, for bounds from below.
     told: some records and mechanism tell the slot, so that the profile is the average of the slots' and no more.
+    apart: event, weight and number of slots that have both, for what is known of many slots (`allocation`).
     """
 
     slots: tuple[tuple[Node, float], ...]
     alone: tuple[tuple[Node, float], ...]
     told: bool = False
+    apart: tuple[tuple[Node, float, int], ...] = ()
 
     @property
     def rest(self) -> float:
@@ -233,17 +235,19 @@ def _mixture(weights: tuple[float, ...], nodes: list[Node]) -> Node:
         raise InvalidParameter(f"weights of a partition sum to {math.fsum(weights)!r}: allowed is at most 1")
     slots: dict[Node, Fraction] = {}
     alone: dict[Node, float] = {}
+    apart: Counter[tuple[Node, float]] = Counter()
     for node, weight in zip(nodes, weights, strict=True):
         if node != NOTHING and weight > 0:
             slots[node] = slots.get(node, Fraction(0)) + Fraction(weight)
             alone[node] = max(alone.get(node, 0.0), float(weight))
+            apart[node, float(weight)] += 1
     rounded = {node: min(1.0, ceiling(weight)) for node, weight in slots.items()}
     if not rounded:
         return NOTHING
     if len(rounded) == 1 and next(iter(alone.values())) == 1:
         return next(iter(rounded))
     each, single = (tuple(sorted(table.items(), key=repr)) for table in (rounded, alone))
-    return Mixture(each, single)
+    return Mixture(each, single, apart=tuple(sorted(((*slot, n) for slot, n in apart.items()), key=repr)))
 
 
 REPLACING = "replacing"
@@ -342,6 +346,20 @@ def one_sided(node: Node, above: bool) -> Node:
             return Exchanged(rate, one_sided(near, above), one_sided(far, above))
         case _:
             return node
+
+
+Slots = tuple[tuple[Node, float, int], ...]
+
+
+def several(node: Node) -> Slots:
+    """(event, weight, how many) of a partition into several slots; empty for everything else."""
+    apart = node.apart if isinstance(node, Mixture) else ()
+    return apart if sum(count for _, _, count in apart) > 1 else ()
+
+
+def has_slots(node: Node, relation: Relation) -> bool:
+    """Whether the plan has a partition of which more is known than its slots one by one (`allocation`)."""
+    return relation is Relation.ADD_REMOVE and any(several(part) for part, _ in parts(node))
 
 
 def _count(count: int) -> int:

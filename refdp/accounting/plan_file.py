@@ -9,7 +9,8 @@ norm = 2                       # 1, 2, "range" or "whitened"; the mechanism's ow
 count = 100                    # 1 unless given
 
 [[event]]
-poisson = 0.01                 # or without-replacement = rate, parallel = true, weights = [...] (a partition)
+poisson = 0.01                 # or without-replacement = rate, parallel = true, weights = [...] (a partition),
+                               # bins = 100 (an epoch of so many batches, each record in a random one of them)
 count = 10
 [[event.event]]
 laplace = 1.0
@@ -36,6 +37,7 @@ from refdp.privacy.events import (
     Sensitivity,
     Sequential,
     Subsample,
+    balls_and_bins,
 )
 
 CLAIM = "account/declared"
@@ -46,7 +48,7 @@ _NORMS: dict[str, Norm] = {
     "discrete-gaussian": 2,
     "discrete-laplace": 1,
 }
-_CONTAINERS = ("poisson", "without-replacement", "parallel", "weights")
+_CONTAINERS = ("poisson", "without-replacement", "parallel", "weights", "bins")
 _COMMON = {"count", "name", "sensitivity", "norm", "step", "event", "relation"}
 
 
@@ -141,8 +143,11 @@ def _one(kind: str, row: dict[str, Any], relation: Relation) -> Event:
         if not isinstance(row[kind], list):
             raise InvalidParameter(f"weights {row[kind]!r}: allowed is a list of numbers")
         return Partition(tuple(_number("weights", weight) for weight in row["weights"]), inner)
+    whole = inner[0] if len(inner) == 1 else Sequential(inner)
+    if kind == "bins":
+        return balls_and_bins(whole, row[kind])
     method = "poisson" if kind == "poisson" else "without-replacement"
-    return Subsample(_number(kind, row[kind]), inner[0] if len(inner) == 1 else Sequential(inner), method)  # type: ignore[arg-type]
+    return Subsample(_number(kind, row[kind]), whole, method)  # type: ignore[arg-type]
 
 
 def _number(name: str, value: Any) -> float:

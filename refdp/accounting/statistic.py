@@ -179,8 +179,8 @@ def power_of(found: list[tuple[Statistic, int]], tilt: float) -> Power:
 
 
 def _side(one: Statistic, row: int) -> Measure:
-    """One row without leading and trailing zeros: the ends of the support are used for choosing windows."""
-    mass = one.masses[row]
+    """One row without leading and trailing zeros, two cells or more: its ends are used for choosing windows."""
+    mass = np.append(one.masses[row], 0.0)
     keep = np.flatnonzero(mass > 0)
-    first, last = int(keep[0]), int(keep[-1]) + 1
+    first, last = int(keep[0]), max(int(keep[-1]) + 1, int(keep[0]) + 2)
     return Measure(one.start + first, one.step, mass[first:last], 0.0, 0.0, above=row in (1, 3))

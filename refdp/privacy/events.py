@@ -116,6 +116,17 @@ class Partition:
     independent: bool = field(default=True, compare=False, repr=False)
 
 
+def balls_and_bins(event: Event, slots: int) -> Partition:
+    """An epoch of balls and bins (Chua et al. 2024): every record in one of so many batches, each as likely as another.
+
+    event: the releases of one batch. The batches' sizes are random: a shuffle into batches of fixed sizes is none.
+    Errors: InvalidParameter unless slots is a whole number >= 1.
+    """
+    if isinstance(slots, bool) or not isinstance(slots, int) or slots < 1:
+        raise InvalidParameter(f"{slots!r} slots of balls and bins: allowed are whole numbers >= 1")
+    return Partition((1 / slots,) * slots, (event,) * slots)
+
+
 @dataclass(frozen=True)
 class Subsample:
     """The event on a secret random subset of the records.
