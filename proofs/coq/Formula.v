@@ -39,3 +39,12 @@ Ltac same := first [reflexivity | solve [ring] | solve [inverses] | lazymatch go
 Ltac formula := intros; texts; same.
 (** Where something must not be 0. *)
 Ltac fraction := intros; texts; field; lra.
+Lemma sumR_times {A} (f : A -> R) c l : sumR (fun x => f x * c) l = sumR f l * c.
+Proof. induction l; simpl; [ring|]. rewrite IHl. ring. Qed.
+(** Queries of equal cost: k of them cost what all may. *)
+Lemma queries_cost squared m k : 0 < m -> 0 < k -> 0 < squared ->
+  k * (squared / (2 * (sqrt squared / (m / sqrt k) * (sqrt squared / (m / sqrt k))))) = m * m / 2.
+Proof.
+  intros M K Q. assert (A := sqrt_lt_R0 k K). assert (B := sqrt_lt_R0 squared Q).
+  rewrite <- (sqrt_sqrt k) at 1 by lra. rewrite <- (sqrt_sqrt squared) at 1 by lra. field. lra.
+Qed.

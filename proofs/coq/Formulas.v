@@ -333,6 +333,36 @@ Definition dpxgboost_padded_leaf (G : R) (n : R) (m : R) (l : R) : R := ((- G) /
 Lemma dpxgboost_padded_leaf_text : forall P gh X ls k, dpxgboost_padded_leaf (where_ X (inside ls k) (fun r => fst (gh r))) (count X (inside ls k)) (DPXGBoost.least P) (DPXGBoost.lambda P) = DPXGBoost.padded_leaf P gh X ls k.
 Proof. intros; unfold dpxgboost_padded_leaf, DPXGBoost.padded_leaf, leaf_value; formula. Qed.
 
+(** dpxgboost:budget_of *)
+Definition dpxgboost_tree_share (e : R) (k : R) (s : R) : R := (((e / k) - 0) * s).
+Lemma dpxgboost_tree_share_text : forall e k s, dpxgboost_tree_share e k s = e / k * s.
+Proof. intros; unfold dpxgboost_tree_share; formula. Qed.
+
+(** dpxgboost:before_sampling *)
+Definition dpxgboost_before_sampling (e : R) (q : R) : R := (if (leR 500 e) then (e - (ln q)) else (ln (1 + ((exp e - 1) / q)))).
+Lemma dpxgboost_before_sampling_text : forall e q, 0 <= e < 500 -> 0 < q -> amplified q (dpxgboost_before_sampling e q) = e.
+Proof. intros; unfold dpxgboost_before_sampling, leR; destruct (Rle_dec 500 e); [lra|apply DPXGBoost.amplified_inverse; lra]. Qed.
+
+(** dpxgboost:tree_budget *)
+Definition dpxgboost_tree_sketch (e : R) (a : R) (b : R) (c : R) : R := ((e / ((((0 + a) + b) + c) + 0)) * a).
+Lemma dpxgboost_tree_sketch_text : forall e a b c, dpxgboost_tree_sketch e a b c = e / (a + b + c) * a.
+Proof. intros; unfold dpxgboost_tree_sketch; formula. Qed.
+
+(** dpxgboost:tree_budget *)
+Definition dpxgboost_tree_splits (e : R) (a : R) (b : R) (c : R) (s : R) : R := (((e / ((((0 + a) + b) + c) + 0)) * b) * s).
+Lemma dpxgboost_tree_splits_text : forall e a b c s, dpxgboost_tree_splits e a b c s = e / (a + b + c) * b * s.
+Proof. intros; unfold dpxgboost_tree_splits; formula. Qed.
+
+(** dpxgboost:tree_budget *)
+Definition dpxgboost_tree_leaves (e : R) (a : R) (b : R) (c : R) : R := ((e / ((((0 + a) + b) + c) + 0)) * c).
+Lemma dpxgboost_tree_leaves_text : forall e a b c, dpxgboost_tree_leaves e a b c = e / (a + b + c) * c.
+Proof. intros; unfold dpxgboost_tree_leaves; formula. Qed.
+
+(** dpxgboost:tree_budget *)
+Definition dpxgboost_tree_whole (e : R) (a : R) (b : R) (c : R) : R := ((e / ((((0 + a) + b) + c) + 0)) * c).
+Lemma dpxgboost_tree_whole_text : forall e a b c shares, a + b + c <> 0 -> sumR (fun s => s) shares = 1 -> DPXGBoost.plan_cost (DPXGBoost.Build_tree_plan (Some (dpxgboost_tree_sketch e a b c)) (map (dpxgboost_tree_splits e a b c) shares) (dpxgboost_tree_whole e a b c)) = e.
+Proof. intros; unfold dpxgboost_tree_whole, DPXGBoost.plan_cost, dpxgboost_tree_sketch; cbn [DPXGBoost.sketch_eps DPXGBoost.level_eps DPXGBoost.leaf_eps]; rewrite sumR_map; rewrite (sumR_ext _ (fun s => s * (e / (a + b + c) * b))) by (intro; unfold dpxgboost_tree_splits; formula); rewrite sumR_times; match goal with H : sumR _ _ = 1 |- _ => rewrite H end; field; lra. Qed.
+
 (** fedgbdt:leaf_weight *)
 Definition fedgbdt_leaf_weight (G : R) (h : R) (l : R) : R := ((- G) / (h + l)).
 Lemma fedgbdt_leaf_weight_text : forall G h l, fedgbdt_leaf_weight G h l = FedGBDT.leaf_weight G h l.
@@ -418,6 +448,21 @@ Definition fedgbdt_log_h (s : R) (y : R) : R := (gridR ((Rabs ((1 / (1 + (exp (-
 Lemma fedgbdt_log_h_text : forall s y, fedgbdt_log_h s y = let a := Rabs (/ (1 + exp (- s)) - y) in grid (a * (1 - a)).
 Proof. intros; unfold fedgbdt_log_h; cbv zeta; formula. Qed.
 
+(** fedgbdt:Params.query_mu *)
+Definition fedgbdt_query_mu (m : R) (k : R) : R := (m / (sqrt k)).
+Lemma fedgbdt_query_mu_text : forall P (q : FedGBDT.query R) squared hessian m k, FedGBDT.both q = true -> 0 < m -> 0 < k -> 0 < squared -> FedGBDT.sums_deviation P = sqrt squared / fedgbdt_query_mu m k -> k * FedGBDT.query_cost P squared hessian q = m * m / 2.
+Proof. intros; unfold fedgbdt_query_mu, FedGBDT.query_cost; match goal with B : FedGBDT.both _ = true, D : FedGBDT.sums_deviation _ = _ |- _ => rewrite B, D end; apply queries_cost; assumption. Qed.
+
+(** fedgbdt:Params.query_mu *)
+Definition fedgbdt_score_epsilon (e : R) (k : R) : R := (e / k).
+Lemma fedgbdt_score_epsilon_text : forall e k, k <> 0 -> k * fedgbdt_score_epsilon e k = e.
+Proof. intros; unfold fedgbdt_score_epsilon; field; assumption. Qed.
+
+(** fedgbdt:Params.query_mu *)
+Definition fedgbdt_score_delta (e : R) (k : R) : R := (e / k).
+Lemma fedgbdt_score_delta_text : forall e k, k <> 0 -> k * fedgbdt_score_delta e k = e.
+Proof. intros; unfold fedgbdt_score_delta; field; assumption. Qed.
+
 (** sgbdt:Contribution.cost *)
 Definition sgbdt_cost (a : R) (b : R) (r : R) (s : R) (g : R) (h : R) : R := ((((r * (h / b)) * (h / b)) + (((1 - r) * (g / a)) * (g / a))) / s).
 Lemma sgbdt_cost_text : forall P g h, sgbdt_cost (SGBDT.g_star P) (SGBDT.h_star P) (SGBDT.r_1 P) (SGBDT.sigma_squared P) g h = SGBDT.record_cost P g h.
@@ -457,5 +502,15 @@ Proof. intros; unfold sgbdt_leaf_additive, SGBDT.leaf_of; cbv zeta; formula. Qed
 Definition sgbdt_leaf_max (l : R) (b : R) (u : R) (w : R) : R := (if (negb (leR (Rmax w l) 0)) then (Rmin (Rmax ((- u) / (Rmax w l)) (- b)) b) else 0).
 Lemma sgbdt_leaf_max_text : forall P u w, SGBDT.added P = false -> sgbdt_leaf_max (SGBDT.lambda_ P) (SGBDT.beta P) u w = SGBDT.leaf_of P u w.
 Proof. intros; unfold sgbdt_leaf_max, SGBDT.leaf_of; cbv zeta; formula. Qed.
+
+(** sgbdt:Accounts.charge *)
+Definition sgbdt_spent (s : R) (a : R) (b : R) : R := (if (leR (a + s) b) then (a + s) else s).
+Lemma sgbdt_spent_text : forall P y start ts k r, sgbdt_spent (SGBDT.spent P y start ts k r) (SGBDT.price_at P y start (firstn k ts) r) (SGBDT.spendable P) = SGBDT.spent P y start ts (S k) r.
+Proof. intros; unfold sgbdt_spent; cbn [SGBDT.spent]; rewrite Rplus_comm; cbv zeta; formula. Qed.
+
+(** sgbdt:Accounts.charge *)
+Definition sgbdt_takes_part (s : R) (a : R) (b : R) : R := (if (leR (a + s) b) then 1 else 0).
+Lemma sgbdt_takes_part_text : forall P y start ts r, SGBDT.filters P = true -> sgbdt_takes_part (SGBDT.spent P y start ts (length ts) r) (SGBDT.price_at P y start ts r) (SGBDT.spendable P) = if SGBDT.takes_part P y start ts r then 1 else 0.
+Proof. intros; unfold sgbdt_takes_part, SGBDT.takes_part; equations; cbn [negb orb]; rewrite Rplus_comm; formula. Qed.
 
 End Formulas.

@@ -19,7 +19,7 @@ TOLERANCE = "(1 # 1000000)"
 """Of values, relative to 1 and their square; rounding of one gradient to the grid moves a sum by less."""
 PRELUDE = """From Coq Require Import List Arith Bool QArith Qround ZArith.
 From DP Require Import Program Replay.
-From DP Require Certify.
+From DP Require Certify Logistic.
 From DP Require InPrivate DPXGBoost FedGBDT SGBDT.
 Import ListNotations.
 Open Scope Q_scope.

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from proofs.replay import formulas_spending as spending
 from proofs.replay.formula import Formula
 from proofs.replay.formulas_pure import of_dpboost, of_dpxgboost, of_inprivate
 from proofs.replay.formulas_renyi import of_fedgbdt, of_sgbdt
@@ -29,7 +30,10 @@ Local Hint Extern 0 (Num R) => exact (numR gridR grid_downR) : typeclass_instanc
 
 def formulas() -> list[Formula]:
     """All of them, paper by paper."""
-    return [*of_dpboost(), *of_inprivate(), *of_dpxgboost(), *of_fedgbdt(), *of_sgbdt()]
+    return [
+        *of_dpboost(), *of_inprivate(), *of_dpxgboost(), *spending.of_dpxgboost(),
+        *of_fedgbdt(), *spending.of_fedgbdt(), *of_sgbdt(), *spending.of_sgbdt(),
+    ]  # fmt: skip
 
 
 def text(chosen: Iterable[Formula]) -> str:

@@ -91,9 +91,9 @@ def _declared(run: Recorded, ensembles: int) -> str:
 
 
 def inprivate_run(seed: int) -> Recorded:
-    """A run of InPrivate Digging. Its log loss is no function of rationals, so labels are numbers."""
+    """A run of InPrivate Digging, every fourth with classes: the log loss within the bounds of `Logistic.v`."""
     rng = np.random.default_rng(seed)
-    records = some_records(rng, REGRESSION)
+    records = some_records(rng, [TWO, THREE][seed // 4 % 2] if seed % 4 == 3 else REGRESSION)
     noise = _noise(rng)
     params = inprivate.Params(
         epsilon=float(rng.uniform(0.5, 50)), relation=RELATIONS[int(rng.integers(2))], owners=int(rng.integers(1, 3)),
@@ -105,17 +105,23 @@ def inprivate_run(seed: int) -> Recorded:
     return trained(inprivate, params, records, seed)
 
 
+LOG_RESIDUAL = "(fun y s => match Logistic.logistic (- (2 * y * s)) with Some p => Qred (2 * y * p) | None => 1000 end)"
+"""2 y / (1 + e^(2 y f)); where its bounds are apart, a number that no record has."""
+
+
 def inprivate_text(run: Recorded) -> tuple[str, Requests]:
     """Turns: owners one after the other, once a round, which takes half of what remains."""
     p = run.params
     data, labels = _data(run, _signed(run.schema, run.records.y))
     rounds = [Fraction(1)] if p.rounds == 1 else [Fraction(1, 2**t) for t in range(1, p.rounds + 1)]
     turns = [share / p.owners for share in rounds for _ in range(p.owners)]
+    regression = isinstance(run.schema.target, Interval)
+    loss = "(fun y s => sub y s) true" if regression else f"{LOG_RESIDUAL} false"
     rules = (
         f"@InPrivate.Build_rules Q {number(p.epsilon)} {p.depth - 1} {number(p.split_share)} "
         f"{number(p.residual_bound)} {number(p.leaf_bound)} {number(p.damping)} "
         f"{number(p.shrinkage)} {run.changed} {grid(run.encoded[0])} "
-        f"{listed(map(number, turns))} (fun y s => sub y s) true {listed(labels)}"
+        f"{listed(map(number, turns))} {loss} {listed(labels)}"
     )
     return f"InPrivate.digging ({rules}) {data}", Requests(run.transcript, 2 * run.changed)
 
