@@ -154,6 +154,7 @@ def of_sgbdt() -> Iterator[Formula]:
     given = given.replace("(firstn k ts)", "ts").replace(" k ", " (length ts) ")
     yield Formula(
         "sgbdt_takes_part", "sgbdt:Accounts.charge", "s a b", lambda s, a, b: 1 if filtered(s, a, b)[1] else 0,
-        f"forall P y start ts r, SGBDT.filters P = true -> {{it}} {given} = if SGBDT.takes_part P y start ts r then 1 else 0",
+        f"forall P y start ts r, SGBDT.filters P = true -> {{it}} {given} = "
+        "if SGBDT.takes_part P y start ts r then 1 else 0",
         "SGBDT.takes_part", "equations; cbn [negb orb]; rewrite Rplus_comm; formula",
     )  # fmt: skip
