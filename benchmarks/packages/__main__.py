@@ -87,7 +87,7 @@ def _index(chosen: list[str]) -> None:
     folder.mkdir(exist_ok=True)
     for name, report in reports.items():
         if "verdict" in report and unaccepted(report):
-            (folder / f"{name}.md").write_text(letter(name, report), encoding="utf-8")
+            (folder / f"{name}.md").write_text(letter(name, report, audits.note(name)), encoding="utf-8")
 
 
 def _work(package: str) -> None:

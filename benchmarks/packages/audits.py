@@ -45,6 +45,12 @@ def modules(name: str) -> list[str]:
     return [found] if isinstance(found, str) else list(found)
 
 
+def note(name: str) -> str:
+    """What we think the cause is, for the authors; "" where the lines speak for themselves."""
+    file = FOLDER / name / "note.md"
+    return file.read_text(encoding="utf-8") if file.is_file() else ""
+
+
 def run(chosen: Sequence[str]) -> None:
     """Audit each, and keep what its audit printed; what is nowhere installed is kept as that."""
     RESULTS.mkdir(parents=True, exist_ok=True)

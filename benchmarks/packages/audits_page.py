@@ -42,6 +42,7 @@ dp-xgboost 0.2.10 needs Python 3.10 and is examined in [audit-packages-checks](a
 without a report, since they did not install, import or run in the environments at hand: {absent}.
 The published programs of the five papers' authors have [a page of their own](audit-published.md).
 """
+UNOPENED = "depends on randomness that is not opened"
 ABSENT = "dpate 0.0.1 (no installation candidate that builds), diffpriv 1.0.3 (asks the network when it is imported)"
 
 
@@ -77,8 +78,14 @@ def _row(name: str, report: Report) -> str:
     package = report["package"]
     verdict = report["verdict"] if found or report["verdict"] != "VIOLATION" else "VIOLATION (accepted)"
     cells = [f"[{name}](#{_anchor(name, package)})", package["version"], verdict, len(report["entries"]), faulty,
-             classes, f"{report['provenance']['seconds']:.0f}"]  # fmt: skip
+             classes, f"{_seconds(report):.0f}"]  # fmt: skip
     return "| " + " | ".join(map(str, cells)) + " |\n"
+
+
+def _seconds(report: Report) -> float:
+    """Of all entry points, also where an audit that was broken off went on with what it had."""
+    spent = sum(float(entry["figures"].get("seconds", 0.0)) for entry in report["entries"])
+    return max(float(report["provenance"]["seconds"]), spent)
 
 
 def _anchor(name: str, package: Mapping[str, Any]) -> str:
@@ -115,6 +122,8 @@ def _found(entry: Mapping[str, Any], report: Report) -> str:
         bound = (
             f"epsilon at least {float(box['epsilon at least']):.2f} in {box['runs']} runs a side" if box else "no runs"
         )
+        if any(UNOPENED in row["reason"] for row in entry.get("coverage", ())):
+            exact += ", other randomness was not opened"
         return f"nothing; {exact}; {bound}"
     return "; ".join(dict.fromkeys(told))
 
@@ -158,8 +167,8 @@ def _cell(text: str) -> str:
     return str(text).replace("|", "\\|").replace("\n", " ")
 
 
-def letter(name: str, report: Report) -> str:
-    """A report that can be sent to the authors of a package."""
+def letter(name: str, report: Report, note: str = "") -> str:
+    """A report that can be sent to the authors of a package. note: where we think that the findings come from."""
     package, claim = report["package"], report["claim"]
     head = (
         f"# {name} {package['version']}: statements on privacy that a test contradicts\n\nDear authors of {name},\n\n"
@@ -171,6 +180,7 @@ def letter(name: str, report: Report) -> str:
     return (
         head
         + "".join(_findings({**report, "findings": unaccepted(report)}, ("cause", "entry")))
+        + (f"\n## Where it may come from\n\n{note}" if note else "")
         + (
             "\nThe scope of the audit is "
             f"`benchmarks/packages/index/{name}/audit.toml`, its report is part of [the index](../audit-packages.md).\n"

@@ -58,6 +58,18 @@ def test_diffprivlib_gaussian_and_unknown(monkeypatch: pytest.MonkeyPatch) -> No
     assert small.kinds() == ["budget", "noise", "sampler", "sensitivity"]
 
 
+def test_a_declared_sensitivity_of_zero_is_held_against_the_change(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No noise at all: right for a constant, an exact release of anything else."""
+    made = packages.install_diffprivlib(monkeypatch)
+
+    def release(rows: Any, value: float) -> Any:
+        return made.Laplace(1.0, 1.0).randomise(len(rows[1])), made.Laplace(1.0, 0.0).randomise(value)
+
+    assert audit_opened(lambda rows: release(rows, 3.0), REMOVED, "diffprivlib", epsilon=1.0).ok
+    report = audit_opened(lambda rows: release(rows, float(len(rows[1]))), REMOVED, "diffprivlib", epsilon=1.0)
+    assert ("sensitivity", 0.0, 1.0) in [(v.kind, v.declared, v.observed) for v in report.violations]
+
+
 def forest(rows: Any, by_position: bool) -> Any:
     """Two stumps on halves of the records: by position, or by a feature of the record itself."""
     x, y = rows

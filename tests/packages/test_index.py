@@ -41,6 +41,7 @@ def test_the_page_tells_verdict_line_witness_and_what_is_missing(reports: dict[s
     accepted = {**reports["toydp"], "findings": [{**f, "accepted": "known"} for f in reports["toydp"]["findings"]]}
     assert unaccepted(accepted) == [] and "Accepted: known" in page({"toydp": accepted})
     assert "Dear authors of toydp" in letter("toydp", reports["toydp"])
+    assert "come from\n\nline 3" in letter("toydp", reports["toydp"], "line 3\n")
 
 
 def test_a_package_that_was_not_run_again_keeps_its_row_and_section(reports: dict[str, Any], tmp_path: Any) -> None:

@@ -64,6 +64,11 @@ def linear(records, seed):
     return fitted(model.fit(records[:, :1], records[:, 1]))
 
 
+def through_origin(records, seed):
+    model = models.LinearRegression(bounds_X=(LOW, HIGH), bounds_y=(0, 1), fit_intercept=False, **settings(seed))
+    return fitted(model.fit(records[:, :1], records[:, 1]))
+
+
 def kmeans(records, seed):
     return models.KMeans(2, bounds=(np.zeros(2), np.ones(2)), **settings(seed)).fit(records).cluster_centers_
 
