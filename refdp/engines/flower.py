@@ -187,7 +187,9 @@ def server_app(path: Path, folder: Path | None = None) -> Any:
         out, place = ((folder / "model.json", folder / "server.journal")
                       if folder else (Path(str(given["out"])), Path(str(given["journal"]))))  # fmt: skip
         if run.paper == OWNED:
-            model = owners.mine(run, owners.afar(grid, flwr, nodes_of(grid, run.participants))).model
+            with owners.MinerJournal(place, run.name) as answers:
+                there = owners.afar(grid, flwr, nodes_of(grid, run.participants))
+                model = owners.mine(run, there, answers).model
             out.write_text(model.to_json(), encoding="utf-8")
             return
         with ReleaseJournal(place, run.name) as journal:

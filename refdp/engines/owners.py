@@ -3,13 +3,16 @@
 An owner's ClientApp lives for one call. What outlives it is in its own files beside its journal: the division of its
 records and the rounds that were begun (`FileJournal`), and the secret of its noise, a function of which is drawn in
 each round once. A call brings the message that the owner is to hear, with all trees so far, and its answer is its own.
+The miner keeps answers in a file before it uses them (`MinerJournal`), and goes on from there when it dies.
 """
 
 from __future__ import annotations
 
+import base64
+import hashlib
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -19,6 +22,7 @@ from refdp.errors import InvalidParameter, MessageError
 from refdp.papers.inprivate import Params
 from refdp.privacy.curator import Curator
 from refdp.privacy.sources import SampleSource
+from refdp.protocols.chained import ChainedFile, Disk
 from refdp.protocols.journal import FileJournal
 from refdp.protocols.messages import Rules
 from refdp.protocols.owners import Owner, rules_of
@@ -65,14 +69,49 @@ def answered(run: Named, position: int, load: Callable[[], Records], place: Path
         return owner.answer(number)
 
 
+Call = Callable[[bytes, int], bytes | None]
+"""Brings an owner a message and a round's number, and gives the owner's answer or nothing."""
+
+
+class MinerJournal(ChainedFile):
+    """What owners answered, on the disk before the miner uses it. It holds released values only."""
+
+    def __init__(self, path: str | Path, run: str, *, disk: Disk | None = None) -> None:
+        """Create the file, or go on with it. run: its public name.
+
+        Errors: JournalError if the file is damaged, another run's, or held by a process; OSError from the disk.
+        """
+        self._kept: dict[tuple[int, int], tuple[str, bytes]] = {}
+        super().__init__(path, {"miner": 1, "run": run}, f"the miner of the run {run!r}", disk)
+
+    def kept(self, position: int, call: Call) -> Call:
+        """The same call of the owner at that position, made at most once a round whose answer, or none, is on file."""
+
+        def once(heard: bytes, number: int) -> bytes | None:
+            digest = hashlib.sha256(heard).hexdigest()
+            if (number, position) not in self._kept:
+                found = call(heard, number) or b""
+                line = {"answer": [number, position, digest, base64.b64encode(found).decode("ascii")]}
+                self._append(line)
+                self._note(line)
+            asked, found = self._kept[number, position]
+            if asked != digest:
+                raise self._error(f"owner {position} was asked after other messages in round {number}")
+            return found or None
+
+        return once
+
+    def _note(self, content: dict[str, Any]) -> None:
+        if "answer" in content:
+            number, position, digest, found = content["answer"]
+            self._kept[number, position] = (digest, base64.b64decode(found))
+
+
 @dataclass
 class Afar:
-    """An owner as the miner sees it. call: brings a message and a round's number, and gives the answer or nothing.
+    """An owner as the miner sees it. size: bytes there and back, and calls, those that a journal answers included."""
 
-    size: bytes there and back, and calls.
-    """
-
-    call: Callable[[bytes, int], bytes | None]
+    call: Call
     size: list[int] = field(default_factory=lambda: [0, 0, 0])
     _heard: bytes = b""
 
@@ -95,8 +134,13 @@ class Afar:
         raise MessageError(f"round {number}: owners elsewhere measure nothing")
 
 
-def mine(run: Named, owners: Sequence[Afar]) -> Outcome:
-    """The miner's side: Algorithm 2 along the order of owners."""
+def mine(run: Named, owners: Sequence[Afar], journal: MinerJournal | None = None) -> Outcome:
+    """The miner's side: Algorithm 2 along the order of owners. journal: of a miner that may die and go on.
+
+    Errors: JournalError if the journal's answers are to other messages than this run's.
+    """
+    if journal is not None:
+        owners = [replace(one, call=journal.kept(position, one.call)) for position, one in enumerate(owners)]
     return conduct(run.params, rules(run), owners)
 
 
@@ -126,7 +170,7 @@ def afar(grid: Any, flwr: Any, nodes: Sequence[int], timeout: float = 300.0) -> 
                 return found.content["own"]
         return None
 
-    def called(node: int) -> Callable[[bytes, int], bytes | None]:
+    def called(node: int) -> Call:
         def call(heard: bytes, number: int) -> bytes | None:
             own = send(node, {"what": "answer", "round": number, "heard": heard})
             return None if own is None else bytes(own["message"])

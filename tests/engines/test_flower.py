@@ -15,8 +15,8 @@ from refdp.engines import owners
 from refdp.engines.flower import QUIET, Run, digest, read_answer, records_of, sentence
 from refdp.engines.journal import ReleaseJournal
 from refdp.engines.new_app import made_up
-from refdp.engines.owners import Afar
-from refdp.errors import InvalidParameter, MessageError
+from refdp.engines.owners import Afar, MinerJournal
+from refdp.errors import InvalidParameter, JournalError, MessageError
 from refdp.faces.cli import run
 from refdp.faces.commands.federate import EXAMPLE
 
@@ -142,28 +142,42 @@ def test_sums_of_limbs_show_more_than_the_sum() -> None:
 # --- Owners that train one after the other ----------------------------------------------------------------------------
 
 
-def called(place: Path, folder: Path, lost: Any = lambda position, number: False) -> tuple[Any, list[Afar]]:
-    """The miner's outcome with owners whose every call is a life of its own. lost: whose answers never arrive."""
+class Dead(BaseException):
+    """The miner's process, at a given place."""
+
+
+def called(
+    place: Path, folder: Path, lost: Any = lambda position, number: False, dies: tuple[int, int, str] | None = None,
+    journal: MinerJournal | None = None,
+) -> tuple[Any, list[Afar]]:  # fmt: skip
+    """The miner's outcome with owners whose every call is a life of its own. lost: whose answers never arrive.
+
+    dies: (owner, round) of the call before or after which the miner dies.
+    """
     run_ = Run.read(place)
     everybody = []
     for k in range(3):
         data = folder / f"{k}.csv"
         data.write_text(made_up(run_.schema, 60, k))
-        journal = folder / f"{k}.journal"
-        if not journal.exists():
+        own = folder / f"{k}.journal"
+        if not own.exists():
             secret = folder / f"{k}.journal.secret"
             ReleaseJournal(secret, f"owner {k} of {run_.name}", secret=bytes([k]) * 32).close()
 
-        def call(heard: bytes, number: int, k: int = k, data: Path = data, journal: Path = journal) -> bytes | None:
+        def call(heard: bytes, number: int, k: int = k, data: Path = data, own: Path = own) -> bytes | None:
+            if dies == (k, number, "before"):
+                raise Dead
             try:
-                found = owners.answered(run_, k, lambda: records_of(data, run_.schema), journal, heard, number)
+                found = owners.answered(run_, k, lambda: records_of(data, run_.schema), own, heard, number)
             except MessageError as error:
                 assert "begun before: its budget is spent" in str(error)
                 return None
+            if dies == (k, number, "after"):
+                raise Dead
             return None if lost(k, number) else found
 
         everybody.append(Afar(call))
-    return owners.mine(run_, everybody), everybody
+    return owners.mine(run_, everybody, journal), everybody
 
 
 def test_owners_live_for_one_call_and_release_no_round_twice(tmp_path: Path) -> None:
@@ -178,6 +192,34 @@ def test_owners_live_for_one_call_and_release_no_round_twice(tmp_path: Path) -> 
     assert set(lossy.skipped) == {(0, 1)} and len(lossy.finished) == 5
     (tmp_path / "same").mkdir()
     assert called(place, tmp_path / "same")[0].model.to_json() == calm.model.to_json()
+
+
+def test_a_miner_that_dies_goes_on_and_nobody_releases_twice(tmp_path: Path) -> None:
+    """Before a call nothing is lost; after it, the answer on its way is, with its budget, and no other."""
+    place = app(tmp_path / "app", **INPRIVATE)
+    name = Run.read(place).name
+    (tmp_path / "calm").mkdir()
+    calm, _ = called(place, tmp_path / "calm")
+    for when, skipped in (("before", set()), ("after", {(1, 0)})):
+        folder = tmp_path / when
+        folder.mkdir()
+        with MinerJournal(folder / "miner", name) as journal, pytest.raises(Dead):
+            called(place, folder, dies=(0, 1, when), journal=journal)
+        with MinerJournal(folder / "miner", name) as journal:
+            found, _ = called(place, folder, journal=journal)
+        assert set(found.skipped) == skipped and len(found.finished) == 6 - len(skipped)
+        with MinerJournal(folder / "miner", name) as journal:
+            again, _ = called(place, folder, journal=journal)  # all on file: no owner is asked
+        assert again.model.to_json() == found.model.to_json()
+        if not skipped:
+            assert found.model.to_json() == calm.model.to_json()
+    with MinerJournal(folder / "other", name) as journal:
+        asked = journal.kept(0, lambda heard, number: b"an answer")
+        assert asked(b"a message", 0) == asked(b"a message", 0) == b"an answer"
+        with pytest.raises(JournalError, match="owner 0 was asked after other messages in round 0"):
+            asked(b"another", 0)
+    with pytest.raises(JournalError):
+        MinerJournal(folder / "other", "another run")
 
 
 def test_owners_elsewhere_need_a_private_scheme(tmp_path: Path) -> None:
