@@ -20,7 +20,7 @@ ABOUT = re.compile(r"^(\d+) rows of (\d+) features in \d+ partitions, (\d+) work
 
 @dataclass(frozen=True)
 class Run:
-    """One measured line. loading, driver, workers: seconds of processor time; sent, back: bytes a round, all workers."""
+    """A measured line. loading, driver, workers: seconds of processor time. sent, back: bytes a round, all workers."""
 
     name: str
     rows: int
@@ -67,9 +67,9 @@ def section(page: str) -> str:
         TITLE,
         "",
         f"`python -m benchmarks.projection` carries the tables of Dask to 10^{len(str(ROWS)) - 1} rows of 20 features,",
-        f"{WORKERS} workers of one thread with a core each, and {TREES} trees of depth 4, by the law that the program states.",
-        "It was not run. Ranges are of the two sizes that were measured; the driver's time for a message grew with the wait",
-        "for a round on busy cores, and with it the range.",
+        f"{WORKERS} workers of one thread with a core each, and {TREES} trees of depth 4, by the law that it states.",
+        "This was not run. Ranges are of the two sizes that were measured; the driver's time for a message",
+        "grew with the wait for a round on busy cores, and with it the range.",
         "",
         "| program | loading, s | a worker, s | driver, s | wall at least, s | MB to workers | MB back |",
         "|---|---:|---:|---:|---:|---:|---:|",

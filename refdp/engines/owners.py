@@ -85,7 +85,10 @@ class MinerJournal(ChainedFile):
         super().__init__(path, {"miner": 1, "run": run}, f"the miner of the run {run!r}", disk)
 
     def kept(self, position: int, call: Call) -> Call:
-        """The same call of the owner at that position, made at most once a round whose answer, or none, is on file."""
+        """The same call of the owner at that position, not made where its answer, or that there was none, is on file.
+
+        Errors: when called, JournalError if the answer on file was to another message, OSError from the disk.
+        """
 
         def once(heard: bytes, number: int) -> bytes | None:
             digest = hashlib.sha256(heard).hexdigest()
