@@ -87,6 +87,9 @@ $(VENV)/oldest.stamp: pyproject.toml | $(BIN)/python
 vectors: $(VENV)/demo.stamp $(VENV)/oldest.stamp  ## the vectors made anew with all processor features and with none, by this numpy and by the oldest (Python 3.11, 3.12)
 	$(BIN)/python -m refdp.conform.machines --python $(VENV)/oldest/bin/python
 
+vectors-archive: $(VENV)/demo.stamp  ## the vectors, their schema and the specification in build/refdp-vectors-1.tar.gz, with a digest
+	$(BIN)/python -m refdp.conform.archive
+
 N ?= 200
 mutate: $(VENV)/test.stamp  ## N random mutants that no author chose, resumable; hours for 200, it says what survived
 	$(BIN)/python -m tests.mutants.drawn --number $(N) --jobs 2

@@ -6,6 +6,7 @@ import json
 import os
 import selectors
 import shlex
+import signal
 import subprocess
 import time
 from contextlib import suppress
@@ -15,6 +16,8 @@ from refdp.errors import InvalidParameter
 
 LONGEST = 1 << 26
 """No answer is longer, in bytes."""
+_GRACE = 2.0
+"""Seconds to end in."""
 
 
 class Client:
@@ -38,7 +41,9 @@ class Client:
     def start(self) -> dict[str, Any]:
         """Start the program; {name, version, supports}. Errors: InvalidParameter if it says nothing."""
         try:
-            self._process = subprocess.Popen(self._words, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            self._process = subprocess.Popen(
+                self._words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
+            )
         except OSError as error:
             raise InvalidParameter(f"--exec {self._words[0]}: {error.strerror}") from error
         self._rest = b""
@@ -52,7 +57,11 @@ class Client:
     def run(self, message: dict[str, Any]) -> dict[str, Any]:
         """The answer to one test; {"error": reason} for a crash, a time-out, or what is no answer."""
         if self._process is None:
-            self.start()
+            try:
+                self.start()
+            except InvalidParameter as error:
+                self.crashes += 1
+                return {"error": f"it does not start again: {error}"}
         answer = self._ask({"type": "run", **message})
         if "error" not in answer and answer.get("id") != message["id"]:
             answer = {"error": f"an answer to {answer.get('id')!r}"}
@@ -64,55 +73,77 @@ class Client:
     def stop(self) -> None:
         """Ask the program to end, then end it."""
         if self._process is not None and self._process.poll() is None:
-            try:
-                self._write({"type": "stop"})
-                self._process.wait(timeout=2)
-            except (OSError, subprocess.TimeoutExpired):
-                pass
+            with suppress(OSError, subprocess.TimeoutExpired):
+                self._exchanged(b'{"type": "stop"}\n', _GRACE)
+                self._process.wait(timeout=_GRACE)
         self._end()
 
     def _ask(self, message: dict[str, Any]) -> dict[str, Any]:
+        """What it answers; {"error": reason} where it does not within the time."""
         try:
-            self._write(message)
-            line = self._line()
+            line = self._exchanged(json.dumps(message).encode() + b"\n", self._timeout)
         except OSError as error:
             return {"error": f"crashed: {error.strerror}"}
         if line is None:
             return {"error": f"no answer within {self._timeout:g} seconds"}
         if not line:
-            assert self._process is not None
-            return {"error": f"crashed with status {self._process.wait()}"}
+            return {"error": self._ended()}
+        if len(line) > LONGEST:
+            return {"error": f"an answer of more than {LONGEST} bytes"}
         try:
             answer = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             answer = None
         return answer if isinstance(answer, dict) else {"error": f"no JSON object: {line[:80]!r}"}
 
-    def _write(self, message: dict[str, Any]) -> None:
-        assert self._process is not None and self._process.stdin is not None
-        self._process.stdin.write(json.dumps(message).encode() + b"\n")
-        self._process.stdin.flush()
+    def _ended(self) -> str:
+        assert self._process is not None
+        try:
+            return f"crashed with status {self._process.wait(timeout=_GRACE)}"
+        except subprocess.TimeoutExpired:
+            return "it closed its output"
 
-    def _line(self) -> bytes | None:
-        """One line; empty at the end of the output, None when time is up."""
-        assert self._process is not None and self._process.stdout is not None
-        end = time.monotonic() + self._timeout
+    def _exchanged(self, text: bytes, seconds: float) -> bytes | None:
+        """Write, and read one line meanwhile: a program that does not read, or answers before it has, blocks nothing.
+
+        Empty at the end of the output, None when time is up, longer than LONGEST without an end of line.
+        """
+        assert self._process is not None and self._process.stdin is not None and self._process.stdout is not None
+        into, out, end = self._process.stdin.fileno(), self._process.stdout.fileno(), time.monotonic() + seconds
+        os.set_blocking(into, False)
+        read = bytearray(self._rest)
         with selectors.DefaultSelector() as waiting:
-            waiting.register(self._process.stdout, selectors.EVENT_READ)
-            while b"\n" not in self._rest:
-                if not waiting.select(max(end - time.monotonic(), 0)):
+            waiting.register(out, selectors.EVENT_READ)
+            waiting.register(into, selectors.EVENT_WRITE)
+            mark = read.find(b"\n")
+            while text or mark < 0:
+                left = end - time.monotonic()
+                ready = waiting.select(left) if left > 0 else []
+                if not ready:
                     return None
-                found = os.read(self._process.stdout.fileno(), 1 << 16)
-                self._rest += found
-                if not found or len(self._rest) > LONGEST:
-                    return b""
-        line, _, self._rest = self._rest.partition(b"\n")
-        return line
+                for key, _ in ready:
+                    if key.fd == into:
+                        text = text[os.write(into, text[: 1 << 16]) :]
+                        if not text:
+                            waiting.unregister(into)
+                        continue
+                    found = os.read(out, 1 << 16)
+                    if not found:
+                        return b""
+                    if mark < 0 and (place := found.find(b"\n")) >= 0:
+                        mark = len(read) + place
+                    read += found
+                    if len(read) > LONGEST:
+                        return bytes(read)
+        self._rest = bytes(read[mark + 1 :])
+        return bytes(read[:mark]) or b" "
 
     def _end(self) -> None:
         process, self._process = self._process, None
         if process is None:
             return
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)  # and what it started
         process.kill()
         process.wait()
         for stream in (process.stdin, process.stdout):

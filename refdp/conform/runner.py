@@ -11,6 +11,7 @@ from refdp.conform import margins
 from refdp.conform.client import Client
 from refdp.conform.files import ABSENT, LEVELS
 from refdp.conform.judge import Judgement, judge
+from refdp.errors import InvalidParameter
 
 
 @dataclass
@@ -109,10 +110,20 @@ def examined(client: Client, body: dict[str, Any], test: dict[str, Any], support
     found = judge(test, body["kind"], answer)
     if found.outcome != "failed" or "output" not in answer or "choices" not in test.get("tolerance", {}):
         return found
+    try:
+        return settled(client, body, test, asked, answer) or found
+    except (InvalidParameter, AttributeError, IndexError, KeyError, TypeError, ValueError):
+        return found  # what is of another form has no margin: it has failed already
+
+
+def settled(
+    client: Client, body: dict[str, Any], test: dict[str, Any], asked: dict[str, Any], answer: dict[str, Any]
+) -> Judgement | None:
+    """Whether an answer differs by choices within their margin only; None if not. Errors: InvalidParameter."""
     single = {"apply": margins.applied, "utilities": margins.near}.get(test["operations"][0])
     if single is not None:
-        return margins.ACCEPTABLE if single(test, answer["output"]) else found
-    return margins.settle(body["paper"], test, answer, lambda given: client.run({**asked, "input": given})) or found
+        return margins.ACCEPTABLE if single(test, answer["output"]) else None
+    return margins.settle(body["paper"], test, answer, lambda given: client.run({**asked, "input": given}))
 
 
 def message(body: dict[str, Any], test: dict[str, Any]) -> dict[str, Any]:

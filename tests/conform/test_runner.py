@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import io
 import json
 import shlex
 import shutil
 import sys
+import tarfile
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from refdp.conform import files, judge, runner
+from refdp.conform import archive, files, judge, runner
+from refdp.conform.client import Client
 from refdp.conform.compare import differences
 from refdp.faces import cli
 from refdp.faces.registry import PAPERS
@@ -60,6 +63,9 @@ def test_the_report_names_the_first_release_that_differs(tmp_path: Path) -> None
         ("raise SystemExit(3)", "crashed with status 3"),
         ("time.sleep(60)", "no answer within"),
         ("print('hello', flush=True)", "no JSON object"),
+        ("print('[' * 100_000, flush=True)", "no JSON object"),
+        ("__import__('os').close(1); time.sleep(60)", "it closed its output"),
+        ("\n        while True: print(end='x' * 65536, flush=True)", "answer"),
         ("print(json.dumps({'id': 'other', 'output': {}}), flush=True)", "an answer to 'other'"),
         ("print(json.dumps({'id': m['id'], 'output': {}}), flush=True)", "another value"),
         ("print(json.dumps({'id': m['id'], 'refused': 'no'}), flush=True)", "refused a valid input"),
@@ -76,6 +82,47 @@ def test_crashes_time_outs_and_nonsense_are_failures(body: str, reason: str, tmp
     )
     report = runner.run(command(sys.executable, path), some("dpboost", ("grid",), 2), timeout=0.7)
     assert report.total("failed") == 2 and reason in report.failures[0]["reason"], report.failures
+
+
+def test_a_program_that_does_not_read_is_given_up(tmp_path: Path) -> None:
+    """A question that no pipe holds, and an answer before it was read."""
+    path = tmp_path / "deaf.py"
+    path.write_text("import sys, time\nsys.stdin.readline()\nprint('{\"supports\": []}', flush=True)\ntime.sleep(60)\n")
+    deaf = Client(command(sys.executable, path), 0.7)
+    deaf.start()
+    try:
+        assert "no answer within" in deaf.run({"id": "x", "input": "x" * 2**21})["error"]
+    finally:
+        deaf.stop()
+
+
+def test_an_answer_of_any_form_is_judged(tmp_path: Path) -> None:
+    """Where choices have a margin, what is no table has none."""
+    for output in ("[1]", "{'utility': 3}", "{'releases': 5}", "None", "{'index': {'values': 'abc'}}"):
+        path = tmp_path / "client.py"
+        path.write_text(
+            "import json, sys\n"
+            "for line in sys.stdin:\n    m = json.loads(line)\n    if m['type'] == 'stop': break\n"
+            "    if m['type'] == 'start': print(json.dumps({'supports': ['dpboost']}), flush=True)\n"
+            f"    else: print(json.dumps({{'id': m['id'], 'output': {output}}}), flush=True)\n"
+        )
+        report = runner.run(
+            command(sys.executable, path), some("dpboost", ("node", "mechanism", "train"), 8), timeout=30
+        )
+        assert report.total("failed") == 24 and report.crashes == 0
+
+
+def test_the_archive_is_the_same_every_time() -> None:
+    """Its members are the kept files, in order and without times."""
+    text = archive.packed()
+    with tarfile.open(fileobj=io.BytesIO(text)) as inside:
+        members = inside.getmembers()
+        assert {(one.mtime, one.uid, one.mode) for one in members} == {(0, 0, 0o644)}
+        assert [one.name for one in members] == sorted(one.name for one in members)
+        schema = inside.extractfile(f"{archive.NAME}/conform/schema.json")
+        assert schema is not None and schema.read() == (ROOT / "conform" / "schema.json").read_bytes()
+    assert sum("/conform/" in one.name for one in members) == 1 + len(list((ROOT / "conform").glob("*/*.json")))
+    assert text == archive.packed()
 
 
 def test_skips_are_counted_and_reach_no_level(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
