@@ -57,6 +57,7 @@ def left_behind(thorough: bool = True) -> tuple[tuple[str, str], ...]:
         ("collector", repr((gc.get_threshold(), gc.get_debug()))),
         ("logging", repr((logging.root.level, logging.root.manager.disable))),
         ("limits of resources", repr(_resources())),
+        ("priority and processors", repr(_scheduling())),
         ("handlers of signals", repr([(int(s), _named(signal.getsignal(s))) for s in sorted(signal.valid_signals())])),
         *(_thorough() if thorough else ()),
         *(("context variable", f"{held.name}: {view(value).lines}") for held, value in _context()),
@@ -107,6 +108,12 @@ def _resources() -> list[tuple[int, int]]:
     except ImportError:  # where there is none
         return []
     return [resource.getrlimit(one) for one in (resource.RLIMIT_NOFILE, resource.RLIMIT_CORE, resource.RLIMIT_AS)]
+
+
+def _scheduling() -> tuple[Any, ...]:
+    """How the process yields to others, and where it may run, where the system says so."""
+    priority = os.getpriority(os.PRIO_PROCESS, 0) if hasattr(os, "getpriority") else None
+    return priority, sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
 
 
 def _named(handler: Any) -> str:

@@ -159,8 +159,9 @@ def run_here(
 
 
 def _last_words() -> None:
-    """What the run leaves to be done when its process ends, where it has a process of its own."""
+    """What the run leaves to be done by the collector, or when its process ends, where it has one of its own."""
     if _CHILD:
+        gc.collect()
         with contextlib.suppress(Exception):
             atexit._run_exitfuncs()
 
@@ -297,6 +298,7 @@ def _as_child(work: Callable[[], Any], reading: int, writing: int) -> NoReturn:
     atexit._clear()  # what the parent has to do at its end is not the child's
     _CHILD.append(True)
     gc.disable()  # a collection would touch, hence copy, every page of the parent
+    gc.freeze()  # so that the one at the end of a run is of what that run made
     try:
         os.close(reading)
         try:

@@ -34,7 +34,7 @@ from refdp.errors import InvalidParameter, InvalidRecords
 from refdp.faces.registry import Paper
 from refdp.faces.training import source_for
 from refdp.ledger.certificate import Guarantee
-from refdp.privacy.curator import Curator
+from refdp.privacy.curator import Curator, Source
 from refdp.privacy.events import Event, Plan, Relation, expand, releases
 
 Progress = Callable[[int, int], None]
@@ -123,7 +123,7 @@ class Aside(Finding):
 class _Seen:
     """The findings so far. known: of pairs known beforehand, by source, whether one showed a violation.
 
-    established: whether the certificate's own argument covers what was recorded.
+    established: whether the certificate's own argument covers what was recorded. source: of recorded runs.
     """
 
     notes: Notes = field(default_factory=Notes)
@@ -131,6 +131,7 @@ class _Seen:
     rows: list[Row] = field(default_factory=list)
     known: dict[str, bool] = field(default_factory=dict)
     established: bool = False
+    source: Callable[[Any, np.random.Generator], Source] = source_for
     steered: Steered = field(default_factory=Steered)
 
 
@@ -143,13 +144,15 @@ def audit_paper(
     records: Records | None = None,
     known: Sequence[Known] = (),
     arranged: Callable[[Pair], Pair] = lambda pair: pair,
+    source: Callable[[Any, np.random.Generator], Source] = source_for,
     progress: Progress = lambda done, total: None,
 ) -> Report:
     """Audit one paper with given parameters.
 
     count: neighbouring pairs to replay. records: real records to take subsets of; else random and directed data sets
     over SCHEMAS. known: pairs to replay before all others, and before the ledger's own witnesses. arranged: the rows
-    of a pair as a way of training has them (`refdp.audit.ways`). progress: told how much is done, of how much.
+    of a pair as a way of training has them (`refdp.audit.ways`). source: of recorded runs'
+    randomness. progress: told how much is done, of how much.
     Errors: InvalidParameter for a baseline without privacy.
     """
     if getattr(params, "scheme", "") == "np":
@@ -159,7 +162,7 @@ def audit_paper(
     runs = readings(paper, params)
     known = [*known, *of_ledger(paper.name, params.relation)]
     total = len(runs) * (4 * len(known) + count + len(SIZES) + 2 * len(TINY) * WORST_PAIRS + 3)
-    seen = _Seen()
+    seen = _Seen(source=source)
     findings = (
         one
         for number, chosen in enumerate(runs)
@@ -206,14 +209,14 @@ def _findings(
     watched = (str(getattr(paper.module, "__name__", "")), *MODULES)
     search = Search(
         trainer(paper, params), claimed.epsilon, claimed.delta, params.relation, seed, seen.notes,
-        lambda generator: source_for(params, generator), watched, DRAWS * count, late=True,
+        lambda generator: seen.source(params, generator), watched, DRAWS * count, late=True,
     )  # fmt: skip
     known = len(seen.notes.violations)
     further = _sized(records, params.relation, seed)
     for number, pair in enumerate(chain(islice(neighbours(records, params.relation, seed), count), further)):
         finding = search.look(arranged(pair), number)
         told, known = seen.notes.violations[known:], len(seen.notes.violations)
-        yield _told(params, Finding(finding.loss, finding.worst, tuple(map(_of_model, told))))
+        yield _told(params, Finding(finding.loss, finding.worst, tuple(map(of_model, told))))
     epsilon = claimed.epsilon if claimed.delta == 0 else math.inf  # with a delta, single losses may exceed epsilon
     for most in TINY:
         tiny = _capped(params, most)
@@ -226,7 +229,7 @@ def _findings(
         seeds = crowds(SCHEMAS[0] if records is None else records.schema, params.relation)
         seen.steered = steered(search, seeds, followed, count, arranged=arranged)
         search.noise()
-    yield _told(params, Aside(None, None, tuple(map(_of_model, seen.notes.violations[known:]))))
+    yield _told(params, Aside(None, None, tuple(map(of_model, seen.notes.violations[known:]))))
     yield _told(params, _budget(paper, params, records, seed, seen))
     if first and spending.has_filter(params):
         few = map(arranged, islice(neighbours(records, params.relation, seed + 4), min(count, SPENDING_PAIRS)))
@@ -265,7 +268,7 @@ def _sized(records: Records | None, relation: Relation, seed: int) -> Iterator[P
     return (next(from_records(records, relation, seed + size, max(size, 1))) for size in SIZES)
 
 
-def _of_model(violation: Violation) -> Violation:
+def of_model(violation: Violation) -> Violation:
     """A difference of the returned object, named as what it is here."""
     if violation.kind != "published object":
         return violation

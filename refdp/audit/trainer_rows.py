@@ -256,12 +256,18 @@ def searched(seen: Steered) -> Iterator[Row]:
 def never_run(seen: Steered, train: Any) -> Iterator[Row]:
     """Code that no run reached: what it does was not examined, if records can lead there."""
     blocks = unreached(seen.lines, beginning(train), fixed(train))
-    led = [place for place, by_records in blocks if by_records]
-    if led:
-        yield Row("control flow", LEFT, f"never run, behind a condition on records: {_some(led)}")
-    others = [place for place, by_records in blocks if not by_records]
+    for what, why in LED_BY.items():
+        led = [place for place, by in blocks if by == what]
+        if led:
+            yield Row("control flow", LEFT, f"never run, behind a condition on {why}: {_some(led)}")
+    others = [place for place, by in blocks if not by]
     if others:
         yield Row("control flow", LOOKED, f"never run, behind a condition that names nothing private: {_some(others)}")
+
+
+LED_BY = {"records": "records", "outputs": "what the curator returned, which no run's noise was so extreme as to meet",
+          "surroundings": "the clock, dice of its own, or the program around it"}  # fmt: skip
+"""What leads to code that no run reached, and how that is said."""
 
 
 def _some(places: list[str]) -> str:

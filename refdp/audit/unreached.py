@@ -1,7 +1,8 @@
-"""Lines of a trainer that no run of an audit reached, and whether a record could have led there.
+"""Lines of a trainer that no run of an audit reached, and what could have led there.
 
-A branch counts as led to by records if its condition names what was computed from them. Outputs of the curator are
-public: what is computed from them alone leads nowhere. Only whole statements are seen, not parts of one line.
+A branch counts as led to by records if its condition names what was computed from them; by outputs, if what the curator
+returned; by the surroundings, if the clock, dice of its own, or what else a trainer can tell an audit by. Only whole
+statements are seen, not parts of one line, but for conditional expressions on the surroundings.
 """
 
 from __future__ import annotations
@@ -15,12 +16,19 @@ from typing import Any
 from refdp.audit.reached import Place
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
+SURROUNDINGS = frozenset(
+    ("sys", "os", "time", "datetime", "random", "secrets", "uuid", "platform", "socket", "threading", "multiprocessing",
+     "inspect", "gc", "getpass", "signal", "Path", "pathlib", "open", "globals", "locals", "resource", "traceback")
+)  # fmt: skip
+"""Names that a condition on more than records, outputs and settings has."""
 
 
 def unreached(
     lines: Iterable[Place], trainer_line: Place | None, fixed: Mapping[str, Any] | None = None
-) -> list[tuple[str, bool]]:
-    """First lines of blocks that never ran, as file:line, in functions that did, and whether records lead there.
+) -> list[tuple[str, str]]:
+    """First lines of blocks that never ran, as file:line, in functions that did, and what leads there.
+
+    That is "records", "outputs", "surroundings", the first of these that applies, or "".
 
     trainer_line: where the trainer itself begins, whose first parameter holds the records. fixed: values of names
     around it, which settle conditions by themselves.
@@ -33,12 +41,30 @@ def unreached(
         for function in _functions(file):
             if seen & _own_lines(function):
                 first = trainer_line == (file, min([d.lineno for d in function.decorator_list] + [function.lineno]))
-                private, known = _private(function, first), (fixed or {}) if first else {}
+                known = (fixed or {}) if first else {}
+                held = _private(function, first), _following(function, set(), outputs=True), _around(function)
                 for line, conditions in _skipped(function.body, seen, ()):
-                    led = any(one is None or _names(one) & private for one in conditions)
-                    led = led and not any(_is_settled(one, known) for one in conditions)
-                    found.append((f"{Path(file).name}:{line}", led))
+                    settled = any(_is_settled(one, known) for one in conditions)
+                    found.append((f"{Path(file).name}:{line}", "" if settled else _leads(conditions, held)))
+                found += [(f"{Path(file).name}:{line}", "surroundings") for line in _chosen(function, held[2])]
     return found
+
+
+def _chosen(function: Function, around: set[str]) -> list[int]:
+    """Lines of conditional expressions on the surroundings: which of both values was taken is not seen."""
+    inside = set(range(function.lineno, (function.end_lineno or 0) + 1)) - _own_lines(function)
+    nodes = [one for one in ast.walk(function) if isinstance(one, ast.IfExp) and one.lineno not in inside]
+    return [one.lineno for one in nodes if _said(one.test) & around]
+
+
+def _leads(conditions: tuple[ast.expr | None, ...], held: tuple[set[str], set[str], set[str]]) -> str:
+    """By what names these conditions are about; an exception may come from records."""
+    for what, names in zip(("records", "outputs", "surroundings"), held, strict=True):
+        if any((what == "records") if one is None else _said(one) & names for one in conditions):
+            return what
+        if what == "outputs" and any(one is not None and _holds_release(one) for one in conditions):
+            return what
+    return ""
 
 
 @cache
@@ -103,14 +129,28 @@ def _private(function: Function, is_trainer: bool) -> set[str]:
     """Names that may hold what was computed from records."""
     arguments = [one.arg for one in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)]
     private = set(arguments[:1] if is_trainer else arguments) - {"curator"}
+    return _following(function, private)
+
+
+def _around(function: Function) -> set[str]:
+    """Names that may hold what was learnt from the surroundings, and those of the surroundings."""
+    return _following(function, set(SURROUNDINGS))
+
+
+def _following(function: Function, names: set[str], *, outputs: bool = False) -> set[str]:
+    """The names, and those of what was computed from them, but for outputs of the curator; or from these alone."""
     while True:
-        before = len(private)
+        before = len(names)
         for node in ast.walk(function):
             for target, value in _bindings(node):
-                if not _released(value) and _names(value) & private:
-                    private |= _names(target)
-        if len(private) == before:
-            return private
+                if (outputs and _holds_release(value)) or (not _released(value) and _said(value) & names):
+                    names |= _names(target)
+        if len(names) == before:
+            return names
+
+
+def _holds_release(node: ast.AST) -> bool:
+    return any(_released(one) for one in ast.walk(node))
 
 
 def _bindings(node: ast.AST) -> Iterator[tuple[ast.AST, ast.AST]]:
@@ -150,6 +190,12 @@ def _released(value: ast.AST) -> bool:
         return isinstance(value, ast.Subscript) and _released(value.value)
     named: list[Any] = [value.func, *value.args, *(one.value for one in value.keywords)]
     return any("curator" in _names(one) for one in named if isinstance(one, ast.Name | ast.Attribute))
+
+
+def _said(node: ast.AST) -> set[str]:
+    """Names in it, and those of attributes of modules: numpy.random is dice, too."""
+    dice = {"random" for one in ast.walk(node) if isinstance(one, ast.Attribute) and one.attr == "random"}
+    return _names(node) | dice
 
 
 def _names(node: ast.AST) -> set[str]:

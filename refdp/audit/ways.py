@@ -25,9 +25,12 @@ from refdp.data.records import Records, Schema
 from refdp.data.shards import Network, Shards
 from refdp.errors import InvalidParameter
 from refdp.faces.registry import Paper, PaperText
+from refdp.faces.training import source_for
+from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
 from refdp.papers import sgbdt
 from refdp.privacy.curator import Curator, Request, Source
 from refdp.privacy.events import Plan
+from refdp.privacy.shares import Shares as Shared
 from refdp.protocols import owners as protocol
 from refdp.protocols.journal import MemoryJournal
 from refdp.protocols.rounds import conduct
@@ -38,10 +41,14 @@ MOST = 100
 
 @dataclass(frozen=True)
 class Way:
-    """paper: to be audited in the place of the paper. arranged: the rows of a pair, group after group."""
+    """paper: to be audited in the place of the paper. arranged: the rows of a pair, group after group.
+
+    source: of a recorded run's randomness, from its parameters and a generator.
+    """
 
     paper: Paper
     arranged: Callable[[Pair], Pair]
+    source: Callable[[Any, np.random.Generator], Source] = source_for
 
 
 def group_of(records: Records, groups: int) -> NDArray[np.int64]:
@@ -82,7 +89,7 @@ def stream(paper: Paper, batches: int) -> Way:
 
 
 def participants(paper: Paper, count: int) -> Way:
-    """Training on so many participants' populations behind secure sums."""
+    """Training on so many participants' populations behind secure sums, each of whom adds its share of the noise."""
     _check("--participants", paper, PARTICIPANTS, count)
 
     def train(params: Any, records: Records, curator: Curator) -> Any:
@@ -90,7 +97,11 @@ def participants(paper: Paper, count: int) -> Way:
         model = cast("Any", paper.module).train_on(params, records.schema, population, curator)
         return Published(model, population.network.traffic.to_dict(), population.heard)
 
-    return Way(_with(paper, train=train), arranged(count))
+    def source(params: Any, generator: np.random.Generator) -> Source:
+        *own, rest = generator.spawn(count + 1)
+        return cast("Source", InShares(Shared(Network(count), count, rest, own), source_for(params, generator)))
+
+    return Way(_with(paper, train=train), arranged(count), source)
 
 
 def owners(paper: Paper, count: int) -> Way:
@@ -114,6 +125,32 @@ def owners(paper: Paper, count: int) -> Way:
 
     functions = {"train": train, "plan": protocol.plan, "certificate": protocol.certificate, "CURATORS": count}
     return Way(_with(paper, **functions), arranged(count))
+
+
+@dataclass
+class InShares:
+    """Noise in shares, one of each participant; all other randomness, and noise that has no shares, from one place.
+
+    A continuous Gaussian of one deviation has none (`refdp.privacy.shares.Shares`), nor has a choice.
+    """
+
+    shares: Shared
+    rest: Source
+
+    def release(self, request: Request) -> Any:
+        """The output, of the value's shape."""
+        law = request.mechanism
+        in_one = isinstance(law, Gaussian) and not isinstance(law.sd, tuple)
+        has_shares = isinstance(law, Gaussian | DiscreteGaussian | Laplace | DiscreteLaplace) and not in_one
+        return (self.shares if has_shares else self.rest).release(request)
+
+    def draw(self, request: Request) -> Any:
+        """Public draws."""
+        return self.rest.draw(request)
+
+    def assign(self, request: Request) -> Any:
+        """Secret coins of all rows."""
+        return self.rest.assign(request)
 
 
 @dataclass

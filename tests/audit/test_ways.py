@@ -8,7 +8,10 @@ from typing import Any
 import pytest
 
 from refdp.audit import ways
-from refdp.faces import cli
+from refdp.audit.noise_law import sampled
+from refdp.faces import cli, registry
+from refdp.noise.mechanisms import DiscreteGaussian
+from refdp.privacy.events import Relation
 
 FEW = ("--pairs", "1", "--json", "--set", "depth=1")
 WAYS = {
@@ -48,6 +51,22 @@ def test_a_participant_that_hears_a_count_is_found(
     monkeypatch.setattr(ways.Overheard, "ask", ask)
     status, report = audited(capsys, *WAYS["participants"])
     assert status == 1 and "model" in {violation["kind"] for violation in report["violations"]}
+
+
+def test_noise_comes_in_shares_and_too_small_ones_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each of four adds a quarter of the variance; a quarter of the deviation is not enough."""
+    paper = registry.paper("sgbdt")
+    params = paper.params({"epsilon": 1.0, "relation": Relation.ADD_REMOVE}, as_published=False)
+    source = ways.participants(paper, 4).source
+    law = DiscreteGaussian((3.0, 5.0), 2.0**-24)
+
+    def tested() -> bool:
+        found = sampled(law, 0, 1000, lambda generator: source(params, generator))
+        return found is None or found.bet.rejects(1)
+
+    assert not tested()
+    monkeypatch.setattr("refdp.privacy.shares.share_deviation", lambda deviation, honest: deviation / honest)
+    assert tested()
 
 
 def test_what_a_paper_cannot_do_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

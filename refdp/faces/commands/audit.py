@@ -224,7 +224,15 @@ def audit(
             audit_paper(chosen, params, pairs, seed, records=records, known=known, progress=progress)
             if way is None
             else audit_paper(
-                way.paper, params, pairs, seed, records=records, known=known, arranged=way.arranged, progress=progress
+                way.paper,
+                params,
+                pairs,
+                seed,
+                records=records,
+                known=known,
+                arranged=way.arranged,
+                source=way.source,
+                progress=progress,
             )
         )
     emit(report.to_dict(), audit_page(f"{paper}, {relation.value} neighbours", report), as_json)
