@@ -192,13 +192,27 @@ def page(rows: list[dict[str, Any]]) -> str:
     seen = [one for one in broken if one["black box"]["refuted"]]
     lines = [head, f"Replay shows a violation in {len(broken)} of {len(rows)} variants; of these the black box sees "]
     lines.append(
-        f"{len(seen)}.\n\n| paper | printed choice | neighbours | violations by replay | loss | runs | black box: "
+        f"{len(seen)}. {_unseen(broken)}\n\n"
+        "| paper | printed choice | neighbours | violations by replay | loss | runs | black box: "
     )
     lines.append("bound | runs | seconds | ratio of runs |\n|" + "---|" * 10 + "\n")
     lines += [_line(one) for one in broken]
     rest = [f"{one['paper']}: {one['variant']} ({one['relation']})" for one in rows if one["black box"] is None]
     lines.append("\nNo violation on these pairs (which proves nothing): " + "; ".join(rest) + ".\n")
     return "".join(lines)
+
+
+def _unseen(broken: list[dict[str, Any]]) -> str:
+    """Why the others are not seen, by what replay states for the pair."""
+    losses = [one["replay"]["loss"] for one in broken if not one["black box"]["refuted"]]
+    below = sum(loss is not None and float(loss) <= EPSILON for loss in losses)
+    above = sum(loss is not None and float(loss) > EPSILON for loss in losses)
+    return (
+        f"Of the {len(losses)} that it does not see, {below} lose at most ε on their pair, so that no number of runs "
+        f"on it refutes the claim; {above} lose more, but on outputs too rare for these runs; "
+        f"{len(losses) - below - above} have no stated loss. Events are chosen from runs alone: a search of data and outputs for events that are both "
+        "lossy and likely, steered by the replayed loss, is not made."
+    )
 
 
 def _line(one: dict[str, Any]) -> str:

@@ -42,7 +42,6 @@ dp-xgboost 0.2.10 needs Python 3.10 and is examined in [audit-packages-checks](a
 without a report, since they did not install, import or run in the environments at hand: {absent}.
 The published programs of the five papers' authors have [a page of their own](audit-published.md).
 """
-UNOPENED = "depends on randomness that is not opened"
 ABSENT = "dpate 0.0.1 (no installation candidate that builds), diffpriv 1.0.3 (asks the network when it is imported)"
 
 
@@ -122,8 +121,8 @@ def _found(entry: Mapping[str, Any], report: Report) -> str:
         bound = (
             f"epsilon at least {float(box['epsilon at least']):.2f} in {box['runs']} runs a side" if box else "no runs"
         )
-        if any(UNOPENED in row["reason"] for row in entry.get("coverage", ())):
-            exact += ", other randomness was not opened"
+        if replay.get("other randomness"):
+            exact += ", but the result depends on draws that are not opened"
         return f"nothing; {exact}; {bound}"
     return "; ".join(dict.fromkeys(told))
 

@@ -39,7 +39,7 @@ def test_rows_against_replay() -> None:
     unstated = blackbox_against_replay.page([row | {"replay": replayed | {"loss": None}, "black box": bound}])
     assert "| options | not stated | 4 | 1.5 |" in unstated
     text = blackbox_against_replay.page([seen, missed, clean])
-    assert "violation in 2 of 3 variants; of these the black box sees 1." in text
+    assert "violation in 2 of 3 variants; of these the black box sees 1. Of the 1 that it does not see, 0 lose" in text
     assert "| options | inf | 4 | 1.5 | 4,000 | 3 | 1,000 |" in text
     assert "| options | inf | 4 | 0.2, not seen | 4,000 | 3 | > 1,000 |" in text
     assert "dpboost: candidates = data (add-remove)" in text.split("No violation")[1]

@@ -77,6 +77,7 @@ def test_a_point_drawn_from_a_chosen_interval_is_no_evidence(folder: Path) -> No
     (folder / "interval.toml").write_text(head + noise + entry)
     seen = audit_package(folder / "interval.toml", stages=("replay",))
     assert seen.findings == () and seen.entries[0].figures["replay"]["calls"] > 0
+    assert seen.entries[0].figures["replay"]["other randomness"]
 
 
 def test_an_entry_point_that_fails_is_not_examined(folder: Path) -> None:

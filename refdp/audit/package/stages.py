@@ -184,7 +184,7 @@ def replay(subject: Subject) -> tuple[list[Row], dict[str, Any]]:
     if blurred:
         rows = [_blurred(row) for row in rows]
     return rows, {"runs": report.runs, "calls": report.calls, "loss": finite_or_name(report.worst),
-                                   "delta": report.delta}  # fmt: skip
+                  "delta": report.delta, **({"other randomness": True} if blurred else {})}  # fmt: skip
 
 
 def _drawn_seed() -> int:
