@@ -6,7 +6,7 @@ in a process of its own. Whatever then differs depends on the record by another 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -21,6 +21,7 @@ from refdp.audit.search import Search
 from refdp.audit.steered import STEPS, Steered, steered
 from refdp.audit.trainer_rows import never_run, rows, searched
 from refdp.audit.verdicts import Row, Verdict, completed, is_ok, summary
+from refdp.audit.witnesses import Known, known_rows
 from refdp.checks import check_count, check_number
 from refdp.data.records import Schema
 from refdp.errors import InvalidParameter
@@ -89,6 +90,7 @@ def audit_trainer(
     counts: tuple[int, ...] = COUNTS,
     steps: int | None = None,
     filters: tuple[Filter, ...] = (),
+    known: Sequence[Known] = (),
     first_only: bool = False,
     progress: Progress = lambda done, total: None,
 ) -> TrainerReport:
@@ -99,7 +101,8 @@ def audit_trainer(
     pairs: neighbouring pairs to replay. counts: numbers of records to try. steps: further pairs, replayed in short, of
     a search over contents that follows what changes releases most (`refdp.audit.steered`), 240 at most, and 3
     for each of `pairs`, unless given. filters: what an individual filter of the trainer's own lets one record spend
-    (`refdp.audit.Filter`), under add-remove. first_only: end at the first violation.
+    (`refdp.audit.Filter`), under add-remove. known: pairs of this schema that are replayed before all others
+    (`refdp.audit.witnesses.read`). first_only: end at the first violation.
     Errors: InvalidParameter for a claim or a search outside the domain.
     """
     if relation not in list(Relation):
@@ -114,15 +117,23 @@ def audit_trainer(
     check_count("steps", steps, least=0)
     if filters and relation != Relation.ADD_REMOVE:
         raise InvalidParameter(f"filters: {Relation.ADD_REMOVE.value} is allowed, relation = {relation!r} given")
+    if any(one.pair.base.schema != schema or one.pair.relation is not Relation(relation) for one in known):
+        raise InvalidParameter("known: a pair of another schema or relation than the audit's is not allowed")
     audit = Search(train, float(epsilon), float(delta), Relation(relation), seed, filters=tuple(filters))
     notes, hints, seen = audit.notes, constants(train), Steered()
 
     def told() -> bool:
         return first_only and bool(notes.violations)
 
-    for number, pair in enumerate(islice(inputs(schema, audit.relation, seed, counts, hints), pairs)):
+    shown: dict[str, bool] = {}
+    for number, one in enumerate(known):
+        before = len(notes.violations)
+        audit.look(one.pair, number)
+        shown[one.source] = shown.get(one.source, False) or len(notes.violations) > before
+    found_here = islice(inputs(schema, audit.relation, seed, counts, hints), 0 if told() else pairs)
+    for number, pair in enumerate(found_here, len(known)):
         audit.look(pair, number)
-        progress(number + 1, pairs)
+        progress(number + 1 - len(known), pairs)
         if told():
             break
     if not told():
@@ -131,7 +142,7 @@ def audit_trainer(
         audit.noise()
     found = _once(notes.violations)
     told_rows = rows(notes, found, audit.epsilon, audit.delta, audit.relation)
-    table = completed([*told_rows, *searched(seen), *never_run(seen, train)])
+    table = completed([*known_rows(shown), *told_rows, *searched(seen), *never_run(seen, train)])
     worst = max(notes.worst, default=None)
     return TrainerReport(audit.epsilon, audit.delta, audit.relation, notes.pairs, worst, found, table)
 

@@ -81,6 +81,14 @@ PAGES = [
 the specification have forms of their own, and so have the front page and the slider's."""
 
 
+def test_a_specification_opens_with_its_verdict() -> None:
+    """Its tables are of parameters, as long as they are."""
+    pages = sorted((ROOT / "docs" / "spec").glob("*.md"))
+    assert len(pages) == 6
+    for page in pages:
+        assert re.match(r"# [^\n]+\n\n\*\*[^*]+\.\*\*\n", page.read_text(encoding="utf-8")), page
+
+
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT / "docs")))
 def test_a_page_opens_with_its_verdict_and_a_table_of_at_most_five_rows(path: Path) -> None:
     assert opening_faults(path.read_text(encoding="utf-8")) == ""

@@ -175,7 +175,7 @@ def audit(
 
         count = pairs if written(context, ("pairs",)) else TRAINER_PAIRS
         asked = Asked(trainer, schema, target, epsilon, delta or 0.0, relation, count, seed, html, as_json,
-                      tuple(filter_ or ()))  # fmt: skip
+                      tuple(filter_ or ()), witness)  # fmt: skip
         raise typer.Exit(audit_one(asked))
     if filter_:
         raise InvalidParameter("--filter: about --trainer, which is not given")
@@ -254,7 +254,7 @@ def audit(
 def _check_trainer(context: typer.Context) -> None:
     """What --trainer would ignore is refused."""
     ways = ("stream", "participants", "owners")
-    about = ("paper", "data", "bounds", "as_published", "set_", "witness", "name", *ways, *ABOUT_CALLABLES)
+    about = ("paper", "data", "bounds", "as_published", "set_", "name", *ways, *ABOUT_CALLABLES)
     ignored = written(context, about)
     if ignored:
         raise InvalidParameter(f"{', '.join(map(_flag, ignored))}: not allowed with --trainer")

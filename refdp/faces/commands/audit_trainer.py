@@ -13,6 +13,8 @@ from refdp.audit.campaign import load
 from refdp.audit.declared_filter import read
 from refdp.audit.trainer import TrainerReport, audit_trainer
 from refdp.audit.verdicts import exit_status
+from refdp.audit.witnesses import Known
+from refdp.audit.witnesses import read as read_witnesses
 from refdp.data.records import Categorical, Classes, Interval, Schema
 from refdp.errors import InvalidParameter
 from refdp.faces.commands.audit_run import coverage_table, described, verdict_text
@@ -36,6 +38,7 @@ class Asked:
     html: Path | None
     as_json: bool
     filters: tuple[str, ...] = ()
+    witness: Path | None = None
 
 
 def audit_one(asked: Asked) -> int:
@@ -48,7 +51,7 @@ def audit_one(asked: Asked) -> int:
         from refdp.audit.page import check_drawing
 
         check_drawing()
-    train = load(asked.name, "--trainer")
+    train, known = load(asked.name, "--trainer"), _known(asked, schema)
     with bar("replaying") as progress:
         report = audit_trainer(
             train,
@@ -60,6 +63,7 @@ def audit_one(asked: Asked) -> int:
             progress=progress,
             pairs=asked.pairs,
             filters=tuple(map(read, asked.filters)),
+            known=known,
         )
     emit(report.to_dict(), _page(asked, report), asked.as_json)
     wrote = True
@@ -71,10 +75,19 @@ def audit_one(asked: Asked) -> int:
     return status if status or wrote else 2
 
 
+def _known(asked: Asked, schema: Schema) -> list[Known]:
+    if asked.witness is None:
+        return []
+    found = read_witnesses(asked.witness, asked.relation)
+    if any(one.pair.base.schema != schema for one in found):
+        raise InvalidParameter(f"--witness {asked.witness}: its columns and bounds are not those of --schema")
+    return found
+
+
 def _command(asked: Asked) -> str:
     """The command that gives the same finding."""
     options = {"trainer": asked.name, "schema": asked.schema, "target": asked.target, "epsilon": asked.epsilon,
-               "delta": asked.delta, "relation": asked.relation.value, "pairs": asked.pairs,
+               "delta": asked.delta, "witness": asked.witness, "relation": asked.relation.value, "pairs": asked.pairs,
                "seed": asked.seed}  # fmt: skip
     words = [word for one in asked.filters for word in ("--filter", one)]
     words += [word for name, value in options.items() if value is not None for word in (f"--{name}", str(value))]
