@@ -27,6 +27,8 @@ from refdp.privacy.events import Event, Relation
 from refdp.privacy.replay import RecordSwap, ReplaySource
 from refdp.privacy.sources import SampleSource
 
+FRESH = (900_001, 900_002)
+"""Two runs on the same records, under seeds of their own, whose draws are compared."""
 VALUES = 5
 """Observed true values that noise of each kind is drawn at, too."""
 AGAIN = 2
@@ -91,6 +93,7 @@ class Search:
     late: bool = False
     filters: tuple[Filter, ...] = ()
     _transcripts: list[Transcript] = field(default_factory=list)
+    _first: Records | None = None
     _mechanisms: dict[str, tuple[Any, str]] = field(default_factory=dict)
     _values: dict[str, list[float]] = field(default_factory=dict)
     _bare: dict[str, set[bytes]] = field(default_factory=dict)
@@ -192,6 +195,7 @@ class Search:
 
     def _replays(self, pair: Pair, on_first: bool, number: int) -> tuple[Outcome, list[Outcome]] | None:
         side = pair.first() if on_first else pair.second()
+        self._first = side if self._first is None else self._first
         removed = pair.position if on_first or pair.old is not None else None
         recorded = self._run(side, self._source(number), number)
         if recorded.failed:
@@ -393,11 +397,11 @@ class Search:
             else:
                 bet.draws += more.bet.draws
                 self.notes.shaped = max(self.notes.shaped, min((len(one) for _, one in more.groups), default=0))
-        if len(self._transcripts) > 1:
-            fresh = [self._sane(one, None) for one in self._transcripts[:2]]
-            first, second = fresh
-            if first is not None and second is not None:
-                self.notes.violations += stale(first, second)
+        if self._first is not None:
+            runs = [self._run(self._first, self._source(number), number) for number in FRESH]
+            one, other = (self._sane(run.transcript, None) for run in runs)
+            if one is not None and other is not None:
+                self.notes.violations += stale(one, other)
 
     def _collect(self, recorded: Outcome) -> None:
         if len(self._transcripts) < 40:

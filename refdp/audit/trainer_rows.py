@@ -128,7 +128,7 @@ def _noise(notes: Notes) -> Iterator[Row]:
     yield Row("noise law and scale", LOOKED, f"{bet.draws} draws of up to 8 kinds of mechanism against their law at "
               "smaller scales, and against its shape at several values; that each is independent of the one before",
               power)  # fmt: skip
-    yield Row("sampler", LOOKED, "draws of the first two recorded runs compared for repetition; false alarm 1e-9",
+    yield Row("sampler", LOOKED, "draws of two runs on the same records compared for repetition; false alarm 1e-9",
               "a repeated vector of draws")  # fmt: skip
 
 

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 import numpy as np
 import pytest
 
 from refdp.audit.freshness import patterns, release_kind, stale, standardised
+from refdp.audit.inputs import inputs
 from refdp.audit.replay import run
 from refdp.audit.report import SCHEMAS, trainer
+from refdp.audit.search import Search
 from refdp.data.records import Records, make_records
 from refdp.faces import registry
 from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian, Laplace
 from refdp.noise.samplers import GeneratorBits, standard_draws
 from refdp.privacy.curator import Request, Source, Transcript
-from refdp.privacy.events import Relation
+from refdp.privacy.events import Relation, Sensitivity
 from refdp.privacy.sources import SampleSource, asked
 
 DPBOOST = registry.paper("dpboost")
@@ -171,3 +174,23 @@ def test_chances_of_choices_and_blocks_are_those_of_the_likeliest() -> None:
     by_kind = {release_kind(pattern.name): pattern for pattern in patterns(first)}
     assert by_kind["splits of level #"].chances == pytest.approx(-np.log(19), abs=0.01)  # 8 + 8 thresholds, 3 colours
     assert np.exp(by_kind["ensemble #"].chances[0]) == pytest.approx(0.369, abs=1e-3)  # the first tree's share
+
+
+def after_coins(records: Any, curator: Any) -> Any:
+    """Coins for as many rows as there are, then noise: where it is in its stream depends on that number."""
+    with curator.subsample("rows", 0.5, len(records.y)):
+        pass
+    exact = np.full(8, float(len(records.y)))
+    return curator.release("n", Laplace(8.0), exact, sensitivity=Sensitivity(8.0, 1, "test", Relation.ADD_REMOVE))
+
+
+def test_noise_of_a_fixed_seed_is_found_wherever_it_is_in_its_stream() -> None:
+    """Two runs of an audit have different data; its freshness is that of two runs on the same."""
+    fixed, fresh = (lambda own: np.random.default_rng(0)), (lambda own: own)
+    for seeds, kinds in ((fixed, {"seeded noise"}), (fresh, set())):
+        search = Search(after_coins, 1.0, 0.0, Relation.ADD_REMOVE, 0, draws=50,
+                        source=lambda own, seeds=seeds: SampleSource(seeds(own)))  # fmt: skip
+        for number, pair in enumerate(islice(inputs(SCHEMAS[0], Relation.ADD_REMOVE, 0), 2)):
+            search.look(pair, number)
+        search.noise()
+        assert {one.kind for one in search.notes.violations} == kinds

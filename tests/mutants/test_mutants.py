@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from refdp.privacy.events import Relation
+from tests.audit import mutants as verdicts
 from tests.mutants.harness import Mutant
 from tests.mutants.matrix import SUBJECTS, examine
 
@@ -52,3 +53,14 @@ def test_a_correct_module_is_not_accused(paper: str, relation: Relation, changes
 
 def test_every_subject_has_correct_settings() -> None:
     assert CORRECT.keys() == SUBJECTS.keys()
+
+
+@pytest.mark.parametrize(("name", "kinds"), [("fixed seed noise", {"seeded noise"}), ("nothing", set())])
+def test_the_verdicts_name_a_mutant(name: str, kinds: set[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The program behind docs/audit-mutants.md: a mutant is named, the module itself is not."""
+    monkeypatch.setattr(verdicts, "PAIRS", 2)
+    mutants = {mutant.name: mutant for mutant in SUBJECTS["dpboost"].mutants} | {
+        "nothing": Mutant("nothing", {}, "", {})
+    }
+    found, _ = verdicts.named(mutants[name], SUBJECTS["dpboost"])
+    assert {kind for kind, _ in found} == kinds
