@@ -102,10 +102,28 @@ def text_of(paper: str) -> str:
 
 @lru_cache(maxsize=1)
 def engine() -> str:
-    """A digest of the reading's source, without running it: it needs solvers, this does not."""
+    """A digest of the reading's source, without running it: it needs solvers, this does not.
+
+    Where the files are, byte for byte, those that the kept digest is of, it is that one: parsing them would give it again.
+    """
+    own: dict[str, str] = _file().get("engine", {})
+    return own["digest"] if own.get("bytes") == bytes_of() else parsed()
+
+
+def _sources() -> dict[str, bytes]:
     folder = resources.files("refdp") / "prove"
-    files = sorted((one for one in folder.iterdir() if one.name.endswith(".py")), key=lambda one: one.name)
-    parts = [f"{one.name} {tree_digest(ast.parse(one.read_text(encoding='utf-8')))}" for one in files]
+    return {one.name: one.read_bytes() for one in folder.iterdir() if one.name.endswith(".py")}
+
+
+def bytes_of() -> str:
+    """A digest of the reading's files as they are."""
+    found = [f"{name} {hashlib.sha256(text).hexdigest()}" for name, text in sorted(_sources().items())]
+    return hashlib.sha256("\n".join(found).encode()).hexdigest()
+
+
+def parsed() -> str:
+    """The digest of the reading's source, its comments and layout left out."""
+    parts = [f"{name} {tree_digest(ast.parse(text))}" for name, text in sorted(_sources().items())]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
 
 
@@ -129,8 +147,12 @@ def settings_of(params: Any) -> dict[str, str]:
 @lru_cache(maxsize=1)
 def kept() -> tuple[Kept, ...]:
     """Every result that is kept."""
-    text = resources.files("refdp.ledger").joinpath(FILE).read_text(encoding="utf-8")
-    return tuple(_from(row) for row in json.loads(text)["proved"])
+    return tuple(_from(row) for row in _file()["proved"])
+
+
+def _file() -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(resources.files("refdp.ledger").joinpath(FILE).read_text(encoding="utf-8"))
+    return found
 
 
 def _from(row: Mapping[str, Any]) -> Kept:

@@ -17,7 +17,7 @@ from refdp.data.records import Schema
 from refdp.errors import InvalidParameter
 from refdp.faces.registry import PAPERS, paper
 from refdp.ledger.fingerprint import fingerprint
-from refdp.ledger.proved import FILE, Kept, engine, kept, plain, settings_of, text_of
+from refdp.ledger.proved import FILE, Kept, bytes_of, engine, kept, parsed, plain, settings_of, text_of
 from refdp.privacy.events import Relation
 from refdp.prove.asking import Solvers
 from refdp.prove.reading import Proof, prove
@@ -72,7 +72,8 @@ def main(arguments: list[str]) -> int:
             old = proved_now(name, relation, classes, solvers)
             print(name, relation.value, f"{classes} classes" if classes else "a regression", old.verdict, flush=True)
         rows.append(old)
-    text = json.dumps({"proved": [asdict(one) for one in rows]}, indent=1, sort_keys=True)
+    reading = {"bytes": bytes_of(), "digest": parsed()}
+    text = json.dumps({"engine": reading, "proved": [asdict(one) for one in rows]}, indent=1, sort_keys=True)
     PLACE.write_text(text + "\n", encoding="utf-8")
     return int(any(one.verdict != "PROVED" for one in rows))
 

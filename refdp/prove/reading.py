@@ -285,7 +285,7 @@ def _read(
     briefly: bool,
 ) -> Proof:
     module: Any = registry.paper(paper).module
-    host = Unknown(params.relation, schema, solvers, loops)
+    host = Unknown(params.relation, schema, solvers, loops, weighed=paper in WEIGHED)
     source = Obligations(host, progress, briefly)
     curator = ProofCurator(source, params.relation)
     event = None
@@ -326,8 +326,8 @@ def _read(
         failures += _overspent(Plan(params.relation, event), host, claimed, source.asked)
     return Proof(
         paper, params.relation, "NOT PROVED" if failures else "PROVED",
-        _statement(paper, params, claimed, event), covers(loops), TRUSTED, 0.0, 0, source.releases, solvers.counts,
-        solvers.single, tuple(failures),
+        _statement(paper, params, claimed, event), covers(loops, paper in WEIGHED), TRUSTED, 0.0, 0, source.releases,
+        solvers.counts, solvers.single, tuple(failures),
     )  # fmt: skip
 
 
@@ -373,9 +373,15 @@ def _statement(paper: str, params: Any, claimed: tuple[float, float], event: Eve
     )
 
 
-def covers(loops: Loops) -> tuple[str, ...]:
-    """What a reading with these loops is about."""
+WEIGHED = ("sgbdt", "grove")
+"""Trainers whose estimators take weights of records."""
+
+
+def covers(loops: Loops, weighed: bool = False) -> tuple[str, ...]:
+    """What a reading with these loops is about. weighed: whether records had any weights in [0, 1]."""
     found = ["all data sets of the schema, of any number of records, and all released values and public draws"]
+    if weighed:
+        found.append("any weights of records in [0, 1], of which 1 for all is one case")
     for line, cut in loops.cut.items():
         which = "any number of rounds" + ("" if cut.read == 2 else f" of the {cut.read - 1} kinds that occur")
         how = f"; which kind one is follows from its number, up to {cut.rounds}" if cut.tests else ""

@@ -240,9 +240,10 @@ def _bounded(
         if declared.norm == 1:
             _sum_of_sizes(host, terms, mechanism, bound, count, halves)
             continue
+        if isinstance(mechanism, DiscreteGaussian) and declared.norm == 2:
+            _rounded(host, way, mechanism, bound, halves)
+            continue
         limit = bound
-        if isinstance(mechanism, DiscreteGaussian) and count:
-            limit -= Fraction(mechanism.step) * Fraction(root(count))
         weights = [Fraction(1)] * len(terms)
         if declared.norm == "whitened":
             if not isinstance(mechanism, Gaussian | DiscreteGaussian):
@@ -252,9 +253,27 @@ def _bounded(
             weights = [1 / Fraction(_deviation(mechanism, index)) ** 2 for index, _, _ in way.moved]
         total = z3.Sum([number(weight) * term * term for weight, term in zip(weights, terms, strict=True)])
         size = limit / halves
+        _must(host, f"the change exceeds {float(bound):.9g}", [total > number(size * size)])
+
+
+def _rounded(host: Unknown, way: Changed, mechanism: DiscreteGaussian, bound: Fraction, halves: int) -> None:
+    """L2 of Gaussian noise on a grid: rounding adds up to a step to each cell off the grid that changes at all."""
+    off = [change for _, change, sums in way.moved if not _fits(host, mechanism, sums)]
+    total = z3.Sum([change * change for _, change, _ in way.moved])
+
+    def within(count: int, still: list[Any]) -> None:
+        size = (bound - Fraction(mechanism.step) * Fraction(root(halves * count))) / halves
         if size < 0:
             raise Unproved("the declared bound leaves no room for rounding")
-        _must(host, f"the change exceeds {float(bound):.9g}", [total > number(size * size)])
+        _must(host, f"the change exceeds {float(bound):.9g}", [total > number(size * size), *still])
+
+    try:
+        within(len(off), [])
+    except Unproved:
+        if len(off) != 2:
+            raise
+        within(1, [z3.Or(*(change == 0 for change in off))])  # a cell that stays is rounded alike
+        _must(host, "rounding moves more values than the bound has room for", [change != 0 for change in off])
 
 
 def _deviation(mechanism: Gaussian | DiscreteGaussian, index: tuple[Any, ...]) -> float:

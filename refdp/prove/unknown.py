@@ -91,10 +91,19 @@ class Units(Table):
 
 
 class Unknown(Host):
-    """A `Population` of unknown records."""
+    """A `Population` of unknown records. weighed: whether they have weights in [0, 1], as `Records.weight` says."""
 
-    def __init__(self, relation: Relation, schema: Schema, solvers: Solvers, loops: Loops | None = None) -> None:
+    def __init__(
+        self,
+        relation: Relation,
+        schema: Schema,
+        solvers: Solvers,
+        loops: Loops | None = None,
+        *,
+        weighed: bool = False,
+    ) -> None:
         self.relation, self.solvers = relation, solvers
+        self._weight = real() if weighed else None
         self._loops = loops or Loops()
         self._shapes = Nothing()
         self._schema = schema
@@ -109,7 +118,7 @@ class Unknown(Host):
         self._named: tuple[str, ...] = ()
         self._features: tuple[int, ...] = ()
         self._candidates: Any = None
-        self.record: list[Any] = []
+        self.record: list[Any] = [self._weight >= 0, self._weight <= 1] if weighed else []
         """What is known of the unknowns of one record."""
         self.known: dict[str, list[Any]] = {}
         """What is known of the other unknowns, by name."""
@@ -270,9 +279,23 @@ class Unknown(Host):
                 if value is not None and not isinstance(value, Each):
                     raise Unmodelled(f"a statistic {name} that is no value of each record")
                 terms[name] = None if value is None else value.term
-            self._memo[key] = terms, None if used is None else used.term
+            self._memo[key] = self._shrunk(terms), None if used is None else used.term
         found_terms: tuple[dict[str, Any], Any] = self._memo[key]
         return found_terms
+
+    def _shrunk(self, terms: dict[str, Any]) -> dict[str, Any]:
+        """The same statistics times a record's weight, towards 0 on the grid: each between itself and 0, those that
+        are 1 the same weight. What else a common weight implies is forgotten, which allows more changes than there are.
+        """
+        if self._weight is None:
+            return terms
+        found = {name: self._weight if term is None else real() for name, term in terms.items()}
+        for name, term in terms.items():
+            own = found[name]
+            if term is not None:
+                self.record.append(z3.If(term >= 0, z3.And(own >= 0, own <= term), z3.And(own >= term, own <= 0)))
+                self.record.append(z3.Implies(term == 1, own == self._weight))
+        return found
 
     def _bounds(self, state: int, term: Any, used: Any) -> tuple[Fraction | None, Fraction | None]:
         """The tightest bounds among the numbers in sight that hold for every record that is used."""
@@ -299,7 +322,7 @@ class Unknown(Host):
 
     def unit(self, one: Sum) -> Fraction:
         """What a sum is a multiple of: 1 where every record adds 0 or 1, else the grid."""
-        if one.name == COUNT:
+        if one.name == COUNT and self._weight is None:
             return Fraction(1)
         terms, used = self._memo["statistics", one.state]
         key = "whole", one.state, one.name
@@ -391,17 +414,18 @@ class Unknown(Host):
         state, scopes = next(self._state), tuple(self._within)
         label = combined("minimum", (combined("maximum", (self._label, query.low)), query.high))
         rounded = combined("multiply", (combined("rint", (combined("divide", (label, GRID)),)), GRID))
-        self._memo["statistics", state] = {COUNT: None, "label": rounded.term}, None
+        self._memo["statistics", state] = self._shrunk({COUNT: None, "label": rounded.term}), None
         return lambda index, world: Sum(state, (COUNT, "label")[index[0]], scopes, (), ALL, None, True)
 
     def common(self, one: Sum) -> Any:
         """The sum of the records that both neighbours have."""
         group = "sums", one.state, one.scopes, one.seats, one.sides, one.option
+        how_many = COUNT if self._weight is None else "records"  # a count of weighed records is a sum like others
         if (group, one.name) not in self._memo:
-            count = self._memo.setdefault((group, COUNT), real())
+            count = self._memo.setdefault((group, how_many), real())
             if name_of(count) not in self.known:
                 self.known[name_of(count)] = [count >= 0, z3.Or(count == 0, count >= 1)]
-            if one.name != COUNT:
+            if one.name != how_many:
                 total = self._memo[group, one.name] = real()
                 terms, used = self._memo["statistics", one.state]
                 low, high = self._bounds(one.state, terms[one.name], used)
@@ -409,7 +433,7 @@ class Unknown(Host):
                 facts += [] if high is None else [total <= number(high) * count]
                 self.known[name_of(total)] = facts
             if one.option is not None:
-                self.optional |= {name_of(self._memo[group, name]) for name in (one.name, COUNT)}
+                self.optional |= {name_of(self._memo[group, name]) for name in (one.name, how_many)}
         return self._memo[group, one.name]
 
     def own(self, one: Sum, record: str) -> Any:
@@ -426,7 +450,7 @@ class Unknown(Host):
 
     def value(self, state: int, name: str, record: str) -> Any:
         """A statistic of a record that differs, within its bounds."""
-        if name == COUNT:
+        if name == COUNT and self._weight is None:
             return number(1)
         key = "own", state, name, record
         if key not in self._memo:

@@ -10,12 +10,16 @@ from typing import Any
 
 from tests.mutants.harness import Mutant, edit
 
-D, F, S = (f"refdp.papers.{name}" for name in ("dpboost", "fedgbdt", "sgbdt"))
+D, F, S, X, Z = (f"refdp.papers.{name}" for name in ("dpboost", "fedgbdt", "sgbdt", "dpxgboost", "inprivate"))
+G = "refdp.own.grove"
 TREE, SPLITS = f"{D}:train_single_tree", f"{D}:splits_of_most_gain"
 SMALL: dict[str, dict[str, Any]] = {
     "dpboost": {"trees": 1, "trees_per_ensemble": 1, "depth": 1, "noise": "floating"},
     "fedgbdt": {"trees": 1, "depth": 1, "target": "regression", "noise": "floating"},
     "sgbdt": {"trees": 1, "depth": 1, "target": "regression"},
+    "dpxgboost": {"trees": 1, "depth": 1, "candidates": "uniform"},
+    "inprivate": {"rounds": 1, "depth": 2, "target": "regression"},
+    "grove": {"trees": 1, "depth": 1},
 }
 LAST = '    return Tree(np.concatenate(chosen), curator.release("leaves", for_leaves, value))'
 
@@ -104,6 +108,36 @@ ATTACKS: tuple[Mutant, ...] = (
         ("train_on(params, records.schema, Memory(records), curator)",
          "train_on(params, records.schema, Memory(records), curator) if len(records.y) else None"))}, "", {}),
 )  # fmt: skip
+
+
+def _no_room(path: str, call: str = "self.noise, touched=touched", **settings: object) -> Mutant:
+    """Nothing is added to a bound for values that the noise's grid moves."""
+    short = path.rpartition(".")[2]
+    return _mutant(f"no room for rounding: {short}", path, (call, call.replace("touched=touched", "touched=0")),
+                   noise="discrete", **settings)  # fmt: skip
+
+
+BETWEEN = "4000 * np.minimum({0}, 1) * np.maximum(0, 1 - {0})"
+"""0 for whole numbers from 0, 1000 for a half."""
+ROUNDED: tuple[Mutant, ...] = (
+    _no_room(f"{D}:Params.leaf_charge"),
+    _no_room(f"{Z}:Params.leaf_charge"),
+    _no_room(f"{F}:charge", "params.noise, touched=touched"),
+    _mutant("no room for rounding: leaves of DP-XGBoost", f"{X}:Params._laplace", ("touched=cells", "touched=0")),
+    _mutant("no room for rounding: the sum of labels", f"{S}:Params.initial_charges",
+            ("total, total, self.noise, touched=1", "total, total, self.noise, touched=0")),
+    _mutant("records pay for sums, and what is released is off the grid", f"{S}:grow",
+            ("lambda sums: sums[0].T", "lambda sums: sums[0].T * 0.3"), extra_trees=1),
+)  # fmt: skip
+"""Values that discrete noise rounds, of which nobody took account."""
+WEIGHED: tuple[Mutant, ...] = (
+    _mutant("the number of records, taken for whole", f"{S}:Params.initial_charges",
+            ("count, count, self.noise, touched=1", "count, count, self.noise, touched=0")),
+    _mutant("a number of records between 0 and 1 stands out", f"{S}:initial_score",
+            ("np.array([size])", f"np.array([size + {BETWEEN.format('size')}])")),
+    _mutant("counts of classes, taken for whole", f"{G}:Params.counts_charge", ("touched=touched)\n", "touched=0)\n")),
+)  # fmt: skip
+"""Texts that are private where every record counts as 1, and leak where records have weights in [0, 1]."""
 
 
 def paper_of(mutant: Mutant) -> str:
