@@ -104,7 +104,7 @@ def text_of(paper: str) -> str:
 def engine() -> str:
     """A digest of the reading's source, without running it: it needs solvers, this does not.
 
-    Where the files are, byte for byte, those that the kept digest is of, it is that one: parsing them would give it again.
+    Where the files are, byte for byte, those that the kept digest is of, parsing them would give it again.
     """
     own: dict[str, str] = _file().get("engine", {})
     return own["digest"] if own.get("bytes") == bytes_of() else parsed()

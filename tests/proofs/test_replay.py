@@ -68,3 +68,12 @@ def test_coq_computes_runs_and_refuses_a_mutant_s() -> None:
     true = [term(PAPERS[paper], 50) for paper in ("inprivate", "dpxgboost", "fedgbdt")]
     mutant = terms("inprivate", MUTANTS["inprivate"][1], range(50, 51))
     assert answers([*true, *mutant]) == [True, True, True, False]
+
+
+@needs_compiled
+@pytest.mark.statistics
+def test_runs_with_the_log_loss_are_computed_too() -> None:
+    assert PAPERS["inprivate"].run(8).schema.scores == 1 and PAPERS["inprivate"].run(9).schema.scores == 3
+    assert "Logistic.logistic" in (true := term(PAPERS["inprivate"], 8))
+    mutant = terms("inprivate", ("inprivate:residual", "2 * label * score", "label * score"), range(8, 10))
+    assert answers([true, *mutant]) == [True, False, False]

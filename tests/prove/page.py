@@ -240,6 +240,11 @@ further arguments of numpy's functions, functions and iterators in the model, va
 sums, how many releases there are where that follows from released values, look-ups by value, and a `train` that does
 more than to call `train_on`.
 
+Where trainers take weights of records (S-GBDT, Grove), a record has any weight in [0, 1]: its statistics and its count
+shrink towards 0 on the grid. Texts that leak only so (`WEIGHED` in `tests/prove/attacks.py`: a count taken for whole, a
+count between 0 and 1 that stands out) are refused, and proved where every record counts as 1. What discrete noise
+rounds needs room in the bound: six texts that leave none are refused (`ROUNDED`).
+
 ## Default parameters
 
 `refdp prove PAPER --relation R`: a regression and two classes. Seconds are of processor time. Agreed: questions that
@@ -265,6 +270,12 @@ they were chosen from the papers' texts alone, by an author who had read the rea
 | paper | mutant | not proved because of | reason |
 |---|---|---|---|
 {matrix}
+
+## What is stored
+
+Claims of the ledger have their formula as SMT-LIB text with a digest ([claims](claims/index.md)). Of the questions here
+nothing is stored: `refdp prove` asks them again. cvc5's proofs are not kept, and no checker of their rules is in refdp:
+the share of questions that a third program has checked is 0.
 """
 
 if __name__ == "__main__":

@@ -92,3 +92,16 @@ def test_evidence_about_a_program_needs_a_result_that_is_proved(monkeypatch: pyt
     monkeypatch.setattr(programs, "found", lambda *_: replace(stale, digest=stale.digested()))
     again = evidence.check()  # what is stale is proved anew, and that decides
     assert asked and (again.result, "the change exceeds 1" in again.note) == ("unknown", True)
+
+
+def test_the_kept_digest_of_the_reading_is_what_parsing_gives(monkeypatch: pytest.MonkeyPatch) -> None:
+    again = "python -m refdp.prove.keep"
+    assert proved._file()["engine"] == {"bytes": proved.bytes_of(), "digest": proved.parsed()}, again
+    sources = proved._sources()
+    for change, same in ((b"\n# a comment\n", True), (b"\nMORE = 1\n", False)):
+        changed = {**sources, "releases.py": sources["releases.py"] + change}
+        monkeypatch.setattr(proved, "_sources", lambda changed=changed: changed)
+        assert (proved.engine.__wrapped__() == proved._file()["engine"]["digest"]) is same
+    monkeypatch.setattr(proved, "parsed", lambda: pytest.fail("parsed without need"))
+    monkeypatch.setattr(proved, "_sources", lambda: sources)
+    proved.engine.__wrapped__()
