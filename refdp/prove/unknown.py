@@ -118,7 +118,7 @@ class Unknown(Host):
         self._named: tuple[str, ...] = ()
         self._features: tuple[int, ...] = ()
         self._candidates: Any = None
-        self.record: list[Any] = [self._weight >= 0, self._weight <= 1] if weighed else []
+        self.record: list[Any] = [self._weight >= 0, self._weight <= 1] if weighed else []  # type: ignore[operator]
         """What is known of the unknowns of one record."""
         self.known: dict[str, list[Any]] = {}
         """What is known of the other unknowns, by name."""
