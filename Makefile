@@ -124,7 +124,7 @@ engines: $(VENV)/test.stamp  ## Dask against memory, and 10^7 rows with the driv
 	$(BIN)/python -m benchmarks.dask_engine --rows 10000000 --partitions 80 --trees 20 --only random --alone
 
 enclosures: $(VENV)/test.stamp  ## random plans against truths in ball arithmetic, resumable, and the table of widths
-	@echo "Enclosures: about a second for each of 5,000 plans. Ctrl-C ends it; what was run is kept."
+	@echo "Enclosures: about a fifth of a second of processor time for each of 5,000 plans. Ctrl-C ends it; what was run is kept."
 	$(BIN)/python -m benchmarks.enclosures run
 	$(BIN)/python -m benchmarks.enclosures write
 

@@ -207,6 +207,12 @@ def put(head: str, lines: list[str]) -> None:
     PAGE.write_text(f"{before}{chr(10).join(lines)}\n\n{after}", encoding="utf-8")
 
 
+def table(kept: dict[str, list[str]]) -> list[str]:
+    """Of the cases that are kept."""
+    lines = [HEAD, "|---|---|---|---|---|---|---|"]
+    return lines + [f"| {' '.join(name.split())} | {' | '.join(kept[name])} |" for name in CASES if name in kept]
+
+
 def main() -> None:
     """Run what is missing, print the table, write it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -224,8 +230,7 @@ def main() -> None:
             kept[name] = measured(name)
             rows = [json.dumps([one, kept[one]], ensure_ascii=False) for one in CASES if one in kept]
             RUNS_KEPT.write_text("\n".join(rows) + "\n", encoding="utf-8")
-    lines = [HEAD, "|---|---|---|---|---|---|---|"]
-    lines += ["| " + " | ".join([" ".join(name.split()), *kept[name]]) + " |" for name in CASES]
+    lines = table(kept)
     print("\n".join(lines))
     if options.write:
         put(HEAD, lines)

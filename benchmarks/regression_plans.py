@@ -161,9 +161,12 @@ def answered(row: Row) -> None:
         if isinstance(found, float) and not math.isfinite(found):
             found = "inf" if found > 0 else str(found)
         row["answers"][name] = found
-    row["too small"] = sorted(
-        name for name, found in row["answers"].items() if isinstance(found, float) and found < row["lower"]
-    )
+    row["too small"] = sorted(name for name, found in row["answers"].items() if below(found, row["lower"]))
+
+
+def below(found: float | str, lower: float) -> bool:
+    """Whether an answer is too small. One below 0 is right where 0 is: refdp reports none below 0."""
+    return isinstance(found, float) and max(found, 0.0) < lower
 
 
 def _too_long(*_: object) -> None:
@@ -180,7 +183,7 @@ def summary(rows: list[Row]) -> list[str]:
     for name in ("refdp", *ACCOUNTANTS):
         found = [(row["upper"] if name == "refdp" else row["answers"].get(name), row["lower"]) for row in rows]
         numbers = [(value, low) for value, low in found if isinstance(value, float)]
-        small = sum(value < low for value, low in numbers)
+        small = sum(below(value, low) for value, low in numbers)
         excess = [value / low - 1 for value, low in numbers if low > 0]
         middle = f"{np.median(excess):.2e}" if excess else "-"
         least = winners.count(name)
@@ -190,7 +193,11 @@ def summary(rows: list[Row]) -> list[str]:
 
 def _least(row: Row) -> str:
     answers = {"refdp": row["upper"], **row["answers"]}
-    hold = {name: value for name, value in answers.items() if isinstance(value, float) and value >= row["lower"]}
+    hold = {
+        name: max(value, 0.0)
+        for name, value in answers.items()
+        if isinstance(value, float) and not below(value, row["lower"])
+    }
     return min(hold, key=lambda name: hold[name])
 
 

@@ -162,7 +162,7 @@ class Grid:
         """The step at which connect-the-dots errs by the wanted accuracy, unless that takes too many cells.
 
         A cell of width h adds at most λ(λ+1)h²/8 to log E[e^{λL}], a twelfth on average, hence h² (λ+1) count / 12
-        to ε.
+        to ε. Errors: NoPair for a part without a finite Rényi curve.
         """
         import numpy as np
 

@@ -7,20 +7,20 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.regression_plans import drawn, plan_of
+from benchmarks.regression_plans import below, drawn, plan_of
 from refdp.accounting import account
 
 ROWS = json.loads(Path(__file__).with_name("regression_plans.json").read_text(encoding="utf-8"))
 
-WIDE = ROWS[389]
-"""A release of large loss and a rate of 3e-5 beside thousands of others: 6 % wide."""
+WIDE = (389, 441, 452)
+"""A release of large loss at a rate of 3e-5 or 1e-5 beside thousands: 6 and 5 % wide; atoms of two kinds: 0.2 %."""
 
 
 def test_unsound_answers_are_among_them() -> None:
     """What others can be tested with: answers below a lower end, from a part in 10^9 to a part in 10^3."""
-    below = [row["answers"][name] / row["lower"] - 1 for row in ROWS for name in row["too small"]]
-    assert len(below) >= 5
-    assert min(below) < -1e-3
+    short = [row["answers"][name] / row["lower"] - 1 for row in ROWS for name in row["too small"]]
+    assert len(short) >= 7
+    assert min(short) < -0.04
 
 
 @pytest.mark.parametrize("index", range(0, len(ROWS), max(1, len(ROWS) // 12)))
@@ -39,8 +39,9 @@ def test_a_sample_again(index: int) -> None:
 
 def test_the_file_says_what_it_says() -> None:
     """Plans as drawn, ends in order and close, and exactly those accountants too small that are below the lower end."""
-    for row, fresh in zip(ROWS, drawn(len(ROWS)), strict=True):
+    assert len(ROWS) >= 500
+    for index, (row, fresh) in enumerate(zip(ROWS, drawn(len(ROWS)), strict=True)):
         assert (row["parts"], row["delta"]) == (fresh["parts"], fresh["delta"])
-        assert 0 <= row["lower"] <= row["upper"] <= row["lower"] * (1 + 1e-3) or row == WIDE
-        small = {name for name, found in row["answers"].items() if isinstance(found, float) and found < row["lower"]}
+        assert 0 <= row["lower"] <= row["upper"] <= row["lower"] * (1 + 1e-3) or index in WIDE
+        small = {name for name, found in row["answers"].items() if below(found, row["lower"])}
         assert set(row["too small"]) == small
