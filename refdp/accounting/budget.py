@@ -115,6 +115,7 @@ class PrivacyBudget:
         self._take(Entry(name, scope, None, float(epsilon), float(delta)))
 
     def _take(self, entry: Entry) -> None:
+        _check_scope(entry.scope)
         with self._held():
             entries = [*self._entries, entry]
             cost = self._cost(entries)
@@ -128,13 +129,17 @@ class PrivacyBudget:
                 self._write()
 
     def on(self, scope: str) -> ScopedBudget:
-        """The same budget for fits on the records of that name alone."""
+        """The same budget for fits on the records of that name alone. Errors: InvalidParameter unless it is a text."""
+        if scope is None:
+            raise InvalidParameter("scope = None: the name of some records is needed; the budget itself is for all")
+        _check_scope(scope)
         return ScopedBudget(self, scope)
 
     # what owners read
 
     def spent(self, scope: str | None = None) -> float:
         """Epsilon of all charges at the budget's delta: of the worst record, or of those of one scope."""
+        _check_scope(scope)
         with self._held():
             return self._cost(self._entries, scope)
 
@@ -295,6 +300,12 @@ class ScopedBudget:
     def spent(self) -> float:
         """Epsilon of what concerns these records."""
         return self.budget.spent(self.scope)
+
+
+def _check_scope(scope: object) -> None:
+    """Names that are not equal to themselves, or to what a file gives back, would part what belongs together."""
+    if scope is not None and (not isinstance(scope, str) or not scope):
+        raise InvalidParameter(f"scope = {scope!r}: the name of some records as text is allowed, or None for all")
 
 
 def _reopened(epsilon: float, delta: float, relation: str, file: str, adaptive: bool) -> PrivacyBudget:

@@ -91,6 +91,25 @@ def test_disjoint_records_do_not_add_up_but_shared_ones_do() -> None:
         budget.on("south").charge(laplace(100.0))
 
 
+@pytest.mark.parametrize("scope", [3, float("nan"), "", ["north"], True])
+def test_records_are_named_by_text(scope: Any) -> None:
+    """A name that is not equal to itself would never add up."""
+    budget = refdp.PrivacyBudget(1.0)
+    with pytest.raises(InvalidParameter, match="scope"):
+        budget.on(scope)
+    for charge in (
+        lambda: budget.charge(laplace(2.0), scope=scope),
+        lambda: budget.charge_known(0.1, 0.0, scope=scope),
+    ):
+        with pytest.raises(InvalidParameter, match="scope"):
+            charge()
+    with pytest.raises(InvalidParameter, match="scope"):
+        budget.spent(scope)
+    assert budget.spent() == 0.0
+    with pytest.raises(InvalidParameter, match="scope"):
+        budget.on(None)  # type: ignore[arg-type]
+
+
 def test_under_replace_one_names_of_records_add_up() -> None:
     """A record that is replaced may leave one set and enter the other."""
     budget = refdp.PrivacyBudget(2.0, relation="replace-one")
