@@ -45,6 +45,7 @@ def peers() -> dict[str, Method]:
     found: dict[str, Method] = {}
     if find_spec("interpret"):
         found["DP-EBM (interpret)"] = dp_ebm
+        found |= {name: partial(dp_ebm, **given) for name, given in DP_EBM.items()}
     if find_spec("diffprivlib"):
         found["logistic or linear regression (diffprivlib)"] = linear
         found["forest (diffprivlib)"] = forest
@@ -64,14 +65,22 @@ def methods() -> Mapping[str, Method]:
     return own() | peers()
 
 
-PRIVATE_PEERS = ("DP-EBM (interpret)", "logistic or linear regression (diffprivlib)", "forest (diffprivlib)",
+DP_EBM: Mapping[str, Mapping[str, Any]] = {
+    "DP-EBM, 16 bins": {"max_bins": 16},
+    "DP-EBM, 2 leaves": {"max_leaves": 2},
+    "DP-EBM, 100 rounds": {"max_rounds": 100, "learning_rate": 0.03},
+    "DP-EBM, 30% for bins": {"bin_budget_frac": 0.3},
+}
+"""Four more settings of DP-EBM, one changed at a time from its defaults (32 bins, 3 leaves, 300 rounds of rate .01, 10%
+for bins)."""
+PRIVATE_PEERS = ("DP-EBM (interpret)", *DP_EBM, "logistic or linear regression (diffprivlib)", "forest (diffprivlib)",
                  "dp-xgboost (Sarus)", "MST (dpmm), then xgboost")  # fmt: skip
 NOT_PRIVATE = ("constant", "xgboost, no privacy", "LightGBM, no privacy")
 """Rows without noise: one cell for all epsilons."""
 
 
-def dp_ebm(training: Dataset, x: Floats, epsilon: float, seed: int) -> Floats:
-    """interpret's private explainable boosting at its defaults, with public bounds."""
+def dp_ebm(training: Dataset, x: Floats, epsilon: float, seed: int, **settings: Any) -> Floats:
+    """interpret's private explainable boosting at its defaults, but for the settings given, with public bounds."""
     from interpret.privacy import DPExplainableBoostingClassifier, DPExplainableBoostingRegressor
 
     numbers = [isinstance(f, Numeric) for f in training.features]
@@ -79,6 +88,7 @@ def dp_ebm(training: Dataset, x: Floats, epsilon: float, seed: int) -> Floats:
         "epsilon": epsilon, "delta": DELTA, "random_state": seed, "n_jobs": 1,
         "feature_types": ["continuous" if number else "nominal" for number in numbers],
         "privacy_bounds": {i: (f.low, f.high) for i, f in enumerate(training.features) if isinstance(f, Numeric)},
+        **settings,
     }  # fmt: skip
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

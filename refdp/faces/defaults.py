@@ -134,8 +134,8 @@ def _dpboost(public: Public, given: Mapping[str, Any]) -> dict[str, Any]:
             "trees": 5, "trees_per_ensemble": 1, "depth": deep, "regularisation": _finite(padding), "shrinkage": wide,
             "gradient_bound": 0.5, "candidates": "log",
         }  # fmt: skip
-    trees, deep, padding = (1, 4, 100.0) if public.rows * e < 5000 else (3, 3, 30.0)
-    trees = given.get("trees", trees)
+    deep, padding = (2, 30.0) if public.rows * e < 5000 else (3, 100.0)
+    trees = given.get("trees", 5)
     return few | {
         "trees": trees, "trees_per_ensemble": trees, "depth": deep, "regularisation": _finite(padding / e),
         "shrinkage": 0.3,
