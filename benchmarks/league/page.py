@@ -85,9 +85,10 @@ def opening(found: dict[Key, list[float]], names: Sequence[str]) -> Iterator[str
     yield f"**No method is the best everywhere: of {len(won)} cells in which several were run, the best are {told}.**"
     yield from ("", "| you want | look at |", "|---|---|")
     yield "| the best private method for a set and an epsilon | [best private method](#best-private-method) |"
-    yield "| where another method is ahead of Grove | [why](#where-another-method-is-ahead-of-grove) |"
-    yield "| two classes on average | [means](#two-classes-means-over-the-sets-that-all-of-refdps-methods-have) |"
-    yield "| regression on average | [means](#regression-means-over-the-sets-that-all-of-refdps-methods-have) |"
+    classes = "[two classes](#two-classes-means-over-the-sets-that-all-of-refdps-methods-have)"
+    regression = "[regression](#regression-means-over-the-sets-that-all-of-refdps-methods-have)"
+    yield f"| means over the sets | {classes}, {regression} |"
+    yield "| where another method is ahead of Grove | [and why](#where-another-method-is-ahead-of-grove) |"
     yield "| advice for your own figures | `refdp recommend`, [choosing](choosing.md) |"
     yield "| what is missing | [what was not run](#what-was-not-run) |"
     yield ""
