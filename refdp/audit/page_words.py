@@ -47,6 +47,7 @@ KINDS: Mapping[str, str] = {
     "mechanism": "The noise differs between neighbours",
     "block": "A record changes what is computed from records that it does not belong to",
     "budget": "What the run released costs more than is claimed",
+    "filter": "A record spent more than its budget in the releases that a filter keeps",
     "plan": "What the run released is not what its plan says",
     "reused noise": "The same noise is used twice",
     "seeded noise": "The noise is the same in runs with different seeds",
