@@ -30,6 +30,19 @@ STUMP: dict[str, Any] = {
     "verbosity": 0,
 }
 OUTLIER = 1e6
+WITNESS = """import json, numpy as np, dp_xgboost as xgb
+
+x = (np.arange(200.0) % 2).reshape(-1, 1)
+settings = {"tree_method": "approxDP", "dp_epsilon_per_tree": 1e4, "max_depth": 1, "min_child_weight": 50,
+            "lambda": 1.0, "learning_rate": 1.0, "nthread": 1, "objective": "reg:squarederror", "base_score": 0.5}
+for label in (0.4, 1e6):
+    y = np.where(x[:, 0] > 0, 0.6, 0.4)
+    y[0] = label
+    xgb.train(settings, xgb.DMatrix(x, label=y, feature_min=[0.0], feature_max=[1.0]), 1).save_model("model.json")
+    tree = json.load(open("model.json"))["learner"]["gradient_booster"]["model"]["trees"][0]
+    print(tree["split_conditions"])
+"""
+"""With dp-xgboost alone: the right leaf follows one label of the left one."""
 MASKS = 8
 
 

@@ -45,7 +45,8 @@ REMARKS = {
     "exceeds the claim on the pairs tried.",
     "dp-xgboost": "Structural runs take place in different seconds, because the noise follows the clock. What "
     "was found by reading its source (whether sketch noise is drawn again, what the declared sensitivity of the gain "
-    "is worth) is in [audit-published](audit-published.md#dp-xgboost).",
+    "is worth) is in [audit-published](audit-published.md#dp-xgboost); [a report](reports/dp-xgboost.md) for its "
+    "authors.",
 }
 """What has to be known to read the rows of a package."""
 
@@ -99,3 +100,27 @@ def _row(check: Mapping[str, str]) -> str:
 
 def _cell(text: str) -> str:
     return text.replace("|", "\\|").replace("\n", " ")
+
+
+def letter(result: Mapping[str, Any], witness: str = "") -> str:
+    """A report that can be sent to the authors, of a package that is examined here alone; each question once."""
+    name, found = result["package"], [check for check in result["checks"] if check["outcome"] == "found"]
+    lines = [
+        f"# {name} {result['version']}: statements on privacy that a test contradicts\n\nDear authors of {name},\n\n"
+        "thank you for publishing this package. While auditing packages that state differential privacy, we found the "
+        "following. We may have misread what you mean; if so, a sentence in the documentation would help readers.\n"
+    ]
+    for statement in dict.fromkeys(check["statement"] for check in found):
+        lines.append(f"\nStatement: {statement}.\n")
+        listed = {check["question"].partition(" = ")[0]: check for check in found if check["statement"] == statement}
+        for check in listed.values():
+            question = check["question"][0].upper() + check["question"][1:]
+            where = check["where"] or "returned value"
+            lines.append(f"\n**{question}** On {check['data']}, at `{where}`: {check['evidence']}.\n")
+    lines.append(f"\nWitness, with the package alone:\n\n```python\n{witness}```\n" if witness else "")
+    lines.append(
+        f"\nEach check is in benchmarks/packages and runs by `{COMMAND}`; all of them are on "
+        "[a page](../audit-packages-checks.md), and what we found by reading your source on "
+        "[another](../audit-published.md#dp-xgboost).\n"
+    )
+    return "".join(lines)

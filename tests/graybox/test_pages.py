@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchmarks import blackbox_against_replay
-from benchmarks.packages.page import page
+from benchmarks import blackbox_against_replay, peers_audits
+from benchmarks.packages.page import letter, page
 
 CHECK = {
     "package": "noisy",
@@ -27,6 +27,8 @@ def test_findings_and_their_absence_are_told_apart() -> None:
     assert "Statement: “ε-DP”." in found and "`model.n`" in found and "39 \\| a bar" in found
     assert "reused noise?" in rest and "model.n" not in rest
     assert "Checked and not found" not in page([RESULT | {"checks": [CHECK]}])
+    sent = letter(RESULT | {"checks": [CHECK, absent]})
+    assert "**Exact counts?** On adult, at `model.n`: exact" in sent and "reused noise?" not in sent
 
 
 def test_rows_against_replay() -> None:
@@ -43,3 +45,16 @@ def test_rows_against_replay() -> None:
     assert "| options | inf | 4 | 1.5 | 4,000 | 3 | 1,000 |" in text
     assert "| options | inf | 4 | 0.2, not seen | 4,000 | 3 | > 1,000 |" in text
     assert "dpboost: candidates = data (add-remove)" in text.split("No violation")[1]
+
+
+def test_the_page_of_peers_counts_the_cells_in_which_refdp_is_not_behind() -> None:
+    cells = [
+        (name, who, size) for name in peers_audits.NAMES for who in peers_audits.AUDITORS for size in peers_audits.SIZES
+    ]
+    rows = [{"name": n, "auditor": who, "size": s, "bound": 1.0 + (who == "refdp")} for n, who, s in cells]
+    text = peers_audits.page(rows)
+    assert f"in {len(rows) // 2} of {len(rows) // 2} cells" in text and "is behind" not in text
+    rows[0] |= {"bound": 0.5}
+    text = peers_audits.page(rows)
+    assert f"in {len(rows) // 2 - 1} of {len(rows) // 2} cells" in text
+    assert "refdp is behind in: Laplace count, scale x 0.5 at 1,000 runs" in text
