@@ -75,5 +75,5 @@ def test_coq_computes_runs_and_refuses_a_mutant_s() -> None:
 def test_runs_with_the_log_loss_are_computed_too() -> None:
     assert PAPERS["inprivate"].run(8).schema.scores == 1 and PAPERS["inprivate"].run(9).schema.scores == 3
     assert "Logistic.logistic" in (true := term(PAPERS["inprivate"], 8))
-    mutant = terms("inprivate", ("inprivate:residual", "2 * label * score", "label * score"), range(8, 10))
+    mutant = terms("inprivate", ("inprivate:residual_at_odds", "2 * label / (1", "label / (1"), range(8, 10))
     assert answers([true, *mutant]) == [True, False, False]
