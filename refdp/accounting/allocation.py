@@ -175,6 +175,8 @@ def _largest_below(node: Node, relation: Relation, at: tuple[str, float]) -> flo
     )
     search = divergence.node_renyi_epsilon if kind == "delta" else divergence.node_renyi_delta
     found, order = search(like, relation, value)
+    if not math.isfinite(order):  # at delta 0 the largest loss counts, which is known exactly
+        return 0.0
     finest = min(high - low for part, _ in parts(node) if (most := _most(part)) for low, high in [_bounds(most)]) / 256
     best, log_cut = 0.0, math.log(max(value if kind == "delta" else found, 1e-280)) - 16
     for tilt in (order - 1) * np.array([0.5, 1.0, 2.0]):

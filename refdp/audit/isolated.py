@@ -299,6 +299,7 @@ def _as_child(work: Callable[[], Any], reading: int, writing: int) -> NoReturn:
     _CHILD.append(True)
     gc.disable()  # a collection would touch, hence copy, every page of the parent
     gc.freeze()  # so that the one at the end of a run is of what that run made
+    gc.callbacks.clear()  # what the parent notes of collections, such as their time, is not the run's
     try:
         os.close(reading)
         try:

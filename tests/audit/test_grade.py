@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import gc
+import sys
+import time
+import types
 from dataclasses import replace
 from typing import Any
 
@@ -10,12 +14,13 @@ import pytest
 
 import refdp
 from refdp.audit.grade import lines
-from refdp.audit.isolated import CAN_FORK
+from refdp.audit.isolated import CAN_FORK, observed
 from refdp.audit.trainer import TrainerReport
 from refdp.audit.verdicts import Row, Verdict
-from refdp.data.records import Interval, Numeric, Schema
+from refdp.data.records import Interval, Numeric, Schema, make_records
 from refdp.noise.mechanisms import Laplace
 from refdp.privacy.events import Relation, Sensitivity
+from refdp.privacy.sources import SampleSource
 
 SCHEMA = Schema((Numeric("x", 0.0, 1.0),), Interval(0.0, 1.0))
 needs_fork = pytest.mark.skipif(not CAN_FORK, reason="runs have processes of their own by fork")
@@ -53,6 +58,25 @@ def test_an_exact_count_in_the_quotient() -> None:
 def test_a_correct_mean_passes() -> None:
     graded = refdp.grade(mean(1.0, 2.0), SCHEMA, 1.0, "add-remove")
     assert graded.passed and "no violation found: the whole run revealed 1 at most, the task allows 1" in graded.text
+
+
+@needs_fork
+def test_what_a_process_notes_of_its_own_collections_accuses_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A test tool kept the time of the last collection in a module; every honest trainer had left something behind."""
+    tool: Any = types.ModuleType("a_tool_that_watches")
+    monkeypatch.setitem(sys.modules, tool.__name__, tool)
+
+    def noted(phase: str, _: dict[str, int]) -> None:
+        tool.latest = time.monotonic_ns()
+
+    gc.callbacks.append(noted)
+    try:
+        records = make_records(SCHEMA, np.array([[0.5]]), np.array([0.5]))
+        source = SampleSource(np.random.default_rng(0))
+        left = observed(mean(1.0, 2.0), records, source, Relation.ADD_REMOVE, 1).state
+    finally:
+        gc.callbacks.remove(noted)
+    assert [place for place, _ in left if tool.__name__ in place] == []
 
 
 @needs_fork
