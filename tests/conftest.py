@@ -15,6 +15,9 @@ from pathlib import Path
 
 import pytest
 
+from refdp.audit import isolated
+
+EVERY, SELDOM = isolated.THOROUGH, 1 << 30
 SLOW = Path(__file__).with_name("slow.txt")
 ROOT = SLOW.parents[1]
 CASE, WHOLE = 0.1, 2.0
@@ -40,6 +43,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if left:
         config.hook.pytest_deselected(items=left)
         items[:] = [item for item in items if function_of(item.nodeid) not in slow]
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """What all modules hold is looked at in the first pairs of an audit, and later only in tests of audits.
+
+    A look takes as long as several runs of such sizes.
+    """
+    isolated.THOROUGH = EVERY if "tests/audit/" in item.nodeid else SELDOM
 
 
 def pytest_runtest_logstart() -> None:

@@ -21,6 +21,7 @@ from refdp.data.records import Interval, Numeric, Schema, make_records
 from refdp.noise.mechanisms import Laplace
 from refdp.privacy.events import Relation, Sensitivity
 from refdp.privacy.sources import SampleSource
+from tests.thinned import LATER
 
 SCHEMA = Schema((Numeric("x", 0.0, 1.0),), Interval(0.0, 1.0))
 needs_fork = pytest.mark.skipif(not CAN_FORK, reason="runs have processes of their own by fork")
@@ -48,6 +49,7 @@ def test_half_the_sensitivity_in_the_words_of_the_task() -> None:
     assert graded.report.violations
 
 
+@LATER
 @needs_fork
 def test_an_exact_count_in_the_quotient() -> None:
     graded = refdp.grade(mean(1.0, 2.0, peek=True), SCHEMA, 1.0, "add-remove", pairs=6)

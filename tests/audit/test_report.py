@@ -23,7 +23,7 @@ from refdp.ledger.certificate import Guarantee
 from refdp.noise.mechanisms import Gaussian
 from refdp.papers import dpboost
 from refdp.privacy.events import Plan, Relation, Release, Repeat, Sensitivity
-from tests.thinned import thinned
+from tests.thinned import LATER, thinned
 
 PAPER = registry.paper("dpboost")
 UNIT = Sensitivity(1.0, 2, "test/unit", Relation.ADD_REMOVE)
@@ -58,6 +58,7 @@ def test_as_published_under_add_remove() -> None:
     assert report.without_loss > 0  # of other sizes of blocks, and of other candidates, no loss can be stated
 
 
+@LATER
 def test_as_published_under_replace_one() -> None:
     report = audited(Relation.REPLACE_ONE, as_published=True)
     assert {("sensitivity", "splits of level #"), ("sensitivity", "leaves"), ("loss", "whole run")} <= found(report)

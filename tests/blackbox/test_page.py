@@ -29,6 +29,7 @@ from refdp.faces import cli, registry
 from refdp.ledger import claims
 from refdp.privacy.events import Relation, releases
 from tests.blackbox import foreign
+from tests.thinned import thinned
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 FOREIGN = "tests.blackbox.foreign:"
@@ -254,7 +255,7 @@ def test_every_release_and_kind_of_the_five_papers_has_words() -> None:
 
 
 @pytest.mark.usefixtures("audited_once")
-@pytest.mark.parametrize("paper", ["dpboost", "sgbdt", "inprivate"])
+@pytest.mark.parametrize("paper", thinned(["dpboost", "sgbdt", "inprivate"]))
 def test_the_curve_is_that_of_a_pair_that_violates(
     call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, paper: str
 ) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from refdp.faces import cli
+from tests.thinned import thinned
 
 
 def called(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, Any]:
@@ -30,7 +31,7 @@ def test_a_paper_without_owners_says_so(capsys: pytest.CaptureFixture[str]) -> N
     assert status == 2 and "'owners'" in found["error"]
 
 
-@pytest.mark.parametrize(("printed", "status"), [((), 0), (("--as-published",), 1)])
+@pytest.mark.parametrize(("printed", "status"), thinned([((), 0), (("--as-published",), 1)]))
 def test_audit(capsys: pytest.CaptureFixture[str], printed: tuple[str, ...], status: int) -> None:
     found = called(capsys, "audit", "inprivate", "--pairs", "6", "--set", "owners=2", *printed)
     assert found[0] == status, [row for row in found[1]["coverage"] if row["verdict"] == "NOT EXAMINED"]

@@ -11,7 +11,7 @@ import pytest
 from refdp.audit.report import Report, audit_paper
 from refdp.faces.registry import paper
 from refdp.privacy.events import Relation
-from tests.thinned import thinned
+from tests.thinned import LATER, thinned
 
 PAPER = paper("inprivate")
 SMALL = {"epsilon": 1.0, "owners": 2, "depth": 3, "bins": 4}
@@ -32,7 +32,7 @@ def test_repaired_holds(relation: Relation, changes: dict[str, Any]) -> None:
     assert 0.2 < found.max_loss <= 1.0
 
 
-@pytest.mark.parametrize("relation", list(Relation))
+@pytest.mark.parametrize("relation", thinned(Relation))
 def test_as_published_is_named_with_witness_and_exact_loss(relation: Relation) -> None:
     found = report(relation, published=True)
     kinds = {
@@ -47,17 +47,21 @@ def test_as_published_is_named_with_witness_and_exact_loss(relation: Relation) -
 
 @pytest.mark.parametrize(
     ("changes", "kind"),
-    [
-        ({"constants": "published"}, "sensitivity"),
-        ({"candidates": "triples"}, "options"),
-        ({"level_budget": "whole"}, "budget"),
-        ({"halves": "sizes", "rounds": 2, "owners": 1}, "assignment"),
-    ],
+    thinned(
+        [
+            ({"constants": "published"}, "sensitivity"),
+            ({"candidates": "triples"}, "options"),
+            ({"level_budget": "whole"}, "budget"),
+            ({"halves": "sizes", "rounds": 2, "owners": 1}, "assignment"),
+        ],
+        4,
+    ),
 )
 def test_each_printed_reading_alone_is_named(changes: dict[str, Any], kind: str) -> None:
     found = report(Relation.ADD_REMOVE, pairs=6, shrinkage=1.0, **changes)
     assert kind in {violation.kind for violation in found.violations}
 
 
+@LATER
 def test_halves_of_exact_sizes_hold_when_a_record_is_replaced() -> None:
     assert report(Relation.REPLACE_ONE, halves="sizes", rounds=2, owners=1).ok

@@ -23,6 +23,7 @@ from labs.grading import FOLDER, LABS, Lab, lab, submitted
 from labs.headless import differences
 from refdp.audit import grade as grading
 from refdp.audit.isolated import CAN_FORK
+from tests.thinned import LATER
 
 needs_fork = pytest.mark.skipif(not CAN_FORK, reason="runs have processes of their own by fork")
 ALL = [lab(name) for name in LABS]
@@ -49,6 +50,7 @@ def test_a_starter_is_refused_and_a_solution_accepted() -> None:
     assert one.grade(one.right["the solution"]).passed
 
 
+@LATER
 @needs_fork
 def test_a_task_with_a_delta_is_graded_with_it(capsys: pytest.CaptureFixture[str]) -> None:
     one = lab("gaussian")
