@@ -95,7 +95,11 @@ def _log_laplace(node: Node, weight: float) -> Array:
     """log E_Q[exp(-λ w (L - 1))] from above for every λ of _TILTS: each cell of a grid of losses at its lower end."""
     pair = inner_pair(node, View(True, "first", 1e-3, -600.0, 1.0))
     slack, blur = pair.rounding
-    losses = np.linspace(max(pair.bounds[0], -60.0), min(pair.bounds[1], 60.0), _COARSE)
+    low, high = max(pair.bounds[0], -60.0), min(pair.bounds[1], 60.0)
+    if not low < high:  # every loss is far away: L >= 0 is all that is used
+        trivial: Array = _TILTS * weight * (1 + 1e-12)
+        return trivial
+    losses = np.linspace(low, high, _COARSE)
     seen = pair.tails(losses)
     inside = np.flatnonzero((seen.below_q > _UNSEEN) & (seen.above_q > _UNSEEN))
     if len(inside):

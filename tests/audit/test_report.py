@@ -72,6 +72,7 @@ def broken(**functions: Any) -> Paper:
     return Paper("dpboost", SimpleNamespace(**{**vars(dpboost), **functions}))  # type: ignore[arg-type]
 
 
+@LATER
 def test_a_number_of_records_kept_in_the_model_is_found() -> None:
     def train(params: Any, records: Any, curator: Any) -> Any:
         model = dpboost.train(params, records, curator)

@@ -28,6 +28,7 @@ from tests.audit.cheats.first import FIRST
 from tests.audit.cheats.honest import HONEST
 from tests.audit.cheats.second import SEARCHED, SECOND
 from tests.audit.cheats.zoo import SCHEMA, Entered, count, declared
+from tests.thinned import thinned
 
 V, L, F, H = Verdict.VIOLATION, Verdict.NOT_EXAMINED, Verdict.NOT_FOUND, Verdict.HOLDS
 needs_fork = pytest.mark.skipif(not CAN_FORK, reason="runs have processes of their own by fork")
@@ -208,7 +209,7 @@ CHEATS = FIRST | {name: cheat for name, cheat in SECOND.items() if name not in S
 
 
 @needs_fork
-@pytest.mark.parametrize("name", list(CHEATS))
+@pytest.mark.parametrize("name", thinned(CHEATS, 2))
 def test_cheats_are_violations(name: str) -> None:
     cheat = CHEATS[name]
     search: dict[str, Any] = {"pairs": 3, "steps": 0} if name in SLOW else {"first_only": True}
@@ -219,7 +220,7 @@ def test_cheats_are_violations(name: str) -> None:
 
 
 @needs_fork
-@pytest.mark.parametrize("name", SEARCHED)
+@pytest.mark.parametrize("name", thinned(SEARCHED))
 def test_numbers_in_the_code_are_tried(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     cheat = SECOND[name]
     found = refdp.audit_trainer(cheat.train, SCHEMA, cheat.epsilon, counts=(1,), pairs=36, steps=0, first_only=True)
