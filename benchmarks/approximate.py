@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import itertools
-import json
 import time
 import warnings
 from pathlib import Path
@@ -18,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks import kept_lines
 from benchmarks.league.cells import HELD_OUT, figure, loaded, rounded, trained
 from refdp.faces import registry
 from refdp.faces.defaults import params_for
@@ -60,7 +60,7 @@ def cell(data: str, name: str, epsilon: float, seed: int) -> Row:
 
 def read() -> list[Row]:
     """The cells that are kept."""
-    return [json.loads(line) for line in RUNS.read_text(encoding="utf-8").splitlines()] if RUNS.exists() else []
+    return kept_lines.read(RUNS)
 
 
 def table(rows: list[Row]) -> list[str]:
@@ -92,8 +92,7 @@ def main() -> None:
     for seed, data, name, epsilon in itertools.product(range(options.seeds), SETS, TRAINERS, EPSILONS):
         if (data, name, epsilon, seed) in there or time.monotonic() > end + 60 * options.minutes:
             continue
-        with RUNS.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(cell(data, name, epsilon, seed)) + "\n")
+        kept_lines.append(RUNS, cell(data, name, epsilon, seed))
     before, _, rest = PAGE.read_text(encoding="utf-8").partition(HEAD)
     lines = table(read())
     PAGE.write_text("\n".join([before + "\n".join(lines), "", rest.partition("\n\n")[2]]), encoding="utf-8")

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks import kept_lines
 from refdp.accounting import account
 from refdp.audit import Bound, epsilon_lower_bound
 from refdp.audit.neighbours import pairs
@@ -235,7 +236,7 @@ def main() -> None:
     parser.add_argument("--page", action="store_true", help="only write the page")
     options = parser.parse_args()
     RESULTS.parent.mkdir(exist_ok=True)
-    rows = [json.loads(line) for line in RESULTS.read_text().splitlines()] if RESULTS.is_file() else []
+    rows = kept_lines.read(RESULTS)
     done = {(one["paper"], one["variant"], one["relation"]) for one in rows}
     for one, label, relation, params in [] if options.page else variants():
         if (one.name, label, relation.value) in done:
@@ -250,8 +251,7 @@ def main() -> None:
             flush=True,
         )
         rows.append(shown)
-        with RESULTS.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(shown) + "\n")
+        kept_lines.append(RESULTS, shown)
     PAGE.write_text(page(rows), encoding="utf-8")
 
 

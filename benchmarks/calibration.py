@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import itertools
-import json
 import time
 from collections import defaultdict
 from pathlib import Path
@@ -18,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks import kept_lines
 from benchmarks.league.cells import BINARY, HELD_OUT, loaded, trained
 from refdp.data.records import Floats
 from refdp.faces.prediction import LINKS
@@ -44,7 +44,7 @@ def expected_calibration_error(probability: Floats, label: Floats) -> float:
 
 def read() -> list[dict[str, Any]]:
     """Every cell that was run."""
-    return [json.loads(line) for line in KEPT.read_text(encoding="utf-8").splitlines()] if KEPT.exists() else []
+    return kept_lines.read(KEPT)
 
 
 def run(seeds: int, minutes: float) -> None:
@@ -63,8 +63,7 @@ def run(seeds: int, minutes: float) -> None:
             "brier": round(float(np.mean((probability - label) ** 2)), 4),
             "constant": round(float(np.mean((np.mean(training.y) - label) ** 2)), 4),
         }  # fmt: skip
-        with KEPT.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(row) + "\n")
+        kept_lines.append(KEPT, row)
 
 
 def write() -> None:

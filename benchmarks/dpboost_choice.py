@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import itertools
-import json
 import time
 from collections import defaultdict
 from pathlib import Path
@@ -19,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks import kept_lines
 from benchmarks.league.cells import HELD_OUT, figure, loaded, trained
 from refdp.io import datasets
 
@@ -36,7 +36,7 @@ PARTS = (
 
 def read() -> list[dict[str, Any]]:
     """Every cell that was run."""
-    return [json.loads(line) for line in KEPT.read_text(encoding="utf-8").splitlines()] if KEPT.exists() else []
+    return kept_lines.read(KEPT)
 
 
 def run(seeds: int, minutes: float) -> None:
@@ -55,8 +55,7 @@ def run(seeds: int, minutes: float) -> None:
                 scores = trained("dpboost", training, held_out.x, epsilon, 100 + seed, **given)
                 found.append(round(figure(held_out, scores), 4))
             row = {"part": part, "data": data, "epsilon": epsilon, "seed": seed, "figures": found}
-            with KEPT.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(row) + "\n")
+            kept_lines.append(KEPT, row)
 
 
 def write() -> None:

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.datasets import make_classification, make_regression
 
+from benchmarks import kept_lines
 from benchmarks.reproduce.study.dpxgboost import EPSILONS, method
 from benchmarks.reproduce.study.dpxgboost_data import FEATURE_BOUND, LABEL_BOUND
 from refdp.data.codes import Dense
@@ -106,10 +107,9 @@ def main() -> None:
     for kind in kinds:
         for name in names:
             for epsilon in budgets:
-                line = json.dumps(run(kind, name, epsilon, ROWS, COLUMNS, TEST))
-                print(line, flush=True)
-                with FILE.open("a", encoding="utf-8") as file:
-                    file.write(line + "\n")
+                row = run(kind, name, epsilon, ROWS, COLUMNS, TEST)
+                print(json.dumps(row), flush=True)
+                kept_lines.append(FILE, row)
 
 
 if __name__ == "__main__":

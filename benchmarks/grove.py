@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import itertools
-import json
 import sys
 import time
 import warnings
@@ -22,6 +21,7 @@ from unittest.mock import patch
 
 import numpy as np
 
+from benchmarks import kept_lines
 from benchmarks.league.cells import HELD_OUT, Cell, figure, loaded, trained
 from refdp.data.records import Floats
 from refdp.io import datasets
@@ -67,7 +67,7 @@ def variant(name: str) -> Iterator[dict[str, Any]]:
 
 def read() -> list[dict[str, Any]]:
     """The cells that are there."""
-    return [json.loads(line) for line in KEPT.read_text(encoding="utf-8").splitlines()] if KEPT.exists() else []
+    return kept_lines.read(KEPT)
 
 
 def run(minutes: float) -> None:
@@ -85,8 +85,7 @@ def run(minutes: float) -> None:
             warnings.simplefilter("ignore")
             scores = trained("grove", training, held_out.x, epsilon, seed, **settings)
         found = vars(cell) | {"variant": name, "figure": round(figure(held_out, scores), 5)}
-        with KEPT.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(found) + "\n")
+        kept_lines.append(KEPT, found)
         print(found, flush=True)
 
 

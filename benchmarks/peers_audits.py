@@ -8,7 +8,6 @@ two minutes of processor time.
 from __future__ import annotations
 
 import argparse
-import json
 import tempfile
 import time
 from itertools import product
@@ -17,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks import kept_lines
 from refdp.audit import epsilon_lower_bound
 from refdp.audit.zoo import Specimen, specimen
 
@@ -150,7 +150,7 @@ def main() -> None:
     parser.add_argument("--page", action="store_true", help="only write the page")
     options = parser.parse_args()
     RESULTS.parent.mkdir(exist_ok=True)
-    rows = [json.loads(line) for line in RESULTS.read_text().splitlines()] if RESULTS.is_file() else []
+    rows = kept_lines.read(RESULTS)
     done = {(row["name"], row["auditor"], row["size"]) for row in rows}
     todo = [(n, who, s) for s in SIZES for n in NAMES for who in AUDITORS if (n, who, s) not in done]
     for name, who, size in [] if options.page else todo:
@@ -159,8 +159,7 @@ def main() -> None:
         row = {"name": name, "auditor": who, "size": size, "bound": bound, "seconds": time.process_time() - start}
         print(row, flush=True)
         rows.append(row)
-        with RESULTS.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(row) + "\n")
+        kept_lines.append(RESULTS, row)
     PAGE.write_text(page(rows), encoding="utf-8")
 
 

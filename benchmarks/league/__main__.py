@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import argparse
 import itertools
-import json
 import sys
 import time
 import warnings
 
+from benchmarks import kept_lines
 from benchmarks.league.cells import EPSILONS, SETS, Cell, run
 from benchmarks.league.methods import NOT_PRIVATE, methods
 from benchmarks.league.page import RUNS, read, write
@@ -51,8 +51,7 @@ def main() -> None:
             except (NotImplementedError, RuntimeError) as problem:
                 print(data, method, at, seed, "failed:", str(problem)[-200:], file=sys.stderr)
                 continue
-        with RUNS.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(found) + "\n")
+        kept_lines.append(RUNS, found)
         print(found, flush=True)
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks import kept_lines
 from benchmarks.league.ahead import ahead
 from benchmarks.league.cells import BINARY, EPSILONS, REGRESSION, SETS, SEVERAL, loaded, rounded
 from benchmarks.league.methods import PRIVATE_PEERS, own
@@ -37,9 +38,7 @@ Key = tuple[str, str, float]
 
 def read() -> list[dict[str, Any]]:
     """The cells so far."""
-    if not RUNS.exists():
-        return []
-    return [json.loads(line) for line in RUNS.read_text(encoding="utf-8").splitlines()]
+    return kept_lines.read(RUNS)
 
 
 def figures() -> dict[Key, list[float]]:

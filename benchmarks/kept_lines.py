@@ -1,0 +1,18 @@
+"""Results that are kept as they come, a line of JSON each, so that a run that was stopped goes on where it was."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+
+def read(path: Path) -> list[Any]:
+    """What is kept, in its order; nothing where there is no file yet."""
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
+
+
+def append(path: Path, row: Any) -> None:
+    """One more line."""
+    with path.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(row) + "\n")
