@@ -61,6 +61,11 @@ class Candidates:
         return np.concatenate(right).astype(np.int64)
 
     @cached_property
+    def end(self) -> NDArray[np.int64]:
+        """For each candidate the flat position after the last bin of its feature. Shape (candidates,)."""
+        return self.offsets[self.feature + 1].astype(np.int64)
+
+    @cached_property
     def feature(self) -> NDArray[np.int64]:
         """Feature of each candidate. Shape (candidates,)."""
         return self.values[:, 0].astype(np.int64)
@@ -86,11 +91,12 @@ class Candidates:
 
     def right_sums(self, table: Floats, chosen: NDArray[np.intp] | slice = slice(None)) -> Floats:
         """Per candidate the sum over records that go right, from bin sums of shape (..., bins). chosen: which ones."""
-        feature, position = self.feature[chosen], self.position[chosen]
+        position, end = self.position[chosen], self.end[chosen]
         before = np.zeros((*table.shape[:-1], table.shape[-1] + 1))
         np.cumsum(table, axis=-1, out=before[..., 1:])
-        ordered = before.take(self.offsets[feature + 1], axis=-1) - before.take(position, axis=-1)
-        kind = self.categorical[feature]
+        ordered = before.take(end, axis=-1)
+        ordered -= before.take(position, axis=-1)
+        kind = self.categorical[self.feature[chosen]]
         return np.where(kind, table[..., position], ordered) if kind.any() else ordered
 
     def sides(self, table: Floats, chosen: NDArray[np.intp] | slice = slice(None)) -> tuple[Floats, Floats]:

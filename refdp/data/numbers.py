@@ -257,7 +257,7 @@ def _exact(function: Callable[..., Number]) -> Callable[..., Number]:
     """The exact counterpart for Fractions; floats that stand beside a Fraction are taken at their exact value."""
 
     def on_fractions(*numbers: Number) -> Number:
-        return function(*(Fraction(number) for number in numbers))
+        return function(*(number if type(number) is Fraction else Fraction(number) for number in numbers))
 
     return on_fractions
 

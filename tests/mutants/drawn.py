@@ -1,8 +1,8 @@
 """Random small mutants that no author chose: `make mutate N=200`, or `python -m tests.mutants.drawn --number 200`.
 
-Each is made in a scratch copy of the repository, where the ledger's fingerprints follow it, so that a mutant counts as
-killed by what it does and not by being another text. Tests that import the module come first, nearest first, then all
-others. Results are appended to a file; what is in it is not run again.
+Each is made in a scratch copy of the repository, where everything that is kept of the code's text follows it
+(follow.py), so that a mutant counts as killed by what it does and not by being another text. Tests that import the
+module come first, nearest first, then all others. Results are appended to a file; what is in it is not run again.
 """
 
 from __future__ import annotations
@@ -24,22 +24,12 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from tests.mutants.follow import TEXT_ALONE
 from tests.mutants.sites import Site, parses, sites
 
 ROOT = Path(__file__).parents[2]
 LEFT_OUT = ("refdp/commands/", "refdp/audit/zoo/", "refdp/audit/adapters/", "refdp/faces/cli.py", "refdp/faces/demo.py",
             "refdp/__main__.py")  # fmt: skip
-FOLLOW = """
-import json
-from pathlib import Path
-from refdp.ledger import fingerprint
-path = next(Path("refdp").rglob("ledger.json"))
-document = json.loads(path.read_text(encoding="utf-8"))
-for claim in document["claims"]:
-    for name in claim["about"]:
-        claim["about"][name] = fingerprint.current(name) or claim["about"][name]
-path.write_text(json.dumps(document, indent=1, sort_keys=True), encoding="utf-8")
-"""
 Mutant = tuple[str, Site]
 
 
@@ -127,18 +117,18 @@ def execute(arguments: list[str], folder: Path, seconds: float) -> tuple[int | N
 
 def outcome(folder: Path, path: str, site: Site, limit: float, jobs: int, near: int) -> tuple[str, str]:
     """What happened to a mutant, "killed", "survived" or "time is up", and the test that killed it."""
-    source, ledger = (ROOT / path).read_text(encoding="utf-8"), next((folder / "refdp").rglob("ledger.json"))
-    fingerprints = ledger.read_bytes()
+    source = (ROOT / path).read_text(encoding="utf-8")
     end = time.monotonic() + limit
     try:
         (folder / path).write_text(site.applied(source), encoding="utf-8")
-        status, output = execute(["-c", FOLLOW], folder, limit)
+        status, output = execute(["-m", "tests.mutants.follow"], folder, limit)
         if status != 0:
             return ("killed", "cannot be imported") if status is not None else ("time is up", "import")
         layers = ordered_tests(path)
         for tests in layers[: near or None]:
             parallel = ["-n", str(jobs)] if jobs > 1 else []
-            given = ["-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-m", "not statistics", *parallel, *tests]
+            given = ["-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-m", "not statistics", *parallel]
+            given += [one for one in tests if one not in TEXT_ALONE]
             status, output = execute(given, folder, end - time.monotonic())
             if status is None:
                 return "time is up", tests[0]
@@ -147,8 +137,7 @@ def outcome(folder: Path, path: str, site: Site, limit: float, jobs: int, near: 
                 return "killed", failed[0][:200] if failed else output[-200:]
         return "survived", ""
     finally:
-        (folder / path).write_text(source, encoding="utf-8")
-        ledger.write_bytes(fingerprints)
+        subprocess.run(["git", "checkout", "-q", "--", "."], cwd=folder, check=True)
 
 
 def results(mutants: list[Mutant], file: Path, limit: float, jobs: int, near: int) -> Iterator[dict[str, Any]]:

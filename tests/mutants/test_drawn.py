@@ -85,3 +85,27 @@ def test_killed_and_survived_are_told_apart_and_kept(tmp_path: Path, monkeypatch
     assert list(drawn.results(mutants, file, 120.0, 1, 0)) == found
     assert [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()] == found
     assert (drawn.ROOT / "refdp/privacy/events.py").read_text(encoding="utf-8") == source
+
+
+def test_what_is_kept_of_a_text_follows_it(tmp_path: Path) -> None:
+    """Factors that change places in a paper's formula: no proof is stale, no page and no digest another."""
+    folder, path = drawn.copied(tmp_path), "refdp/papers/dpboost.py"
+    source = (folder / path).read_text(encoding="utf-8")
+    swapped = source.replace("records_changed(relation) * one_record", "one_record * records_changed(relation)")
+    assert swapped != source
+    (folder / path).write_text(swapped, encoding="utf-8")
+    look = """
+from pathlib import Path
+from refdp.conform import normative
+from refdp.ledger import claims, fingerprint, proved
+pages = [path.read_text(encoding="utf-8") for path in sorted(Path("docs/spec").glob("*.md"))]
+print(sum(bool(one.stale()) for one in proved.kept()),
+      sum(page != normative.page(page) for page in pages),
+      sum(normative.digest("dpboost") not in path.read_text() for path in Path("conform/dpboost").glob("*.json")),
+      sum(fingerprint.current(name) != kept for claim in claims.load() for name, kept in claim.about.items()))
+"""
+    before, after = drawn.execute(["-c", look], folder, 60.0), None
+    assert drawn.execute(["-m", "tests.mutants.follow"], folder, 60.0)[0] == 0
+    after = drawn.execute(["-c", look], folder, 60.0)
+    assert before[0] == after[0] == 0 and all(int(count) for count in before[1].split()), before
+    assert after[1].split() == ["0"] * 4
