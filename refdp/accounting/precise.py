@@ -13,18 +13,6 @@ def _context(digits: int) -> Context:
     return Context(prec=digits, Emax=MAX_EMAX, Emin=MIN_EMIN)
 
 
-def log_upper_tail(x: Number) -> Decimal:
-    """log P(Z > x) for a standard normal Z."""
-    with localcontext(_context(DIGITS + 10)):
-        return +_tail(Decimal(x)).ln()
-
-
-def upper_tail(x: Number) -> Decimal:
-    """P(Z > x) for a standard normal Z."""
-    with localcontext(_context(DIGITS + 10)):
-        return +_tail(Decimal(x))
-
-
 def gaussian_delta(mu: Number, epsilon: Number) -> Decimal:
     """δ = Φ(μ/2 - ε/μ) - e^ε Φ(-μ/2 - ε/μ)   (Balle, Wang 2018, Theorem 8; Dong, Roth, Su 2022, Corollary 2.13)."""
     with localcontext(_context(DIGITS + 10)):

@@ -119,11 +119,6 @@ def render(fields: dict[str, Any]) -> Table:
     return table
 
 
-def bound_fields(bound: Bound) -> dict[str, Any]:
-    """The JSON fields of a bound."""
-    return _fields(bound)
-
-
 def _fields(bound: Bound) -> dict[str, Any]:
     fields: dict[str, Any] = {name: _plain(getattr(bound, name)) for name in ("epsilon", "delta", "lower", "upper")}
     fields["method"] = bound.method

@@ -287,11 +287,6 @@ def units(exact: Floats) -> Sums:
     return np.rint(exact / GRID).astype(np.int64)
 
 
-def depth_of(splits: Floats) -> int:
-    """Depth of a full tree from its splits, shape (2^depth - 1, 2 or 3)."""
-    return (len(splits) + 1).bit_length() - 1
-
-
 # --- JSON forms -------------------------------------------------------------------------------------------------------
 
 _KINDS: dict[str, type] = {

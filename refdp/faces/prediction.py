@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from refdp.data.records import Classes, Floats, Interval, Model, clamp_features
-from refdp.errors import InvalidParameter, InvalidRecords
+from refdp.data.records import Classes, Floats, Model, clamp_features
+from refdp.errors import InvalidRecords
 from refdp.faces import registry
 from refdp.io.datasets import Dataset
 
@@ -85,13 +85,6 @@ def classes(model: Model, x: Floats) -> NDArray[np.intp]:
     """
     raw = scores(model, x)
     return (raw[:, 0] > 0).astype(np.intp) if raw.shape[1] == 1 else np.argmax(raw, axis=1)
-
-
-def class_labels(model: Model) -> tuple[str, ...]:
-    """The public class labels. Errors: InvalidParameter for a model of a regression."""
-    if isinstance(model.schema.target, Interval):
-        raise InvalidParameter("a model of a regression has no classes")
-    return model.schema.target.values
 
 
 def metrics(model: Model, held_out: Dataset) -> dict[str, float | None]:
