@@ -472,16 +472,8 @@ def certificate(params: Params, schema: Schema) -> Certificate:
     """Claimed: epsilon at delta. Established: the plan's cost with the sensitivities that the ledger proves."""
     claimed, declared = Guarantee(params.epsilon, params.delta), plan(params, schema)
     proved = plan(params, schema, proved=True)
-    return issue(
-        "dpxgboost",
-        claimed,
-        declared,
-        proved,
-        tuple(params.breaches()),
-        schema=schema,
-        params=params,
-        rests_on=rests_on(params),
-    )
+    breaches, needed = tuple(params.breaches()), rests_on(params)
+    return issue("dpxgboost", claimed, declared, proved, breaches, schema=schema, params=params, rests_on=needed)
 
 
 def rests_on(params: Params) -> tuple[str, ...]:
