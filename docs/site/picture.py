@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from proofs.tool.errata import INCOMPLETE, KINDS, PAPERS, kind_words, paper_of
+from proofs.tool.errata import PAPERS, PRINTED, kind_words, paper_of
 from refdp.ledger.claims import committed
 from refdp.papers.dpboost import gain
 
@@ -21,10 +21,9 @@ def change(gradient: float, count: int = 10, each: float = -1.0, regularisation:
 
 
 def counted() -> dict[str, list[int]]:
-    """For every paper the number of errata of each kind, the incomplete statements last."""
-    kinds = [*KINDS.values(), INCOMPLETE]
+    """For every paper the number of errata of what it prints, of each kind, the incomplete statements last."""
     own = {paper: [kind_words(claim) for claim in committed() if paper_of(claim) == paper] for paper in PAPERS}
-    return {paper: [words.count(kind) for kind in kinds] for paper, words in own.items()}
+    return {paper: [words.count(kind) for kind in PRINTED] for paper, words in own.items()}
 
 
 def draw(target: Path = TARGET) -> None:
@@ -44,13 +43,13 @@ def draw(target: Path = TARGET) -> None:
     left.set_title("A false lemma, and the record that shows it", fontsize=11)
     left.legend(loc="lower left", frameon=False, fontsize=9)
     numbers, start = counted(), np.zeros(len(PAPERS))
-    for index, kind in enumerate([*KINDS.values(), INCOMPLETE]):
+    for index, kind in enumerate(PRINTED):
         widths = np.array([row[index] for row in numbers.values()])
         right.barh(list(numbers), widths, left=start, color=COLOURS[index], label=kind)
         start += widths
     right.set_xlim(0, 36)
     right.invert_yaxis()
-    right.set_title(f"{int(start.sum())} printed statements that need a correction", fontsize=11)
+    right.set_title(f"{int(start.sum())} corrections of printed statements", fontsize=11)
     right.legend(frameon=False, fontsize=9, loc="lower right")
     for axes in (left, right):
         axes.spines[["top", "right"]].set_visible(False)

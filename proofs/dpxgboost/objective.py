@@ -30,7 +30,7 @@ OBJECTIVE = (
                     lambda G, H, v, lam: printed.quadratic_objective(G, H, v, 2) >= -paper.child_gain(G, H, lam) / 2,
                     lambda H, lam: (H >= 0, lam > 0),
                 ),
-                {"G": 1, "H": 0, "v": Fraction(-1, 2), "lam": 4},
+                {"G": 1, "H": 1, "v": Fraction(-1, 3), "lam": 4},
             ),
         ),
         argument="Omega = sum v^2 is lambda = 2; Eq. 3 has a lambda of its own.",

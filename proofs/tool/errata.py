@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from proofs.tool.attribution import TEXTS
@@ -21,15 +21,19 @@ KINDS: Mapping[Kind, str] = {
     "too-little-noise": "too little noise",
     "false-only-for-replacement": "false only for replacement",
     "bookkeeping": "bookkeeping",
+    "not-stated": "not stated by the paper",
 }
 MEANINGS: Mapping[Kind, str] = {
     "no-guarantee": "no epsilon bounds what a record reveals",
     "too-little-noise": "what a record reveals is bounded, by more than is stated",
     "false-only-for-replacement": "true where a record is added or removed, false where one is replaced",
     "bookkeeping": "a total, a size, a definition or a side remark is printed wrongly; no guarantee falls by it alone",
+    "not-stated": "the paper leaves it open or excludes it; false is what an implementer may take it to mean",
 }
 INCOMPLETE = "incomplete"
 """Shown as the kind of a statement that is true under a condition that the paper does not print."""
+PRINTED = (*(words for kind, words in KINDS.items() if kind != "not-stated"), INCOMPLETE)
+"""The kinds of what a paper itself says and that needs a correction; the others are no errors of a paper."""
 RUN_AGAIN = "refdp claims --show"
 
 
@@ -55,6 +59,25 @@ def kind_words(claim: Claim) -> str:
     return KINDS[claim.kind] if claim.kind else INCOMPLETE
 
 
+def in_print(claim: Claim) -> bool:
+    """Whether the paper itself says what needs a correction."""
+    return kind_words(claim) in PRINTED
+
+
+def headline(own: Sequence[Claim]) -> str:
+    """How many entries correct how many printed sentences, and how many are about what is not stated."""
+    printed = [claim for claim in own if in_print(claim)]
+    sentences = len({(paper_of(claim), claim.quote) for claim in printed})
+    refuted = [claim for claim in printed if claim.verdict == "REFUTED"]
+    replaced = sum(claim.kind == "false-only-for-replacement" for claim in refuted)
+    only = f", {replaced} of these only where a record is replaced" if replaced else ""
+    incomplete, beside = len(printed) - len(refuted), len(own) - len(printed)
+    named = f"; {incomplete} name{'s' * (incomplete == 1)} a condition that is not printed" if incomplete else ""
+    more = f" {beside} more {'is' if beside == 1 else 'are'} about what is not stated by the paper." if beside else ""
+    shown = f"{len(refuted)} show one to be false{only}{named}."
+    return f"**{len(printed)} entries correct {sentences} printed sentences. {shown}{more}**"
+
+
 def number(text: str) -> str:
     """A number as a reader wants it: infinite, whole, or with four digits; a fraction is shown beside its value."""
     if text == "inf":
@@ -66,25 +89,21 @@ def number(text: str) -> str:
 
 def _sorted(claims: list[Claim]) -> list[Claim]:
     """The gravest kinds first, then by id, so that both relations of a statement stand side by side."""
-    order = [*KINDS, None]
-    return sorted(claims, key=lambda claim: (order.index(claim.kind), claim.id))
+    order = [*PRINTED, KINDS["not-stated"]]
+    return sorted(claims, key=lambda claim: (order.index(kind_words(claim)), claim.id))
 
 
 def _index(entries: Mapping[str, list[Claim]]) -> Iterator[str]:
-    total = sum(map(len, entries.values()))
     yield "# Errata of the five papers"
     yield ""
-    refuted = sum(claim.verdict == "REFUTED" for own in entries.values() for claim in own)
-    yield (
-        f"**{total} printed statements need a correction: {refuted} are false, each with a witness that a machine "
-        f"checks again, and {total - refuted} are true under a condition that is not printed.**"
-    )
+    yield headline([claim for own in entries.values() for claim in own])
     yield ""
-    yield "| paper | " + " | ".join([*KINDS.values(), INCOMPLETE]) + " | all |"
-    yield "|---|" + "---:|" * (len(KINDS) + 2)
+    yield "| paper | " + " | ".join(PRINTED) + f" | printed, in all | {KINDS['not-stated']} |"
+    yield "|---|" + "---:|" * (len(PRINTED) + 2)
     for paper, own in entries.items():
-        counts = [sum(kind_words(claim) == words for claim in own) for words in (*KINDS.values(), INCOMPLETE)]
-        yield f"| [{PAPERS[paper]}]({paper}.md) | " + " | ".join(map(str, counts)) + f" | {len(own)} |"
+        counts = [sum(kind_words(claim) == words for claim in own) for words in PRINTED]
+        counts += [sum(map(in_print, own)), len(own) - sum(map(in_print, own))]
+        yield f"| [{PAPERS[paper]}]({paper}.md) | " + " | ".join(map(str, counts)) + " |"
     yield ""
     for kind, words in KINDS.items():
         yield f"- {words}: {MEANINGS[kind]}."
@@ -93,8 +112,9 @@ def _index(entries: Mapping[str, list[Claim]]) -> Iterator[str]:
     yield (
         "A false sentence does not make the idea behind it false: every entry has the corrected statement. Most of the "
         "papers' proofs add or remove a record, so that statements false only for replacement are no errors of theirs "
-        "under that relation. Where refdp reads more into a sentence than it says, the entry says so. A statement that "
-        "is read under both relations has two entries."
+        "under that relation. Where refdp reads more into a sentence than it says, the entry says so; where the paper "
+        "leaves a matter open, or excludes it itself, the entry counts as no error of the paper. A statement that is "
+        "read under both relations has two entries. Every refutation has a witness that a machine checks again."
     )
     yield ""
     yield (
@@ -109,11 +129,11 @@ def _page(paper: str, own: list[Claim], claims: Mapping[str, Claim]) -> Iterator
     yield f"# Errata: {PAPERS[paper]}"
     yield ""
     links = f"[All papers](index.md), [all claims](../claims/{paper}.md)"
-    yield f"**{len(own)} printed statements need a correction.** {links}."
+    yield f"{headline(own)} {links}."
     yield ""
     yield "| kind | entries |"
     yield "|---|---:|"
-    for words in (*KINDS.values(), INCOMPLETE):
+    for words in PRINTED:
         count = sum(kind_words(claim) == words for claim in own)
         if count:
             yield f"| {words} | {count} |"

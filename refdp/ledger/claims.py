@@ -25,10 +25,11 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 Verdict = Literal["PROVED", "ARGUED", "CONDITIONAL", "REFUTED", "OPEN"]
-Kind = Literal["no-guarantee", "too-little-noise", "false-only-for-replacement", "bookkeeping"]
+Kind = Literal["no-guarantee", "too-little-noise", "false-only-for-replacement", "bookkeeping", "not-stated"]
 """What is wrong with a refuted statement: no epsilon bounds what a record reveals; the noise is too small for the
 epsilon stated; true where a record is added or removed, false where one is replaced; a total, size or side remark
-printed wrongly, with which no guarantee falls as the rest of the paper has it."""
+printed wrongly, with which no guarantee falls as the rest of the paper has it; the paper does not state it, leaves it
+open or excludes it, so that it is no error of the paper, but of who reads it so."""
 VERDICTS: tuple[Verdict, ...] = ("PROVED", "ARGUED", "CONDITIONAL", "REFUTED", "OPEN")
 ESTABLISHED: frozenset[Verdict] = frozenset({"PROVED", "ARGUED"})
 STYLES: Mapping[str, str] = {

@@ -14,7 +14,7 @@ from rich.console import Console
 from proofs.dpxgboost import average, splits
 from proofs.inprivate import selection
 from proofs.tool.attribution import errata, measured
-from proofs.tool.errata import PAPERS, kind_words, number, paper_of
+from proofs.tool.errata import PAPERS, headline, in_print, kind_words, number, paper_of
 from proofs.tool.page import committed_pages
 from refdp.ledger import claims
 from refdp.ledger.claims import Claim, Erratum
@@ -34,6 +34,7 @@ RECOMPUTED: dict[str, tuple[float, float]] = {
     "inprivate/algorithm-1-line-10": (1 / 2 + 1 / 2, 5 / 2 + 1 / 2),
     "inprivate/rounds-disjoint": (1, 2 + 1),
     "dpboost/theorem-7-sum": (1, 6 / 2 + 1 / 12),
+    "dpxgboost/eq-1-regulariser": (-1 / (2 * (1 + 4)), -1 / 3 + (1 + 2) / 2 * (1 / 3) ** 2),
     "fedgbdt/batched-update": (0, 0.3 * 0.5),
     "fedgbdt/definition-2-3": (exp(1 / 2), 2500 / 99),
     "fedgbdt/newton-sensitivity-tight": (sqrt(17) / 4, 1),
@@ -133,6 +134,38 @@ def test_pages_show_every_entry_once_with_all_that_it_has() -> None:
         for wanted in (claim.quote, claim.erratum.why, claim.erratum.cost, kind_words(claim), "refdp claims --show"):
             assert wanted in entry
         assert ("*Our reading:*" in entry) == bool(claim.reading)
+
+
+NOT_STATED = {
+    "dpboost/algorithm-2-line-14",
+    "dpxgboost/gain-stop",
+    "dpxgboost/gain-stop-replace-one",
+    "dpxgboost/newton-gain-sensitivity",
+    "fedgbdt/discrete-shares",
+    "fedgbdt/ldp-leaf-index",
+}
+"""What the papers leave open or exclude themselves, by their own words beside the quoted ones."""
+
+
+def test_what_a_paper_leaves_open_is_counted_apart_from_what_it_prints() -> None:
+    assert {claim.id for claim in OWN if not in_print(claim)} == NOT_STATED
+    assert all(ALL[name].reading and ALL[name].verdict == "REFUTED" for name in NOT_STATED)
+    index = committed_pages()["docs/errata/index.md"]
+    assert headline(OWN) in index and f"**{len(OWN) - len(NOT_STATED)} entries correct " in index
+    [row] = [line for line in index.splitlines() if line.startswith("| [DP-XGBoost")]
+    *_, printed, beside = (int(cell) for cell in re.findall(r" (\d+) (?=\|)", row))
+    assert (printed, beside) == (15, 3)
+
+
+def test_a_headline_counts_sentences_once_and_conditions_apart() -> None:
+    lemma, again = ALL["dpboost/lemma-1"], ALL["dpboost/lemma-1-replace-one"]
+    assert lemma.quote == again.quote
+    assert headline([lemma, again]) == "**2 entries correct 1 printed sentences. 2 show one to be false.**"
+    beside = [lemma, ALL["dpboost/eq-2"], ALL["dpboost/lemma-2-replace-one"], ALL["dpxgboost/gain-stop"]]
+    assert headline(beside) == (
+        "**3 entries correct 3 printed sentences. 2 show one to be false, 1 of these only where a record is replaced; "
+        "1 names a condition that is not printed. 1 more is about what is not stated by the paper.**"
+    )
 
 
 def test_numbers_come_from_the_witness_unless_stated() -> None:
