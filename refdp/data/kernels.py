@@ -28,7 +28,8 @@ Columns = Sequence[Floats | None]
 GRID = 2.0**-24  # sums of up to 2**53 multiples of it are exact in float64
 _TO_GRID = 1.5 * 2.0**52 * GRID  # x + _TO_GRID rounds x to the grid and has x / GRID in its low bits, for |x| < 2**27
 _TO_GRID_BITS = int(np.float64(_TO_GRID).view(np.int64))
-_FEW_ROWS = 1 << 13  # values handled at once where thresholds are looked for
+_FEW_ROWS = 1 << 14  # values handled at once where thresholds are looked for
+_DOUBTFUL = 2.0**-20  # how near to a whole number a guess is not trusted
 _CHUNK = 1 << 17  # rows handled at once, so that temporaries stay in the cache
 _SELECTED_DEPTH = 5  # levels above: asking every node every row costs less than following every row
 _SAMPLE = 1 << 12  # rows that tell which child is likely the smaller one
@@ -46,57 +47,59 @@ def encode_ordered(column: Floats, thresholds: Floats) -> Codes:
     column, result: shape (rows,).
     """
     codes = np.empty(len(column), dtype=_code_type(len(thresholds) + 2))
-    slope = _slope(thresholds) if len(column) > _FEW_ROWS else 0.0
-    for start in range(0, len(column), _FEW_ROWS):
-        rows = slice(start, start + _FEW_ROWS)
-        values = column[rows]
-        if slope:
-            codes[rows] = _near_guess(values, thresholds, slope)
-        else:
-            codes[rows] = 1 + np.searchsorted(thresholds, values, side="right")
-        missing = values != values
-        if missing.any():
-            codes[rows][missing] = 0
+    line = _line(thresholds) if len(column) > _FEW_ROWS else None
+    room = np.empty((2, min(_FEW_ROWS, len(column))))
+    with np.errstate(over="ignore", invalid="ignore"):
+        for start in range(0, len(column), _FEW_ROWS):
+            values, own = column[start : start + _FEW_ROWS], codes[start : start + _FEW_ROWS]
+            if line is not None:
+                _by_line(values, thresholds, line, room[:, : len(values)], own)
+            else:
+                own[:] = 1 + np.searchsorted(thresholds, values, side="right")
+                own[values != values] = 0
     return codes
 
 
-def _guess(values: Floats, thresholds: Floats, slope: float) -> Floats:
-    """Where values would lie if thresholds were equally spaced, before rounding down; never falls as values rise."""
-    found: Floats = (values - thresholds[0]) * slope
-    found += 1.0
-    np.fmin(found, float(len(thresholds)), out=found)
-    np.fmax(found, 0.0, out=found)  # a NaN too
-    return found
+def _line(thresholds: Floats) -> tuple[float, float] | None:
+    """Slope and shift of slope x + shift, about i + 2 at threshold i of 0, 1, ...; None if they are not equally spaced.
 
-
-def _slope(thresholds: Floats) -> float:
-    """One over the mean distance of thresholds, if guesses by it are off by one at most; else 0.
-
-    Guesses rise with the values, so that it is enough to look at both ends of each bin.
+    It never falls as x rises, so that it is enough to look at each threshold and at the next value below it: if both
+    are within _DOUBTFUL of a whole number, x is on the side of the threshold that the line tells, wherever the line is
+    not that near to a whole number.
     """
     count = len(thresholds)
     if count < 2:
-        return 0.0
+        return None
     with np.errstate(all="ignore"):
         slope = float((count - 1) / (thresholds[-1] - thresholds[0]))
-        if not 0 < slope < math.inf:
-            return 0.0
-        first = _guess(thresholds, thresholds, slope).astype(np.intp)
-        last = _guess(np.nextafter(thresholds, -np.inf), thresholds, slope).astype(np.intp)
-    place = np.arange(count)  # first: number place + 1; last of the bin before: number place
-    close = (np.abs(first - place - 1) <= 1) & (np.abs(last - place) <= 1)
-    return slope if bool(close.all()) and int(first[-1]) >= count - 1 else 0.0
+        shift = float(2 - thresholds[0] * slope)
+        ends = np.stack([thresholds, np.nextafter(thresholds, -np.inf)]) * slope + shift
+        near = np.abs(ends - np.arange(2, count + 2)) < _DOUBTFUL
+    return (slope, shift) if 0 < slope < math.inf and bool(near.all()) else None
 
 
-def _near_guess(values: Floats, thresholds: Floats, slope: float) -> npt.NDArray[np.int32]:
-    """1 + #{thresholds <= x}: the guess, corrected by a comparison with each of the thresholds beside it."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        place = _guess(values, thresholds, slope).astype(np.int32)
-    ends = np.concatenate([[-np.inf], thresholds, [np.nan]])  # beyond the last one nothing is below any value
-    place += ends[1:].take(place, mode="clip") <= values
-    place -= ends.take(place, mode="clip") > values
-    place += 1
-    return place
+def _by_line(values: Floats, thresholds: Floats, line: tuple[float, float], room: Floats, codes: Codes) -> None:
+    """1 + #{thresholds <= x} into codes: the line rounded down; next to a whole number a comparison decides.
+
+    room: shape (2, values), overwritten.
+    """
+    place, whole = room
+    np.multiply(values, line[0], out=place)
+    place += line[1]
+    np.maximum(place, 1.5, out=place)
+    np.minimum(place, len(thresholds) + 1.5, out=place)
+    codes[:] = place  # rounded down; of NaN anything
+    np.rint(place, out=whole)
+    place -= whole
+    np.abs(place, out=place)
+    known = place >= _DOUBTFUL
+    if known.all():
+        return
+    doubtful = np.flatnonzero(~known)
+    near, own = np.fmax(whole.take(doubtful), 2.0).astype(np.intp), values.take(doubtful)
+    exact = near - 1 + (thresholds.take(near - 2) <= own)
+    exact[own != own] = 0
+    codes[doubtful] = exact
 
 
 def encode_categories(column: Floats, categories: int) -> Codes:

@@ -293,6 +293,10 @@ def test_memory_beyond_the_input() -> None:
     assert peak <= 4 * codes.nbytes + 100 * rows, f"{peak / rows:.0f} bytes a row"
 
 
+PARTS = (2.0**-18, 2.0**-24, 2.0**-28)
+"""Beside a threshold, within what is compared and outside."""
+
+
 def _thresholds(kind: int, generator: np.random.Generator) -> np.ndarray[Any, Any]:
     count = int(generator.integers(1, 40))
     if kind == 0:
@@ -309,10 +313,11 @@ def test_guessed_codes_are_those_of_a_search() -> None:
     for number in range(400):
         thresholds = _thresholds(number % 4, generator)
         beside = [thresholds, np.nextafter(thresholds, np.inf), np.nextafter(thresholds, -np.inf)]
-        spread = generator.normal(size=9000) * np.ptp(thresholds) + thresholds.mean()
+        spread = generator.normal(size=17000) * np.ptp(thresholds) + thresholds.mean()
+        beside += [thresholds + part * np.ptp(thresholds) * generator.normal(size=len(thresholds)) for part in PARTS]
         ends = [np.nan, -0.0, 0.0, 1e308, -1e308, np.inf, -np.inf]
         column = np.concatenate([*beside, spread, ends])
         expected = np.where(np.isnan(column), 0, 1 + np.searchsorted(thresholds, column, side="right"))
         assert np.array_equal(kernels.encode_ordered(column, thresholds), expected)
-        guessed += kernels._slope(thresholds) > 0
+        guessed += kernels._line(thresholds) is not None
     assert 100 < guessed < 350
