@@ -51,11 +51,18 @@ def measured(rows: int) -> dict[str, float]:
     data = named("data.records", "make_records")(schema, x, y)
     relation = named("privacy.events", "Relation").ADD_REMOVE
 
+    few = named("data.records", "make_records")(schema, x[:100], y[:100])
+
     def trained(paper: str, **given: Any) -> float:
         module = importlib.import_module(f"refdp.papers.{paper}")
         params = module.Params(epsilon=100.0, relation=relation, noise="floating", **given)
-        source = named("privacy.sources", "SampleSource")(np.random.default_rng(0))
-        return seconds(lambda: module.train(params, data, named("privacy.curator", "Curator")(source, relation)))
+
+        def run(records: Any) -> None:
+            source = named("privacy.sources", "SampleSource")(np.random.default_rng(0))
+            module.train(params, records, named("privacy.curator", "Curator")(source, relation))
+
+        run(few)  # libraries are imported, and noise is calibrated, outside the time
+        return seconds(lambda: run(data))
 
     uniform = named("data.candidates", "uniform")
     return {

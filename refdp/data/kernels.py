@@ -177,10 +177,10 @@ def leaf_index(codes: Codes, feature: Integers, code: Integers, categorical: Fla
 
     Result: shape (rows,).
     """
-    leaf: Integers = np.empty(codes.shape[1], dtype=np.int32)
+    leaf: Integers = np.empty(codes.shape[1], dtype=np.uint8 if depth <= _SELECTED_DEPTH else np.int32)
     for rows in _chunks(codes.shape[1]):
         here = codes[:, rows]
-        found: Integers = np.zeros(here.shape[1], dtype=np.uint8 if depth <= _SELECTED_DEPTH else np.int32)
+        found: Integers = np.zeros(here.shape[1], dtype=leaf.dtype)
         path: list[Flags] = []
         for level in range(depth):
             nodes = slice(2**level - 1, 2 ** (level + 1) - 1)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from refdp.data import kernels
 from refdp.data.candidates import Candidates
-from refdp.data.codes import Codes, Index, coded, leaf_of
-from refdp.data.losses import GRID, on_grid
+from refdp.data.codes import Codes, Index, Mask, coded, leaf_of
+from refdp.data.known import Known, add_leaves, charged, statistics, toward_zero, used
+from refdp.data.losses import on_grid
 from refdp.data.population import (
     COUNT,
     Accounts,
@@ -35,7 +36,6 @@ from refdp.data.population import (
     Root,
     Sides,
     Start,
-    Statistics,
     Step,
     Sums,
     Turn,
@@ -46,7 +46,6 @@ from refdp.data.sparse import AnyRecords, SparseRecords
 from refdp.errors import InvalidParameter
 from refdp.privacy.curator import EVERYWHERE, Assigned
 
-Mask = NDArray[np.bool_]
 _WIDE = 14
 """Below this level node numbers fit 16 bits."""
 
@@ -193,7 +192,7 @@ class Memory:
                 self._leaves = len(splits) + 1
             case Advance(values, weight):
                 for leaf, value in zip(self._batch, values, strict=True):
-                    self._score[self._output] += (weight * value).take(leaf)
+                    add_leaves(self._score[self._output], weight * value, leaf)
                 self._batch = []
 
     def _begin(self, contribution: Contribution, outputs: tuple[int, ...]) -> None:
@@ -213,14 +212,14 @@ class Memory:
         """What is at hand is of earlier scores."""
         self._everyone: Mapping[str, Floats | None] | None = None
         self._paid: Mask | None = None
-        self._known: _Known | None = None
+        self._known: Known | None = None
         self._table: tuple[tuple[int, int, tuple[str, ...]], Floats] | None = None
 
     def _charge(self) -> None:
         contribution = self._contribution
         assert isinstance(contribution, Metered), "Pay is for contributions with accounts"
         output = self._output
-        found = contribution.statistics(self._score[output], self._label[output], self._named).values
+        found = statistics(contribution, self._score[output], self._label[output], self._named).values
         self._everyone = self._weighed(found, None)
         self._paid = self._accounts[output].charge(contribution.cost(self._everyone))
         self._known = None
@@ -301,20 +300,20 @@ class Memory:
         parts = [kernels.leaf_sums(codes.column(f), int(bins[f]), known.columns(of)) for f in features]
         return np.concatenate(parts, axis=-1)
 
-    def _current(self) -> _Known:
+    def _current(self) -> Known:
         """The records that are in sums now, selected, with room in their budget and used, with their statistics."""
         scope = tuple(self._within)
         if self._known is None or self._known.scope != scope:
             mask = self._selected()
             if self._everyone is not None:
-                self._known = _charged(scope, self._everyone, self._paid, mask)
+                self._known = charged(scope, self._everyone, self._paid, mask)
             else:
                 rows = None if mask is None else np.flatnonzero(mask)
                 score, label = self._score[self._output], self._label[self._output]
                 if rows is not None:
                     score, label = score[rows], label[rows]
-                found = self._contribution.statistics(score, label, self._named)
-                self._known = _used(scope, rows, found._replace(values=self._weighed(found.values, rows)))
+                found = statistics(self._contribution, score, label, self._named)
+                self._known = used(scope, rows, found._replace(values=self._weighed(found.values, rows)))
         return self._known
 
     def _weighed(self, values: Mapping[str, Floats | None], rows: Index | None) -> Mapping[str, Floats | None]:
@@ -323,47 +322,7 @@ class Memory:
         if weight is None:
             return values
         own = weight if rows is None else weight[rows]
-        return {name: _toward_zero(own if one is None else own * one) for name, one in {COUNT: None, **values}.items()}
-
-
-class _Known(NamedTuple):
-    """rows: positions, None for all; values: statistics of these rows, with the count where records have weights;
-    scope: where they are the selected ones."""
-
-    scope: tuple[tuple[int, int], ...]
-    rows: Index | None
-    values: Mapping[str, Floats | None]
-
-    def columns(self, of: tuple[str, ...]) -> list[Floats | None]:
-        """The statistics of these names; None counts."""
-        return [self.values.get(name) if name == COUNT else self.values[name] for name in of]
-
-
-def _toward_zero(values: Floats) -> Floats:
-    return np.trunc(values / GRID) * GRID
-
-
-def _used(scope: tuple[tuple[int, int], ...], rows: Index | None, found: Statistics) -> _Known:
-    """Without the records that take no part."""
-    if found.used is None or found.used.all():
-        return _Known(scope, rows, found.values)
-    index = np.flatnonzero(found.used)
-    return _Known(scope, index if rows is None else rows[index], _taken(found.values, index))
-
-
-def _charged(
-    scope: tuple[tuple[int, int], ...], values: Mapping[str, Floats | None], paid: Mask | None, mask: Mask | None
-) -> _Known:
-    """Those that paid, of everyone's statistics."""
-    both = paid if mask is None or paid is None else paid & mask
-    if both is None or both.all():
-        return _Known(scope, None, values)
-    index = np.flatnonzero(both)
-    return _Known(scope, index, _taken(values, index))
-
-
-def _taken(values: Mapping[str, Floats | None], rows: Index) -> dict[str, Floats | None]:
-    return {name: None if column is None else column[rows] for name, column in values.items()}
+        return {name: toward_zero(own if one is None else own * one) for name, one in {COUNT: None, **values}.items()}
 
 
 def _categorical(schema: Schema) -> Mask:
