@@ -87,8 +87,15 @@ private.**
 Written by `python -m benchmarks.zoo`. Times are wall time on the machine that wrote the page.
 
 ```python
+import numpy as np
 from refdp.audit import epsilon_lower_bound
 
+
+def mechanism(records, seed):
+    return len(records) + np.random.default_rng(seed).laplace(0.0, 0.5)
+
+
+first, second = np.ones((3, 1)), np.ones((2, 1))
 bound = epsilon_lower_bound(mechanism, (first, second), claimed=1.0, samples=100_000)
 bound.lower, bound.event, bound.counts, bound.refuted
 ```

@@ -1,13 +1,16 @@
 """`python -m labs`: the table of refusals and acceptances. `python -m labs LAB`: one lab's, submission by submission.
 
 `python -m labs LAB mine.py` grades a student's file: status 0 if it passes, 1 if not, 2 for bad input.
+`python -m labs --hand-out FOLDER` writes the labs without their solutions, grader included.
 """
 
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
-from labs.grading import LABS, graded, lab, submitted
+from labs.grading import LABS, graded, lab, submitted, task
+from labs.handout import hand_out
 
 
 def table(names: tuple[str, ...]) -> int:
@@ -26,20 +29,37 @@ def table(names: tuple[str, ...]) -> int:
     return 1 if wrongly else 0
 
 
+def handed_out(target: Path) -> int:
+    """Write the students' folder and say what they do with it."""
+    try:
+        hand_out(target)
+    except OSError as error:
+        print(error, file=sys.stderr)
+        return 2
+    print(f"{target}: {len(LABS)} labs without solutions; there: python -m labs LAB mine.py")
+    return 0
+
+
 def main(arguments: list[str]) -> int:
     """The exit status."""
+    if arguments[:1] == ["--hand-out"] and len(arguments) == 2:
+        return handed_out(Path(arguments[1]))
     unknown = [name for name in arguments[:1] if name not in LABS]
     if unknown or len(arguments) > 2:
         print(f"no lab {unknown[0] if unknown else arguments}: there are {', '.join(LABS)}", file=sys.stderr)
         return 2
     if len(arguments) < 2:
-        return table(tuple(arguments) or LABS)
+        try:
+            return table(tuple(arguments) or LABS)
+        except ModuleNotFoundError as error:
+            print(f"{error}: solutions are kept apart; `python -m labs LAB mine.py` grades a file", file=sys.stderr)
+            return 2
     try:
         train = submitted(arguments[1])
     except (OSError, ValueError, SyntaxError) as error:
         print(error, file=sys.stderr)
         return 2
-    found = lab(arguments[0]).grade(train)
+    found = task(arguments[0]).grade(train)
     print(found.text)
     return 0 if found.passed else 1
 

@@ -50,6 +50,26 @@ def test_a_starter_is_refused_and_a_solution_accepted() -> None:
     assert one.grade(one.right["the solution"]).passed
 
 
+def test_a_file_is_graded_where_solutions_are_kept_apart(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The shell asks for the task alone; what was handed out has nothing else."""
+    asked: list[str] = []
+
+    class Passed:
+        text, passed = "fine", True
+
+        def grade(self, train: Any) -> Passed:
+            return self
+
+    def task(name: str) -> Passed:
+        asked.append(name)
+        return Passed()
+
+    monkeypatch.setattr(shell, "task", task)
+    monkeypatch.delattr(shell, "lab")
+    (tmp_path / "mine.py").write_text("def train(records, curator): ...\n")
+    assert shell.main(["exact_count", str(tmp_path / "mine.py")]) == 0 and asked == ["exact_count"]
+
+
 @LATER
 @needs_fork
 def test_a_task_with_a_delta_is_graded_with_it(capsys: pytest.CaptureFixture[str]) -> None:

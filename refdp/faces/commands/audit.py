@@ -55,7 +55,10 @@ Filters = Annotated[
 ]
 SchemaFile = Annotated[
     Path | None,
-    typer.Option("--schema", help="JSON file of --trainer or --callable: {column: [low, high] or [categories ...]}."),
+    typer.Option(
+        "--schema",
+        help="JSON file of --trainer or --callable: {column: \\[low, high] or \\[category, ...]}, the target last.",
+    ),
 ]
 PairFile = Annotated[
     Path | None, typer.Option("--pair", help='JSON file: {"first": [[...]], "second": [[...]]}, neighbours.')
