@@ -1,7 +1,8 @@
 """Made-up regressions on which settings of defaults are chosen, so that no shared set is: labels spread evenly over
-their bounds, skewed towards the low one, or within a quarter of them.
+their bounds, skewed towards the low one, or within a quarter of them; and with much noise: little signal in 60 features
+("weak") or in 8 with labels far from the middle ("off"), or none ("nothing").
 
-    python -m benchmarks.made_up dpboost [--set regularisation=100]     # relative errors; two minutes
+    python -m benchmarks.made_up dpboost [--set regularisation=100]     # relative errors; three minutes
 """
 
 from __future__ import annotations
@@ -18,13 +19,20 @@ from refdp.faces.registry import paper
 from refdp.faces.training import source_for
 from refdp.privacy.curator import Curator
 
-KINDS = ("even", "skewed", "narrow")
-ROWS, EPSILONS, SEEDS = (2000, 15_000), (0.1, 0.5, 1.0, 2.0, 4.0), 3
+KINDS = ("even", "skewed", "narrow", "weak", "off", "nothing")
+NOISY = {"weak": (60, 0.9, (-6.5, 3.5)), "off": (8, 0.9, (-7.0, 2.2)), "nothing": (8, 0.0, (-6.5, 3.5))}
+"""Features, effect of six of them, bounds."""
+ROWS, EPSILONS, SEEDS = (900, 2000, 4000, 15_000), (0.1, 0.5, 1.0, 2.0, 4.0), 3
 
 
 def made(kind: str, rows: int, seed: int) -> tuple[Floats, Floats, tuple[float, float]]:
     """Features in [0, 1], labels, and the labels' public bounds."""
     generator = np.random.default_rng(seed)
+    if kind in NOISY:
+        features, effect, bounds = NOISY[kind]
+        x = generator.random((rows, features))
+        y = effect * (x[:, :6] - 0.5) @ np.array([1, -1, 1, -1, 1, 1]) + generator.normal(size=rows)
+        return x, np.clip(y, *bounds), bounds
     x = generator.random((rows, 8))
     y = np.sin(3 * x[:, 0]) + 2 * x[:, 1] * x[:, 2] + x[:, 3] + 0.3 * generator.normal(size=rows)
     bounds = {"even": (-1.5, 5.5), "skewed": (0.0, 120.0), "narrow": (-10.0, 12.0)}[kind]

@@ -127,6 +127,11 @@ def recommended(paper: str, public: Public, given: Mapping[str, Any] | None = No
 def _dpboost(public: Public, given: Mapping[str, Any]) -> dict[str, Any]:
     e = public.e
     few = {"gradients": "clip", "gradient_bound": 1.0, "candidates": "uniform"}
+    if public.regression and public.rows * e < 2000:
+        return few | {
+            "trees": 3, "trees_per_ensemble": 1, "depth": 1, "regularisation": _finite(public.rows / 4),
+            "shrinkage": 0.95, "gradient_bound": 0.5, "candidates": "log",
+        }  # fmt: skip
     if public.regression:
         deep, wide = (2, 0.95) if e < 2 else (1, 0.6)
         padding = max(100 / e, min(1000 / e, public.rows / 2**deep))  # what it takes from a tree, the next ones bring
@@ -145,7 +150,7 @@ def _dpboost(public: Public, given: Mapping[str, Any]) -> dict[str, Any]:
 def _inprivate(public: Public, given: Mapping[str, Any]) -> dict[str, Any]:
     strength = public.rows * public.e
     if public.regression:
-        deep, share = (2, 0.2) if strength < 3000 else (3, 0.7)
+        deep, share = (3, 0.7) if min(strength, 2 * public.rows) >= 6000 else (2 if strength >= 1500 else 1, 0.2)
         return {
             "rounds": 2, "depth": deep, "split_share": share, "residual_bound": 0.5, "leaf_bound": 0.5, "damping": 4.0,
             "shrinkage": 1.0, "bins": 8,
@@ -159,8 +164,10 @@ def _inprivate(public: Public, given: Mapping[str, Any]) -> dict[str, Any]:
 def _dpxgboost(public: Public, given: Mapping[str, Any]) -> dict[str, Any]:
     least = min(max(50, int(200 / public.e)), 1_000_000_000)
     deep = 1 if public.regression or public.rows * public.e < 5000 else 2
+    strength = public.rows * public.e if public.regression else math.inf
+    trees, step = (10, 0.3) if strength < 1250 else (20, 0.2) if strength < 2500 else (40, 0.3)
     return {
-        "delta": public.delta, "trees": 40, "depth": deep, "regularisation": 0.1, "shrinkage": 0.3,
+        "delta": public.delta, "trees": trees, "depth": deep, "regularisation": 0.1, "shrinkage": step,
         "gradient_bound": 0.5 if public.regression else 1.0, "gain": "count", "gradients": "clip",
         "candidates": "uniform", "leaf": "average", "child_minimum": least, "subsample": 1.0,
     }  # fmt: skip
@@ -173,8 +180,10 @@ def _fedgbdt(public: Public, given: Mapping[str, Any]) -> dict[str, Any]:
     }  # fmt: skip
     padding = 8.0
     if public.regression:
-        trees, padding = (50, 30.0) if public.rows * public.mu < 1500 else (200, 30.0)
-        found |= {"trees": trees, "depth": 3, "shrinkage": 0.2, "candidates": "log", "features_per_tree": 1}
+        nu = public.rows * public.mu
+        trees, padding = (50, 30.0) if nu < 1500 else (200, 30.0)
+        deep = 1 if nu < 600 else 2 if nu < 1500 else 3
+        found |= {"trees": trees, "depth": deep, "shrinkage": 0.2, "candidates": "log", "features_per_tree": 1}
     elif given.get("noise_by") == "record":
         found["candidates"] = "uniform"  # every record answers one query a tree, none for candidates
     trees = given.get("trees", found["trees"])
@@ -183,9 +192,11 @@ def _fedgbdt(public: Public, given: Mapping[str, Any]) -> dict[str, Any]:
 
 def _sgbdt(public: Public, given: Mapping[str, Any]) -> dict[str, Any]:
     found = {"delta": public.delta, "subsample": 1.0, "gradient_bound": 0.5, "orders": "shared"}
-    low = public.rows * public.mu < 1500
+    nu = public.rows * public.mu
+    low = nu < 1500
     if public.regression:
-        found |= {"trees": 100, "depth": 3, "shrinkage": 0.5, "initial_share": 0.1, "support_weight": 0.3}
+        deep, step = 1 if nu < 240 else 2 if nu < 480 else 3, min(max(nu / 4000, 0.05), 0.5)
+        found |= {"trees": 100, "depth": deep, "shrinkage": step, "initial_share": 0.1, "support_weight": 0.3}
         padding = 10.0
     else:
         found |= {"trees": 400, "depth": 2 if low else 4, "shrinkage": 0.2 if low else 0.5, "initial_share": 0.05,
