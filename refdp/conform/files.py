@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from refdp.conform import normative
+from refdp.conform.made import drawn_from
 from refdp.conform.parts import PARTS
 from refdp.conform.runs import WHOLE
 from refdp.conform.vector import defaults_json
@@ -45,10 +46,11 @@ def kept() -> Path | None:
     return directory if (directory / "schema.json").is_file() else None
 
 
-def made(only: str | None = None, kind: str | None = None) -> list[dict[str, Any]]:
-    """The envelopes, made anew."""
+def made(only: str | None = None, kind: str | None = None, seed: int | None = None) -> list[dict[str, Any]]:
+    """The envelopes, made anew; from a seed they are others than the repository's, with wider runs among them."""
     order = [one for level in LEVELS.values() for one in level]
-    return [json.loads(text) for _, _, text in vectors(only, (kind,) if kind else tuple(order))]
+    with drawn_from(seed):
+        return [json.loads(text) for _, _, text in vectors(only, (kind,) if kind else tuple(order))]
 
 
 def file_text(name: str, kind: str, tests: list[dict[str, Any]]) -> str:

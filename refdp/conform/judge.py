@@ -67,6 +67,8 @@ def _account(test: dict[str, Any], output: Any) -> Judgement:
     lower, upper = floated(test["expect"]["lower"]), floated(test["expect"]["upper"])
     if not epsilon >= lower:
         return Judgement("failed", "below what the releases cost", Difference("epsilon", test["expect"], epsilon))
+    if epsilon == np.inf:
+        return Judgement("failed", "no bound at all", Difference("epsilon", test["expect"], epsilon))
     return PASSED if epsilon <= upper else Judgement("acceptable", "sound, but not tight")
 
 
@@ -81,6 +83,19 @@ def _statistical(test: dict[str, Any], output: Any) -> Judgement:
             "failed", f"not of law {law}: probability {chance:.3g}", Difference("values", law, f"p {chance:.3g}")
         )
     return PASSED
+
+
+def repeats(first: dict[str, Any], second: dict[str, Any]) -> bool:
+    """Whether two answers with fresh draws of one law share draws: entry by entry, or values that no two should share.
+
+    Independent draws agree in one of five entries at most, of the discrete laws that are asked, and of others in none.
+    """
+    draws = [array_in(one["output"]["values"]).ravel() for one in (first, second)]
+    size = min(len(one) for one in draws)
+    shared = np.mean(draws[0][:size] == draws[1][:size])
+    if not all((one == np.rint(one)).all() for one in draws):
+        shared = max(shared, len(np.intersect1d(draws[0], draws[1])) / size)
+    return bool(shared > 0.5)
 
 
 def drawn_so(law: list[Any], draws: Any) -> float:

@@ -6,6 +6,9 @@ Everything is drawn from Python's `random`, whose streams are fixed, and lies on
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from fractions import Fraction
 from typing import Any
 
@@ -24,9 +27,28 @@ from refdp.privacy.tape import TapeSource
 TARGETS = ("regression", "binary", "classes")
 
 
+_SEED: ContextVar[int | None] = ContextVar("seed", default=None)
+
+
+@contextmanager
+def drawn_from(seed: int | None) -> Iterator[None]:
+    """Within it all that is made up follows from this seed; None: what the repository's vectors follow from."""
+    token = _SEED.set(seed)
+    try:
+        yield
+    finally:
+        _SEED.reset(token)
+
+
+def is_fresh() -> bool:
+    """Whether vectors are drawn from a seed of the caller's."""
+    return _SEED.get() is not None
+
+
 def chance_of(*names: object) -> random.Random:
-    """A stream of its own for each name."""
-    return random.Random(" ".join(map(str, names)))
+    """A stream of its own for each name, and for each seed."""
+    seed = _SEED.get()
+    return random.Random(" ".join(map(str, names if seed is None else ("fresh", seed, *names))))
 
 
 def schema_of(chance: random.Random, target: str, *, numeric_only: bool = False) -> Schema:

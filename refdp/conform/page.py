@@ -17,11 +17,12 @@ def text(report: Report) -> str:
     for paper, kind, counted in _table(report):
         shown = ", ".join(f"{counted[one]} {one}" for one in OUTCOMES if counted[one])
         lines.append(f"{paper:10} {kind:12} {shown}")
-    lines += [f"skipped: {number} times, {reason}" for reason, number in report.reasons.items()]
+    lines += [f"skipped: {number} times, {_plain(reason)}" for reason, number in report.reasons.items()]
     if report.crashes:
         lines.append(f"crashed or timed out: {report.crashes} times")
     for failure in report.failures[:SHOWN]:
-        lines += ["", f"FAILED {failure['id']}: {failure['reason']}", f"  at {failure['path'] or 'the answer'}",
+        lines += ["", f"FAILED {failure['id']}: {_plain(failure['reason'])}",
+                  f"  at {_plain(failure['path']) or 'the answer'}",
                   f"  expected {_short(failure['expected'])}", f"  got      {_short(failure['got'])}",
                   f"  may be   {', '.join(failure['flags'])}"]  # fmt: skip
     if len(report.failures) > SHOWN:
@@ -58,6 +59,11 @@ def page(report: Report) -> str:
 def _table(report: Report) -> list[tuple[str, str, dict[str, int]]]:
     kinds = dict.fromkeys((paper, kind) for paper, kind, _ in report.counts)
     return [(p, k, {one: report.counts[p, k, one] for one in OUTCOMES}) for p, k in kinds]
+
+
+def _plain(told: str) -> str:
+    """What a program wrote, without control characters: a terminal would obey them."""
+    return "".join(one if one.isprintable() else "?" for one in told)
 
 
 def _short(value: object) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from refdp.conform.made import MadeSource, chance_of, params_of, records_of, run, schema_of, settings_of
+from refdp.conform.made import MadeSource, chance_of, is_fresh, params_of, records_of, run, schema_of, settings_of
 from refdp.conform.nodes import mechanism, node, sampler
 from refdp.conform.plain import hexed
 from refdp.conform.vector import Vector, ensemble_json, floats, params_json, schema_json, wholes
@@ -28,8 +28,10 @@ BOUNDS = ((0.0, 1.0), (-7.0, 30.0), (0.1, 0.4), (1e-3, 2e-3), (-1.0, 2.0), (5.0,
 
 def grid(paper: str) -> Iterator[Vector]:
     """Thresholds from public bounds. The two papers' uniform grids differ in the order of their operations."""
+    chance = chance_of(paper, "grid")
+    drawn = [(low := chance.uniform(-50, 50), low + chance.expovariate(0.1)) for _ in range(8 if is_fresh() else 0)]
     for kind in GRIDS[paper]:
-        for low, high in BOUNDS:
+        for low, high in (*BOUNDS, *drawn):
             for count in (1, 2, 3, 7, 10, 32):
                 schema = Schema((Numeric("x", low, high), Numeric("other", 0.0, 1.0)), Interval(-1.0, 1.0))
                 made = _grid(kind, schema, count)

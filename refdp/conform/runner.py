@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -9,17 +10,25 @@ from typing import Any
 
 from refdp.conform import margins
 from refdp.conform.client import Client
+from refdp.conform.compare import Difference
 from refdp.conform.files import ABSENT, LEVELS
-from refdp.conform.judge import Judgement, judge
+from refdp.conform.judge import PASSED, Judgement, judge, repeats
 from refdp.errors import InvalidParameter
+
+Drawn = dict[str, list[dict[str, Any]]]
+"""Answers with fresh draws, by law."""
 
 
 @dataclass
 class Report:
-    """What a program answered. name, version: as it calls itself. counts: by (paper, kind, outcome)."""
+    """What a program answered. name, version: as it calls itself. counts: by (paper, kind, outcome).
+
+    seed: what the vectors were drawn from, None for the repository's.
+    """
 
     name: str
     version: str
+    seed: int | None = None
     counts: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     failures: list[dict[str, Any]] = field(default_factory=list)
     reasons: Counter[str] = field(default_factory=Counter)
@@ -57,8 +66,9 @@ class Report:
     def badge(self) -> str:
         """A line for a README."""
         told = ", ".join(f"{paper} {level}" for paper, level in self.levels.items() if level != "none") or "no level"
+        drawn = "" if self.seed is None else f", vectors of seed {self.seed}"
         return (
-            f"refdp conformance of {self.name} {self.version}: {told} "
+            f"refdp conformance of {self.name} {self.version}{drawn}: {told} "
             f"({self.total('passed')} passed, {self.total('acceptable')} acceptable, {self.total('failed')} failed, "
             f"{self.total('skipped')} skipped)"
         )
@@ -69,6 +79,7 @@ class Report:
         return {
             "name": self.name,
             "version": self.version,
+            "seed": self.seed,
             **outcomes,
             "crashes": self.crashes,
             "levels": self.levels,
@@ -83,17 +94,22 @@ def run(
     envelopes: Iterable[dict[str, Any]],
     *,
     timeout: float = 60.0,
+    seed: int | None = None,
     progress: Callable[[], None] = lambda: None,
 ) -> Report:
-    """Every vector of these files through one program. Errors: InvalidParameter if it does not start."""
+    """Every vector of these files through one program. seed: what they were drawn from, None for the repository's.
+
+    Errors: InvalidParameter if it does not start.
+    """
     client = Client(command, timeout)
     said = client.start()
-    report = Report(str(said.get("name", "?")), str(said.get("version", "?")))
+    report = Report(called(said.get("name")), called(said.get("version")), seed)
     supports = {str(one) for one in said["supports"]}
+    drawn: Drawn = {}
     try:
         for body in envelopes:
             for test in body["tests"]:
-                count(report, body, test, examined(client, body, test, supports))
+                count(report, body, test, examined(client, body, test, supports, drawn))
                 progress()
     finally:
         client.stop()
@@ -101,19 +117,48 @@ def run(
     return report
 
 
-def examined(client: Client, body: dict[str, Any], test: dict[str, Any], supports: set[str]) -> Judgement:
-    """The verdict on one vector; a choice within its margin is settled by further questions."""
+def called(told: Any) -> str:
+    """A name or version that a program gives itself, without what could pass for a part of the report."""
+    return re.sub(r"[^\w.+ -]", "?", str(told))[:40]
+
+
+def examined(client: Client, body: dict[str, Any], test: dict[str, Any], supports: set[str], drawn: Drawn) -> Judgement:
+    """The verdict on one vector; a choice within its margin is settled by further questions.
+
+    drawn: earlier answers with fresh draws, by law; added to.
+    """
     if body["paper"] not in supports:
         return Judgement("skipped", f"{body['paper']} is not supported")
     asked = message(body, test)
     answer = client.run(asked)
     found = judge(test, body["kind"], answer)
+    if body["kind"] == "statistical" and found.outcome == "passed":
+        return freshly(client, test, asked, answer, drawn)
     if found.outcome != "failed" or "output" not in answer or "choices" not in test.get("tolerance", {}):
         return found
     try:
         return settled(client, body, test, asked, answer) or found
     except (InvalidParameter, AttributeError, IndexError, KeyError, TypeError, ValueError):
         return found  # what is of another form has no margin: it has failed already
+
+
+def freshly(
+    client: Client, test: dict[str, Any], asked: dict[str, Any], answer: dict[str, Any], drawn: Drawn
+) -> Judgement:
+    """Whether draws are new ones: other than those of earlier answers, and than those after a new start."""
+    before = drawn.setdefault(str(test["expect"]["law"]), [])
+    fresh = [answer]
+    if not before:
+        client.stop()  # the next question starts it again
+        fresh.append(client.run(asked))
+        if (found := judge(test, "statistical", fresh[1])).outcome != "passed":
+            return found
+    for one in fresh:
+        if any(repeats(one, other) for other in before):
+            reason = "the same draws as before: a fixed seed, or a list"
+            return Judgement("failed", reason, Difference("values", "fresh draws", "draws that were given before"))
+        before.append(one)
+    return PASSED
 
 
 def settled(

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from refdp.accounting import account as account_of
-from refdp.conform.made import MadeSource, chance_of, params_of, records_of, run, schema_of, settings_of
+from refdp.conform.made import MadeSource, chance_of, is_fresh, params_of, records_of, run, schema_of, settings_of
 from refdp.conform.plain import hexed, mechanism_out, sensitivity_out
 from refdp.conform.vector import CHOICES, Vector, outcome_json, params_json, records_json, schema_json, tape_json
 from refdp.data.records import Records
@@ -36,6 +36,13 @@ from refdp.privacy.tape import TapeSource
 
 TARGETS = ("regression", "binary", "classes")
 RUNS = 40
+WIDE: dict[str, tuple[dict[str, Any], ...]] = {
+    "dpboost": ({"bins": 300, "depth": 6}, {"trees": 1}), "inprivate": ({"bins": 300, "depth": 6}, {"owners": 1}),
+    "dpxgboost": ({"bins": 250, "depth": 6}, {"trees": 1}), "fedgbdt": ({"bins": 300, "depth": 6}, {"trees": 2}),
+    "sgbdt": ({"grid_points": 300, "depth": 6}, {"trees": 2, "extra_trees": 0}),
+}  # fmt: skip
+"""Settings of the wider runs of fresh vectors: codes beyond 8 bits and many nodes; more than 2^16 records."""
+ROWS = (700, 66000)
 MISTAKES = ("TieBroken", "HessianFromRoundedGradient", "EmptyLeafNegativeZero", "FilterBeforeScores", "WrongSibling",
             "ScaleOff", "DrawsReused")  # fmt: skip
 
@@ -81,8 +88,10 @@ def plan(paper: str) -> Iterator[Vector]:
 
 def train(paper: str) -> Iterator[Vector]:
     """A tape to every true value, output and the model."""
-    for number in range(RUNS):
-        chance, params, records = case(paper, "train", number)
+    for number in range(RUNS + (len(ROWS) if is_fresh() else 0)):
+        chance, params, records = case(paper, "train", number, **(WIDE[paper][number - RUNS] if number >= RUNS else {}))
+        if number >= RUNS:
+            records = records_of(chance, records.schema, ROWS[number - RUNS])
         source = MadeSource(chance)
         model, recorder = run(paper, params, records, source)
         body = {**run_json(params, records), "tape": tape_json(source.tape, recorder.transcript)}

@@ -42,9 +42,10 @@ CLUSTER: dict[str, Any] = {
     "distributed.worker.profile.enabled": False,
     "distributed.admin.tick.interval": "500ms",
     "distributed.admin.system-monitor.interval": "5s",
+    "distributed.worker.memory.monitor-interval": "1s",
 }
 """Dask's configuration for a cluster of one thread a worker: by default each process samples its own stack 100 times a
-second, which costs more here than the messages do."""
+second, and looks at its memory 10 times, which costs more here than the messages do."""
 
 
 class Desk:
@@ -61,23 +62,29 @@ class Desk:
             self._waiting[number] = records
         return records.size
 
-    def answer(self, asked: Asked, starts: Mapping[int, int]) -> Sums | int:
+    def answer(self, told: bytes, starts: Mapping[int, int]) -> Sums | int:
         """The sum over these partitions, each with its first slot; or how much of the log is known here.
 
+        told: a pickled `Asked`: bytes pass Dask's serialisation unopened.
         Errors: KeyError unless these are the partitions that are here.
 
         Of the query's shape.
         """
+        asked: Asked = pickle.loads(told)
         try:
             log = self._log.follow(asked)
         except Behind as behind:
             return behind.known
-        for run in runs({n: (starts[n], one.size) for n, one in self._waiting.items() if n in starts}):
-            records = joined([self._waiting.pop(number) for number in run])
-            self._shards[run] = Shard(partial(_same, records), starts[run[0]])
+        self.join(starts)
         if {number for run in self._shards for number in run} != set(starts):
             raise KeyError("other partitions than those that are here")
         return total(shard.answer(log, asked.query) for shard in self._shards.values())
+
+    def join(self, starts: Mapping[int, int]) -> None:
+        """Make shards of neighbouring partitions that wait, each with its first slot."""
+        for run in runs({n: (starts[n], one.size) for n, one in self._waiting.items() if n in starts}):
+            records = joined([self._waiting.pop(number) for number in run])
+            self._shards[run] = Shard(partial(_same, records), starts[run[0]])
 
 
 def _same(records: Records) -> Records:
@@ -133,8 +140,8 @@ class DaskPopulation(Logged):
 
     def _asked(self, address: str, query: Query) -> Any:
         """A future of one worker's answer, or None where it is already known to be gone."""
-        asked = self.log.since(min(self._known[address], len(self.log)), query)
-        self.traffic.received += len(pickle.dumps(asked))
+        asked = pickle.dumps(self.log.since(min(self._known[address], len(self.log)), query))
+        self.traffic.received += len(asked)
         starts = {number: self._starts[number] for number, home in self._home.items() if home == address}
         try:
             return self._desks[address].answer(asked, starts)

@@ -25,6 +25,15 @@ def conform(
         Path | None,
         typer.Option("--vectors", metavar="DIR", help="Write all vectors there; with --exec read them there."),
     ] = None,
+    fresh: Annotated[
+        int | None,
+        typer.Option(
+            "--fresh",
+            metavar="SEED",
+            min=0,
+            help="Vectors drawn anew from a seed, and wider runs: none that anybody can know before.",
+        ),
+    ] = None,
     timeout: Annotated[float, typer.Option("--timeout", help="Seconds for each answer.")] = 60.0,
     html: Annotated[Path | None, typer.Option("--html", help="File for the report as a page.")] = None,
     as_json: Json = False,
@@ -34,7 +43,7 @@ def conform(
     from refdp.faces.registry import PAPERS
 
     if command is None:
-        if vectors is None or paper or kind or neighbours or html:
+        if vectors is None or paper or kind or neighbours or html or fresh is not None:
             raise InvalidParameter("--exec COMMAND is needed, or --vectors DIR alone to write all vectors")
         counts = files.write(vectors)
         total = sum(counts.values())
@@ -46,9 +55,12 @@ def conform(
             raise InvalidParameter(f"{option} {given}: one of {', '.join(known)} is allowed")
     if not timeout > 0:
         raise InvalidParameter(f"--timeout {timeout}: seconds above 0 are needed")
+    if fresh is not None and vectors is not None:
+        raise InvalidParameter(f"--fresh {fresh} with --vectors {vectors}: vectors are drawn anew or read, one of them")
     check_writable("--html", html)
-    where = vectors or files.kept()
-    envelopes: list[dict[str, Any]] = files.made(paper, kind) if where is None else files.read(where)
+    where = None if fresh is not None else vectors or files.kept()
+    only = "neighbour" if neighbours else kind
+    envelopes: list[dict[str, Any]] = files.made(paper, only, fresh) if where is None else files.read(where)
     chosen = [
         body for body in envelopes
         if paper in (None, body["paper"]) and (kind or body["kind"]) == body["kind"] and body["kind"] in kinds
@@ -58,7 +70,9 @@ def conform(
     total = sum(len(body["tests"]) for body in chosen)
     with bar("vectors") as progress:
         numbers = iter(range(1, total + 1))
-        report = runner.run(command, chosen, timeout=timeout, progress=lambda: progress(next(numbers), total))
+        report = runner.run(
+            command, chosen, timeout=timeout, seed=fresh, progress=lambda: progress(next(numbers), total)
+        )
     if html is not None:
         write_text("--html", html, page.page(report))
     emit(report.to_dict(), page.text(report), as_json)
