@@ -7,12 +7,13 @@ a question with two answers, the best one, degraded to randomised response and t
 somebody else costs, from above, what it supplies; from below nothing is known of it.
 
 Changes are those along one recorded run: with adaptive programs the enclosure is of the composition along that path.
+`least` keeps what runs of one pair have in common: if no run changes a release by less, the whole costs no less.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -73,6 +74,39 @@ def composed(items: Sequence[Item], relation: Relation, epsilon: float, delta: f
             return Cost(0.0, upper)
     lower = _exceeding(items, relation, epsilon, delta)
     return Cost(min(lower, upper), upper)
+
+
+def least(paths: Sequence[Mapping[Any, Item]]) -> list[Item]:
+    """Of every release that changes along all recorded runs of a pair the least change. paths: items by release.
+
+    A release that costs at least a fixed pair of distributions whatever came before can be degraded to that pair (Dong,
+    Roth, Su 2022, Theorem 3.2), so that the composition of these pairs costs no more than the adaptive program; that no
+    other run changes less is what the runs are a sample of.
+    """
+    first, *others = paths
+    found = []
+    for key, item in first.items():
+        again = [path[key] for path in others if key in path]
+        if len(again) == len(others) and all(
+            (one.mechanism, one.scopes) == (item.mechanism, item.scopes) for one in again
+        ):
+            found.append(_smallest([item, *again]))
+    return found
+
+
+def _smallest(items: Sequence[Item]) -> Item:
+    """One release's least change: coordinate by coordinate in order of size, or whole where it is not so charged."""
+    one = items[0]
+    moved = [np.abs(np.asarray(item.value, dtype=np.float64) - np.asarray(item.other, dtype=np.float64)).ravel()
+             for item in items]  # fmt: skip
+    if all(np.array_equal(each, moved[0]) for each in moved):
+        return one
+    if isinstance(one.mechanism, Laplace | DiscreteLaplace):
+        length = max(len(each) for each in moved)
+        sizes = [np.sort(np.pad(each, (0, length - len(each)))) for each in moved]
+        change = np.min(sizes, axis=0)
+        return Item(one.mechanism, np.zeros(length), change, one.scopes)
+    return min(items, key=lambda item: float(item.mechanism.divergence(item.value, item.other, 2.0)))
 
 
 def whole_event(items: Sequence[Item], relation: Relation) -> Event:

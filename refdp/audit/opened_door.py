@@ -42,6 +42,9 @@ from refdp.privacy.replay import same_request
 Reading = Callable[[dict[str, Any]], NoiseCall]
 """From the arguments of a call, by name, to what it says about itself."""
 
+Led = tuple[tuple[str, NDArray[Any] | None, Any], ...]
+"""Of calls in turn: the name, the output that is to be given if any is, and what was returned before."""
+
 PACKAGES = {name: f"refdp.audit.adapters.{name}" for name in ("diffprivlib", "interpret", "opendp")}
 """Modules with a function `patches()` for packages that can be opened."""
 
@@ -126,12 +129,14 @@ class Recording:
 class ForeignCurator:
     """Records what noise functions do or, given a recording, lets them return again what they returned then.
 
-    coins: whether generators go on in a replay as they did.
+    coins: whether generators go on in a replay as they did; without, they are seeded anew after each release.
+    led: outputs to give in a recording, in turn, where the calls are of these names.
     """
 
     relation: Relation
     replay: Recording | None = None
     coins: bool = True
+    led: Led = ()
     calls: list[NoiseCall] = field(default_factory=list)
     returned: list[Any] = field(default_factory=list)
     states: list[tuple[Any, ...]] = field(default_factory=list)
@@ -154,7 +159,8 @@ class ForeignCurator:
         request = Request("release", (name,), call.value, call.law, declared)  # type: ignore[arg-type]
         place = len(self.entries)
         if self.replay is None:
-            returned = original()
+            told, output, like = self.led[place] if place < len(self.led) else ("", None, None)
+            returned = original() if told != name or output is None else call.giving(output, like)
             self.states.append(tuple(_state(one) for one in (*call.generators, *GLOBAL)))
         else:
             returned = self._again(place, request, call)
@@ -192,6 +198,8 @@ class ForeignCurator:
             raise ImpossibleReplay(request.name, "options", detail)
         for generator, state in zip((*call.generators, *GLOBAL), self.replay.states[place] if self.coins else ()):
             _restore(generator, state)
+        if not self.coins:
+            _seeded(place + ANEW)
         if call.install is not None:
             return call.install(recorded.output if recorded.index is None else recorded.index)
         returned = self.replay.returned[place]
@@ -203,6 +211,8 @@ class ForeignCurator:
 
 GLOBAL = (np.random, random)
 """Global generators: foreign code draws public randomness from them, which has to go on in a replay as it did."""
+ANEW = 777_777
+"""Seeds of the global generators after each release, where they are not to go on as they did."""
 _ACTIVE: list[ForeignCurator] = []
 """Curators of the `with` blocks that are open, the innermost last."""
 
@@ -230,23 +240,29 @@ def _restore(generator: Any, state: Any) -> None:
         generator.setstate(state)
 
 
+def _seeded(seed: int) -> None:
+    random.seed(seed)
+    np.random.seed(seed)  # noqa: NPY002
+
+
 @contextmanager
 def opened(
     *packages: str | Sequence[Patch],
     replay: Recording | None = None,
     relation: Relation = Relation.ADD_REMOVE,
     coins: bool = True,
+    led: Led = (),
 ) -> Iterator[ForeignCurator]:
     """Open packages by name, or functions by patches, for the time of a `with` block.
 
     replay: let noise functions return what they returned in this recording. relation: of the neighbours, for messages.
     coins: whether generators go on in a replay as they did in the recording; without, other draws than those of the
-    opened functions are made afresh.
+    opened functions are made afresh. led: outputs that noise functions give in a recording, in turn.
     Noise that is drawn in other processes is not seen.
     Errors: InvalidParameter for an unknown package, and where noise is drawn in another thread; ImpossibleReplay where
     a replayed run parts from the recorded one.
     """
-    curator = ForeignCurator(relation, replay, coins)
+    curator = ForeignCurator(relation, replay, coins, led)
     kept = []
     _ACTIVE.append(curator)
     try:
@@ -349,7 +365,7 @@ def noise(
         true = np.atleast_1d(np.asarray(of(value), dtype=np.float64))
         select = law == "exponential"
         return NoiseCall(
-            LAWS.get(law, functools.partial(_unknown, law))(_scale(law, of(scale))),
+            _made(law, _scale(law, of(scale))),
             true[np.newaxis, :] if select and true.ndim == 1 else true,
             None if bound is None else float(bound),
             "range" if select else 2 if law == "gaussian" else 1,
@@ -388,8 +404,14 @@ LAWS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def _unknown(name: str, scale: float) -> Unknown:
-    return Unknown(name, (scale,))
+def _made(law: str, scale: Any) -> Any:
+    """The law at this scale; one without noise where that is no scale, which is a finding and no error."""
+    if law not in LAWS:
+        return Unknown(law, (scale,))
+    try:
+        return LAWS[law](scale)
+    except InvalidParameter:
+        return Unknown(f"{law} of scale {scale}", absent=law != "exponential")  # as text: NaN is not NaN
 
 
 def _argument(arguments: dict[str, Any], name: Name) -> Any:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from refdp.errors import InvalidParameter
 from refdp.noise.divergences import table_divergence
-from refdp.noise.draws import FloatArray, check_order, check_positive
+from refdp.noise.draws import FloatArray, IntArray, check_order, check_positive
 from refdp.noise.exponential import Exponential, utilities
 from refdp.privacy.curator import Array
 from refdp.privacy.events import Norm, Sensitivity
@@ -71,6 +71,11 @@ class PermuteAndFlip:
         """The largest loss over the options, shape (rows,)."""
         return np.asarray((self.log_probabilities(value) - self.log_probabilities(other)).max(axis=1))
 
+    def worst_output(self, value: ArrayLike, other: ArrayLike) -> IntArray:
+        """An option of largest loss in every row. Array of shape (rows,)."""
+        losses = self.log_probabilities(value) - self.log_probabilities(other)
+        return np.asarray(np.argmax(losses, axis=1), dtype=np.int64)
+
     def divergence(self, value: ArrayLike, other: ArrayLike, order: float) -> float:
         """Σ_rows D_α."""
         check_order(order)
@@ -88,18 +93,27 @@ class PermuteAndFlip:
 
 @dataclass(frozen=True)
 class Unknown:
-    """Noise whose distribution refdp does not know: a name and its parameters. Only true values are compared."""
+    """Noise whose distribution refdp does not know: a name and its parameters. Only true values are compared.
+
+    absent: there is no noise, since its scale is 0 or no number: any change of the true value shows as it is.
+    """
 
     name: str
     parameters: tuple[float, ...] = ()
+    absent: bool = False
+
+    def __str__(self) -> str:
+        """For people."""
+        scale = ", ".join(f"{one:g}" for one in self.parameters)
+        return f"{self.name}: no noise" if self.absent else f"{self.name}({scale}), of unknown law"
 
     def loss(self, value: ArrayLike, other: ArrayLike, output: ArrayLike) -> FloatArray:
-        """Not known: NaN, shape ()."""
-        return np.asarray(math.nan)
+        """Not known: NaN, shape (); infinite without noise."""
+        return np.asarray(math.inf if self.absent else math.nan)
 
     def worst_loss(self, value: ArrayLike, other: ArrayLike) -> FloatArray:
-        """Not known: NaN, shape ()."""
-        return np.asarray(math.nan)
+        """Not known: NaN, shape (); infinite without noise."""
+        return np.asarray(math.inf if self.absent else math.nan)
 
     def divergence(self, value: ArrayLike, other: ArrayLike, order: float) -> float:
         """Not known: NaN."""
@@ -157,3 +171,19 @@ class NoiseCall:
         if returned not in self.options:
             raise InvalidParameter(f"{returned!r} was chosen, which is none of the {len(self.options)} options")
         return np.array([self.options.index(returned)])
+
+    def giving(self, output: Array, like: Any) -> Any:
+        """What the function would have returned with this output, in the shape and type of what it returned before.
+
+        Errors: InvalidParameter where an output cannot be put into what is returned.
+        """
+        if self.install is not None:
+            return self.install(output)
+        if self.read is not None:
+            raise InvalidParameter("what the function returns cannot be made of an output")
+        if self.norm == "range":
+            return int(output[0]) if self.options is None else self.options[int(output[0])]
+        shown = output - self.value if self.apart else output
+        if np.ndim(like):
+            return np.asarray(shown, dtype=np.asarray(like).dtype).reshape(np.shape(like))
+        return type(like)(shown[0])

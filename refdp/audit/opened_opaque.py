@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import math
+import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,11 +16,13 @@ from typing import Any
 import numpy as np
 
 from refdp.audit.blackbox import epsilon_lower_bound
-from refdp.audit.opened_door import Recording
+from refdp.audit.opened_door import Play, Recording
 from refdp.audit.opened_laws import NoiseCall, Unknown
 from refdp.audit.replay import Violation
+from refdp.audit.structural_state import leaves
 from refdp.errors import InvalidParameter
 
+DICE = (np.random.RandomState, np.random.Generator, random.Random)
 SAMPLES = 4_000
 """Runs a side of each function."""
 
@@ -56,16 +59,25 @@ class Opaques:
     summed: tuple[float, float] | None = (0.0, 0.0)
     _played: dict[str, _Played] = field(default_factory=dict)
     _seen: list[Opaque] = field(default_factory=list)
+    _hidden: dict[str, Opaque] = field(default_factory=dict)
 
     def add(self, recorded: Recording, replayed: Recording) -> None:
         """The calls of one pair of runs whose true values differ."""
         total: tuple[float, float] | None = (0.0, 0.0)
         for place, (call, other) in enumerate(zip(recorded.calls, replayed.calls)):
-            if not isinstance(call.law, Unknown) or np.array_equal(call.value, other.value):
+            if not isinstance(call.law, Unknown) or call.law.absent:
+                continue
+            if np.array_equal(call.value, other.value) and inputs(recorded.plays[place]) == inputs(
+                replayed.plays[place]
+            ):
                 continue
             if total is not None:
                 total = None if call.epsilon is None else (total[0] + call.epsilon, total[1] + call.delta)
             entry = recorded.transcript.entries[place]
+            if np.array_equal(call.value, other.value):  # by itself its outcome need not be a release
+                cost = None if call.epsilon is None else (call.epsilon, call.delta)
+                self._hidden[entry.request.name] = Opaque(entry.request.name, cost, 0.0, 0)
+                continue
             name, bare = entry.request.name, np.array_equal(entry.output, call.value)
             change = float(np.abs(call.value - other.value).sum())
             if name not in self._played or change > self._played[name].change:
@@ -102,7 +114,17 @@ class Opaques:
 
     def told(self) -> tuple[tuple[Opaque, ...], tuple[float, float] | None]:
         """The functions, and their declared costs together."""
-        return tuple(self._seen), self.summed if self._seen else (0.0, 0.0)
+        seen = (*self._seen, *self._hidden.values())
+        return seen, self.summed if seen else (0.0, 0.0)
+
+
+def inputs(play: Play) -> dict[str, Any]:
+    """What a call was given, generators apart: a choice may hang on more than the value that is read of it."""
+    given: dict[str, Any] = {}
+    for name, one in play.bound.arguments.items():
+        parts = vars(one) if hasattr(one, "__dict__") and not callable(one) else {"": one}
+        given |= {f"{name}.{key}": part for key, part in parts.items() if not isinstance(part, DICE)}
+    return {place: repr(leaf) for place, leaf in leaves(given).items()}
 
 
 @dataclass(frozen=True)

@@ -43,6 +43,7 @@ class OpenedReport:
     worst: greatest sum, along a recorded run, of the largest losses of its releases. delta: greatest δ at the claimed ε
     of runs. opaque: noise functions of unknown law, and their declared costs together. known: greatest sum of the
     largest losses of those of known law. bits: noise functions of continuous law, and what their last bits tell.
+    dice: what differs between neighbours, but also with draws of functions that were not opened.
 
     Two verdicts: `verdict` is about ideal noise, which losses are computed of, `floating` about the numbers drawn.
     """
@@ -60,6 +61,7 @@ class OpenedReport:
     relation: Relation = Relation.ADD_REMOVE
     known: float = 0.0
     bits: tuple[Bits, ...] = ()
+    dice: tuple[str, ...] = ()
 
     @property
     def uncounted(self) -> tuple[str, ...]:
@@ -133,6 +135,11 @@ def _rows(report: OpenedReport) -> Iterator[Row]:
     yield Row("record counts", looked, "the pairs given; no others", "what shows on these pairs")
     yield Row("noise law and scale", looked, "scales against declared sensitivities and costs, drawn noise against "
               "smaller scales", "a call whose scale or draws are too small")  # fmt: skip
+    for one in report.dice:
+        kind = one.partition(" at ")[0]
+        yield Row(SUBJECT.get(kind, "control flow"), left, f"{one}: draws of functions that were not opened")
+    if report.dice:
+        yield Row("composition", left, "what hangs on draws of functions that were not opened is in no sum")
     yield from _opaque(report)
     yield from _composed(report)
     yield from opened_floating.rows(report.bits)
@@ -171,7 +178,8 @@ def _composed(report: OpenedReport) -> Iterator[Row]:
     if report.claimed_delta == 0:
         total = report.known + declared[0]
         if total > report.epsilon * (1 + 1e-9) + 1e-9 or declared[1] > 0:
-            yield Row("composition", left, f"losses and declared costs add up to {total:.6g}, above the claim")
+            yield Row("composition", left, f"greatest losses along a recorded run, with declared costs, add up to "
+                      f"{total:.6g}, an upper end above the claim")  # fmt: skip
         else:
             yield Row("composition", looked, f"greatest losses along recorded runs, with declared costs of what is "
                       f"opaque, add up to {total:.6g} of {report.epsilon:g}", f"any loss above {claim}")  # fmt: skip

@@ -140,6 +140,10 @@ def _composition(
     yield from _above_claim(notes, epsilon, delta, relation, covered)
     if delta == 0:
         worst = max(notes.worst, default=0.0)
+        if worst > epsilon * (1 + SLACK) + SLACK:
+            yield Row("composition", LEFT, f"greatest losses of the releases along a recorded run add up to "
+                      f"{worst:.6g}, an upper end: no outputs tried attain more than {epsilon:g}")  # fmt: skip
+            return
         yield Row("composition", LOOKED, f"greatest loss over all outputs along recorded runs {worst:.6g} of "
                   f"{epsilon:g}", f"any loss above {epsilon:g} along a recorded run")  # fmt: skip
         return

@@ -70,7 +70,7 @@ def _value(arguments: dict[str, Any]) -> np.ndarray:
 def _laplace(arguments: dict[str, Any]) -> NoiseCall:
     mechanism = arguments["self"]
     if mechanism.sensitivity == 0:  # no noise at all, which is right for a value that no record moves
-        return NoiseCall(Unknown("no noise", ()), _value(arguments), 0.0, 1, **_common(mechanism))
+        return NoiseCall(Unknown("Laplace of scale 0", absent=True), _value(arguments), 0.0, 1, **_common(mechanism))
     scale = mechanism.sensitivity / (mechanism.epsilon - math.log1p(-mechanism.delta))
     return NoiseCall(Laplace(scale), _value(arguments), mechanism.sensitivity, 1, **_common(mechanism))
 
