@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import contextvars
 import decimal
 import gc
@@ -94,6 +95,22 @@ def _holders() -> Iterator[tuple[str, Mapping[str, Any]]]:
         if name.startswith("refdp."):
             own = [one for one in held.values() if isinstance(one, type) and one.__module__ == name]
             yield from ((f"{name}.{one.__qualname__}", vars(one)) for one in own)
+
+
+def on_arguments(curator: Any, schema: Any, own: frozenset[str]) -> Iterator[tuple[str, str]]:
+    """What a run leaves on what it was given and its caller keeps. own: the curator's own attributes."""
+    for name, kept in vars(curator).items():
+        if name not in own:
+            yield f"curator.{name}", repr(view(kept).lines)
+    yield "schema", repr(view(schema).lines)
+
+
+def descriptors() -> int:
+    """How many descriptors the process holds; 0 where the system does not say."""
+    for place in ("/proc/self/fd", "/dev/fd"):
+        with contextlib.suppress(OSError):
+            return len(os.listdir(place))
+    return 0
 
 
 def _umask() -> int:

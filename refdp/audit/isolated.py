@@ -18,6 +18,7 @@ import shutil
 import signal
 import sys
 import tempfile
+import threading
 import time
 import traceback
 import warnings
@@ -29,7 +30,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from refdp.audit.global_state import left_behind, remember, seeded
+from refdp.audit.global_state import descriptors, left_behind, on_arguments, remember, seeded
 from refdp.audit.observer import held_by, view
 from refdp.audit.reached import Place, followed
 from refdp.data.records import Records
@@ -41,9 +42,15 @@ from refdp.privacy.replay import Recorder, ReplaySource
 CAN_FORK = hasattr(os, "fork") and sys.platform != "emscripten"  # there it is only a name
 SECONDS = 60.0
 """A run that takes longer is ended, and counts as not examined."""
+PATIENCE = 0.2
+"""Seconds that threads are waited for that a run leaves behind."""
 WRITING = ("os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.symlink", "os.link", "os.truncate", "os.putenv",
            "os.chmod", "os.utime", "os.system", "os.exec", "os.fork", "os.posix_spawn", "subprocess.Popen",
            "socket.connect", "socket.sendto", "socket.sendmsg", "socket.getaddrinfo", "sqlite3.connect")  # fmt: skip
+HIDDEN = {"socket.connect": "what is sent to other programs", "socket.sendto": "what is sent to other programs",
+          "socket.sendmsg": "what is sent to other programs", "gc.get_objects": "what is found in memory",
+          "gc.get_referrers": "what is found in memory"}  # fmt: skip
+"""Events after which something is beyond what is looked at here, in words."""
 """Events of Python's audit hooks that something outside can see, besides files opened for writing."""
 Lines = tuple[tuple[str, str], ...]
 FIRST, THOROUGH = 2, 6
@@ -122,16 +129,20 @@ def run_here(
     lines: set[Place] = set()
     numerics = ""
     seeded(seed)
-    with _watched() as beside, warnings.catch_warnings(record=True) as caught:
+    own_of_curator = frozenset(vars(curator))
+    with _watched() as (beside, around), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
+        held = descriptors()
         try:
             with np.errstate(all="ignore"), followed(follow, lines):
                 result = train(records, curator)
                 numerics = str(np.geterr())  # inside: it is put back on leaving
         except (Exception, SystemExit) as raised:
             error = raised
-        _last_words()
+        lasting = [*_last_words(), *sorted(around)]
         state: Lines = (
+            *on_arguments(curator, records.schema, own_of_curator),
+            ("open descriptors", str(descriptors() - held)),
             *left_behind(thorough=_thorough(seed)),
             ("numpy error state", numerics),
             *(line for name in watched for line in held_by(name)),
@@ -152,18 +163,31 @@ def run_here(
         () if error is None else _told(error),
         (*beside, *told),
         state,
-        tuple(shown.opaque) if shown else (),
+        (*(shown.opaque if shown else ()), *lasting),
         _bad_noise(error),
         lines=frozenset(lines),
     )
 
 
-def _last_words() -> None:
-    """What the run leaves to be done by the collector, or when its process ends, where it has one of its own."""
-    if _CHILD:
-        gc.collect()
-        with contextlib.suppress(Exception):
-            atexit._run_exitfuncs()
+def _last_words() -> list[str]:
+    """What the run leaves to be done later, where its process is its own: it is done now.
+
+    By the collector, by timers, at the end of the process. What cannot be waited for is given back in words.
+    """
+    if not _CHILD:
+        return []
+    others = [one for one in threading.enumerate() if one is not threading.current_thread()]
+    end = time.monotonic() + PATIENCE
+    for one in others:
+        if isinstance(one, threading.Timer) and not one.finished.is_set():
+            one.cancel()
+            with contextlib.suppress(Exception):
+                one.function(*one.args, **one.kwargs)
+        one.join(max(0.0, end - time.monotonic()))
+    gc.collect()
+    with contextlib.suppress(Exception):
+        atexit._run_exitfuncs()
+    return [f"what thread {type(one).__name__} does later" for one in others if one.is_alive()]
 
 
 def _told(error: BaseException) -> Lines:
@@ -213,9 +237,13 @@ def _logged(seen: list[tuple[str, str]]) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _watched() -> Iterator[list[tuple[str, str]]]:
-    """What the process writes meanwhile: streams down to the descriptors, files, and calls to the outside."""
+def _watched() -> Iterator[tuple[list[tuple[str, str]], set[str]]]:
+    """What the process writes meanwhile: streams down to the descriptors, files, and calls to the outside.
+
+    Beside it, in words, what cannot be looked at.
+    """
     seen: list[tuple[str, str]] = []
+    hidden: set[str] = set()
     with contextlib.ExitStack() as stack:
         stack.enter_context(_logged(seen))
         outside, parent = os.getcwd(), os.getppid() if CAN_FORK else os.getpid()
@@ -235,11 +263,11 @@ def _watched() -> Iterator[list[tuple[str, str]]]:
                 os.dup2(descriptor, number)
             sys.stdout, sys.stderr = (os.fdopen(number, "w", closefd=False) for number in (1, 2))
             sys.dont_write_bytecode = True
-            sys.addaudithook(lambda event, arguments: _heard(event, arguments, listening, seen, written))
+            sys.addaudithook(lambda event, arguments: _heard(event, arguments, listening, seen, written, hidden))
         else:
             stack.enter_context(contextlib.redirect_stdout(stack.enter_context(streams[0].open("w"))))
             stack.enter_context(contextlib.redirect_stderr(stack.enter_context(streams[1].open("w"))))
-        yield seen
+        yield seen, hidden
         sys.stdout.flush()
         sys.stderr.flush()
         listening[0] = False
@@ -251,9 +279,13 @@ def _watched() -> Iterator[list[tuple[str, str]]]:
                 seen.append((f"file {str(path).replace(str(place) + os.sep, '')}", body))
 
 
-def _heard(event: str, arguments: tuple[Any, ...], listening: list[bool], seen: list[Any], written: list[str]) -> None:
+def _heard(
+    event: str, arguments: tuple[Any, ...], listening: list[bool], seen: list[Any], written: list[str], hidden: set[str]
+) -> None:
     if not listening[0]:
         return
+    if event in HIDDEN:
+        hidden.add(HIDDEN[event])
     if event == "open":
         path, mode, flags = arguments
         writes = isinstance(mode, str) and any(letter in mode for letter in "wax+")

@@ -213,6 +213,7 @@ class Search:
             self.notes.failed |= set(lost)
             return None
         own = replays[0] if on_first else replays[-1]
+        self._overheard(pair, recorded, own, side, number)
         apart = [one.parted for one in replays if one.parted is not None]
         if apart and own.parted is not None:
             self._unrepeatable(pair, recorded, on_first, number)
@@ -223,6 +224,27 @@ class Search:
             self._accuse(Violation(kind, release, None, None, None, claim, {"detail": detail, **pair.witness()}))
             return None
         return recorded, replays
+
+    def _overheard(self, pair: Pair, recorded: Outcome, own: Outcome, side: Records, number: int) -> None:
+        """Whether a run and its own replay, with the same outputs, publish the same: noise may come out otherwise.
+
+        Numbers are compared, not how they lie in memory: a replay gives outputs as copies.
+        """
+        places = [place for place in _differing(_numbers(recorded), _numbers(own)) if own.parted is None]
+        if not places or recorded.raised or own.failed:
+            return
+        target = RecordSwap(None, None)
+        again = [self._run(side, one, seed) for one, seed in (
+            (ReplaySource(recorded.transcript, target), number), (ReplaySource(recorded.transcript, target), -1),
+            (self._source(number), number))]  # fmt: skip
+        restless = {*_differing(_numbers(again[0]), _numbers(own)), *_differing(_numbers(again[0]), _numbers(again[1])),
+                    *_differing(_numbers(again[2]), _numbers(recorded))}  # fmt: skip
+        left = [place for place in places if place not in restless]
+        if left:
+            detail = "a run and its replay with the same outputs publish different things: more than outputs came out"
+            self._accuse(self._differs("published object", left[0], pair, detail))
+        else:
+            self.notes.random.add(f"published object: {places[0]}")
 
     def _wanted(self, pair: Pair, recorded: Transcript, on_first: bool) -> list[Side]:
         """The data sets that a run recorded on one side is replayed on, and what differs in their rows."""
@@ -476,6 +498,12 @@ def _items(sides: list[Transcript]) -> dict[tuple[str, int], Item]:
         count[name] = count.get(name, 0) + 1
     moved = changes(sides[0], sides[-1])
     return {place[id(one.entry)]: Item(one.mechanism, one.value, one.other, one.entry.scopes) for one in moved}
+
+
+def _numbers(outcome: Outcome) -> Lines:
+    """What is published, without memory layouts and sharing of objects."""
+    return tuple((place, content.replace(" view", "").replace("writeable", "")) for place, content in outcome.published
+                 if not content.startswith("the same as object") and ".base" not in place)  # fmt: skip
 
 
 def _all(outcome: Outcome) -> Lines:

@@ -23,6 +23,7 @@ from tests.audit.cheats.contents import CONTENTS, gains
 from tests.audit.cheats.drawn import DRAWN
 from tests.audit.cheats.fifth import FIFTH, UNEXAMINED
 from tests.audit.cheats.fourth import FOURTH, PASSED
+from tests.audit.cheats.sixth import BEYOND, SIXTH
 from tests.audit.cheats.third import MISSED, THIRD, UNREADABLE
 from tests.audit.cheats.zoo import SCHEMA, count, declared
 from tests.thinned import thinned
@@ -129,6 +130,17 @@ def test_what_no_run_can_show_is_not_examined(name: str) -> None:
     report = refdp.audit_trainer(FIFTH[name].train, SCHEMA, FIFTH[name].epsilon, **SHORT)
     reasons = [one.reason for one in report.coverage if one.verdict is Verdict.NOT_EXAMINED and one.decides]
     assert any(UNEXAMINED[name] in reason for reason in reasons) and report.violations == ()
+
+
+@needs_fork
+@pytest.mark.parametrize("name", [name for name in SIXTH if name != "named_memory"])
+def test_what_leaves_past_the_curator_is_a_violation_or_not_examined(name: str) -> None:
+    report = refdp.audit_trainer(SIXTH[name].train, SCHEMA, 1.0, pairs=2, steps=0, first_only=True)
+    reason = row(report, "published object").reason
+    if name in BEYOND:
+        assert report.verdict is Verdict.NOT_EXAMINED and BEYOND[name] in reason
+    else:
+        assert report.verdict is Verdict.VIOLATION
 
 
 def led(train: Any) -> list[tuple[str, str]]:
