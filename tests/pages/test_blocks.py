@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -93,6 +94,17 @@ def test_students_get_graders_and_no_solutions(tmp_path: Path) -> None:
     refused = subprocess.run(command, cwd=students, env=environment, capture_output=True, text=True, check=False)
     assert refused.returncode == 2 and "mine.py defines no function `train(records, curator)`" in refused.stderr
     assert shell.main(["--hand-out", str(students)]) == 2
+
+
+def test_the_first_result_of_an_implementer_is_about_all_vectors() -> None:
+    """The client is compiled and asked in tests/conform; here, that what the page counts are all vectors of DPBoost."""
+    page = (ROOT / "docs/conformance.md").read_text(encoding="utf-8")
+    [(passed, failed, skipped)] = re.findall(r"status 0: (\d+) passed, (\d+) failed, (\d+) skipped", page)
+    files = sorted((ROOT / "conform/dpboost").glob("*.json"))
+    vectors = sum(len(json.loads(path.read_text())["tests"]) for path in files)
+    assert (int(passed) + int(skipped), failed) == (vectors, "0")
+    flags = re.findall(r"g\+\+ (-O2 -std=c\+\+17 -ffp-contract=off)", page)
+    assert len(flags) == 2 and (ROOT / "conform/clients/boosted.cpp").exists()
 
 
 @pytest.mark.parametrize("command", ["audit", "train"])
