@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 EXTRAS := test,proofs,oracles,plots,data,notebooks,dask,docs
 
-.PHONY: lab flower engines vectors prove prove-kept prove-slack audits coq coq-mutants demo docs labs test quick check format verify ledger statistics bench reproduce mutants mutate enclosures clean
+.PHONY: lab flower engines vectors prove prove-kept prove-slack prove-matrix audits coq coq-mutants demo docs labs test quick check format verify ledger statistics bench reproduce mutants mutate enclosures clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -77,6 +77,10 @@ prove-kept: $(VENV)/test.stamp  ## prove the default parameters again where text
 
 prove-slack: $(VENV)/test.stamp  ## every declared bound 2% smaller, asked again; writes docs/prove-slack.md; resumable, a quarter of an hour of one core
 	$(BIN)/python -m tests.prove.slack
+
+prove-matrix: $(VENV)/test.stamp  ## which mutants of the papers the proof and the audit name; writes docs/prove-matrix.md; resumable, a quarter of an hour of one core
+	@echo "prove-matrix: a quarter of an hour of one core for all mutants, by estimate; kept lines are not asked again."
+	$(BIN)/python -m tests.prove.matrix
 
 OLDEST := numpy==1.26.0 scipy==1.11.1 scikit-learn==1.6.0 rich==13.0.0 typer==0.12.0
 $(VENV)/oldest.stamp: pyproject.toml | $(BIN)/python

@@ -17,7 +17,9 @@ from refdp.data.candidates import Candidates
 from refdp.privacy.curator import Curator
 from refdp.prove import symbols
 from refdp.prove.loops import Carried, Loops, Number, Numbers, alike, settled
-from refdp.prove.symbols import Known, Private, Symbol, Table, Unmodelled, privates, public, sides_of
+from refdp.prove.symbols import Known, Private, Symbol, privates, public
+from refdp.prove.tables import Axis, Table, sides_of
+from refdp.prove.terms import Unmodelled
 from refdp.prove.unknown import Unknown
 
 
@@ -45,9 +47,13 @@ class _Numpy:
 
 
 def array(make: Any, value: Any, *given: Any, **named: Any) -> Any:
-    """An array, or a symbol as it is."""
-    if isinstance(value, symbols.Each) and (given or named):
-        return value.astype()
+    """An array, or a symbol as it is. Errors: Unmodelled for private values as another kind of numbers."""
+    if isinstance(value, Symbol | list | tuple) and any(True for _ in privates(value)):
+        kinds = [*given, *(one for key, one in named.items() if key != "copy")]
+        if isinstance(value, symbols.Each) and len(kinds) == 1:
+            return value.astype(kinds[0])
+        if any(kind not in symbols.WIDE for kind in kinds):
+            raise Unmodelled("private values as an array of another kind of numbers")
     if isinstance(value, Symbol):
         return value
     if isinstance(value, list | tuple) and any(isinstance(one, Symbol) for one in value):
@@ -62,7 +68,7 @@ def stacked(tables: list[Table]) -> Table:
     """Tables of the same axes as the entries of a new first axis. Errors: Unmodelled for parts of different records."""
     if len({table.axes for table in tables}) > 1:
         raise Unmodelled("private sums of different parts of the records, in one array")
-    each = symbols.Axis("each", len(tables))
+    each = Axis("each", len(tables))
     return Table((each, *tables[0].axes), lambda index, world: tables[index[0]].cell(index[1:], world))
 
 

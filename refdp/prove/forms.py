@@ -74,9 +74,17 @@ def hides(text: str) -> bool:
             return True
         if isinstance(one, ast.Name) and one.id in HIDING:
             return True
-        if isinstance(one, ast.FunctionDef | ast.Lambda) and (_changes_others(one) or _generates(one)):
+        if isinstance(one, ast.FunctionDef | ast.Lambda) and (_changes_others(one) or _generates(one) or _caches(one)):
             return True
     return False
+
+
+def _caches(function: ast.FunctionDef | ast.Lambda) -> bool:
+    """Whether a function gives every caller the same object to change: a cached list or dictionary."""
+    marks = function.decorator_list if isinstance(function, ast.FunctionDef) else []
+    kept = any(isinstance(one, ast.Name) and "cache" in one.id for mark in marks for one in ast.walk(mark))
+    given = [one.value for one in ast.walk(function) if isinstance(one, ast.Return)]
+    return kept and not all(isinstance(one, ast.Call | ast.Tuple | ast.Attribute | ast.Constant) for one in given)
 
 
 def _generates(function: ast.FunctionDef | ast.Lambda) -> bool:
@@ -101,6 +109,8 @@ def _changes_others(function: ast.FunctionDef | ast.Lambda) -> bool:
             base = one.func.value
             if not (isinstance(base, ast.Name) and base.id in own | parameters):
                 return True
+        if isinstance(one, ast.keyword) and one.arg == "out":
+            return True
     return False
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import inspect
+import sys
 import textwrap
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from enum import Enum
@@ -14,7 +16,9 @@ from typing import Any
 import numpy as np
 
 from refdp.data.memory import Memory
-from refdp.prove.symbols import Known, Leak, Private, Unmodelled, inside
+from refdp.prove.reach import inside
+from refdp.prove.symbols import Known, Private
+from refdp.prove.terms import Leak, Unmodelled
 
 CALL = "return train_on(params, records.schema, Memory(records), curator)"
 PLAIN = (Known, str, bytes, bool, int, float, complex, np.generic, Enum, range, type(None), type)
@@ -57,6 +61,52 @@ def kept_beside(module: Any, params: Any, schema: Any) -> Iterator[Private]:
         ):
             seen.add(id(value))
             waiting += inside(value)
+
+
+CONTAINERS = (dict, list, set, bytearray, deque, np.ndarray)
+State = dict[int, tuple[Any, Any]]
+
+
+def state(params: Any, schema: Any) -> State:
+    """What outlives a run and can change: every container that refdp's modules reach, with what is in it."""
+    found: State = {}
+    seen: set[int] = set()
+    waiting: list[Any] = [params, schema, *(vars(one) for name, one in list(sys.modules.items()) if _is_read(name))]
+    while waiting:
+        value = waiting.pop()
+        if id(value) in seen or isinstance(value, ModuleType | str | bytes | int | float | np.generic | Known):
+            continue
+        seen.add(id(value))
+        if isinstance(value, CONTAINERS):
+            found[id(value)] = value, _content(value)
+        waiting += _within(value)
+    return found
+
+
+def changed(before: State, params: Any, schema: Any) -> bool:
+    """Whether a container that outlives the run has other entries than it had."""
+    after = state(params, schema)
+    return any(number in before and before[number][1] != content for number, (_, content) in after.items())
+
+
+def _is_read(name: str) -> bool:
+    return name.startswith("refdp.") and not name.startswith("refdp.prove")
+
+
+def _content(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return value.tobytes() if value.dtype != object else tuple(map(id, value.ravel()))
+    if isinstance(value, dict):
+        return frozenset((id(key), id(one)) for key, one in value.items())
+    return bytes(value) if isinstance(value, bytearray) else frozenset(enumerate(map(id, value)))
+
+
+def _within(value: Any) -> list[Any]:
+    if isinstance(value, CONTAINERS):
+        return inside(value) if not isinstance(value, deque | bytearray) else list(value)
+    if isinstance(value, Enum) or (isinstance(value, type) and not value.__module__.startswith("refdp.")):
+        return []
+    return inside(value)
 
 
 def calls_train_on(module: Any) -> bool:

@@ -26,10 +26,26 @@ KINDS = {"Interval", "Classes", "Numeric", "Categorical", "Laplace", "DiscreteLa
 ASKING = {"type", "hasattr", "id", "repr", "vars", "dir", "callable", "issubclass", "globals", "locals", "exec", "eval",
           "open", "__import__", "breakpoint", "input", "memoryview", "hash", "suppress", "ExitStack", "singledispatch",
           "singledispatchmethod"}  # fmt: skip
-NUMPY = {"isscalar", "iterable", "vectorize", "frompyfunc", "lib", "testing", "typename", "isrealobj", "iscomplexobj",
-         "save", "savetxt", "savez", "memmap", "fromfile"}  # fmt: skip
-"""Functions of numpy that ask for the class of what they are given, or write it."""
-OTHERS = NUMPY | {"suppress", "ExitStack", "singledispatch", "singledispatchmethod"}
+OTHERS = {"suppress", "ExitStack", "singledispatch", "singledispatchmethod", "cache_info", "cache_clear",
+          "cache_parameters", "getcontext", "setcontext", "flags", "traps", "np", "random"}  # fmt: skip
+"""What handles errors, chooses by class, or keeps a state that a text could read: counts of a cache, a context."""
+PURE = {
+    "abs", "absolute", "add", "all", "any", "apply_along_axis", "arange", "argmax", "argmin", "argsort", "array",
+    "asarray", "bitwise_and", "bitwise_or", "bool_", "broadcast_to", "ceil", "clip", "column_stack", "concatenate",
+    "copysign", "cos", "count_nonzero", "cumprod", "cumsum", "diff", "digitize", "divide", "dot", "dtype", "e",
+    "einsum", "empty", "empty_like", "equal", "errstate", "exp", "expand_dims", "expm1", "eye", "finfo", "flatnonzero",
+    "flip", "float32", "float64", "floating", "floor", "full", "full_like", "greater", "greater_equal", "hypot", "inf",
+    "int32", "int64", "integer", "intp", "isclose", "isfinite", "isin", "isinf", "isnan", "less", "less_equal",
+    "linspace", "log", "log1p", "log2", "logical_and", "logical_not", "logical_or", "logspace", "lexsort", "matmul",
+    "max", "maximum", "mean", "median", "min", "minimum", "multiply", "nan", "ndarray", "ndim", "negative", "newaxis",
+    "nonzero", "not_equal", "number", "ones", "ones_like", "outer", "pi", "power", "prod", "quantile", "ravel",
+    "repeat", "reshape", "rint", "round", "searchsorted", "shape", "sign", "sin", "size", "sort", "split", "sqrt",
+    "square", "squeeze", "stack", "std", "subtract", "sum", "take", "take_along_axis", "tanh", "tensordot", "tile",
+    "trace", "transpose", "tril", "triu", "trunc", "uint8", "unique", "unravel_index", "vstack", "where", "zeros",
+    "zeros_like",
+}  # fmt: skip
+"""What a text may use of numpy: functions of their arguments alone, that ask for no class and write nothing. Others,
+such as numpy's random numbers, its clock and its settings, can answer otherwise in training than in the reading."""
 MODULES = {"__future__", "math", "collections", "contextlib", "dataclasses", "decimal", "enum", "fractions",
            "functools", "typing", "numpy", "refdp"}  # fmt: skip
 
@@ -56,11 +72,14 @@ def _peeks(text: str) -> tuple[tuple[int, str], ...]:
 
 
 def _found(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    named = {id(one.value) for one in ast.walk(tree) if isinstance(one, ast.Attribute)}
     for one in ast.walk(tree):
-        if isinstance(one, ast.Name) and one.id in ASKING:
+        if isinstance(one, ast.Name) and (one.id in ASKING or (one.id == "np" and id(one) not in named)):
             yield one.lineno, f"{one.id} tells who answers"
         elif isinstance(one, ast.Attribute) and (one.attr.startswith("__") or one.attr in OTHERS):
             yield one.lineno, f"{one.attr} tells who answers"
+        elif isinstance(one, ast.Attribute) and _is_numpy(one.value) and one.attr not in PURE:
+            yield one.lineno, f"numpy's {one.attr} is no function of its arguments alone that is known here"
         elif isinstance(one, ast.Try | ast.TryStar):
             yield one.lineno, "an error that is handled tells who answers"
         elif isinstance(one, ast.FunctionDef) and one.name.startswith("__") and one.name != "__post_init__":
@@ -72,6 +91,10 @@ def _found(tree: ast.Module) -> Iterator[tuple[int, str]]:
             for name in modules:
                 if name.partition(".")[0] not in MODULES or name.startswith("refdp.prove"):
                     yield one.lineno, f"{name} can tell who answers"
+                elif name.startswith("numpy") and name != "numpy.typing" and not _as_np(one):
+                    yield one.lineno, f"{name} under another name than np"
+            if any(each.name in OTHERS for each in one.names):
+                yield one.lineno, "an import of what tells who answers"
         elif isinstance(one, ast.Call) and isinstance(one.func, ast.Name) and one.func.id == "getattr":
             if len(one.args) != 2 or not (isinstance(one.args[0], ast.Name) and one.args[0].id == "self"):
                 yield one.lineno, "getattr of anything but a parameter of self tells who answers"
@@ -79,6 +102,14 @@ def _found(tree: ast.Module) -> Iterator[tuple[int, str]]:
             asked = {each.id for each in ast.walk(one.args[1]) if isinstance(each, ast.Name)} if one.args[1:] else set()
             for name in sorted(asked - KINDS):
                 yield one.lineno, f"isinstance of {name} can tell who answers"
+
+
+def _is_numpy(value: ast.expr) -> bool:
+    return isinstance(value, ast.Name) and value.id == "np"
+
+
+def _as_np(one: ast.Import | ast.ImportFrom) -> bool:
+    return isinstance(one, ast.Import) and [(each.name, each.asname) for each in one.names] == [("numpy", "np")]
 
 
 def guarded(own: Any, name: str, allowed: set[str], problem: type[Exception]) -> Any:

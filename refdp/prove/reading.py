@@ -31,13 +31,16 @@ from refdp.privacy.events import Event, Plan, Relation, expand, releases
 from refdp.prove.asking import Solvers
 from refdp.prove.exchange import reading
 from refdp.prove.forms import hides
-from refdp.prove.keeping import calls_train_on, kept_beside, plainly
+from refdp.prove.keeping import calls_train_on, changed, kept_beside, plainly, state
 from refdp.prove.loops import Carried, Loops, Number
 from refdp.prove.peeking import CURATOR, guarded, is_text, peeks
 from refdp.prove.planned import Key, differences, key_of, planned
+from refdp.prove.reach import Host
 from refdp.prove.releases import Unproved, check
 from refdp.prove.spending import spending
-from refdp.prove.symbols import Host, Known, Leak, Private, Table, Unmodelled, privates, public
+from refdp.prove.symbols import Known, Private, privates, public
+from refdp.prove.tables import Table
+from refdp.prove.terms import Leak, Unmodelled
 from refdp.prove.unknown import Unknown
 
 ROUNDING = 1e-9
@@ -291,12 +294,15 @@ def _read(
     event = None
     Leak.raised.clear()
     Unmodelled.raised.clear()
+    before = state(params, schema)
     try:
         with reading(module, loops, host):
             model = module.train_on(params, schema, host, curator)
             plainly(model)
         for one in kept_beside(module, params, schema):
             raise Leak(f"{one.what} is kept beside the model")
+        if changed(before, params, schema):
+            raise Unmodelled("a container that outlives the run is changed: later rounds or runs could ask for it")
         event = planned(module.train_on, params, schema)
     except Enough:
         pass

@@ -25,7 +25,9 @@ from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponentia
 from refdp.privacy.curator import Request
 from refdp.privacy.events import Relation, Sensitivity
 from refdp.prove.asking import Reply, divisors, name_of, number, unknowns
-from refdp.prove.symbols import Leak, Sum, Table, Unmodelled, World, summands
+from refdp.prove.magnitudes import too_far
+from refdp.prove.tables import Sum, Table, World, summands
+from refdp.prove.terms import Leak, Unmodelled
 from refdp.prove.unknown import Unknown
 
 NORMS = {Laplace: (1,), DiscreteLaplace: (1,), Gaussian: (2, "whitened"), DiscreteGaussian: (2, "whitened"),
@@ -181,6 +183,8 @@ def _changes(host: Unknown, value: Table, world: World) -> Iterator[Changed]:
     indices = list(_indices(value, sorted({"r0", *world.seats.values()})))
     found = [value.cell(index, world) for index in indices]
     pairs = [world.pair(one) if isinstance(one, Sum) else one for one in found]
+    if why := too_far([term for pair in pairs for term in pair]):
+        raise Unmodelled(why)
     for used, changes in _assigned(host, [after - before for before, after in pairs]):
         yield Changed(used, tuple(zip(indices, changes, map(summands, found), strict=True)))
 

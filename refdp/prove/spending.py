@@ -14,7 +14,7 @@ from refdp.data.records import Floats
 from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
 from refdp.privacy.events import Event, Plan, Release, Repeat, Sequential, Subsample, releases
 from refdp.prove.planned import Key, keys
-from refdp.prove.symbols import Unmodelled
+from refdp.prove.terms import Unmodelled
 from refdp.prove.unknown import Unknown
 
 

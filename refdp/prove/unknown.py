@@ -46,26 +46,15 @@ from refdp.data.population import (
 )
 from refdp.data.records import Interval, Schema
 from refdp.privacy.events import Relation
+from refdp.prove.arithmetic import combined
 from refdp.prove.asking import Solvers, name_of, number, real, truth, unknowns
 from refdp.prove.loops import Loops
+from refdp.prove.magnitudes import too_far
 from refdp.prove.peeking import POPULATION, guarded
-from refdp.prove.symbols import (
-    ALL,
-    Axis,
-    Binned,
-    Each,
-    Host,
-    Known,
-    Leak,
-    Private,
-    Sum,
-    Table,
-    Unmodelled,
-    combined,
-    operated,
-    privates,
-    public,
-)
+from refdp.prove.reach import Host
+from refdp.prove.symbols import Each, Known, Private, privates, public
+from refdp.prove.tables import ALL, Axis, Binned, Sum, Table
+from refdp.prove.terms import Leak, Unmodelled, operated
 
 for _function in (numbers.exp, numbers.log, numbers.sqrt):
     _function.register(Each, lambda value, name=_function.name: combined(name, (value,)))
@@ -239,7 +228,10 @@ class Unknown(Host):
             terms.append(one.term if isinstance(one, Each) else number(one) if plain is None else plain)
         if name in ("exp", "rint", "trunc"):
             return Each(self._described(name, terms[0]), self)
-        return Each(operated(name, terms), self)
+        found = operated(name, terms)
+        if why := too_far([found]):
+            raise Unmodelled(why)
+        return Each(found, self)
 
     def _released(self, value: Known) -> Any:
         """Any public number, which may be another one wherever it is used; it is not known to differ from 0."""

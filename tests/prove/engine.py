@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from refdp.prove import loops, reading, releases, symbols
+from refdp.prove import loops, reading, releases, symbols, tables, terms
 from refdp.prove.loops import Loop
 from tests.mutants.harness import Mutant, edit
 from tests.prove.attacks import ATTACKS, SMALL, paper_of
 from tests.prove.further import FURTHER
+from tests.prove.hostile import HOSTILE, SIBLINGS
 from tests.prove.mutants import NEW
 from tests.prove.test_loops import LATE
 from tests.prove.test_loops import ONE as LONG
@@ -48,6 +49,18 @@ def _late(name: str) -> tuple[str, Mutant, dict[str, Any]]:
     return paper, Mutant(what, {path: replacement}, "", settings), {**LONG[paper], "noise": "floating"}
 
 
+def _hostile(name: str) -> tuple[str, Mutant, dict[str, Any]]:
+    mutant = next(one for one in (*HOSTILE, *SIBLINGS) if one.name == name)
+    return paper_of(mutant), mutant, SMALL[paper_of(mutant)]
+
+
+class _Everything:
+    """A collection of everything."""
+
+    def __contains__(self, _: Any) -> bool:
+        return True
+
+
 class _Ignored:
     """A list that keeps nothing, such as of what was raised."""
 
@@ -81,7 +94,7 @@ OUTSIDE = Mutant(
 ENGINE: tuple[Engine, ...] = (
     Engine("no obligation has to be refuted", ((releases, "_must", _nothing),),
            *_of("dpboost", "leaves are released before clipping, and clipped then")),
-    Engine("both neighbours are the same", ((symbols.World, "pair", _same_world),),
+    Engine("both neighbours are the same", ((tables.World, "pair", _same_world),),
            *_of("dpboost", "leaves are released before clipping, and clipped then")),
     Engine("no release is checked", ((reading, "check", _nothing),), *_of("fedgbdt", "statistics twice their bound")),
     Engine("divisors may be 0", ((releases, "divisors", lambda _: []),), "dpboost", INVERSE, SMALL["dpboost"]),
@@ -105,8 +118,16 @@ ENGINE: tuple[Engine, ...] = (
     Engine("texts may ask who answers", ((reading, "peeks", lambda _: []),),
            *_attack("an attribute that only arrays have")),
     Engine("handled errors are forgotten",
-           ((symbols.Unmodelled, "raised", _Ignored()), (reading, "peeks", lambda _: [])),
+           ((terms.Unmodelled, "raised", _Ignored()), (reading, "peeks", lambda _: [])),
            *_attack("errors are suppressed")),
+    Engine("containers that outlive the run may change", ((reading, "changed", lambda *_: False),),
+           *_hostile("louder from the seventeenth call, counted in a dictionary by another name")),
+    Engine("float64 has any digits and sizes",
+           ((releases, "too_far", lambda _: ""),), *_hostile("digits lost beside a large number")),
+    Engine("statistics may be of any kind of numbers", ((symbols, "WIDE", _Everything()),),
+           *_hostile("statistics as small numbers without a sign")),
+    Engine("texts may use numpy's own random numbers", ((reading, "peeks", lambda _: []),),
+           *_hostile("one run in a hundred is louder, by numpy's own random numbers")),
     Engine("all states of rounds are equal",
            ((Loop, "_state", lambda *_: None), (loops, "abstract", lambda _: None)),
            *_late("a count of rounds beside the loop")),

@@ -25,7 +25,7 @@ from refdp.ledger.fingerprint import fingerprint
 from refdp.prove import reading
 from refdp.prove.asking import Solvers
 from refdp.prove.releases import Unproved, check
-from refdp.prove.symbols import Table
+from refdp.prove.tables import Table
 from refdp.prove.unknown import Unknown
 from tests.mutants.matrix import FEATURES, TARGETS
 from tests.prove.page import hasty

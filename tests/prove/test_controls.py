@@ -15,7 +15,7 @@ from refdp.prove import asking, reading
 from refdp.prove.asking import Solvers
 from refdp.prove.peeking import peeks
 from refdp.prove.releases import Unproved, check
-from refdp.prove.symbols import Leak
+from refdp.prove.terms import Leak
 from refdp.prove.unknown import Unknown
 from tests.mutants.harness import applied
 from tests.prove.further import OTHERS

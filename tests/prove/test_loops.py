@@ -11,8 +11,10 @@ pytest.importorskip("z3", reason="the extra proofs is not installed")
 pytest.importorskip("cvc5", reason="the extra proofs is not installed")
 
 from refdp.prove.asking import Solvers
-from refdp.prove.forms import form_of, hides
+from refdp.prove.forms import Form, form_of, hides
+from refdp.prove.loops import Carried, Loop, Loops
 from refdp.prove.reading import Proof
+from refdp.prove.unknown import Unknown
 from tests.mutants.harness import Replacement, applied, edit
 from tests.prove.page import read
 
@@ -177,6 +179,31 @@ def test_a_later_round_that_differs_is_not_proved(
     found = mutated(solvers, path.partition(":")[0].rpartition(".")[2], {path: replacement}, **settings)
     assert found.verdict == "NOT PROVED", what
     assert all(one.reason for one in found.failures)
+
+
+def test_a_loop_whose_rounds_leave_another_state_is_read_round_by_round(
+    solvers: Solvers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = {**ONE["fedgbdt"], "trees": 4}
+    assert any("by induction" in sentence for sentence in read("fedgbdt", given, solvers).covers)
+    monkeypatch.setattr(Unknown, "left", lambda _: object())
+    found = read("fedgbdt", given, solvers)
+    assert not any("by induction" in sentence for sentence in found.covers)
+    assert found.releases == given["trees"]
+
+
+def test_a_private_sum_of_another_round_is_not_used() -> None:
+    loops = Loops()
+    open_loop = Loop(loops, "a line", range(9), Form(frozenset(), frozenset()), None)
+    loops.active.append(open_loop)
+    born = loops.now()
+    loops.alive(born)
+    open_loop.reading += 1
+    with pytest.raises(Carried, match="another round"):
+        loops.alive(born)
+    loops.active.clear()
+    with pytest.raises(Carried, match="another round"):
+        loops.alive(born)
 
 
 def test_texts_with_a_state_beside_local_names_are_read_round_by_round() -> None:

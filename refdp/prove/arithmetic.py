@@ -1,0 +1,201 @@
+"""numpy's functions of what stands for numbers in the prove reading."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import z3
+
+from refdp.prove.asking import number, real
+from refdp.prove.magnitudes import moderate
+from refdp.prove.symbols import Each, Known, privates, public, sized, varies
+from refdp.prove.tables import ALL, Axis, Combined, Sum, Table, summands
+from refdp.prove.terms import Leak, Unmodelled, operated
+
+PLAIN = {"clip": 3, "where": 3, "rint": 1, "trunc": 1, "ravel": 1, "reshape": 2, "concatenate": 1, "split": 2,
+         "shape": 1, "ndim": 1, "size": 1}  # fmt: skip
+"""How many arguments a function of private sums has."""
+
+
+def combined(name: str, arguments: Sequence[Any], ufunc: Any = None) -> Any:
+    """A function of numbers, entry by entry. Errors: Leak if a record's value follows from others."""
+    if any(isinstance(one, Table) for one in arguments):
+        if any(isinstance(one, Each) for one in arguments):
+            raise Leak("a value of each record that depends on a sum over other records")
+        return _tables(name, arguments)
+    each = next((one for one in arguments if isinstance(one, Each)), None)
+    if each is not None:
+        return each.reader.operated(name, arguments)
+    with np.errstate(all="ignore"):
+        return Known((ufunc or getattr(np, name))(*public(tuple(arguments))), varies(tuple(arguments)))
+
+
+def _tables(name: str, arguments: Sequence[Any]) -> Table:
+    shapes = [one.shape if isinstance(one, Table) else np.shape(getattr(one, "example", one)) for one in arguments]
+    tables = [one for one in arguments if isinstance(one, Table)]
+    if any(one.shape != tuple(axis.size for axis in one.axes) for one in tables):
+        raise Unmodelled("arithmetic on reshaped private sums")
+    shape = np.broadcast_shapes(*shapes)
+    axes = [_axis(tables, place - len(shape), size) for place, size in enumerate(shape)]
+    constants: dict[Any, Any] = {}
+
+    def constant(place: int, index: tuple[Any, ...]) -> Any:
+        value, own = arguments[place], index[len(shape) - len(shapes[place]) :]
+        if not isinstance(value, Known):
+            if not np.ndim(value):
+                return number(value) if not isinstance(value, bool | np.bool_) else z3.BoolVal(bool(value))
+            own = tuple(0 if size == 1 else i for i, size in zip(own, shapes[place], strict=True))
+            if all(isinstance(i, int) for i in own):
+                return number(np.asarray(value)[own])
+            if moderate(value):
+                return constants.setdefault((place, own), real())  # any public number
+        raise Unmodelled("a formula of private sums and released or large numbers: float64 could be far from it")
+
+    def cell(index: tuple[Any, ...], world: Any) -> Any:
+        found: list[Any] = []
+        for place, value in enumerate(arguments):
+            if not isinstance(value, Table):
+                found.append((constant(place, index),) * 2)
+                continue
+            own = index[len(shape) - value.ndim :]
+            found.append(value.cell(tuple(_own(axis, i) for axis, i in zip(value.axes, own, strict=True)), world))
+        whole = _joined(name, found)
+        if whole is not None:
+            return whole
+        pairs = [world.pair(one) if isinstance(one, Sum) else one for one in found]
+        both = Combined(operated(name, [pair[side] for pair in pairs]) for side in (0, 1))
+        plain = name in ("add", "subtract", "negative") and all(summands(one) for one in found)
+        both.sums = tuple(own for one in found for own in summands(one)) if plain else ()
+        return both
+
+    return Table(axes, cell)
+
+
+def _own(axis: Axis, index: Any) -> Any:
+    """The entry of a table's own axis that an entry of the result comes from."""
+    if axis.kind == "each" and axis.size == 1:
+        return 0
+    return index
+
+
+def _axis(tables: Sequence[Table], place: int, size: int) -> Axis:
+    found = [table.axes[place] for table in tables if -place <= table.ndim]
+    kinds = {axis for axis in found if not (axis.kind == "each" and axis.size == 1)}
+    if not kinds:
+        return Axis("each", size)
+    sided = {axis.of[2] for axis in kinds if axis.kind == "option" and axis.of[0] == "sides"}
+    kinds = {axis for axis in kinds if not (axis.kind == "option" and axis.of[0] == "missing" and axis.of[1] in sided)}
+    if len(kinds) > 1 or (kind := next(iter(kinds))).size != size:
+        raise Unmodelled("private sums of different parts of the records, entry by entry")
+    return kind
+
+
+def _joined(name: str, found: Sequence[Any]) -> Sum | None:
+    """A sum over two sets without a common record, or over one without a part of it."""
+    if name not in ("add", "subtract") or not all(isinstance(one, Sum) for one in found):
+        return None
+    a, b = found
+    same = (a.state, a.name, a.scopes, a.seats, a.units) == (b.state, b.name, b.scopes, b.seats, b.units)
+    option = a.option if a.option is not None else b.option
+    if not same or (a.option is not None and b.option is not None and a.option != b.option):
+        return None
+    if name == "add" and not a.sides & b.sides:
+        sides = a.sides | b.sides
+    elif name == "subtract" and b.sides < a.sides:
+        sides = a.sides - b.sides
+    else:
+        return None
+    return Sum(a.state, a.name, a.scopes, a.seats, sides, None if sides == ALL else option, a.units)
+
+
+def reduced(name: str, value: Any, axis: Any = None, keepdims: bool = False, **_: Any) -> Any:
+    """A reduction of public values; of private ones the total over the bins of a feature.
+
+    Errors: Leak over records, Unmodelled for other functions.
+    """
+    if isinstance(value, Known):
+        return Known(getattr(np, name).reduce(value.example, axis=axis, keepdims=keepdims), value._varying)
+    if not isinstance(value, Table):
+        raise Leak(f"{name} over all records")
+    last = value.axes[-1]
+    if name != "add" or axis not in (-1, value.ndim - 1) or last.of[:1] != ("bins",) or last.kind != "part":
+        raise Unmodelled(f"numpy's {name} over private sums")
+
+    def cell(index: tuple[Any, ...], world: Any) -> Any:
+        return value.cell((*(index[:-1] if keepdims else index), "whole"), world)
+
+    return Table((*value.axes[:-1], *([Axis("each", 1)] if keepdims else [])), cell)
+
+
+def called(function: Any, arguments: Any, options: Any) -> Any:
+    """A function of arrays. Errors: Leak over records, Unmodelled for private sums."""
+    name = function.__name__
+    if not any(True for _ in privates((arguments, options))):
+        with np.errstate(all="ignore"):
+            made = function(*public(arguments), **public(options))
+        return Known(made, varies((arguments, options)) or sized(name, arguments, options))
+    if name in ("concatenate", "split") and len(arguments) == 2 + (name == "split"):
+        arguments, options = arguments[:-1], {**options, "axis": arguments[-1]}
+    if len(arguments) != PLAIN.get(name, len(arguments)) or {*options} - (
+        {"axis"} if name in ("concatenate", "split") else set()
+    ):
+        raise Unmodelled(f"numpy's {name} of private sums with further arguments")
+    if name == "clip":
+        return combined("maximum", (combined("minimum", (arguments[0], arguments[2])), arguments[1]))
+    if name == "where":
+        return combined("where", arguments)
+    if name == "trunc" or name == "rint":
+        return combined(name, arguments)
+    if name in ("ravel", "reshape") and isinstance(arguments[0], Table):
+        shape = np.reshape(np.empty(arguments[0].shape, np.int8), *arguments[1:] or (-1,)).shape
+        return Table(arguments[0].axes, arguments[0].cell, shape)
+    if name == "concatenate" and all(isinstance(one, Table) for one in arguments[0]):
+        return _side_by_side(list(arguments[0]), options.get("axis", 0))
+    if name == "split" and isinstance(arguments[0], Table):
+        return _cut(arguments[0], list(arguments[1]), options.get("axis", 0))
+    if name in ("shape", "ndim", "size") and isinstance(arguments[0], Table):
+        return getattr(arguments[0], name)
+    if any(isinstance(one, Each) for one in privates((arguments, options))):
+        raise Leak(f"numpy's {name} over records")
+    raise Unmodelled(f"numpy's {name} of private sums")
+
+
+def _cut(table: Table, cuts: list[int], axis: int) -> list[Table]:
+    """A table of the bins of several features, feature by feature."""
+    size = table.shape[axis]
+    edges = [0, *(int(one) for one in cuts), size]
+    before = [slice(None)] * (axis % table.ndim)
+    return [table[(*before, slice(low, high))] for low, high in itertools.pairwise(edges)]
+
+
+def _side_by_side(tables: list[Table], axis: int) -> Table:
+    """Options in several ways, or the parts of several features."""
+    if len(tables) == 1:
+        return tables[0]
+    axis %= tables[0].ndim
+    joined = [table.axes[axis] for table in tables]
+    others = {table.axes[:axis] + table.axes[axis + 1 :] for table in tables}
+    if len(others) > 1 or (joined[0].kind == "each" and len({one.size for one in joined}) > 1):
+        raise Unmodelled("private sums of different parts of the records, side by side")
+    size = sum(one.size for one in joined)
+    if all(one.kind == "option" and one.ways == 1 for one in joined):
+        new = Axis("option", size, len(tables))
+
+        def cell(index: tuple[Any, ...], world: Any) -> Any:
+            way, tag = index[axis]
+            return tables[way].cell((*index[:axis], (0, tag), *index[axis + 1 :]), world)
+
+    elif all(one.kind in ("part", "each") for one in joined) and tables[0].ndim == 1:
+
+        def pieces(index: tuple[Any, ...], world: Any) -> Any:
+            return tables[index[0]].cell(index[1:], world)
+
+        if len({one.kind for one in joined}) > 1:
+            raise Unmodelled("private sums of different kinds, side by side")
+        return Table((Axis("each", len(tables)), joined[0]), pieces, (size,))
+    else:
+        raise Unmodelled("private sums side by side")
+    return Table((*tables[0].axes[:axis], new, *tables[0].axes[axis + 1 :]), cell)

@@ -1,0 +1,42 @@
+"""What a value keeps, as far as Python shows it."""
+
+from __future__ import annotations
+
+from functools import partial
+from types import FunctionType, MethodType
+from typing import Any
+
+import numpy as np
+
+
+class Host:
+    """What answers for the records, or releases: nothing that holds it is a function of released values alone."""
+
+
+def inside(value: Any) -> list[Any]:
+    """What a container, a function or an object of refdp keeps."""
+    if isinstance(value, dict):
+        return [*value.keys(), *value.values()]
+    if isinstance(value, list | tuple | set | frozenset):
+        return list(value)
+    if isinstance(value, np.ndarray):
+        return list(value.ravel()) if value.dtype == object else []
+    if isinstance(value, partial):
+        return [value.func, *value.args, *value.keywords.values()]
+    if isinstance(value, MethodType):
+        return [value.__self__, value.__func__]
+    value = getattr(value, "__func__", value)
+    if isinstance(value, FunctionType):
+        kept = [cell.cell_contents for cell in value.__closure__ or () if _filled(cell)]
+        return [*vars(value).values(), value.__defaults__, value.__kwdefaults__, *kept]
+    own = value.__module__ if isinstance(value, type) else type(value).__module__
+    engine = own.startswith("refdp.prove.")
+    return list(vars(value).values()) if own.startswith("refdp.") and not engine and hasattr(value, "__dict__") else []
+
+
+def _filled(cell: Any) -> bool:
+    try:
+        cell.cell_contents  # noqa: B018
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,216 @@
+"""Private sums: tables of them, what their axes say of the records, and their values on two neighbours.
+
+A cell of a `Table` is a pair of terms, its value on two neighbours, or a `Sum` of which a `World` knows them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from refdp.prove.symbols import Private, arithmetic, public
+from refdp.prove.terms import Unmodelled
+
+
+@dataclass(frozen=True)
+class Axis:
+    """An axis of a table.
+
+    each: a few entries of their own. part: every record is in one entry at most, e.g. a node. option: any of many, e.g.
+    candidates, in several `ways`. bins: those of several features side by side, in one of each of which a record is.
+    """
+
+    kind: Literal["each", "part", "option", "bins"]
+    size: int
+    ways: int = 1
+    of: Any = None
+
+
+@dataclass(frozen=True, eq=False)
+class Binned:
+    """The bins of these features, side by side."""
+
+    candidates: Any
+    features: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Sum:
+    """A sum over the records of a set: those of `seats`, on the `sides` of option `option` (a, m or r: left, missing,
+    right). state: which statistics at which scores; scopes: the secret selections it is restricted to. units: whether
+    it is in units of the grid, and no release and no formula may take it for a sum in its own."""
+
+    state: int
+    name: str
+    scopes: tuple[tuple[int, int], ...]
+    seats: tuple[tuple[Any, str], ...]
+    sides: frozenset[str]
+    option: str | None
+    units: bool = False
+
+
+class Combined(tuple[Any, Any]):
+    """A sum or difference of sums on both neighbours. sums: those that it is made of."""
+
+    sums: tuple[Sum, ...]
+
+
+def summands(cell: Any) -> tuple[Sum, ...]:
+    """The sums whose sum or difference a cell is; none where it is anything else."""
+    return (cell,) if isinstance(cell, Sum) else getattr(cell, "sums", ())
+
+
+ALL = frozenset("amr")
+Cell = Callable[[tuple[Any, ...], Any], Any]
+"""From an index (an int, a seat, or a way and an option) and a world to a pair of terms or a `Sum`."""
+
+
+class Table(Private):
+    """Private sums and what is computed from them."""
+
+    what = "a private sum"
+
+    def __init__(self, axes: Sequence[Axis], cell: Cell, shape: tuple[int, ...] | None = None) -> None:
+        self.axes, self.cell = tuple(axes), cell
+        self.shape = tuple(axis.size for axis in self.axes) if shape is None else shape
+        self.ndim, self.size = len(self.shape), int(np.prod(self.shape))
+
+    def __len__(self) -> int:
+        return self.shape[0]  # how many nodes, bins or statistics is public
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self[place] for place in range(self.shape[0]))
+
+    @property
+    def T(self) -> Table:
+        """Axes in reverse order."""
+        return Table(self.axes[::-1], lambda index, world: self.cell(index[::-1], world))
+
+    def __getitem__(self, key: Any) -> Any:
+        keys = list(key) if isinstance(key, tuple) else [key]
+        if any(isinstance(one, Private) for one in keys):
+            self._leak("a private choice among")
+        keys = [slice(*public((one.start, one.stop, one.step))) if isinstance(one, slice) else one for one in keys]
+        if Ellipsis in [one for one in keys if one is Ellipsis]:
+            at = next(place for place, one in enumerate(keys) if one is Ellipsis)
+            rest = self.ndim - sum(one is not None for one in keys) + 1
+            keys[at : at + 1] = [slice(None)] * rest
+        keys += [slice(None)] * (self.ndim - sum(one is not None for one in keys))
+        return _picked(self, keys)
+
+    def sum(self, axis: Any = None, keepdims: bool = False) -> Any:
+        """Of all bins of a feature: the total."""
+        return arithmetic().reduced("add", self, axis=axis, keepdims=keepdims)
+
+    def take(self, indices: Any, axis: int = -1) -> Any:
+        """The bins of missing values, one for each candidate. Errors: Unmodelled for any other choice."""
+        bins, indices = self.axes[-1], public(indices)
+        if bins.kind != "bins" or axis not in (-1, self.ndim - 1):
+            raise Unmodelled("a choice among private sums")
+        edges = bins.of.candidates.offsets
+        if not np.isin(indices, edges[:-1]).all():
+            raise Unmodelled("a choice of bins other than those of missing values")
+        features = np.searchsorted(edges, indices).astype(np.int64)
+        return sides_of(self, frozenset("m"), len(indices), ("missing", features.tobytes()))
+
+
+def sides_of(table: Table, sides: frozenset[str], options: int, of: tuple[Any, ...]) -> Table:
+    """For every candidate the sum over the records on these sides, from sums in bins. of: which candidates.
+
+    Errors: Unmodelled for anything else.
+    """
+    if table.axes[-1].kind != "bins" or table.axes[-1].of.features != table.axes[-1].of.candidates.features:
+        raise Unmodelled("sides of candidates from anything but sums in all bins")
+
+    def cell(index: tuple[Any, ...], world: Any) -> Any:
+        return table.cell((*index[:-1], ("side", sides, index[-1][1])), world)
+
+    return Table((*table.axes[:-1], Axis("option", options, of=of)), cell)
+
+
+def _picked(table: Table, keys: list[Any]) -> Any:
+    axes: list[Axis] = []
+    picks: list[Any] = []  # for every axis of the table: a fixed entry, or which axis of the result, and how
+    ahead = iter(table.axes)
+    for key in keys:
+        if key is None:
+            axes.append(Axis("each", 1))
+            continue
+        axis = next(ahead)
+        if isinstance(key, slice) and key == slice(None):
+            picks.append((len(axes), None))
+            axes.append(axis)
+        elif isinstance(key, int | np.integer) and axis.kind == "each":
+            picks.append((None, int(key) % axis.size))
+        elif isinstance(key, int | np.integer) and axis.kind == "part" and axis.size == 1:
+            picks.append((None, "r0"))
+        elif isinstance(key, slice) and axis.kind == "each":
+            chosen = range(axis.size)[key]
+            picks.append((len(axes), chosen))
+            axes.append(Axis("each", len(chosen)))
+        elif isinstance(key, slice) and axis.kind == "bins":
+            feature = _feature(axis, key)
+            picks.append((len(axes), ("bins", feature)))
+            axes.append(Axis("part", len(range(axis.size)[key]), of=("bins", feature)))
+        elif isinstance(key, slice) and axis.kind == "part" and key.step in (None, 1):
+            picks.append((len(axes), None))  # the record may be in none of these: that changes less
+            axes.append(Axis("part", len(range(axis.size)[key]), of=("some", axis.of)))
+        else:
+            raise Unmodelled(f"a choice of some of {table.what}")
+
+    def cell(index: tuple[Any, ...], world: Any) -> Any:
+        own = []
+        for place, how in picks:
+            if place is None:
+                own.append(how)
+            elif isinstance(how, range):
+                own.append(how[index[place]])
+            elif how is not None:
+                own.append(("seat", how[1], index[place]))
+            else:
+                own.append(index[place])
+        return table.cell(tuple(own), world)
+
+    return Table(axes, cell)
+
+
+def _feature(axis: Axis, key: slice) -> int:
+    """The feature whose bins these are."""
+    features, chosen = axis.of.features, range(axis.size)[key]
+    edges = np.concatenate([[0], np.cumsum([axis.of.candidates.bins[f] for f in features])])
+    for feature, low, high in zip(features, edges, edges[1:]):
+        if low == chosen.start and chosen.stop == high and chosen.step == 1:
+            return int(feature)
+    raise Unmodelled("bins that are not those of one feature")
+
+
+@dataclass
+class World:
+    """Which of the records that differ are in which neighbour, where they sit, and what sums are then.
+
+    before, after: names of those records. seats: where each sits, by what is divided; "r0" unless said.
+    """
+
+    reader: Any
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+    seats: dict[tuple[Any, str], str] = field(default_factory=dict)
+    sums: dict[Sum, None] = field(default_factory=dict)
+
+    def pair(self, one: Sum) -> tuple[Any, Any]:
+        """A sum on both neighbours. Errors: Unmodelled for one in units of the grid."""
+        if one.units:
+            raise Unmodelled("sums in units of the grid in a formula or a release: `values` gives them in their own")
+        self.sums[one] = None
+        common = self.reader.common(one)
+        found = []
+        for present in (self.before, self.after):
+            total = common
+            for record in present:
+                if all(self.seats.get((part, record), "r0") == seat for part, seat in one.seats):
+                    total = total + self.reader.own(one, record)
+            found.append(total)
+        return found[0], found[1]

@@ -1,0 +1,93 @@
+"""No text of `tests.prove.hostile` is proved, and what was mended for them refuses what it is about and no more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("z3", reason="the extra proofs is not installed")
+pytest.importorskip("cvc5", reason="the extra proofs is not installed")
+
+import z3
+
+from refdp.papers.fedgbdt import WHOLE
+from refdp.prove.asking import Solvers
+from refdp.prove.keeping import changed, state
+from refdp.prove.magnitudes import too_far
+from refdp.prove.peeking import peeks
+from tests.mutants.harness import Mutant, applied
+from tests.prove.attacks import SMALL, paper_of
+from tests.prove.hostile import AT_FIRST, HOSTILE, SIBLINGS
+from tests.prove.page import read
+
+
+@pytest.fixture(scope="module")
+def solvers() -> Solvers:
+    return Solvers()
+
+
+@pytest.fixture(autouse=True)
+def whole() -> Iterator[None]:
+    """What a text keeps in a dictionary of its module is taken out again."""
+    yield
+    WHOLE.pop("calls", None)  # type: ignore[call-overload]
+
+
+def slowly(mutants: tuple[Mutant, ...]) -> list[Any]:
+    """Parameters of a test; DPBoost's take a second or two each."""
+    return [pytest.param(one, id=one.name, marks=[pytest.mark.statistics] if paper_of(one) == "dpboost" else [])
+            for one in mutants]  # fmt: skip
+
+
+@pytest.mark.parametrize("mutant", slowly((*HOSTILE, *SIBLINGS)))
+def test_a_hostile_text_is_not_proved(solvers: Solvers, mutant: Mutant) -> None:
+    assert {*AT_FIRST} < {one.name for one in HOSTILE}
+    name = paper_of(mutant)
+    with applied(mutant.patches):  # type: ignore[arg-type]
+        found = read(name, {**SMALL[name], **mutant.settings}, solvers, briefly=True)
+    assert found.verdict == "NOT PROVED"
+    assert all(one.reason for one in found.failures)
+
+
+def test_formulas_whose_float64_value_is_far_from_the_real_one_are_told() -> None:
+    x, y = z3.Reals("x y")
+    large = z3.Q(2**62, 1)
+    assert too_far([x + large - large]).startswith("a formula that adds numbers of such different sizes")
+    assert too_far([z3.Q(0, 1) * (x * large * large * large * large)]).endswith("could overflow")
+    assert too_far([x / z3.Q(1, 2**210)]).endswith("could overflow")
+    assert too_far([x * x * x * x * x * y * y * y * y]).endswith("could overflow")
+    assert too_far([(x * x / (y + 1) + z3.Q(1, 1000) * x), z3.If(x > y, x * large, y)]) == ""
+
+
+def test_a_container_that_outlives_a_run_is_looked_at() -> None:
+    before = state(None, None)
+    assert not changed(before, None, None)
+    try:
+        WHOLE["calls"] = ()  # type: ignore[index]
+        assert changed(before, None, None)
+    finally:
+        del WHOLE["calls"]  # type: ignore[arg-type]
+    assert not changed(before, None, None)
+    array = np.zeros(2)
+    before = state({"kept": [array]}, None)
+    array[1] = 1.0
+    assert not changed(before, None, None)  # it is reached no more
+    held = {"kept": [array]}
+    before = state(held, None)
+    array[1] = 2.0
+    assert changed(before, held, None)
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["np.random.random()", "np.seterr(over='raise')", "np.set_printoptions(9)", "np.datetime64('now')", "other = np",
+     "from numpy import random", "import numpy", "f.cache_info()", "losses.np.zeros(3)"],
+)  # fmt: skip
+def test_what_answers_otherwise_from_run_to_run_is_no_part_of_a_text(line: str) -> None:
+    assert peeks(f"import numpy as np\n{line}\n")
+    assert not peeks(
+        "import numpy as np\nx = np.zeros(3)\nwith np.errstate(over='ignore'):\n    y = np.clip(x, 0, 1)\n"
+    )
