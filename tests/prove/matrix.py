@@ -117,8 +117,8 @@ def page() -> str:
         f"Of {total['all']} privacy mutants of five papers {in_reach} change a text that trains, charges or plans; "
         f"{total['seen']} of those were asked of `refdp prove` and {total['refused']} are NOT PROVED, "
         + (f"{total['alive']} are alive: {'; '.join(alive)}." if alive else "none is alive.")
-        + f" {in_reach - total['seen']} were not asked. {sum(one['fresh'] for one in kept.values())} of {len(kept)} lines "
-        "are of today's texts and reading, the others of today's reading and texts before."
+        + f" {in_reach - total['seen']} were not asked. {sum(one['fresh'] for one in kept.values())} of {len(kept)} "
+        "lines are of today's texts and reading, the others of today's reading and texts before."
     )
     survive = math.inf if not total["seen"] else total["alive"] / total["seen"]
     opening = "\n".join(textwrap.wrap(f"**{opening}**", 118))

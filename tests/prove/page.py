@@ -269,8 +269,8 @@ are what stands for them.
   the functions that the reading knows; log loss with `gain = count` in the same way from a released value.
 - DP-XGBoost, log loss: not covered: the range of gains is not refuted from what the reading knows of gradient and
   Hessian.
-- Federated framework, `sensitivities = by-round`: not covered: bounds of a round rest on how far scores can be after the
-  rounds before, which the induction forgets.
+- Federated framework, `sensitivities = by-round`: not covered: bounds of a round rest on how far scores can be after
+  the rounds before, which the induction forgets.
 - Federated framework, `noise_by = record`: not covered: every record adds noise before the sum, and the reading knows
   noise that is added to a sum.
 
