@@ -97,17 +97,31 @@ def _from(event: Any, relation: Relation) -> Event:
         case "RandomizedResponseDpEvent":
             return _told("randomised response", _response(event.noise_parameter, event.num_buckets), relation)
         case "ZCDpEvent":
+            _check("rho and xi of zCDP", (event.rho, event.xi), 0 <= event.rho < math.inf and 0 <= event.xi < math.inf)
             return _told("zCDP", Concentrated(float(event.rho), float(event.xi)), relation)
         case "MixtureOfGaussiansDpEvent":
-            changes = tuple(float(c) / event.standard_deviation for c in event.sensitivities)
-            return _told(
-                "Gaussian mixture", GaussianMixture(changes, tuple(map(float, event.sampling_probs))), relation
+            chances = tuple(map(float, event.sampling_probs))
+            whole = len(chances) == len(event.sensitivities) and all(0 <= c <= 1 for c in chances)
+            fits = whole and abs(math.fsum(chances) - 1) <= 1e-9 and all(map(math.isfinite, event.sensitivities))
+            _check(
+                "sampling_probs of a Gaussian mixture",
+                (event.sensitivities, chances),
+                fits,
+                "one probability each, sum 1",
             )
+            if not event.standard_deviation:
+                return _told("no noise", NonPrivate(), relation)
+            deviation = event.standard_deviation
+            _check("standard deviation of a Gaussian mixture", deviation, 0 < deviation < math.inf)
+            changes = tuple(float(c) / deviation for c in event.sensitivities)
+            return _told("Gaussian mixture", GaussianMixture(changes, chances), relation)
         case "GaussianDpEvent":
             return Release("gaussian", Gaussian(event.noise_multiplier), Sensitivity(1.0, 2, CLAIM, relation))
         case "LaplaceDpEvent":
             return Release("laplace", Laplace(event.noise_multiplier), Sensitivity(1.0, 1, CLAIM, relation))
         case "DiscreteLaplaceDpEvent":
+            parameter = event.noise_parameter
+            _check("noise parameter of a discrete Laplace", parameter, 0 < parameter < math.inf, "finite numbers > 0")
             noise = DiscreteLaplace(1 / event.noise_parameter, 1.0)
             return Release("discrete laplace", noise, Sensitivity(float(event.sensitivity), 1, CLAIM, relation))
         case "ComposedDpEvent":
@@ -117,8 +131,12 @@ def _from(event: Any, relation: Relation) -> Event:
         case "PoissonSampledDpEvent":
             return _sampled(event, relation)
         case "SampledWithoutReplacementDpEvent":
+            sizes = event.sample_size, event.source_dataset_size
+            _check("sample and source size", sizes, 0 <= sizes[0] <= sizes[1] > 0, "0 <= sample <= source, source >= 1")
             rate = event.sample_size / event.source_dataset_size
-            return Subsample(math.nextafter(rate, 1), _from(event.event, relation), "without-replacement")
+            return Subsample(
+                math.nextafter(rate, 1) if rate else 0.0, _from(event.event, relation), "without-replacement"
+            )
         case _ if isinstance(event, dp.DpEvent):
             raise InvalidParameter(f"{type(event).__name__}: refdp has no such event")
         case _:
@@ -129,6 +147,11 @@ def _sampled(event: Any, relation: Relation) -> Event:
     if relation is not Relation.ADD_REMOVE:
         raise RelationMismatch(f"a PoissonSampledDpEvent needs add-remove neighbours, not {relation.value}")
     return Subsample(event.sampling_probability, _from(event.event, relation), "poisson")
+
+
+def _check(name: str, given: object, fits: bool, allowed: str = "finite numbers >= 0") -> None:
+    if not fits:
+        raise InvalidParameter(f"{name}: {given!r} given, allowed are {allowed}")
 
 
 def _told(name: str, mechanism: Any, relation: Relation) -> Release:

@@ -213,6 +213,7 @@ class Memory:
         self._everyone: Mapping[str, Floats | None] | None = None
         self._paid: Mask | None = None
         self._known: Known | None = None
+        self._rooted: tuple[tuple[int, int], ...] | None = None
         self._table: tuple[tuple[int, int, tuple[str, ...]], Floats] | None = None
 
     def _charge(self) -> None:
@@ -222,11 +223,11 @@ class Memory:
         found = statistics(contribution, self._score[output], self._label[output], self._named).values
         self._everyone = self._weighed(found, None)
         self._paid = self._accounts[output].charge(contribution.cost(self._everyone))
-        self._known = None
+        self._known = self._rooted = None
 
     def _root(self, features: tuple[int, ...]) -> None:
         assert self._codes is not None, "Encode comes before Root"
-        rows = self._current().rows
+        rows, self._rooted = self._current().rows, tuple(self._within)
         self._features, self._level, self._tree = features, 0, self._tree + 1
         self._mine = self._codes if rows is None else self._codes.take(rows)
         self._node = np.zeros(self._mine.size, dtype=np.int16)
@@ -256,7 +257,7 @@ class Memory:
                     return units(np.stack([self._sides(of, way) for way in splits]))
                 return units(self._sides(of, splits))
             case Nodes(of):
-                return units(kernels.leaf_sums(self._node, 2**self._level, self._current().columns(of)))
+                return units(kernels.leaf_sums(self._node, 2**self._level, self._placed().columns(of)))
             case Leaves(of):
                 known = self._current()
                 own = (leaf if known.rows is None else leaf[known.rows] for leaf in self._batch)
@@ -272,16 +273,17 @@ class Memory:
 
     def _bins(self, of: tuple[str, ...]) -> Floats:
         """Bin sums of the present level, from those one level up where they were asked of the same tree."""
-        here, above = (self._tree, self._level, of), (self._tree, self._level - 1, of)
+        here, above, known = (self._tree, self._level, of), (self._tree, self._level - 1, of), self._placed()
         if self._table is None or self._table[0] != here:
             parents = self._table[1] if self._table is not None and self._table[0] == above else None
-            stats = self._current().columns(of)
+            stats = known.columns(of)
             self._table = here, self._mine.bin_sums(self._features, self._node, 2**self._level, stats, parents)
         return self._table[1]
 
     def _sides(self, of: tuple[str, ...], splits: Floats) -> Floats:
+        known = self._placed()
         child = self._mine.route(self._wide(len(splits)), splits)
-        sums = kernels.leaf_sums(child, 2 * len(splits), self._current().columns(of))
+        sums = kernels.leaf_sums(child, 2 * len(splits), known.columns(of))
         return sums.reshape(len(of), len(splits), 2)
 
     def _reports(self, of: tuple[str, ...], tree: int) -> Floats:
@@ -299,6 +301,15 @@ class Memory:
         codes = self._codes if known.rows is None else self._codes.take(known.rows)
         parts = [kernels.leaf_sums(codes.column(f), int(bins[f]), known.columns(of)) for f in features]
         return np.concatenate(parts, axis=-1)
+
+    def _placed(self) -> Known:
+        """`_current`, where the nodes are about these records: a tree of one block answers in no other."""
+        if self._rooted != tuple(self._within):
+            raise InvalidParameter(
+                "sums over the nodes of a tree: Root comes first, inside the block that is open, and after Refresh, "
+                "Pay and Turn, since nodes hold the records that were selected then"
+            )
+        return self._current()
 
     def _current(self) -> Known:
         """The records that are in sums now, selected, with room in their budget and used, with their statistics."""

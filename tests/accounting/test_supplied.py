@@ -141,3 +141,29 @@ def test_other_events_of_dp_accounting() -> None:
     )
     with pytest.raises(InvalidParameter, match="randomised response of noise 2"):
         from_dp_event(events.RandomizedResponseDpEvent(2.0, 3), ADD_REMOVE)
+    assert (
+        account(
+            from_dp_event(events.MixtureOfGaussiansDpEvent(0.0, [0.0, 1.0], [0.9, 0.1]), ADD_REMOVE), delta=0.5
+        ).upper
+        == math.inf
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "message"),
+    [
+        ("ZCDpEvent", (-1.0,), "rho and xi"),
+        ("ZCDpEvent", (0.5, -0.1), "rho and xi"),
+        ("ZCDpEvent", (math.nan,), "rho and xi"),
+        ("MixtureOfGaussiansDpEvent", (1.0, [0.0, 1.0], [0.5, 0.2]), "sampling_probs"),
+        ("MixtureOfGaussiansDpEvent", (1.0, [0.0, 1.0], [1.5, -0.5]), "sampling_probs"),
+        ("MixtureOfGaussiansDpEvent", (-1.0, [0.0, 1.0], [0.5, 0.5]), "standard deviation"),
+        ("DiscreteLaplaceDpEvent", (0.0, 1), "noise parameter"),
+        ("SampledWithoutReplacementDpEvent", (0, 0, dp.GaussianDpEvent(1.0)), "sample and source size"),
+        ("SampledWithoutReplacementDpEvent", (2, 3, dp.GaussianDpEvent(1.0)), "sample and source size"),
+    ],
+)
+def test_events_out_of_their_domains_are_refused(name: str, given: tuple[object, ...], message: str) -> None:
+    """Probabilities that sum to less than 1 had an epsilon that was too small."""
+    with pytest.raises(InvalidParameter, match=message):
+        from_dp_event(getattr(dp.dp_event, name)(*given), REPLACE_ONE)

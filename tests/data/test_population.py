@@ -230,6 +230,24 @@ def test_a_block_sees_its_records_alone_and_closes_after_an_error() -> None:
     assert curator.event() == Partition((0.25, 0.5), (Sequential(()), Sequential(())))
 
 
+@pytest.mark.parametrize("query", [Bins((COUNT,)), Nodes((COUNT,)), Sides((COUNT,), np.array([[0, 0.5]]))])
+def test_a_tree_of_one_block_answers_in_no_other(query: Query) -> None:
+    """A record would be in the releases of two blocks of a partition, which are charged as if it were in one."""
+    host = told(Memory(some()), *OPENING)
+    curator = Curator(SampleSource(np.random.default_rng(1)), Relation.ADD_REMOVE)
+    with curator.partition("share", (0.5, 0.5), host) as blocks:
+        with blocks.block(0):
+            told(host, Root((0,))).ask(query)
+        with pytest.raises(InvalidParameter, match="Root comes first, inside the block"), blocks.block(1):
+            host.ask(query)
+        with pytest.raises(InvalidParameter, match="Root comes first, inside the block"):
+            host.ask(query)
+    paying = told(Memory(some()), Begin(Paying(used=False)), Encode(GRID), Refresh(("g",)), Pay(), Root((0,)))
+    paying.ask(query)
+    with pytest.raises(InvalidParameter, match="after Refresh, Pay"):
+        told(paying, Pay()).ask(query)
+
+
 def spent(host: Callable[[Records], Population], rounds: int) -> list[int]:
     """How many records are in the sums of each round."""
     population = told(host(some()), Begin(Paying(used=False)), Place(TREE))
