@@ -211,8 +211,8 @@ def _unseen(broken: list[dict[str, Any]]) -> str:
     return (
         f"Of the {len(losses)} that it does not see, {below} lose at most ε on their pair, so that no number of runs "
         f"on it refutes the claim; {above} lose more, but on outputs too rare for these runs; "
-        f"{len(losses) - below - above} have no stated loss. Events are chosen from runs alone: a search of data and "
-        "outputs for events that are both lossy and likely, steered by the replayed loss, is not made."
+        f"{len(losses) - below - above} have no stated loss. Events are chosen from runs alone; chosen by the replayed "
+        "loss, with settings and pairs to suit, they show more: [events from replayed losses](audit-synthesis.md)."
     )
 
 

@@ -64,9 +64,14 @@ below a tenth mean nothing. {behind}
 TAIL = """
 ## Not compared
 
-StatDP (Ding et al. 2018; commit d1f1e8f) reports p-values of events over a grid of ε without a confidence for what it
-chose among, so that no bound of it can stand beside these; it runs a mechanism once a call. Google's dp_auditorium
-needs TensorFlow, and dp-recorder (Re:cord-play) opens noise functions as refdp's replay does: neither was run here.
+| auditor | why it has no line |
+|---|---|
+| StatDP (Ding et al. 2018; commit d1f1e8f) | p-values of events over a grid of ε, without a confidence \
+for what it chose among: no bound of it can stand beside these; one run a call. \
+`pip install statdp`: "No matching distribution found" |
+| dp_auditorium (Google) | its testers are TensorFlow's. `pip install dp-auditorium`: "No matching distribution found" |
+| dp-recorder (Re:cord-play) | it opens noise functions, as refdp's replay does, and bounds no ε from outputs. \
+`pip install dp-recorder`: "No matching distribution found" |
 """
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -80,18 +81,26 @@ class Choice:
 
 
 def choose(
-    first: Floats, second: Floats, tested: int, delta: float, error: float, *, low_bits: bool = True
+    first: Floats,
+    second: Floats,
+    tested: int,
+    delta: float,
+    error: float,
+    *,
+    low_bits: bool = True,
+    further: Sequence[Statistic] = (),
 ) -> tuple[Choice, Choice]:
     """The event that promises the best bound from `tested` runs a side at this error; the best of the other direction.
 
     first, second: outputs of equally many runs, one row a run. What is learnt is learnt on their first half and
-    compared on the second, so that a classifier that learnt by heart does not win.
+    compared on the second, so that a classifier that learnt by heart does not win. further: statistics to try besides,
+    learnt on no run of the second half.
 
     Shapes (runs, columns).
     """
     half = len(first) // 2
     candidates: list[Promised] = []
-    for statistic in learn(first[:half], second[:half], low_bits=low_bits):
+    for statistic in [*learn(first[:half], second[:half], low_bits=low_bits), *further]:
         start = half if statistic.learnt else 0
         candidates += _promised(statistic, first[start:], second[start:], tested, delta, error)
     best = max(candidates, key=_promise_of)[1]
