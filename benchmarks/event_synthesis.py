@@ -158,8 +158,8 @@ def row(one: Paper, label: str, relation: Relation, seed: int) -> dict[str, Any]
 
 HEAD = """# Events from replayed losses
 
-**Of {total} printed choices that replay shows to be broken, black boxes see {seen} with {runs:,} runs once replay has
-told them where to look; on their own they see {before}.**
+**Replay shows {total} printed choices to be broken; {tried} of them were run, and black boxes that replay had told where
+to look see {seen} with {runs:,} runs at most. On their own, in one fixed setting, they see {before} of {total}.**
 
 | question | answer |
 |---|---|
@@ -185,7 +185,9 @@ def page(rows: list[dict[str, Any]], before: int, rest: list[str]) -> str:
     """The table. rest: lines without a result."""
     seen = [one for one in rows if one["lower"] > one["epsilon"]]
     shown = {"ranking": 2 * RANKING, "error": ERROR, "side": CONFIRMED, "learning": LEARNING}
-    head = HEAD.format(total=len(rows) + len(rest), seen=len(seen), runs=2 * CONFIRMED, before=before, **shown)
+    head = HEAD.format(
+        total=len(rows) + len(rest), tried=len(rows), seen=len(seen), runs=2 * CONFIRMED, before=before, **shown
+    )
     titles = "paper | printed choice | neighbours | claim | bound | runs | counts | setting and pair | event"
     lines = [head, f"| {titles} |\n|" + "---|" * 9 + "\n"]
     lines += [_line(one) for one in rows]

@@ -27,8 +27,8 @@ HEAD = """# What runs can show at most
 
 Written by `python -m benchmarks.power_ceiling` (no figure is typed by hand). *known event*: the bound from {runs:,}
 runs a side at confidence 1 - 1e-9 if the event were known beforehand (the best that refdp finds in {known:,} other runs
-a side, counts at their means). *refdp*: `epsilon_lower_bound` with {runs:,} runs a side, which have to choose the
-event, too; one seed. Of the truth the known event shows {ceiling:.0%} in the mean, refdp {share:.0%}: {part:.0%} of that.
+a side, counts at their means). *refdp*: `epsilon_lower_bound` with {runs:,} runs a side, which choose the event,
+too; one seed. Of the truth the known event shows {ceiling:.0%} in the mean, refdp {share:.0%}: {part:.0%} of that.
 {reached}
 
 | mechanism | truth | known event | refdp |
