@@ -158,8 +158,8 @@ def row(one: Paper, label: str, relation: Relation, seed: int) -> dict[str, Any]
 
 HEAD = """# Events from replayed losses
 
-**Replay shows {total} printed choices to be broken; {tried} of them were run, and black boxes that replay had told where
-to look see {seen} with {runs:,} runs at most. On their own, in one fixed setting, they see {before} of {total}.**
+**Replay shows {total} printed choices to be broken; {tried} of them were run, and black boxes that replay had told
+where to look see {seen} with {runs:,} runs at most. On their own, in one fixed setting, they see {before} of {total}.**
 
 | question | answer |
 |---|---|

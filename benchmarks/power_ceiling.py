@@ -25,6 +25,11 @@ HEAD = """# What runs can show at most
 
 **A bound that holds stays below the truth even where the event costs nothing to find: runs are the limit.**
 
+| question | answer |
+|---|---|
+| which runs are counted | those that test; the event is known for nothing |
+| what a mechanism's row is | three figures of the same pair, δ = 0 |
+
 Written by `python -m benchmarks.power_ceiling` (no figure is typed by hand). *known event*: the bound from {runs:,}
 runs a side at confidence 1 - 1e-9 if the event were known beforehand (the best that refdp finds in {known:,} other runs
 a side, counts at their means). *refdp*: `epsilon_lower_bound` with {runs:,} runs a side, which choose the event,
