@@ -22,7 +22,7 @@ class RelationMismatch(RefdpError, ValueError):
 
 
 class ImpossibleReplay(RefdpError):
-    """A replay could not follow its transcript: the privacy loss of that run is infinite.
+    """A replay could not follow its transcript: no privacy loss of that run is stated.
 
     Attributes:
         release: the name of the release (or draw) where the two runs part.

@@ -9,7 +9,7 @@ from functools import partial
 
 from refdp.accounting import gaussian, pure
 from refdp.accounting.bound import Bound
-from refdp.accounting.normal import NOTHING, Node, check_plan, compose, has_slots, normalise, one_sided, parts
+from refdp.accounting.normal import NOTHING, Node, compose, has_slots, normalise, one_sided, parts
 from refdp.accounting.releases import GaussianCost, PureCost
 from refdp.accounting.rounding import downwards, is_number, upwards
 from refdp.errors import InvalidParameter
@@ -38,7 +38,6 @@ def account(
     """
     from refdp.accounting.group import along_path, group_size, scaled
 
-    check_plan(plan)
     if (delta is None) == (epsilon is None):
         raise InvalidParameter(f"delta {delta!r} and epsilon {epsilon!r}: exactly one of the two is to be given")
     low, high = (-math.inf, math.inf) if delta is None else (0.0, 1.0)
