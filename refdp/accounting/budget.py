@@ -63,7 +63,8 @@ class PrivacyBudget:
 
     epsilon, delta, relation: the guarantee. file: where charges are kept; one that is there is gone on with.
     adaptive: whether settings may follow from earlier outputs, see the module.
-    Errors: InvalidParameter for figures outside their domain, or a file of another budget.
+    Errors: InvalidParameter for figures outside their domain, a file of another budget, or any use without a file in
+      another process than the one that made it: a fork has a copy, and what it spends nobody else would see.
     """
 
     def __init__(
@@ -82,6 +83,7 @@ class PrivacyBudget:
         self.epsilon, self.delta, self.relation = float(epsilon), float(delta), Relation(relation)
         self.adaptive, self.file = bool(adaptive), None if file is None else Path(file)
         self._entries: list[Entry] = []
+        self._process = os.getpid()
         self._lock = threading.RLock()
         with self._held():
             if self.file is not None and not self.file.exists():
@@ -204,6 +206,8 @@ class PrivacyBudget:
     @contextmanager
     def _held(self) -> Iterator[None]:
         """Nobody else reads or charges meanwhile; the charges are those of the file if there is one."""
+        if self.file is None and os.getpid() != self._process:
+            raise InvalidParameter("a budget without a file was forked: give PrivacyBudget(..., file=...) to processes")
         with self._lock:
             if self.file is None:
                 yield

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import math
+import os
 import pickle
 import threading
 from pathlib import Path
@@ -173,6 +174,34 @@ def test_copies_are_the_budget_itself_and_without_a_file_it_stays_in_its_process
     assert clone(model(budget=budget)).budget is budget
     with pytest.raises(TypeError, match="file="):
         pickle.dumps(budget)
+
+
+def test_a_fork_cannot_spend_its_copy_of_a_budget_without_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The operating system copies it without pickling: two processes would each have all of it."""
+    alone, shared = refdp.PrivacyBudget(1.0), refdp.PrivacyBudget(1.0, file=tmp_path / "budget.json")
+    there = os.getpid() + 1
+    monkeypatch.setattr("os.getpid", lambda: there)
+    x, y = records()
+    refused = model(budget=alone)
+    with pytest.raises(InvalidParameter, match="forked"):
+        refused.fit(x, y)
+    assert not hasattr(refused, "model_")
+    with pytest.raises(InvalidParameter, match="forked"):
+        alone.spent()
+    shared.charge_known(0.5, 0.0)
+    assert shared.spent() == 0.5
+
+
+def test_a_fit_that_fails_halfway_stays_charged(monkeypatch: pytest.MonkeyPatch) -> None:
+    budget = refdp.PrivacyBudget(1.0)
+    failing = model(budget=budget)
+    monkeypatch.setattr("refdp.papers.dpboost.train", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        failing.fit(*records())
+    assert budget.spent() == pytest.approx(0.4)
+    assert not hasattr(failing, "model_")
 
 
 @pytest.mark.parametrize("paper", registry.PAPERS)
