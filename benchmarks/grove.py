@@ -144,6 +144,7 @@ tree, leaves shrunk by the noise that everybody knows, one Gaussian composition.
 
 Not there: conformance vectors, and a proof by `refdp prove` for three classes and more, whose class counts are sums of
 several scores that the reading takes for unrelated; the claims below are about any number of classes.
+A Flower app refuses Grove by name (fedgbdt, sgbdt and inprivate are what it runs): it was not tried there.
 
 | claim | statement | verdict |
 |---|---|---|

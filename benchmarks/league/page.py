@@ -17,6 +17,7 @@ from benchmarks.league.ahead import ahead
 from benchmarks.league.cells import BINARY, EPSILONS, REGRESSION, SETS, SEVERAL, loaded, rounded
 from benchmarks.league.methods import PRIVATE_PEERS, own
 from benchmarks.league.targets import targets
+from refdp.faces.registry import PAPERS
 from refdp.io.datasets import train_test
 
 RUNS = Path(__file__).with_name("runs.jsonl")
@@ -65,6 +66,7 @@ def page(found: dict[Key, list[float]]) -> Iterator[str]:
     yield from INTRODUCTION.format(chosen=", ".join(CHOSEN_ON)).splitlines()
     yield ""
     yield from targets(found)
+    yield from seeds(found)
     yield "## Best private method"
     yield ""
     yield from best(found, names)
@@ -74,6 +76,27 @@ def page(found: dict[Key, list[float]]) -> Iterator[str]:
     yield "## What was not run"
     yield ""
     yield from missing(found, names)
+
+
+def seeds(found: dict[Key, list[float]]) -> Iterator[str]:
+    """Grove at every epsilon, and how many seeds the cells of refdp's methods at default have."""
+    yield "## Grove at seven epsilons, with the number of seeds"
+    yield ""
+    yield "| set | " + " | ".join(f"{e:g}" for e in EPSILONS) + " |"
+    yield "|---|" + "---|" * len(EPSILONS)
+    for data in SETS:
+        cells = [found.get((data, "grove", epsilon), []) for epsilon in EPSILONS]
+        if any(cells):
+            yield (
+                f"| {data} | "
+                + " | ".join(f"{_short(float(np.mean(c)))} ({len(c)})" if c else "" for c in cells)
+                + " |"
+            )
+    yield ""
+    many = [len(found.get(key, [])) for key in product(SETS, ("grove", *PAPERS), EPSILONS)]
+    told = ", ".join(f"{many.count(n)} have {n}" for n in sorted(set(many)))
+    yield f"Aimed at are five seeds at seven epsilons. Of the {len(many)} cells of refdp's methods at default {told}."
+    yield ""
 
 
 def opening(found: dict[Key, list[float]], names: Sequence[str]) -> Iterator[str]:
@@ -89,6 +112,8 @@ def opening(found: dict[Key, list[float]], names: Sequence[str]) -> Iterator[str
     yield f"| means over the sets | {classes}, {regression} |"
     yield "| where another method is ahead of Grove | [and why](#where-another-method-is-ahead-of-grove) |"
     yield "| advice for your own figures | `refdp recommend`, [choosing](choosing.md) |"
+    seven = "[seven epsilons](#grove-at-seven-epsilons-with-the-number-of-seeds)"
+    yield f"| Grove's figures, and how many seeds all have | {seven} |"
     yield "| what is missing | [what was not run](#what-was-not-run) |"
     yield ""
 
