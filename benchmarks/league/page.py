@@ -112,9 +112,8 @@ def opening(found: dict[Key, list[float]], names: Sequence[str]) -> Iterator[str
     yield f"| means over the sets | {classes}, {regression} |"
     yield "| where another method is ahead of Grove | [and why](#where-another-method-is-ahead-of-grove) |"
     yield "| advice for your own figures | `refdp recommend`, [choosing](choosing.md) |"
-    seven = "[seven epsilons](#grove-at-seven-epsilons-with-the-number-of-seeds)"
-    yield f"| Grove's figures, and how many seeds all have | {seven} |"
-    yield "| what is missing | [what was not run](#what-was-not-run) |"
+    seven = "[number of seeds](#grove-at-seven-epsilons-with-the-number-of-seeds)"
+    yield f"| what is missing | {seven}, [what was not run](#what-was-not-run) |"
     yield ""
 
 
