@@ -179,7 +179,7 @@ side first. Instrumented runs ({learning:,} a side fix the event) are not counte
 source can hand a small, exact test to one without it.
 
 The ranking was mended and the lists shortened while this was built, and some lines were run again after that with the
-same seeds: the count of lines that are seen has no confidence of its own. The last line of S-GBDT is from a longer list.
+same seeds: the count of lines that are seen has no confidence of its own. S-GBDT's line is from a longer list.
 
 """
 
