@@ -116,6 +116,7 @@ def fresh_renyi(plan: Plan, delta: float) -> float:
     from refdp.accounting import divergence
 
     divergence._poisson_gaussian.cache_clear()
+    divergence._at_whole_orders.cache_clear()
     return renyi_epsilon(plan, delta)
 
 

@@ -139,8 +139,8 @@ Ends = tuple[str, float, float]
 def _distributions(query: _Query, delta: float) -> None:
     """ "kov" where something is pure, "pld" where nothing exact is known."""
     from refdp.accounting import adaptive
-    from refdp.accounting.distributions import NoPair
     from refdp.accounting.enclosure import enclose_epsilon
+    from refdp.accounting.pairs import NoPair
 
     def by_grid(node: Node) -> Ends:
         found = enclose_epsilon(node, query.relation, delta)
@@ -222,8 +222,8 @@ def _deltas(query: _Query, epsilon: float) -> None:
 
 def _enclosed_delta(query: _Query, epsilon: float) -> None:
     from refdp.accounting import adaptive
-    from refdp.accounting.distributions import NoPair
     from refdp.accounting.enclosure import enclose_delta
+    from refdp.accounting.pairs import NoPair
 
     def enclosed(node: Node, at: float) -> Ends:
         if (ends := adaptive.enclose_delta(node, query.relation, at)) is not None:

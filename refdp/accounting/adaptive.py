@@ -200,7 +200,8 @@ class Recursion:
         values = np.maximum(-np.expm1(self.x), 0.0) * (1 - 2.0**-50)
         if self.chosen.rest:
             view = View(False, "first", self.step, self.log_cut, self.tilt)
-            values = np.maximum(values, self._tested(power(one_sided(sequence(self.chosen.rest), above=False), view)))
+            rest = one_sided(sequence(self.chosen.rest), above=False)
+            values = np.maximum(values, self._tested(power(rest, view, every=True)))
         m, total = self.cells, len(self.x)
         chance, other = _chances(self.chosen.size, m)
         left = np.maximum(-np.expm1(self.x[0] - self.step * np.arange(m, 0, -1)), 0.0) * (1 - 2.0**-50)

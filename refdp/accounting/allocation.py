@@ -33,10 +33,10 @@ from refdp.accounting import divergence, statistic
 from refdp.accounting.arrays import Array
 from refdp.accounting.bound import Bound
 from refdp.accounting.composition import WindowTooWide
-from refdp.accounting.distributions import NoPair, View, inner_pair, pair_of
+from refdp.accounting.distributions import View, inner_pair, pair_of
 from refdp.accounting.enclosure import Grid
 from refdp.accounting.normal import Node, Sampled, compose, one_sided, parts, several
-from refdp.accounting.pairs import DominatingPair, Rounding, Tails
+from refdp.accounting.pairs import DominatingPair, NoPair, Rounding, Tails
 from refdp.accounting.releases import DiscreteLaplaceCost, GaussianCost, LaplaceCost, PureCost
 from refdp.accounting.rounding import ceiling, downwards, upwards
 from refdp.data.numbers import least

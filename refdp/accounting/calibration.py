@@ -48,7 +48,7 @@ def calibrate(
     def excess(x: float, quick: bool = False) -> float:
         return _excess(plan_of(x), epsilon, delta, quick)
 
-    if excess(cheapest) > 0:
+    if excess(cheapest, True) > 0 and excess(cheapest) > 0:
         raise InvalidParameter(f"epsilon {epsilon!r} at delta {delta!r} is out of reach: not met at {cheapest!r}")
     good = _quickly(excess, cheapest, dearest)
     bad = good

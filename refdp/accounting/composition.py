@@ -16,6 +16,7 @@ end:
 from __future__ import annotations
 
 import heapq
+import itertools
 import math
 from dataclasses import dataclass
 from functools import cached_property
@@ -24,7 +25,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from refdp.accounting.arrays import Array
-from refdp.accounting.grid import Measure
+from refdp.accounting.grid import MOST_CELLS, Measure
+from refdp.accounting.pairs import NoPair
 from refdp.accounting.rounding import TINY
 from refdp.data.numbers import least
 
@@ -42,11 +44,13 @@ class WindowTooWide(Exception):
         self.width = width
 
 
-def log_moment(measure: Measure, tilt: float) -> float:
-    """log E[e^{λL}; L finite]."""
+def tilted_masses(measure: Measure, tilt: float) -> tuple[float, Array]:
+    """K = log E[e^{λL}; L finite] and p e^{λl - K}. The masses: shape (losses,)."""
     exponent = tilt * measure.losses + measure.log_mass
     top = float(np.max(exponent))
-    return top + math.log(float(np.sum(np.exp(exponent - top))))
+    mass: Array = np.exp(exponent - top)
+    total = float(np.sum(mass))
+    return top + math.log(total), mass / total
 
 
 def convolve(parts: list[Part]) -> Measure:
@@ -119,13 +123,13 @@ class Composition:
         wanted = self.tilt + (epsilon - mean) / max(variance, self.step**2)
         return min(max(wanted, self.tilt / 4), 4 * self.tilt)
 
-    def upper_tails(self, above: bool) -> Array:
-        """Bounds on the probability of losses[i] and everything beyond, from above or from below, for every i.
+    def upper_tails(self, above: bool, at: slice) -> Array:
+        """Bounds on the probability of losses[i] and everything beyond, from above or from below, for the i asked for.
 
-        Shape (losses,).
+        Shape (losses[at],).
         """
-        log_factor = self.log_scale - self.tilt * self.losses
-        scaled = np.exp(self.tilt * (self.losses - self.centre)) * self._sums[0][:-1]
+        log_factor = self.log_scale - self.tilt * self.losses[at]
+        scaled = self._tails[:-1][at] / self._untilting[at]
         y = math.exp(-2 * self.tilt * self.step)
         reach = math.sqrt(min(len(self.losses), 1 / (1 - y) if y < 1 else math.inf))
         error = (2 * len(self.losses) * 2.0**-51 + self._exponents) * scaled + self.transform_error * reach
@@ -139,25 +143,33 @@ class Composition:
     @cached_property
     def _exponents(self) -> float:
         """A bound on the relative rounding of e^{-λx} over the window."""
-        return float(2.0**-49 * (self.tilt + 1) * (1 + np.max(np.abs(self.losses))))
+        return float(2.0**-49 * (self.tilt + 1) * (1 + max(-self.losses[0], self.losses[-1])))
 
-    @property
+    @cached_property
     def step(self) -> float:
         """The distance of neighbouring losses."""
         return float(self.losses[1] - self.losses[0])
 
-    @property
+    @cached_property
     def outside(self) -> float:
         """A bound on the probability above the window and at infinity."""
         return self.infinity * (1 + self.relative_error) + math.exp(min(self.log_top, 0.0))
 
     @cached_property
-    def _sums(self) -> tuple[Array, Array]:
-        """Sums over i >= n of tilted[i] e^{-λx} and of tilted[i] e^{-(λ+1)x}, x = losses[i] - centre."""
-        offset = self.losses - self.centre
-        first = self.tilted * np.exp(-self.tilt * offset)
-        second = first * np.exp(-offset)
-        return np.append(np.cumsum(first[::-1])[::-1], 0.0), np.append(np.cumsum(second[::-1])[::-1], 0.0)
+    def _untilting(self) -> Array:
+        """e^{-λx}, x = losses[i] - centre."""
+        factor: Array = np.exp(-self.tilt * (self.losses - self.centre))
+        return factor
+
+    @cached_property
+    def _tails(self) -> Array:
+        """Sums over i >= n of tilted[i] e^{-λx}, x = losses[i] - centre. Shape (losses + 1,)."""
+        return _sums_from(self.tilted * self._untilting)
+
+    @cached_property
+    def _steeper_tails(self) -> Array:
+        """Sums over i >= n of tilted[i] e^{-(λ+1)x}. Shape (losses + 1,)."""
+        return _sums_from(self.tilted * self._untilting * np.exp(self.centre - self.losses))
 
     def _terms(self, epsilon: float) -> tuple[float, float, float]:
         """(λ(centre - ε) + log_scale, sum over losses > ε of tilted e^{-λ(l-ε)} (1 - e^{ε-l}), bound on its error)."""
@@ -165,13 +177,12 @@ class Composition:
         if start == len(self.losses):
             return self.log_scale - self.tilt * epsilon, 0.0, self.transform_error * self._norm
         offset = epsilon - self.centre
-        first, second = (float(table[start]) for table in self._sums)
-        scaled = math.exp(self.tilt * offset) * first
-        total = scaled - math.exp((self.tilt + 1) * offset) * second
+        scaled = math.exp(self.tilt * offset) * float(self._tails[start])
+        total = scaled - math.exp((self.tilt + 1) * offset) * float(self._steeper_tails[start])
         sums = (2 * len(self.losses) * 2.0**-51 + self._exponents) * scaled
         return self.log_scale - self.tilt * epsilon, max(total, 0.0), sums + self.transform_error * self._norm
 
-    @property
+    @cached_property
     def _norm(self) -> float:
         """The 2-norm of e^{-λx}(1 - e^{-x}) over x = h, 2h, …: at most h sqrt((1 + y)/(1 - y)³) with y = e^{-2λh}."""
         step, y = self.step, math.exp(-2 * self.tilt * self.step)
@@ -181,19 +192,31 @@ class Composition:
         return min(plain, math.sqrt(1 / (1 - y)), step * math.sqrt((1 + y) / (1 - y) ** 3))
 
 
+def _sums_from(values: Array) -> Array:
+    """The sums of values[n:], for n up to their number."""
+    sums = np.zeros(len(values) + 1)
+    np.cumsum(values[::-1], out=sums[-2::-1])
+    return sums
+
+
 def compose(parts: list[Part], tilt: float) -> Composition:
-    """The composition of all parts, tilted by λ = `tilt` > 0. Errors: WindowTooWide where exponents would overflow."""
+    """The composition of all parts, tilted by λ = `tilt` > 0.
+
+    Errors: WindowTooWide where exponents would overflow, NoPair where the window has more than MOST_CELLS cells.
+    """
     from scipy import fft
 
     step = parts[0][0].step
-    moments = [log_moment(measure, tilt) for measure, _ in parts]
-    log_scale = sum(count * moment for moment, (_, count) in zip(moments, parts, strict=True))
-    masses = [np.exp(tilt * m.losses + (m.log_mass - k)) for (m, _), k in zip(parts, moments, strict=True)]
+    tilts = [tilted_masses(measure, tilt) for measure, _ in parts]
+    log_scale = sum(count * moment for (moment, _), (_, count) in zip(tilts, parts, strict=True))
+    masses = [mass for _, mass in tilts]
     low, high, log_top = _window(parts, masses, tilt, log_scale)
     first = math.floor(low / step)
     if (tilt + 1) * (high - low + step) > _RANGE:
         raise WindowTooWide(high - low + step)
-    length = int(fft.next_fast_len(math.ceil(high / step) - first + 1, real=True))
+    if (cells := math.ceil(high / step) - first + 1) > MOST_CELLS:
+        raise NoPair(f"a window of {cells:.2g} cells of width {step:g}")
+    length = int(fft.next_fast_len(cells, real=True))
     transformed, input_error, inherited = _transform(_merged(parts, masses, length), first, length)
     tilted = np.maximum(fft.irfft(transformed, length), 0.0)
     losses: Array = (first + np.arange(length, dtype=float)) * step
@@ -270,25 +293,38 @@ def _merged(parts: list[Part], masses: list[Array], length: int) -> list[_Tilted
 def _transform(parts: list[_Tilted], first: int, length: int) -> tuple[NDArray[np.complex128], float, float]:
     """The product of the powers of the transforms, shifted so that index 0 is `first`.
 
-    With sum_j c_j ‖p_j‖₂ and sum_j c_j times the errors that the p_j bring.
+    With sum_j c_j ‖p_j‖₂ and sum_j c_j times the errors that the p_j bring. No transform exceeds 1, so frequencies at
+    which the parts so far leave less than e^-60 are left out.
     """
     from scipy import fft
 
-    alive, log_total = np.arange(length // 2 + 1), np.zeros(length // 2 + 1, dtype=complex)
+    alive: NDArray[np.int64] = np.arange(length // 2 + 1)
+    product: NDArray[np.complex128] | None = None
     error, offset = 0.0, -first
-    for one in parts:
-        mass, count = one.mass, one.count
-        middle = round(_mean(mass, np.arange(len(mass), dtype=float)))
-        folded = _folded(mass, middle, length)
-        values = fft.rfft(folded)[alive]
-        loud = np.abs(values) > math.exp(-60 / count)
-        alive, log_total = alive[loud], log_total[loud] + count * np.log(values[loud])
-        offset += count * (one.start + middle)
-        error += count * _norm(folded)
-    turn = -2j * np.pi / length * ((alive * (offset % length)) % length)
-    product = np.zeros(length // 2 + 1, dtype=complex)
-    product[alive] = np.exp(log_total + turn)
-    return product, error, sum(one.count * one.error for one in parts)
+    for count, same in itertools.groupby(sorted(parts, key=_count, reverse=True), key=_count):
+        once: NDArray[np.complex128] | None = None
+        for one in same:
+            middle = round(_mean(one.mass, np.arange(len(one.mass), dtype=float)))
+            folded = _folded(one.mass, middle, length)
+            values = fft.rfft(folded)
+            values = values if len(values) == len(alive) else values[alive]
+            once = values if once is None else once * values
+            loud = np.flatnonzero(once.real**2 + once.imag**2 > math.exp(-120 / count))
+            alive, once = alive[loud], once[loud]
+            product = None if product is None else product[loud]
+            offset += count * (one.start + middle)
+            error += count * _norm(folded)
+        assert once is not None
+        powered = once if count == 1 else np.exp(count * np.log(once))
+        product = powered if product is None else product * powered
+    assert product is not None
+    whole = np.zeros(length // 2 + 1, dtype=complex)
+    whole[alive] = product * np.exp(-2j * np.pi / length * ((alive * (offset % length)) % length))
+    return whole, error, sum(one.count * one.error for one in parts)
+
+
+def _count(one: _Tilted) -> int:
+    return one.count
 
 
 def _folded(mass: Array, middle: int, length: int) -> Array:

@@ -53,6 +53,7 @@ def log_deltas(orders: Array, rho: Array, epsilon: float) -> Array:
 
     orders, rho, result: shape (orders,).
     """
-    log_delta = (orders - 1) * (rho - epsilon + np.log1p(-1 / orders)) - np.log(orders)
+    with np.errstate(over="ignore"):
+        log_delta = (orders - 1) * (rho - epsilon + np.log1p(-1 / orders)) - np.log(orders)
     clean: Array = np.minimum(np.nan_to_num(log_delta, nan=0.0, posinf=0.0), 0.0)
     return clean

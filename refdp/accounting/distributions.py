@@ -17,6 +17,7 @@ from refdp.accounting import grid, mixtures, pairs
 from refdp.accounting.composition import convolve
 from refdp.accounting.grid import Measure
 from refdp.accounting.normal import Blocks, Composed, Exchanged, Mixture, Node, Sampled
+from refdp.accounting.pairs import NoPair
 from refdp.accounting.releases import (
     DiscreteGaussianCost,
     DiscreteLaplaceCost,
@@ -31,10 +32,6 @@ Direction = Literal["first", "second"]
 _INNER_CELLS = 4096
 _CONVOLVED_CELLS = 16384
 _LONGEST_ENUMERATED = 12.0
-
-
-class NoPair(Exception):
-    """No dominating pair is known for a node: privacy loss distributions do not apply."""
 
 
 @dataclass(frozen=True)

@@ -153,22 +153,29 @@ def _mixture(node: Mixture, relation: Relation, orders: Array) -> Array:
 
 def _sampled(node: Sampled, relation: Relation, orders: Array) -> Array:
     rate, inner = node.rate, node.node
+    if node.method != "without-replacement" and isinstance(inner, GaussianCost) and inner.mu < _SHARPEST:
+        return _poisson_gaussian(rate, 1 / inner.mu, orders.tobytes())
+    whole = _at_whole_orders(node, relation)
+    return sampling.chords(orders, whole, lambda at: _curve(inner, relation, at, pair=False))
+
+
+@lru_cache(maxsize=256)
+def _at_whole_orders(node: Sampled, relation: Relation) -> Array:
+    """(α-1)ρ(α) at the whole orders of `sampling`, which every search for the best order asks for many times."""
+    rate, inner = node.rate, node.node
 
     def inside(at: Array, pair: bool = False) -> Array:
         return _curve(inner, relation, at, pair)
 
     if node.method == "without-replacement":
-        return sampling.without_replacement(rate, inside, node_epsilon(inner, relation), orders)
-    if isinstance(inner, GaussianCost) and inner.mu < _SHARPEST:
-        return _poisson_gaussian(rate, 1 / inner.mu, orders.tobytes())
-    general = sampling.poisson(rate, inside, orders, symmetric=False)
+        return sampling.without_replacement(rate, inside, node_epsilon(inner, relation))
+    general = sampling.poisson(rate, inside, symmetric=False)
     if not is_symmetric(inner) and not isinstance(inner, DiscreteGaussianCost):
         return general  # a discrete Gaussian and its shift mirror each other, with a Gaussian's moments at most
-    exact = sampling.poisson(rate, lambda at: inside(at, True), orders, symmetric=True)
-    return np.minimum(general, exact)
+    return np.minimum(general, sampling.poisson(rate, lambda at: inside(at, True), symmetric=True))
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=2048)
 def _poisson_gaussian(rate: float, sigma: float, orders: bytes) -> Array:
     rho = sampling.poisson_gaussian(rate, sigma, np.frombuffer(orders))
     rho.flags.writeable = False

@@ -8,16 +8,19 @@ from dataclasses import dataclass
 
 from refdp.accounting import divergence
 from refdp.accounting.composition import Composition, WindowTooWide, compose
-from refdp.accounting.distributions import Direction, NoPair, View, measure_of
+from refdp.accounting.distributions import Direction, View, measure_of
 from refdp.accounting.normal import Blocks, Composed, Mixture, Node, Sampled, one_sided, parts
+from refdp.accounting.pairs import NoPair
 from refdp.accounting.releases import DiscreteLaplaceCost, LaplaceCost, PureCost, RangeCost, SuppliedCost
 from refdp.accounting.statistic import Power, power
 from refdp.privacy.events import Relation
 
-_ACCURACY = 4e-6  # of epsilon, absolute where epsilon is above _ACCURACY / _RELATIVE
-_RELATIVE = 1e-5
+_ACCURACY = 4e-6  # of epsilon, absolute between _ACCURACY / _RELATIVE and _ACCURACY / _RELATIVE_LARGE
+_RELATIVE, _RELATIVE_LARGE = 1e-5, 1e-6
 _SMALLEST, _LARGEST = 2**15, 2**20  # cells of the window
+_LEAST_STEP = 1e-200
 _ATTEMPTS = 30
+_ALIKE = 1e-6
 _UNSEEN = 1e-7  # share of the transform's error in a bound on delta
 _WITH_ATOMS = (PureCost, LaplaceCost, DiscreteLaplaceCost, RangeCost)
 
@@ -44,11 +47,12 @@ def enclose_epsilon(node: Node, relation: Relation, delta: float) -> Enclosure:
         return one.epsilon_above(delta)
 
     search = _Search(node, relation, estimate, math.log(delta) - 16, turn, answer)
-    found = [search.tilted(direction, _tilt(order)) for direction in directions(node)]
-    if any(one is None for one in found):
+    found = search.every_direction(_tilt(order))
+    if found is None:
         return Enclosure(0.0, math.inf)
-    upper = max(one.epsilon_above(delta) for one in found if one is not None)
-    below = search.below(found[0])
+    uppers = {direction: one.epsilon_above(delta) for direction, one in found.items()}
+    below = search.below(found, uppers)
+    upper = max(uppers.values())
     return Enclosure(min(upper, below.epsilon(delta) if below else 0.0), upper)
 
 
@@ -63,11 +67,12 @@ def enclose_delta(node: Node, relation: Relation, epsilon: float) -> Enclosure:
 
     log_cut = max(math.log(delta) if delta > 0 else -600.0, -600.0) - 20
     search = _Search(node, relation, epsilon, log_cut, turn, lambda _: epsilon)
-    found = [search.tilted(direction, _tilt(order)) for direction in directions(node)]
-    if any(one is None for one in found):
+    found = search.every_direction(_tilt(order))
+    if found is None:
         return Enclosure(0.0, 1.0)
-    upper = max(one.delta_above(epsilon) for one in found if one is not None)
-    below = search.below(found[0])
+    uppers = {direction: one.delta_above(epsilon) for direction, one in found.items()}
+    below = search.below(found, uppers)
+    upper = max(uppers.values())
     return Enclosure(min(upper, below.delta(epsilon) if below else 0.0), upper)
 
 
@@ -84,6 +89,12 @@ class _Search:
     log_cut: float
     turn: Callable[[Composition], int]
     answer: Callable[[Composition], float]
+
+    def every_direction(self, tilt: float) -> dict[Direction, Composition] | None:
+        """The compositions from above; None if there is none in some direction."""
+        found = {direction: self.tilted(direction, tilt) for direction in directions(self.node)}
+        known = {direction: one for direction, one in found.items() if one is not None}
+        return known if len(known) == len(found) else None
 
     def tilted(self, direction: Direction, tilt: float) -> Composition | None:
         """The composition from above in that direction; None if no tilt will do."""
@@ -116,10 +127,15 @@ class _Search:
             best, share = other, less
         return best
 
-    def below(self, like: Composition | None) -> Power | None:
-        """The tests from below, in the first direction, at the tilt of the composition from above."""
+    def below(self, found: dict[Direction, Composition], uppers: dict[Direction, float]) -> Power | None:
+        """The tests from below, in the direction of the larger upper end, at its tilt.
+
+        The first one where they are alike: mixtures in the first data set are mostly the dearer ones.
+        """
+        dearest = max(uppers.values())
+        direction = next(one for one, upper in uppers.items() if upper >= dearest * (1 - _ALIKE))
         try:
-            return None if like is None else self._grid(like.tilt).power()
+            return self._grid(found[direction].tilt).power(direction)
         except (WindowTooWide, NoPair):
             return None
 
@@ -167,13 +183,17 @@ class Grid:
         import numpy as np
 
         count = sum(times for _, times in parts(node))
-        wanted = min(_ACCURACY, _RELATIVE * epsilon) if 0 < epsilon < math.inf else _ACCURACY
+        wanted = _ACCURACY
+        if 0 < epsilon < math.inf:
+            wanted = min(max(_ACCURACY, _RELATIVE_LARGE * epsilon), _RELATIVE * epsilon)
         step = math.sqrt(12 * wanted / (count * (tilt + 1)))
         rho = float(divergence.node_curve(node, relation, np.array([1 + tilt]))[0])
         if not rho < math.inf:
             raise NoPair("a part without a finite Rényi curve: there is no grid to choose")
         width = 20 * math.sqrt(2 * rho / (1 + tilt))
         step = max(min(step, width / _SMALLEST), width / _LARGEST)
+        if step < _LEAST_STEP:
+            raise NoPair(f"losses so small that a grid would have a step of {step:g}")
         return cls(node, _aligned(node, step), tilt, log_cut - math.log(count))
 
     def composition(self, direction: Direction) -> Composition:
@@ -182,9 +202,9 @@ class Grid:
         node = one_sided(self.node, above=True)
         return compose([(measure_of(inner, view), count) for inner, count in parts(node)], self.tilt)
 
-    def power(self) -> Power:
+    def power(self, direction: Direction) -> Power:
         """Tests between what the parts of the node allow."""
-        view = View(False, "first", self.step, self.log_cut, self.tilt)
+        view = View(False, direction, self.step, self.log_cut, self.tilt)
         return power(one_sided(self.node, above=False), view)
 
 

@@ -19,9 +19,10 @@ from functools import cached_property
 import numpy as np
 
 from refdp.accounting.arrays import Array, Mask
-from refdp.accounting.pairs import DominatingPair, Tails
+from refdp.accounting.pairs import DominatingPair, NoPair, Tails
 from refdp.accounting.rounding import SLACK
 
+MOST_CELLS = 2**23
 _UNIT = 2.0**-40  # of the sum of up to 2^20 masses that computes the total
 
 
@@ -101,12 +102,17 @@ def _blur(losses: Array) -> float:
 
 
 def extent(pair: DominatingPair, step: float, log_cut: float) -> tuple[int, int]:
-    """The first and last grid index that matter: outside lies probability at most e^log_cut at each end, or nothing."""
+    """The first and last grid index that matter: outside lies probability at most e^log_cut at each end, or nothing.
+
+    Errors: NoPair if there are more than MOST_CELLS between them.
+    """
     low, high = pair.bounds
     cut = math.exp(max(log_cut, -680.0))
     top = _least(lambda x: pair.tails(x).above <= cut, low, high)
     bottom = -_least(lambda x: pair.tails(-x).below <= max(cut, 1e-19), -high, -low)
     first, last = math.floor(bottom / step), math.ceil(top / step)
+    if last - first > MOST_CELLS:
+        raise NoPair(f"{last - first:.2g} cells of width {step:g}")
     return first, max(last + (last * step < top), first + 1)
 
 

@@ -18,6 +18,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from fractions import Fraction
 
 from refdp.accounting.releases import (
@@ -104,15 +105,23 @@ class Exchanged:
 Node = Cost | Composed | Blocks | Mixture | Sampled | Exchanged
 
 NOTHING = Composed(())
+MOST_TIMES = 2**53
+"""A release may be made: counts are exact as floats."""
 _NEARLY_CERTAIN = 1 - 2.0**-20
 
 
 def normalise(plan: Plan) -> Node:
     """The normal form of a plan.
 
-    Errors: InvalidParameter (count, rate, weights, noise out of their domains).
+    Errors: InvalidParameter (no plan; count, rate, weights, noise out of their domains; events nested too deeply).
     """
-    return _node(plan.event, plan.relation, plan.relation is Relation.REPLACE_ONE)
+    try:
+        return _node(plan.event, plan.relation, plan.relation is Relation.REPLACE_ONE)
+    except RecursionError:
+        raise InvalidParameter(
+            "events nested too deeply for this interpreter: allowed are some hundreds of levels; "
+            "put releases side by side into one Sequential(...), or use Repeat(event, count)"
+        ) from None
 
 
 def parts(node: Node) -> tuple[tuple[Node, int], ...]:
@@ -132,7 +141,8 @@ def _node(event: Event, relation: Relation, moves: bool) -> Node:
         case Parallel():
             return _parallel(event, relation, moves)
         case Partition(weights, events):
-            return _mixture(weights, [_node(child, relation, moves) for child in events])
+            seen = {id(child): _node(child, relation, moves) for child in {id(one): one for one in events}.values()}
+            return _mixture(weights, [seen[id(child)] for child in events])
         case Subsample():
             return _subsampled(event, relation, moves)
         case _:
@@ -168,11 +178,16 @@ def _leaves(event: Event) -> Iterator[Event]:
 
 
 def compose(items: Iterable[tuple[Node, int]]) -> Node:
-    """The sequential composition of nodes with counts, in normal form."""
+    """The sequential composition of nodes with counts, in normal form.
+
+    Errors: InvalidParameter for a release that is made more than MOST_TIMES times.
+    """
     total: Counter[Node] = Counter()
     for node, count in items:
         for part, times in parts(node):
             total[part] += times * count
+    if total and (most := max(total.values())) > MOST_TIMES:
+        raise InvalidParameter(f"a release that is made {Decimal(most):.2g} times: allowed are at most 2^53 times")
     square = sum((n.square * c for n, c in total.items() if isinstance(n, GaussianCost)), Fraction(0))
     flat: list[tuple[Node, int]] = [(n, c) for n, c in total.items() if c > 0 and not isinstance(n, GaussianCost)]
     if square:
@@ -236,11 +251,14 @@ def _mixture(weights: tuple[float, ...], nodes: list[Node]) -> Node:
     slots: dict[Node, Fraction] = {}
     alone: dict[Node, float] = {}
     apart: Counter[tuple[Node, float]] = Counter()
-    for node, weight in zip(nodes, weights, strict=True):
+    alike = Counter((id(node), float(weight)) for node, weight in zip(nodes, weights, strict=True))
+    known = {id(node): node for node in nodes}
+    for (own, weight), times in alike.items():
+        node = known[own]
         if node != NOTHING and weight > 0:
-            slots[node] = slots.get(node, Fraction(0)) + Fraction(weight)
-            alone[node] = max(alone.get(node, 0.0), float(weight))
-            apart[node, float(weight)] += 1
+            slots[node] = slots.get(node, Fraction(0)) + Fraction(weight) * times
+            alone[node] = max(alone.get(node, 0.0), weight)
+            apart[node, weight] += times
     rounded = {node: min(1.0, ceiling(weight)) for node, weight in slots.items()}
     if not rounded:
         return NOTHING
@@ -363,8 +381,9 @@ def has_slots(node: Node, relation: Relation) -> bool:
 
 
 def _count(count: int) -> int:
-    if not is_number(count) or not (math.isfinite(count) and int(count) == count >= 0):
-        raise InvalidParameter(f"repetition count {count!r}: allowed are whole numbers >= 0")
+    if not is_number(count) or not (0 <= count <= MOST_TIMES and int(count) == count):
+        given = f"{Decimal(count):.6g}" if isinstance(count, int) else repr(count)
+        raise InvalidParameter(f"repetition count {given}: allowed are whole numbers from 0 to 2^53")
     return int(count)
 
 

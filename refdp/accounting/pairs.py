@@ -17,6 +17,10 @@ from refdp.accounting.arrays import Array
 from refdp.accounting.rounding import SLACK
 
 
+class NoPair(Exception):
+    """No dominating pair is known for a node, or none that fits into memory: loss distributions do not apply."""
+
+
 class Tails(NamedTuple):
     """P(L > ε), Q(L > ε), P(L <= ε), Q(L <= ε)."""
 
@@ -73,7 +77,12 @@ class GaussianPair:
         from scipy import special
 
         x, half = loss / self.mu, self.mu / 2
-        return Tails(special.ndtr(half - x), special.ndtr(-half - x), special.ndtr(x - half), special.ndtr(x + half))
+        sides = []
+        for y in (x - half, x + half):
+            small = special.ndtr(-np.abs(y))
+            sides += [np.where(y > 0, small, 1 - small), np.where(y > 0, 1 - small, small)]
+        above, below, above_q, below_q = sides
+        return Tails(above, above_q, below, below_q)
 
 
 @dataclass(frozen=True)

@@ -130,28 +130,42 @@ def kov_delta(epsilon: float, each: float, count: int) -> float:
     the mean are left out: by Hoeffding's inequality they add up to at most e^-720, which is below TINY. So time and
     memory grow with the root of the count.
     """
-    import numpy as np
+    return _Responses(each, count).delta(epsilon)
 
-    from refdp.accounting.binomial import log_masses_above
 
-    mean, reach = count * math.exp(-each) / (1 + math.exp(-each)), math.sqrt(360 * count) + 2
-    last = min(count, max(0, math.ceil((count - epsilon / each) / 2) + 1), math.ceil(mean + reach))
-    first = max(0, math.floor(mean - reach))
-    if first > last:
-        return TINY
-    index = np.arange(first, last + 1, dtype=float)
-    gap = (count - 2 * index) * each
-    gain = np.maximum(0.0, -np.expm1(np.minimum(0.0, epsilon - gap - 2.0**-51 * (np.abs(gap) + epsilon))))
-    total = float(np.exp(log_masses_above(count - index, count, each)) @ gain)
-    return min(1.0, upwards(total) * (1 + 2.0**-52 * count) + TINY)
+class _Responses:
+    """`count` randomised responses: the masses of their unfavourable outcomes, and δ(ε) from these."""
+
+    def __init__(self, each: float, count: int) -> None:
+        import numpy as np
+
+        from refdp.accounting.binomial import log_masses_above
+
+        mean, reach = count * math.exp(-each) / (1 + math.exp(-each)), math.sqrt(360 * count) + 2
+        self.each, self.count, self.first = each, count, max(0, math.floor(mean - reach))
+        index = np.arange(self.first, min(count, math.ceil(mean + reach)) + 1, dtype=float)
+        self.gap = (count - 2 * index) * each
+        self.mass = np.exp(log_masses_above(count - index, count, each))
+
+    def delta(self, epsilon: float) -> float:
+        """From above."""
+        import numpy as np
+
+        end = max(0, math.ceil((self.count - epsilon / self.each) / 2) + 1) + 1 - self.first
+        if end <= 0:
+            return TINY
+        gap = self.gap[:end]
+        gain = np.maximum(0.0, -np.expm1(np.minimum(0.0, epsilon - gap - 2.0**-51 * (np.abs(gap) + epsilon))))
+        total = float(self.mass[:end] @ gain)
+        return min(1.0, upwards(total) * (1 + 2.0**-52 * self.count) + TINY)
 
 
 def kov_epsilon(delta: float, each: float, count: int) -> float:
     """The least ε with kov_delta(ε) <= δ, from above: min(count * each, the solution)."""
     from refdp.data.numbers import least
 
-    top = ceiling(Fraction(each) * count)
-    return least(lambda epsilon: kov_delta(epsilon, each, count) <= delta, 0.0, top)
+    responses, top = _Responses(each, count), ceiling(Fraction(each) * count)
+    return least(lambda epsilon: responses.delta(epsilon) <= delta, 0.0, top)
 
 
 def as_pure(node: Node, relation: Relation) -> Node | None:

@@ -67,30 +67,28 @@ def _step(sigma: float) -> float:
     return 2 * math.pi * edge / (_EXPONENT + edge**2 / (2 * sigma**2))
 
 
-def poisson(rate: float, inside: Curve, orders: Array, *, symmetric: bool) -> Array:
-    """The binomial bound: log sum_k C(α,k) (1-q)^(α-k) q^k c_k e^((k-1)ρ(k)) / (α-1) at integers, chords between.
+def poisson(rate: float, inside: Curve, *, symmetric: bool) -> Array:
+    """The binomial bound on (α-1)ρ(α) at whole orders: log sum_k C(α,k) (1-q)^(α-k) q^k c_k e^((k-1)ρ(k)).
 
     c_k = 1 for symmetric pairs (exact there), else 3 from k = 3 on (Zhu, Wang 2019, Theorem 5).
-    orders, result: shape (orders,).
+    result: shape (LARGEST_INTEGER + 1,).
     """
     whole, moments = _inner_moments(inside)
     factor = np.zeros(len(whole)) if symmetric else np.where(whole >= 3, math.log(3.0), 0.0)
-    terms = _log_binomial(rate) + (moments + factor)[None, :]
-    return _chords(orders, _log_row_sums(terms), inside)
+    return _log_row_sums(_log_binomial(rate) + (moments + factor)[None, :])
 
 
-def without_replacement(rate: float, inside: Curve, pure: float, orders: Array) -> Array:
-    """Sampling m of n, replace-one (Wang, Balle, Kasiviswanathan 2019, Theorem 9), q = m/n; `pure` is ρ(∞) inside.
+def without_replacement(rate: float, inside: Curve, pure: float) -> Array:
+    """(α-1)ρ(α) of m of n, replace-one (Wang, Balle, Kasiviswanathan 2019, Theorem 9), q = m/n; `pure` is ρ(∞) inside.
 
-    orders, result: shape (orders,).
+    result, at whole orders: shape (LARGEST_INTEGER + 1,).
     """
     whole, moments = _inner_moments(inside)
     log_excess = math.log(math.expm1(min(pure, 50.0))) if pure > 0 else -math.inf
     caps = np.minimum(math.log(2.0), np.concatenate(([0.0], whole[1:] * log_excess)))
     caps[2] = _log(min(-4 * math.expm1(-moments[2]), math.exp(caps[2])))
     caps[:2] = 0.0, -np.inf
-    terms = _log_choose() + whole[None, :] * math.log(rate) + (moments + caps)[None, :]
-    return _chords(orders, _log_row_sums(terms), inside)
+    return _log_row_sums(_log_choose() + whole[None, :] * math.log(rate) + (moments + caps)[None, :])
 
 
 def _log(value: float) -> float:
@@ -134,8 +132,11 @@ def _log_row_sums(terms: Array) -> Array:
     return clipped
 
 
-def _chords(orders: Array, whole_values: Array, inside: Curve) -> Array:
-    """Upper bounds at any order from those at whole orders; never above the curve inside (joint quasi-convexity)."""
+def chords(orders: Array, whole_values: Array, inside: Curve) -> Array:
+    """ρ(α) at any order from (α-1)ρ(α) at whole ones; never above the curve inside (joint quasi-convexity).
+
+    whole_values: shape (LARGEST_INTEGER + 1,). orders, result: shape (orders,).
+    """
     reachable = orders <= LARGEST_INTEGER
     left = np.minimum(np.floor(orders).astype(np.int64), LARGEST_INTEGER - 1)
     share: Array = np.clip(orders - left, 0.0, 1.0)

@@ -22,6 +22,7 @@ from refdp.accounting.normal import Blocks, Composed, Mixture, Node, Sampled, on
 from refdp.accounting.pairs import DominatingPair
 
 _INNER_CELLS = 8192
+_THRESHOLDS = 2**17  # that are tried, at most
 _MOST_CELLS = 2**21  # on either side of zero; what lies beyond is scored as the last one
 
 
@@ -136,7 +137,7 @@ def _sampled(rate: float, inner: Statistic, view: View) -> Statistic:
 
 @dataclass(frozen=True, eq=False)
 class Power:
-    """For every threshold (start + i) * step: P(T >= t) from below, Q(T >= t) from above."""
+    """For thresholds (start + i * stride) * step: P(T >= t) from below, Q(T >= t) from above."""
 
     start: int
     above: Array
@@ -160,12 +161,16 @@ class Power:
         return max(0.0, float(np.max(ratio)) * (1 - 2.0**-50) - 2.0**-48)
 
 
-def power(node: Node, view: View) -> Power:
-    """The tests on the composed statistic of a node's parts, tilted as the view says. Errors: WindowTooWide, NoPair."""
-    return power_of([(statistic_of(inner, view), count) for inner, count in parts(node)], view.tilt)
+def power(node: Node, view: View, every: bool = False) -> Power:
+    """The tests on the composed statistic of a node's parts, tilted as the view says.
+
+    every: at every point of the grid, whatever their number (stride 1).
+    Errors: WindowTooWide, NoPair.
+    """
+    return power_of([(statistic_of(inner, view), count) for inner, count in parts(node)], view.tilt, every)
 
 
-def power_of(found: list[tuple[Statistic, int]], tilt: float) -> Power:
+def power_of(found: list[tuple[Statistic, int]], tilt: float, every: bool = False) -> Power:
     """The tests on the sum of independent statistics, each with its count; P tilted by λ, Q by λ + 1."""
     step = found[0][0].step
     sides = [compose([(_side(one, row), count) for one, count in found], at) for row, at in ((0, tilt), (3, tilt + 1))]
@@ -174,8 +179,9 @@ def power_of(found: list[tuple[Statistic, int]], tilt: float) -> Power:
     end = min(f + len(side.losses) for f, side in zip(first, sides, strict=True))
     if end <= begin:
         return Power(begin, np.zeros(1), np.ones(1))
-    one, other = (slice(begin - f, end - f) for f in first)
-    return Power(begin, sides[0].upper_tails(above=False)[one], sides[1].upper_tails(above=True)[other])
+    stride = 1 if every else 1 + (end - begin) // _THRESHOLDS
+    one, other = (slice(begin - f, end - f, stride) for f in first)
+    return Power(begin, sides[0].upper_tails(False, one), sides[1].upper_tails(True, other))
 
 
 def _side(one: Statistic, row: int) -> Measure:

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from refdp.accounting import account
-from refdp.accounting.distributions import NoPair
+from refdp.accounting.pairs import NoPair
 from refdp.errors import InvalidParameter, RelationMismatch
 from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian, Laplace
 from refdp.privacy.curator import Array, ScopeRef
