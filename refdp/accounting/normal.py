@@ -113,7 +113,7 @@ _NEARLY_CERTAIN = 1 - 2.0**-20
 def normalise(plan: Plan) -> Node:
     """The normal form of a plan.
 
-    Errors: InvalidParameter (no plan; count, rate, weights, noise out of their domains; events nested too deeply).
+    Errors: InvalidParameter (count, rate, weights, noise out of their domains; events nested too deeply).
     """
     try:
         return _node(plan.event, plan.relation, plan.relation is Relation.REPLACE_ONE)
