@@ -39,6 +39,11 @@ MECHANISMS: Mapping[type, str] = {
     Exponential: "composition/exponential-range",
 }
 """The claim about the cost of each mechanism; any other class names its own (`noise.protocol.Supplying.claim`)."""
+CHOICES = ("gumbel", "exponential")
+"""Standard draws of an exponential mechanism."""
+
+ROUNDED = ("composition/rounded-utilities", "composition/rounded-gain")
+
 SUBSAMPLING = {
     "poisson": "dpxgboost/subsampling-poisson",
     "without-replacement": "dpxgboost/subsampling-replace-one",
@@ -230,9 +235,9 @@ def assumed(
     """What a guarantee takes for granted: prose, conditions, arithmetic, randomness and what an observer sees.
 
     Noise is ideal in every proof; floating-point draws are not, and rounding them does not hide all of that.
-    A run with discrete noise chooses exactly too, see `refdp.faces.training.source_for`.
+    A run with discrete noise alone chooses exactly too, see `refdp.faces.training.source_for`.
     """
-    mechanisms = {type(one.mechanism).__name__: one.mechanism.STANDARD for one in releases(plan.event)}
+    mechanisms = {type(one.mechanism).__name__: one.mechanism for one in releases(plan.event)}
     if not mechanisms:
         return ()
     found = []
@@ -241,10 +246,14 @@ def assumed(
         found.append(f"argued in prose, not machine-checked: {', '.join(argued)}")
     known = {c.key: c.text for name, verdict in needed if verdict == "CONDITIONAL" for c in claims.get(name).assumes}
     found += [known[key] for key in grants if key in known]
-    if not any(standard.startswith("discrete-") for standard in mechanisms.values()):
-        found.append(f"ideal noise: that of {' and '.join(sorted(mechanisms))} is drawn in floating point")
+    floating = {name for name, one in mechanisms.items() if not one.STANDARD.startswith("discrete-")}
+    choices = {name for name in floating if mechanisms[name].STANDARD in CHOICES}
+    if floating == set(mechanisms) or floating - choices:  # beside discrete noise alone choices are exact
+        found.append(f"ideal noise: that of {' and '.join(sorted(floating))} is drawn in floating point")
+    lost = [name for name in ROUNDED if claims.verdict(name) not in ("PROVED", "ARGUED")]
+    adds = f"nothing bounds what that adds ({lost[0]} is lost)" if lost else f"{ROUNDED[0]} bounds what that adds"
     found.append("sums are exact, but what is computed from them, utilities and leaf values, is rounded to float64: "
-                 "composition/rounded-utilities bounds what that adds, the figure leaves it out")  # fmt: skip
+                 f"{adds}, the figure leaves it out")  # fmt: skip
     if _has(plan.event, (Partition, Subsample)):
         found.append("secret samples and partitions come from a generator of numpy (Philox without a seed), which is "
                      "not cryptographic")  # fmt: skip

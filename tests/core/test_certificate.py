@@ -14,12 +14,14 @@ from refdp.data.records import Classes, Numeric, Records, Schema
 from refdp.faces import registry
 from refdp.faces.training import source_for, train
 from refdp.ledger import certificate, claims
-from refdp.ledger.certificate import Certificate
+from refdp.ledger.certificate import ROUNDED, Certificate, assumed
 from refdp.ledger.claims import Verdict
 from refdp.noise.draws import Draws
+from refdp.noise.gridded import DiscreteLaplace
+from refdp.noise.mechanisms import Exponential, Laplace
 from refdp.papers import dpboost, fedgbdt
 from refdp.privacy import sources
-from refdp.privacy.events import Relation
+from refdp.privacy.events import Plan, Relation, Release, Sensitivity, Sequential
 
 SCHEMA = Schema((Numeric("a", 0.0, 1.0), Numeric("b", 0.0, 1.0)), Classes(("no", "yes")))
 FLOATING = {
@@ -46,6 +48,34 @@ def test_floating_point_noise_is_said_to_be_taken_as_ideal(paper: str, noise: st
     expected = (f"ideal noise: that of {names} is drawn in floating point",) if names else ()
     assert tuple(line for line in issued.assumptions if line.startswith("ideal noise")) == expected
     assert issued.to_dict()["assumptions"] == list(issued.assumptions)
+
+
+def test_floating_noise_beside_discrete_noise_is_said_too() -> None:
+    """Choices beside discrete noise are exact; where other noise is floating there, neither is."""
+    norm = Sensitivity(1.0, 1, "composition/sequential", Relation.ADD_REMOVE)
+    wide = Sensitivity(1.0, "range", "composition/sequential", Relation.ADD_REMOVE)
+    choice = Release("choice", Exponential(1.0), wide, wide)
+    floating, discrete = (Release(str(one), one, norm, norm) for one in (Laplace(1.0), DiscreteLaplace(1.0, 2.0**-10)))
+
+    def said(*events: Release) -> list[str]:
+        plan = Plan(Relation.ADD_REMOVE, Sequential(events))
+        return [line for line in assumed(plan, None, (), ()) if line.startswith("ideal noise")]
+
+    assert said(choice, discrete) == said(discrete) == []
+    assert said(choice) == ["ideal noise: that of Exponential is drawn in floating point"]
+    both = ["ideal noise: that of Exponential and Laplace is drawn in floating point"]
+    assert said(choice, floating) == said(choice, floating, discrete) == both
+    assert said(floating, discrete) == ["ideal noise: that of Laplace is drawn in floating point"]
+
+
+@pytest.mark.parametrize("name", ROUNDED)
+def test_what_rounding_adds_is_only_said_to_be_bounded_where_it_is(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    [said] = (line for line in certified("dpboost", "add-remove").assumptions if "float64" in line)
+    assert "composition/rounded-utilities bounds what that adds" in said
+    kept = claims.verdict
+    monkeypatch.setattr(claims, "verdict", lambda one: "OPEN" if one == name else kept(one))
+    [said] = (line for line in certified("dpboost", "add-remove").assumptions if "float64" in line)
+    assert f"nothing bounds what that adds ({name} is lost)" in said
 
 
 PAPERS = sorted(registry.PAPERS)
