@@ -35,6 +35,7 @@ from refdp.accounting.releases import (
 from refdp.accounting.rounding import ceiling, is_number
 from refdp.errors import InvalidParameter
 from refdp.privacy.events import (
+    TOO_DEEP,
     Event,
     Parallel,
     Partition,
@@ -113,15 +114,19 @@ _NEARLY_CERTAIN = 1 - 2.0**-20
 def normalise(plan: Plan) -> Node:
     """The normal form of a plan.
 
-    Errors: InvalidParameter (count, rate, weights, noise out of their domains; events nested too deeply).
+    Errors: InvalidParameter (no plan; count, rate, weights, noise out of their domains; events nested too deeply).
     """
+    check_plan(plan)
     try:
         return _node(plan.event, plan.relation, plan.relation is Relation.REPLACE_ONE)
     except RecursionError:
-        raise InvalidParameter(
-            "events nested too deeply for this interpreter: allowed are some hundreds of levels; "
-            "put releases side by side into one Sequential(...), or use Repeat(event, count)"
-        ) from None
+        raise InvalidParameter(TOO_DEEP) from None
+
+
+def check_plan(plan: object) -> None:
+    """Errors: InvalidParameter for anything but a plan, such as an event without its relation."""
+    if not isinstance(plan, Plan):
+        raise InvalidParameter(f"plan {plan!r}: allowed is Plan(relation, event) of refdp.privacy.events")
 
 
 def parts(node: Node) -> tuple[tuple[Node, int], ...]:
@@ -239,6 +244,8 @@ def _size(node: PureCost | LaplaceCost | GaussianCost | RangeCost) -> Fraction:
 
 
 def _mixture(weights: tuple[float, ...], nodes: list[Node]) -> Node:
+    if not hasattr(weights, "__len__"):
+        raise InvalidParameter(f"weights {weights!r} of a partition: allowed is a sequence of numbers in [0, 1]")
     if len(weights) != len(nodes):
         raise InvalidParameter(
             f"a partition has {len(weights)} weights and {len(nodes)} events: allowed is one for each"

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from refdp.noise.protocol import Mechanism
 
 Norm = Literal[1, 2, "range", "whitened"]
+TOO_DEEP = (
+    "events nested too deeply for this interpreter: allowed are some hundreds of levels; "
+    "put releases side by side into one Sequential(...), or use Repeat(event, count)"
+)
 
 
 class Relation(StrEnum):
@@ -50,7 +54,11 @@ class Sensitivity:
     relation: Relation
 
     def __post_init__(self) -> None:
-        if not 0 <= self.bound < float("inf"):
+        try:
+            finite = 0 <= self.bound < float("inf")
+        except TypeError:
+            finite = False
+        if not finite:
             raise InvalidParameter(f"sensitivity {self.bound!r} of {self.claim}: allowed are finite numbers >= 0")
 
 
@@ -153,9 +161,15 @@ class Plan:
     event: Event
 
     def __post_init__(self) -> None:
-        for release in misfits(self.event, self.relation):
+        if not isinstance(self.relation, Relation):
+            raise InvalidParameter(f"relation {self.relation!r} of a plan: allowed are the members of {Relation!r}")
+        try:
+            wrong = next(misfits(self.event, self.relation), None)
+        except RecursionError:
+            raise InvalidParameter(TOO_DEEP) from None
+        if wrong is not None:
             raise RelationMismatch(
-                f"release {release.name!r} declares its sensitivity for {release.sensitivity.relation.value} "
+                f"release {wrong.name!r} declares its sensitivity for {wrong.sensitivity.relation.value} "
                 f"neighbours, the plan is about {self.relation.value}"
             )
 

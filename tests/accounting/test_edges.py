@@ -17,7 +17,18 @@ from refdp.accounting.normal import normalise
 from refdp.accounting.pure import kov_delta
 from refdp.errors import InvalidParameter
 from refdp.noise.mechanisms import Exponential, Gaussian, Laplace
-from refdp.privacy.events import Event, Parallel, Partition, Plan, Release, Repeat, Sequential, Subsample
+from refdp.privacy.events import (
+    Event,
+    Parallel,
+    Partition,
+    Plan,
+    Relation,
+    Release,
+    Repeat,
+    Sensitivity,
+    Sequential,
+    Subsample,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -168,7 +179,12 @@ def test_heavy_counts_are_answered() -> None:
         (lambda: account(plan(Repeat(release(Gaussian(1.0)), math.nan)), delta=1e-6), "count nan"),  # type: ignore
         (lambda: account(plan(Repeat(release(Gaussian(1.0)), math.inf)), delta=1e-6), "count inf"),  # type: ignore
         (lambda: account(plan(Repeat(release(Gaussian(1.0)), "2")), delta=1e-6), "count '2'"),  # type: ignore
+        (lambda: Plan("add-remove", release(Gaussian(1.0))), "relation 'add-remove'"),  # type: ignore[arg-type]
+        (lambda: Sensitivity("1", 1, "", Relation.ADD_REMOVE), "sensitivity '1'"),  # type: ignore[arg-type]
+        (lambda: account(None, delta=1e-6), "plan None"),  # type: ignore[arg-type]
+        (lambda: account(release(Gaussian(1.0)), delta=1e-6), r"plan Release\("),  # type: ignore[arg-type]
         (lambda: account(plan(Partition((".5",), (release(Gaussian(1.0)),))), delta=1e-6), "weight '.5'"),  # type: ignore
+        (lambda: account(plan(Partition(0.5, (release(Gaussian(1.0)),))), delta=1e-6), "weights 0.5"),  # type: ignore
     ],
 )
 def test_bad_input_gives_one_clear_error(make, message: str) -> None:

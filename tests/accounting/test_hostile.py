@@ -37,6 +37,8 @@ def test_nesting_that_no_interpreter_follows() -> None:
     object.__setattr__(whole, "event", deep)
     with pytest.raises(InvalidParameter, match="nested too deeply"):
         account(whole, delta=1e-6)
+    with pytest.raises(InvalidParameter, match="nested too deeply"):
+        plan(deep)
 
 
 @pytest.mark.parametrize(
