@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,12 +16,12 @@ from refdp.accounting.releases import DiscreteLaplaceCost, LaplaceCost, PureCost
 from refdp.accounting.statistic import Power, power
 from refdp.privacy.events import Relation
 
-_ACCURACY = 4e-6  # of epsilon, absolute between _ACCURACY / _RELATIVE and _ACCURACY / _RELATIVE_LARGE
-_RELATIVE, _RELATIVE_LARGE = 1e-5, 1e-6
+_ACCURACY = 4e-6  # of epsilon, absolute where epsilon is above _ACCURACY / _RELATIVE
+_RELATIVE = 1e-5
 _SMALLEST, _LARGEST = 2**15, 2**20  # cells of the window
 _LEAST_STEP = 1e-200
 _ATTEMPTS = 30
-_ALIKE = 1e-6
+_ALIKE, _NEARLY = 1e-6, 1e-3
 _UNSEEN = 1e-7  # share of the transform's error in a bound on delta
 _WITH_ATOMS = (PureCost, LaplaceCost, DiscreteLaplaceCost, RangeCost)
 
@@ -53,7 +54,7 @@ def enclose_epsilon(node: Node, relation: Relation, delta: float) -> Enclosure:
     uppers = {direction: one.epsilon_above(delta) for direction, one in found.items()}
     below = search.below(found, uppers)
     upper = max(uppers.values())
-    return Enclosure(min(upper, below.epsilon(delta) if below else 0.0), upper)
+    return Enclosure(min(upper, max((one.epsilon(delta) for one in below), default=0.0)), upper)
 
 
 def enclose_delta(node: Node, relation: Relation, epsilon: float) -> Enclosure:
@@ -73,7 +74,7 @@ def enclose_delta(node: Node, relation: Relation, epsilon: float) -> Enclosure:
     uppers = {direction: one.delta_above(epsilon) for direction, one in found.items()}
     below = search.below(found, uppers)
     upper = max(uppers.values())
-    return Enclosure(min(upper, below.delta(epsilon) if below else 0.0), upper)
+    return Enclosure(min(upper, max((one.delta(epsilon) for one in below), default=0.0)), upper)
 
 
 @dataclass(frozen=True)
@@ -127,17 +128,18 @@ class _Search:
             best, share = other, less
         return best
 
-    def below(self, found: dict[Direction, Composition], uppers: dict[Direction, float]) -> Power | None:
-        """The tests from below, in the direction of the larger upper end, at its tilt.
+    def below(self, found: dict[Direction, Composition], uppers: dict[Direction, float]) -> list[Power]:
+        """The tests from below, in each direction whose upper end is nearly the larger one, at its tilt.
 
-        The first one where they are alike: mixtures in the first data set are mostly the dearer ones.
+        The first one alone where they are alike: mixtures in the first data set are mostly the dearer ones.
         """
-        dearest = max(uppers.values())
-        direction = next(one for one, upper in uppers.items() if upper >= dearest * (1 - _ALIKE))
-        try:
-            return self._grid(found[direction].tilt).power(direction)
-        except (WindowTooWide, NoPair):
-            return None
+        dearest, tests = max(uppers.values()), []
+        for direction in (one for one, upper in uppers.items() if upper >= dearest * (1 - _NEARLY)):
+            with contextlib.suppress(WindowTooWide, NoPair):
+                tests.append(self._grid(found[direction].tilt).power(direction))
+            if uppers[direction] >= dearest * (1 - _ALIKE):
+                break
+        return tests
 
     def _grid(self, tilt: float) -> Grid:
         return Grid.choose(self.node, self.relation, tilt, self.epsilon, self.log_cut)
@@ -183,9 +185,7 @@ class Grid:
         import numpy as np
 
         count = sum(times for _, times in parts(node))
-        wanted = _ACCURACY
-        if 0 < epsilon < math.inf:
-            wanted = min(max(_ACCURACY, _RELATIVE_LARGE * epsilon), _RELATIVE * epsilon)
+        wanted = min(_ACCURACY, _RELATIVE * epsilon) if 0 < epsilon < math.inf else _ACCURACY
         step = math.sqrt(12 * wanted / (count * (tilt + 1)))
         rho = float(divergence.node_curve(node, relation, np.array([1 + tilt]))[0])
         if not rho < math.inf:

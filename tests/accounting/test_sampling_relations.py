@@ -138,7 +138,8 @@ def test_fixed_size_under_add_remove(values: tuple[int, ...], declared: Relation
                     truths[0, k] = max(truths[0, k], float(np.maximum(p - math.exp(epsilon) * q, 0).sum()))
             if len(set(small)) == 1:  # the worst of them, twice
                 for k, epsilon in enumerate(EPSILONS):
-                    truths[1, k] = max(truths[1, k], composed(with_it, without, 2, epsilon))
+                    for p, q in ((with_it, without), (without, with_it)):
+                        truths[1, k] = max(truths[1, k], composed(p, q, 2, epsilon))
     for k, epsilon in enumerate(EPSILONS):
         for row, question in ((0, whole), (1, twice)):
             bound = account(question, epsilon=epsilon)
