@@ -47,11 +47,11 @@ PATIENCE = 0.2
 WRITING = ("os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.symlink", "os.link", "os.truncate", "os.putenv",
            "os.chmod", "os.utime", "os.system", "os.exec", "os.fork", "os.posix_spawn", "subprocess.Popen",
            "socket.connect", "socket.sendto", "socket.sendmsg", "socket.getaddrinfo", "sqlite3.connect")  # fmt: skip
+"""Events of Python's audit hooks that something outside can see, besides files opened for writing."""
 HIDDEN = {"socket.connect": "what is sent to other programs", "socket.sendto": "what is sent to other programs",
           "socket.sendmsg": "what is sent to other programs", "gc.get_objects": "what is found in memory",
           "gc.get_referrers": "what is found in memory"}  # fmt: skip
 """Events after which something is beyond what is looked at here, in words."""
-"""Events of Python's audit hooks that something outside can see, besides files opened for writing."""
 Lines = tuple[tuple[str, str], ...]
 FIRST, THOROUGH = 2, 6
 """Of so many first pairs, and of one in so many of all, what every module holds is looked at."""

@@ -9,7 +9,7 @@ import pytest
 
 import refdp
 from refdp.audit.replay import Pair, audit_pair
-from refdp.data import memory
+from refdp.data.losses import GRID
 from refdp.data.memory import Memory
 from refdp.data.population import Begin, Labels, Refresh, values
 from refdp.data.records import Records, weighed
@@ -95,8 +95,8 @@ def test_no_entry_of_a_record_grows_and_sums_are_of_weights() -> None:
     own, whole = host._current().values, plain._current().values
     assert all((np.abs(own[name]) <= np.abs(whole[name])).all() for name in ("g", "h"))  # type: ignore[arg-type]
     size, ones = values(host.ask(Labels(0.0, 1.0)))
-    assert size == pytest.approx(records.weights().sum(), abs=50 * memory.GRID)
-    assert ones == pytest.approx((records.weights() * records.y).sum(), abs=50 * memory.GRID)
+    assert size == pytest.approx(records.weights().sum(), abs=50 * GRID)
+    assert ones == pytest.approx((records.weights() * records.y).sum(), abs=50 * GRID)
     assert records.take([3]).weights() == records.weights()[3]
     assert records.insert(2, records.take([0])).weights()[2] == records.weights()[0]
 

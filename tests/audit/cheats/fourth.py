@@ -33,6 +33,8 @@ PASSED = ("metadata_of_a_type", "last_words", "shelf_of_a_library", "shelf_of_th
           "mask_of_files")  # fmt: skip
 SHAPE = ("uniform_noise", "leaning_noise")
 LOCAL = ("noise_taken_back",)
+STRANGE = {"curator_of_its_own": "randomness that is not the curator's"}
+"""NOT EXAMINED, with what the reason says."""
 
 
 def size(records: Any) -> np.ndarray:
