@@ -34,10 +34,13 @@ class Led:
                        for kind in ("draw", "assign")}  # fmt: skip
 
     def release(self, request: Request) -> Array:
-        """The next chosen output, of the true value's shape; the true one where it does not fit."""
+        """The next chosen output, of the true value's shape; the true one where it is of another release."""
         true = np.asarray(true_output(request))
-        chosen = next(self._outputs, true)
-        return chosen.copy() if chosen.shape == true.shape else true.copy()
+        chosen = np.asarray(next(self._outputs, true))
+        fits = chosen.shape == true.shape and chosen.dtype.kind == true.dtype.kind
+        if fits and request.options is not None:
+            fits = bool((chosen < len(request.options)).all())
+        return (chosen if fits else true).copy()
 
     def draw(self, request: Request) -> Array:
         """The recorded draws, or zeros. Of the request's shape."""
