@@ -5,12 +5,15 @@ Fixed seeds. A bound is above the true epsilon with probability 1e-6 at most: th
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from benchmarks import event_synthesis
 from refdp.audit.replay import Pair
 from refdp.audit.synthesis import Candidate, Columns, Told, best_of, confirm, synthesise, told
 from refdp.data.records import Interval, Numeric, Records, Schema, make_records
@@ -106,3 +109,17 @@ def test_a_test_on_the_runs_that_chose_would_be_seen() -> None:
     one = candidate(1.0)
     assert one.sides(1, 20) == one.sides(1, 20)
     assert replace(one, epsilon=2.0).sides(1, 20) != one.sides(2, 20)
+
+
+def test_the_page_follows_from_the_kept_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And says another number where a line is another."""
+    kept = event_synthesis.PAGE.read_text(encoding="utf-8")
+    monkeypatch.setattr(event_synthesis, "PAGE", tmp_path / "page.md")
+    monkeypatch.setattr(sys, "argv", ["event_synthesis", "--page"])
+    event_synthesis.main()
+    assert event_synthesis.PAGE.read_text(encoding="utf-8") == kept
+    lines = event_synthesis.RESULTS.read_text(encoding="utf-8").splitlines(keepends=True)
+    (tmp_path / "lines.jsonl").write_text("".join(lines[1:]), encoding="utf-8")
+    monkeypatch.setattr(event_synthesis, "RESULTS", tmp_path / "lines.jsonl")
+    event_synthesis.main()
+    assert event_synthesis.PAGE.read_text(encoding="utf-8") != kept
