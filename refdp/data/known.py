@@ -28,6 +28,7 @@ def statistics(contribution: Contribution, score: Floats, label: Floats, of: tup
         if not rows.start:
             columns = {name: None if one is None else np.empty(len(score)) for name, one in values.items()}
             taking = None if mask is None else np.empty(len(score), dtype=np.bool_)
+        assert (mask is None) == (taking is None), "whether records are left out follows from parameters"
         for name, one in values.items():
             if (column := columns[name]) is not None:
                 column[rows] = one

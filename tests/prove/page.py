@@ -228,8 +228,8 @@ further arguments of numpy's functions, functions and iterators in the model, va
 sums, how many releases there are where that follows from released values, look-ups by value, and a `train` that does
 more than to call `train_on`.
 
-Eight further leaks (`tests/prove/hostile.py`) were written before any was read; four of them were PROVED at first, and
-what was mended is general: a container that outlives the run may not change, whatever it is called; of numpy a text may
+Eight further leaks (`tests/prove/hostile.py`) were written before any was read, by an author who knew most of the
+reading, so not blindly; four of them were PROVED at first, and what was mended is general: a container that outlives the run may not change, whatever it is called; of numpy a text may
 use functions of their arguments alone, so neither its random numbers nor its settings; values of records are not taken
 for narrower kinds of numbers; and a formula may not add numbers more than 2^32 apart in size, multiply beyond 2^200,
 or compute with sums and released values, where float64 would be far from the real number.
