@@ -212,7 +212,8 @@ Loops are read by induction ([ARCHITECTURE.md](../ARCHITECTURE.md)): the first r
 and any released values, so that a proof covers any number of rounds of the kinds that occur; `covers` says of each loop
 what. What all releases cost together is accounted for the settings' plan. Any number of nodes, candidates and records,
 and all outputs, are covered. Trusted are the solvers, the reading's rules, the hosts of records, samplers and
-accountants, and that float64 on exact sums stands for real numbers. Where a kind of noise, of charge or of formula is
+accountants, that float64 on exact sums stands for real numbers, that no text asks in which order a set has its
+elements, and that arrays of cached functions are not changed in place. Where a kind of noise, of charge or of formula is
 not known to the reading, it says NOT PROVED, which is no violation: by-round sensitivities rest on bounds of scores
 that it forgets, medians on utilities that it does not follow.
 
