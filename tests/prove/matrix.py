@@ -151,8 +151,10 @@ TEXT = """# Which mutants the proof names
 Written by `make prove-matrix`; no figure is typed by hand. Each mutant is read up to the first failure, with 1.5
 seconds a question: what the solvers leave open in that time is NOT PROVED too, which kills the mutant and is no proof
 that it leaks. "Not modelled" is such a refusal: the reading does not follow the text, and would refuse it were it
-private. "exact sums in the model file" asks in a function of the tests whether the population is `Memory`; a text that
-asks so is refused (`tests/prove/further.py`), this function is no text. {blind} mutants that were asked change hosts,
+private. "exact sums in the model file", "default direction chosen without noise" and "quantiles although uniform
+candidates were asked for" ask in a function of the tests whether the population is `Memory`; a text that asks so is
+refused (`tests/prove/further.py`), these functions are no text. "delta not divided between the classes" stays within
+the claim by the reading's account of the whole plan, which is tighter than the division. {blind} mutants that were asked change hosts,
 samplers or accountants alone, which are trusted: beyond the reading's sight, they are for the audit and the statistics
 of samplers.
 

@@ -213,8 +213,8 @@ and any released values, so that a proof covers any number of rounds of the kind
 what. What all releases cost together is accounted for the settings' plan. Any number of nodes, candidates and records,
 and all outputs, are covered. Trusted are the solvers, the reading's rules, the hosts of records, samplers and
 accountants, that float64 on exact sums stands for real numbers, that no text asks in which order a set has its
-elements, and that arrays of cached functions are not changed in place. Where a kind of noise, of charge or of formula is
-not known to the reading, it says NOT PROVED, which is no violation: by-round sensitivities rest on bounds of scores
+elements, and that arrays of cached functions are not changed in place. Where a kind of noise, of charge or of formula
+is not known to the reading, it says NOT PROVED, which is no violation: by-round sensitivities rest on bounds of scores
 that it forgets, medians on utilities that it does not follow.
 
 A text that behaves otherwise where it is read than where it trains would not be proved by this. What it can ask of the
@@ -230,7 +230,8 @@ sums, how many releases there are where that follows from released values, look-
 more than to call `train_on`.
 
 Eight further leaks (`tests/prove/hostile.py`) were written before any was read, by an author who knew most of the
-reading, so not blindly; four of them were PROVED at first, and what was mended is general: a container that outlives the run may not change, whatever it is called; of numpy a text may
+reading, so not blindly; four of them were PROVED at first, and
+what was mended is general: a container that outlives the run may not change, whatever it is called; of numpy a text may
 use functions of their arguments alone, so neither its random numbers nor its settings; values of records are not taken
 for narrower kinds of numbers; and a formula may not add numbers more than 2^32 apart in size, multiply beyond 2^200,
 or compute with sums and released values, where float64 would be far from the real number.
