@@ -154,9 +154,9 @@ that it leaks. "Not modelled" is such a refusal: the reading does not follow the
 private. "exact sums in the model file", "default direction chosen without noise" and "quantiles although uniform
 candidates were asked for" ask in a function of the tests whether the population is `Memory`; a text that asks so is
 refused (`tests/prove/further.py`), these functions are no text. "delta not divided between the classes" stays within
-the claim by the reading's account of the whole plan, which is tighter than the division. {blind} mutants that were asked
-change hosts, samplers or accountants alone, which are trusted: beyond the reading's sight, they are for the audit and
-the statistics of samplers.
+the claim by the reading's account of the whole plan, which is tighter than the division. {blind} mutants that were
+asked change hosts, samplers or accountants alone, which are trusted: beyond the reading's sight, they are for the audit
+and the statistics of samplers.
 
 The cells of the layer "replay audit" of the first mutants are those of docs/audit-mutants.md; of the others ("not
 run") no audit was made for this page. The layers "statistics of samplers" and "tests" were not run mutant by mutant:
