@@ -13,6 +13,7 @@ Changes are those along one recorded run: with adaptive programs the enclosure i
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -42,6 +43,10 @@ DIGITS = 4
 """Changes are rounded to so many digits, down for `below` and up for `above`, so that equal ones are counted."""
 LARGEST = 500.0
 """A greater loss of one release counts as this from below."""
+PATHS = 5
+"""A composition with a delta is accused of what so many runs of one pair, recorded anew, have in common."""
+Key = tuple[str, int]
+"""A release: its name, and how often that came before."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +81,17 @@ def composed(items: Sequence[Item], relation: Relation, epsilon: float, delta: f
     return Cost(min(lower, upper), upper)
 
 
-def least(paths: Sequence[Mapping[Any, Item]]) -> list[Item]:
+def numbered(names: Iterable[str]) -> list[Key]:
+    """Releases by name and how often that came before: the same ones in runs that ask for others, too."""
+    count: Counter[str] = Counter()
+    keys = []
+    for name in names:
+        keys.append((name, count[name]))
+        count[name] += 1
+    return keys
+
+
+def least(paths: Sequence[Mapping[Key, Item]]) -> list[Item]:
     """Of every release that changes along all recorded runs of a pair the least change. paths: items by release.
 
     A release that costs at least a fixed pair of distributions whatever came before can be degraded to that pair (Dong,

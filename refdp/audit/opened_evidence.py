@@ -14,15 +14,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from refdp.audit.charge import Item
+from refdp.audit.charge import Item, Key, numbered
 from refdp.audit.noise_law import LAWS
 from refdp.audit.opened_door import Led, Recording
 from refdp.audit.opened_laws import NoiseCall, Unknown
 from refdp.audit.replay import Violation
 from refdp.audit.structural_state import Leaf
 from refdp.privacy.curator import Array
-
-Key = tuple[str, int]
 
 
 @dataclass(frozen=True)
@@ -85,12 +83,9 @@ def _moved(recorded: Run, run: Run | Exception, release: str) -> bool:
 def items_of(recorded: Recording, replayed: Recording) -> dict[Key, Item]:
     """Releases of laws that the accountant knows, whose finite true values differ, by name and number of the call."""
     found: dict[Key, Item] = {}
-    count: dict[str, int] = {}
-    entries = zip(recorded.transcript.entries, replayed.transcript.entries, recorded.calls)
-    for entry, other, call in entries:
-        name = entry.request.name
-        key = name, count.get(name, 0)
-        count[name] = count.get(name, 0) + 1
+    entries = recorded.transcript.entries
+    keys = numbered(entry.request.name for entry in entries)
+    for key, entry, other, call in zip(keys, entries, replayed.transcript.entries, recorded.calls):
         if not isinstance(call.law, LAWS) or entry.value is None or other.value is None:
             continue
         finite = np.isfinite(entry.value).all() and np.isfinite(other.value).all()

@@ -28,7 +28,8 @@ import numpy as np
 from scipy import stats
 
 from refdp.accounting.gaussian import delta as gaussian_delta
-from refdp.audit.charge import Cost, Item, composed, least
+from refdp.audit.attained import ROUNDS
+from refdp.audit.charge import PATHS, Cost, Item, composed, least
 from refdp.audit.noise_law import LAWS
 from refdp.audit.opened_door import Led, Patch, Recording, opened
 from refdp.audit.opened_evidence import Again, Run, attained, items_of, lossy, same_values, without_dice
@@ -173,10 +174,6 @@ class _Trainer:
 
 OTHER = 1_000_003
 """Added to a seed where other dice are wanted."""
-ROUNDS = 4
-"""How often outputs are chosen anew after those before led to other true values."""
-PATHS = 5
-"""Recorded runs of one pair that an accusation about a composition with a delta rests on, the first two led."""
 
 
 def _both(train: _Trainer, first: Data, second: Data) -> tuple[Run, Run | Violation] | Violation:

@@ -15,7 +15,7 @@ import numpy as np
 
 from refdp.audit import noise_law, noise_shape, slots
 from refdp.audit.attained import Led, Side, attained
-from refdp.audit.charge import Cost, Item, composed, least
+from refdp.audit.charge import PATHS, Cost, Item, Key, composed, least, numbered
 from refdp.audit.declared_filter import Filter, Spent
 from refdp.audit.freshness import stale
 from refdp.audit.isolated import CAN_FORK, Lines, Outcome, Trainer, observed
@@ -34,8 +34,6 @@ VALUES = 5
 """Observed true values that noise of each kind is drawn at, too."""
 AGAIN = 2
 """What differs after other records counts if it does not in so many repetitions after the same."""
-PATHS = 5
-"""A composition is accused if it exceeds the claim with what so many recorded runs of one pair have in common."""
 
 
 @dataclass
@@ -488,16 +486,12 @@ class Search:
         return Violation(kind, place, None, None, None, "", witness)
 
 
-def _items(sides: list[Transcript]) -> dict[tuple[str, int], Item]:
+def _items(sides: list[Transcript]) -> dict[Key, Item]:
     """The releases whose true values differ, by name and how often it came before."""
-    place: dict[int, tuple[str, int]] = {}
-    count: dict[str, int] = {}
-    for entry in sides[0].entries:
-        name = entry.request.name
-        place[id(entry)] = name, count.get(name, 0)
-        count[name] = count.get(name, 0) + 1
+    entries = sides[0].entries
+    keys = dict(zip(map(id, entries), numbered(entry.request.name for entry in entries), strict=True))
     moved = changes(sides[0], sides[-1])
-    return {place[id(one.entry)]: Item(one.mechanism, one.value, one.other, one.entry.scopes) for one in moved}
+    return {keys[id(one.entry)]: Item(one.mechanism, one.value, one.other, one.entry.scopes) for one in moved}
 
 
 def _numbers(outcome: Outcome) -> Lines:

@@ -39,9 +39,6 @@ MECHANISMS: Mapping[type, str] = {
     Exponential: "composition/exponential-range",
 }
 """The claim about the cost of each mechanism; any other class names its own (`noise.protocol.Supplying.claim`)."""
-CHOICES = ("gumbel", "exponential")
-"""Standard draws of an exponential mechanism."""
-
 ROUNDED = ("composition/rounded-utilities", "composition/rounded-gain")
 
 SUBSAMPLING = {
@@ -247,10 +244,10 @@ def assumed(
     known = {c.key: c.text for name, verdict in needed if verdict == "CONDITIONAL" for c in claims.get(name).assumes}
     found += [known[key] for key in grants if key in known]
     floating = {name for name, one in mechanisms.items() if not one.STANDARD.startswith("discrete-")}
-    choices = {name for name in floating if mechanisms[name].STANDARD in CHOICES}
+    choices = {name for name in floating if isinstance(mechanisms[name], Exponential)}
     if floating == set(mechanisms) or floating - choices:  # beside discrete noise alone choices are exact
         found.append(f"ideal noise: that of {' and '.join(sorted(floating))} is drawn in floating point")
-    lost = [name for name in ROUNDED if claims.verdict(name) not in ("PROVED", "ARGUED")]
+    lost = [name for name in ROUNDED if claims.verdict(name) not in claims.ESTABLISHED]
     adds = f"nothing bounds what that adds ({lost[0]} is lost)" if lost else f"{ROUNDED[0]} bounds what that adds"
     found.append("sums are exact, but what is computed from them, utilities and leaf values, is rounded to float64: "
                  f"{adds}, the figure leaves it out")  # fmt: skip
