@@ -15,6 +15,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import re
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -25,9 +26,8 @@ from typing import Any
 from flint import acb, arb, arb_series, ctx, fmpq
 
 FORMAT = "refdp accounting certificate 1"
-KINDS = ("gaussian", "laplace", "discrete-laplace", "pure")
-_POINTS = 200_000
-_OUTCOMES = 200_000
+KINDS, RELATIONS = ("gaussian", "laplace", "discrete-laplace", "pure"), ("add-remove", "replace-one")
+_POINTS = _OUTCOMES = 200_000
 Transform = Callable[[Any], Any]
 Law = tuple[Transform, Callable[[arb, arb], arb], int]
 """M of one release, a bound on |M(c + iy)| for all |y| >= Y, and how often."""
@@ -56,16 +56,16 @@ class Part:
 def check(text: str) -> tuple[float, float]:
     """The ends (lower, upper) of a certificate that holds. Errors: Rejected."""
     try:
-        data = json.loads(text)
-        stated = data.pop("digest")
-        parts = [_part(row) for row in data["parts"]]
+        data = json.loads(text, object_pairs_hook=_fields)
+        stated, relation = data.pop("digest"), data["relation"]
+        parts = [_part(row, RELATIONS.index(relation)) for row in data["parts"]] or [_part({}, 0)]
         lower, upper, delta = (_number(data[name]) for name in ("lower", "upper", "delta"))
-    except (ValueError, KeyError, TypeError, AttributeError, ZeroDivisionError) as error:
-        raise Rejected(f"not a certificate: {error!r}") from error
-    if stated != digest(data) or data["format"] != FORMAT:
-        raise Rejected("the digest does not fit what is stated")
-    if not (0 <= lower <= upper and 0 < delta < 1):
-        raise Rejected("the ends are not in order")
+    except (ValueError, KeyError, TypeError, AttributeError, ZeroDivisionError, RecursionError) as error:
+        raise Rejected(f"not a certificate: {error!r}"[:300]) from error
+    if stated != digest(data) or data.get("format") != FORMAT or len(data) != 6:
+        raise Rejected("the digest, the format or the fields do not fit")
+    if not (0 <= lower <= upper and 0 < delta < 1 and float(lower) == lower and float(upper) == upper):
+        raise Rejected("the ends are not in order, or no floats")
     if not max(ball.upper() for ball in both_directions(parts, upper)) <= _ball(delta):
         raise Rejected(f"delta at {float(upper)!r} is not shown to be at most {float(delta)!r}")
     if lower > 0 and not max(ball.lower() for ball in both_directions(parts, lower)) >= _ball(delta):
@@ -86,8 +86,7 @@ def both_directions(parts: list[Part], epsilon: Fraction) -> list[arb]:
 
 def delta_of(parts: list[Part], epsilon: Fraction, first: bool = True) -> arb:
     """A ball around δ(ε)."""
-    before, ctx.prec = ctx.prec, 160
-    try:
+    with ctx.workprec(160):
         if all(part.kind in ("pure", "discrete-laplace") for part in parts) and _outcomes(parts) <= _OUTCOMES:
             return _enumerated(parts, _ball(epsilon), first)
         if len(parts) == 1 and parts[0].kind == "laplace" and parts[0].rate == 1 and parts[0].count <= 600:
@@ -95,23 +94,29 @@ def delta_of(parts: list[Part], epsilon: Fraction, first: bool = True) -> arb:
         coarse = all(part.kind != "gaussian" for part in parts)  # their transforms decay slowly
         laws = [(*transform_of(part, first), part.count) for part in parts]
         return summed(laws, _ball(epsilon), arb("1e-9" if coarse else "1e-24"))
-    finally:
-        ctx.prec = before
 
 
-def _part(row: dict[str, Any]) -> Part:
+def _fields(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len(fields := dict(pairs)) < len(pairs):
+        raise ValueError(f"a field that is stated twice among {[name for name, _ in pairs]}")
+    return fields
+
+
+def _part(row: dict[str, Any], replaced: int) -> Part:
     part = Part(row["kind"], _number(row["size"]), row["count"], row.get("shift", 1), _number(row.get("rate", "1")))
-    whole = isinstance(part.count, int) and isinstance(part.shift, int) and part.count > 0 < part.shift
-    if part.kind not in KINDS or not whole or part.size <= 0 or not 0 < part.rate <= 1:
+    steps = {"shift"} if part.kind == "discrete-laplace" else {"kind"}
+    whole = type(part.count) is int and type(part.shift) is int and 0 < part.count <= 2**53 and 0 < part.shift <= 2**12
+    known = part.kind in KINDS and row.keys() - {"rate"} == {"kind", "size", "count"} | steps
+    if not (known and whole and part.size > 0 and 0 < part.rate <= 1):
         raise ValueError(f"part {row!r}")
-    if part.kind == "gaussian" and part.rate < 1:
-        raise ValueError("sampled Gaussian noise is not covered")
+    if part.rate < 1 and (part.kind == "gaussian" or replaced):
+        raise ValueError("sampled Gaussian noise, and samples under other relations than add-remove, are not covered")
     return part
 
 
 def _number(text: str) -> Fraction:
-    if not isinstance(text, str):
-        raise ValueError(f"number {text!r}: allowed are fractions as text")
+    if not isinstance(text, str) or not re.fullmatch(r"[0-9]{1,308}(/[0-9]{1,330})?", text, re.ASCII):
+        raise ValueError(f"number {str(text)[:40]!r}: allowed are fractions as text")
     return Fraction(text)
 
 
@@ -152,8 +157,7 @@ def _sums(parts: list[Part], first: bool) -> Iterator[tuple[arb, arb]]:
     if not parts:
         yield arb(0), arb(1)
         return
-    each = _atoms(parts[0], first)
-    rest = list(_sums(parts[1:], first))
+    each, rest = _atoms(parts[0], first), list(_sums(parts[1:], first))
     for counts in _splits(parts[0].count, len(each)):
         loss, mass, left = arb(0), arb(1), parts[0].count
         for (one, p), k in zip(each, counts, strict=True):
@@ -241,10 +245,7 @@ def summed(transforms: list[Law], x: arb, narrow: arb) -> arb:
     """A ball around δ(x) of relative radius `narrow` and rounding. Errors: Rejected where that takes too long."""
 
     def product(z: Any) -> Any:
-        total = acb(1)
-        for transform, _, count in transforms:
-            total *= transform(z) ** count
-        return total
+        return math.prod((transform(z) ** count for transform, _, count in transforms), start=acb(1))
 
     def log_moment(c: float) -> float:
         return float(product(acb(c)).real.log().mid()) if c > 0 else 0.0
@@ -262,9 +263,7 @@ def summed(transforms: list[Law], x: arb, narrow: arb) -> arb:
         z = acb(center, k * width)
         total += 2 * scale * (product(z) * acb(0, -k * width * x).exp() / (z * (z + 1))).real
         if k & (k - 1) == 0 or k % 256 == 0:
-            beyond = arb(1)
-            for _, bound, count in transforms:
-                beyond *= bound(center, k * width) ** count
+            beyond = math.prod((bound(center, k * width) ** count for _, bound, count in transforms), start=arb(1))
             cut = 2 * scale * beyond / (k * width * width)
             if cut < abs(total) * narrow:
                 break
@@ -280,8 +279,7 @@ def _least(value: Callable[[float], float]) -> float:
     low, high = math.log(1e-3), math.log(1e5)
     for _ in range(40):
         one, other = low + 0.382 * (high - low), low + 0.618 * (high - low)
-        worth = [value(math.exp(at)) for at in (one, other)]
-        low, high = (low, other) if not worth[1] < worth[0] else (one, high)
+        low, high = (one, high) if value(math.exp(other)) < value(math.exp(one)) else (low, other)
     return math.exp((low + high) / 2)
 
 
@@ -289,7 +287,7 @@ def main(arguments: list[str]) -> int:
     """0 if the certificate holds, 1 if it does not."""
     try:
         lower, upper = check(Path(arguments[0]).read_text(encoding="utf-8"))
-    except (Rejected, OSError, UnicodeDecodeError, IndexError) as error:
+    except (Rejected, OSError, ArithmeticError, ValueError, IndexError) as error:
         print(f"rejected: {error}")
         return 1
     print(f"holds: epsilon is between {lower!r} and {upper!r}")

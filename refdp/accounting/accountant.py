@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -23,9 +24,18 @@ _MOST_OUTCOMES = 2**22  # of "kov", which adds up one term for each
 
 
 def account(
-    plan: Plan, *, delta: float | None = None, epsilon: float | None = None, quick: bool = False, group: int = 1
+    plan: Plan,
+    *,
+    delta: float | None = None,
+    epsilon: float | None = None,
+    quick: bool = False,
+    group: int = 1,
+    both: bool = True,
 ) -> Bound:
     """The plan's ε at the given δ, or its δ at the given ε, by every method that applies.
+
+    As its releases declare their sensitivities; a partition into blocks whose sizes follow from the number of records
+    is none under add-remove, and its blocks add up.
 
     Methods: "basic" (pure, with parallel composition and amplification), "kov" (optimal composition of the parts' pure
     epsilons), "exact" (one release, possibly sampled; Gaussians), "renyi", "adaptive" (selections of one range with any
@@ -33,6 +43,7 @@ def account(
     quick: leave out what takes more than milliseconds ("adaptive", "pld", "kov" for unequal parts); `lower` may be 0.
     epsilon: may be negative, where δ(ε) = 1 - e^ε + e^ε δ(-ε), since either data set may be the first; what is returned
       for a delta is never below 0.
+    both: or the upper end alone, in about half the time; `lower` is 0.
     group: so many records change together, see `refdp.accounting.group` ("path": by single steps).
     Errors: InvalidParameter unless exactly one of 0 <= delta <= 1 and epsilon is given, and for a group below 1.
     """
@@ -43,27 +54,29 @@ def account(
     low, high = (-math.inf, math.inf) if delta is None else (0.0, 1.0)
     at = _within("epsilon", epsilon, low, high) if delta is None else _within("delta", delta, low, high)
     if delta is None and at < 0:
-        return _mirrored(account(plan, epsilon=-at, quick=quick, group=group), at)
+        return _mirrored(account(plan, epsilon=-at, quick=quick, group=group, both=both), at)
     if group_size(group) > 1:
         if (larger := scaled(plan, group)) is not None:
-            return account(larger, delta=delta, epsilon=epsilon, quick=quick)
-        one = partial(account, plan, quick=quick)
+            return account(larger, delta=delta, epsilon=epsilon, quick=quick, both=both)
+        one = partial(account, plan, quick=quick, both=both)
         return along_path(one, pure.pure_epsilon(plan), group, delta, epsilon)
 
     def answer(node: Node, value: float = at) -> Bound:
-        query = _Query(node, plan.relation, quick)
+        query = _Query(node, plan.relation, quick, both)
         return _at_epsilon(query, value) if delta is None else _at_delta(query, value)
 
     node = normalise(plan)
     above, below = (one_sided(node, up) for up in (True, False))
     bound = answer(above)
-    if above != below:
+    if not both:
+        bound = replace(bound, lower=0.0)
+    elif above != below:
         bound = replace(bound, lower=min(bound.upper, answer(below).lower))
     if quick or bound.upper == bound.lower or not has_slots(node, plan.relation):
         return bound
     from refdp.accounting import allocation
 
-    return allocation.tightened(bound, node, plan.relation, ("epsilon" if delta is None else "delta", at), answer)
+    return allocation.tightened(bound, node, plan.relation, ("epsilon" if delta is None else "delta", at), answer, both)
 
 
 def _within(name: str, value: float | None, low: float, high: float) -> float:
@@ -90,6 +103,7 @@ class _Query:
     node: Node
     relation: Relation
     quick: bool
+    both: bool = True
     methods: dict[str, float] = field(default_factory=dict)
     lower: float = 0.0
 
@@ -126,7 +140,7 @@ def _renyi_and_exact(query: _Query, delta: float) -> None:
     query.found("renyi", renyi)
     if isinstance(query.node, GaussianCost):
         upper = gaussian.epsilon(query.node.mu, delta)
-        query.found("exact", upper, gaussian.epsilon_below(query.node.mu, delta, upper))
+        query.found("exact", upper, gaussian.epsilon_below(query.node.mu, delta, upper) if query.both else 0.0)
     elif (profile := single.profile_of(query.node)) is not None:
         lower, upper = single.epsilon_bounds(profile, delta, min(query.methods.values()))
         query.found("exact", min(upper, *query.methods.values()), lower)
@@ -142,36 +156,37 @@ def _distributions(query: _Query, delta: float) -> None:
     from refdp.accounting.enclosure import enclose_epsilon
     from refdp.accounting.pairs import NoPair
 
-    def by_grid(node: Node) -> Ends:
-        found = enclose_epsilon(node, query.relation, delta)
+    def by_grid(node: Node, both: bool) -> Ends:
+        found = enclose_epsilon(node, query.relation, delta, both)
         return "pld", found.lower, found.upper
 
-    def adaptively(node: Node) -> Ends:
-        ends = adaptive.enclose_epsilon(node, query.relation, delta)
-        return by_grid(node) if ends is None else ("adaptive", *ends)
+    def adaptively(node: Node, both: bool) -> Ends:
+        ends = adaptive.enclose_epsilon(node, query.relation, delta, both)
+        return by_grid(node, both) if ends is None else ("adaptive", *ends)
 
     as_pure = pure.as_pure(query.node, query.relation)
     if as_pure is not None and (alike := _alike(as_pure)) is not None:
         query.found("kov", pure.kov_epsilon(delta, *alike))
-    elif as_pure is not None and not query.quick and sum(count for _, count in parts(as_pure)) <= _MOST_OUTCOMES:
-        query.found("kov", _apart(by_grid, as_pure, query.relation)[2])
-    if query.quick or "exact" in query.methods:
-        return
-    try:
-        method, lower, upper = _apart(adaptively, query.node, query.relation)
-    except NoPair:
-        return
-    query.found(method, upper, lower)
+        as_pure = None
+    if not query.quick and "exact" not in query.methods:
+        with contextlib.suppress(NoPair):
+            method, lower, upper = _apart(adaptively, query.node, query.relation, query.both)
+            query.found(method, upper, lower)
+            if not query.both:  # the pairs behind "kov" dominate those of the parts
+                return
+    if as_pure is not None and not query.quick and sum(count for _, count in parts(as_pure)) <= _MOST_OUTCOMES:
+        with contextlib.suppress(NoPair):
+            query.found("kov", _apart(by_grid, as_pure, query.relation, False)[2])
 
 
-def _apart(ends: Callable[[Node], Ends], node: Node, relation: Relation) -> Ends:
+def _apart(ends: Callable[[Node, bool], Ends], node: Node, relation: Relation, both: bool) -> Ends:
     """The ends of epsilon, parts of hardly any pure epsilon apart: they add at most theirs, at least nothing."""
     if (crumbs := _crumbs(node, relation)) is not None:
         rest, small = crumbs
-        method, lower, upper = ends(rest)
+        method, lower, upper = ends(rest, True)
         if small <= CRUMB * lower:
             return method, lower, upwards(upper + small)
-    return ends(node)
+    return ends(node, both)
 
 
 def _crumbs(node: Node, relation: Relation) -> tuple[Node, float] | None:

@@ -241,8 +241,8 @@ def _chances(size: float, cells: int) -> tuple[Array, Array]:
     return -np.expm1(-t[::-1]) / span, math.exp(-size) * np.expm1(t) / span
 
 
-def enclose_epsilon(node: Node, relation: Relation, delta: float) -> tuple[float, float] | None:
-    """(lower, upper) on ε at δ > 0; None where this does not apply or is too much. Errors: NoPair."""
+def enclose_epsilon(node: Node, relation: Relation, delta: float, both: bool = True) -> tuple[float, float] | None:
+    """(lower, upper) on ε at δ > 0; lower 0 unless `both` are wanted; None where this is too much. Errors: NoPair."""
     estimate, order = divergence.node_renyi_epsilon(node, relation, delta)
     if not estimate < math.inf:
         return None
@@ -253,6 +253,8 @@ def enclose_epsilon(node: Node, relation: Relation, delta: float) -> tuple[float
             return None
         found = [_crossing(grid, grid.above(direction), delta) for direction in directions(node)]
         upper = max(top for top, _ in found)
+        if not both:
+            return 0.0, upper
         return min(upper, _extended(grid, found[0][1], grid.below(), delta)), upper
 
     return _retried(answer, order - 1)

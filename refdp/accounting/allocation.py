@@ -92,7 +92,11 @@ class Above:
 
 
 def _log_laplace(node: Node, weight: float) -> Array:
-    """log E_Q[exp(-λ w (L - 1))] from above for every λ of _TILTS: each cell of a grid of losses at its lower end."""
+    """log E_Q[exp(-λ w (L - 1))] from above for every λ of _TILTS: each cell of a grid of losses at its lower end.
+
+    It grows with w, which is rounded up: weights of slots are rounded down.
+    """
+    weight = min(1.0, weight * (1 + 2.0**-40))
     pair = inner_pair(node, View(True, "first", 1e-3, -600.0, 1.0))
     slack, blur = pair.rounding
     low, high = max(pair.bounds[0], -60.0), min(pair.bounds[1], 60.0)
@@ -115,11 +119,16 @@ def _log_laplace(node: Node, weight: float) -> Array:
 
 
 def tightened(
-    bound: Bound, node: Node, relation: Relation, at: tuple[str, float], answer: Callable[[Node, float], Bound]
+    bound: Bound,
+    node: Node,
+    relation: Relation,
+    at: tuple[str, float],
+    answer: Callable[[Node, float], Bound],
+    both: bool = True,
 ) -> Bound:
     """The bound with what is known of slots.
 
-    at: ("delta", δ) or ("epsilon", ε). answer: the bounds of a node at such a value.
+    at: ("delta", δ) or ("epsilon", ε). answer: the bounds of a node at such a value. both: or the upper end alone.
     """
     kind, value = at
     upper = bound.upper
@@ -140,7 +149,9 @@ def tightened(
             upper = min(upper, found_upper)
             break
         upper, failure = found_upper, SHARE * found_upper
-    ends = [bound.lower, *(answer(one, value).lower for one in _summed(node)), _largest_below(node, relation, at)]
+    ends = [bound.lower]
+    if both:
+        ends += [*(answer(one, value).lower for one in _summed(node)), _largest_below(node, relation, at)]
     methods, method = bound.methods, bound.method
     if upper < bound.upper:
         methods, method = {**methods, METHOD: upper}, METHOD

@@ -81,7 +81,7 @@ class PrivacyBudget:
         if relation not in list(Relation):
             raise InvalidParameter(f"relation = {relation!r}: {' or '.join(Relation)} is allowed")
         self.epsilon, self.delta, self.relation = float(epsilon), float(delta), Relation(relation)
-        self.adaptive, self.file = bool(adaptive), None if file is None else Path(file)
+        self.adaptive, self.file = bool(adaptive), None if file is None else Path(file).absolute()
         self._entries: list[Entry] = []
         self._process = os.getpid()
         self._lock = threading.RLock()
@@ -129,6 +129,12 @@ class PrivacyBudget:
             self._entries = entries
             if self.file is not None:
                 self._write()
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Errors: InvalidParameter for another figure or file than the budget began with."""
+        if not name.startswith("_") and name in vars(self):
+            raise InvalidParameter(f"{name} of a budget stays as it is, since charges are to that; make another budget")
+        super().__setattr__(name, value)
 
     def on(self, scope: str) -> ScopedBudget:
         """The same budget for fits on the records of that name alone. Errors: InvalidParameter unless it is a text."""
@@ -214,7 +220,11 @@ class PrivacyBudget:
                 return
             import fcntl
 
-            with open(self.file.with_name(self.file.name + ".lock"), "a", encoding="utf-8") as lock:
+            try:
+                lock = open(self.file.with_name(self.file.name + ".lock"), "a", encoding="utf-8")  # noqa: SIM115
+            except OSError as error:
+                raise InvalidParameter(f"budget file {self.file}: cannot be written: {error.strerror}") from None
+            with lock:
                 fcntl.flock(lock, fcntl.LOCK_EX)
                 if self.file.exists():
                     self._read()
@@ -239,6 +249,10 @@ class PrivacyBudget:
             raise InvalidParameter(f"budget file {self.file}: {type(error).__name__} {error}") from None
         if not same:
             raise InvalidParameter(f"budget file {self.file} is of another budget: this one is {self._head()}")
+        if entries[: len(self._entries)] != self._entries:
+            raise InvalidParameter(
+                f"budget file {self.file}: charges that were there are gone: without them the budget would be overspent"
+            )
         self._entries = entries
 
     def _write(self) -> None:
@@ -313,6 +327,8 @@ def _check_scope(scope: object) -> None:
 
 
 def _reopened(epsilon: float, delta: float, relation: str, file: str, adaptive: bool) -> PrivacyBudget:
+    if not Path(file).exists():
+        raise InvalidParameter(f"budget file {file}: it is gone, and with it what was spent")
     return PrivacyBudget(epsilon, delta, relation=relation, file=file, adaptive=adaptive)
 
 

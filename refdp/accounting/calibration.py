@@ -13,6 +13,7 @@ from refdp.errors import InvalidParameter
 from refdp.privacy.events import Plan
 
 _EXACT = 2**20  # counts up to here are exact
+_STRIDE = 1.2
 
 
 class Excess(Protocol):
@@ -40,23 +41,39 @@ def calibrate(
     The returned x was accounted for and met the target: the cost is never overshot.
     Errors: InvalidParameter if even the cheapest end of [low, high] misses the target.
     """
+    return _calibrated(plan_of, epsilon, delta, (low, high), increasing, relative, leaps=True)
+
+
+def _calibrated(
+    plan_of: Callable[[float], Plan],
+    epsilon: float,
+    delta: float,
+    ends: tuple[float, float],
+    increasing: bool,
+    relative: float,
+    leaps: bool,
+) -> float:
+    """leaps: from the answer of the quick methods on, the bracket is looked for where the line through two answers
+    points to, else in steps of a fifth."""
     if not (0 < epsilon < math.inf and 0 <= delta < 1):
         raise InvalidParameter(f"target epsilon {epsilon!r}, delta {delta!r}: allowed are epsilon > 0, delta in [0, 1)")
-
-    cheapest, dearest = (low, high) if increasing else (high, low)
+    if not 0 < ends[0] < ends[1] < math.inf:
+        raise InvalidParameter(f"search from {ends[0]!r} to {ends[1]!r}: allowed are positive numbers, the larger last")
+    cheapest, dearest = ends if increasing else ends[::-1]
 
     def excess(x: float, quick: bool = False) -> float:
         return _excess(plan_of(x), epsilon, delta, quick)
 
     if excess(cheapest, True) > 0 and excess(cheapest) > 0:
         raise InvalidParameter(f"epsilon {epsilon!r} at delta {delta!r} is out of reach: not met at {cheapest!r}")
-    good = _quickly(excess, cheapest, dearest)
-    bad = good
-    while bad != dearest:
-        bad = min(dearest, bad * 1.2) if increasing else max(dearest, bad / 1.2)
+    good, under, stride = _quickly(excess, cheapest, dearest), math.nan, _STRIDE
+    while good != dearest:
+        bad = min(dearest, good * stride) if increasing else max(dearest, good / stride)
         if (over := excess(bad)) > 0:
-            return _falsi(excess, good, bad, over, relative)
-        good = bad
+            return _falsi(excess, good, bad, excess(good) if math.isnan(under) else under, over, relative)
+        if leaps and over > under:
+            stride = stride ** min(max(1.05 * over / (under - over), 0.1), 8.0)
+        good, under = bad, over
     return dearest
 
 
@@ -70,16 +87,20 @@ def _quickly(excess: Excess, good: float, bad: float) -> float:
     return good
 
 
-def _falsi(excess: Excess, good: float, bad: float, over: float, relative: float) -> float:
+def _falsi(
+    excess: Callable[[float], float], good: float, bad: float, under: float, over: float, relative: float
+) -> float:
     """False position, keeping `good` on the side where the target was seen to be met.
 
-    Aims alternately just short of and just beyond the crossing, so that both ends of the bracket close in on it.
+    Aims alternately just short of and just beyond the crossing, so that both ends of the bracket close in on it. Where
+    the target is met exactly at `good`, as by basic composition, the next step is just beyond.
     """
-    under, beyond = excess(good), False
+    beyond, exactly = False, under == 0
     while abs(bad - good) > relative * abs(good):
         share = under / (under - over) if under < 0 else 0.5
         aim = (0.4 if beyond else -0.4) * relative * abs(good) / abs(bad - good)
-        middle = good + min(max(share + aim, 0.01), 0.99) * (bad - good)
+        share, exactly = -aim if exactly else min(max(share + aim, 0.01), 0.99), False
+        middle = good + share * (bad - good)
         if middle in (good, bad):
             break
         value = excess(middle)
@@ -98,7 +119,7 @@ def calibrate_total(plan_of: Callable[[float], Plan], epsilon: float, delta: flo
     so that the noise is the same on every machine.
     """
     plans = lru_cache(plan_of)
-    found = calibrate(plans, epsilon, delta, low=epsilon, high=most * epsilon, increasing=True, relative=1e-3)
+    found = _calibrated(plans, epsilon, delta, (epsilon, most * epsilon), True, 1e-3, leaps=False)
     return max(numbers.coarser(found, 16), epsilon)
 
 
@@ -113,7 +134,11 @@ def calibrate_count(plan_of: Callable[[int], Plan], epsilon: float, delta: float
 
 
 def _largest(excess: Callable[[int], float], low: int, high: int, stride: int) -> int:
-    """Galloping from `low`, which meets by assumption; then false position where n is large, and bisection."""
+    """Galloping from `low`, which meets by assumption; then false position, exact where n is small enough.
+
+    Every other step halves the bracket, whatever the line through its ends says.
+    """
+    under = math.nan
     while True:
         if low == high:
             return high
@@ -121,12 +146,19 @@ def _largest(excess: Callable[[int], float], low: int, high: int, stride: int) -
         over = excess(top)
         if over > 0:
             break
-        low, stride = top, 2 * stride
+        low, under, stride = top, over, 2 * stride
     if low > _EXACT:
-        return int(_falsi(lambda x, quick=False: excess(int(x)), float(low), float(top), over, 1 / _EXACT))
+        under = excess(low) if math.isnan(under) else under
+        return int(_falsi(lambda x: excess(int(x)), float(low), float(top), under, over, 1 / _EXACT))
+    halve, beyond = True, True
     while top - low > 1:
         middle = (low + top) // 2
-        low, top = (middle, top) if excess(middle) <= 0 else (low, middle)
+        if not halve and under < 0:
+            aim = low + round((top - low) * under / (under - over)) + (0 if beyond else 1)
+            middle = min(max(aim, low + 1), top - 1)
+        halve, value = not halve, excess(middle)
+        beyond = value > 0
+        low, under, top, over = (low, under, middle, value) if beyond else (middle, value, top, over)
     return low
 
 
@@ -137,7 +169,7 @@ def _both(plan: Plan, epsilon: float, delta: float) -> float:
 
 
 def _excess(plan: Plan, epsilon: float, delta: float, quick: bool) -> float:
-    found = account(plan, delta=delta, quick=quick).epsilon
+    found = account(plan, delta=delta, quick=quick, both=False).epsilon
     if found <= epsilon:
         return min(0.0, math.log(max(found, 1e-300) / epsilon))
     return max(5e-324, min(math.log(found) - math.log(epsilon), 50.0))

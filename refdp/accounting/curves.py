@@ -33,16 +33,20 @@ def discrete_laplace(rate: float, shift: int, orders: Array) -> Array:
 
     E_Q[R^α] = (1 - x)/(1 + x) · (x^{-(α-1)n} + x^{αn}) / (1 - x) + the sum over the n - 1 points between, where
     x = e^{-r} and the point z (0 < z < n) contributes P(z)^α Q(z)^{1-α} = (1 - x)/(1 + x) x^{αz + (1-α)(n-z)}.
+    One step is randomised response. The logarithm of sums near 1 is off by what the sums are rounded by, which is
+    added; where losses are so small that this is much, the curve of any mechanism of that pure ε is below.
     orders, result: shape (orders,).
     """
+    capped = randomised_response(shift * rate * (1 + 2.0**-52), orders)
+    if shift == 1:
+        return capped
     norm = np.tanh(rate / 2)  # (1 - x) / (1 + x)
     step = (2 * orders - 1) * rate
     outer = np.logaddexp((orders - 1) * shift * rate, -orders * shift * rate) - np.log1p(np.exp(-rate))
-    if shift == 1:
-        return per_order(np.maximum(outer, 0.0), orders)
     first = np.log(norm) - orders * rate + (orders - 1) * (shift - 1) * rate
     inner = first + np.log(-np.expm1(-(shift - 1) * step)) - np.log(-np.expm1(-step))
-    return per_order(np.maximum(np.logaddexp(outer, inner), 0.0), orders)
+    rounding = 2.0**-48 * (4 + 2 * orders * shift * rate + np.abs(np.log(norm)))
+    return np.minimum(per_order(np.maximum(np.logaddexp(outer, inner), 0.0) + rounding, orders), capped)
 
 
 def randomised_response(epsilon: float, orders: Array) -> Array:

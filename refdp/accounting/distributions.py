@@ -52,11 +52,12 @@ def measure_of(node: Node, view: View) -> Measure:
     """
     match node:
         case Composed(items):
-            return _convolved(items, view)
+            every, coarse = _convolved(items, view)
+            return grid.spread_out(coarse, every, view.step)
         case Blocks():
             return _blocks(node, view)
         case Mixture(slots):
-            return grid.weighted([(measure_of(inner, view), weight) for inner, weight in slots], node.rest)
+            return grid.weighted([(_slot(inner, view), weight) for inner, weight in slots], node.rest, view.step)
         case DiscreteGaussianCost() if (shifts := _enumerated(node)) is not None:
             return grid.envelope([_discretised(pairs.DiscreteGaussianPair(node.sigma, s), view) for s in shifts])
         case _:
@@ -112,13 +113,17 @@ def _sampled(rate: float, inner: pairs.DominatingPair, method: str, view: View) 
     return mixtures.MixtureFirst(rate, inner) if view.direction == "first" else mixtures.MixtureSecond(rate, inner)
 
 
-def _convolved(items: tuple[tuple[Node, int], ...], view: View) -> Measure:
-    """A composition inside another node: on every k-th point of the grid, so that direct convolution is affordable."""
+def _slot(node: Node, view: View) -> Measure:
+    """The measure of a slot, a composition on a grid that may be coarser: many spread out would fill the memory."""
+    return _convolved(node.parts, view)[1] if isinstance(node, Composed) else measure_of(node, view)
+
+
+def _convolved(items: tuple[tuple[Node, int], ...], view: View) -> tuple[int, Measure]:
+    """k and a composition inside another node on every k-th point of the grid: direct convolution is affordable."""
     low, high = loss_range(Composed(items))
     every = max(1, math.ceil((high - low) / (view.step * _CONVOLVED_CELLS)))
     coarse = replace(view, step=every * view.step)
-    total = convolve([(measure_of(inner, coarse), count) for inner, count in items])
-    return grid.spread_out(total, every, view.step)
+    return every, convolve([(measure_of(inner, coarse), count) for inner, count in items])
 
 
 def _discretised(pair: pairs.DominatingPair, view: View) -> Measure:

@@ -34,8 +34,8 @@ class Enclosure:
     upper: float
 
 
-def enclose_epsilon(node: Node, relation: Relation, delta: float) -> Enclosure:
-    """ε at δ > 0. Errors: NoPair (see `distributions`)."""
+def enclose_epsilon(node: Node, relation: Relation, delta: float, both: bool = True) -> Enclosure:
+    """ε at δ > 0; `lower` is 0 unless `both` ends are wanted. Errors: NoPair (see `distributions`)."""
     estimate, order = divergence.node_renyi_epsilon(node, relation, delta)
 
     def turn(one: Composition) -> int:
@@ -52,7 +52,7 @@ def enclose_epsilon(node: Node, relation: Relation, delta: float) -> Enclosure:
     if found is None:
         return Enclosure(0.0, math.inf)
     uppers = {direction: one.epsilon_above(delta) for direction, one in found.items()}
-    below = search.below(found, uppers)
+    below = search.below(found, uppers) if both else []
     upper = max(uppers.values())
     return Enclosure(min(upper, max((one.epsilon(delta) for one in below), default=0.0)), upper)
 

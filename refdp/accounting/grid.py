@@ -135,8 +135,7 @@ def spread_out(measure: Measure, every: int, step: float) -> Measure:
         return measure
     mass = np.zeros((len(measure.mass) - 1) * every + 1)
     mass[::every] = measure.mass
-    blur = measure.blur + _blur(measure.losses)  # the two ways to compute a grid point differ by rounding
-    return Measure(measure.start * every, step, mass, measure.infinity, blur)
+    return Measure(measure.start * every, step, mass, measure.infinity, _blur_on(measure, every))
 
 
 def envelope(measures: list[Measure]) -> Measure:
@@ -155,15 +154,24 @@ def envelope(measures: list[Measure]) -> Measure:
     return Measure(start, step, mass, float(tails[-1]) * (1 + SLACK), max(m.blur for m in measures))
 
 
-def weighted(measures: list[tuple[Measure, float]], rest: float) -> Measure:
-    """The mixture with the given weights, `rest` of the mass at loss 0."""
-    step, start = measures[0][0].step, min(0, *(m.start for m, _ in measures))
-    stop = max(1, *(m.start + len(m.mass) for m, _ in measures))
+def weighted(measures: list[tuple[Measure, float]], rest: float, step: float) -> Measure:
+    """The mixture with the given weights, `rest` of the mass at loss 0, on the multiples of `step`.
+
+    measures: each on multiples of a step of its own, which is `step` or a multiple of it.
+    """
+    placed = [(m, weight, round(m.step / step)) for m, weight in measures]
+    start = min(0, *(m.start * every for m, _, every in placed))
+    stop = max(1, *((m.start + len(m.mass) - 1) * every + 1 for m, _, every in placed))
     total = np.zeros(stop - start)
     total[-start] += rest * (1 + SLACK)
     infinity = 0.0
-    for measure, weight in measures:
-        offset = measure.start - start
-        total[offset : offset + len(measure.mass)] += weight * measure.mass * (1 + SLACK)
+    for measure, weight, every in placed:
+        first, last = measure.start * every - start, (measure.start + len(measure.mass) - 1) * every - start
+        total[first : last + 1 : every] += weight * measure.mass * (1 + SLACK)
         infinity += weight * measure.infinity * (1 + SLACK)
-    return Measure(start, step, total, infinity, max(m.blur for m, _ in measures))
+    return Measure(start, step, total, infinity, max(_blur_on(m, every) for m, _, every in placed))
+
+
+def _blur_on(measure: Measure, every: int) -> float:
+    """The blur on a grid that is `every` times finer: the two ways to compute a grid point differ by rounding."""
+    return measure.blur + (_blur(measure.losses) if every > 1 else 0.0)

@@ -14,7 +14,6 @@ of them exact or in the safe direction:
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -109,6 +108,7 @@ NOTHING = Composed(())
 MOST_TIMES = 2**53
 """A release may be made: counts are exact as floats."""
 _NEARLY_CERTAIN = 1 - 2.0**-20
+_LAST_PLACE = Fraction(1, 2**52)
 
 
 def normalise(plan: Plan) -> Node:
@@ -145,6 +145,8 @@ def _node(event: Event, relation: Relation, moves: bool) -> Node:
             return compose([(_node(inner, relation, moves), _count(count))])
         case Parallel():
             return _parallel(event, relation, moves)
+        case Partition(_, events, False) if relation is Relation.ADD_REMOVE:  # every block may change
+            return compose((_node(child, relation, moves), 1) for child in events)
         case Partition(weights, events):
             seen = {id(child): _node(child, relation, moves) for child in {id(one): one for one in events}.values()}
             return _mixture(weights, [seen[id(child)] for child in events])
@@ -244,6 +246,12 @@ def _size(node: PureCost | LaplaceCost | GaussianCost | RangeCost) -> Fraction:
 
 
 def _mixture(weights: tuple[float, ...], nodes: list[Node]) -> Node:
+    """Slots with the given weights. Where these exceed 1 by rounding, they stand for their shares of the sum.
+
+    Bounds from above keep the weights, each at least its share. That costs no less: between shares p and weights w are
+    others w' that sum to 1; the profile of w' is the dearer one, for what p leaves to no slot is at loss 0, and w has
+    in every cell at least the mass of w'. Bounds from below have the shares.
+    """
     if not hasattr(weights, "__len__"):
         raise InvalidParameter(f"weights {weights!r} of a partition: allowed is a sequence of numbers in [0, 1]")
     if len(weights) != len(nodes):
@@ -253,8 +261,12 @@ def _mixture(weights: tuple[float, ...], nodes: list[Node]) -> Node:
     for weight in weights:
         if not is_number(weight) or not 0 <= weight <= 1:
             raise InvalidParameter(f"weight {weight!r} of a partition: allowed are numbers in [0, 1]")
-    if math.fsum(weights) > 1 + 1e-9:
-        raise InvalidParameter(f"weights of a partition sum to {math.fsum(weights)!r}: allowed is at most 1")
+    exact = sum((Fraction(weight) * n for weight, n in Counter(map(float, weights)).items()), Fraction(0))
+    if exact > 1 + len(weights) * _LAST_PLACE:
+        raise InvalidParameter(
+            f"weights of a partition sum to {ceiling(exact)!r}: allowed is at most 1, but for their last place"
+        )
+    whole = max(exact, Fraction(1))
     slots: dict[Node, Fraction] = {}
     alone: dict[Node, float] = {}
     apart: Counter[tuple[Node, float]] = Counter()
@@ -264,8 +276,9 @@ def _mixture(weights: tuple[float, ...], nodes: list[Node]) -> Node:
         node = known[own]
         if node != NOTHING and weight > 0:
             slots[node] = slots.get(node, Fraction(0)) + Fraction(weight) * times
-            alone[node] = max(alone.get(node, 0.0), weight)
-            apart[node, weight] += times
+            attained = _floor(Fraction(weight) / whole)
+            alone[node] = max(alone.get(node, 0.0), attained)
+            apart[node, attained] += times
     rounded = {node: min(1.0, ceiling(weight)) for node, weight in slots.items()}
     if not rounded:
         return NOTHING
@@ -273,6 +286,11 @@ def _mixture(weights: tuple[float, ...], nodes: list[Node]) -> Node:
         return next(iter(rounded))
     each, single = (tuple(sorted(table.items(), key=repr)) for table in (rounded, alone))
     return Mixture(each, single, apart=tuple(sorted(((*slot, n) for slot, n in apart.items()), key=repr)))
+
+
+def _floor(value: Fraction) -> float:
+    """The largest float that is at most a positive `value`."""
+    return -ceiling(-value)
 
 
 REPLACING = "replacing"

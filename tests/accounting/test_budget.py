@@ -260,3 +260,53 @@ def test_a_second_fit_on_the_same_objects_warns_without_a_budget() -> None:
     model().fit(x, y)
     with pytest.warns(RepeatedFitWarning, match="budget="):
         model().fit(x, y)
+
+
+# --- Whoever wants to spend more than there is ------------------------------------------------------------------------
+
+
+def test_another_working_directory_is_the_same_budget(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    budget = refdp.PrivacyBudget(1.0, file="budget.json")
+    budget.charge(laplace(1 / 0.6))
+    (tmp_path / "other").mkdir()
+    monkeypatch.chdir(tmp_path / "other")
+    for one in (budget, pickle.loads(pickle.dumps(budget))):
+        with pytest.raises(BudgetExceeded):
+            one.charge(laplace(1 / 0.6))
+    assert not list((tmp_path / "other").iterdir())
+
+
+def test_a_file_that_lost_charges_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "budget.json"
+    budget = refdp.PrivacyBudget(1.0, file=path)
+    empty = path.read_text()
+    budget.charge(laplace(1 / 0.6))
+    sent = pickle.dumps(budget)
+    path.write_text(empty)
+    with pytest.raises(InvalidParameter, match="charges that were there are gone"):
+        budget.charge(laplace(1 / 0.6))
+    path.unlink()
+    with pytest.raises(InvalidParameter, match="it is gone, and with it what was spent"):
+        pickle.loads(sent)
+    with pytest.raises(BudgetExceeded):
+        budget.charge(laplace(1 / 0.6))
+
+
+def test_figures_stay_and_a_file_that_cannot_be_has_one_error(tmp_path: Path) -> None:
+    budget = refdp.PrivacyBudget(1.0)
+    for name, value in (("epsilon", 100.0), ("delta", 0.5), ("relation", Relation.REPLACE_ONE), ("file", tmp_path)):
+        with pytest.raises(InvalidParameter, match=f"{name} of a budget stays as it is"):
+            setattr(budget, name, value)
+    with pytest.raises(InvalidParameter, match="cannot be written: No such file or directory"):
+        refdp.PrivacyBudget(1.0, file=tmp_path / "no" / "budget.json")
+
+
+def test_the_same_records_under_two_names_warn() -> None:
+    rng = np.random.default_rng(0)
+    x, y = rng.random((20, 1)), np.arange(20) % 2
+    budget = refdp.PrivacyBudget(4.0, 1e-4)
+    public: dict[str, Any] = {"bounds": {0: (0, 1)}, "relation": "add-remove", "classes": [0, 1], "trees": 2}
+    refdp.GroveClassifier(budget=budget.on("a"), **public).fit(x, y)
+    with pytest.warns(RepeatedFitWarning, match="under the name 'a' of the same budget and now are under 'b'"):
+        refdp.GroveClassifier(budget=budget.on("b"), **public).fit(x, y)

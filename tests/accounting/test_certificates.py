@@ -62,9 +62,54 @@ def test_a_flipped_digit_is_rejected() -> None:
                 check(text[:index] + str((int(letter) + 1) % 10) + text[index + 1 :])
     del fields["digest"]
     for name, factor in (("upper", "0.99999"), ("lower", "1.00001"), ("delta", "0.9999"), ("delta", "1.0001")):
-        wrong = {**fields, name: str(Fraction(fields[name]) * Fraction(factor))}
-        with pytest.raises(Rejected, match=r"not shown|order"):
+        wrong = {**fields, name: str(Fraction(float(Fraction(fields[name]) * Fraction(factor))))}
+        with pytest.raises(Rejected, match=r"not shown|ends are not in order"):
             check(json.dumps({**wrong, "digest": digest(wrong)}))
+
+
+HOSTILE: dict[str, tuple[dict[str, object], dict[str, object]]] = {
+    "another kind": ({}, {"kind": "pure"}),
+    "a shift where there is none": ({}, {"shift": 2}),
+    "a field of the part that says nothing": ({}, {"note": "one release only"}),
+    "a field that says nothing": ({"plan": "another"}, {}),
+    "no such relation": ({"relation": "none"}, {}),
+    "no parts": ({"parts": []}, {}),
+    "ends in reverse": ({"lower": "3", "upper": "2"}, {}),
+    "an end below zero": ({"lower": "-1"}, {}),
+    "no number": ({"upper": "nan"}, {}),
+    "infinity": ({"upper": "inf"}, {}),
+    "a float": ({"upper": 2.5}, {}),
+    "an end between floats": ({"upper": "25/3"}, {}),
+    "a number too long to read": ({}, {"size": "1e100000000"}),
+    "a truth for a count": ({}, {"count": True}),
+    "more often than floats count": ({}, {"count": 2**54}),
+    "a rate of zero": ({}, {"rate": "0"}),
+    "a rate above one": ({}, {"rate": "2"}),
+    "delta one": ({"delta": "1"}, {}),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_certificates_are_rejected_whatever_their_digest(name: str) -> None:
+    fields = certificate(laplace(20.0, 60), 1e-9)
+    del fields["digest"]
+    whole, part = HOSTILE[name]
+    wrong = {**fields, "parts": [{**fields["parts"][0], **part}], **whole}
+    with pytest.raises(Rejected):
+        check(json.dumps({**wrong, "digest": digest(wrong)}))
+
+
+def test_fields_stated_twice_samples_of_replaced_records_and_half_a_file_are_rejected() -> None:
+    text = json.dumps(certificate(laplace(20.0, 60), 1e-9))
+    assert check(text)
+    for wrong in (text[:-9], text.replace('"upper"', '"upper": "1/8", "upper"'), "[" * 10**5, "null"):
+        with pytest.raises(Rejected, match="not a certificate"):
+            check(wrong)
+    fields = certificate(plan(Repeat(Subsample(0.1, release(DiscreteLaplace(2.0, 1.0))), 5)), 1e-6)
+    del fields["digest"]
+    wrong_fields = {**fields, "relation": "replace-one"}
+    with pytest.raises(Rejected, match="are not covered"):
+        check(json.dumps({**wrong_fields, "digest": digest(wrong_fields)}))
 
 
 def test_the_checker_needs_neither_refdp_nor_numpy() -> None:

@@ -207,3 +207,13 @@ def test_what_is_looked_at_apart_is_not_forgotten() -> None:
     """Losses of 10 and of 1 / 140,000 are both at their top in a quarter of all outputs, so that they add up."""
     bound = account(plan(release(Laplace(0.1)), release(Laplace(140_000.0))), delta=1e-7)
     assert bound.upper > 10 + 0.9 / 140_000 and bound.lower <= 10 + 1 / 140_000
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+def test_blocks_whose_sizes_follow_from_the_records_are_no_partition_when_a_record_is_added(delta: float) -> None:
+    def cost(independent: bool, relation: Relation) -> float:
+        one = Release("sum", Laplace(1.0), Sensitivity(1.0, 1, "", relation))
+        return account(Plan(relation, Partition((0.5, 0.5), (one, one), independent)), delta=delta).epsilon
+
+    assert cost(True, Relation.ADD_REMOVE) <= 1 < 1.99 < cost(False, Relation.ADD_REMOVE) <= 2
+    assert cost(True, Relation.REPLACE_ONE) == cost(False, Relation.REPLACE_ONE) <= 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from account_plans import REPLACE_ONE, plan, release
@@ -47,6 +48,28 @@ def test_the_kept_runs_hold() -> None:
     assert {row["family"] for row in rows} == set(FAMILIES)
     assert not any(row["below"] or row["above"] for row in rows)
     assert sum(row["below"] is None for row in rows) <= len(rows) / 20
+
+
+def test_lines_of_another_accountant_vouch_for_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """They are judged anew, and the table is made of the lines of today's code alone; its number is told."""
+    monkeypatch.setattr(runner, "RUNS", tmp_path / "runs.jsonl.gz")
+    monkeypatch.setattr(runner, "PAGE", tmp_path / "page.md")
+    runner.PAGE.write_text(f"before\n\n{runner.HEAD}\n|---|\n\nold count\n\nafter\n\nend\n", encoding="utf-8")
+    monkeypatch.setattr(runner, "fingerprint", lambda name: "older")
+    runner.run(1, 1.0)
+    monkeypatch.setattr(runner, "fingerprint", lambda name: "newer")
+    assert runner.of_today(runner.read()) == []
+    assert runner.write() == 0
+    assert "old count" in runner.PAGE.read_text(encoding="utf-8")
+    runner.run(2, 1.0)
+    runner.run(2, 0.0)
+    assert [(row["plan"], row["code"]) for row in runner.read()] == [(0, "newer"), (1, "newer")]
+    assert runner.write() == 0
+    page = runner.PAGE.read_text(encoding="utf-8")
+    assert page.endswith("| all | 2 | 0 | 0 | 0 | | | |\n\n" + runner.told(runner.read()) + "\n\nafter\n\nend\n")
+    assert runner.told(runner.read()) == "2 plans were judged with the accountant `newer`; none is wider."
 
 
 def test_an_answer_far_below_the_largest_loss_is_found() -> None:

@@ -15,14 +15,16 @@ from refdp.accounting import (
     account,
     calibrate,
     calibrate_count,
+    calibration,
     conversion,
 )
 from refdp.accounting import gaussian as exact
+from refdp.accounting.calibration import calibrate_total
 from refdp.accounting.monte_carlo import estimate_delta
 from refdp.accounting.precise import gaussian_delta
 from refdp.errors import InvalidParameter
-from refdp.noise.mechanisms import Exponential, Gaussian
-from refdp.privacy.events import Repeat, Subsample
+from refdp.noise.mechanisms import DiscreteLaplace, Exponential, Gaussian, Laplace
+from refdp.privacy.events import Repeat, Sequential, Subsample, balls_and_bins
 
 
 @pytest.mark.parametrize("epsilon", [1e-3, 0.5, 1.0, 12.0])
@@ -59,7 +61,61 @@ def test_calibration_of_a_count() -> None:
     assert calibrate_count(lambda n: laplace(0.1, n), 1.0, 1e-9) == 0
 
 
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, object]]:
+    """The settings of every question that calibration asks the accountant."""
+    seen: list[dict[str, object]] = []
+
+    def counted(plan, **settings):
+        seen.append(settings)
+        return account(plan, **settings)
+
+    monkeypatch.setattr(calibration, "account", counted)
+    return seen
+
+
+@pytest.mark.parametrize(
+    ("plan_of", "high", "increasing"),
+    [
+        (lambda sd: sampled_gaussian(0.1, sd, 20), 1e9, False),
+        (lambda rate: plan(Repeat(Subsample(rate, release(Gaussian(1.0))), 1000)), 1.0, True),
+        (lambda sd: plan(balls_and_bins(release(Gaussian(sd)), 20)), 1e9, False),
+    ],
+    ids=["noise", "rate", "balls and bins"],
+)
+def test_calibration_asks_seldom_and_for_upper_ends_only(plan_of, high: float, increasing: bool, asked) -> None:
+    """Where the quick methods are far off, the line through two answers leads on; no answer is asked for twice."""
+    found = calibrate(plan_of, 1.0, 1e-6, high=high, increasing=increasing)
+    assert not any(one["both"] for one in asked)
+    assert sum(not one["quick"] for one in asked) <= 12
+    assert 1 - 1e-5 < account(plan_of(found), delta=1e-6).epsilon <= 1.0
+
+
+def test_a_target_that_basic_composition_meets_exactly_is_left_at_once(asked) -> None:
+    assert calibrate_total(lambda total: laplace(20 / total, 20), 1.0, 1e-300, most=100) == 1.0
+    assert sum(not one["quick"] for one in asked) <= 3
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        Repeat(Subsample(0.1, release(Gaussian(1.0))), 10),
+        Repeat(release(Exponential(0.1)), 20),
+        Sequential((Repeat(release(Exponential(0.1)), 5), release(Exponential(0.2)), release(Laplace(3.0)))),
+        balls_and_bins(release(Gaussian(1.0)), 20),
+        Sequential((release(Laplace(2.0)), Repeat(release(Laplace(1e7)), 3), release(Gaussian(4.0)))),
+    ],
+)
+@pytest.mark.parametrize("at", [{"delta": 1e-6}, {"epsilon": 0.7}])
+def test_the_upper_end_alone_is_the_upper_end(event, at) -> None:
+    whole, alone = account(plan(event), **at), account(plan(event), **at, both=False)
+    assert alone.upper == whole.upper
+    assert alone.lower <= whole.lower
+
+
 def test_calibration_out_of_reach() -> None:
+    with pytest.raises(InvalidParameter, match="search from"):
+        calibrate(lambda sd: gaussian(sd), 1.0, 1e-6, low=0.0)
     with pytest.raises(InvalidParameter, match="out of reach"):
         calibrate(lambda sd: gaussian(sd), 1.0, 0.0)
 
@@ -174,3 +230,11 @@ def test_filters_at_orders_between_one_and_two(orders: tuple[float, ...]) -> Non
     assert np.all(target.budgets >= 0)
     assert np.any(target.budgets > 0)
     assert target.guarantee(1e-3) <= 60.0 * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("both", [True, False])
+def test_pure_costs_whose_pairs_no_grid_holds_have_the_other_answers(both: bool) -> None:
+    """Losses of 20 beside those of 2 and 3, of which the worst two-point pairs reach farther than a grid has cells."""
+    noise = (0.31820064839612655, 0.05, 0.5369278108298141)
+    bound = account(plan(*(release(DiscreteLaplace(scale, 1.0)) for scale in noise)), delta=2.298e-07, both=both)
+    assert 0 < bound.upper <= sum(1 / scale for scale in noise) * (1 + 1e-12)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -12,7 +13,9 @@ from account_plans import ADD_REMOVE, plan, release
 from scipy import special
 
 from refdp.accounting import account, renyi
-from refdp.noise.mechanisms import DiscreteLaplace, Gaussian
+from refdp.accounting.normal import Mixture, normalise
+from refdp.errors import InvalidParameter
+from refdp.noise.mechanisms import DiscreteLaplace, Gaussian, Laplace
 from refdp.privacy.events import Partition, Plan, Repeat
 
 
@@ -93,3 +96,22 @@ def test_renyi_curve_of_a_partition_is_above_its_sum() -> None:
     for order, found in zip(orders, curve, strict=True):
         moment = sum(times * p**order * q ** (1 - order) for (p, q), times in table.items())
         assert math.log(moment) / (order - 1) <= found
+
+
+def test_weights_exceed_one_by_rounding_only_and_lower_ends_have_their_shares() -> None:
+    """Ten times 0.1 is above 1 by 2^-54. What is more than rounding is no law of a slot."""
+    events = (release(Laplace(1.0)), release(Laplace(2.0)))
+    with pytest.raises(InvalidParameter, match=r"sum to 1\.0000000005"):
+        account(plan(Partition((0.5, 0.5 + 5e-10), events)), delta=1e-6)
+    for weights in ((0.1,) * 10, (0.5, 0.5 + 2.0**-53), (1.0, 2.0**-60)):
+        slots = tuple(release(Laplace(1.0 + i % 3)) for i in range(len(weights)))
+        node = normalise(plan(Partition(weights, slots)))
+        assert isinstance(node, Mixture)
+        total = sum(map(Fraction, weights))
+        assert total > 1
+        assert sum(Fraction(weight) * n for _, weight, n in node.apart) <= 1
+        assert {w for _, w in node.alone} <= {w for _, w, _ in node.apart}
+        assert all(
+            Fraction(w) >= sum(Fraction(v) * n for i, v, n in node.apart if i == inner) for inner, w in node.slots
+        )
+        assert node.rest == 0
