@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import z3
 
-from refdp.prove.asking import number, real
+from refdp.prove.asking import name_of, number, real
 from refdp.prove.magnitudes import moderate
 from refdp.prove.symbols import Each, Known, privates, public, sized, varies
-from refdp.prove.tables import ALL, Axis, Combined, Sum, Table, summands
+from refdp.prove.tables import ALL, Axis, Combined, Sum, Table, plainly_shaped, summands, total_of
 from refdp.prove.terms import Leak, Unmodelled, operated
 
 PLAIN = {"clip": 3, "where": 3, "rint": 1, "trunc": 1, "ravel": 1, "reshape": 2, "concatenate": 1, "split": 2,
@@ -36,29 +36,32 @@ def combined(name: str, arguments: Sequence[Any], ufunc: Any = None) -> Any:
 def _tables(name: str, arguments: Sequence[Any]) -> Table:
     shapes = [one.shape if isinstance(one, Table) else np.shape(getattr(one, "example", one)) for one in arguments]
     tables = [one for one in arguments if isinstance(one, Table)]
-    if any(one.shape != tuple(axis.size for axis in one.axes) for one in tables):
-        raise Unmodelled("arithmetic on reshaped private sums")
+    for one in tables:
+        plainly_shaped(one)
     shape = np.broadcast_shapes(*shapes)
     axes = [_axis(tables, place - len(shape), size) for place, size in enumerate(shape)]
     constants: dict[Any, Any] = {}
 
-    def constant(place: int, index: tuple[Any, ...]) -> Any:
+    def constant(place: int, index: tuple[Any, ...], world: Any) -> Any:
         value, own = arguments[place], index[len(shape) - len(shapes[place]) :]
         if not isinstance(value, Known):
             if not np.ndim(value):
-                return number(value) if not isinstance(value, bool | np.bool_) else z3.BoolVal(bool(value))
+                return _plain(value)
             own = tuple(0 if size == 1 else i for i, size in zip(own, shapes[place], strict=True))
             if all(isinstance(i, int) for i in own):
-                return number(np.asarray(value)[own])
+                return _plain(np.asarray(value)[own])
             if moderate(value):
-                return constants.setdefault((place, own), real())  # any public number
+                found = constants.setdefault((place, own), real())  # any public number
+                if any(isinstance(i, tuple) for i in own):
+                    world.reader.optional.add(name_of(found))  # another one for every option
+                return found
         raise Unmodelled("a formula of private sums and released or large numbers: float64 could be far from it")
 
     def cell(index: tuple[Any, ...], world: Any) -> Any:
         found: list[Any] = []
         for place, value in enumerate(arguments):
             if not isinstance(value, Table):
-                found.append((constant(place, index),) * 2)
+                found.append((constant(place, index, world),) * 2)
                 continue
             own = index[len(shape) - value.ndim :]
             found.append(value.cell(tuple(_own(axis, i) for axis, i in zip(value.axes, own, strict=True)), world))
@@ -72,6 +75,10 @@ def _tables(name: str, arguments: Sequence[Any]) -> Table:
         return both
 
     return Table(axes, cell)
+
+
+def _plain(value: Any) -> Any:
+    return z3.BoolVal(bool(value)) if isinstance(value, bool | np.bool_) else number(value)
 
 
 def _own(axis: Axis, index: Any) -> Any:
@@ -120,12 +127,13 @@ def reduced(name: str, value: Any, axis: Any = None, keepdims: bool = False, **_
         return Known(getattr(np, name).reduce(value.example, axis=axis, keepdims=keepdims), value._varying)
     if not isinstance(value, Table):
         raise Leak(f"{name} over all records")
+    plainly_shaped(value)
     last = value.axes[-1]
     if name != "add" or axis not in (-1, value.ndim - 1) or last.of[:1] != ("bins",) or last.kind != "part":
         raise Unmodelled(f"numpy's {name} over private sums")
 
     def cell(index: tuple[Any, ...], world: Any) -> Any:
-        return value.cell((*(index[:-1] if keepdims else index), "whole"), world)
+        return total_of(value.cell((*(index[:-1] if keepdims else index), "whole"), world))
 
     return Table((*value.axes[:-1], *([Axis("each", 1)] if keepdims else [])), cell)
 
@@ -144,7 +152,7 @@ def called(function: Any, arguments: Any, options: Any) -> Any:
     ):
         raise Unmodelled(f"numpy's {name} of private sums with further arguments")
     if name == "clip":
-        return combined("maximum", (combined("minimum", (arguments[0], arguments[2])), arguments[1]))
+        return combined("minimum", (combined("maximum", (arguments[0], arguments[1])), arguments[2]))
     if name == "where":
         return combined("where", arguments)
     if name == "trunc" or name == "rint":
@@ -175,6 +183,8 @@ def _side_by_side(tables: list[Table], axis: int) -> Table:
     """Options in several ways, or the parts of several features."""
     if len(tables) == 1:
         return tables[0]
+    for one in tables:
+        plainly_shaped(one)
     axis %= tables[0].ndim
     joined = [table.axes[axis] for table in tables]
     others = {table.axes[:axis] + table.axes[axis + 1 :] for table in tables}
@@ -182,7 +192,7 @@ def _side_by_side(tables: list[Table], axis: int) -> Table:
         raise Unmodelled("private sums of different parts of the records, side by side")
     size = sum(one.size for one in joined)
     if all(one.kind == "option" and one.ways == 1 for one in joined):
-        new = Axis("option", size, len(tables))
+        new = Axis("option", size, len(tables), ("ways", *(one.of for one in joined)))
 
         def cell(index: tuple[Any, ...], world: Any) -> Any:
             way, tag = index[axis]

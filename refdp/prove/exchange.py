@@ -15,10 +15,10 @@ import numpy as np
 from refdp.data import feasible
 from refdp.data.candidates import Candidates
 from refdp.privacy.curator import Curator
-from refdp.prove import symbols
+from refdp.prove import medians, symbols
 from refdp.prove.loops import Carried, Loops, Number, Numbers, alike, settled
 from refdp.prove.symbols import Known, Private, Symbol, privates, public
-from refdp.prove.tables import Axis, Table, sides_of
+from refdp.prove.tables import Axis, Table, plainly_shaped, sides_of
 from refdp.prove.terms import Unmodelled
 from refdp.prove.unknown import Unknown
 
@@ -68,6 +68,8 @@ def stacked(tables: list[Table]) -> Table:
     """Tables of the same axes as the entries of a new first axis. Errors: Unmodelled for parts of different records."""
     if len({table.axes for table in tables}) > 1:
         raise Unmodelled("private sums of different parts of the records, in one array")
+    for table in tables:
+        plainly_shaped(table)
     each = Axis("each", len(tables))
     return Table((each, *tables[0].axes), lambda index, world: tables[index[0]].cell(index[1:], world))
 
@@ -162,6 +164,9 @@ def reading(module: Any, loops: Loops, host: Unknown) -> Iterator[None]:
         for name, value in list(vars(module).items()):
             if isinstance(value, FunctionType) and value.__module__ in (module.__name__, *PUBLIC):
                 put(module, name, released_only(value))
+        for name in ("median_utilities", "halved"):
+            if vars(module).get(name) is not None:
+                put(module, name, getattr(medians, name))
         for name in ("public_grid", "split_candidates"):  # public, and picked from by released positions
             if hasattr(module.Params, name):
                 put(module.Params, name, _known(getattr(module.Params, name)))

@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from refdp.privacy.curator import Curator
+
 APPENDING = {"append", "extend"}
 CHANGING = APPENDING | {"add", "update", "insert", "pop", "remove", "clear", "setdefault", "popitem", "discard", "sort",
                         "reverse", "fill", "put", "resize", "setflags", "send"}  # fmt: skip
@@ -42,6 +44,30 @@ def is_unpacked(frame: Any) -> bool:
     offsets, names = _instructions(frame.f_code)
     place = bisect_right(offsets, frame.f_lasti) - 1
     return names[place] == "UNPACK_SEQUENCE"
+
+
+NAMING = {"step", "release", "release_sum", "draw", "partition", "subsample"}
+
+
+def is_name(frame: Any) -> bool:
+    """Whether the texts that a frame puts together in its line are names that the curator gets, and nothing else."""
+    if not isinstance(frame.f_locals.get("curator"), Curator):
+        return False
+    line, text = frame.f_lineno, "".join(linecache.getlines(frame.f_code.co_filename))
+    here = [one for one in ast.walk(_tree(text)) if isinstance(one, ast.expr) and one.lineno <= line <= _end(one)]
+    names = {id(one.args[0]) for one in here if isinstance(one, ast.Call) and one.args and _is_curators(one.func)}
+    return all(id(one) in names for one in here if isinstance(one, ast.JoinedStr))
+
+
+def _end(one: ast.expr) -> int:
+    return one.end_lineno or one.lineno
+
+
+def _is_curators(function: ast.expr) -> bool:
+    """Whether a function is one of the curator's whose first argument is a name."""
+    if not (isinstance(function, ast.Attribute) and function.attr in NAMING):
+        return False
+    return isinstance(function.value, ast.Name) and function.value.id == "curator"
 
 
 @lru_cache(maxsize=256)

@@ -104,7 +104,7 @@ def _content(value: Any) -> Any:
 def _within(value: Any) -> list[Any]:
     if isinstance(value, CONTAINERS):
         return inside(value) if not isinstance(value, deque | bytearray) else list(value)
-    if isinstance(value, Enum) or (isinstance(value, type) and not value.__module__.startswith("refdp.")):
+    if isinstance(value, Enum) or (isinstance(value, type) and not str(value.__module__).startswith("refdp.")):
         return []
     return inside(value)
 

@@ -16,11 +16,16 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
+from enum import Enum
+from functools import partial
+from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
 
-from refdp.prove.forms import Form, form_of, is_for
+from refdp.privacy.curator import Curator
+from refdp.prove.forms import Form, form_of, is_for, is_name
+from refdp.prove.reach import Host, inside
 from refdp.prove.symbols import Known, Private
 
 FEW = 2
@@ -120,19 +125,27 @@ class Number(Known):
         return float(self.settled())
 
     def __repr__(self) -> str:
-        return "#"
+        return repr(self.settled())
 
     __str__ = __repr__
 
     def __format__(self, how: str) -> str:
-        return "#"
+        if is_name(sys._getframe(1)):  # which nothing but the curator gets
+            return "#"
+        return format(self.settled(), how)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         if any(isinstance(one, Number) and one.loop is not self.loop for one in inputs):
             raise Carried("numbers of rounds of two loops")
         if method != "__call__" or options or not all(isinstance(one, int | float | Number) for one in inputs):
             return super().__array_ufunc__(ufunc, method, *inputs, **options)
-        return Number(self.loop, ufunc(*(one.each if isinstance(one, Number) else one for one in inputs)))
+        each = [one.each if isinstance(one, Number) else one for one in inputs]
+        found = ufunc(*each)
+        if getattr(found, "dtype", None) is None or found.dtype.kind != "f":  # Python's numbers have no largest
+            exact = ufunc(*(np.asarray(one, dtype=object) for one in each))
+            if not np.array_equal(exact, found):
+                raise Carried("numbers of rounds beyond numpy's")
+        return Number(self.loop, found)
 
 
 class Numbers:
@@ -199,6 +212,9 @@ class Loop:
                             raise Carried("rounds append different numbers of entries to a list")
                         if self._state(frame) != left_by:
                             raise Carried("a round leaves another state than the one before")
+        except Carried:
+            loops.stuck = loops.stuck or self.line
+            raise
         finally:
             if self in loops.active:
                 del loops.active[loops.active.index(self) :]
@@ -251,19 +267,42 @@ def abstract(value: Any) -> Any:
     """A value with released ones forgotten: equal for two rounds where the text cannot tell them apart by it."""
     if isinstance(value, Number) or hasattr(value, "__next__"):
         return object()  # differs from round to round
-    if isinstance(value, Known | Private):
-        return type(value)
+    if isinstance(value, Known):
+        return type(value), None if value._varying else _shape(value.example)
+    if isinstance(value, Private):
+        return type(value), getattr(value, "__dict__", {}).get("shape")
     if isinstance(value, list | tuple):
         return type(value), tuple(abstract(one) for one in value)
     if isinstance(value, dict):
-        return dict, tuple((key, abstract(one)) for key, one in value.items())
+        return type(value), tuple((key, abstract(one)) for key, one in value.items())
+    if isinstance(value, np.ndarray) and value.dtype == object:
+        return value.shape, tuple(abstract(one) for one in value.ravel())
     if isinstance(value, np.ndarray):
         return value.shape, value.dtype, value.tobytes()
     if is_dataclass(value) and not isinstance(value, type):
         return type(value), tuple(abstract(getattr(value, one.name)) for one in fields(value))
     if value is None or isinstance(value, bool | int | float | complex | str | bytes | range | np.generic):
         return type(value), value
-    return id(value)
+    if isinstance(value, Host | Curator | Enum | type | ModuleType):
+        return id(value)
+    if isinstance(value, FunctionType) and str(value.__module__).startswith("refdp.prove"):
+        return id(value)  # a function of the text's module
+    if isinstance(value, FunctionType | MethodType | partial):
+        return id(value), tuple(abstract(one) for one in inside(value) if one is not value)
+    return object()  # what may have a state of its own
+
+
+def _shape(value: Any) -> Any:
+    """What a text can see of a released value: how long it is, of whatever kind."""
+    if isinstance(value, np.ndarray):
+        return value.shape, str(value.dtype)
+    if isinstance(value, list | tuple):
+        return type(value), tuple(_shape(one) for one in value)
+    if isinstance(value, dict):
+        return tuple((key, _shape(one)) for key, one in value.items())
+    if is_dataclass(value) and not isinstance(value, type):
+        return type(value), tuple(_shape(getattr(value, one.name)) for one in fields(value))
+    return type(value)
 
 
 def alike(function: Callable[..., Any], given: tuple[Any, ...], named: dict[str, Any]) -> Any:

@@ -46,6 +46,8 @@ PURE = {
 }  # fmt: skip
 """What a text may use of numpy: functions of their arguments alone, that ask for no class and write nothing. Others,
 such as numpy's random numbers, its clock and its settings, can answer otherwise in training than in the reading."""
+ENUMERATIONS = {"Relation", "Splits"}
+"""Whose members a text may compare by identity; a number is another object where it is unknown."""
 MODULES = {"__future__", "math", "collections", "contextlib", "dataclasses", "decimal", "enum", "fractions",
            "functools", "typing", "numpy", "refdp"}  # fmt: skip
 
@@ -80,6 +82,10 @@ def _found(tree: ast.Module) -> Iterator[tuple[int, str]]:
             yield one.lineno, f"{one.attr} tells who answers"
         elif isinstance(one, ast.Attribute) and _is_numpy(one.value) and one.attr not in PURE:
             yield one.lineno, f"numpy's {one.attr} is no function of its arguments alone that is known here"
+        elif isinstance(one, ast.Compare | ast.MatchSingleton) and not _same_for_all(one):
+            yield one.lineno, "identity tells who answers"
+        elif isinstance(one, ast.Name | ast.ClassDef) and _renames(one):
+            yield one.lineno, "an enumeration by another meaning"
         elif isinstance(one, ast.Try | ast.TryStar):
             yield one.lineno, "an error that is handled tells who answers"
         elif isinstance(one, ast.FunctionDef) and one.name.startswith("__") and one.name != "__post_init__":
@@ -102,6 +108,30 @@ def _found(tree: ast.Module) -> Iterator[tuple[int, str]]:
             asked = {each.id for each in ast.walk(one.args[1]) if isinstance(each, ast.Name)} if one.args[1:] else set()
             for name in sorted(asked - KINDS):
                 yield one.lineno, f"isinstance of {name} can tell who answers"
+
+
+def _same_for_all(one: ast.Compare | ast.MatchSingleton) -> bool:
+    """Whether no identity is asked for, or that with None or with a member of an enumeration."""
+    if isinstance(one, ast.MatchSingleton):
+        return one.value is None
+    sides = [one.left, *one.comparators]
+    return all(
+        not isinstance(how, ast.Is | ast.IsNot) or any(_single(side) for side in pair)
+        for how, *pair in zip(one.ops, sides, sides[1:], strict=False)
+    )
+
+
+def _single(side: ast.expr) -> bool:
+    if isinstance(side, ast.Attribute):
+        return isinstance(side.value, ast.Name) and side.value.id in ENUMERATIONS
+    return isinstance(side, ast.Constant) and side.value is None
+
+
+def _renames(one: ast.Name | ast.ClassDef) -> bool:
+    """Whether a name of an enumeration gets another meaning."""
+    if isinstance(one, ast.Name):
+        return isinstance(one.ctx, ast.Store) and one.id in ENUMERATIONS
+    return one.name in ENUMERATIONS and not any(isinstance(base, ast.Name) and "Enum" in base.id for base in one.bases)
 
 
 def _is_numpy(value: ast.expr) -> bool:

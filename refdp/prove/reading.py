@@ -152,7 +152,7 @@ class Obligations:
         self.failures[line, kind, reason] = replace(first, times=first.times + 1)
         loops = self._host._loops
         if kind == "not modelled" and loops.active:
-            loops.stuck = loops.active[-1].line
+            loops.stuck = loops.stuck or loops.active[-1].line
         if self._briefly:
             raise Enough
 
@@ -219,15 +219,29 @@ def _named(name: Any) -> None:
         raise Unmodelled("a name that is no text")
 
 
+def _alike(number: Any, other: Any) -> bool:
+    """Whether two numbers of blocks are the same in all rounds that are read."""
+    if not (isinstance(number, Number) and isinstance(other, Number)):
+        return type(number) is type(other)
+    return number.loop is other.loop and all(number.each[one] == other.each[one] for one in number.loop.rounds)
+
+
 class _Blocks(Host):
     """Blocks of a partition: which of them is entered decides nothing."""
 
     def __init__(self, blocks: Any) -> None:
         self._blocks = blocks
+        self._entered: dict[int, list[Any]] = {}
 
     def block(self, number: Any) -> Any:
-        """Enter one block."""
-        return self._blocks.block(number.example if isinstance(number, Number) else number)
+        """Enter one block. Where another rule has led to a block of this number, rounds are read in which it is one."""
+        place = number.example if isinstance(number, Number) else number
+        before = self._entered.setdefault(place, [])
+        for one in (one for other in before if not _alike(number, other) for one in (number, other)):
+            if isinstance(one, Number) and one.loop.rounds:
+                one.settled()
+        before.append(number)
+        return self._blocks.block(place)
 
 
 def line_of_text(frames: Iterable[tuple[Any, int]]) -> str:

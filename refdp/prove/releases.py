@@ -24,9 +24,9 @@ from refdp.data.numbers import root
 from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian, Laplace, Mechanism
 from refdp.privacy.curator import Request
 from refdp.privacy.events import Relation, Sensitivity
-from refdp.prove.asking import Reply, divisors, name_of, number, unknowns
+from refdp.prove.asking import Reply, divisors, name_of, number, real, unknowns
 from refdp.prove.magnitudes import too_far
-from refdp.prove.tables import Sum, Table, World, summands
+from refdp.prove.tables import Choices, Sum, Table, World, summands
 from refdp.prove.terms import Leak, Unmodelled
 from refdp.prove.unknown import Unknown
 
@@ -76,6 +76,7 @@ def check(host: Unknown, request: Request) -> None:
         _rows(value)
     elif any(axis.kind == "option" for axis in value.axes):
         raise Unmodelled("sums for every candidate in one release: a record is in those of many")
+    _placed(host, value)
     one = World(host, (), ("z",))
     _apart(host, value, one)
     _scoped(one, request)
@@ -95,7 +96,10 @@ def check(host: Unknown, request: Request) -> None:
 
 
 def _rows(value: Table) -> None:
-    """Every choice is among the candidates of one part of the records, so that a record decides one choice at most."""
+    """Every choice is among the candidates of one part of the records, so that a record decides one choice at most, or
+    one of each group."""
+    if isinstance(value, Choices) and [axis.kind for axis in value.axes] == ["each", "part", "option"]:
+        return
     *rows, options = [axis for axis in value.axes if axis.size > 1 or axis.kind != "each"]
     one_each = all(axis.kind == "part" for axis in rows)
     if value.axes[-1] is not options or options.kind != "option" or not one_each:
@@ -136,6 +140,30 @@ def _two(host: Unknown, value: Table) -> Iterator[World]:
     for apart in itertools.product((False, True), repeat=len(parts)):
         seats = {(part, "z"): "r1" for part, differ in zip(sorted(parts, key=str), apart, strict=True) if differ}
         yield World(host, ("x",), ("z",), seats)
+
+
+class _Seats(World):
+    """Of which parts of the records a cell is, whatever its sums are."""
+
+    def pair(self, one: Sum) -> tuple[Any, Any]:
+        self.sums[one] = None
+        return real(), real()
+
+
+def _placed(host: Unknown, value: Table) -> None:
+    """An entry along an axis is of one division of the records: in that of another, a record is in another entry.
+
+    Errors: Unmodelled otherwise.
+    """
+    seats = [f"entry of axis {place}" for place in range(len(value.axes))]
+    for index in _indices(value, ("r0",)):
+        world = _Seats(host, (), ())
+        own = tuple(seat if one == "r0" else one for seat, one in zip(seats, index, strict=True))
+        found = value.cell(own, world)
+        for seat in seats:
+            sums = (found,) if isinstance(found, Sum) else world.sums
+            if len({part for one in sums for part, at in one.seats if at == seat}) > 1:
+                raise Unmodelled("private sums of different parts of the records, entry by entry")
 
 
 def _apart(host: Unknown, value: Table, world: World) -> None:
@@ -229,12 +257,13 @@ def _bounded(
     """The change is within the bound, or within half of it."""
     bound = Fraction(declared.bound)
     ways = list(_changes(host, value, world))
-    for divisor in {
-        one.get_id(): one for way in ways for _, change, _ in way.moved for one in divisors(change)
-    }.values():
+    for divisor in _divisors(host, value, world):
         _must(host, "a divisor can be 0", [divisor == 0])
     if declared.norm == "range":
-        _range(host, ways, bound / halves)
+        groups = value.axes[0].size if isinstance(value, Choices) else 1  # their ranges add up
+        for group in range(groups):
+            own = [_of_group(way, group) for way in ways] if groups > 1 else ways
+            _range(host, own, bound / halves / groups)
         return
     for way in ways:
         terms = [change for _, change, _ in way.moved]
@@ -260,6 +289,21 @@ def _bounded(
         _must(host, f"the change exceeds {float(bound):.9g}", [total > number(size * size)])
 
 
+def _divisors(host: Unknown, value: Table, world: World) -> list[Any]:
+    """Every divisor in a cell that a record can be in, on both neighbours, in every way that it can be used and sit."""
+    found: dict[str, Any] = {}
+    for index in _indices(value, sorted({"r0", *world.seats.values()})):
+        before, after = _pair(value, index, world)
+        own = [] if before.eq(after) else [*divisors(before), *divisors(after)]
+        for _, terms in _assigned(host, own) if own else ():
+            found |= {one.sexpr(): one for one in terms if _zero(one) or not z3.is_rational_value(one)}
+    return list(found.values())
+
+
+def _of_group(way: Changed, group: int) -> Changed:
+    return Changed(way.used, tuple(one for one in way.cells if one[0][0] == group))
+
+
 def _rounded(host: Unknown, way: Changed, mechanism: DiscreteGaussian, bound: Fraction, halves: int) -> None:
     """L2 of Gaussian noise on a grid: rounding adds up to a step to each cell off the grid that changes at all."""
     off = [change for _, change, sums in way.moved if not _fits(host, mechanism, sums)]
@@ -274,10 +318,11 @@ def _rounded(host: Unknown, way: Changed, mechanism: DiscreteGaussian, bound: Fr
     try:
         within(len(off), [])
     except Unproved:
-        if len(off) != 2:
+        if len(off) < 2:
             raise
-        within(1, [z3.Or(*(change == 0 for change in off))])  # a cell that stays is rounded alike
-        _must(host, "rounding moves more values than the bound has room for", [change != 0 for change in off])
+        both = [z3.And(one != 0, other != 0) for one, other in itertools.combinations(off, 2)]
+        within(1, [z3.Not(z3.Or(*both))])  # a cell that stays is rounded alike
+        _must(host, "rounding moves more values than the bound has room for", [z3.Or(*both)])
 
 
 def _deviation(mechanism: Gaussian | DiscreteGaussian, index: tuple[Any, ...]) -> float:

@@ -174,7 +174,12 @@ class Known(Symbol):
         return Known(self.example[public(key)], self._varying or _chooses(key))
 
     def __repr__(self) -> str:
-        return "a released value"
+        raise Unmodelled("a text of a released value")
+
+    __str__ = __repr__
+
+    def __format__(self, how: str) -> str:
+        raise Unmodelled("a text of a released value")
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or name in ("example", "loop", "each", "_varying"):

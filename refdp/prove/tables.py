@@ -31,10 +31,11 @@ class Axis:
 
 @dataclass(frozen=True, eq=False)
 class Binned:
-    """The bins of these features, side by side."""
+    """The bins of these features, side by side. encoding: how many candidates were told of before these."""
 
     candidates: Any
     features: tuple[int, ...]
+    encoding: int
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,16 @@ class Sum:
     units: bool = False
 
 
+@dataclass(frozen=True)
+class Within:
+    """In place of a bin of a feature: the bins of one part of them, on one side of an option. seat: as of an index."""
+
+    part: tuple[Any, ...]
+    seat: Any
+    sides: frozenset[str]
+    option: str
+
+
 class Combined(tuple[Any, Any]):
     """A sum or difference of sums on both neighbours. sums: those that it is made of."""
 
@@ -61,6 +72,14 @@ class Combined(tuple[Any, Any]):
 def summands(cell: Any) -> tuple[Sum, ...]:
     """The sums whose sum or difference a cell is; none where it is anything else."""
     return (cell,) if isinstance(cell, Sum) else getattr(cell, "sums", ())
+
+
+def total_of(cell: Any) -> Any:
+    """A cell that is asked for all bins at once. Errors: Unmodelled where that is not the total of what bins have:
+    what is computed of the bins' sums one by one, other than sums and differences of them, is no sum over records."""
+    if not summands(cell):
+        raise Unmodelled("a total of what is computed from private sums bin by bin")
+    return cell
 
 
 ALL = frozenset("amr")
@@ -86,10 +105,12 @@ class Table(Private):
 
     @property
     def T(self) -> Table:
-        """Axes in reverse order."""
+        """Axes in reverse order. Errors: Unmodelled for reshaped sums."""
+        plainly_shaped(self)
         return Table(self.axes[::-1], lambda index, world: self.cell(index[::-1], world))
 
     def __getitem__(self, key: Any) -> Any:
+        plainly_shaped(self)
         keys = list(key) if isinstance(key, tuple) else [key]
         if any(isinstance(one, Private) for one in keys):
             self._leak("a private choice among")
@@ -107,6 +128,7 @@ class Table(Private):
 
     def take(self, indices: Any, axis: int = -1) -> Any:
         """The bins of missing values, one for each candidate. Errors: Unmodelled for any other choice."""
+        plainly_shaped(self)
         bins, indices = self.axes[-1], public(indices)
         if bins.kind != "bins" or axis not in (-1, self.ndim - 1):
             raise Unmodelled("a choice among private sums")
@@ -115,6 +137,16 @@ class Table(Private):
             raise Unmodelled("a choice of bins other than those of missing values")
         features = np.searchsorted(edges, indices).astype(np.int64)
         return sides_of(self, frozenset("m"), len(indices), ("missing", features.tobytes()))
+
+
+def plainly_shaped(table: Table) -> None:
+    """An entry's place says what it is of. Errors: Unmodelled for reshaped sums."""
+    if table.shape != tuple(axis.size for axis in table.axes):
+        raise Unmodelled("a function of reshaped private sums")
+
+
+class Choices(Table):
+    """Utilities of choices of which a record decides one in each group: the groups are the first axis."""
 
 
 def sides_of(table: Table, sides: frozenset[str], options: int, of: tuple[Any, ...]) -> Table:
@@ -126,7 +158,7 @@ def sides_of(table: Table, sides: frozenset[str], options: int, of: tuple[Any, .
         raise Unmodelled("sides of candidates from anything but sums in all bins")
 
     def cell(index: tuple[Any, ...], world: Any) -> Any:
-        return table.cell((*index[:-1], ("side", sides, index[-1][1])), world)
+        return total_of(table.cell((*index[:-1], ("side", sides, index[-1][1])), world))
 
     return Table((*table.axes[:-1], Axis("option", options, of=of)), cell)
 
@@ -140,6 +172,8 @@ def _picked(table: Table, keys: list[Any]) -> Any:
             axes.append(Axis("each", 1))
             continue
         axis = next(ahead)
+        if isinstance(key, bool):
+            raise Unmodelled("a truth value as an index of private sums")
         if isinstance(key, slice) and key == slice(None):
             picks.append((len(axes), None))
             axes.append(axis)
@@ -154,10 +188,11 @@ def _picked(table: Table, keys: list[Any]) -> Any:
         elif isinstance(key, slice) and axis.kind == "bins":
             feature = _feature(axis, key)
             picks.append((len(axes), ("bins", feature)))
-            axes.append(Axis("part", len(range(axis.size)[key]), of=("bins", feature)))
+            axes.append(Axis("part", len(range(axis.size)[key]), of=("bins", feature, axis.of.encoding)))
         elif isinstance(key, slice) and axis.kind == "part" and key.step in (None, 1):
             picks.append((len(axes), None))  # the record may be in none of these: that changes less
-            axes.append(Axis("part", len(range(axis.size)[key]), of=("some", axis.of)))
+            some = range(axis.size)[key]
+            axes.append(Axis("part", len(some), of=("some", axis.of, some.start)))
         else:
             raise Unmodelled(f"a choice of some of {table.what}")
 

@@ -10,6 +10,7 @@ before it.
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
@@ -53,7 +54,7 @@ from refdp.prove.magnitudes import too_far
 from refdp.prove.peeking import POPULATION, guarded
 from refdp.prove.reach import Host
 from refdp.prove.symbols import Each, Known, Private, privates, public
-from refdp.prove.tables import ALL, Axis, Binned, Sum, Table
+from refdp.prove.tables import ALL, Axis, Binned, Sum, Table, Within
 from refdp.prove.terms import Leak, Unmodelled, operated
 
 for _function in (numbers.exp, numbers.log, numbers.sqrt):
@@ -62,6 +63,10 @@ for _function in (numbers.exp, numbers.log, numbers.sqrt):
 
 USUAL = tuple(Fraction(n, 4) for n in (-8, -4, -2, -1, 0, 1, 2, 4, 8))
 """Bounds of a statistic that are tried beside the numbers in its formula."""
+
+
+LARGEST_EXPONENT = 700
+"""Up to here float64's exponential is finite."""
 
 
 class Units(Table):
@@ -99,8 +104,10 @@ class Unknown(Host):
         self._state = itertools.count()
         self._within: list[tuple[int, int]] = []
         self._memo: dict[Any, Any] = {}
+        self._infinite: set[str] = set()
+        self._whole: set[str] = set()
         self._kept: list[Any] = []
-        self._tree, self._level, self._placed = 0, 0, 0
+        self._tree, self._level, self._placed, self._encoding, self._begun = 0, 0, 0, 0, 0
         self._contribution: Any = None
         self._label: Any = None
         self._output = 0
@@ -119,8 +126,8 @@ class Unknown(Host):
         """Truth values that say whether a record is used, by name."""
         self.paid: dict[int, Budget] = {}
         """States in which records without room in their budget are in no sum, with that budget."""
-        self.accounts: dict[int, Budget] = {}
-        """The budget of each output's records, where they pay."""
+        self.accounts: dict[tuple[int, int], Budget] = {}
+        """The budget of each output's records, where they pay, anew for every `Begin`."""
         self.spent: set[int] = set()
         """Those of these states of which sums have been released."""
         self.ends: dict[Any, int] = {}
@@ -152,12 +159,12 @@ class Unknown(Host):
         self._shapes.tell(_plain(step))
         match step:
             case Begin(contribution, outputs):
-                self._contribution, self._outputs = contribution, outputs
+                self._contribution, self._outputs, self._begun = contribution, outputs, self._begun + 1
                 self._begin(outputs[0])
             case Turn(output):
                 self._begin(output)
             case Encode(candidates):
-                self._candidates = public(candidates)
+                self._candidates, self._encoding = public(candidates), self._encoding + 1
             case Refresh(of):
                 self._named, self._now = of, next(self._state)
             case Pay():
@@ -197,9 +204,9 @@ class Unknown(Host):
         if not isinstance(cost, Each):
             raise Unmodelled("a cost that is no value of each record")
         self._now = next(self._state)
-        self._memo["statistics", self._now] = {**terms, "cost": cost.term}, used
+        self._memo["statistics", self._now] = {**terms, "cost": self._finite(cost.term)}, used
         self.paid[self._now] = accounts._budget
-        self.accounts[self._output] = accounts._budget
+        self.accounts[self._begun, self._output] = accounts._budget
 
     def select(self, scope: int, draw: Callable[[int], Members]) -> None:
         """Attach secret coins: a record may be in any block. Shape (records,)."""
@@ -228,6 +235,8 @@ class Unknown(Host):
             terms.append(one.term if isinstance(one, Each) else number(one) if plain is None else plain)
         if name in ("exp", "rint", "trunc"):
             return Each(self._described(name, terms[0]), self)
+        if name == "divide" and not self._refuted([terms[1] == 0]):
+            raise Unmodelled("a quotient of a record's values whose divisor can be 0")
         found = operated(name, terms)
         if why := too_far([found]):
             raise Unmodelled(why)
@@ -240,15 +249,18 @@ class Unknown(Host):
 
     def _described(self, name: str, x: Any) -> Any:
         """An unknown for a function that is no polynomial, with what is known of it."""
-        x = z3.simplify(x)
+        x = self._finite(z3.simplify(x))
         self._kept.append(x)
         key = name, x.get_id()
         if key in self._memo:
             return self._memo[key]
         y = self._memo[key] = real()
         if name == "exp":
-            self.record += [y > 0, z3.Implies(x >= 0, y >= 1), z3.Implies(x <= 0, y <= 1)]
+            if not self._refuted([x > LARGEST_EXPONENT]):
+                self._infinite.add(name_of(y))
+            self.record += [y >= 0, z3.Implies(x >= 0, y >= 1), z3.Implies(x <= 0, y <= 1)]
             return y
+        self._whole.add(name_of(y))
         if name == "rint":
             self.record += [2 * (y - x) <= 1, 2 * (x - y) <= 1]
         else:
@@ -257,6 +269,49 @@ class Unknown(Host):
             self.record += [z3.Or(y <= whole - 1, y == whole, y >= whole + 1)]
             self.record += [z3.Implies(x <= whole, y <= whole), z3.Implies(x >= whole, y >= whole)]
         return y
+
+    def _finite(self, term: Any) -> Any:
+        """A term that is a number where exponentials in it are infinite: they are in divisors alone, once in each.
+
+        Errors: Unmodelled for any other.
+        """
+        waiting = [term] if self._infinite else []
+        while waiting:
+            one = waiting.pop()
+            if not self._infinite & set(unknowns([one])):
+                continue
+            if z3.is_const(one):
+                raise Unmodelled("an exponential that can be infinite or 0, beside a divisor")
+            parts = one.children()
+            if z3.is_div(one):
+                summands = parts[1].children() if z3.is_add(parts[1]) else [parts[1]]
+                infinite = [each for each in summands if z3.is_const(each) and name_of(each) in self._infinite]
+                parts = [parts[0], *(each for each in summands if len(infinite) > 1 or each not in infinite)]
+            waiting += parts
+        return term
+
+    def _on_grid(self, term: Any) -> Any:
+        """A statistic that is a multiple of the grid, whichever branch it is: hosts add just these up exactly.
+
+        Errors: Unmodelled for a formula of which that is not seen.
+        """
+        waiting = [z3.simplify(term)]
+        while waiting:
+            one = waiting.pop()
+            parts, kind = one.children(), one.decl().kind()
+            if kind == z3.Z3_OP_ITE:
+                waiting += parts[1:]
+            elif kind in (z3.Z3_OP_ADD, z3.Z3_OP_SUB, z3.Z3_OP_UMINUS):
+                waiting += parts
+            else:
+                numbers_in = math.prod(_fraction(each) for each in parts or [one] if z3.is_rational_value(each))
+                rest = [each for each in parts or [one] if not z3.is_rational_value(each)]
+                whole = (kind == z3.Z3_OP_MUL or not parts) and all(
+                    z3.is_const(each) and name_of(each) in self._whole for each in rest
+                )
+                if not whole or (numbers_in / Fraction(GRID)).denominator != 1:
+                    raise Unmodelled("a statistic that is not seen to be a multiple of the grid")
+        return term
 
     def _statistics(self) -> tuple[dict[str, Any], Any]:
         """The terms of the statistics, None for a count, and of whether a record is used, None for always."""
@@ -270,8 +325,8 @@ class Unknown(Host):
             for name, value in found.values.items():
                 if value is not None and not isinstance(value, Each):
                     raise Unmodelled(f"a statistic {name} that is no value of each record")
-                terms[name] = None if value is None else value.term
-            self._memo[key] = self._shrunk(terms), None if used is None else used.term
+                terms[name] = None if value is None else self._on_grid(self._finite(value.term))
+            self._memo[key] = self._shrunk(terms), None if used is None else self._finite(used.term)
         found_terms: tuple[dict[str, Any], Any] = self._memo[key]
         return found_terms
 
@@ -328,7 +383,7 @@ class Unknown(Host):
     def left(self) -> Any:
         """What later rounds of a loop could tell one round from another by, beside scores."""
         placed = len(self._shapes._placed)
-        return tuple(self._within), placed, self._features, self._output, self._now in self.paid
+        return tuple(self._within), placed, self._features, self._output, self._now in self.paid, len(self.accounts)
 
     def ask(self, query: Query) -> Any:
         """A private table of sums, which is about the rounds of loops in which it was asked for."""
@@ -354,7 +409,7 @@ class Unknown(Host):
         missing = [name for name in of if name not in terms]
         if missing:
             raise Unmodelled(f"statistics {missing}")
-        state, scopes = self._now, tuple(self._within)
+        state, scopes, encoding = self._now, tuple(self._within), self._encoding
 
         def total(name: str, seats: Any, sides: frozenset[str] = ALL, option: str | None = None) -> Sum:
             return Sum(state, COUNT if terms[name] is None else name, scopes, seats, sides, option, True)
@@ -367,16 +422,20 @@ class Unknown(Host):
                 return Units((each, part), lambda index, world: total(of[index[0]], ((node, index[1]),)))
             case Bins() | Histogram():
                 features = self._features if isinstance(query, Bins) else query.features
-                bins = Axis("bins", shape[-1], of=Binned(self._candidates, tuple(features)))
+                bins = Axis("bins", shape[-1], of=Binned(self._candidates, tuple(features), encoding))
 
                 def cell(index: tuple[Any, ...], world: Any) -> Sum:
                     seats = ((node, index[1]),) if isinstance(query, Bins) else ()
                     how = index[-1]
                     if how[0] == "side":
-                        return total(of[index[0]], seats, how[1], how[2])
+                        return total(of[index[0]], seats, how[1], f"{how[2]}, encoding {encoding}")
                     if how[2] == "whole":
                         return total(of[index[0]], seats)
-                    return total(of[index[0]], (*seats, (("bins", how[1]), how[2])))
+                    if isinstance(how[2], Within):
+                        own = (((*how[2].part, encoding), how[2].seat),)
+                        option = f"{how[2].option}, encoding {encoding}"
+                        return total(of[index[0]], (*seats, *own), how[2].sides, option)
+                    return total(of[index[0]], (*seats, (("bins", how[1], encoding), how[2])))
 
                 return Units((each, part, bins) if isinstance(query, Bins) else (each, bins), cell)
             case Sides():
@@ -528,6 +587,10 @@ def _concerning(facts: list[Any], names: set[str]) -> list[Any]:
     return found
 
 
+def _fraction(term: Any) -> Fraction:
+    return Fraction(term.numerator_as_long(), term.denominator_as_long())
+
+
 def _numerals(terms: list[Any]) -> set[Fraction]:
     found, seen, waiting = set(), set(), list(terms)
     while waiting:
@@ -536,7 +599,7 @@ def _numerals(terms: list[Any]) -> set[Fraction]:
             continue
         seen.add(term.get_id())
         if z3.is_rational_value(term):
-            found.add(Fraction(term.numerator_as_long(), term.denominator_as_long()))
+            found.add(_fraction(term))
         waiting += term.children()
     return found
 

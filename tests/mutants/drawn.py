@@ -30,6 +30,8 @@ from tests.mutants.sites import Site, parses, sites
 ROOT = Path(__file__).parents[2]
 LEFT_OUT = ("refdp/commands/", "refdp/audit/zoo/", "refdp/audit/adapters/", "refdp/faces/cli.py", "refdp/faces/demo.py",
             "refdp/__main__.py")  # fmt: skip
+QUICK = 2
+"""So many of the nearest layers of tests are run without their slow tests first."""
 Mutant = tuple[str, Site]
 
 
@@ -125,9 +127,10 @@ def outcome(folder: Path, path: str, site: Site, limit: float, jobs: int, near: 
         if status != 0:
             return ("killed", "cannot be imported") if status is not None else ("time is up", "import")
         layers = ordered_tests(path)
-        for tests in layers[: near or None]:
+        quick = [(tests, ["--quick"]) for tests in layers[:QUICK]]  # most mutants are dead before a slow test begins
+        for tests, options in [*quick, *((tests, []) for tests in layers[: near or None])]:
             parallel = ["-n", str(jobs)] if jobs > 1 else []
-            given = ["-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-m", "not statistics", *parallel]
+            given = ["-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-m", "not statistics", *parallel, *options]
             given += [one for one in tests if one not in TEXT_ALONE]
             status, output = execute(given, folder, end - time.monotonic())
             if status is None:

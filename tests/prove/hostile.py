@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from tests.mutants.harness import Mutant, edit
 
-D, F, S = (f"refdp.papers.{name}" for name in ("dpboost", "fedgbdt", "sgbdt"))
+D, F, S, X = (f"refdp.papers.{name}" for name in ("dpboost", "fedgbdt", "sgbdt", "dpxgboost"))
 TREE, SUMS = f"{D}:train_single_tree", f"{F}:leaf_sums"
 LAST = '    return Tree(np.concatenate(chosen), curator.release("leaves", for_leaves, value))'
 OWN = 'curator.release("leaves", charged, sums[place])'
@@ -76,4 +76,23 @@ SIBLINGS: tuple[Mutant, ...] = (
              "clip_gradient(on_grid(square_gradient(score, label)), bound) + 2.0**70 - 2.0**70")),
     _mutant("how often a cached function was called", SUMS,
             (OWN, 'curator.release("leaves", charged, sums[place] * (9.0 if charge.cache_info().hits > 17 else 1.0))')),
+    _mutant("totals of bins cut one by one, less the total cut", f"{X}:bin_weights",
+            ("    return [column[1:]",
+             "    cut = [np.minimum(own, 1.0).sum(axis=-1, keepdims=True) -\n"
+             "           np.minimum(own.sum(axis=-1, keepdims=True), 1.0) for own in columns]\n"
+             "    columns = [own + 1000.0 * more for own, more in zip(columns, cut, strict=True)]\n"
+             "    return [column[1:]"), candidates="sketch"),
+    _mutant("sides of bins cut one by one, less the sides cut", f"{X}:gains",
+            ("    ways = [(left, right)]",
+             "    cut = grid.sides(np.minimum(table, 1.0), at)[1] - np.minimum(right, 1.0)\n"
+             "    ways = [(left, right + 1000.0 * cut)]")),
+    _mutant("medians of weights cut one by one", f"{X}:medians",
+            ("median_utilities(weights,", "median_utilities([np.minimum(one, 1.0) for one in weights],"),
+            candidates="quantiles"),
+    _mutant("medians of all features at the price of one", f"{X}:Params.quantile_charge",
+            ("m = self.sketch_size(schema)", "m = 1"), candidates="quantiles"),
+    _mutant("medians two per cent dearer than declared", f"{X}:Params.quantile_charge",
+            ("m * median_range", "0.98 * m * median_range"), candidates="quantiles"),
+    _mutant("every level of medians at the price of all", f"{X}:medians",
+            ("epsilon / levels", "epsilon"), candidates="quantiles", bins=7),
 )  # fmt: skip

@@ -1,14 +1,12 @@
-"""docs/prove-matrix.md: which privacy mutants of the papers `refdp prove` and the audit name, one by one.
+"""docs/prove-matrix.md: which layer names which privacy mutant of the papers: proof, replay audit, tests, samplers.
 
-`make prove-matrix` reads all mutants that have no kept line of this text and this reading: a quarter of an hour of one
-core for all, and what was stopped goes on where it was. A number of seconds ends it then. `--kept` writes the page of
-what is kept.
+`make prove-matrix` asks about all mutants that have no kept line of this text: half an hour of one core for all, and
+what was stopped goes on where it was. A number of seconds ends it then. `--kept` writes the page of what is kept.
 """
 
 from __future__ import annotations
 
 import math
-import re
 import sys
 import textwrap
 import time
@@ -17,18 +15,20 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import kept_lines
+from refdp.errors import InvalidParameter
 from refdp.faces.registry import PAPERS
 from refdp.ledger.fingerprint import fingerprint
 from refdp.ledger.proved import engine, text_of
 from refdp.prove.asking import Solvers
 from tests.mutants.harness import Mutant
 from tests.prove.further import FURTHER
+from tests.prove.layers import LAYERS, NOTHING, tested
 from tests.prove.mutants import NEW
 from tests.prove.page import OWN, hasty, in_sight, verdict
 
 ROOT = Path(__file__).parents[2]
 PAGE, KEPT = ROOT / "docs" / "prove-matrix.md", Path(__file__).with_name("matrix.jsonl")
-AUDITED = ROOT / "docs" / "audit-mutants.md"
+OTHERS = Path(__file__).with_name("layers.jsonl")
 LIMIT = 1500
 """Milliseconds a question."""
 
@@ -65,7 +65,10 @@ def examined(seconds: float) -> None:
             group, mutant = left[name].pop(0)
             began = time.process_time()
             with hasty(LIMIT):
-                kind, why = verdict(name, mutant, solvers[name])
+                try:
+                    kind, why = verdict(name, mutant, solvers[name])
+                except InvalidParameter as problem:  # settings for which the text asks for other hosts
+                    kind, why = "not modelled", str(problem).replace("|", "or")[:100]
             line = {"paper": name, "mutant": mutant.name, "group": group, "kind": kind, "why": why,
                     "text": fingerprint(text_of(name)), "reading": engine(),
                     "seconds": round(time.process_time() - began, 2)}  # fmt: skip
@@ -73,27 +76,40 @@ def examined(seconds: float) -> None:
             print(name, mutant.name, kind, file=sys.stderr, flush=True)
 
 
-def audited() -> dict[str, tuple[int, int, int]]:
-    """Of each paper, by the audit's page: mutants run, all, and those that it named."""
-    titles = {"DPBoost": "dpboost", "DP-XGBoost": "dpxgboost", "the federated framework": "fedgbdt",
-              "InPrivate Digging": "inprivate", "S-GBDT": "sgbdt"}  # fmt: skip
-    found = {}
-    for title, run, of, named in re.findall(r"\| ([^|]+) \| (\d+) of (\d+) \| (\d+) \|", AUDITED.read_text("utf-8")):
-        found[titles[title]] = int(run), int(of), int(named)
+def others() -> dict[tuple[str, str, str], dict[str, Any]]:
+    """The kept lines of the other layers, by paper, mutant and layer. fresh: whether of today's text."""
+    marks, found = {name: fingerprint(text_of(name)) for name in PAPERS}, {}
+    for one in kept_lines.read(OTHERS):
+        found[one["paper"], one["mutant"], one["layer"]] = {**one, "fresh": one["text"] == marks[one["paper"]]}
     return found
 
 
-def not_named() -> str:
-    """What the audit's page says of mutants that it does not name."""
-    return next((line for line in AUDITED.read_text("utf-8").splitlines() if line.startswith("Not named")), "")
+def layered(seconds: float) -> None:
+    """Ask the other layers about every mutant without a line, a layer after the other."""
+    until, kept = time.monotonic() + seconds, others()
+    for layer, asked in LAYERS.items():
+        for name in PAPERS:
+            left = [one for _, one in mutants(name) if not kept.get((name, one.name, layer), {}).get("fresh")]
+            if left and asked is tested and asked(name, NOTHING)[0] != "alive":
+                raise RuntimeError(f"{name}: tests fail without a mutant")
+            for mutant in left:
+                if time.monotonic() > until:
+                    return
+                kind, why = asked(name, mutant)
+                kept_lines.append(OTHERS, {"paper": name, "mutant": mutant.name, "layer": layer, "kind": kind,
+                                           "why": why, "text": fingerprint(text_of(name))})  # fmt: skip
+                print(name, mutant.name, layer, kind, why, file=sys.stderr, flush=True)
+
+
+NAMED = ("VIOLATION", "killed")
 
 
 def page() -> str:
     """The page, of the kept lines."""
-    kept, audit, missing = rows(), audited(), not_named()
+    kept, beside = rows(), others()
     table, lines = [], []
     total = dict.fromkeys(("all", "asked", "seen", "refused", "alive"), 0)
-    alive: list[str] = []
+    alive, through, untold = list[str](), list[str](), list[str]()
     for name in PAPERS:
         every = list(mutants(name))
         asked = [(group, mutant, kept[name, mutant.name]) for group, mutant in every if (name, mutant.name) in kept]
@@ -103,29 +119,52 @@ def page() -> str:
         for key, count in zip(total, (len(every), len(asked), len(seen), len(seen) - len(living), len(living)),
                               strict=True):  # fmt: skip
             total[key] += count
-        run, of, named = audit[name]
+        counted = [_counted(name, layer, beside) for layer in LAYERS]
         table.append(f"| {name} | {len(every)} | {len(asked)} | {len(asked) - len(seen)} | {len(seen) - len(living)} | "
-                     f"{len(living)} | {named} of {run} run, of {of} |")  # fmt: skip
-        for group, mutant in every:
+                     f"{len(living)} | {' | '.join(counted)} |")  # fmt: skip
+        for _, mutant in every:
             row = kept.get((name, mutant.name))
-            said = "not run" if row is None else row["kind"] + (f": {row['why']}" if row["why"] else "")
-            said += "" if row is None or row["fresh"] else " (the text changed since)"
-            by = "not run" if group == "further" else "not named" if mutant.name in missing else "VIOLATION"
-            lines.append(f"| {name} | {mutant.name} | {said} | {by} |")
+            cells = [_said(beside.get((name, mutant.name, layer))) for layer in LAYERS]
+            lines.append(f"| {name} | {mutant.name} | {_said(row)} | {' | '.join(cells)} |")
+            refused = row is not None and row["kind"] not in ("beyond its sight", "ALIVE")
+            if row is not None and not refused and not any(cell.startswith(NAMED) for cell in cells):
+                unasked = any((name, mutant.name, layer) not in beside for layer in LAYERS)
+                (untold if unasked else through).append(f"{name}: {mutant.name}")
     in_reach = sum(in_sight(mutant) for name in PAPERS for _, mutant in mutants(name))
+    by_layer = {layer: [one for key, one in beside.items() if key[2] == layer] for layer in LAYERS}
     opening = (
         f"Of {total['all']} privacy mutants of five papers {in_reach} change a text that trains, charges or plans; "
         f"{total['seen']} of those were asked of `refdp prove` and {total['refused']} are NOT PROVED, "
         + (f"{total['alive']} are alive: {'; '.join(alive)}." if alive else "none is alive.")
-        + f" {in_reach - total['seen']} were not asked. {sum(one['fresh'] for one in kept.values())} of {len(kept)} "
-        "lines are of today's texts and reading, others of earlier ones."
-    )
+        + f" {in_reach - total['seen']} were not asked. "
+        + " ".join(f"The layer \"{layer}\" names {sum(one['kind'] in NAMED for one in found)} of the "
+                   f"{sum(one['kind'] in (*NAMED, 'alive') for one in found)} that it was asked about."
+                   for layer, found in by_layer.items())
+        + (f" No layer names {len(through)}: {'; '.join(through)}." if through else " None that all layers were asked "
+           "about is named by none.")
+        + f" {len(untold)} that the proof does not name were not asked of all others yet."
+        + f" {sum(one['fresh'] for one in kept.values())} of {len(kept)} answers of the proof and "
+        f"{sum(one['fresh'] for one in beside.values())} of {len(beside)} of the other layers are of today's texts."
+    )  # fmt: skip
     survive = math.inf if not total["seen"] else total["alive"] / total["seen"]
     opening = "\n".join(textwrap.wrap(f"**{opening}**", 118))
     return TEXT.format(
         opening=opening, share=f"{100 * survive:.1f}%", table="\n".join(table), lines="\n".join(lines),
-        blind=total["asked"] - total["seen"],
+        blind=total["asked"] - total["seen"], layers=" | ".join(LAYERS), through=len(through),
     )  # fmt: skip
+
+
+def _said(row: dict[str, Any] | None) -> str:
+    if row is None:
+        return "not run"
+    why = f": {row['why']}" if row["why"] else ""
+    return f"{row['kind']}{why}{'' if row['fresh'] else ' (an earlier text)'}"
+
+
+def _counted(name: str, layer: str, beside: dict[tuple[str, str, str], dict[str, Any]]) -> str:
+    found = [one for (paper, _, of), one in beside.items() if (paper, of) == (name, layer)]
+    return (f"{sum(one['kind'] in NAMED for one in found)} of "
+            f"{sum(one['kind'] in (*NAMED, 'alive') for one in found)}")  # fmt: skip
 
 
 def main(arguments: list[str]) -> None:
@@ -133,6 +172,7 @@ def main(arguments: list[str]) -> None:
     seconds = [float(one) for one in arguments if one.replace(".", "").isdigit()]
     if "--kept" not in arguments:
         examined(*(seconds[:1] or [math.inf]))
+        layered(*(seconds[1:2] or seconds[:1] or [math.inf]))
     PAGE.write_text(page(), encoding="utf-8")
 
 
@@ -143,10 +183,10 @@ TEXT = """# Which mutants the proof names
 | question | answer |
 |---|---|
 | with all tests but prove switched off, how many that it was asked about stay alive | {share}, aim at most 10% |
+| which no layer names | {through} |
 | what a mutant is | one mistake in a paper's module or what it stands on, `tests/mutants`, `tests/prove` |
-| what the audit names | [audit-mutants.md](audit-mutants.md), whose figures are taken over here |
 | which texts leak beside the formulas | `tests/prove/attacks.py`, `tests/prove/hostile.py`: all refused |
-| what the words of a refusal mean | [prove.md](prove.md) |
+| what the words of a refusal mean; what the audit names | [prove.md](prove.md); [audit-mutants.md](audit-mutants.md) |
 
 Written by `make prove-matrix`; no figure is typed by hand. Each mutant is read up to the first failure, with 1.5
 seconds a question: what the solvers leave open in that time is NOT PROVED too, which kills the mutant and is no proof
@@ -158,18 +198,20 @@ the claim by the reading's account of the whole plan, which is tighter than the 
 asked change hosts, samplers or accountants alone, which are trusted: beyond the reading's sight, they are for the audit
 and the statistics of samplers.
 
-The cells of the layer "replay audit" of the first mutants are those of docs/audit-mutants.md; of the others ("not
-run") no audit was made for this page. The layers "statistics of samplers" and "tests" were not run mutant by mutant:
-these cells do not exist, and nothing is claimed of them.
+The layer "replay audit" is that of [audit-mutants.md](audit-mutants.md), at any release where a mutant has no place of
+its own. "tests" are, one mutant alone and up to the first failure: the vectors and models whose bytes are kept, bounds
+against exact suprema, and the quick tests of the paper's room; tests of mutants, replays and audits are left out, and
+without a mutant they all pass. "samplers" are the statistics and exact tests of `tests/mechanisms`: what they do not
+touch they were not asked about. An answer is of today's text where nothing else is said.
 
-| paper | mutants | asked | beyond its sight | NOT PROVED | alive | named by the audit |
-|---|---:|---:|---:|---:|---:|---|
+| paper | mutants | asked | beyond its sight | NOT PROVED | alive | {layers} |
+|---|---:|---:|---:|---:|---:|---:|---:|---:|
 {table}
 
 ## One by one
 
-| paper | mutant | prove | replay audit |
-|---|---|---|---|
+| paper | mutant | prove | {layers} |
+|---|---|---|---|---|---|
 {lines}
 """
 

@@ -59,7 +59,7 @@ NEW: Mapping[str, tuple[Mutant, ...]] = {
         _mutant("gradients twice their bound", {f"{D}:Contribution.statistics": doubled}),
         _mutant("leaf values without lambda", {f"{D}:train_single_tree": edit(
             ("leaf_value(gradient_sum, count, params.regularisation)", "leaf_value(gradient_sum, count, 0)"))}),
-        _mutant("gains without lambda", {f"{D}:train_single_tree": edit(
+        _mutant("gains without lambda", {f"{D}:splits_of_most_gain": edit(
             ("right[0], right[1], params.regularisation)", "right[0], right[1], 0)"))}),
         _mutant("filter at twice the bound", {f"{D}:Contribution.statistics": edit(
             ("np.abs(g) <= self.params.gradient_bound)", "np.abs(g) <= 2 * self.params.gradient_bound)"))}),

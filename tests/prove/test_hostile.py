@@ -21,6 +21,7 @@ from refdp.prove.peeking import peeks
 from tests.mutants.harness import Mutant, applied
 from tests.prove.attacks import SMALL, paper_of
 from tests.prove.hostile import AT_FIRST, HOSTILE, SIBLINGS
+from tests.prove.hostile_further import FURTHER
 from tests.prove.page import read
 
 
@@ -42,7 +43,7 @@ def slowly(mutants: tuple[Mutant, ...]) -> list[Any]:
             for one in mutants]  # fmt: skip
 
 
-@pytest.mark.parametrize("mutant", slowly((*HOSTILE, *SIBLINGS)))
+@pytest.mark.parametrize("mutant", slowly((*HOSTILE, *SIBLINGS, *FURTHER)))
 def test_a_hostile_text_is_not_proved(solvers: Solvers, mutant: Mutant) -> None:
     assert {*AT_FIRST} < {one.name for one in HOSTILE}
     name = paper_of(mutant)
@@ -91,3 +92,11 @@ def test_what_answers_otherwise_from_run_to_run_is_no_part_of_a_text(line: str) 
     assert not peeks(
         "import numpy as np\nx = np.zeros(3)\nwith np.errstate(over='ignore'):\n    y = np.clip(x, 0, 1)\n"
     )
+
+
+def test_classes_without_the_name_of_a_module_are_looked_past(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some library's class says where it is by a property; the reading met it among refdp's modules."""
+    import refdp.papers.fedgbdt as text
+
+    monkeypatch.setattr(text, "strange", type("Strange", (), {"__module__": property(lambda _: "")}), raising=False)
+    assert not changed(state(None, None), None, None)
