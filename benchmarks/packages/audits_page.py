@@ -38,11 +38,26 @@ Classes: *proved infinite* (exact, no finite epsilon), *sensitivity* (one record
 NOT_AUDITED = """
 ## What is not here
 
-dp-xgboost 0.2.10 needs Python 3.10 and is examined in [audit-packages-checks](audit-packages-checks.md). Packages
-without a report, since they did not install, import or run in the environments at hand: {absent}.
-The published programs of the five papers' authors have [a page of their own](audit-published.md).
-"""
-ABSENT = "dpate 0.0.1 (no installation candidate that builds), diffpriv 1.0.3 (asks the network when it is imported)"
+dp-xgboost 0.2.10 needs Python 3.10 and is examined in [audit-packages-checks](audit-packages-checks.md). The published
+programs of the five papers' authors have [a page of their own](audit-published.md). No statement about privacy is made
+of the following; what is said was seen on {seen}, with pip.
+
+| package | what was seen |
+|---|---|
+{absent}"""
+SEEN_ON = "2026-11-23"
+ABSENT = {
+    "smartnoise-synth": "1.0.8 is offered; it asks for opacus 0.14, hence PyTorch with its GPU libraries, and for mbi "
+    "below 2: not installed, so that its audit.toml, which is in the index, was not run",
+    "privsyn-core": "0.1.1 is offered and installs; its audit.toml was not run to its end",
+    "dpmm": "0.1.9 is offered and installs with Python 3.11 (it asks for NumPy 1.26.4 and OpenDP 0.12.1); it has no "
+    "audit.toml yet",
+    "mbi (private-pgm)": "2.0.0 is offered under the name mbi, none under private-pgm; it asks for JAX 0.9: not "
+    "installed, no audit.toml yet",
+    "dpate": "0.0.1 is listed, but nothing of it is offered for download",
+    "diffpriv": "1.0.3 is offered; it asks the network when it is imported, so that nothing of it ran",
+}
+"""Packages without an audit, unless a report of them is at hand."""
 
 
 def page(reports: Mapping[str, Report], kept: Mapping[str, Kept] = MappingProxyType({})) -> str:
@@ -51,11 +66,12 @@ def page(reports: Mapping[str, Report], kept: Mapping[str, Kept] = MappingProxyT
     shown = {name: one for name, one in told.items() if one is not None}
     entries, faults = (sum(int(one.cells[column]) for one in shown.values()) for column in (3, 4))
     broken = sum(one.cells[4] != "0" for one in shown.values())
-    absent = [f"{name} ({report['error']})" for name, report in reports.items() if name not in shown]
+    left = {name: report["error"] for name, report in reports.items() if name not in shown} | ABSENT
+    absent = "".join(f"| {name} | {_cell(why)} |\n" for name, why in left.items() if name not in shown)
     head = HEAD.format(packages=len(shown), entries=entries, broken=broken, faults=faults)
     table = "".join([TABLE, *(one.row for one in shown.values())])
     sections = (one.section for one in shown.values())
-    return "".join([head, table, *sections, NOT_AUDITED.format(absent="; ".join([*absent, ABSENT]))])
+    return "".join([head, table, *sections, NOT_AUDITED.format(absent=absent, seen=SEEN_ON)])
 
 
 def _told(name: str, report: Report) -> Kept:

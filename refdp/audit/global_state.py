@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import contextvars
+import copyreg
 import decimal
 import gc
 import hashlib
@@ -24,9 +25,19 @@ import numpy as np
 
 from refdp.audit.observer import view
 
+try:
+    import resource
+
+    _LIMITS: tuple[int, ...] = (resource.RLIMIT_NOFILE, resource.RLIMIT_CORE, resource.RLIMIT_AS)
+except ImportError:  # where there is none
+    _LIMITS = ()
+
 _BEFORE: dict[str, tuple[Any, ...]] = {}
 """What each module holds, the objects themselves: comparing them allocates nothing, and no identity is given again."""
-_PLAIN = (bool, int, float, complex, str, bytes)
+_CLASSES: dict[str, list[type]] = {}
+"""Classes of refdp's own, by module, as long as the module holds what it held."""
+_PLAIN = frozenset(map(id, (bool, int, float, complex, str, bytes)))
+_SIGNALS = sorted(signal.valid_signals())
 
 
 def seeded(seed: int) -> None:
@@ -55,30 +66,45 @@ def left_behind(thorough: bool = True) -> tuple[tuple[str, str], ...]:
         ("module path", repr(sys.path)),
         ("mode of new files", oct(_umask())),
         ("hooks", repr([_named(hook) for hook in (sys.excepthook, sys.displayhook, sys.unraisablehook)])),
+        ("pickling", repr(view(copyreg.dispatch_table).lines)),
         ("collector", repr((gc.get_threshold(), gc.get_debug()))),
         ("logging", repr((logging.root.level, logging.root.manager.disable))),
         ("limits of resources", repr(_resources())),
         ("priority and processors", repr(_scheduling())),
-        ("handlers of signals", repr([(int(s), _named(signal.getsignal(s))) for s in sorted(signal.valid_signals())])),
+        ("handlers of signals", repr([(int(s), _named(signal.getsignal(s))) for s in _SIGNALS])),
         *(_thorough() if thorough else ()),
         *(("context variable", f"{held.name}: {view(value).lines}") for held, value in _context()),
     )
 
 
 def remember() -> None:
-    """What modules hold before a run: what differs after it, in a process of its own, is looked at."""
-    _BEFORE.clear()  # in the run's own process: its parent goes on between runs, and notes the time, say
-    _BEFORE.update({name: tuple(held.values()) for name, held in _holders()})
+    """What modules hold before a run: what differs after it is looked at. In the run's own process: whoever makes it
+    goes on, and notes the time of a collection, say."""
+    _BEFORE.clear()
+    _CLASSES.clear()
+    for name, held in _modules():
+        _BEFORE[name] = tuple(held.values())
+        if classes := _own_classes(name, held):
+            _CLASSES[name] = classes
+            _BEFORE.update({_title(name, one): tuple(vars(one).values()) for one in classes})
 
 
 def _thorough() -> Iterator[tuple[str, str]]:
     """Plain values in every module that changed or was loaded since `remember`, classes of refdp."""
-    for name, held in _holders():
-        if _same(_BEFORE.get(name), held):
-            continue
-        for key, value in list(held.items()):
-            if type(value) in _PLAIN and not key.startswith("__"):
-                yield f"{name}.{key}", repr(value)[:1000]
+    for name, held in _modules():
+        same = _same(_BEFORE.get(name), held)
+        if not same:
+            yield from _plain(name, held)
+        for one in _CLASSES.get(name, []) if same else _own_classes(name, held):
+            title = _title(name, one)
+            if not _same(_BEFORE.get(title), vars(one)):
+                yield from _plain(title, vars(one))
+
+
+def _plain(name: str, held: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for key, value in list(held.items()):
+        if id(type(value)) in _PLAIN and not key.startswith("__"):
+            yield f"{name}.{key}", repr(value)[:1000]
 
 
 def _same(before: tuple[Any, ...] | None, held: Mapping[str, Any]) -> bool:
@@ -86,15 +112,21 @@ def _same(before: tuple[Any, ...] | None, held: Mapping[str, Any]) -> bool:
     return before is not None and len(before) == len(held) and all(map(operator.is_, before, held.values()))
 
 
-def _holders() -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _modules() -> Iterator[tuple[str, Mapping[str, Any]]]:
     for name, module in list(sys.modules.items()):
         held = getattr(module, "__dict__", None)
-        if type(held) is not dict or name == "__main__":
-            continue
-        yield name, held
-        if name.startswith("refdp."):
-            own = [one for one in held.values() if isinstance(one, type) and one.__module__ == name]
-            yield from ((f"{name}.{one.__qualname__}", vars(one)) for one in own)
+        if type(held) is dict and name != "__main__":
+            yield name, held
+
+
+def _own_classes(name: str, held: Mapping[str, Any]) -> list[type]:
+    if not name.startswith("refdp."):
+        return []
+    return [one for one in held.values() if isinstance(one, type) and one.__module__ == name]
+
+
+def _title(name: str, one: type) -> str:
+    return f"{name}.{one.__qualname__}"
 
 
 def on_arguments(curator: Any, schema: Any, own: frozenset[str]) -> Iterator[tuple[str, str]]:
@@ -120,11 +152,7 @@ def _umask() -> int:
 
 
 def _resources() -> list[tuple[int, int]]:
-    try:
-        import resource
-    except ImportError:  # where there is none
-        return []
-    return [resource.getrlimit(one) for one in (resource.RLIMIT_NOFILE, resource.RLIMIT_CORE, resource.RLIMIT_AS)]
+    return [resource.getrlimit(one) for one in _LIMITS]
 
 
 def _scheduling() -> tuple[Any, ...]:

@@ -99,6 +99,7 @@ def observed(
 
 
 def _thorough(seed: int) -> bool:
+    """Whether this run looks at what every module holds, which takes as long as many a run."""
     return seed <= FIRST or seed % THOROUGH == 0
 
 
@@ -114,7 +115,7 @@ def run_here(
 ) -> Outcome:  # fmt: skip
     """The same in this process. follow: the files whose lines are to be told, if any."""
     if _thorough(seed):
-        remember()
+        remember()  # not before the process is made: until then whoever watches the parent's collector changes modules
     if before is not None:
         from refdp.privacy.sources import SampleSource
 
@@ -143,7 +144,7 @@ def run_here(
         state: Lines = (
             *on_arguments(curator, records.schema, own_of_curator),
             ("open descriptors", str(descriptors() - held)),
-            *left_behind(thorough=_thorough(seed)),
+            *left_behind(_thorough(seed)),
             ("numpy error state", numerics),
             *(line for name in watched for line in held_by(name)),
         )

@@ -10,6 +10,7 @@ import functools
 import hashlib
 import sys
 import types
+import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum
@@ -22,8 +23,54 @@ _PLAIN = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis), typ
 _CONTAINERS = (dict, list, tuple, set, frozenset, bytearray)
 _KEEPING = (*_PLAIN, *_CONTAINERS, np.ndarray, np.float64, np.int64, np.bool_, np.random.Generator)
 """Types of what a module may keep from run to run; dictionaries of other types are left alone."""
+_PLAIN_KINDS, _CONTAINER_KINDS, _KEEPING_KINDS = (
+    frozenset(map(id, kinds)) for kinds in (_PLAIN, _CONTAINERS, _KEEPING)
+)
+"""By identity: a metaclass may say that its types equal any other."""
 LONGEST = 200
 """Longer contents are told by their digest."""
+
+
+class _Sort(Enum):
+    """How things of a type are looked at."""
+
+    NAMED, ENUM, ARRAY, SCALAR, DTYPE, FUNCTION, WRAPPER, CONTAINER, OTHER = range(9)
+
+
+_SORTS: tuple[tuple[_Sort, tuple[type, ...]], ...] = (
+    (_Sort.NAMED, (type, types.ModuleType, types.BuiltinFunctionType, types.CodeType)),
+    (_Sort.ENUM, (Enum,)),
+    (_Sort.ARRAY, (np.ndarray,)),
+    (_Sort.SCALAR, (np.generic,)),
+    (_Sort.DTYPE, (np.dtype,)),
+    (_Sort.WRAPPER, (property, classmethod, staticmethod)),
+    (_Sort.FUNCTION, (types.FunctionType, types.MethodType, functools.partial)),
+)
+_BY_TYPE: dict[int, tuple[_Sort, type]] = {}
+"""By identity, with the type itself, so that the identity stays its own."""
+_MOST_TYPES = 4096
+
+
+def _sort(kind: type) -> _Sort:
+    """By the type itself, whatever `__class__` a thing says it has, and whatever a metaclass says it equals."""
+    known = _BY_TYPE.get(id(kind))
+    if known is not None:
+        return known[0]
+    found = _Sort.CONTAINER if id(kind) in _CONTAINER_KINDS and kind is not bytearray else _Sort.OTHER
+    for sort, kinds in reversed(_SORTS):
+        if issubclass(kind, kinds):
+            found = sort
+    if len(_BY_TYPE) < _MOST_TYPES:
+        _BY_TYPE[id(kind)] = found, kind
+    return found
+
+
+_TELLING = (types.FunctionType, property, classmethod, staticmethod, *_PLAIN, *_CONTAINERS)
+"""What a class that a run made is looked at for: its methods may hold what the run knew."""
+
+
+def _made_by_a_run(thing: Any) -> bool:
+    return isinstance(thing, type) and "<locals>" in thing.__qualname__
 
 
 @dataclass
@@ -47,15 +94,19 @@ class View:
         stack: list[tuple[str, Any]] = [(place, thing)]
         while stack:
             where, one = stack.pop()
-            if type(one) in _PLAIN:
-                self.add(where, f"{type(one).__name__} {_bits(one)}")
+            kind = type(one)
+            if id(kind) in _PLAIN_KINDS:
+                self.add(where, f"{kind.__name__} {_bits(one)}")
             else:
-                stack.extend(reversed(list(self._parts(where, one))))
+                parts = list(self._parts(where, one))
+                parts.reverse()
+                stack += parts
 
     def _parts(self, place: str, thing: Any) -> Iterator[tuple[str, Any]]:
         """Write the line of one thing that is no plain value; what is inside is given back."""
         kind = type(thing)
-        if isinstance(thing, type | types.ModuleType | types.BuiltinFunctionType | types.CodeType):
+        sort = _sort(kind)
+        if sort is _Sort.NAMED and not _made_by_a_run(thing):
             self._named(place, thing)
             return
         if id(thing) in self._seen:
@@ -64,27 +115,36 @@ class View:
         self._seen[id(thing)] = len(self._seen)
         self._kept.append(thing)  # an id stays one object's
         name = f"{kind.__module__}.{kind.__qualname__}"
-        if isinstance(thing, Enum):
+        if sort is _Sort.NAMED:
+            self._named(place, thing)
+            yield from ((f"{place}.{key}", held) for key, held in vars(thing).items() if isinstance(held, _TELLING))
+        elif sort is _Sort.ENUM:
             self.add(place, f"{name}.{thing.name}")
-        elif isinstance(thing, np.ndarray):
+        elif sort is _Sort.ARRAY:
             yield from self._array(place, name, thing)
-        elif isinstance(thing, np.generic):
+        elif sort is _Sort.SCALAR:
             self.add(place, f"{name} {thing.dtype.str} {thing.tobytes().hex()}")
             if noted := _metadata(thing.dtype):
                 yield f"{place}.dtype.metadata", noted
-        elif isinstance(thing, np.dtype):
+        elif sort is _Sort.DTYPE:
             self.add(place, f"{name} {thing.str} {thing.descr if thing.names else ''}")
             if noted := _metadata(thing):
                 yield f"{place}.metadata", noted
-        elif isinstance(thing, types.FunctionType | types.MethodType | functools.partial):
+        elif sort is _Sort.FUNCTION:
             yield from self._function(place, name, thing)
-        elif kind in _CONTAINERS and kind is not bytearray:
+        elif sort is _Sort.WRAPPER:
+            self.add(place, name)
+            held = (thing.fget, thing.fset, thing.fdel) if isinstance(thing, property) else (thing.__func__,)
+            yield from ((f"{place}[{number}]", one) for number, one in enumerate(held))
+        elif sort is _Sort.CONTAINER:
             self.add(place, f"{name} of {len(thing)}")
             yield from _elements(place, thing)
         else:
             self.add(place, name + _content(thing))
             yield from _elements(place, thing)
             yield from _attributes(place, thing)
+            if _made_by_a_run(kind):
+                yield f"{place}.__class__", kind
             if _foreign(kind):
                 yield from self._reduced(place, thing)
 
@@ -167,18 +227,20 @@ def held_by(module: str) -> tuple[tuple[str, str], ...]:
     found = View()
     for name, value in list(held.items()):
         place = f"{module}.{name}"
-        if name.startswith("__"):
+        if name.startswith("__") and name != "__warningregistry__":
             continue
-        if hasattr(value, "cache_info") and getattr(value, "__module__", "") == module:
+        if isinstance(value, weakref.WeakKeyDictionary | weakref.WeakValueDictionary):
+            found.look(place, [tuple(pair) for pair in value.items()])
+        elif hasattr(value, "cache_info") and getattr(value, "__module__", "") == module:
             found.add(place, str(value.cache_info()))
         elif isinstance(value, type):
             for attribute, kept in list(vars(value).items()) if value.__module__ == module else []:
-                if type(kept) in _KEEPING and not attribute.startswith("__"):
+                if id(type(kept)) in _KEEPING_KINDS and not attribute.startswith("__"):
                     found.look(f"{place}.{attribute}", kept)
         elif isinstance(value, types.FunctionType):
             if value.__module__ == module and value.__dict__:
-                found.look(place, {key: kept for key, kept in vars(value).items() if type(kept) in _KEEPING})
-        elif type(value) in _KEEPING or type(value).__module__ == module:
+                found.look(place, {key: kept for key, kept in vars(value).items() if id(type(kept)) in _KEEPING_KINDS})
+        elif id(type(value)) in _KEEPING_KINDS or type(value).__module__ == module:
             found.look(place, value)
     return tuple(found.lines)
 
@@ -212,7 +274,7 @@ def _elements(place: str, thing: Any) -> Iterator[tuple[str, Any]]:
             yield f"{place}[{number}]", part
     elif isinstance(thing, set | frozenset):
         elements = list(thing)
-        if not all(type(element) in _PLAIN for element in elements):  # others may iterate by address
+        if not all(id(type(element)) in _PLAIN_KINDS for element in elements):  # others may iterate by address
             elements = sorted(elements, key=lambda element: view(element).lines)
         for number, part in enumerate(elements):
             yield f"{place} element {number}", part
@@ -236,8 +298,8 @@ def _attributes(place: str, thing: Any) -> Iterator[tuple[str, Any]]:
 
 def _foreign(kind: type) -> bool:
     """Whether a part of the type is written in another language, and holds what no attribute shows."""
-    known = (object, *_PLAIN, *_CONTAINERS)
-    return any(not base.__flags__ & _HEAP_TYPE and base not in known for base in kind.__mro__) or (
+    known = {id(object), *_PLAIN_KINDS, *_CONTAINER_KINDS}
+    return any(not base.__flags__ & _HEAP_TYPE and id(base) not in known for base in kind.__mro__) or (
         kind.__module__.split(".")[0] != "builtins" and not _written_in_python(kind)
     )
 
@@ -246,7 +308,7 @@ def _written_in_python(kind: type) -> bool:
     return any(
         "__dict__" in base.__dict__ or "__slots__" in base.__dict__ or "__annotations__" in base.__dict__
         for base in kind.__mro__[:-1]
-    ) or any(base in _CONTAINERS or base in _PLAIN for base in kind.__mro__)
+    ) or any(id(base) in _CONTAINER_KINDS or id(base) in _PLAIN_KINDS for base in kind.__mro__)
 
 
 def _metadata(dtype: Any) -> list[Any]:

@@ -157,22 +157,26 @@ class Synthesised:
         return f"{self.choice.event.words}{name}, {'second' if self.choice.swapped else 'first'} side likelier"
 
 
-def synthesise(candidate: Candidate, seed: int, runs: int, tested: int, error: float) -> Synthesised:
+def synthesise(
+    candidate: Candidate, seed: int, runs: int, tested: int, error: float, *, replayed: bool = True,
+    low_bits: bool = False,
+) -> Synthesised:  # fmt: skip
     """The event of the published object that promises the best bound from `tested` runs a side.
 
     The replayed runs have the seeds of the published ones, so that a run's loss and its outputs belong together.
-    Half of the runs are learnt from, the other half compare what was learnt.
+    Half of the runs are learnt from, the other half compare what was learnt. replayed: False learns from outputs alone.
+    low_bits: whether the last bits of published numbers are among the events.
     """
-    replayed = told(candidate, seed, runs)
+    losses = told(candidate, seed, runs) if replayed else Told(np.full((2, runs), math.nan))
     sides = candidate.sides(seed, runs)
     columns = Columns(tuple(dict.fromkeys(path for side in sides for one in side for path in one)))
     rows = columns.rows(sides[0]), columns.rows(sides[1])
     half = runs // 2
-    learnt = regression((rows[0][:half], rows[1][:half]), replayed.targets()[:, :half])
-    choices = choose(*rows, tested, candidate.delta, error, low_bits=False, further=(learnt,))
+    learnt = regression((rows[0][:half], rows[1][:half]), losses.targets()[:, :half])
+    choices = choose(*rows, tested, candidate.delta, error, low_bits=low_bits, further=(learnt,))
     promises = [forecast(choice, candidate.delta, tested, error) for choice in choices]
     best = int(np.argmax(promises))
-    return Synthesised(columns, choices[best], promises[best], 2 * runs, replayed.stated)
+    return Synthesised(columns, choices[best], promises[best], 2 * runs, losses.stated)
 
 
 def forecast(choice: Choice, delta: float, tested: int, error: float) -> float:

@@ -140,6 +140,8 @@ def test_a_report_says_how_many_runs_state_no_loss(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(audits, "SIZES", ())
     monkeypatch.setattr(audits, "readings", lambda _, given: [given])
     monkeypatch.setattr(audits, "of_ledger", lambda *_: [])
+    assert [one.kind for one in audit_paper(paper, params, 3, 0).violations] == ["assignment", "budget"]
+    monkeypatch.setattr(audits, "_cost", lambda *_: 0.0)  # what such blocks cost is a finding of its own
     report = audit_paper(paper, params, 3, 0)
     assert (report.max_loss, report.without_loss) == (None, 3)
     document = report.to_dict()

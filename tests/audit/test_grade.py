@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 import time
 import types
@@ -42,7 +43,7 @@ def mean(bound: float, scale: float, peek: bool = False) -> Any:
 
 @needs_fork
 def test_half_the_sensitivity_in_the_words_of_the_task() -> None:
-    graded = refdp.grade(mean(0.5, 1.0), SCHEMA, 1.0, "add-remove", pairs=5)
+    graded = refdp.grade(mean(0.5, 1.0), SCHEMA, 1.0, "add-remove", pairs=5, steps=0)
     assert not graded.passed
     assert "release 'sum' changes by 1 between neighbours, declared 0.5" in graded.text
     assert "the whole run can reveal 1.5, the task allows 1" in graded.text
@@ -58,7 +59,7 @@ def test_an_exact_count_in_the_quotient() -> None:
 
 @needs_fork
 def test_a_correct_mean_passes() -> None:
-    graded = refdp.grade(mean(1.0, 2.0), SCHEMA, 1.0, "add-remove")
+    graded = refdp.grade(mean(1.0, 2.0), SCHEMA, 1.0, "add-remove", pairs=24, counts=(49,), steps=6)
     assert graded.passed and "no violation found: the whole run revealed 1 at most, the task allows 1" in graded.text
 
 
@@ -82,8 +83,25 @@ def test_what_a_process_notes_of_its_own_collections_accuses_nobody(monkeypatch:
 
 
 @needs_fork
+def test_what_a_process_does_until_a_run_begins_accuses_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As above, at the last moment before the run's own process is made."""
+    tool: Any = types.ModuleType("a_tool_that_works")
+    tool.latest, fork = 0, os.fork
+    monkeypatch.setitem(sys.modules, tool.__name__, tool)
+
+    def later() -> int:
+        tool.latest += 1
+        return fork()
+
+    monkeypatch.setattr(os, "fork", later)
+    records = make_records(SCHEMA, np.array([[0.5]]), np.array([0.5]))
+    left = observed(mean(1.0, 2.0), records, SampleSource(np.random.default_rng(0)), Relation.ADD_REMOVE, 1).state
+    assert tool.latest and [place for place, _ in left if tool.__name__ in place] == []
+
+
+@needs_fork
 def test_what_cannot_be_examined_does_not_pass() -> None:
-    graded = refdp.grade(lambda records, curator: np.random.laplace(), SCHEMA, 1.0, "add-remove", pairs=3)  # noqa: NPY002
+    graded = refdp.grade(lambda records, curator: np.random.laplace(), SCHEMA, 1.0, "add-remove", pairs=2, steps=0)  # noqa: NPY002
     assert not graded.passed and "this cannot be graded" in graded.text
 
 

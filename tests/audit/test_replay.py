@@ -51,10 +51,13 @@ def test_repaired_runs_keep_every_promise(relation: Relation, noise: Any) -> Non
 @pytest.mark.parametrize("relation", list(Relation))
 @pytest.mark.parametrize(
     ("trees", "ensemble", "depth", "count"),
-    [(50, 50, 6, 250), (50, 25, 3, 500), (20, 20, 4, 1000), (10, 5, 3, 1600), (5, 1, 4, 2000)],
+    [(50, 50, 6, 125), (50, 25, 3, 250), (20, 20, 4, 500), (10, 5, 3, 800), (5, 1, 4, 1000)],
 )
 def test_repaired_runs_at_scale(relation: Relation, trees: int, ensemble: int, depth: int, count: int) -> None:
-    """10,700 pairs in all: no declared sensitivity exceeded, no loss above epsilon, every model byte-identical."""
+    """5,350 pairs in all: no declared sensitivity exceeded, no loss above epsilon, every model byte-identical.
+
+    What one pair in 1,800 shows is missed with chance 5%; on twice as many pairs that would be one in 3,600.
+    """
     params = dpboost.Params(1.0, relation, trees=trees, trees_per_ensemble=ensemble, depth=depth, bins=8)
     for seed, pair in enumerate(islice(pairs(SCHEMA, relation, 100 + depth, most_records=30), count)):
         assert sampled(trainer(params), pair, seed, params.epsilon).violations == ()

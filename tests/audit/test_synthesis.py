@@ -5,6 +5,7 @@ Fixed seeds. A bound is above the true epsilon with probability 1e-6 at most: th
 
 from __future__ import annotations
 
+import math
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,8 +13,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.special import expit
 
-from benchmarks import event_synthesis
+from benchmarks import event_reach, event_synthesis
+from refdp.audit.binomial import Counts, clopper_pearson
 from refdp.audit.replay import Pair
 from refdp.audit.synthesis import Candidate, Columns, Told, best_of, confirm, synthesise, told
 from refdp.data.records import Interval, Numeric, Records, Schema, make_records
@@ -109,6 +112,40 @@ def test_a_test_on_the_runs_that_chose_would_be_seen() -> None:
     one = candidate(1.0)
     assert one.sides(1, 20) == one.sides(1, 20)
     assert replace(one, epsilon=2.0).sides(1, 20) != one.sides(2, 20)
+
+
+def test_reach_is_the_bound_of_the_best_event_on_the_exact_losses() -> None:
+    """Randomised response: no less than its one event gives, no more than its epsilon; other losses, another figure."""
+    epsilon, runs = 1.5, 200
+    chance = float(expit(epsilon))
+    likely = round(chance * runs)
+    chances = np.concatenate([np.full(likely, chance), np.full(runs - likely, 1 - chance)])
+    found = event_reach.reach(Told(np.stack([chances, chances[::-1]])), 0.0, 2_000, 1e-6)
+    known = clopper_pearson(Counts(round(chance * 2_000), round((1 - chance) * 2_000), 2_000), 0.0, 1e-6)
+    assert found is not None and known - 0.02 < found < epsilon
+    weaker = event_reach.reach(Told(np.stack([chances, chances[::-1]]) / 2 + 0.25), 0.0, 2_000, 1e-6)
+    assert weaker is not None and weaker < known
+    assert event_reach.reach(Told(np.full((2, 10), 0.5)), 0.0, 2_000, 1e-6) == 0.0
+    assert event_reach.reach(Told(np.array([[0.5, math.nan]] * 2)), 0.0, 2_000, 1e-6) is None
+
+
+@dataclass(frozen=True)
+class Mean:
+    """A noisy sum on a coarse grid, divided by the exact number of records."""
+
+    def __call__(self, records: Records, curator: Curator) -> Published:
+        declared = Sensitivity(1.0, 1, "", Relation.ADD_REMOVE)
+        noisy = curator.release("sum", Charge(Laplace(1.0), declared, declared), np.array([records.y.sum()]))
+        return Published(f'{{"mean": {float(np.rint(noisy[0] * 64)) / 64 / records.size!r}}}')
+
+
+def test_last_bits_are_among_the_events_of_a_second_try() -> None:
+    """Another exact count leaves other last bits, whatever the noise; without them nothing is seen."""
+    records = make_records(SCHEMA, np.zeros((4, 1)), np.zeros(4))
+    one = replace(candidate(1.0), train=Mean(), pair=Pair(records.take(range(3)), records.take([3]), None, 3))
+    seen, unseen = (synthesise(one, 3, 60, 500, ERROR, replayed=False, low_bits=bits) for bits in (True, False))
+    assert "lowest set bit" in seen.words and seen.promised > 1 > unseen.promised
+    assert confirm(one, seen, 4, 300, ERROR).lower > 1
 
 
 def test_the_page_follows_from_the_kept_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,6 +27,7 @@ from refdp.privacy.sources import SampleSource
 from tests.audit.cheats.first import FIRST
 from tests.audit.cheats.honest import HONEST
 from tests.audit.cheats.second import SEARCHED, SECOND
+from tests.audit.cheats.seventh import PASSED, SEVENTH
 from tests.audit.cheats.zoo import SCHEMA, Entered, count, declared
 from tests.thinned import thinned
 
@@ -59,7 +60,26 @@ class Slotted:
         self.held = held
 
 
+class Alike(type):
+    """A metaclass of types that say they equal every other, so also those whose text is all that they are."""
+
+    def __eq__(cls, other: object) -> bool:
+        return True
+
+    def __hash__(cls) -> int:
+        return hash(int)
+
+
+class Disguised(metaclass=Alike):
+    def __init__(self, held: Any) -> None:
+        self.held = held
+
+    def __repr__(self) -> str:
+        return "nothing"
+
+
 DIFFERENT: list[tuple[Any, Any]] = [
+    (Disguised(1), Disguised(2)),
     (0.0, -0.0),
     (1, 1.0),
     (1, True),
@@ -220,14 +240,21 @@ def test_cheats_are_violations(name: str) -> None:
 
 
 @needs_fork
+@pytest.mark.parametrize("name", PASSED)
+def test_cheats_of_the_seventh_list_are_violations(name: str) -> None:
+    report = refdp.audit_trainer(SEVENTH[name].train, SCHEMA, 1.0, pairs=8, steps=0, first_only=True)
+    assert report.verdict is Verdict.VIOLATION
+
+
+@needs_fork
 @pytest.mark.parametrize("name", thinned(SEARCHED))
 def test_numbers_in_the_code_are_tried(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     cheat = SECOND[name]
     found = refdp.audit_trainer(cheat.train, SCHEMA, cheat.epsilon, counts=(1,), pairs=36, steps=0, first_only=True)
     assert found.verdict is Verdict.VIOLATION
     monkeypatch.setattr("refdp.audit.trainer.constants", lambda train: ())
-    blind = refdp.audit_trainer(cheat.train, SCHEMA, cheat.epsilon, counts=(1,), pairs=36, steps=0, first_only=True)
-    assert blind.violations == ()
+    blind = refdp.audit_trainer(cheat.train, SCHEMA, cheat.epsilon, counts=(1,), pairs=found.pairs, steps=0)
+    assert blind.violations == () and blind.pairs == found.pairs
 
 
 @needs_fork

@@ -36,7 +36,7 @@ def test_the_page_tells_verdict_line_witness_and_what_is_missing(reports: dict[s
     text = page(reports)
     assert "**1 packages at 1 entry points; 1 of them do not keep what they state, at 1 entry" in text
     for words in ("| VIOLATION |", "`toydp.py:", "is epsilon-differentially private", "from wrappers import",
-                  "absent (not installed)", "dp-xgboost"):  # fmt: skip
+                  "| absent | not installed |", "| dpmm | 0.1.9 is offered", "dp-xgboost"):  # fmt: skip
         assert words in text, words
     accepted = {**reports["toydp"], "findings": [{**f, "accepted": "known"} for f in reports["toydp"]["findings"]]}
     assert unaccepted(accepted) == [] and "Accepted: known" in page({"toydp": accepted})

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -14,29 +14,11 @@ import pytest
 from refdp.audit.package import audit_package
 from refdp.audit.package.page import page
 from refdp.audit.package.report import PackageReport
-from refdp.audit.package.sarif import junit, sarif
+from refdp.audit.package.told import plain
 from refdp.audit.verdicts import Verdict
 from refdp.errors import InvalidParameter
 from refdp.faces.cli import run
-
-TOY = Path(__file__).parent / "toy"
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return Path(shutil.copytree(TOY, tmp_path_factory.mktemp("audit") / "toy"))
-
-
-@pytest.fixture(scope="module", autouse=True)
-def tidy() -> object:
-    yield
-    for name in ("toydp", "wrappers"):
-        sys.modules.pop(name, None)
-
-
-@pytest.fixture(scope="module")
-def report(folder: Path) -> PackageReport:
-    return audit_package(folder / "audit.toml", command="refdp audit package audit.toml")
+from tests.packages.conftest import TOY
 
 
 def found(report: PackageReport, entry: str) -> dict[str, str]:
@@ -191,55 +173,32 @@ def test_a_wrong_file_is_one_clear_error(folder: Path, change: tuple[str, str], 
     assert "\n" not in str(error.value)
 
 
-def test_sarif_has_what_its_schema_asks_for(report: PackageReport) -> None:
-    log = json.loads(json.dumps(sarif(report)))
-    assert log["version"] == "2.1.0" and log["$schema"].endswith("sarif-2.1.0.json")
-    assert sarif_faults(log) == []
-    results = log["runs"][0]["results"]
-    assert len(results) == len(report.findings)
-    assert {r["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for r in results} == {"toydp.py"}
-    del results[0]["message"]
-    results[1]["level"] = "bad"
-    assert len(sarif_faults(log)) == 2
-
-
-def sarif_faults(log: dict) -> list[str]:
-    """What SARIF 2.1.0's schema requires of the parts that are written: properties, their values, and indices."""
-    found = []
-    for run_ in log["runs"]:
-        rules = run_["tool"]["driver"]["rules"]
-        found += [f"rule {r}" for r in rules if not r.get("id") or "text" not in r["shortDescription"]]
-        found += [f"invocation {i}" for i in run_["invocations"] if not isinstance(i["executionSuccessful"], bool)]
-        for result in run_["results"]:
-            if not result.get("message", {}).get("text"):
-                found.append("message")
-            if result["level"] not in ("none", "note", "warning", "error"):
-                found.append("level")
-            if rules[result["ruleIndex"]]["id"] != result["ruleId"]:
-                found.append("rule")
-            place = result["locations"][0]["physicalLocation"]
-            if place["region"]["startLine"] < 1 or " " in place["artifactLocation"]["uri"]:
-                found.append("place")
-            if any(s["kind"] not in ("inSource", "external") for s in result.get("suppressions", [])):
-                found.append("suppression")
-    return found
-
-
-def test_junit_counts_failures_and_skips(report: PackageReport) -> None:
-    suites = ElementTree.fromstring(junit(report))
-    by_name = {one.get("name"): one for one in suites}
-    assert by_name["right"].get("failures") == "0" and int(by_name["total"].get("failures", "0")) >= 2
-    for suite in suites:
-        assert int(suite.get("tests", "0")) == len(suite.findall("testcase"))
-        assert int(suite.get("skipped", "0")) == len(suite.findall("testcase/skipped")) > 0
-
-
 def test_the_page_tells_it_all_and_loads_nothing(report: PackageReport) -> None:
     text = page(report)
     assert "http" not in text.replace("http://www.w3.org", "") and "<script" not in text
     for words in ("VIOLATION", "Every function is epsilon-differentially private.", "toydp.py:", "Remedy", "Witness",
                   "What was examined", "NOT EXAMINED", "refdp audit package audit.toml"):  # fmt: skip
         assert words in text, words
+
+
+def test_a_finding_is_told_in_words_that_ask_for_no_other_page(report: PackageReport) -> None:
+    """What was counted on which side, what the claim allows, the two data sets, and the curve beside the finding."""
+    text = page(report)
+    for words in (
+        "no result may be more than 2.72 times as likely with one more or one less",
+        "the true value moves by 3; the noise is made for 1.",
+        "this part of the result is 2 on the first data set and 1 on the second.",
+        "loses more than any epsilon (exact replay)",
+        "<tr class=changed><th>first data set</th><td>0.25</td></tr>",
+    ):
+        assert words in text, words
+    box = next(one for one in report.findings if one.stage == "black box")
+    likelier = "second" if "second side likelier" in box.figures["event"] else "first"
+    assert f"came up {box.figures['counts'][0]} times on the {likelier} and" in plain(box)
+    assert "Claimed is" not in plain(replace(box, violation=False))
+    entries = tuple(replace(one, svg="<svg></svg>" * (one.entry.name == box.entry)) for one in report.entries)
+    shown = page(replace(report, entries=entries))
+    assert shown.count("<svg>") == 1 and shown.index("<svg>") < shown.index("What was examined")
 
 
 def test_the_command_writes_all_of_it(folder: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import sys
@@ -53,15 +54,28 @@ class Neighbours:
 
 @contextmanager
 def inside(folder: Path) -> Iterator[None]:
-    """Work in the folder of the audit, whose modules can be imported."""
+    """Work in the folder of the audit, whose modules can be imported.
+
+    Modules of the same names that were imported from elsewhere, another audit's wrappers for example, are set aside.
+    """
     kept, path = Path.cwd(), list(sys.path)
+    own = {one.stem for one in folder.iterdir() if one.suffix == ".py" or (one / "__init__.py").is_file()} - {"refdp"}
+    aside = {name: module for name, module in sys.modules.items() if name.partition(".")[0] in own
+             and not Path(getattr(module, "__file__", None) or folder / "x").is_relative_to(folder)}  # fmt: skip
+    for name in aside:
+        del sys.modules[name]
     os.chdir(folder)
     sys.path.insert(0, str(folder))
+    importlib.invalidate_caches()
     try:
         yield
     finally:
         os.chdir(kept)
         sys.path[:] = path
+        tops = {name.partition(".")[0] for name in aside}
+        for name in [name for name in sys.modules if name.partition(".")[0] in tops]:
+            del sys.modules[name]
+        sys.modules.update(aside)
 
 
 def function_of(entry: Entry) -> Function:
@@ -107,8 +121,13 @@ def neighbours(scope: Scope, entry: Entry) -> list[Neighbours]:
         lines = _lines(scope, entry, first=first, second=second)
         return [Neighbours(first, second, lines, f"{_count(len(first))} against {_count(len(second))}, as given")]
     rows = _rows(where, "records", entry.records)
-    if rows.ndim != 2 or rows.shape[1] != len(entry.bounds):
-        raise InvalidParameter(f"{where}: records of shape {rows.shape} and {len(entry.bounds)} bounds do not fit")
+    if not len(rows) or rows.shape[1] != len(entry.bounds):
+        raise InvalidParameter(
+            f"{where}: {len(rows)} records of {_width(rows)} columns and {len(entry.bounds)} bounds do not fit; "
+            "at least one record, and a pair of bounds for every column, are needed"
+        )
+    if entry.least > len(rows):
+        raise InvalidParameter(f"{where} least: {entry.least}, at most the number of records, {len(rows)}, is allowed")
     return list(_made(scope, entry, rows))
 
 
@@ -150,18 +169,35 @@ def _extremes(bounds: Sequence[tuple[float, float]]) -> list[Floats]:
 
 def _rows(where: str, key: str, given: Any) -> Floats:
     """Records as an array: rows in the file, or the path of a JSON list or of a CSV file with one line of names."""
-    try:
-        if isinstance(given, str):
-            path = Path(given)
-            given = (
-                np.loadtxt(path, delimiter=",", skiprows=1, ndmin=2)
-                if path.suffix == ".csv"
-                else json.loads(path.read_text(encoding="utf-8"))
+    at = f"{where} {key}"
+    if isinstance(given, str):
+        at, given = f"{at} {given!r}", _listed(f"{at} {given!r}", Path(given))
+    if not isinstance(given, list) or not all(isinstance(row, list) for row in given):
+        raise InvalidParameter(f"{at}: rows [[number, ...], ...], or the name of a .json or .csv file, are needed")
+    for row in given:
+        if len(row) != len(given[0]) or not row:
+            raise InvalidParameter(
+                f"{at}: rows of {len(given[0])} and {len(row)} numbers, all need as many, at least one"
             )
-        rows = np.asarray(given, dtype=np.float64)
-    except (OSError, ValueError, TypeError) as error:
-        raise InvalidParameter(f"{where} {key}: records as [[number, ...], ...] or a file of them: {error}") from error
-    return rows
+        for value in row:
+            if isinstance(value, bool) or not isinstance(value, int | float):
+                raise InvalidParameter(f"{at}: {value!r} in a row, numbers are needed")
+    return np.asarray(given, dtype=np.float64)
+
+
+def _listed(at: str, path: Path) -> Any:
+    """What a file of rows holds."""
+    if path.suffix not in (".csv", ".json"):
+        raise InvalidParameter(f"{at}: .csv and .json files are allowed")
+    try:
+        text = path.read_text(encoding="utf-8")
+        if path.suffix == ".json":
+            return json.loads(text)
+        return [[float(cell) for cell in line.split(",")] for line in text.splitlines()[1:] if line.strip()]
+    except OSError as error:
+        raise InvalidParameter(f"{at}: cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        raise InvalidParameter(f"{at}: numbers are needed, after one line of names in a .csv file: {error}") from error
 
 
 def _width(rows: Floats) -> int:

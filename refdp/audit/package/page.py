@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import html
 import json
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from refdp.audit.package.causes import Severity
 from refdp.audit.package.findings import Finding
 from refdp.audit.package.report import Examined, PackageReport
+from refdp.audit.package.told import allowed, plain
 from refdp.audit.page import COLOURS, STYLE
 from refdp.audit.verdicts import Row, Verdict
 
@@ -23,7 +25,10 @@ article.accepted { border-color: #999; } .scroll { overflow-x: auto; }
 @media (max-width: 40rem) { #facts tr, .coverage tr { display: block; padding: .4rem 0; }
 #facts th, #facts td, .coverage th, .coverage td { display: block; padding: .1rem .6rem; }
 #facts tr:first-child, .coverage tr:first-child { display: none; } }
-@media print { details > *:not(summary) { display: block; } }
+@media (max-width: 40rem) { figure { overflow-x: auto; } figure svg { min-width: 25rem; } }
+@media (prefers-color-scheme: dark) { .chip { background: #333; } .critical, .high { background: #5a1f1b; }
+.medium { background: #4d3d0b; } .note { background: #1d2f4d; } blockquote { color: #ccc; } }
+@media print { .scroll, .witness { overflow: visible; } details::details-content { content-visibility: visible; } }
 """
 WORDS = {
     Verdict.VIOLATION: "A claim is broken, and the evidence can be run again.",
@@ -57,15 +62,19 @@ def _body(report: PackageReport) -> Iterator[str]:
     yield f"<p>{WORDS[report.verdict]}</p>{_claim(report)}{_summary(report)}"
     if report.findings:
         yield "<h2>Findings, by cause</h2>"
+    curves = {one.entry.name: _curve(one) for one in report.entries}
     for group in report.groups:
         cause = group.cause
         head = group.findings[0]
         yield f"<section><h3>{say(cause.title)} {_chip(head.severity)} <span class=chip>{head.group}</span></h3>"
         yield f"<p>{say(cause.words)}</p><p><b>Remedy.</b> {say(cause.remedy)}</p>"
         yield f"<p><b>Known as.</b> {say(cause.advisory)}.</p>" if cause.advisory else ""
-        yield "".join(map(_finding, group.findings)) + "</section>"
+        for one in group.findings:
+            yield _finding(one, curves.pop(one.entry, "") if one.stage == "black box" else "")
+        yield "</section>"
     yield "<h2>What was examined, and what was not</h2>"
-    yield from map(_entry, report.entries)
+    for entry in report.entries:
+        yield _entry(entry, curves.get(entry.entry.name, ""))
     yield f"<h2>Method</h2><p>{say(METHOD)}</p>{_provenance(report.provenance)}"
 
 
@@ -74,10 +83,12 @@ def _claim(report: PackageReport) -> str:
     rows = [
         ("who is protected", claim.unit),
         ("neighbours", f"{claim.relation.value}: data sets that differ in one such unit"),
-        ("claimed", f"epsilon {claim.epsilon:g}" + (f", delta {claim.delta:g}" if claim.delta else ", delta 0")),
+        ("claimed", f"epsilon {claim.epsilon:g}, delta {claim.delta:g}: {allowed(claim)}"),
     ]
     table = "".join(f"<tr><th>{say(name)}</th><td>{say(text)}</td></tr>" for name, text in rows)
-    quoted = f"<blockquote>“{say(claim.statement)}”<br><small>{say(claim.address)}</small></blockquote>"
+    other = report.version != report.scope.version
+    read = f"<p>Version {say(report.scope.version)} was read for the audit; {say(report.version)} is installed.</p>"
+    quoted = f"{read * other}<blockquote>“{say(claim.statement)}”<br><small>{say(claim.address)}</small></blockquote>"
     return f'<h2>The claim</h2>{quoted}<table id="claim">{table}</table>'
 
 
@@ -97,7 +108,8 @@ def _shown(entry: Examined) -> str:
     exact = [one.figures["loss"] for one in entry.findings if one.stage == "replay" and "loss" in one.figures]
     if exact:
         known = [float(loss) for loss in exact if loss != "nan"]
-        told.append(f"loss {max(known):g} (exact replay)" if known else "differs (exact replay)")
+        lost = "more than any epsilon" if math.inf in known else f"epsilon {max(known, default=0.0):g}"
+        told.append(f"loses {lost} (exact replay)" if known else "differs (exact replay)")
     told += [one.cause.title.lower() for one in entry.findings if one.stage == "structural" and one.violation][:1]
     bound = entry.figures.get("black box", {}).get("epsilon at least")
     if bound is not None:
@@ -109,7 +121,7 @@ def _chip(severity: Severity) -> str:
     return f'<span class="chip {severity}">{severity}</span>'
 
 
-def _finding(one: Finding) -> str:
+def _finding(one: Finding, curve: str) -> str:
     where = f"{one.where}, and {len(one.places) - 1} more places" if len(one.places) > 1 else one.where
     figures = "".join(
         f"<tr><th>{say(str(name))}</th><td>{say(_text(value))}</td></tr>" for name, value in one.figures.items()
@@ -127,8 +139,10 @@ def _finding(one: Finding) -> str:
         f"<p>Line of the package: <code>{say(str(one.location))}</code></p>",
         f"<pre>{say(one.location.text)}</pre>" if one.location.text else "",
         f"<p class=claim>Contradicts {say(one.contradicts)}</p>" if one.violation else "",
-        f"<p class=evidence>{say(one.stage.capitalize())}: {say(one.evidence)}.</p>",
         f"<p>The neighbours: {say(one.pair)}.</p>{_records(one.records)}",
+        f"<p class=plain>{say(plain(one))}</p>",
+        curve,
+        f"<p class=evidence>{say(one.stage.capitalize())}: {say(one.evidence)}.</p>",
         f'<div class="witness"><table>{figures}</table></div>',
         f"<p>Witness. {note}</p><pre>{say(one.witness.code)}</pre>",
         f"<p><small>Name for a baseline: <code>{one.id}</code></small></p>",
@@ -149,28 +163,37 @@ def _records(sides: Mapping[str, Any]) -> str:
             if not alone:
                 left.remove(row)
             cells = "".join(f"<td>{value:g}</td>" for value in row)
-            lines.append(f"<tr{' class=changed' * alone}><th>{name}</th>{cells}</tr>")
+            lines.append(f"<tr{' class=changed' * alone}><th>{name} data set</th>{cells}</tr>")
         if not rows:
-            lines.append(f"<tr><th>{name}</th><td>no records</td></tr>")
-    return f'<div class="witness scroll"><table class=pair>{"".join(lines)}</table></div>'
+            lines.append(f"<tr><th>{name} data set</th><td>no records</td></tr>")
+    caption = "One line a record; coloured are those that the other data set does not have."
+    return (
+        f'<p><small>{caption}</small></p><div class="witness scroll"><table class=pair>{"".join(lines)}</table></div>'
+    )
+
+
+CURVE = (
+    "Somebody is shown one result and says which of the two data sets it came from. Across, how often the first is "
+    "taken for the second; up, how often the second is taken for the first. The red line is the least of both that the "
+    "claim allows, the dark line what a test on outputs reached, the band what chance can add to that. Where the whole "
+    "band lies below the red line, results tell more than is claimed."
+)
+
+
+def _curve(one: Examined) -> str:
+    return f"<figure>{one.svg}<figcaption>{say(CURVE)}</figcaption></figure>" if one.svg else ""
 
 
 def _text(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float) else value if isinstance(value, str) else json.dumps(value)
 
 
-def _entry(one: Examined) -> str:
+def _entry(one: Examined, curve: str) -> str:
     beside = [row for row in one.coverage if row.verdict is Verdict.NOT_EXAMINED and not row.decides]
     rows = "".join(_row(row) for row in one.coverage if row not in beside)
     left = ", ".join(row.what for row in beside)
     rest = f"<p>Not examined, and nothing is concluded about: {say(left)}.</p>" if left else ""
     head = "<tr><th>what</th><th>verdict</th><th>reason</th><th>would have shown</th></tr>"
-    curve = (
-        f"<figure>{one.svg}<figcaption>The pair that the bound came from: how rarely each side can be told from the "
-        "other. Below the red line the claim is refuted.</figcaption></figure>"
-        if one.svg
-        else ""
-    )
     pairs = "".join(f"<li>{say(words)}</li>" for words in one.pairs)
     target = one.entry.target if isinstance(one.entry.target, str) else " ".join(one.entry.target)
     return (

@@ -37,6 +37,33 @@ def digest(files: Iterable[Path]) -> str:
     return found.hexdigest()
 
 
+def versions(scope: Scope) -> dict[str, str]:
+    """Of refdp, Python, the package and what an outcome may hang on besides."""
+    return {
+        "refdp": __version__,
+        "python": platform.python_version(),
+        scope.package: installed(scope.package) or scope.version,
+        **{name: version for name in NAMED if (version := installed(name))},
+    }
+
+
+def named(scope: Scope) -> list[Path]:
+    """The auditor's own files: Python below audit.toml's folder, and scripts, notebooks and data that it names.
+
+    Folders whose name begins with a dot, and installed packages, are left out.
+    """
+    found = set[Path]()
+    for folder, inner, files in os.walk(scope.folder):
+        inner[:] = [name for name in inner if not name.startswith(".") and name not in ("site-packages", "__pycache__")]
+        found.update(Path(folder, name) for name in files if name.endswith(".py"))
+    for entry in scope.entries:
+        words = [entry.target] if isinstance(entry.target, str) else entry.target
+        for word in (*words, entry.first, entry.second, entry.records):
+            if isinstance(word, str) and word and (scope.folder / word).is_file():
+                found.add(scope.folder / word)
+    return sorted(found)
+
+
 def provenance(
     scope: Scope, package: Tree, data: Mapping[str, list[Neighbours]], command: str, seconds: float
 ) -> dict[str, Any]:
@@ -50,17 +77,12 @@ def provenance(
     return {
         "command": command,
         "seeds": {"audit": scope.seed},
-        "versions": {
-            "refdp": __version__,
-            "python": platform.python_version(),
-            scope.package: installed(scope.package) or scope.version,
-            **{name: version for name in NAMED if (version := installed(name))},
-        },
+        "versions": versions(scope),
         "sources": {"files": len(package.files), "sha256": digest(package.files)},
         "audit": {
             "file": scope.path.name,
             "sha256": digest([scope.path]),
-            "wrappers": digest(sorted(scope.folder.glob("*.py"))),
+            "named": digest(named(scope)),
         },
         "data": pairs,
         "date": today().isoformat(timespec="seconds"),

@@ -12,9 +12,10 @@ from typing import Any
 
 from refdp.audit.blackbox import Bound
 from refdp.audit.package.causes import BY_NAME
-from refdp.audit.package.entries import Neighbours, function_of, inside, neighbours
+from refdp.audit.package.checked import check
+from refdp.audit.package.entries import Neighbours, inside, neighbours
 from refdp.audit.package.findings import Finding, Witness, once
-from refdp.audit.package.provenance import digest, installed, provenance
+from refdp.audit.package.provenance import digest, installed, named, provenance, versions
 from refdp.audit.package.report import Examined, PackageReport, accepted, merged, read_baseline
 from refdp.audit.package.scope import Entry, Scope, read
 from refdp.audit.package.sources import Location, Tree, entered, function_at, tree
@@ -68,9 +69,12 @@ def audit_package(
         raise InvalidParameter(f"stage {unknown[0]!r}: allowed are {', '.join(STAGES)}")
     kept = resume.absolute() if resume is not None else None
     with inside(scope.folder):
-        package = tree(scope.modules)
-        functions = {entry.name: function_of(entry) for entry in chosen}
-        data = {entry.name: neighbours(scope, entry) for entry in chosen}
+        try:
+            package = tree(scope.modules)
+            functions = check(scope, chosen, package)
+            data = {entry.name: neighbours(scope, entry) for entry in chosen}
+        except InvalidParameter as error:
+            raise InvalidParameter(f"{path}: {error}") from error
         memory = _Memory(kept, scope, package, stages)
         examined = []
         for place, entry in enumerate(chosen):
@@ -143,26 +147,28 @@ class _Memory:
     def __init__(self, path: Path | None, scope: Scope, package: Tree, stages: Sequence[str]) -> None:
         self.path = path
         self.scope = scope
-        shown = [FORMAT, scope.path.read_text(encoding="utf-8") if scope.path.is_file() else "", list(stages),
-                 digest(package.files), digest(sorted(scope.folder.glob("*.py")))]  # fmt: skip
+        shown = [FORMAT, list(stages), digest(package.files), digest([scope.path, *named(scope)]), versions(scope)]
         self.digest = hashlib.sha256(json.dumps(shown).encode()).hexdigest()
         self.known: dict[str, dict[str, Any]] = {}
         if path is not None:
             self._read(path)
 
     def _read(self, path: Path) -> None:
-        if not path.exists():
-            self._write({"format": FORMAT, "digest": self.digest})
-            return
-        data = path.read_bytes()
+        first = {"format": FORMAT, "digest": self.digest}
+        data = path.read_bytes() if path.exists() else b""
         whole = data[: data.rfind(b"\n") + 1]  # a kill may have cut the last line short
+        if not whole and json.dumps(first).encode().startswith(data):
+            path.unlink(missing_ok=True)
+            self._write(first)
+            return
         try:
             head, *lines = [json.loads(line) for line in whole.splitlines()] or [{}]
         except ValueError as error:
             raise InvalidParameter(f"--resume {path}: not a file that an audit wrote ({error})") from error
         if not isinstance(head, dict) or head.get("format") != FORMAT or head.get("digest") != self.digest:
             raise InvalidParameter(
-                f"--resume {path}: of another audit.toml, other sources or stages, or no audit; give another file"
+                f"--resume {path}: of another audit.toml, other sources, data, versions or stages, or no audit; "
+                "give another file"
             )
         if len(whole) < len(data):
             path.write_bytes(whole)

@@ -7,18 +7,21 @@ before them where a repository keeps its sources elsewhere.
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import quote
 from xml.etree import ElementTree
 
 from refdp import __version__
 from refdp.audit.package.causes import Severity
 from refdp.audit.package.findings import Finding
-from refdp.audit.package.report import PackageReport
+from refdp.audit.package.report import Examined, PackageReport
 from refdp.audit.verdicts import Verdict
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 LEVELS = {Severity.CRITICAL: "error", Severity.HIGH: "error", Severity.MEDIUM: "warning", Severity.NOTE: "note"}
 SCORES = {Severity.CRITICAL: "9.0", Severity.HIGH: "7.5", Severity.MEDIUM: "5.0", Severity.NOTE: "1.0"}
 """What code hosts sort by: security-severity, from 0 to 10."""
+COUNTED = {"tests": "", "failures": "failure", "errors": "", "skipped": "skipped"}
+"""What a suite counts, with the tag of a test that is counted so."""
 
 
 def sarif(report: PackageReport) -> dict[str, Any]:
@@ -65,7 +68,7 @@ def _result(finding: Finding, rule: int, root: str) -> dict[str, Any]:
     location: dict[str, Any] = {
         "physicalLocation": {
             "artifactLocation": {
-                "uri": f"{root.rstrip('/')}/{finding.location.path}".lstrip("/"),
+                "uri": quote(f"{root.rstrip('/')}/{finding.location.path}".lstrip("/")),
                 "uriBaseId": "PACKAGE",
             },
             "region": {"startLine": finding.location.line},
@@ -101,41 +104,61 @@ def _figures(finding: Finding) -> str:
 def junit(report: PackageReport) -> str:
     """A suite for each entry point: a test for every finding, and one for every row of its coverage.
 
-    Violations fail; accepted ones and what was not examined are skipped, with the reason.
+    Violations fail; accepted ones and what was not examined are skipped, with the reason. An entry point is timed as a
+    whole: its tests have equal shares of that.
     """
-    suites = ElementTree.Element("testsuites", name=f"refdp audit of {report.scope.package}")
-    for entry in report.entries:
-        cases = []
-        for one in entry.findings:
-            case = ElementTree.Element("testcase", name=f"{one.cause.name} {one.id}", classname=entry.entry.name)
-            text = "\n".join([str(one.location), one.evidence, _figures(one), one.contradicts, "", one.witness.code])
-            if one.accepted:
-                ElementTree.SubElement(case, "skipped", message=f"accepted: {one.accepted}")
-            elif one.violation:
-                told = ElementTree.SubElement(case, "failure", message=one.cause.title, type=str(one.group))
-                told.text = _printable(text)
-            else:
-                ElementTree.SubElement(case, "system-out").text = _printable(text)
-            cases.append(case)
-        for row in entry.coverage:
-            case = ElementTree.Element("testcase", name=f"coverage: {row.what}", classname=entry.entry.name)
-            if row.verdict is Verdict.NOT_EXAMINED:
-                ElementTree.SubElement(case, "skipped", message=_printable(f"{row.verdict}: {row.reason}"))
-            cases.append(case)
-        suite = ElementTree.SubElement(
-            suites,
-            "testsuite",
-            name=entry.entry.name,
-            tests=str(len(cases)),
-            failures=str(sum(case.find("failure") is not None for case in cases)),
-            errors="0",
-            skipped=str(sum(case.find("skipped") is not None for case in cases)),
-            time=str(entry.figures.get("seconds", 0)),
-            timestamp=report.provenance["date"].partition("+")[0],
-        )
-        suite.extend(cases)
-    ElementTree.indent(suites)
-    return '<?xml version="1.0" encoding="utf-8"?>\n' + ElementTree.tostring(suites, encoding="unicode") + "\n"
+    suites = [_suite(entry, report) for entry in report.entries]
+    totals = {name: str(sum(int(one.get(name, "0")) for one in suites)) for name in COUNTED}
+    seconds = sum(float(one.get("time", "0")) for one in suites)
+    named = {"name": f"refdp audit of {report.scope.package}", **totals, "time": _time(seconds)}
+    whole = ElementTree.Element("testsuites", named)
+    whole.extend(suites)
+    for one in whole.iter():
+        one.attrib = {name: _printable(text) for name, text in one.attrib.items()}
+        one.text = _printable(one.text or "") or None
+    ElementTree.indent(whole)
+    return '<?xml version="1.0" encoding="utf-8"?>\n' + ElementTree.tostring(whole, encoding="unicode") + "\n"
+
+
+def _suite(entry: Examined, report: PackageReport) -> ElementTree.Element:
+    cases = []
+    for one in entry.findings:
+        case = ElementTree.Element("testcase", name=f"{one.cause.name} {one.id}", classname=entry.entry.name)
+        text = "\n".join([str(one.location), one.evidence, _figures(one), one.contradicts, "", one.witness.code])
+        if one.accepted:
+            ElementTree.SubElement(case, "skipped", message=f"accepted: {one.accepted}")
+        elif one.violation:
+            told = ElementTree.SubElement(case, "failure", message=one.cause.title, type=str(one.group))
+            told.text = text
+        else:
+            ElementTree.SubElement(case, "system-out").text = text
+        cases.append(case)
+    for row in entry.coverage:
+        case = ElementTree.Element("testcase", name=f"coverage: {row.what}", classname=entry.entry.name)
+        if row.verdict is Verdict.NOT_EXAMINED:
+            ElementTree.SubElement(case, "skipped", message=f"{row.verdict}: {row.reason}")
+        cases.append(case)
+    seconds = float(entry.figures.get("seconds", 0))
+    for case in cases:
+        case.set("time", _time(seconds / len(cases)))
+    found = {name: str(sum(case.find(tag) is not None for case in cases)) for name, tag in COUNTED.items() if tag}
+    suite = ElementTree.Element(
+        "testsuite",
+        {
+            "name": entry.entry.name,
+            "tests": str(len(cases)),
+            "errors": "0",
+            **found,
+            "time": _time(seconds),
+            "timestamp": report.provenance["date"].partition("+")[0],
+        },
+    )
+    suite.extend(cases)
+    return suite
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds:.9f}"
 
 
 def _printable(text: str) -> str:

@@ -6,6 +6,7 @@ the package is imported.
 
 from __future__ import annotations
 
+import difflib
 import math
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -18,6 +19,8 @@ from refdp.privacy.events import Relation
 
 SAMPLES = 4_000
 """Most black-box runs a side, unless the file says otherwise."""
+FEWEST = 100
+"""Black-box runs a side below which nothing could be said."""
 PACKAGE = ("name", "version", "import", "open", "root")
 CLAIM = ("statement", "address", "unit", "relation", "epsilon", "delta")
 KINDS = ("callable", "command", "notebook")
@@ -164,13 +167,20 @@ def _entry(number: int, table: Mapping[str, Any], claimed: Mapping[str, Any]) ->
         raise InvalidParameter(f"{where}: {kinds or 'none'} given, exactly one of {', '.join(KINDS)} is needed")
     kind = kinds[0]
     target: str | tuple[str, ...] = _texts(where, table, kind) if kind == "command" else _text(where, table, kind)
+    if not target:
+        raise InvalidParameter(f"{where} {kind}: nothing given, the words of a command are needed")
     if kind == "callable" and ":" not in target:
         raise InvalidParameter(f"{where} callable {target!r}: module:function is needed")
     if ("first" in table) != ("second" in table) or ("first" in table) == ("records" in table):
         raise InvalidParameter(f"{where}: either first and second, or records with bounds, are needed")
-    bounds = tuple(_interval(where, one) for one in table.get("bounds", ()))
+    bounds = _bounds(where, table.get("bounds", []))
     if "records" in table and not bounds:
         raise InvalidParameter(f"{where}: records without bounds = [[low, high], ...], from which neighbours are made")
+    samples = _count(where, table, "samples", SAMPLES, least=0)
+    if 0 < samples < FEWEST:
+        raise InvalidParameter(
+            f"{where} samples: {samples}, allowed are 0 (no black box) and whole numbers from {FEWEST} on"
+        )
     return Entry(
         name,
         kind,
@@ -183,7 +193,7 @@ def _entry(number: int, table: Mapping[str, Any], claimed: Mapping[str, Any]) ->
         bounds,
         _count(where, table, "least", 1, least=0),
         _text(where, table, "source", ""),
-        _count(where, table, "samples", SAMPLES, least=0),
+        samples,
         _flag(where, table, "replay", True),
         _flag(where, table, "structural", True),
         _flag(where, table, "low_bits", True),
@@ -201,19 +211,27 @@ def _noise(number: int, table: Mapping[str, Any]) -> dict[str, Any]:
             raise InvalidParameter(f"{where}: {key} is missing; {', '.join(NOISE)} are known")
     if ":" not in _text(where, table, "function"):
         raise InvalidParameter(f"{where} function {table['function']!r}: module:function is needed")
+    _text(where, table, "law")
+    if "caller" in table and not _texts(where, table, "caller"):
+        raise InvalidParameter(f"{where} caller: nothing given, names of local variables of its callers are needed")
     return dict(table)
 
 
 def _known(where: str, table: Mapping[str, Any], allowed: Sequence[str]) -> None:
     for key in table:
         if key not in allowed:
-            raise InvalidParameter(f"{where}: {key!r} is not known; allowed are {', '.join(allowed)}")
+            meant = difflib.get_close_matches(key, allowed, 1)
+            raise InvalidParameter(
+                f"{where}: {key!r} is not known{f' ({meant[0]!r} is meant?)' if meant else ''}; "
+                f"allowed are {', '.join(allowed)}"
+            )
 
 
 def _table(data: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     found = data.get(name)
     if not isinstance(found, dict):
-        raise InvalidParameter(f"[{name}]: missing, a table of that name is needed")
+        shown = "missing" if found is None else f"{type(found).__name__} given"
+        raise InvalidParameter(f"[{name}]: {shown}, one table [{name}] is needed")
     return found
 
 
@@ -261,8 +279,15 @@ def _flag(where: str, table: Mapping[str, Any], key: str, default: bool) -> bool
     return found
 
 
+def _bounds(where: str, given: Any) -> tuple[tuple[float, float], ...]:
+    if not isinstance(given, list):
+        raise InvalidParameter(f"{where} bounds: {given!r}, [[low, high], ...] with a pair for every column is needed")
+    return tuple(_interval(where, one) for one in given)
+
+
 def _interval(where: str, pair: Any) -> tuple[float, float]:
     ends = pair if isinstance(pair, list) and len(pair) == 2 else []
-    if not ends or not all(isinstance(end, int | float) and math.isfinite(end) for end in ends) or ends[0] >= ends[1]:
+    numbers = all(isinstance(end, int | float) and not isinstance(end, bool) and math.isfinite(end) for end in ends)
+    if not ends or not numbers or ends[0] >= ends[1]:
         raise InvalidParameter(f"{where} bounds {pair!r}: pairs [low, high] with low < high are needed")
     return float(ends[0]), float(ends[1])

@@ -250,7 +250,7 @@ def structure(subject: Subject) -> tuple[list[dict[str, Any]], int]:
         elif entry.kind == "callable" and event:
             tried = [(counting(entry, pair, event, runs), one_sided)]
         sure = (
-            f"structural: a function that keeps the claim is accused with chance at most {ALARM:g}, over all checks"
+            f"a function that keeps the claim is accused with chance at most {ALARM:g}, over all checks"
             if one.violation
             else "no violation by itself"
         )
@@ -273,7 +273,7 @@ def structure(subject: Subject) -> tuple[list[dict[str, Any]], int]:
 def black_box(subject: Subject, curve: bool) -> Bound | None:
     """A lower bound of epsilon on the most telling pairs; None where the file leaves it out."""
     entry, scope = subject.entry, subject.scope
-    if entry.samples < 100:
+    if not entry.samples:
         return None
     claim = entry.claim
     pairs = subject.pairs[:CHOSEN]

@@ -19,6 +19,7 @@ from tests.audit.cheats.first import FIRST
 from tests.audit.cheats.fourth import FOURTH, LOCAL, STRANGE
 from tests.audit.cheats.honest import HONEST
 from tests.audit.cheats.second import SECOND
+from tests.audit.cheats.seventh import SEVENTH
 from tests.audit.cheats.sixth import BEYOND, SIXTH
 from tests.audit.cheats.third import THIRD, UNREADABLE
 from tests.audit.cheats.zoo import SCHEMA, Entered
@@ -26,7 +27,7 @@ from tests.audit.figures import kept
 
 PAGE = Path(__file__).parents[3] / "docs" / "audit-zoo.md"
 CHEATS = {
-    name: cheat for name, cheat in (FIRST | SECOND | CONTENTS | THIRD | FOURTH | FIFTH | SIXTH).items()
+    name: cheat for name, cheat in (FIRST | SECOND | CONTENTS | THIRD | FOURTH | FIFTH | SIXTH | SEVENTH).items()
     if cheat.kind != "not examined" and name not in (*UNREADABLE, *LOCAL, *STRANGE, *UNEXAMINED, *BEYOND)
 }  # fmt: skip
 CORRECT = HONEST | DRAWN

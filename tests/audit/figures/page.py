@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.audit.figures import alarms, plans, power
-from tests.audit.figures.kept import load
+from tests.audit.figures.kept import load, programs
 from tests.audit.test_plans import DELTA
 
 PAGE = Path(__file__).parents[3] / "docs" / "audit-figures.md"
@@ -62,6 +62,7 @@ charges the pair that changes every release by its sensitivity. *Enclosure*: of 
                      f"| {sum('composition' in row['cheat'] for row in own)} |\n")  # fmt: skip
     text += f"\nFalse accusations: {accused}. Too little noise accused: {named} of {len(rows)}. "
     text += f"Enclosures that do not agree with the accountant: {disagree}.\n"
+    text += f"Judged: {programs(rows)}.\n"
     return text, accused == 0 and named == len(rows) and disagree == 0
 
 
@@ -75,6 +76,7 @@ def _alarms(kept: dict[str, dict[str, Any]]) -> tuple[str, bool]:
 {len(rows)} of {alarms.COUNT} audits of what is correct, each with a seed of its own, were run. Accused: {len(accused)}.
 No alarm among {len(rows)} says that the rate is below {_most(len(rows), len(accused)):.2g} with 95%. The first {alarms.FIRST // 2} replays
 have {alarms.PAIRS} pairs and {alarms.STEPS} in short, the others {alarms.FEWER} pairs; runs are {alarms.RUNS:,} a side, confidence 1 - 1e-6.
+Judged: {programs(rows)}.
 
 | audits of | how many | of how many kinds | ended with | accused | seconds |
 |---|---|---|---|---|---|
