@@ -119,7 +119,7 @@ def write() -> None:
 
 TEXT = """# Grove, refdp's own trainer
 
-**Shrinking leaves by the known noise is worth most; the text for regression and for two classes is proved.**
+**Shrinking leaves by the known noise is worth most; the text for regression, two and three classes is proved.**
 
 | question | answer |
 |---|---|
@@ -136,15 +136,16 @@ tree, leaves shrunk by the noise that everybody knows, one Gaussian composition.
 | what | how |
 |---|---|
 | its claims, below | `refdp claims --paper composition`, derived by `python -m proofs write composition/grove` |
-| its text, for all data sets | `refdp prove grove`: regression, two classes; both relations; all trees by induction |
+| its text, for all data sets | `refdp prove grove`: regression, two and three classes; all trees by induction |
 | its runs | `refdp audit grove`: replays on neighbours; mutants that the replays and the proof reject, `tests/own` |
 | its certificate | `GroveClassifier(...).fit(X, y).certificate_`, `refdp train grove ... --json` |
 | federated: shards, and hosts with faults | `tests/own/test_grove.py`, the same model byte by byte |
+| another implementation | `refdp conform --exec ... --paper grove`, [its page](spec/grove.md) |
+| noise in shares, on Flower | `refdp federate check DIR` with `"paper": "grove"`: the bytes of a run without it |
 | on Dask | `tests/engines/test_dask.py`, the same model, transcript and certificate |
 
-Not there: conformance vectors, and a proof by `refdp prove` for three classes and more, whose class counts are sums of
-several scores that the reading takes for unrelated; the claims below are about any number of classes.
-A Flower app refuses Grove by name (fedgbdt, sgbdt and inprivate are what it runs): it was not tried there.
+Proofs for three classes and more are of as many classes as are asked for
+(`refdp prove grove --classes 3`); three are tried in `tests/own/test_grove_proof.py`.
 
 | claim | statement | verdict |
 |---|---|---|

@@ -109,7 +109,7 @@ readline.createInterface({ input: process.stdin }).on("line", (line) => {
   const message = JSON.parse(line);
   if (message.type === "stop") process.exit(0);
   if (message.type === "start") {
-    say({ name: "predict.js", version: "1", supports: ["dpboost", "dpxgboost", "fedgbdt", "inprivate", "sgbdt"] });
+    say({ name: "predict.js", version: "1", supports: ["dpboost", "dpxgboost", "fedgbdt", "grove", "inprivate", "sgbdt"] });
   } else if (operations[message.operation]) {
     say({ id: message.id, output: operations[message.operation](message.input) });
   } else {

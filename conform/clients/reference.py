@@ -1562,6 +1562,259 @@ def sgbdt_train(p, schema, x, y, tape):
     return model
 
 
+# --- Grove ------------------------------------------------------------------------------------------------------------
+
+
+def grove_check(p):
+    """Domains of the parameters."""
+    domains = {
+        "epsilon": (0, BIG, True, False),
+        "delta": (0, 1, True, True),
+        "rows": (1, 10**12, False, False),
+        "bins": (1, 127, False, False),
+        "trees": (1, 10_000, False, False),
+        "depth": (1, 10, False, False),
+        "shrinkage": (2 * GRID, 1, True, False),
+        "residual": (2 * GRID, 1, True, False),
+        "hessian_weight": (0, 3.3, True, False),
+        "threshold_share": (0, 0.5, True, False),
+        "start_share": (0, 0.4, True, False),
+        "explore": (0, 1, True, False),
+    }
+    check(p, {name: domain for name, domain in domains.items() if p[name] is not None})
+
+
+def grove_label(p, schema, output, y):
+    """In [-1, 1], or 1 for the class and 0 for the rest."""
+    return schema.label(output, y)
+
+
+def grove_statistics(p, schema, score, label):
+    """(g, h); h follows from the gradient before it is rounded."""
+    if schema.regression:
+        unit = num(1.0) if p["residual"] is None else setting(p, "residual")
+        return {"g": on_grid(clamp((score - label) / unit, num(-1.0), num(1.0))), "h": num(1.0)}, True
+    gradient = 1.0 / (1.0 + exp(-score)) - label
+    return {"g": on_grid(gradient), "h": fedgbdt_hessian(gradient)}, True
+
+
+def grove_settings(p, schema):
+    """mu, trees, depth, step, a, and the parts of mu^2."""
+    mu = fedgbdt_mu(float(setting(p, "epsilon")), float(setting(p, "delta")), p["noise"] == "floating")
+    nu = p["rows"] * mu / math.sqrt(schema.scores) / changed(p["relation"])
+    trees = p["trees"] or min(max(round(8 * math.sqrt(nu)), 50), 800)
+    depth = p["depth"] or (3 if nu < 1500 else 4 if nu < 20_000 else 5)
+    step = num(0.3 if nu < 1500 else 0.5) if p["shrinkage"] is None else setting(p, "shrinkage")
+    given = p["hessian_weight"] is not None
+    weight = setting(p, "hessian_weight") if given else num(0.3 if schema.regression else 3.3)
+    start = num(0.1 if schema.regression else 0.02) if p["start_share"] is None else setting(p, "start_share")
+    apart = setting(p, "threshold_share") if grove_numeric(schema) else num(0.0)
+    return mu, trees, depth, step, weight, (apart, start, 1.0 - apart - start)
+
+
+def grove_numeric(schema):
+    """The numeric features that can be split."""
+    numbers = [f for f, categorical in enumerate(schema.categorical) if not categorical]
+    return [f for f in numbers if schema.bounds(f)[0] < schema.bounds(f)[1]]
+
+
+def pairwise(values):
+    """A sum of floats: up to 7 in order, up to 128 in eight lanes and a rest, more in halves."""
+    count = len(values)
+    if count < 8:
+        total = num(0.0)
+        for one in values:
+            total = total + one
+        return total
+    if count > 128:
+        half = count // 2 - count // 2 % 8
+        return pairwise(values[:half]) + pairwise(values[half:])
+    lane = list(values[:8])
+    whole = count - count % 8
+    for i in range(8, whole):
+        lane[i % 8] = lane[i % 8] + values[i]
+    total = ((lane[0] + lane[1]) + (lane[2] + lane[3])) + ((lane[4] + lane[5]) + (lane[6] + lane[7]))
+    for one in values[whole:]:
+        total = total + one
+    return total
+
+
+def running(values):
+    """Running sums."""
+    found, total = [], None
+    for one in values:
+        total = one if total is None else total + one
+        found.append(total)
+    return found
+
+
+def at_or_above(ordered, wanted):
+    """How many are below."""
+    return sum(1 for one in ordered if one < wanted)
+
+
+def floor0(x):
+    """max(x, 0)."""
+    return x if x > 0 else num(0.0)
+
+
+def grove_quantiles(noisy, fine, bins):
+    """Thresholds of one feature at even shares of its noisy counts, the first of which is that of missing values."""
+    below, last = running([floor0(one) for one in noisy[1:]]), len(fine) - 1
+    wanted = [below[-1] * float(q) / float(bins + 1) for q in range(1, bins + 1)]
+    places = [min(at_or_above(below, one), last) for one in wanted]
+    if not below[-1] > 0:
+        step = num(float(last)) / float(bins - 1) if bins > 1 else num(0.0)
+        places = [int(float(i) * step) for i in range(bins - 1)] + [last if bins > 1 else 0]
+    return [fine[k] for k in sorted(set(places))]
+
+
+def grove_centre(counts):
+    """Mean of labels from a histogram on [-1, 1], and the 85% point of the distance from it."""
+    total = pairwise(counts)
+    if total <= 0:
+        return num(0.0), num(1.0)
+    middle = [-1.0 + 2.0 * num(k + 0.5) / 64.0 for k in range(64)]
+    centre = pairwise([c * m for c, m in zip(counts, middle)]) / total
+    distance = [abs(m - centre) for m in middle]
+    order = sorted(range(64), key=lambda k: distance[k])
+    place = at_or_above(running([counts[k] for k in order]), 0.85 * total)
+    return centre, clamp(distance[order[min(place, 63)]] + 1.0 / 64.0, num(2.0 / 64.0), num(1.0))
+
+
+def grove_leaf(g, h, scatter, variance, prior, unit):
+    """A leaf's value: shrunk by the noise that is known, cut to 3, in units of the score."""
+    h = floor0(h)
+    least = num(1e-12)
+    value = -g * h / (h * h + (h * scatter + variance) / (prior if prior > least else least) + least)
+    return clamp(value, num(-3.0), num(3.0)) * unit
+
+
+def grove_tree(p, candidates, credit, seen, number, depth, which, where):
+    """The splits of a random tree, whose features follow what was credited to them."""
+    live = [f for f, own in enumerate(candidates) if own] or [0]
+    many, explore = float(len(live)), setting(p, "explore")
+    chance = [num(1.0) / many for _ in live]
+    merit = [num(math.sqrt(floor0(credit[f] / seen[f]))) for f in live]
+    if (total := pairwise(merit)) > 0:
+        trust = num(float(number)) / (float(number) + num(many) / float(depth))
+        chance = [trust * m / total + (1.0 - trust) * e for m, e in zip(merit, chance)]
+    edges = running([(1.0 - explore) * one + explore / many for one in chance])
+    edges = [one / edges[-1] for one in edges]
+    found = []
+    for u, v in zip(which, where):
+        f = live[min(sum(1 for one in edges if one <= u), len(live) - 1)]
+        own = candidates[f]
+        found.append([num(float(f)), own[int(v * float(len(own)))] if own else num(0.0)])
+    return found
+
+
+def grove_learn(noisy, splits, depth, scatter, variance, weight, credit, seen, before):
+    """Credits what each split separated, less what noise would; the prior's variance."""
+    g, h = [a for a, _ in noisy], [floor0(b) for _, b in noisy]
+    above = pairwise([a * a - b * scatter - variance for a, b in zip(g, h)])
+    squares, least = pairwise([b * b for b in h]), num(1e-9)
+    prior = floor0(above) / (squares if squares > least else least)
+    for level in reversed(range(depth)):
+        below = float(2 ** (depth - 1 - level))
+        least = 3.0 * num(math.sqrt(below * variance)) / weight + 1.0
+        for k in range(2**level):
+            (ga, gb), (ha, hb) = g[2 * k : 2 * k + 2], h[2 * k : 2 * k + 2]
+            left, right = (ha if ha > least else least), (hb if hb > least else least)
+            noise = below * variance * (1.0 / (left * left) + 1.0 / (right * right))
+            noise = noise + scatter * (1.0 / left + 1.0 / right)
+            apart = ga / left - gb / right
+            f = int(splits[2**level - 1 + k][0])
+            if ha > least and hb > least:
+                credit[f] = credit[f] + (apart * apart - noise) * left * right / (left + right)
+            seen[f] = seen[f] + 1.0
+        g, h = ([a + b for a, b in zip(one[::2], one[1::2])] for one in (g, h))
+    return prior if before is None else 0.7 * before + 0.3 * prior
+
+
+def grove_counts(name, names, of, y, tape):
+    """Released counts of labels."""
+    return tape.noise(name, [num(float(sum(1 for one in y if of(one) == k))) for k in range(names)])
+
+
+def grove_train(p, schema, x, y, tape):
+    """Thresholds, start, then random trees with noisy leaf sums."""
+    grove_check(p)
+    mu, trees, depth, step, weight, shares = grove_settings(p, schema)
+    candidates, numeric = candidates_of(schema, "uniform", 127), grove_numeric(schema)
+    if numeric:
+        codes = [[code_of(row[f], candidates[f]) for row in x] for f in numeric]
+        counts = [num(float(own.count(code))) for own in codes for code in range(129)]
+        noisy = tape.noise("histograms", counts)
+        for place, f in enumerate(numeric):
+            candidates[f] = grove_quantiles(noisy[129 * place : 129 * (place + 1)], candidates[f], p["bins"])
+    unit, scatter = num(1.0), num(0.15 if schema.regression else 1.0)
+    if schema.regression:
+        noisy = grove_counts(
+            "labels", 64, lambda one: min(max(int((schema.label(0, one) + 1.0) / 2.0 * 64.0), 0), 63), y, tape
+        )
+        least = 1.5 / (mu * math.sqrt(shares[1]))
+        centre, scale = grove_centre([one if one >= least else num(0.0) for one in noisy])
+        unit = grid_floor(scale if p["residual"] is None else setting(p, "residual"))
+        initial, p = [centre], {**p, "residual": float(unit).hex()}
+    else:
+        classes = len(schema.target["values"])
+        counts = [floor0(one) for one in grove_counts("classes", classes, int, y, tape)]
+        total = pairwise(counts)
+        share = [clamp(one / (total if total > 1 else num(1.0)), num(0.005), num(0.98)) for one in counts]
+        initial = [log(one / (1.0 - one)) for one in (share[1:] if schema.scores == 1 else share)]
+    labels = [[schema.label(k, one) for one in y] for k in range(schema.scores)]
+    scores = [[num(0.0) + one for _ in y] for one in initial]
+    width, made, priors = 2**depth, [[] for _ in initial], [None for _ in initial]
+    credit, seen = [num(0.0) for _ in schema.features], [num(1e-9) for _ in schema.features]
+    for number in range(trees):
+        which = tape.take(f"tree {number}/features", "draw", [width - 1])[1]
+        where = tape.take(f"tree {number}/values", "draw", [width - 1])[1]
+        splits = grove_tree(p, candidates, credit, seen, number, depth, which, where)
+        leaf = [leaf_of(one, splits, schema.categorical) for one in x]
+        for k in range(schema.scores):
+            found = [grove_statistics(p, schema, s, label)[0] for s, label in zip(scores[k], labels[k])]
+            h = None if schema.regression else [one["h"] for one in found]
+            sums = node_table(leaf, width, [[one["g"] for one in found], h])
+            mechanism = tape.entries[tape.at]["mechanism"] if tape.at < len(tape.entries) else {"sd": ["0x1p0"]}
+            sd = num(number_of(mechanism))
+            got = tape.noise(f"tree {number}/leaves", [[a, b] for a, b in zip(*sums)])
+            noisy = [(got[2 * j], got[2 * j + 1]) for j in range(width)]
+            priors[k] = grove_learn(noisy, splits, depth, scatter, sd * sd, weight, credit, seen, priors[k])
+            leaves = [grove_leaf(a, b, scatter, sd * sd, priors[k], unit) for a, b in noisy]
+            made[k].append((splits, leaves))
+            scores[k] = advance(scores[k], leaf, leaves, step)
+    return [ensemble(initial[k], [step] * trees, made[k]) for k in range(schema.scores)]
+
+
+def number_of(mechanism):
+    """The deviation of the first of two columns."""
+    sd = mechanism["sd"]
+    return number(sd[0] if isinstance(sd, list) else sd)
+
+
+def grove_plan(p, schema):
+    """Everything that a run releases."""
+    grove_check(p)
+    mu, trees, _, _, weight, shares = grove_settings(p, schema)
+    relation, noise, found = p["relation"], p["noise"], []
+    for name, share, cells in (("histograms", shares[0], len(grove_numeric(schema))),
+                               ("labels" if schema.regression else "classes", shares[1], 1)):  # fmt: skip
+        if cells:
+            touched = cells * changed(relation)
+            charge = gaussian_charge(mu * math.sqrt(share), root_up(Fraction(touched)), relation, noise, touched)
+            found.append(release(name, charge))
+    norm = root_up(1 + Fraction(float(weight)) ** 2 if schema.regression else Fraction(1))
+    norm = (norm + 2.0**-22) * changed(relation)
+    sd = norm / (mu * math.sqrt(shares[2] / (trees * schema.scores)))
+    mechanism = {"name": "Gaussian", "sd": [sd.hex(), (sd / float(weight)).hex()]}
+    if noise == "discrete":
+        mechanism = {**mechanism, "name": "DiscreteGaussian", "step": GRID.hex()}
+    bound = at_least(Fraction(norm) / Fraction(sd) * (1 + Fraction(1, 2**40)))
+    charge = mechanism, {"bound": bound.hex(), "norm": "whitened", "relation": relation}
+    return sequence(found + [release("leaves", charge)] * (trees * schema.scores))
+
+
 # --- Samplers and accounts --------------------------------------------------------------------------------------------
 
 
@@ -1701,6 +1954,7 @@ PAPERS = {
     "dpxgboost": (dpxgboost_train, dpxgboost_statistics, dpxgboost_label, dpxgboost_check),
     "fedgbdt": (fedgbdt_train, fedgbdt_statistics, plain_label, fedgbdt_check),
     "sgbdt": (sgbdt_train, sgbdt_statistics, plain_label, sgbdt_check),
+    "grove": (grove_train, grove_statistics, grove_label, grove_check),
 }
 
 
@@ -1764,6 +2018,32 @@ def op_scores(paper, i):
     return {"scores": out(found)}
 
 
+def op_quantiles(paper, i):
+    return {"thresholds": out(grove_quantiles(flat(i["noisy"]), flat(i["fine"]), i["params"]["bins"]))}
+
+
+def op_centre(paper, i):
+    centre, scale = grove_centre(flat(i["counts"]))
+    return {"centre": float(centre).hex(), "scale": float(scale).hex()}
+
+
+def op_tree(paper, i):
+    candidates, depth = [flat(t) for t in i["candidates"]["thresholds"]], i["params"]["depth"]
+    known, draws = (flat(i["credit"]), flat(i["seen"])), (flat(i["which"]), flat(i["where"]))
+    return {"splits": out(grove_tree(i["params"], candidates, *known, i["number"], depth, *draws))}
+
+
+def op_learn(paper, i):
+    p, schema = i["params"], Schema(i["schema"])
+    weight, sd = grove_settings(p, schema)[4], num(number_of(i["mechanism"]))
+    credit, seen, before = flat(i["credit"]), flat(i["seen"]), number(i["prior"])
+    before = None if before != before else num(before)
+    scatter = num(0.15 if schema.regression else 1.0)
+    noisy = list(zip(*rows(i["sums"])))
+    prior = grove_learn(noisy, rows(i["splits"]), p["depth"], scatter, sd * sd, weight, credit, seen, before)
+    return {"credit": out(credit), "seen": out(seen), "prior": float(prior).hex()}
+
+
 def op_leaves(paper, i):
     (first, second), p, schema = rows(i["sums"]), i["params"], Schema(i["schema"])
     one = {
@@ -1772,6 +2052,14 @@ def op_leaves(paper, i):
         "dpxgboost": lambda g, n: dpxgboost_leaf(g, n, p),
         "fedgbdt": lambda g, n: fedgbdt_leaf(g, n, p, schema),
         "sgbdt": lambda g, n: sgbdt_leaf(g, n, p),
+        "grove": lambda g, n: grove_leaf(
+            g,
+            n,
+            num(0.15 if schema.regression else 1.0),
+            num(number_of(i["mechanism"])) * number_of(i["mechanism"]),
+            num(number(i["prior"])),
+            num(number(i["unit"])),
+        ),
     }[paper]
     return {"values": out([one(g, n) for g, n in zip(first, second)])}
 

@@ -13,7 +13,7 @@ from refdp.conform.parts import PARTS
 from refdp.conform.runs import WHOLE
 from refdp.conform.vector import defaults_json
 from refdp.errors import InvalidParameter
-from refdp.faces.registry import PAPERS, paper
+from refdp.faces.registry import OWN, PAPERS, paper
 
 FORMAT, VERSION = "refdp-vectors", 1
 KINDS = {**PARTS, **WHOLE}
@@ -25,13 +25,15 @@ LEVELS = {
     "transcript": ("account",),
 }
 """What a program offers, the easiest first; each level includes those before it."""
+TEXTS = (*PAPERS, *OWN)
+"""What there are vectors of."""
 ABSENT = {("sgbdt", "grid")}
 """Kinds that a paper has no vectors of."""
 
 
 def vectors(only: str | None = None, kinds: tuple[str, ...] = tuple(KINDS)) -> Iterator[tuple[str, str, str]]:
     """Paper, kind and text of every file, made anew. only: of this paper."""
-    for name in PAPERS:
+    for name in TEXTS:
         for kind in kinds:
             if only not in (None, name):
                 continue
@@ -96,7 +98,7 @@ def read(directory: Path) -> list[dict[str, Any]]:
         raise InvalidParameter(f"no vectors in {directory}: `refdp conform --vectors {directory}` writes them")
     if any(body.get("version") != VERSION for body in found):
         raise InvalidParameter(f"vectors in {directory}: of another version than {VERSION}")
-    return sorted(found, key=lambda body: (PAPERS.index(body["paper"]), order.index(body["kind"])))
+    return sorted(found, key=lambda body: (TEXTS.index(body["paper"]), order.index(body["kind"])))
 
 
 _TEXT: dict[str, Any] = {"type": "string"}
@@ -108,7 +110,7 @@ SCHEMA: dict[str, Any] = {
     "required": ["format", "version", "paper", "kind", "specification", "defaults", "tests"],
     "additionalProperties": False,
     "properties": {
-        "format": {"const": FORMAT}, "version": {"const": VERSION}, "paper": {"enum": list(PAPERS)},
+        "format": {"const": FORMAT}, "version": {"const": VERSION}, "paper": {"enum": list(TEXTS)},
         "kind": {"enum": list(KINDS)}, "specification": _TEXT, "defaults": {"type": "object"},
         "tests": {"type": "array", "items": {
             "type": "object",

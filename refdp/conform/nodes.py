@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Literal
 
@@ -103,6 +104,7 @@ def _utilities(paper: str, chance: random.Random) -> Iterator[Vector]:
 
 
 def _leaves(paper: str, chance: random.Random) -> Iterator[Vector]:
+    from refdp.own import grove
     from refdp.papers import dpboost, dpxgboost, fedgbdt, sgbdt
 
     target = TARGETS[chance.randrange(3)]
@@ -128,6 +130,12 @@ def _leaves(paper: str, chance: random.Random) -> Iterator[Vector]:
         case "fedgbdt":
             sums = np.stack([g, noisy])
             value = fedgbdt.leaf_values(params, schema, sums)
+        case "grove":
+            sums, prior, unit = np.stack([g, noisy]), chance.choice((0.0, 0.04, 3.0)), chance.choice((1.0, 0.25))
+            learnt = replace(grove.nothing_learnt(schema), priors=np.full(schema.scores, prior))
+            body |= {"mechanism": mechanism_out(params.leaf_charge(schema).mechanism), "prior": hexed(prior),
+                     "unit": hexed(unit)}  # fmt: skip
+            value = grove.leaf_values(params, schema, learnt, 0, sums.T, unit)
         case _:
             sums = np.stack([g, noisy - 20.0 * (chance.random() < 0.3)])
             value = sgbdt.leaf_values(params, sums.T)
@@ -158,9 +166,53 @@ def _both(first: Any, second: Any) -> Any:
     return made
 
 
+def _steered(paper: str, chance: random.Random) -> Iterator[Vector]:
+    """Grove's steps between releases: thresholds, centre, trees, and what is learnt from sums."""
+    from refdp.own import grove
+
+    schema = schema_of(chance, target := TARGETS[chance.randrange(3)])
+    params = params_of(paper, **settings_of(paper, chance, target))
+    full = np.array([chance.choice((0.0, 0.0, 1.0, 40.0)) * chance.uniform(-0.3, 1.0) for _ in range(grove.FINE + 2)])
+    full[chance.randrange(grove.FINE + 2)] += chance.choice((0.0, 1e4))
+    noisy = full * chance.choice((0.0, 1.0, 1.0, 1.0))
+    fine = grids.uniform(Schema(schema.features[:1], schema.target), grove.FINE)
+    found = grove.quantiles(params, fine, (0,), noisy)
+    yield Vector("quantiles", "thresholds from noisy counts, many of them in one bin, or none", {
+        "params": params_json(params), "fine": floats(fine.thresholds[0]), "noisy": floats(noisy)},
+        {"thresholds": floats(found.thresholds[0])}, ("MissingLeft", "OrderOfOperations"))  # fmt: skip
+    counts = np.array([max(chance.uniform(-5.0, 9.0), 0.0) for _ in range(grove.LABEL_BINS)])
+    counts = counts * chance.choice((0.0, 1.0, 1.0, 1.0))
+    centre, scale = grove.centre_and_scale(counts)
+    yield Vector("centre", "centre and 85% point of labels from noisy counts", {"counts": floats(counts)},
+                 {"centre": hexed(centre), "scale": hexed(scale)}, ("OrderOfOperations",))  # fmt: skip
+    features, depth = len(schema.features), chance.choice((1, 2, 3))
+    candidates = grids.uniform(schema, chance.choice((1, 2, 4)))
+    credit = np.array([chance.choice((0.0, 0.0, chance.uniform(-1.0, 60.0))) for _ in range(features)])
+    seen = np.array([1e-9 + chance.choice((0, 3, 17)) for _ in range(features)])
+    which, where = (np.array([chance.choice((0.0, 0.5, chance.random())) for _ in range(2**depth - 1)]) for _ in "ab")
+    params = replace(params, depth=depth)
+    learnt = grove.Learnt(credit, seen, np.full(schema.scores, np.nan))
+    number = chance.choice((0, 1, 40))
+    splits = grove.random_tree(params, schema, candidates, learnt, number, which, where)
+    own = {"params": params_json(params), "schema": schema_json(schema), "credit": floats(credit), "seen": floats(seen)}
+    yield Vector("tree", "splits of a random tree, draws on edges among them", {
+        **own, "candidates": _candidates_json(candidates), "number": number, "which": floats(which),
+        "where": floats(where)}, {"splits": floats(splits)}, ("TieBroken", "OrderOfOperations"))  # fmt: skip
+    g, h = (np.array([chance.uniform(low, top) for _ in range(2**depth)]) for low, top in ((-4e3, 4e3), (-400.0, 4e3)))
+    prior = chance.choice((math.nan, 0.0, 0.3))
+    learnt = replace(learnt, priors=np.full(schema.scores, prior))
+    after = grove.learnt_from(params, schema, learnt, 0, splits, np.column_stack([g, h]))
+    yield Vector("learn", "credit of features and the prior's variance from sums of leaves", {
+        **own, "splits": floats(splits), "sums": floats(np.stack([g, h])), "prior": hexed(prior),
+        "mechanism": mechanism_out(params.leaf_charge(schema).mechanism)},
+        {"credit": floats(after.credit), "seen": floats(after.seen), "prior": hexed(float(after.priors[0]))},
+        ("OrderOfOperations", "NotPositiveSupport"))  # fmt: skip
+
+
 NODES: dict[str, Any] = {
     "dpboost": _both(_utilities, _leaves), "inprivate": _both(_utilities, _leaves),
     "dpxgboost": _both(_utilities, _leaves), "fedgbdt": _both(_scores, _leaves), "sgbdt": _leaves,
+    "grove": _both(_leaves, _steered),
 }  # fmt: skip
 
 MECHANISMS: dict[str, tuple[str, ...]] = {
@@ -168,6 +220,7 @@ MECHANISMS: dict[str, tuple[str, ...]] = {
     "Exponential"),
     "dpxgboost": ("Laplace", "DiscreteLaplace", "Exponential", "Racing"), "fedgbdt": ("Gaussian", "DiscreteGaussian"),
     "sgbdt": ("Gaussians", "DiscreteGaussians", "DiscreteLaplace"),
+    "grove": ("Gaussian", "Gaussians", "DiscreteGaussian", "DiscreteGaussians"),
 }  # fmt: skip
 
 
@@ -247,7 +300,7 @@ class HexBits:
 
 def sampler(paper: str) -> Iterator[Vector]:
     """Bits to discrete noise, by the algorithms of Canonne, Kamath and Steinke as the specification orders them."""
-    law = "discrete-gaussian" if paper in ("fedgbdt", "sgbdt") else "discrete-laplace"
+    law = "discrete-gaussian" if paper in ("fedgbdt", "sgbdt", "grove") else "discrete-laplace"
     for number in range(30):
         chance = chance_of(paper, "sampler", number)
         parameter = Fraction(chance.choice((1, 3, 7, 1025, 2**20 + 1)), chance.choice((1, 2, 5)))

@@ -20,6 +20,8 @@ from functools import reduce
 from pathlib import Path
 from typing import Any
 
+from refdp.faces import registry
+
 SHARED = (
     "refdp.data.losses:on_grid",
     "refdp.data.losses:grid_floor",
@@ -70,6 +72,12 @@ OWN: dict[str, tuple[str, ...]] = {
               "refdp.accounting.individual:_best_order", "refdp.accounting.individual:_epsilons",
               "refdp.accounting.individual:_around",
               "refdp.accounting.individual:Budget.charges", "refdp.accounting.individual:tabulated"),
+    "grove": ("log_hessian_of", "squared_joint_norm", "squared_log_bound", "squared_square_bound", "clip", "shrunk",
+              "moments", "Params.mu", "Params.strength", "Params.rounds", "Params.levels", "Params.step",
+              "Params.weight", "Params.shares", "Params.counts_charge", "Params.deviation", "Params.joint_norm",
+              "Params.leaf_charge", "Contribution.label", "Contribution.statistics", "train_on", "thresholds",
+              "quantiles", "start", "label_counts", "cut_to", "log_odds", "centre_and_unit", "centre_and_scale",
+              "nothing_learnt", "chances", "random_tree", "leaf_values", "learnt_from"),
 }  # fmt: skip
 """Functions of a paper's own module, or of another by its full name."""
 
@@ -83,7 +91,8 @@ def source(name: str) -> str:
 
 def names(paper: str) -> tuple[str, ...]:
     """Those of a paper, the shared ones first."""
-    return (*SHARED, *(name if ":" in name else f"refdp.papers.{paper}:{name}" for name in OWN[paper]))
+    room = "own" if paper in registry.OWN else "papers"
+    return (*SHARED, *(name if ":" in name else f"refdp.{room}.{paper}:{name}" for name in OWN[paper]))
 
 
 def bare(text: str) -> str:

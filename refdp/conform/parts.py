@@ -22,7 +22,7 @@ from refdp.faces import registry
 
 TARGETS = ("regression", "binary", "classes")
 GRIDS = {"dpboost": ("uniform", "log"), "inprivate": ("uniform", "log"), "dpxgboost": ("uniform",),
-         "fedgbdt": ("inner-uniform", "inner-log"), "sgbdt": ()}  # fmt: skip
+         "fedgbdt": ("inner-uniform", "inner-log"), "sgbdt": (), "grove": ("uniform",)}  # fmt: skip
 BOUNDS = ((0.0, 1.0), (-7.0, 30.0), (0.1, 0.4), (1e-3, 2e-3), (-1.0, 2.0), (5.0, 5.0), (-1e6, 1e6))
 
 

@@ -40,8 +40,11 @@ WIDE: dict[str, tuple[dict[str, Any], ...]] = {
     "dpboost": ({"bins": 300, "depth": 6}, {"trees": 1}), "inprivate": ({"bins": 300, "depth": 6}, {"owners": 1}),
     "dpxgboost": ({"bins": 250, "depth": 6}, {"trees": 1}), "fedgbdt": ({"bins": 300, "depth": 6}, {"trees": 2}),
     "sgbdt": ({"grid_points": 300, "depth": 6}, {"trees": 2, "extra_trees": 0}),
+    "grove": ({"bins": 127, "depth": 6}, {"trees": 1}),
 }  # fmt: skip
 """Settings of the wider runs of fresh vectors: codes beyond 8 bits and many nodes; more than 2^16 records."""
+FOLLOWING: dict[str, Any] = {"trees": None, "depth": None, "shrinkage": None, "rows": 600, "epsilon": 1.0}
+"""Of runs whose trees follow rows and budget."""
 ROWS = (700, 66000)
 MISTAKES = ("TieBroken", "HessianFromRoundedGradient", "EmptyLeafNegativeZero", "FilterBeforeScores", "WrongSibling",
             "ScaleOff", "DrawsReused")  # fmt: skip
@@ -76,11 +79,11 @@ def event_json(event: Event) -> dict[str, Any]:
 def plan(paper: str) -> Iterator[Vector]:
     """Releases, mechanisms, scales and scopes, from parameters and schema alone."""
     for number in range(30):
-        _, params, records = case(paper, "plan", number)
+        _, params, records = case(paper, "plan", number, **(FOLLOWING if paper == "grove" and number % 11 == 5 else {}))
         found = registry.paper(paper).plan(params, records.schema)
         claims = tuple(sorted({one.sensitivity.claim for one in releases(found.event)}))
         body = {"params": params_json(params), "schema": schema_json(records.schema)}
-        loose = {"ulps": 4} if paper in ("fedgbdt", "sgbdt", "dpxgboost") else {}
+        loose = {"ulps": 4} if paper in ("fedgbdt", "sgbdt", "dpxgboost", "grove") else {}
         expect = {"event": event_json(expand(found.event))}
         yield Vector("plan", "every release of a run; scales are rounded up, coefficients down", body, expect,
                      ("ScaleOff", "WrongRange"), claims, tolerance=loose)  # fmt: skip
@@ -151,6 +154,9 @@ BAD: dict[str, tuple[tuple[str, Any], ...]] = {
                 ("regularisation", 0.0), ("shrinkage", 0.0), ("leaf_clip", 0.0), ("batch", 0)),
     "sgbdt": (("epsilon", 0.0), ("delta", 0.0), ("trees", 0), ("depth", 9), ("subsample", 0.0), ("support_weight", 1.0),
               ("support_weight", 0.0), ("hessian_bound", 2.0), ("regularisation", 0.0), ("initial_share", 1.0)),
+    "grove": (("epsilon", 0.0), ("delta", 0.0), ("rows", 0), ("bins", 128), ("trees", 0), ("depth", 11),
+              ("shrinkage", 0.0), ("residual", 2.0), ("hessian_weight", 3.5), ("threshold_share", 0.75),
+              ("start_share", 0.5), ("explore", 0.0)),
 }  # fmt: skip
 
 
@@ -189,6 +195,7 @@ def account(paper: str) -> Iterator[Vector]:
         kinds: dict[str, Mechanism] = {
             "dpboost": Laplace(scale), "inprivate": DiscreteLaplace(scale, 2.0**-10),
             "dpxgboost": Exponential(1 / scale), "fedgbdt": Gaussian(scale), "sgbdt": DiscreteGaussian(scale, 2.0**-10),
+            "grove": DiscreteGaussian(scale, 2.0**-12),
         }  # fmt: skip
         made = kinds[paper]
         gaussian = isinstance(made, Gaussian | DiscreteGaussian)
@@ -216,6 +223,7 @@ def statistical(paper: str) -> Iterator[Vector]:
         "dpxgboost": (("exponential",), ("discrete-laplace", "1030/3")),
         "fedgbdt": (("normal",), ("discrete-gaussian", "1000001/3")),
         "sgbdt": (("normal",), ("discrete-gaussian", "50/3")),
+        "grove": (("normal",), ("discrete-gaussian", "7000001/2")),
     }[paper]
     for law in laws:
         for count in (20000, 100000):

@@ -24,9 +24,26 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from refdp.data.candidates import Candidates
 from refdp.data.kernels import GRID
 from refdp.data.nothing import Nothing
-from refdp.data.population import Begin, Pay, Population, Query, Refresh, Reports, Step, Sums, to_json, units, values
+from refdp.data.population import (
+    Begin,
+    Bins,
+    Encode,
+    Histogram,
+    Pay,
+    Population,
+    Query,
+    Refresh,
+    Reports,
+    Root,
+    Step,
+    Sums,
+    to_json,
+    units,
+    values,
+)
 from refdp.data.records import Schema
 from refdp.data.shards import Communication, Network
 from refdp.data.sparse import AnyRecords
@@ -56,10 +73,11 @@ class Piece:
 
 @dataclass(frozen=True, eq=False)
 class Asking:
-    """One query of a program. upto: how many steps come before it."""
+    """One query of a program. upto: how many steps come before it. told: what of the query is fixed."""
 
     upto: int
     kind: str
+    told: str
     shape: tuple[int, ...]
     pieces: tuple[Piece, ...]
 
@@ -91,9 +109,29 @@ def fixed(entry: Entry) -> str:
             return json.dumps(["enter", scope, block])
         case Leave():
             return json.dumps(["leave"])
-        case Begin() | Refresh():
+        case Refresh():
             return json.dumps(to_json(entry))
+        case Begin(contribution):
+            body = to_json(entry)
+            for name in getattr(contribution, "learnt", ()):
+                del body["contribution"]["settings"][name]
+            return json.dumps(body)
+        case Root(features):
+            return json.dumps(["root", len(features), len(set(features))])
     return json.dumps([type(entry).__name__.lower()])
+
+
+def fixed_query(query: Query, candidates: Candidates | None, features: Sequence[int]) -> str:
+    """What of a query follows from the program's text: all but how it splits, and in how many bins it sums up.
+
+    candidates: those that are used. features: of the present tree. Shifted bins would let a record count twice in one
+    release.
+    """
+    body = to_json(query)
+    body.pop("splits", None)
+    own = body.pop("features", features) if isinstance(query, Bins | Histogram) else ()
+    bins = [] if candidates is None else [int(candidates.bins[f]) for f in own]
+    return json.dumps([body, bins, len(set(own))], sort_keys=True)
 
 
 class _Tagged(Nothing):
@@ -128,7 +166,8 @@ class _Tagged(Nothing):
         shape = self._shape(query)
         count = int(np.prod(shape))
         self._first, self._next = self._next, self._next + count
-        self._asks.append(Asking(len(self._steps), type(query).__name__.lower(), shape, ()))
+        told = fixed_query(query, self._candidates, self._features)
+        self._asks.append(Asking(len(self._steps), type(query).__name__.lower(), told, shape, ()))
         return np.arange(self._first, self._next, dtype=np.int64).reshape(shape)
 
     def released(self, request: Request) -> None:
@@ -217,10 +256,24 @@ class Participant:
             log = self._log.follow(asked)
         except Behind as behind:
             return behind.known
+        self._as_planned(number, planned, log, asked.query)
         what = {"round": number, "log": asked.digest, "query": json.dumps(to_json(asked.query))}
         kept = self._journal.find("round", number)
         place = self._journal.released if kept is None else kept
         return np.asarray(self._journal.once(place, what, lambda: self._noisy(number, planned, log, asked.query)))
+
+    def _as_planned(self, number: int, planned: Asking, log: Sequence[Entry], query: Query) -> None:
+        """Errors: MessageError for other statistics, bounds or bins than the plan's: its noise is not made for them."""
+        candidates = next((entry.candidates for entry in reversed(log) if isinstance(entry, Encode)), None)
+        features = next((entry.features for entry in reversed(log) if isinstance(entry, Root)), ())
+        try:
+            told = fixed_query(query, candidates, features)
+        except (IndexError, TypeError):
+            told = ""
+        if told != planned.told:
+            raise MessageError(
+                f"round {number}: a {planned.kind} of other statistics, bounds or bins than the plan has"
+            )
 
     def _noisy(self, number: int, planned: Asking, log: Sequence[Entry], query: Query) -> Sums:
         sums = self._shard.answer([self._own(p, entry, number) for p, entry in enumerate(log)], query)

@@ -35,8 +35,8 @@ from refdp.privacy.curator import Curator
 
 QUIET = {"FLWR_TELEMETRY_ENABLED": "0", "FLWR_DISABLE_UPDATE_CHECK": "1", "RAY_USAGE_STATS_ENABLED": "0"}
 """What the environment of Flower, and of Ray below it, has in everything that is started here."""
-SHARED = ("fedgbdt", "sgbdt")
-"""Papers all of whose releases are sums with additive noise."""
+SHARED = ("fedgbdt", "sgbdt", "grove")
+"""Trainers all of whose releases are sums with additive noise."""
 PATIENCE = 60.0
 """Seconds to wait for nodes to connect."""
 OWNED = "inprivate"

@@ -60,7 +60,6 @@ from refdp.data.population import (
     Begin,
     Encode,
     Histogram,
-    Labels,
     Leaves,
     Nodes,
     Place,
@@ -281,21 +280,28 @@ BINS = tuple(f"b{number}" for number in range(LABEL_BINS))
 
 @dataclass(frozen=True)
 class Contribution:
-    """ "g" and "h" on the public grid; "b0" to "b63": whether the label is in that bin of [-1, 1]."""
+    """ "g" and "h" on the public grid; "b0" to "b63": whether the label is in that bin of [-1, 1]; or is that class."""
 
     weighs: ClassVar[bool] = True
+    learnt: ClassVar[tuple[str, ...]] = ("residual",)
+    """Parameters that follow from releases during a run; whatever they are, what is declared holds."""
     params: Params
     schema: Schema
 
     def label(self, output: int, y: Floats) -> Floats:
-        """In [-1, 1] for a regression; 1 for the class, 0 for the rest. Shape (rows,)."""
-        return self.schema.label(output, y)
+        """In [-1, 1] for a regression; 1 for the class, 0 for the rest. Shape (rows,).
+
+        output: of K scores 0 to K - 1; K for the class itself, as its number in the public list.
+        """
+        return y * 1.0 if output == self.schema.scores else self.schema.label(output, y)
 
     def statistics(self, score: Floats, label: Floats, of: tuple[str, ...]) -> Statistics:
         """The log loss, or the square loss with residuals cut to c and given in units of it.
 
         score, label: shape (rows,).
         """
+        if of and of == classes_of(self.schema):
+            return Statistics({name: (label == number) * 1.0 for number, name in enumerate(of)})
         if of == BINS:
             place = np.clip(np.trunc((label + 1) / 2 * LABEL_BINS), 0, LABEL_BINS - 1)
             return Statistics({name: (place == number).astype(np.float64) for number, name in enumerate(BINS)})
@@ -344,6 +350,13 @@ def train_on(params: Params, schema: Schema, population: Population, curator: Cu
     return Model("grove", asdict(params), schema, tuple(ensembles))
 
 
+def classes_of(schema: Schema) -> tuple[str, ...]:
+    """Names of the counts of classes; none for a regression."""
+    return (
+        tuple(f"b{number}" for number in range(len(schema.target.values))) if isinstance(schema.target, Classes) else ()
+    )
+
+
 def outputs_of(schema: Schema) -> tuple[int, ...]:
     """The scores."""
     return tuple(range(schema.scores))
@@ -381,26 +394,30 @@ def quantiles(params: Params, fine: Candidates, features: Sequence[int], noisy: 
 def start(params: Params, schema: Schema, population: Population, curator: Curator) -> tuple[float, tuple[float, ...]]:
     """What a gradient of 1 is in units of the score, and the initial score of every output, from noisy counts."""
     charge, outputs = params.counts_charge(params.shares(schema)[1], 1), outputs_of(schema)
-    population.tell(Begin(Contribution(params, schema), outputs))
     if not isinstance(schema.target, Classes):
-        population.tell(Refresh(BINS))
-        population.tell(Root(tuple(range(len(schema.features)))))
-        noisy = curator.release("labels", charge, values(population.ask(Nodes(BINS)))[:, 0])
+        noisy = label_counts("labels", charge, Contribution(params, schema), 0, population, curator)
         centre, unit = centre_and_unit(params, schema, noisy)
         population.tell(Begin(Contribution(cut_to(params, unit), schema), outputs))
         population.tell(Start(centre))
         return unit, (centre,)
-    sums = []
-    for output in outputs:
-        population.tell(Turn(output))
-        sums.append(values(population.ask(Labels(0.0, 1.0))))
-    one = sums[0]
-    exact = np.array([one[0] - one[1], one[1]]) if len(outputs) == 1 else np.array([own[1] for own in sums])
-    initial = log_odds(len(outputs), curator.release("classes", charge, exact))
+    noisy = label_counts("classes", charge, Contribution(params, schema), schema.scores, population, curator)
+    initial = log_odds(len(outputs), noisy)
+    population.tell(Begin(Contribution(params, schema), outputs))
     for output in outputs:
         population.tell(Turn(output))
         population.tell(Start(initial[output]))
     return 1.0, initial
+
+
+def label_counts(
+    name: str, charge: Charge, contribution: Contribution, output: int, population: Population, curator: Curator
+) -> Floats:
+    """Noisy counts of labels by class, or by bin of [-1, 1]. Shape (names,)."""
+    of = classes_of(contribution.schema) or BINS
+    population.tell(Begin(contribution, (output,)))
+    population.tell(Refresh(of))
+    population.tell(Root(tuple(range(len(contribution.schema.features)))))
+    return curator.release_sum(name, charge, population, Nodes(of), lambda sums: sums[:, 0])
 
 
 def cut_to(params: Params, unit: float) -> Params:
@@ -492,7 +509,7 @@ def scatter_of(schema: Schema) -> float:
 
 def leaf_values(params: Params, schema: Schema, learnt: Learnt, output: int, noisy: Floats, unit: float) -> Floats:
     """(1) of released sums of shape (leaves, 2), at most `LARGEST_LEAF`, in units of the score."""
-    variance = params.deviation(schema) ** 2
+    variance = params.deviation(schema) * params.deviation(schema)  # pow differs between machines
     own = shrunk(noisy[:, 0], noisy[:, 1], scatter_of(schema), variance, float(learnt.priors[output]))
     return np.asarray(np.clip(own, -LARGEST_LEAF, LARGEST_LEAF) * unit)
 
@@ -502,7 +519,8 @@ def learnt_from(params: Params, schema: Schema, learnt: Learnt, output: int, spl
 
     splits: shape (2^depth - 1, 2); noisy: shape (leaves, 2).
     """
-    scatter, variance, a = scatter_of(schema), params.deviation(schema) ** 2, params.weight(schema)
+    s, scatter, a = params.deviation(schema), scatter_of(schema), params.weight(schema)
+    variance = s * s
     g, h = noisy[:, 0], noisy[:, 1]
     found, before = moments(g, h, scatter, variance), float(learnt.priors[output])
     credit, seen, priors = learnt.credit.copy(), learnt.seen.copy(), learnt.priors.copy()

@@ -12,7 +12,7 @@ SAMPLE = mutants()[::9]
 def test_there_are_enough_mutants_of_every_paper() -> None:
     listed = mutants()
     assert len(listed) - len(EQUAL) >= 100 and len({m.old + m.new for m in listed}) == len(listed)
-    assert {m.paper for m in listed} == {"", "dpboost", "inprivate", "dpxgboost", "fedgbdt", "sgbdt"}
+    assert {m.paper for m in listed} == {"", "dpboost", "inprivate", "dpxgboost", "fedgbdt", "sgbdt", "grove"}
     assert [m.mistake for m in listed if m.old not in text()] == []
 
 

@@ -16,8 +16,8 @@ import pytest
 from refdp.conform import archive, files, judge, runner
 from refdp.conform.client import Client
 from refdp.conform.compare import differences
+from refdp.conform.files import TEXTS
 from refdp.faces import cli
-from refdp.faces.registry import PAPERS
 
 ROOT = Path(__file__).parents[2]
 REFERENCE = ROOT / "conform" / "clients" / "reference.py"
@@ -42,7 +42,7 @@ def wrong(tmp_path: Path, old: str, new: str) -> str:
     return command(sys.executable, path)
 
 
-@pytest.mark.parametrize("paper", ["dpboost", "inprivate", "dpxgboost", "fedgbdt", "sgbdt"])
+@pytest.mark.parametrize("paper", ["dpboost", "inprivate", "dpxgboost", "fedgbdt", "sgbdt", "grove"])
 def test_the_python_client_passes(paper: str) -> None:
     report = runner.run(command(sys.executable, REFERENCE), some(paper, EXACT, 6), timeout=30)
     assert report.total("failed") == 0 and report.total("passed") > 40, report.failures[:1]
@@ -192,8 +192,8 @@ def test_draws_of_another_scale_or_law_are_found(law: list[str]) -> None:
 def test_the_javascript_client_reaches_the_level_predict() -> None:
     kinds = files.LEVELS["predict"]
     client = command("node", ROOT / "conform" / "clients" / "predict.js")
-    envelopes = [body for paper in PAPERS for body in some(paper, kinds, 1000)]
+    envelopes = [body for paper in TEXTS for body in some(paper, kinds, 1000)]
     report = runner.run(client, envelopes, timeout=30)
-    assert report.levels == dict.fromkeys(PAPERS, "predict"), report.failures[:1]
+    assert report.levels == dict.fromkeys(TEXTS, "predict"), report.failures[:1]
     skipped = runner.run(client, some("dpboost", ("node",), 3), timeout=30)
     assert skipped.total("skipped") == 3 and not skipped.ok

@@ -13,11 +13,12 @@ import pytest
 
 from refdp.accounting import individual
 from refdp.conform import files, normative, runner
+from refdp.conform.files import TEXTS
 from refdp.data.kernels import GRID
 from refdp.data.numbers import SHARE_GRID
-from refdp.faces.registry import PAPERS
 from refdp.noise.calibration import BITS, ORDERS, STEPS
 from refdp.noise.draws import GRID_BITS
+from refdp.own import grove
 from refdp.papers import sgbdt
 from tests.conform.test_runner import some
 
@@ -35,15 +36,15 @@ def constants(page: str) -> dict[str, str]:
 
 
 def test_every_paper_has_a_page_and_all_link_to_the_shared_one() -> None:
-    assert set(PAGES) == {*PAPERS, "common"}
-    assert all("(common.md)" in PAGES[paper] and f"({paper}.md)" in PAGES["common"] for paper in PAPERS)
+    assert set(PAGES) == {*TEXTS, "common"}
+    assert all("(common.md)" in PAGES[paper] and f"({paper}.md)" in PAGES["common"] for paper in TEXTS)
 
 
 @pytest.mark.parametrize(("page", "name", "text"), EXCERPTS, ids=[f"{page}-{name}" for page, name, _ in EXCERPTS])
 def test_the_code_of_a_page_is_the_code(page: str, name: str, text: str) -> None:
     """`python -m refdp.conform.normative docs/spec` renews it. What pages show, the digest of the vectors covers."""
     assert normative.bare(text) == normative.bare(normative.source(name))
-    papers = PAPERS if page == "common" else (page,)
+    papers = TEXTS if page == "common" else (page,)
     assert all(name in normative.names(paper) for paper in papers)
 
 
@@ -68,6 +69,11 @@ def test_the_numbers_of_the_pages_are_those_of_the_code() -> None:
     assert f"prec={digits})" in normative.source("refdp.papers.dpboost:Params.decayed")
     assert constants("fedgbdt")["Renyi orders"] == "1.25, 1.5, ..., 63, 128, 256, 512"
     assert np.array_equal(ORDERS, [*np.arange(5, 253) / 4, 128, 256, 512])
+    assert constants("grove") == {
+        "thresholds of the first histogram": str(grove.FINE), "bins of the label's histogram": str(grove.LABEL_BINS),
+        "v, scatter of a record: log loss, square loss": ", ".join(map(str, grove.SCATTER.values())),
+        "largest leaf, in units of c": str(grove.LARGEST_LEAF),
+    }  # fmt: skip
     told = constants("sgbdt")
     assert told == {
         "orders of the search": f"{individual.ORDERS[-1]:g}", "knots of a tabulated cost": str(individual.KNOTS),

@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from refdp.data.population import COUNT, Nodes, values
+from refdp.data.candidates import Candidates
+from refdp.data.population import COUNT, Encode, Labels, Leaves, Nodes, values
 from refdp.data.records import Classes, Numeric, Records, Schema, make_records
 from refdp.engines.federated import Asks, Federation, LocalHost, NoiseInside, Participant
 from refdp.engines.journal import ReleaseJournal
 from refdp.errors import InvalidParameter, InvalidRecords, JournalError, MessageError
+from refdp.own import grove
 from refdp.papers import dpboost, dpxgboost, fedgbdt, sgbdt
 from refdp.privacy.curator import Curator
 from refdp.privacy.events import Relation, expand
@@ -27,6 +29,7 @@ SETTINGS: dict[str, tuple[Any, Any]] = {
     "sides": (fedgbdt, fedgbdt.Params(4.0, ADD, trees=2, depth=2, splits="partially-random")),
     "hessian": (fedgbdt, fedgbdt.Params(4.0, ADD, trees=2, depth=2, candidates="iterative-hessian", rounds=1)),
     "replace": (fedgbdt, fedgbdt.Params(4.0, Relation.REPLACE_ONE, trees=2, depth=2)),
+    "grove": (grove, grove.Params(4.0, ADD, trees=3, depth=2, bins=4)),
     "sgbdt": (sgbdt, sgbdt.Params(4.0, ADD, delta=1e-4, trees=3, extra_trees=2, depth=2, subsample=0.5)),
 }
 COUNT_OF = 3
@@ -239,12 +242,51 @@ def test_a_replay_gets_the_same_sums_and_anything_else_is_refused(tmp_path: Path
         (changed(round=99), MessageError, "the plan has rounds 0 to"),
         (changed(query={"kind": "labels", "low": 0.0, "high": 1.0}), MessageError, "other steps or another query"),
         (changed(entries=asked["entries"][:-1]), MessageError, "other steps or another query"),
-        (changed(query={"kind": "leaves", "of": ["g", "g"]}), JournalError, "query differ"),
+        (changed(query={"kind": "leaves", "of": ["g", "g"]}), MessageError, "leaves of other statistics"),
         ('{"round": 0}', InvalidParameter, "a round's number and its query"),
     ):
         with pytest.raises(error, match=message):
             one.answer(other)
     assert one._journal.released == released
+
+
+SHIFTED = Candidates((np.array([0.5]), np.linspace(0.1, 0.9, 7)), np.array([False, False]))
+"""As many bins as two features with four thresholds each have, parted otherwise."""
+
+
+@pytest.mark.parametrize(
+    ("setting", "change", "message"),
+    [
+        ("sgbdt", lambda step, query: (step, Leaves(("g", "g")) if isinstance(query, Leaves) else query), "leaves"),
+        ("sgbdt", lambda step, query: (step, Labels(-9.0, 9.0) if isinstance(query, Labels) else query), "labels"),
+        ("grove", lambda step, query: (step, Nodes(("b0", "b0")) if isinstance(query, Nodes) else query), "nodes"),
+        ("histogram", lambda step, query: (Encode(SHIFTED) if isinstance(step, Encode) else step, query), "bins"),
+    ],
+    ids=["the gradient at the noise of its support", "wider bounds", "one class twice", "bins of two features in one"],
+)
+def test_a_server_that_asks_for_more_than_the_noise_covers_is_refused(
+    tmp_path: Path, setting: str, change: Any, message: str
+) -> None:
+    """The first time that it is asked: the shape of the sums is the planned one, and their sensitivity is larger."""
+
+    class Greedy(Federation):
+        def tell(self, step: Any) -> None:
+            super().tell(change(step, None)[0])
+
+        def ask(self, query: Any) -> Any:
+            return super().ask(change(None, query)[1])
+
+    program, params = SETTINGS[setting]
+    if setting == "histogram":
+        params = replace(params, trees=1, features_per_tree=None)
+    plan = Asks.of(program.train_on, params, SCHEMA)
+    everybody = [
+        Participant(plan, ReleaseJournal(tmp_path / str(k), "run", secret=bytes([k]) * 32), lambda: records(0), 3, 2)
+        for k in range(COUNT_OF)
+    ]
+    population = Greedy(plan, LocalHost(everybody), 2)
+    with pytest.raises(MessageError, match=f"{message} of other statistics, bounds or bins than the plan has"):
+        program.train_on(params, SCHEMA, population, Curator(NoiseInside(np.random.default_rng(3)), ADD))
 
 
 @pytest.mark.parametrize(

@@ -25,8 +25,13 @@ SGBDT: dict[str, Any] = {
     "paper": "sgbdt",
     "settings": {"epsilon": 4.0, "delta": 1e-4, "relation": "add-remove", "trees": 3, "extra_trees": 2, "depth": 2},
 }
-
-
+GROVE: dict[str, Any] = {
+    "paper": "grove",
+    "settings": {"epsilon": 4.0, "relation": "add-remove", "trees": 3, "depth": 2},
+}
+REGRESSION: dict[str, Any] = GROVE | {
+    "schema": {"features": [{"name": "age", "low": 0.0, "high": 120.0}], "target": {"low": -3.0, "high": 5.0}},
+}
 INPRIVATE: dict[str, Any] = {
     "paper": "inprivate",
     "settings": {"epsilon": 4.0, "relation": "add-remove", "owners": 3, "rounds": 2, "depth": 3},
@@ -55,7 +60,7 @@ def test_a_new_app_has_its_files_and_a_run_of_its_own(tmp_path: Path, capsys: An
 
 def test_a_paper_that_needs_exact_sums_is_refused(tmp_path: Path) -> None:
     with pytest.raises(
-        InvalidParameter, match=r"'dpboost': fedgbdt, sgbdt, whose releases are sums.*inprivate.* allowed"
+        InvalidParameter, match=r"'dpboost': fedgbdt, sgbdt, grove, whose releases are sums.*inprivate.* allowed"
     ):
         Run.read(app(tmp_path, paper="dpboost"))
     with pytest.raises(InvalidParameter, match="4 participants, owners = 3: as many are needed"):
@@ -72,7 +77,10 @@ def test_without_flower_one_line_says_what_to_install(tmp_path: Path, capsys: An
 
 @pytest.mark.skipif(not INSTALLED, reason="the extra flower is not installed")
 @pytest.mark.filterwarnings("default")
-@pytest.mark.parametrize("other", [{}, SGBDT, INPRIVATE], ids=["fedgbdt", "sgbdt", "inprivate"])
+@pytest.mark.parametrize(
+    "other", [{}, SGBDT, GROVE, REGRESSION, INPRIVATE],
+    ids=["fedgbdt", "sgbdt", "grove", "grove for a regression", "inprivate"],
+)  # fmt: skip
 def test_a_run_on_flower_gives_the_bytes_of_participants_without_it(
     tmp_path: Path, capsys: Any, other: dict[str, Any]
 ) -> None:

@@ -6,6 +6,8 @@ import math
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,8 @@ from refdp.data.memory import Memory
 from refdp.data.records import Categorical, Classes, Interval, Numeric, Records, Schema, make_records
 from refdp.data.shards import Shards
 from refdp.engines.chaos import FAULTS, Chaos
+from refdp.engines.federated import Asks, Federation, LocalHost, NoiseInside, Participant
+from refdp.engines.journal import ReleaseJournal
 from refdp.errors import InvalidParameter
 from refdp.faces import cli, registry
 from refdp.own import grove
@@ -166,6 +170,25 @@ def test_shards_give_the_same_model(schema: Schema) -> None:
     parts = [Memory(whole.take(rows)) for rows in np.array_split(np.arange(whole.size), 3)]
     curator = Curator(SampleSource(np.random.default_rng(0), exact=True), params.relation)
     assert grove.train_on(params, schema, Shards(parts), curator).to_json() == model.to_json()
+
+
+@pytest.mark.parametrize("schema", SCHEMAS.values(), ids=SCHEMAS)
+def test_three_participants_add_the_noise_themselves(schema: Schema, tmp_path: Path) -> None:
+    """Nobody has an exact sum; the plan is kept, and participants and server that begin anew give the same bytes."""
+    params = grove.Params(2.0, Relation.ADD_REMOVE, **FEW)
+    plan, found = Asks.of(grove.train_on, params, schema), []
+    for life in "ab":
+        everybody = [
+            Participant(plan, ReleaseJournal(tmp_path / f"{life}{k}", "run", secret=bytes([k]) * 32),
+                        partial(data, schema, 60, k), 3, 2)
+            for k in range(3)
+        ]  # fmt: skip
+        server = ReleaseJournal(tmp_path / life, "run", secret=b"s" * 32)
+        curator = Curator(NoiseInside(np.random.default_rng(0), journal=server), params.relation)
+        population = Federation(plan, LocalHost(everybody), 2, server)
+        found.append(grove.train_on(params, schema, population, curator).to_json())
+        assert curator.event() == expand(grove.plan(params, schema).event)
+    assert found[0] == found[1]
 
 
 @pytest.mark.parametrize("relation", BOTH)
