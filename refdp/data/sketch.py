@@ -167,9 +167,14 @@ def median_utilities(histograms: list[Floats], edges: list[Positions]) -> Floats
     return np.concatenate(rows)
 
 
+def inside(edges: Positions, bins: int) -> Positions:
+    """Edges in order and within the bins: no two intervals between them have a bin in common. Shape (edge,)."""
+    return np.clip(np.sort(edges), 0, bins)
+
+
 def _medians(weights: Floats, chosen: Positions, most: int) -> Floats:
     sums = np.append(0.0, np.cumsum(weights))
-    ends = np.concatenate([[0], chosen, [len(weights)]])
+    ends = np.concatenate([[0], inside(chosen, len(weights)), [len(weights)]])
     low, high = ends[:-1, np.newaxis], ends[1:, np.newaxis]
     edge = np.arange(1, most)
     inner = np.minimum(edge, len(weights))

@@ -20,6 +20,10 @@ _fitted: dict[int, weakref.ref[Any]] = {}
 """Objects that a fit without a budget was given, by identity: what they hold is not looked at."""
 
 
+_named: dict[int, tuple[weakref.ref[Any], weakref.ref[PrivacyBudget], str]] = {}
+"""Objects that a fit under a name of a budget was given, with that name."""
+
+
 def charge(budget: Any, paper: Paper, params: Any, certificate: Certificate, schema: Schema) -> None:
     """Charge a run before it touches a record.
 
@@ -37,7 +41,10 @@ def charge(budget: Any, paper: Paper, params: Any, certificate: Certificate, sch
 
 
 def repeated(budget: Any, *objects: Any) -> None:
-    """Warns: RepeatedFitWarning for a second fit on the same object X or y while no budget holds the fits together."""
+    """Warns: RepeatedFitWarning for a second fit on the same object X or y while no budget holds the fits together, or
+    while one holds them under two names, which stand for sets without a common record."""
+    if isinstance(budget, ScopedBudget):
+        _under_one_name(budget, objects)
     if budget is not None:
         return
     again = [one for one in objects if (known := _fitted.get(id(one))) is not None and known() is one]
@@ -49,14 +56,33 @@ def repeated(budget: Any, *objects: Any) -> None:
         warnings.warn(text, RepeatedFitWarning, stacklevel=3)
     for one in objects:
         try:
-            _fitted[id(one)] = weakref.ref(one, _forgotten(id(one)))
+            _fitted[id(one)] = weakref.ref(one, _forgotten(_fitted, id(one)))
         except TypeError:  # lists and scalars are not followed
             continue
 
 
-def _forgotten(key: int) -> Callable[[Any], None]:
+def _under_one_name(budget: ScopedBudget, objects: tuple[Any, ...]) -> None:
+    for one in objects:
+        key, held = id(one), budget.budget
+        known = _named.get(key)
+        if known is not None and known[0]() is one and known[1]() is held and known[2] != budget.scope:
+            text = (
+                f"these records were fitted under the name {known[2]!r} of the same budget and now are under "
+                f"{budget.scope!r}: names stand for sets without a common record, so that too little is charged"
+            )
+            warnings.warn(text, RepeatedFitWarning, stacklevel=4)
+            return
+    for one in objects:
+        try:
+            forget = _forgotten(_named, id(one))
+            _named[id(one)] = weakref.ref(one, forget), weakref.ref(budget.budget), budget.scope
+        except TypeError:
+            continue
+
+
+def _forgotten(held: dict[int, Any], key: int) -> Callable[[Any], None]:
     def forget(_: Any) -> None:
-        _fitted.pop(key, None)
+        held.pop(key, None)
 
     return forget
 

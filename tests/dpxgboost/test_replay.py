@@ -57,8 +57,9 @@ def test_worst_transcripts_stay_within_epsilon(changes: dict[str, Any], relation
 @pytest.mark.parametrize("relation", list(Relation))
 @pytest.mark.parametrize("changes", REPAIRED, ids=str)
 def test_repaired_runs_at_scale(changes: dict[str, Any], relation: Relation) -> None:
+    """What one pair in 20 of a setting shows, or one in 800 of all, is missed with chance 5%."""
     given = params(relation, **{**changes, "trees": 10, "depth": 4, "bins": 16, "sketch_bins": 32})
-    for seed, pair in enumerate(islice(pairs(Schema(FEATURES, target_of(changes)), relation, 3, 30), 250)):
+    for seed, pair in enumerate(islice(pairs(Schema(FEATURES, target_of(changes)), relation, 3, 30), 60)):
         assert sampled(trainer(given), pair, seed, 1.0).violations == ()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -123,6 +124,18 @@ def test_halving_finds_the_quantiles_where_nothing_is_noisy() -> None:
     assert edges[0].tolist() == [2, 4, 6, 8, 10, 12, 14]
     assert edges[1][3] == 9 and np.all(np.diff(edges[1]) >= 0) and edges[1].max() < 12
     assert [quantile_levels(n) for n in (1, 2, 3, 6, 7, 32)] == [1, 1, 2, 2, 3, 5]
+
+
+@pytest.mark.parametrize("edges", [[5, 2], [2, 2, 9], [-3, 4]])
+def test_a_bin_is_in_one_interval_whatever_the_edges(edges: list[int]) -> None:
+    """Edges out of order, or beyond the bins, as no run chooses them: a record would decide several medians."""
+    weights, chosen = np.ones(6), [np.array(edges)]
+    before = median_utilities([weights], chosen)
+    for place in range(6):
+        more = weights.copy()
+        more[place] += 1
+        after = median_utilities([more], chosen)
+        assert np.sum(np.any(after != before, axis=1)) == 1
 
 
 @settings(max_examples=100, deadline=None)

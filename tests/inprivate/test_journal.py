@@ -203,6 +203,19 @@ def test_a_process_that_was_forked_off_begins_nothing(path: Path, monkeypatch: p
             journal.begin(2, "trees")
 
 
+def test_what_was_begun_is_synced_by_the_operating_system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The disk of the tests above stands for os.fsync: without it a line may be lost with the power."""
+    done: list[str] = []
+    write, sync = os.pwrite, os.fsync
+    monkeypatch.setattr(os, "pwrite", lambda *given: (done.append("write"), write(*given))[1])
+    monkeypatch.setattr(os, "fsync", lambda file: (done.append("sync"), sync(file))[1])
+    with ExitStack() as doors, opened(tmp_path / "new") as journal:
+        owner = owner_of(journal, doors)
+        done.clear()
+        owner.answer(0)
+        assert done.count("sync") >= done.count("write") > 0 and done[-1] == "sync"
+
+
 class Failing(Disk):
     """A disk whose n-th call of one kind fails."""
 

@@ -84,6 +84,7 @@ def _page(report: PackageReport) -> Any:
     from rich.table import Table
     from rich.text import Text
 
+    from refdp.audit.verdicts import Verdict
     from refdp.faces.commands.audit_run import STYLES, coverage_table
 
     lines: list[Any] = [Text(f"{report.verdict}: {report.sentence}", STYLES.get(report.verdict, "bold green"))]
@@ -92,15 +93,19 @@ def _page(report: PackageReport) -> Any:
         table.add_column(title, overflow="fold")
     for one in report.entries:
         table.add_row(one.entry.name, Text(str(one.verdict), STYLES.get(one.verdict, "")), str(one.location))
-    lines += [table, coverage_table(report.coverage)]
+    lines.append(table)
     for found in report.findings:
         text = Text(f"\n{found.cause.title}", "bold red" if found.violation else "bold yellow")
         text.append(f"  [{found.group}, {found.severity}] {found.entry}: {found.where}\n", "")
-        text.append(f"  {found.location}\n  {found.evidence}\n")
+        text.append(f"  {found.location}\n  {found.evidence}\n  neighbours: {found.pair}\n")
         text.append("  " + ", ".join(f"{name} {value}" for name, value in found.figures.items()) + "\n")
-        text.append(f"  accepted: {found.accepted}\n" if found.accepted else f"  {found.cause.remedy}\n")
-        text.append("\n".join(f"    {line}" for line in found.witness.code.splitlines()), "dim")
-        lines.append(text)
+        text.append(f"  accepted: {found.accepted}" if found.accepted else f"  {found.cause.remedy}")
+        code = "\n".join(f"    {line}" for line in found.witness.code.splitlines())
+        lines += [text, Text(code, "dim", no_wrap=True, overflow="ignore")]  # to be copied
+    beside = [row.what for row in report.coverage if row.verdict is Verdict.NOT_EXAMINED and not row.decides]
+    lines += [Text(""), coverage_table(tuple(row for row in report.coverage if row.what not in beside))]
+    if beside:
+        lines.append(Text(f"Not examined, and nothing is concluded about: {', '.join(beside)}."))
     if report.stale:
         lines.append(Text(f"\nbaseline: nothing found any more for {', '.join(report.stale)}", "yellow"))
     return Group(*lines)

@@ -40,7 +40,6 @@ def conform(
 ) -> int:
     """Run the vectors through another implementation; exit status 1 if one failed."""
     from refdp.conform import files, page, runner
-    from refdp.faces.registry import PAPERS
 
     if command is None:
         if vectors is None or paper or kind or neighbours or html or fresh is not None:
@@ -50,7 +49,7 @@ def conform(
         emit({"vectors": total, "files": counts}, f"{total} vectors written to {vectors}\n", as_json)
         return 0
     kinds = ("neighbour",) if neighbours else tuple(files.KINDS)
-    for option, given, known in (("--paper", paper, PAPERS), ("--kind", kind, kinds)):
+    for option, given, known in (("--paper", paper, files.TEXTS), ("--kind", kind, kinds)):
         if given is not None and given not in known:
             raise InvalidParameter(f"{option} {given}: one of {', '.join(known)} is allowed")
     if not timeout > 0:

@@ -25,7 +25,7 @@ def emit(document: Any, page: RenderableType | str, as_json: bool) -> None:
     else:
         from rich.console import Console
 
-        Console().print(page)
+        Console().print(page, crop=False)  # code to be copied has lines of its own length
 
 
 def check_writable(option: str, path: Path | None) -> None:

@@ -26,6 +26,7 @@ from refdp.faces.estimators.distributed import elsewhere, fit_elsewhere, predict
 from refdp.faces.estimators.settings import check_given, constructed, explained
 from refdp.faces.estimators.types import BaseEstimator, ClassifierMixin, RegressorMixin
 from refdp.faces.estimators.weights import sample_weights
+from refdp.faces.estimators.whole import or_as_before
 from refdp.faces.monotone import Given, check_constraints, constrained, signs
 from refdp.faces.registry import Paper
 from refdp.faces.seeds import ReproducibleSeed, generator_for, seeded
@@ -136,15 +137,20 @@ class PrivateEstimator(BaseEstimator):
         """Train on records. X: array or data frame, NaN and None are missing values; y: one label a record.
 
         Dask frames are trained on where they are, with every bound and the classes given; predictions are Dask frames.
-        Errors: InvalidParameter before any record is touched; InvalidRecords for records that fit no public schema.
+        Errors: InvalidParameter before any record is touched; InvalidRecords for records that fit no public schema; the
+        estimator is then what it was before.
         Warns: PrivacyWarning about everything that was not given.
         """
         return self._fit(X, y, None)
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
-        if elsewhere(X):
-            fitted: Self = fit_elsewhere(self, X, y)
-            return fitted
+        with or_as_before(self):
+            if elsewhere(X):
+                fitted: Self = fit_elsewhere(self, X, y)
+                return fitted
+            return self._fit_here(X, y, sample_weight)
+
+    def _fit_here(self, X: Any, y: Any, sample_weight: Any) -> Self:
         paper = registry.paper(self._paper)
         params = self._params(paper)
         check_constraints(self.monotone_constraints)
@@ -195,6 +201,9 @@ class PrivateEstimator(BaseEstimator):
                 yield prediction.scores(stage, x)
             else:
                 yield getattr(self, "classes_")[prediction.classes(stage, x)]  # noqa: B009
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "model_")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -14,6 +14,7 @@ from refdp.data.records import Model, Records, Schema, make_records
 from refdp.errors import InvalidParameter, InvalidRecords, PrivacyWarning
 from refdp.faces import registry
 from refdp.faces.budgets import no_budget
+from refdp.faces.estimators.whole import or_as_before
 from refdp.faces.seeds import generator_for, seeded
 from refdp.faces.training import assuming, source_for, without_guarantee
 from refdp.io import frames
@@ -48,7 +49,13 @@ class Owned:
             raise InvalidParameter(f"{given} without groups: groups says which owner has which record")
         if groups is None:
             fitted: Self = super().fit(X, y)  # type: ignore[misc]
+            vars(self).pop("messages_", None)
             return fitted
+        with or_as_before(self):
+            return self._fit_among(X, y, groups, control, stated)
+
+    def _fit_among(self, X: Any, y: Any, groups: Any, control: Control | None, stated: list[str] | None) -> Self:
+        me: Any = self
         paper = registry.paper("inprivate")
         no_budget(me.budget, "fit with groups")
         me._params(paper)  # whatever is wrong with them is said before any record is touched

@@ -17,6 +17,7 @@ from refdp.data.records import Ensemble, Model, Records, Schema, Target, Tree, m
 from refdp.errors import InvalidParameter, InvalidRecords
 from refdp.faces import registry
 from refdp.faces.budgets import no_budget
+from refdp.faces.estimators.whole import or_as_before
 from refdp.faces.monotone import constrained, signs
 from refdp.faces.seeds import generator_for, seeded
 from refdp.faces.training import assuming, source_for, without_guarantee
@@ -171,6 +172,10 @@ class Streaming:
         after a batch that was interrupted, since a stream is whole or goes on no more; and in a copy, as accounts that
         are not here cannot be charged, and fresh ones would let ids spend their budget again.
         """
+        with or_as_before(self, "private_stream_"):  # a stream that was left in its middle is known as one
+            return self._partial_fit(X, y, ids, classes)
+
+    def _partial_fit(self, X: Any, y: Any, ids: Any, classes: Any) -> Self:
         me: Any = self
         paper = registry.paper("sgbdt")
         no_budget(me.budget, "partial_fit")

@@ -1,0 +1,24 @@
+"""A fit succeeds, or leaves the estimator as it was: no attribute of one set of records beside the model of another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+
+@contextmanager
+def or_as_before(estimator: Any, *kept: str) -> Iterator[None]:
+    """What is fitted inside is taken back if it fails, or is interrupted. kept: attributes that stay as they are then.
+
+    A budget's charge is not taken back: outputs may have been released.
+    """
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        now = vars(estimator)
+        stay = {name: now[name] for name in kept if name in now}
+        now.clear()
+        now.update(before | stay)
+        raise
