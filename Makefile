@@ -78,8 +78,8 @@ prove-kept: $(VENV)/test.stamp  ## prove the default parameters again where text
 prove-slack: $(VENV)/test.stamp  ## every declared bound 2% smaller, asked again; writes docs/prove-slack.md; resumable, a quarter of an hour of one core
 	$(BIN)/python -m tests.prove.slack
 
-prove-matrix: $(VENV)/test.stamp  ## which mutants of the papers the proof and the audit name; writes docs/prove-matrix.md; resumable, a quarter of an hour of one core
-	@echo "prove-matrix: a quarter of an hour of one core for all mutants, by estimate; kept lines are not asked again."
+prove-matrix: $(VENV)/test.stamp  ## which layer names which mutant of the papers; writes docs/prove-matrix.md; resumable, most of an hour of one core
+	@echo "prove-matrix: most of an hour of one core for all mutants and layers, by estimate; kept lines are not asked again."
 	$(BIN)/python -m tests.prove.matrix
 
 OLDEST := numpy==1.26.0 scipy==1.11.1 scikit-learn==1.6.0 rich==13.0.0 typer==0.12.0
@@ -99,7 +99,7 @@ mutate: $(VENV)/test.stamp  ## N random mutants that no author chose, resumable;
 	$(BIN)/python -m tests.mutants.drawn --number $(N) --jobs 2
 
 statistics: $(VENV)/test.stamp  ## the long statistical and large-scale replay runs
-	@echo "Statistics: tens of minutes on two cores, not measured as a whole. Ctrl-C ends it; nothing is kept."
+	@echo "Statistics: about 40 minutes on two cores, estimated from parts. Ctrl-C ends it; nothing is kept."
 	$(BIN)/python -m pytest -n 2 -m statistics
 
 bench: $(VENV)/bench.stamp  ## speed, by ratio in one run

@@ -1,9 +1,11 @@
 """The league table: every method on every shared set at every epsilon.
 
     python -m benchmarks.league run [--sets ...] [--epsilons ...] [--seeds 1] [--methods ...] [--minutes 60]
+    python -m benchmarks.league run --by-value [--minutes 600]
     python -m benchmarks.league write
 
-`run` adds the cells that are not there yet to runs.jsonl, in order, and can be stopped and begun again at any time;
+`run` adds the cells that are not there yet to runs.jsonl, in order, and can be stopped and begun again at any time
+(--by-value: all that have fewer than five seeds, the most valuable first, see queue.py; this takes hours);
 `write` makes docs/league.md and refdp/faces/expected.json, the measured law of `refdp recommend`, from what is there.
 """
 
@@ -19,6 +21,7 @@ from benchmarks import kept_lines
 from benchmarks.league.cells import EPSILONS, SETS, Cell, run
 from benchmarks.league.methods import NOT_PRIVATE, methods
 from benchmarks.league.page import RUNS, read, write
+from benchmarks.league.queue import queue
 
 
 def main() -> None:
@@ -29,6 +32,7 @@ def main() -> None:
     parser.add_argument("--epsilons", nargs="+", type=float, default=EPSILONS)
     parser.add_argument("--methods", nargs="+")
     parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--by-value", action="store_true")
     parser.add_argument("--minutes", type=float, default=1e6)
     options = parser.parse_args()
     if options.command == "write":
@@ -37,7 +41,10 @@ def main() -> None:
     known, end = methods(), time.monotonic() + 60 * options.minutes
     there = {(one["data"], one["method"], one["epsilon"], one["seed"]) for one in read()}
     chosen = options.methods or list(known)
-    for seed, data, method, epsilon in itertools.product(range(options.seeds), options.sets, chosen, options.epsilons):
+    wanted = itertools.product(range(options.seeds), options.sets, chosen, options.epsilons)
+    if options.by_value:
+        wanted = ((one.seed, one.data, one.method, one.epsilon) for one in queue(read(), chosen))
+    for seed, data, method, epsilon in wanted:
         at = 0.0 if method in NOT_PRIVATE else epsilon  # one cell for all
         if method not in known or (data, method, at, seed) in there:
             continue

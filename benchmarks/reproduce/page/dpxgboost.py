@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from benchmarks.reproduce.figures.dpxgboost import bins_figure, budget_figure, minimum_figure
@@ -281,6 +282,7 @@ def repairs(cells: Cells) -> Iterator[str]:
         yield table([TASKS[data].title, *(f"ε = {e:g}" for e in study.ENDS)], rows)
 
 
+@cache
 def guarantees() -> str:
     """What is established for each leaf mechanism as published, at claimed epsilon 1, on 10 features."""
     schema = Schema(tuple(Numeric(f"x{i}", -FEATURE_BOUND, FEATURE_BOUND) for i in range(10)),
@@ -308,6 +310,7 @@ def options(cells: Cells) -> Iterator[str]:
     yield accounting()
 
 
+@cache
 def accounting() -> str:
     """How much the tighter accounting lets all releases spend together."""
     schema = Schema(tuple(Numeric(f"x{i}", -FEATURE_BOUND, FEATURE_BOUND) for i in range(10)),
