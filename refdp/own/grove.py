@@ -306,7 +306,7 @@ class Contribution:
             place = np.clip(np.trunc((label + 1) / 2 * LABEL_BINS), 0, LABEL_BINS - 1)
             return Statistics({name: (place == number).astype(np.float64) for number, name in enumerate(BINS)})
         if not isinstance(self.schema.target, Classes):
-            g = on_grid(clip(square_gradient(score, label) / self.params.cut, 1.0))
+            g = on_grid(clip(square_gradient(score, label) / np.maximum(self.params.cut, GRID), 1.0))
             return Statistics({"g": np.asarray(g), "h": None})
         with np.errstate(over="ignore"):  # exp(-s) = inf gives the limit, and a warning would tell of a record's score
             gradient = log_gradient(score, label)

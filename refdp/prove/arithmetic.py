@@ -30,7 +30,9 @@ def combined(name: str, arguments: Sequence[Any], ufunc: Any = None) -> Any:
     if each is not None:
         return each.reader.operated(name, arguments)
     with np.errstate(all="ignore"):
-        return Known((ufunc or getattr(np, name))(*public(tuple(arguments))), varies(tuple(arguments)))
+        found = (ufunc or getattr(np, name))(*public(tuple(arguments)))
+    plain = [float(one) for one in arguments if isinstance(one, int | float)] if name == "maximum" else []
+    return Known(found, varies(tuple(arguments)), max(plain, default=None))
 
 
 def _tables(name: str, arguments: Sequence[Any]) -> Table:

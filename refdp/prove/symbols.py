@@ -128,14 +128,17 @@ class Each(Private):
 
 
 class Known(Symbol):
-    """Released or drawn publicly: the same on both neighbours, and unknown. example: one such value."""
+    """Released or drawn publicly: the same on both neighbours, and unknown.
+
+    example: one such value. least: what it is never below, by the text's own `np.maximum`.
+    """
 
     what = "a released value"
 
-    def __init__(self, example: Any, varying: bool = False) -> None:
+    def __init__(self, example: Any, varying: bool = False, least: float | None = None) -> None:
         for one in privates(example):
             raise Leak(f"{one.what} in place of a released one:")
-        self.example, self._varying = example, varying
+        self.example, self._varying, self.least = example, varying, least
 
     def _fixed(self) -> None:
         if self._varying:
@@ -182,7 +185,7 @@ class Known(Symbol):
         raise Unmodelled("a text of a released value")
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or name in ("example", "loop", "each", "_varying"):
+        if name.startswith("__") or name in ("example", "loop", "each", "least", "_varying"):
             raise AttributeError(name)
         found = getattr(self.example, name)
         if name in ("shape", "ndim", "size", "dtype"):

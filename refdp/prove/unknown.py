@@ -243,9 +243,14 @@ class Unknown(Host):
         return Each(found, self)
 
     def _released(self, value: Known) -> Any:
-        """Any public number, which may be another one wherever it is used; it is not known to differ from 0."""
+        """Any public number, which may be another one wherever it is used, and not below what `np.maximum` made it."""
         self._kept.append(value)
-        return self._memo.setdefault(("released", id(value)), real())
+        key = "released", id(value)
+        if key not in self._memo:
+            self._memo[key] = real()
+            if value.least is not None:
+                self.record.append(self._memo[key] >= number(value.least))
+        return self._memo[key]
 
     def _described(self, name: str, x: Any) -> Any:
         """An unknown for a function that is no polynomial, with what is known of it."""
