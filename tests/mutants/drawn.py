@@ -2,7 +2,8 @@
 
 Each is made in a scratch copy of the repository, where everything that is kept of the code's text follows it
 (follow.py), so that a mutant counts as killed by what it does and not by being another text. Tests that import the
-module come first, nearest first, then all others. Results are appended to a file; what is in it is not run again.
+module come first, nearest first and among them those that name its function, then all others. Results are appended to
+a file; what is in it is not run again.
 """
 
 from __future__ import annotations
@@ -12,18 +13,20 @@ import ast
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
-import time
 from collections import Counter
-from collections.abc import Iterator
-from itertools import islice
+from collections.abc import Callable, Iterator
+from functools import cache
+from itertools import count, islice
 from pathlib import Path
 from typing import Any
 
+from tests.mutants import warm
 from tests.mutants.follow import TEXT_ALONE
 from tests.mutants.sites import Site, parses, sites
 
@@ -33,6 +36,9 @@ LEFT_OUT = ("refdp/commands/", "refdp/audit/zoo/", "refdp/audit/adapters/", "ref
 QUICK = 2
 """So many of the nearest layers of tests are run without their slow tests first."""
 Mutant = tuple[str, Site]
+Run = Callable[[list[str], Path, float], tuple[int | None, str]]
+_moments = count(10**9)
+"""Times of change of mutants: none twice, so that no bytecode of one is taken for another's."""
 
 
 def modules(only: str) -> list[str]:
@@ -53,6 +59,7 @@ def drawn(number: int, seed: int, only: str = "") -> list[Mutant]:
 # --- Which tests concern a module -------------------------------------------------------------------------------------
 
 
+@cache
 def imports(path: Path) -> set[str]:
     """Names of everything that a file imports, inside functions as well."""
     found = set()
@@ -117,22 +124,30 @@ def execute(arguments: list[str], folder: Path, seconds: float) -> tuple[int | N
         return process.returncode, output
 
 
-def outcome(folder: Path, path: str, site: Site, limit: float, jobs: int, near: int) -> tuple[str, str]:
-    """What happened to a mutant, "killed", "survived" or "time is up", and the test that killed it."""
-    source = (ROOT / path).read_text(encoding="utf-8")
-    end = time.monotonic() + limit
+def outcome(
+    folder: Path, path: str, site: Site, limit: float, jobs: int, near: int, run: Run = execute
+) -> tuple[str, str]:
+    """What happened to a mutant, "killed", "survived" or "time is up", and the test that killed it.
+
+    limit: seconds of the processor. near: so many layers; 0: all; -1: quick tests of the nearest alone. run: `execute`
+    or what does the same.
+    """
+    source, mutant = (ROOT / path).read_text(encoding="utf-8"), folder / path
+    end = _processor() + limit
     try:
-        (folder / path).write_text(site.applied(source), encoding="utf-8")
-        status, output = execute(["-m", "tests.mutants.follow"], folder, limit)
+        mutant.write_text(site.applied(source), encoding="utf-8")
+        moment = next(_moments)
+        os.utime(mutant, (moment, moment))
+        status, output = run(["-m", "tests.mutants.follow"], folder, limit)
         if status != 0:
             return ("killed", "cannot be imported") if status is not None else ("time is up", "import")
         layers = ordered_tests(path)
-        quick = [(tests, ["--quick"]) for tests in layers[:QUICK]]  # most mutants are dead before a slow test begins
-        for tests, options in [*quick, *((tests, []) for tests in layers[: near or None])]:
-            parallel = ["-n", str(jobs)] if jobs > 1 else []
-            given = ["-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-m", "not statistics", *parallel, *options]
+        slow = layers[: max(near, 0) if near else None]
+        quick = [(tests, ["--quick"]) for layer in layers[:QUICK] for tests in portions(layer, path, site.line)]
+        for tests, options in [*quick, *((tests, [] if jobs < 2 else ["-n", str(jobs)]) for tests in slow)]:
+            given = ["-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-m", "not statistics", *options]
             given += [one for one in tests if one not in TEXT_ALONE]
-            status, output = execute(given, folder, end - time.monotonic())
+            status, output = run(given, folder, end - _processor())
             if status is None:
                 return "time is up", tests[0]
             if status not in (0, 5):  # 5: no test was selected
@@ -143,7 +158,44 @@ def outcome(folder: Path, path: str, site: Site, limit: float, jobs: int, near: 
         subprocess.run(["git", "checkout", "-q", "--", "."], cwd=folder, check=True)
 
 
-def results(mutants: list[Mutant], file: Path, limit: float, jobs: int, near: int) -> Iterator[dict[str, Any]]:
+def portions(layer: list[str], module: str, line: int) -> list[list[str]]:
+    """A layer's tests in three portions, few, more, the rest.
+
+    First those that name the function around the line, then those of the module's name, of its room, of few imports.
+    """
+    names = around(module, line)
+    room, stem = Path(module).parts[1], Path(module).stem
+
+    def order(test: str) -> tuple[bool, bool, bool, int, str]:
+        return (not names & words(ROOT / test), Path(test).stem != f"test_{stem}", room not in Path(test).parts,
+                len(imports(ROOT / test)), test)  # fmt: skip
+
+    ordered = sorted(layer, key=order)
+    return [part for part in (ordered[:4], ordered[4:16], ordered[16:]) if part]
+
+
+@cache
+def words(path: Path) -> set[str]:
+    """Every name in a file."""
+    return set(re.findall(r"\w+", path.read_text(encoding="utf-8")))
+
+
+def around(module: str, line: int) -> set[str]:
+    """Names of the functions and classes that the line stands in."""
+    tree = ast.parse((ROOT / module).read_text(encoding="utf-8"))
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    return {n.name for n in ast.walk(tree) if isinstance(n, kinds) and n.lineno <= line <= (n.end_lineno or n.lineno)}
+
+
+def _processor() -> float:
+    """Seconds of the processor that ended children took."""
+    times = os.times()
+    return times.children_user + times.children_system
+
+
+def results(
+    mutants: list[Mutant], file: Path, limit: float, jobs: int, near: int, run: Run = execute
+) -> Iterator[dict[str, Any]]:
     """One line a mutant, taken from the file or run and appended to it."""
     known = {}
     if file.exists():
@@ -158,11 +210,11 @@ def results(mutants: list[Mutant], file: Path, limit: float, jobs: int, near: in
             code = source.splitlines()[site.line - 1].strip()
             key = path, code, site.kind, site.start, site.new
             if key not in known:
-                start = time.monotonic()
-                verdict, by = outcome(folder, path, site, limit, jobs, near)
+                start = _processor()
+                verdict, by = outcome(folder, path, site, limit, jobs, near, run)
                 known[key] = {"path": path, "line": site.line, "start": site.start, "kind": site.kind, "code": code,
                               "old": site.old, "new": site.new, "verdict": verdict, "by": by,
-                              "seconds": round(time.monotonic() - start, 1)}  # fmt: skip
+                              "seconds": round(_processor() - start, 1)}  # fmt: skip
                 with file.open("a", encoding="utf-8") as lines:
                     lines.write(json.dumps(known[key], ensure_ascii=False) + "\n")
             yield known[key]
@@ -174,9 +226,9 @@ def main() -> None:
     parser.add_argument("--number", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", default="", help="part of the paths of the modules to mutate")
-    parser.add_argument("--limit", type=float, default=1200.0, help="seconds a mutant")
+    parser.add_argument("--limit", type=float, default=1200.0, help="seconds of the processor, a mutant")
     parser.add_argument("--jobs", type=int, default=1, help="processes of pytest")
-    parser.add_argument("--near", type=int, default=0, help="only so many layers of tests; 0: all")
+    parser.add_argument("--near", type=int, default=0, help="so many layers of tests; 0: all; -1: quick tests")
     parser.add_argument("--results", type=Path, default=ROOT / "build" / "mutants.jsonl")
     given = parser.parse_args()
     mutants = drawn(given.number, given.seed, given.only)
@@ -185,7 +237,9 @@ def main() -> None:
     )
     print(f"one that survives, {given.limit:.0f} s at most. It can be stopped and goes on from {given.results}.")
     counts: Counter[str] = Counter()
-    for number, line in enumerate(results(mutants, given.results, given.limit, given.jobs, given.near), 1):
+    warm.warm()
+    found = results(mutants, given.results, given.limit, given.jobs, given.near, warm.execute)
+    for number, line in enumerate(found, 1):
         counts[line["verdict"]] += 1
         if line["verdict"] != "killed":
             print(f"[{number}] {line['verdict']}: {line['path']}:{line['line']}: {line['kind']}: "

@@ -109,3 +109,39 @@ print(sum(bool(one.stale()) for one in proved.kept()),
     after = drawn.execute(["-c", look], folder, 60.0)
     assert before[0] == after[0] == 0 and all(int(count) for count in before[1].split()), before
     assert after[1].split() == ["0"] * 4
+
+
+WARM = """
+from pathlib import Path
+import refdp
+from tests.mutants import warm
+warm.OTHERS = ("pytest", "numpy")
+warm.warm()
+folder = Path(FOLDER)
+pytest = ["-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "tests/core/test_events.py"]
+print(warm.execute(pytest, folder, 60.0)[0])
+path = folder / "refdp/privacy/events.py"
+path.write_text(path.read_text().replace("self.proved if proved else self.declared", "self.declared"))
+status, output = warm.execute(pytest, folder, 60.0)
+print(status, "FAILED tests/core/test_events.py" in output)
+print(*warm.execute(["-c", "import refdp; print(refdp.__file__)"], folder, 60.0))
+print(*warm.execute(["-c", "import sys; sys.exit(3)"], folder, 60.0))
+print(warm.execute(["-c", "while True: pass"], folder, 1.0)[0])
+"""
+
+
+def test_warm_runs_see_the_copy_and_tell_killed_from_alive(tmp_path: Path) -> None:
+    """Statuses of a run that passes, of a mutant, of a program, and of one whose time is up."""
+    folder = drawn.copied(tmp_path)
+    status, output = drawn.execute(["-c", WARM.replace("FOLDER", repr(str(folder)))], drawn.ROOT, 120.0)
+    assert status == 0, output
+    assert output.split() == ["0", "1", "True", "0", str(folder / "refdp/__init__.py"), "3", "None"]
+
+
+def test_tests_that_name_the_function_come_first() -> None:
+    path, name = "refdp/privacy/events.py", "test_events.py"
+    line = (drawn.ROOT / path).read_text(encoding="utf-8").splitlines().index("class Sensitivity:") + 2
+    assert drawn.around(path, line) == {"Sensitivity"}
+    tests = ["tests/audit/test_grade.py", "tests/core/test_events.py", "tests/docs/test_site.py"]
+    assert Path(drawn.portions(tests, path, line)[0][0]).name == name
+    assert sorted(one for part in drawn.portions(tests * 9, path, line) for one in part) == sorted(tests * 9)
