@@ -17,6 +17,8 @@ from refdp.data.candidates import Candidates
 from refdp.privacy.curator import Curator
 from refdp.prove import medians, symbols
 from refdp.prove.loops import Carried, Loops, Number, Numbers, alike, settled
+from refdp.prove.nones import can_be_none
+from refdp.prove.peeking import is_text
 from refdp.prove.symbols import Known, Private, Symbol, privates, public
 from refdp.prove.tables import Axis, Table, plainly_shaped, sides_of
 from refdp.prove.terms import Unmodelled
@@ -102,8 +104,11 @@ def released_only(function: Any) -> Any:
             return alike(wrapped, given, named)
         if not any(isinstance(one, Known) for one in _inside(values)):
             return function(*given, **named)
+        if is_text(function.__code__.co_filename) and can_be_none(function):
+            raise Unmodelled(f"{function.__name__} of released values, which could give None for some of them")
         return Known(function(*public(given), **public(named)), True)
 
+    wrapped.__wrapped__ = function  # type: ignore[attr-defined]
     return wrapped
 
 

@@ -21,7 +21,8 @@ from refdp.prove.symbols import Known, Private
 from refdp.prove.terms import Leak, Unmodelled
 
 CALL = "return train_on(params, records.schema, Memory(records), curator)"
-PLAIN = (Known, str, bytes, bool, int, float, complex, np.generic, Enum, range, type(None), type)
+PLAIN = (str, bytes, bool, int, float, complex, range, type(None))
+"""Classes whose objects keep nothing else; one of a class made from them can."""
 
 
 def plainly(value: Any) -> None:
@@ -31,13 +32,24 @@ def plainly(value: Any) -> None:
     """
     if isinstance(value, Private):
         raise Leak(f"{value.what} in the model")
-    if isinstance(value, PLAIN):
+    if type(value) in PLAIN:
         return
-    if isinstance(value, np.ndarray):
-        inner: Any = value.ravel() if value.dtype == object else ()
-    elif isinstance(value, dict):
+    inner: Any = ()
+    if isinstance(value, Known):
+        inner = (value.example,)
+    elif isinstance(value, np.ndarray | np.generic):
+        if (isinstance(value, np.ndarray) and type(value) is not np.ndarray) or not _bare(value.dtype):
+            raise Unmodelled("a model with an array that keeps more than its numbers")
+        inner = value.ravel() if value.dtype == object else ()
+    elif type(value) is dict:
         inner = (*value.keys(), *value.values())
-    elif isinstance(value, list | tuple | set | frozenset):
+    elif type(value) in (list, tuple, set, frozenset):
+        inner = value
+    elif not _lasting(type(value)):
+        raise Unmodelled(f"a model with a {type(value).__name__}")
+    elif isinstance(value, Enum):
+        return
+    elif isinstance(value, tuple):
         inner = value
     elif is_dataclass(value):
         names = {one.name for one in fields(value)}
@@ -46,6 +58,19 @@ def plainly(value: Any) -> None:
         raise Unmodelled(f"a model with a {type(value).__name__}")
     for one in inner:
         plainly(one)
+
+
+def _bare(kind: Any) -> bool:
+    """Whether a kind of numbers has no parts, which have titles, and no notes of its own."""
+    return kind.names is None and kind.subdtype is None and kind.metadata is None
+
+
+def _lasting(kind: type) -> bool:
+    """Whether a class is one of its module, so that what it keeps is looked at there; others are made in the run."""
+    found: Any = sys.modules.get(kind.__module__)
+    for name in kind.__qualname__.split("."):
+        found = vars(found).get(name) if hasattr(found, "__dict__") else None
+    return found is kind
 
 
 def kept_beside(module: Any, params: Any, schema: Any) -> Iterator[Private]:

@@ -23,6 +23,7 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from refdp.privacy.curator import Curator
 from refdp.prove.forms import is_unpacked
+from refdp.prove.kinds import Kind
 from refdp.prove.reach import Host, inside
 from refdp.prove.terms import Leak, Unmodelled
 
@@ -107,18 +108,23 @@ WHOLE = (int, np.int64, np.intp, np.uint8)
 
 
 class Each(Private):
-    """A value of every record. term: over the unknowns of the record that stands for all."""
+    """A value of every record. term: over the unknowns of the record that stands for all; kind: how numpy keeps it."""
 
     what = "a value of each record"
 
-    def __init__(self, term: Any, reader: Any) -> None:
-        self.term, self.reader = term, reader
+    def __init__(self, term: Any, reader: Any, kind: Kind | None = None) -> None:
+        self.term, self.reader, self.kind = term, reader, kind or Kind()
 
     def astype(self, kind: Any, *_: Any, **__: Any) -> Each:
         """A truth value as 0 and 1, a number as it is. Errors: Unmodelled for narrower kinds, or without sign."""
         if kind not in WIDE and not (z3.is_bool(self.term) and kind in WHOLE):
             raise Unmodelled(f"a value of each record as {kind}, which can be another number")
-        return arithmetic().combined("add", (self, 0), None)  # type: ignore[no-any-return]
+        if z3.is_bool(self.term):
+            made = z3.If(self.term, z3.RealVal(1), z3.RealVal(0))
+            return Each(made, self.reader, Kind("float" if kind in WIDE else "whole", 0, True))
+        if self.kind.of != "float":
+            raise Unmodelled("whole numbers of each record as numbers of another kind")
+        return self
 
     def min(self, *_: Any, **__: Any) -> NoReturn:
         """An aggregate that is no query."""
@@ -188,10 +194,11 @@ class Known(Symbol):
         if name.startswith("__") or name in ("example", "loop", "each", "least", "_varying"):
             raise AttributeError(name)
         found = getattr(self.example, name)
-        if name in ("shape", "ndim", "size", "dtype"):
-            if name != "dtype":
-                self._fixed()
+        if name in ("shape", "ndim", "size"):
+            self._fixed()
             return found
+        if name == "dtype":
+            raise Unmodelled("the kind of numbers of a released value, which could follow from it")
         if not callable(found):
             return Known(found, self._varying)
         return lambda *given, **named: (

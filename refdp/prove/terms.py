@@ -72,8 +72,8 @@ def operated(name: str, terms: Sequence[Any]) -> Any:
     """
     if name not in TERMS:
         raise Unmodelled(f"numpy's {name} of private values")
-    if name == "add" and all(z3.is_bool(term) for term in terms):
-        return z3.Or(*terms)  # numpy's sum of two truth values is one
+    if name in ARITHMETIC and all(z3.is_bool(term) for term in terms):
+        raise Unmodelled("arithmetic of truth values alone, which numpy does in its own way")
     if name in ARITHMETIC:
         terms = [z3.If(term, number(1), number(0)) if z3.is_bool(term) else term for term in terms]
     return TERMS[name](*terms)

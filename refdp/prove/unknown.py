@@ -49,6 +49,7 @@ from refdp.data.records import Interval, Schema
 from refdp.privacy.events import Relation
 from refdp.prove.arithmetic import combined
 from refdp.prove.asking import Solvers, name_of, number, real, truth, unknowns
+from refdp.prove.kinds import Kind, followed, kind_of
 from refdp.prove.loops import Loops
 from refdp.prove.magnitudes import too_far
 from refdp.prove.peeking import POPULATION, guarded
@@ -65,6 +66,8 @@ USUAL = tuple(Fraction(n, 4) for n in (-8, -4, -2, -1, 0, 1, 2, 4, 8))
 """Bounds of a statistic that are tried beside the numbers in its formula."""
 
 
+NEAR = Fraction(1, 2**16)
+"""How far float64 may be from the real value of what is rounded to a whole number, both below 2^36."""
 LARGEST_EXPONENT = 700
 """Up to here float64's exponential is finite."""
 
@@ -199,6 +202,8 @@ class Unknown(Host):
         accounts = self._contribution.accounts()
         if type(accounts) is not Accounts:
             raise Unmodelled(f"the accounts {type(accounts).__name__}")
+        if used is not None:
+            raise Unmodelled("records that are left out beside records that pay: hosts leave out who has not paid")
         own = {name: None if term is None else Each(term, self) for name, term in terms.items() if name != COUNT}
         cost = self._contribution.cost(own)
         if not isinstance(cost, Each):
@@ -233,14 +238,19 @@ class Unknown(Host):
                 continue
             plain = z3.BoolVal(bool(one)) if isinstance(one, bool | np.bool_) else None
             terms.append(one.term if isinstance(one, Each) else number(one) if plain is None else plain)
+        plain_ones = [None if isinstance(one, Each | Known) else one for one in arguments]
+        kinds = [one.kind if isinstance(one, Each) else Kind() if isinstance(one, Known) else kind_of(one)
+                 for one in arguments]  # fmt: skip
+        kind = followed(name, kinds, plain_ones)
         if name in ("exp", "rint", "trunc"):
-            return Each(self._described(name, terms[0]), self)
+            found = self._described(name, terms[0], kinds[0].roundings)
+            return Each(found, self, Kind("float", 2 if name == "exp" else 0))
         if name == "divide" and not self._refuted([terms[1] == 0]):
             raise Unmodelled("a quotient of a record's values whose divisor can be 0")
         found = operated(name, terms)
         if why := too_far([found]):
             raise Unmodelled(why)
-        return Each(found, self)
+        return Each(found, self, kind)
 
     def _released(self, value: Known) -> Any:
         """Any public number, which may be another one wherever it is used, and not below what `np.maximum` made it."""
@@ -252,11 +262,18 @@ class Unknown(Host):
                 self.record.append(self._memo[key] >= number(value.least))
         return self._memo[key]
 
-    def _described(self, name: str, x: Any) -> Any:
-        """An unknown for a function that is no polynomial, with what is known of it."""
-        x = self._finite(z3.simplify(x))
+    def _described(self, name: str, x: Any, roundings: int = 0) -> Any:
+        """An unknown for a function that is no polynomial, with what is known of it.
+
+        roundings: of x, which may be another number in float64 than in the formula. In units of the grid it is taken
+        for its real value: there a step more or less is what is rounded anyway.
+        """
+        if z3.is_div(x) and z3.is_rational_value(x.arg(1)) and _fraction(x.arg(1)) == Fraction(GRID):
+            roundings = 0
         self._kept.append(x)
-        key = name, x.get_id()
+        key = name, x.get_id()  # of this formula: another one that is equal as real numbers may differ by a digit
+        x, near = self._finite(z3.simplify(x)), number(NEAR if roundings else Fraction(0))
+        self._kept.append(x)
         if key in self._memo:
             return self._memo[key]
         y = self._memo[key] = real()
@@ -267,12 +284,15 @@ class Unknown(Host):
             return y
         self._whole.add(name_of(y))
         if name == "rint":
-            self.record += [2 * (y - x) <= 1, 2 * (x - y) <= 1]
+            self.record += [2 * (y - x) <= 1 + near, 2 * (x - y) <= 1 + near]
+        elif roundings:
+            self.record += [y - x <= 1 + near, x - y <= 1 + near]
         else:
             self.record += [z3.If(x >= 0, z3.And(y >= 0, y <= x, x < y + 1), z3.And(x <= y, y <= 0, y < x + 1))]
         for whole in sorted({0, *(int(Fraction(n) / Fraction(GRID)) for n in USUAL)}):
             self.record += [z3.Or(y <= whole - 1, y == whole, y >= whole + 1)]
-            self.record += [z3.Implies(x <= whole, y <= whole), z3.Implies(x >= whole, y >= whole)]
+            if name == "rint" or not roundings:  # to the nearest is the same after a rounding
+                self.record += [z3.Implies(x <= whole, y <= whole), z3.Implies(x >= whole, y >= whole)]
         return y
 
     def _finite(self, term: Any) -> Any:
@@ -328,6 +348,8 @@ class Unknown(Host):
                 raise Unmodelled("records that are used or not for reasons beside their values")
             terms: dict[str, Any] = {COUNT: None}
             for name, value in found.values.items():
+                if name == COUNT:
+                    raise Unmodelled("a statistic by the name of the count, which would take its place")
                 if value is not None and not isinstance(value, Each):
                     raise Unmodelled(f"a statistic {name} that is no value of each record")
                 terms[name] = None if value is None else self._on_grid(self._finite(value.term))

@@ -22,6 +22,7 @@ from tests.mutants.harness import Mutant, applied
 from tests.prove.attacks import SMALL, paper_of
 from tests.prove.hostile import AT_FIRST, HOSTILE, SIBLINGS
 from tests.prove.hostile_further import FURTHER
+from tests.prove.hostile_second import SECOND
 from tests.prove.page import read
 
 
@@ -43,7 +44,7 @@ def slowly(mutants: tuple[Mutant, ...]) -> list[Any]:
             for one in mutants]  # fmt: skip
 
 
-@pytest.mark.parametrize("mutant", slowly((*HOSTILE, *SIBLINGS, *FURTHER)))
+@pytest.mark.parametrize("mutant", slowly((*HOSTILE, *SIBLINGS, *FURTHER, *SECOND)))
 def test_a_hostile_text_is_not_proved(solvers: Solvers, mutant: Mutant) -> None:
     assert {*AT_FIRST} < {one.name for one in HOSTILE}
     name = paper_of(mutant)

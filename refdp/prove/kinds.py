@@ -1,0 +1,70 @@
+"""How numpy keeps a value of a record: as float64, as a whole number or as a truth value, and how often it was rounded.
+
+The solvers compute with real numbers. numpy does not where it adds truth values (1 + 1 is 1), where whole numbers wrap
+around, and where a comparison meets two values that are equal as real numbers and differ by the last digit in float64.
+So arithmetic has at least one float64 among its arguments, and what is compared was never rounded.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from refdp.prove.terms import ARITHMETIC, Unmodelled
+
+COMPARING = {"less", "less_equal", "greater", "greater_equal", "equal", "not_equal"}
+TWO_OF = {"minimum", "maximum", "where", "negative", "absolute"}
+"""Functions that give one of their arguments, but for its sign."""
+
+
+class Kind(NamedTuple):
+    """of: how numpy keeps it. roundings: how many operations on the way could round, 2 for more. small: whether it is a
+    whole number of small size, of which sums and products are not rounded either."""
+
+    of: Literal["float", "whole", "truth"] = "float"
+    roundings: int = 0
+    small: bool = False
+
+
+def kind_of(value: Any) -> Kind:
+    """That of a public number."""
+    if isinstance(value, bool | np.bool_):
+        return Kind("truth", 0, True)
+    small = float(value).is_integer() and abs(float(value)) <= 2.0**10 if np.ndim(value) == 0 else False
+    return Kind("float" if type(value) in (float, np.float64) else "whole", 0, small)
+
+
+def followed(name: str, kinds: Sequence[Kind], numbers: Sequence[Any]) -> Kind:
+    """The kind of a function's result. numbers: the arguments that are public, None for the others.
+
+    Errors: Unmodelled where numpy's value could be another one than that of real numbers.
+    """
+    if name in COMPARING:
+        if any(one.roundings for one in kinds):
+            raise Unmodelled("a comparison of values that float64 has rounded")
+        return Kind("truth")
+    given = kinds[1:] if name == "where" else kinds
+    if name == "where" and kinds[0].of != "truth":
+        raise Unmodelled("a choice by what is no truth value")
+    if not any(one.of == "float" for one in given):
+        if name in ARITHMETIC | {"rint", "trunc", "exp"}:
+            raise Unmodelled(f"numpy's {name} of truth values or whole numbers of each record, which can wrap around")
+        alike = len({one.of for one in given}) == 1
+        return Kind(given[0].of if alike else "whole", 0, all(one.small for one in given))
+    return Kind("float", _roundings(name, given, numbers), name != "divide" and all(one.small for one in given))
+
+
+def _roundings(name: str, kinds: Sequence[Kind], numbers: Sequence[Any]) -> int:
+    most = max(one.roundings for one in kinds)
+    if name in TWO_OF:
+        return most
+    if name in ("add", "subtract", "multiply") and all(one.small for one in kinds):
+        return most
+    if name in ("multiply", "divide"):
+        scale = [one for one in (numbers[1:] if name == "divide" else numbers) if one is not None]
+        if len(scale) == 1 and len(kinds) == 2:
+            return most if math.frexp(abs(float(scale[0])))[0] == 0.5 else min(most + 1, 2)
+    return 2
