@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import abc
+import codecs
 import contextlib
 import contextvars
 import copyreg
@@ -15,8 +17,10 @@ import os
 import pickle
 import random
 import signal
+import socket
 import sys
 import threading
+import time
 import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -37,6 +41,11 @@ _BEFORE: dict[str, tuple[Any, ...]] = {}
 _CLASSES: dict[str, list[type]] = {}
 """Classes of refdp's own, by module, as long as the module holds what it held."""
 _PLAIN = frozenset(map(id, (bool, int, float, complex, str, bytes)))
+_HANDLERS: tuple[dict[str, Any], ...] = tuple(
+    one for one in gc.get_objects()
+    if type(one) is dict and one.get("strict") is codecs.strict_errors and one.get("ignore") is codecs.ignore_errors
+)  # fmt: skip
+"""Python's own register of what stands for letters that cannot be written, which has no other way in."""
 _SIGNALS = sorted(signal.valid_signals())
 
 
@@ -66,6 +75,10 @@ def left_behind(thorough: bool = True) -> tuple[tuple[str, str], ...]:
         ("module path", repr(sys.path)),
         ("mode of new files", oct(_umask())),
         ("hooks", repr([_named(hook) for hook in (sys.excepthook, sys.displayhook, sys.unraisablehook)])),
+        ("handlers of codecs", repr([view(one).lines for one in _HANDLERS])),
+        ("registered classes", str(abc.get_cache_token())),
+        ("patience of sockets", repr(socket.getdefaulttimeout())),
+        ("time zone", repr((time.tzname, time.timezone))),
         ("pickling", repr(view(copyreg.dispatch_table).lines)),
         ("collector", repr((gc.get_threshold(), gc.get_debug()))),
         ("logging", repr((logging.root.level, logging.root.manager.disable))),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import types
 from collections.abc import Iterator
 from dataclasses import replace
@@ -22,6 +23,8 @@ COUNTS = (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 31, 32, 49, 
 
 LARGEST = 2000
 MOST_HINTS = 24
+MOST_COMBINED = 120
+"""Pairs of records that consist of hints."""
 
 
 def inputs(
@@ -77,6 +80,37 @@ def _hinted(schema: Schema, relation: Relation, generator: np.random.Generator, 
     inside = numeric & (lows <= hint) & (hint <= highs)
     if inside.any():
         yield replace(pair, new=make_records(schema, np.where(inside, hint, pair.new.x), pair.new.y))
+
+
+def combined(schema: Schema, relation: Relation, seed: int, hints: tuple[float, ...]) -> Iterator[Pair]:
+    """Records all of whose columns and label are hints or their opposites: what is done to those in a window of each.
+
+    Every category counts as a hint of its column. At most MOST_COMBINED pairs, drawn from all combinations. No pair
+    where no hint lies inside a range.
+    """
+    generator = np.random.default_rng([seed, 2])
+    both = sorted({side * hint for hint in hints[:MOST_HINTS] for side in (1.0, -1.0)})
+    columns = [[float(category) for category in range(len(feature.categories))] if isinstance(feature, Categorical)
+               else _inside(feature, both) for feature in schema.features]  # fmt: skip
+    target = schema.target
+    marks = _inside(target, both) if isinstance(target, Interval) else [float(one) for one in range(len(target.values))]
+    if not any(_inside(one, both) for one in (*schema.features, target)):
+        return
+    grids = [column or [float(features(schema, np.full((1, len(columns)), 0.5))[0, place])]
+             for place, column in enumerate(columns)]  # fmt: skip
+    grids.append(marks or [float(labels(schema, np.array([0.5]))[0])])
+    every = math.prod(map(len, grids))
+    chosen = generator.choice(every, min(every, MOST_COMBINED), replace=False)
+    for places in np.stack(np.unravel_index(chosen, [len(grid) for grid in grids]), axis=1):
+        row = [grid[place] for grid, place in zip(grids, places, strict=True)]
+        pair = _pair(schema, uniform, int(generator.integers(0, 4)), relation, generator)
+        yield replace(pair, new=make_records(schema, np.array([row[:-1]]), np.array([row[-1]])))
+
+
+def _inside(ranged: Any, hints: list[float]) -> list[float]:
+    """Those hints that a numeric feature or a label may be."""
+    low, high = getattr(ranged, "low", math.nan), getattr(ranged, "high", math.nan)
+    return [hint for hint in hints if low <= hint <= high]
 
 
 def sized(schema: Schema, relation: Relation, seed: int, counts: tuple[int, ...]) -> Iterator[Pair]:

@@ -18,7 +18,6 @@ import shutil
 import signal
 import sys
 import tempfile
-import threading
 import time
 import traceback
 import warnings
@@ -30,7 +29,9 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from refdp.audit.afterwards import children, last_words
 from refdp.audit.global_state import descriptors, left_behind, on_arguments, remember, seeded
+from refdp.audit.in_order import InOrder
 from refdp.audit.observer import held_by, view
 from refdp.audit.reached import Place, followed
 from refdp.data.records import Records
@@ -42,8 +43,6 @@ from refdp.privacy.replay import Recorder, ReplaySource
 CAN_FORK = hasattr(os, "fork") and sys.platform != "emscripten"  # there it is only a name
 SECONDS = 60.0
 """A run that takes longer is ended, and counts as not examined."""
-PATIENCE = 0.2
-"""Seconds that threads are waited for that a run leaves behind."""
 WRITING = ("os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.symlink", "os.link", "os.truncate", "os.putenv",
            "os.chmod", "os.utime", "os.system", "os.exec", "os.fork", "os.posix_spawn", "subprocess.Popen",
            "socket.connect", "socket.sendto", "socket.sendmsg", "socket.getaddrinfo", "sqlite3.connect")  # fmt: skip
@@ -124,7 +123,7 @@ def run_here(
             warnings.simplefilter("ignore")
             train(before, Curator(SampleSource(np.random.default_rng(seed)), relation))
     recorder = Recorder(source, relation)
-    curator = Curator(recorder, relation)
+    curator = Curator(InOrder(recorder), relation)
     result: Any = None
     error: BaseException | None = None
     lines: set[Place] = set()
@@ -140,10 +139,11 @@ def run_here(
                 numerics = str(np.geterr())  # inside: it is put back on leaving
         except (Exception, SystemExit) as raised:
             error = raised
-        lasting = [*_last_words(), *sorted(around)]
+        lasting = [*(last_words() if _CHILD else ()), *sorted(around)]
         state: Lines = (
             *on_arguments(curator, records.schema, own_of_curator),
             ("open descriptors", str(descriptors() - held)),
+            ("children", children() if _CHILD else ""),
             *left_behind(_thorough(seed)),
             ("numpy error state", numerics),
             *(line for name in watched for line in held_by(name)),
@@ -168,27 +168,6 @@ def run_here(
         _bad_noise(error),
         lines=frozenset(lines),
     )
-
-
-def _last_words() -> list[str]:
-    """What the run leaves to be done later, where its process is its own: it is done now.
-
-    By the collector, by timers, at the end of the process. What cannot be waited for is given back in words.
-    """
-    if not _CHILD:
-        return []
-    others = [one for one in threading.enumerate() if one is not threading.current_thread()]
-    end = time.monotonic() + PATIENCE
-    for one in others:
-        if isinstance(one, threading.Timer) and not one.finished.is_set():
-            one.cancel()
-            with contextlib.suppress(Exception):
-                one.function(*one.args, **one.kwargs)
-        one.join(max(0.0, end - time.monotonic()))
-    gc.collect()
-    with contextlib.suppress(Exception):
-        atexit._run_exitfuncs()
-    return [f"what thread {type(one).__name__} does later" for one in others if one.is_alive()]
 
 
 def _told(error: BaseException) -> Lines:

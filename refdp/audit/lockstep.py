@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from refdp.audit.in_order import InOrder
 from refdp.data.records import Records
 from refdp.privacy.curator import EVERYWHERE, Array, Curator, Request, Transcript, own
 from refdp.privacy.events import Relation
@@ -53,7 +54,7 @@ class Waiting(Open):
         self._begun = False
         recorder = Recorder(self, relation)
         self.transcript: Transcript = recorder.transcript
-        work = (self._run, train, records, Curator(recorder, relation))
+        work = (self._run, train, records, Curator(InOrder(recorder), relation))
         self._thread = threading.Thread(target=contextvars.copy_context().run, args=work, daemon=True)
 
     def asks(self, output: Array | None = None) -> Request | None:

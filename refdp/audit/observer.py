@@ -31,10 +31,16 @@ LONGEST = 200
 """Longer contents are told by their digest."""
 
 
+_FRAMES: dict[type, str] = {
+    types.GeneratorType: "gi", types.CoroutineType: "cr", types.AsyncGeneratorType: "ag"
+}  # fmt: skip
+"""What waits in the middle of its text, and how its attributes begin."""
+
+
 class _Sort(Enum):
     """How things of a type are looked at."""
 
-    NAMED, ENUM, ARRAY, SCALAR, DTYPE, FUNCTION, WRAPPER, CONTAINER, OTHER = range(9)
+    NAMED, ENUM, ARRAY, SCALAR, DTYPE, FUNCTION, WRAPPER, SUSPENDED, CONTAINER, OTHER = range(10)
 
 
 _SORTS: tuple[tuple[_Sort, tuple[type, ...]], ...] = (
@@ -44,6 +50,7 @@ _SORTS: tuple[tuple[_Sort, tuple[type, ...]], ...] = (
     (_Sort.SCALAR, (np.generic,)),
     (_Sort.DTYPE, (np.dtype,)),
     (_Sort.WRAPPER, (property, classmethod, staticmethod)),
+    (_Sort.SUSPENDED, tuple(_FRAMES)),
     (_Sort.FUNCTION, (types.FunctionType, types.MethodType, functools.partial)),
 )
 _BY_TYPE: dict[int, tuple[_Sort, type]] = {}
@@ -136,8 +143,10 @@ class View:
             self.add(place, name)
             held = (thing.fget, thing.fset, thing.fdel) if isinstance(thing, property) else (thing.__func__,)
             yield from ((f"{place}[{number}]", one) for number, one in enumerate(held))
+        elif sort is _Sort.SUSPENDED:
+            yield from self._suspended(place, name, thing)
         elif sort is _Sort.CONTAINER:
-            self.add(place, f"{name} of {len(thing)}")
+            self.add(place, f"{name} of {len(thing)}{_room(thing)}")
             yield from _elements(place, thing)
         else:
             self.add(place, name + _content(thing))
@@ -189,6 +198,16 @@ class View:
             for number, cell in enumerate(thing.__closure__ or ()):
                 yield f"{place}.closure[{number}]", _held(cell)
         yield from _attributes(place, thing)
+
+    def _suspended(self, place: str, name: str, thing: Any) -> Iterator[tuple[str, Any]]:
+        """Where it waits, and what it holds there."""
+        kind = _FRAMES[type(thing)]
+        frame = getattr(thing, f"{kind}_frame")
+        self.add(place, f"{name} {thing.__qualname__} {'at its end' if frame is None else f'at {frame.f_lasti}'}")
+        yield f"{place}.__code__", getattr(thing, f"{kind}_code")
+        yield f"{place}.locals", {} if frame is None else dict(frame.f_locals)
+        if kind == "gi":
+            yield f"{place}.gi_yieldfrom", thing.gi_yieldfrom
 
     def _reduced(self, place: str, thing: Any) -> Iterator[tuple[str, Any]]:
         """What pickle would keep of an object that is written in another language."""
@@ -245,6 +264,11 @@ def held_by(module: str) -> tuple[tuple[str, str], ...]:
     return tuple(found.lines)
 
 
+def _room(thing: Any) -> str:
+    """The room of a list or set: more than it needs, if it held more once. A dictionary's may hang on other objects."""
+    return f", {sys.getsizeof(thing)} bytes" if isinstance(thing, list | set | bytearray) else ""
+
+
 def _bits(thing: Any) -> str:
     if isinstance(thing, float):
         return f"{np.float64(thing).tobytes().hex()} {thing!r}"
@@ -260,8 +284,8 @@ def _content(thing: Any) -> str:
         if isinstance(thing, kind):
             return f" {_bits(kind.__new__(kind, thing) if kind is not bytes else bytes(thing))}"
     if isinstance(thing, bytearray):
-        return f" {bytes(thing).hex()}"
-    return f" of {len(thing)}" if isinstance(thing, _CONTAINERS) else ""
+        return f" {bytes(thing).hex()}{_room(thing)}"
+    return f" of {len(thing)}{_room(thing)}" if isinstance(thing, _CONTAINERS) else ""
 
 
 def _elements(place: str, thing: Any) -> Iterator[tuple[str, Any]]:

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from refdp.audit.in_order import InOrder
 from refdp.audit.mixing import Term, largest, mixed, stronger
 from refdp.data.records import Records
 from refdp.errors import ImpossibleReplay
@@ -143,7 +144,7 @@ def run(train: Trainer, records: Records, source: Source, relation: Relation) ->
     recorder = Recorder(source, relation)
     try:
         with np.errstate(all="ignore"):  # as in training.train: a trainer sees no other state of numpy
-            text = train(records, Curator(recorder, relation)).to_json()
+            text = train(records, Curator(InOrder(recorder), relation)).to_json()
     except Exception:
         if isinstance(source, ReplaySource) and source.parted is not None:
             raise source.parted from None

@@ -102,17 +102,20 @@ class Short(Search):
 def steered(
     search: Search, seeds: Iterable[Pair], follow: Callable[[str], bool], steps: int, hints: tuple[float, ...] = (),
     arranged: Callable[[Pair], Pair] = lambda pair: pair,
-    told: Callable[[], bool] = lambda: False,
+    spots: Iterable[Pair] = (), told: Callable[[], bool] = lambda: False,
 ) -> Steered:  # fmt: skip
     """Replay `steps` pairs in short, the seeds first, then changes of the best; look in full at what stands out.
 
-    told: whether to end, asked after each look in full.
+    spots: pairs that are replayed besides, after the seeds, as many as `steps` at most. told: whether to end, asked
+      after each look in full.
     """
     seen, generator = Steered(), np.random.default_rng([search.seed, 7])
     if steps == 0:
         return seen
     best: dict[Any, tuple[float, Pair]] = {}
-    waiting, size, largest, number = list(islice(seeds, max(1, steps // 2))), 4, LARGEST, BASE
+    besides = list(islice(spots, steps))
+    waiting, size, largest, number = [*islice(seeds, max(1, steps // 2)), *besides], 4, LARGEST, BASE
+    steps += len(besides)
     looked: set[Any] = set()
     while seen.tried < steps:
         batch = [waiting.pop(0) for _ in range(min(size, len(waiting)))]

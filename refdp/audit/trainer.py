@@ -13,7 +13,7 @@ from typing import Any
 
 from refdp.audit.crowds import crowds
 from refdp.audit.declared_filter import Filter
-from refdp.audit.inputs import COUNTS, constants, inputs
+from refdp.audit.inputs import COUNTS, combined, constants, inputs
 from refdp.audit.isolated import Trainer
 from refdp.audit.reached import own_code
 from refdp.audit.replay import Violation, finite_or_name
@@ -100,7 +100,8 @@ def audit_trainer(
     returns what it publishes. schema: public bounds, categories and label range of the records that are made up.
     pairs: neighbouring pairs to replay. counts: numbers of records to try. steps: further pairs, replayed in short, of
     a search over contents that follows what changes releases most (`refdp.audit.steered`), 240 at most, and 3
-    for each of `pairs`, unless given. filters: what an individual filter of the trainer's own lets one record spend
+    for each of `pairs`, unless given; and as many again, 120 at most, of records that consist of numbers in the
+    trainer's text. filters: what an individual filter of the trainer's own lets one record spend
     (`refdp.audit.Filter`), under add-remove. known: pairs of this schema that are replayed before all others
     (`refdp.audit.witnesses.read`). first_only: end at the first violation.
     Errors: InvalidParameter for a claim or a search outside the domain.
@@ -137,7 +138,8 @@ def audit_trainer(
         if told():
             break
     if not told():
-        seen = steered(audit, crowds(schema, audit.relation), own_code(train), steps, hints, told=told)
+        spots = list(combined(schema, audit.relation, seed, hints))
+        seen = steered(audit, crowds(schema, audit.relation), own_code(train), steps, hints, spots=spots, told=told)
     if not told():
         audit.noise()
     found = _once(notes.violations)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from refdp.audit.in_order import InOrder
 from refdp.audit.lockstep import HAS_THREADS, Open, Stopped, Waiting
 from refdp.audit.replay import Finding, Pair, Trainer, compare, has_secrets, impossible, run
 from refdp.data.records import Records
@@ -44,7 +45,7 @@ def next_request(train: Trainer, records: Records, outputs: list[Array], relatio
     """What a run asks for after these outputs, or None if it is complete. outputs: each of its release's shape."""
     source = Chosen(outputs)
     try:
-        train(records, Curator(source, relation))
+        train(records, Curator(InOrder(source), relation))
     except Exception:  # a trainer may turn the error into another one, or swallow it
         if source.reached is None:
             raise

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from itertools import islice
+from itertools import islice, product
 from pathlib import Path
 from typing import Any
 
@@ -12,18 +12,22 @@ import pytest
 
 import refdp
 from refdp.audit.crowds import crowds, mutated
+from refdp.audit.inputs import MOST_COMBINED, combined
 from refdp.audit.isolated import CAN_FORK
 from refdp.audit.reached import beginning, fixed, followed, own_code
 from refdp.audit.unreached import unreached
 from refdp.audit.verdicts import Row, Verdict
-from refdp.noise.mechanisms import Laplace
+from refdp.noise.mechanisms import Exponential, Laplace
 from refdp.privacy.events import Relation
 from tests.audit.cheats.__main__ import CHEATS, CORRECT
 from tests.audit.cheats.contents import CONTENTS, gains
 from tests.audit.cheats.drawn import DRAWN
+from tests.audit.cheats.eighth import EIGHTH, HIDDEN
+from tests.audit.cheats.eighth import PASSED as PASSED_EIGHTH
 from tests.audit.cheats.fifth import FIFTH, UNEXAMINED
 from tests.audit.cheats.fourth import FOURTH, PASSED, STRANGE
 from tests.audit.cheats.sixth import BEYOND, SIXTH
+from tests.audit.cheats.suspicious import SUSPICIOUS
 from tests.audit.cheats.third import MISSED, THIRD, UNREADABLE
 from tests.audit.cheats.zoo import SCHEMA, count, declared
 from tests.thinned import thinned
@@ -142,6 +146,69 @@ def test_what_leaves_past_the_curator_is_a_violation_or_not_examined(name: str) 
         assert report.verdict is Verdict.NOT_EXAMINED and BEYOND[name] in reason
     else:
         assert report.verdict is Verdict.VIOLATION
+
+
+SMALL: dict[str, Any] = {"pairs": 12, "steps": 0, "counts": (1, 255), "first_only": True}
+SEARCHED_EIGHTH: dict[str, dict[str, Any]] = {
+    "window_without_a_branch": {"pairs": 1, "steps": 96, "first_only": True},
+    "centred_by_the_mean": {"pairs": 30, "steps": 24, "first_only": True},
+    "wraps_around": {"pairs": 32, "steps": 0, "counts": (1, 255), "first_only": True},
+    "until_it_fits": {"pairs": 8, "steps": 24, "first_only": True},
+}
+
+
+@needs_fork
+@pytest.mark.parametrize("name", [
+    name if name in (*PASSED_EIGHTH, *HIDDEN) else pytest.param(name, marks=pytest.mark.statistics) for name in EIGHTH
+])  # fmt: skip
+def test_cheats_of_the_eighth_list_are_violations(name: str) -> None:
+    cheat = EIGHTH[name]
+    report = refdp.audit_trainer(cheat.train, SCHEMA, cheat.epsilon, **SEARCHED_EIGHTH.get(name, SMALL))
+    assert report.verdict is Verdict.VIOLATION
+
+
+@needs_fork
+@pytest.mark.parametrize("name", SUSPICIOUS)
+def test_what_only_looks_like_a_cheat_is_not_accused(name: str) -> None:
+    report = refdp.audit_trainer(SUSPICIOUS[name].train, SCHEMA, 1.0, pairs=8, steps=8)
+    assert report.violations == () and report.pairs >= 8
+
+
+def colours(records: Any, curator: Any, options: Any) -> Any:
+    """A choice among what is listed, by how many records have it."""
+    table = np.array([[np.sum(records.x[:, 1] == option) for option in options[:, 0]]], dtype=np.float64)
+    return curator.release("colour", Exponential(1.0), table, sensitivity=declared(1.0, "range"), options=options)
+
+
+@needs_fork
+def test_other_candidates_are_accused_in_any_order() -> None:
+    def by_frequency(records: Any, curator: Any) -> Any:
+        seen, times = np.unique(records.x[:, 1], return_counts=True)
+        return colours(records, curator, np.append(seen[np.argsort(times)], 9.0)[:, np.newaxis])
+
+    report = refdp.audit_trainer(by_frequency, SCHEMA, 1.0, pairs=8, steps=0, counts=(1,))
+    assert "options" in {violation.kind for violation in report.violations}
+
+
+@needs_fork
+def test_utilities_that_do_not_move_with_their_candidates_are_accused() -> None:
+    def crossed(records: Any, curator: Any) -> Any:
+        """The order of candidates depends on records, that of utilities does not."""
+        options = np.arange(3.0)[:, np.newaxis]
+        table = np.array([[0.0, 5.0, 10.0]])
+        options = options[::-1] if len(records.y) % 2 else options
+        return curator.release("colour", Exponential(1.0), table, sensitivity=declared(1.0, "range"), options=options)
+
+    report = refdp.audit_trainer(crossed, SCHEMA, 1.0, pairs=4, steps=0)
+    assert {"sensitivity", "loss"} <= {violation.kind for violation in report.violations}
+
+
+def test_records_of_hints_try_every_combination() -> None:
+    made = list(combined(SCHEMA, Relation.ADD_REMOVE, 0, (0.4, 0.25, 7.0)))
+    rows = {(*pair.new.x[0], pair.new.y[0]) for pair in made}
+    assert rows == set(product((0.25, 0.4), (0.0, 1.0, 2.0), (-0.4, -0.25, 0.25, 0.4))) and len(made) == len(rows)
+    assert list(combined(SCHEMA, Relation.ADD_REMOVE, 0, (7.0,))) == []
+    assert len(list(combined(SCHEMA, Relation.ADD_REMOVE, 0, tuple(np.linspace(0.1, 0.9, 20))))) == MOST_COMBINED
 
 
 def led(train: Any) -> list[tuple[str, str]]:

@@ -144,7 +144,7 @@ def test_one_process_and_the_browser_s_packages_are_enough(tmp_path: Path) -> No
     assert "True the whole run can reveal 2, the task allows 0.5" in said
     assert "False nothing found on 5 neighbouring pairs. The run revealed 0.5 at most." in said
     assert "Not looked at here: state between calls, record counts. To pass, `python -m labs scale mine.py`" in said
-    assert said.count("8 more pairs replayed in short, crowds at the bounds") == 2
+    assert said.count("9 more pairs replayed in short, crowds at the bounds") == 2  # one has the text's number
     assert "SyntaxError" in said
 
 

@@ -14,6 +14,7 @@ from refdp.audit.trainer import TrainerReport
 from refdp.audit.verdicts import Verdict
 from tests.audit.cheats.contents import CONTENTS
 from tests.audit.cheats.drawn import DRAWN
+from tests.audit.cheats.eighth import EIGHTH
 from tests.audit.cheats.fifth import FIFTH, UNEXAMINED
 from tests.audit.cheats.first import FIRST
 from tests.audit.cheats.fourth import FOURTH, LOCAL, STRANGE
@@ -21,16 +22,18 @@ from tests.audit.cheats.honest import HONEST
 from tests.audit.cheats.second import SECOND
 from tests.audit.cheats.seventh import SEVENTH
 from tests.audit.cheats.sixth import BEYOND, SIXTH
+from tests.audit.cheats.suspicious import SUSPICIOUS
 from tests.audit.cheats.third import THIRD, UNREADABLE
 from tests.audit.cheats.zoo import SCHEMA, Entered
 from tests.audit.figures import kept
 
 PAGE = Path(__file__).parents[3] / "docs" / "audit-zoo.md"
+ALL = FIRST | SECOND | CONTENTS | THIRD | FOURTH | FIFTH | SIXTH | SEVENTH | EIGHTH
 CHEATS = {
-    name: cheat for name, cheat in (FIRST | SECOND | CONTENTS | THIRD | FOURTH | FIFTH | SIXTH | SEVENTH).items()
+    name: cheat for name, cheat in ALL.items()
     if cheat.kind != "not examined" and name not in (*UNREADABLE, *LOCAL, *STRANGE, *UNEXAMINED, *BEYOND)
 }  # fmt: skip
-CORRECT = HONEST | DRAWN
+CORRECT = HONEST | DRAWN | SUSPICIOUS
 KEPT = "zoo"
 HEAD = """# The zoo of trainers
 

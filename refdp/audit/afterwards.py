@@ -1,0 +1,48 @@
+"""What a run leaves to be done when it is over: by threads and timers, the collector, the process's end, its children.
+
+Only in a process of the run's own, which ends after it: elsewhere all of this may be somebody else's.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import gc
+import os
+import threading
+import time
+
+PATIENCE = 0.2
+"""Seconds that threads, and then children, are waited for."""
+
+
+def last_words() -> list[str]:
+    """Do it now. What cannot be waited for is given back in words."""
+    others = [one for one in threading.enumerate() if one is not threading.current_thread()]
+    end = time.monotonic() + PATIENCE
+    for one in others:
+        if isinstance(one, threading.Timer) and not one.finished.is_set():
+            one.cancel()
+            with contextlib.suppress(Exception):
+                one.function(*one.args, **one.kwargs)
+        one.join(max(0.0, end - time.monotonic()))
+    gc.collect()
+    with contextlib.suppress(Exception):
+        atexit._run_exitfuncs()
+    return [f"what thread {type(one).__name__} does later" for one in others if one.is_alive()]
+
+
+def children() -> str:
+    """How children ended that nobody waited for, as whoever waits is told, and whether others still run."""
+    ended: list[int] = []
+    end = time.monotonic() + PATIENCE
+    with contextlib.suppress(ChildProcessError):  # there is none any more
+        while True:
+            child, status = os.waitpid(-1, os.WNOHANG)
+            if child:
+                ended.append(status)
+            elif time.monotonic() > end:
+                return f"ended with {sorted(ended)}, others run"
+            else:
+                time.sleep(0.005)
+    return f"ended with {sorted(ended)}"
