@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from refdp.accounting import gaussian, pure
+from refdp.accounting import extremes, gaussian, pure
 from refdp.accounting.bound import Bound
 from refdp.accounting.normal import NOTHING, Node, compose, has_slots, normalise, one_sided, parts
 from refdp.accounting.releases import GaussianCost, PureCost
@@ -66,13 +66,13 @@ def account(
         return _at_epsilon(query, value) if delta is None else _at_delta(query, value)
 
     node = normalise(plan)
-    above, below = (one_sided(node, up) for up in (True, False))
+    above, below = (extremes.lifted(one_sided(node, up), plan.relation, up) for up in (True, False))
     bound = answer(above)
     if not both:
         bound = replace(bound, lower=0.0)
     elif above != below:
         bound = replace(bound, lower=min(bound.upper, answer(below).lower))
-    if quick or bound.upper == bound.lower or not has_slots(node, plan.relation):
+    if quick or bound.upper == bound.lower or not has_slots(node, plan.relation) or not extremes.is_tame(node):
         return bound
     from refdp.accounting import allocation
 
@@ -127,8 +127,9 @@ def _at_delta(query: _Query, delta: float) -> Bound:
         query.found("basic", basic, basic)
     else:
         query.found("basic", basic)
-        _renyi_and_exact(query, delta)
-        _distributions(query, delta)
+        if extremes.is_tame(node):
+            _renyi_and_exact(query, delta)
+            _distributions(query, delta)
     lower, upper, winner = query.best()
     return Bound(upper, delta, lower, upper, winner, query.methods)
 
@@ -212,7 +213,7 @@ def _alike(node: Node) -> tuple[float, int] | None:
 def _at_epsilon(query: _Query, epsilon: float) -> Bound:
     met = epsilon == math.inf or pure.node_epsilon(query.node, query.relation) <= epsilon
     query.found("basic", 0.0 if met else 1.0)
-    if not met:
+    if not met and extremes.is_tame(query.node):
         _deltas(query, epsilon)
     lower, upper, winner = query.best()
     return Bound(epsilon, upper, lower, upper, winner, query.methods)

@@ -193,6 +193,8 @@ def _largest_below(node: Node, relation: Relation, at: tuple[str, float]) -> flo
     if not math.isfinite(order):  # at delta 0 the largest loss counts, which is known exactly
         return 0.0
     finest = min(high - low for part, _ in parts(node) if (most := _most(part)) for low, high in [_bounds(most)]) / 256
+    if not finest > 0:  # losses below the rounding of 1
+        return 0.0
     best, log_cut = 0.0, math.log(max(value if kind == "delta" else found, 1e-280)) - 16
     for tilt in (order - 1) * np.array([0.5, 1.0, 2.0]):
         try:
@@ -252,7 +254,7 @@ class Largest:
             at = self.inner.tails(middle)
             with np.errstate(divide="ignore", invalid="ignore"):
                 others = np.nan_to_num(at.below / at.below_q, nan=0.0, posinf=1.0)
-            over = self.rest + self.weight * (np.exp(middle) + (self.slots - 1) * others) > wanted
+            over = self.rest + self.weight * (np.exp(np.minimum(middle, 700.0)) + (self.slots - 1) * others) > wanted
             low, high = np.where(over, low, middle), np.where(over, middle, high)
         border = np.where(
             loss < self.bounds[0], self.inner.bounds[0] - 1, np.where(loss >= self.bounds[1], np.inf, low)

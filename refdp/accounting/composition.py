@@ -177,6 +177,8 @@ class Composition:
         if start == len(self.losses):
             return self.log_scale - self.tilt * epsilon, 0.0, self.transform_error * self._norm
         offset = epsilon - self.centre
+        if (self.tilt + 1) * offset > 700:
+            raise NoPair(f"a loss of {epsilon:g} at the tilt {self.tilt:g}: its weight is no float")
         scaled = math.exp(self.tilt * offset) * float(self._tails[start])
         total = scaled - math.exp((self.tilt + 1) * offset) * float(self._steeper_tails[start])
         sums = (2 * len(self.losses) * 2.0**-51 + self._exponents) * scaled

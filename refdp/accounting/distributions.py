@@ -81,7 +81,7 @@ def pair_of(node: Node, view: View) -> pairs.DominatingPair:
         case RangeCost():
             return pairs.BoundedRange(node.epsilon) if view.above else _worst_two_point(node.epsilon, view.tilt)
         case DiscreteGaussianCost() if not view.above or _enumerated(node) is None:
-            return _discrete_gaussian(node, view.above)
+            return discrete_gaussian(node, view.above)
         case SuppliedCost(dominated):
             pair = dominated.pair(view.direction)
             if pair is None or not (view.above or dominated.attained):
@@ -147,27 +147,30 @@ def _worst_two_point(epsilon: float, tilt: float) -> pairs.TwoPoint:
     return pairs.TwoPoint(top, epsilon)
 
 
-def _discrete_gaussian(node: DiscreteGaussianCost, above: bool) -> pairs.DominatingPair:
-    """One coordinate, one step: exact. Else, above: a Gaussian of variance σ² - b², of which it is a function.
+def discrete_gaussian(node: DiscreteGaussianCost, above: bool) -> pairs.DominatingPair:
+    """One coordinate, one step, noise not too fine to be listed: exact. Else, above: a Gaussian of variance σ² - b².
 
-    Draw y ~ N(v, a²), then an integer x with probability ∝ e^{-(x-y)²/(2b²)}. The normalising sum over integers is
-    within 1 ± η of its mean, η = 2.1 e^{-2π²b²} (Poisson summation), so x has the discrete Gaussian law of variance
-    a² + b² up to (1 + η)/(1 - η) per coordinate that changes, of which there are at most length². b² is chosen so that
-    all of these factors together are below 1 + 2^-50, which the blur and the relative errors of measures cover.
+    Of that the release is a function: draw y ~ N(v, a²), then an integer x with probability ∝ e^{-(x-y)²/(2b²)}. The
+    normalising sum over integers is within 1 ± η of its mean, η = 2.1 e^{-2π²b²} (Poisson summation), so x has the
+    discrete Gaussian law of variance a² + b² up to (1 + η)/(1 - η) per coordinate that changes, of which there are at
+    most length². b² is chosen so that all of these factors together are below 1 + 2^-50, which the blur and the
+    relative errors of measures cover.
 
     Below, one coordinate. Where its lattice is too fine to be listed: with N(0, c²) added a discrete Gaussian is, by
     the same sum, a Gaussian of variance σ² + c², which costs no more.
     """
-    if not above and node.sigma > _FINE:
+    fine = node.sigma > FINE
+    if fine and not above:
         return pairs.GaussianPair(
             math.floor(node.length) / math.sqrt(node.sigma**2 + 2 * _smoothing(1.0)) * (1 - 2.0**-40)
         )
-    if node.scalar or not above:
+    if not above or (node.scalar and not fine):
         return pairs.DiscreteGaussianPair(node.sigma, (math.floor(node.length),))
     return pairs.GaussianPair(node.length / math.sqrt(node.sigma**2 - _smoothing(node.length)) * (1 + 2.0**-50))
 
 
-_FINE = 2.0**16  # steps a deviation
+FINE = 2.0**16
+"""Steps a deviation: noise this fine is accounted for as Gaussian, at both ends."""
 
 
 def _smoothing(length: float) -> float:

@@ -40,6 +40,7 @@ _SHARPEST = 25.0  # above this mu the trapezoidal rule of `sampling` needs too m
 _AT_ONCE = 1000  # Laplace scales, bounds the memory
 COARSE = 1 + np.geomspace(1e-2, 1e10, 145)
 COARSE_SAMPLED = 1 + np.geomspace(2e-2, 1023, 41)
+_TWENTIETHS = np.arange(21) / 20
 
 
 def renyi(plan: Plan, orders: Array) -> Array:
@@ -76,13 +77,15 @@ def node_renyi_delta(node: Node, relation: Relation, epsilon: float) -> tuple[fl
 
 def _minimise(node: Node, relation: Relation, value: Callable[[Array, Array], Array]) -> tuple[float, float]:
     """The least of `value` over a coarse grid of orders, then over three finer ones around the best."""
-    orders = COARSE_SAMPLED if has_sampling(node) else COARSE
+    sampled = has_sampling(node)
+    orders = COARSE_SAMPLED if sampled else COARSE
     best, at = _best(node, relation, orders, value)
     for _ in range(3):
         index = int(np.searchsorted(orders, at))
-        around = np.geomspace(orders[max(index - 1, 0)] - 1, orders[min(index + 1, len(orders) - 1)] - 1, 21)
-        whole = np.unique(np.clip(np.round(around + 1), 2, None)) - 1
-        orders = 1 + np.unique(np.concatenate((around, whole)))
+        low, high = (math.log(orders[i] - 1) for i in (max(index - 1, 0), min(index + 1, len(orders) - 1)))
+        orders = 1 + np.exp(low + (high - low) * _TWENTIETHS)
+        if sampled:  # chords have their corners at whole orders
+            orders = np.unique(np.concatenate((orders, np.clip(np.round(orders), 2, None))))
         finer, finer_at = _best(node, relation, orders, value)
         if finer < best:
             best, at = finer, finer_at
@@ -98,7 +101,8 @@ def _best(node: Node, relation: Relation, orders: Array, value: Callable[[Array,
 
 def node_curve(node: Node, relation: Relation, orders: Array) -> Array:
     """`renyi` of a node in normal form, with directed slack. orders, result: shape (orders,)."""
-    return _curve(node, relation, orders, pair=False) * (1 + 2.0**-44)
+    with np.errstate(over="ignore"):
+        return _curve(node, relation, orders, pair=False) * (1 + 2.0**-44)
 
 
 def _curve(node: Node, relation: Relation, orders: Array, pair: bool) -> Array:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from refdp.accounting import divergence
 from refdp.accounting.composition import Composition, WindowTooWide, compose
 from refdp.accounting.distributions import Direction, View, measure_of
-from refdp.accounting.normal import Blocks, Composed, Mixture, Node, Sampled, one_sided, parts
+from refdp.accounting.normal import Blocks, Composed, Exchanged, Mixture, Node, Sampled, one_sided, parts
 from refdp.accounting.pairs import NoPair
 from refdp.accounting.releases import DiscreteLaplaceCost, LaplaceCost, PureCost, RangeCost, SuppliedCost
 from refdp.accounting.statistic import Power, power
@@ -20,7 +20,8 @@ _ACCURACY = 4e-6  # of epsilon, absolute where epsilon is above _ACCURACY / _REL
 _RELATIVE = 1e-5
 _SMALLEST, _LARGEST = 2**15, 2**20  # cells of the window
 _LEAST_STEP = 1e-200
-_ATTEMPTS = 30
+_ATTEMPTS, _FEWEST = 30, 4
+_BESIDE = 1 + 2.0**-12  # tilts so near to each other have the same window
 _ALIKE, _NEARLY = 1e-6, 1e-3
 _UNSEEN = 1e-7  # share of the transform's error in a bound on delta
 _WITH_ATOMS = (PureCost, LaplaceCost, DiscreteLaplaceCost, RangeCost)
@@ -93,23 +94,36 @@ class _Search:
 
     def every_direction(self, tilt: float) -> dict[Direction, Composition] | None:
         """The compositions from above; None if there is none in some direction."""
-        found = {direction: self.tilted(direction, tilt) for direction in directions(self.node)}
-        known = {direction: one for direction, one in found.items() if one is not None}
-        return known if len(known) == len(found) else None
+        found: dict[Direction, Composition] = {}
+        for direction in directions(self.node):
+            if (one := self.tilted(direction, tilt)) is None:
+                return None
+            found[direction] = one
+        return found
 
     def tilted(self, direction: Direction, tilt: float) -> Composition | None:
-        """The composition from above in that direction; None if no tilt will do."""
-        low, high = 0.0, math.inf
-        for _ in range(_ATTEMPTS):
+        """The composition from above in that direction; None if no tilt will do.
+
+        Few are tried where parts are nested deeply (`_attempts`); the Rényi bound answers there, where none will do.
+        A window that is too wide gets narrower as the tilt falls, mostly; where it has not three times, it never will.
+        """
+        low, high, narrowest, futile = 0.0, math.inf, math.inf, 0
+        for _ in range(_attempts(self.node)):
             try:
                 found = self._grid(tilt).composition(direction)
                 turn = self.turn(found)
             except WindowTooWide as error:
-                high, tilt = tilt, min(tilt / 2, max(1000 / error.width - 1, 0.01))
+                narrowest, futile = (error.width, 0) if error.width < narrowest else (narrowest, futile + 1)
+                if futile == 3 or tilt <= low * _BESIDE:
+                    return None
+                lower = min(tilt / 2, max(1000 / error.width - 1, 0.01))
+                high, tilt = tilt, lower if lower > low else 0.5 * (low + tilt)
                 continue
             if turn == 0:
                 return self._centred(found, direction)
             low, high = (tilt, high) if turn > 0 else (low, tilt)
+            if high <= low * _BESIDE:
+                return None
             tilt = min(2 * tilt, 0.5 * (tilt + high)) if turn > 0 else max(tilt / 2, 0.5 * (tilt + low))
         return None
 
@@ -143,6 +157,23 @@ class _Search:
 
     def _grid(self, tilt: float) -> Grid:
         return Grid.choose(self.node, self.relation, tilt, self.epsilon, self.log_cut)
+
+
+def _attempts(node: Node) -> int:
+    """How many tilts are tried: fewer where each takes many grids, one for every composition inside another part."""
+    return max(_FEWEST, _ATTEMPTS // (1 + sum(_grids(inner) for inner, _ in parts(node)) // 4))
+
+
+def _grids(node: Node) -> int:
+    match node:
+        case Composed(items) | Blocks(items, _) | Mixture(items, _):
+            return 1 + sum(_grids(inner) for inner, _ in items)
+        case Sampled(_, inner, _):
+            return _grids(inner)
+        case Exchanged(_, near, far):
+            return 1 + _grids(near) + _grids(far)
+        case _:
+            return 0
 
 
 def directions(node: Node) -> tuple[Direction, ...]:

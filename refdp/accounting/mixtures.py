@@ -217,7 +217,9 @@ class Opposed:
 def _mirrored(loss: Array, beyond: Callable[[Array], tuple[Array, Array]]) -> Tails:
     """The tails of a symmetric pair from P(L > ε) and Q(L > ε) at ε >= 0."""
     right = loss >= 0
-    above, above_q = beyond(np.where(right, loss, np.maximum(np.nextafter(-loss, -np.inf), 0.0)))
+    with np.errstate(over="ignore"):
+        beside = np.maximum(np.nextafter(-loss, -np.inf), 0.0)
+    above, above_q = beyond(np.where(right, loss, beside))
     return Tails(
         np.where(right, above, 1 - above_q),
         np.where(right, above_q, 1 - above),

@@ -233,7 +233,10 @@ class Outcomes:
 
 @dataclass(frozen=True)
 class DiscreteGaussianPair:
-    """P(z) ∝ e^{-|z|²/(2σ²)} on integer vectors against its shift by d: L = (|d|² - 2m)/(2σ²) with m = d·z."""
+    """P(z) ∝ e^{-|z|²/(2σ²)} on integer vectors against its shift by d: L = (|d|² - 2m)/(2σ²) with m = d·z.
+
+    The table is of m over the greatest common divisor g of d: one coordinate takes the same for every shift.
+    """
 
     sigma: float
     shift: tuple[int, ...]
@@ -246,7 +249,7 @@ class DiscreteGaussianPair:
     @property
     def bounds(self) -> tuple[float, float]:
         """Up to the last m of the table."""
-        top = (self._square + 2 * self._reach) / (2 * self.sigma**2)
+        top = (self._square + 2 * self._unit * self._reach) / (2 * self.sigma**2)
         return -top, top
 
     @property
@@ -254,27 +257,32 @@ class DiscreteGaussianPair:
         return sum(d * d for d in self.shift)
 
     @property
+    def _unit(self) -> int:
+        return math.gcd(*self.shift)
+
+    @property
     def _reach(self) -> int:
-        return sum(self.shift) * math.ceil(37.5 * self.sigma)
+        return sum(self.shift) // self._unit * math.ceil(37.5 * self.sigma)
 
     @cached_property
     def _table(self) -> tuple[Array, Array]:
-        """P(m < k) and P(m >= k) for k = -reach..reach+1, both summed from their small ends; m is symmetric."""
+        """P(m/g < k) and P(m/g >= k) for k = -reach..reach+1, both summed from their small ends; m is symmetric."""
         z = np.arange(-math.ceil(37.5 * self.sigma), math.ceil(37.5 * self.sigma) + 1, dtype=float)
         each = np.exp(-z * z / (2 * self.sigma**2))
         mass = np.ones(1)
         for d in self.shift:
-            spread = np.zeros((len(each) - 1) * d + 1)
-            spread[::d] = each / each.sum()
+            step = d // self._unit
+            spread = np.zeros((len(each) - 1) * step + 1)
+            spread[::step] = each / each.sum()
             mass = np.convolve(mass, spread)
         from_left = np.concatenate(([0.0], np.cumsum(mass)))
         return from_left, from_left[::-1].copy()
 
     def tails(self, loss: Array) -> Tails:
         """L > ε means m < c with c = |d|²/2 - εσ²; under Q, m is larger by |d|². loss, each tail: shape (losses,)."""
-        first = np.ceil(self._square / 2 - loss * self.sigma**2)
+        first = np.ceil((self._square / 2 - loss * self.sigma**2) / self._unit)
         left, right = self._table
         top = len(left) - 1
         p = np.clip(first + self._reach, 0, top).astype(np.int64)
-        q = np.clip(first - self._square + self._reach, 0, top).astype(np.int64)
+        q = np.clip(first - self._square // self._unit + self._reach, 0, top).astype(np.int64)
         return Tails(left[p], left[q], right[p], right[q])

@@ -71,7 +71,7 @@ def _exact(node: Node, relation: Relation) -> Fraction | None:
             return _mixture([(_exact(inner, relation), weight) for inner, weight in slots], relation)
         case Sampled(rate, inner, method):
             exact = _exact(inner, Relation.REPLACE_ONE if method == REPLACING else relation)
-            return None if exact is None else min(exact, Fraction(amplified(ceiling(exact), rate)))
+            return None if exact is None else _amplified(exact, rate)
         case Exchanged():
             return _exchanged(node)
 
@@ -79,11 +79,17 @@ def _exact(node: Node, relation: Relation) -> Fraction | None:
 def _exchanged(node: Exchanged) -> Fraction | None:
     """log(1 - q + q e^ε) - log(1 - q + q e^-ε), ε of a record there or not; log(1 + q (e^ε - 1)) of a replaced one."""
     near, far = _exact(node.near, Relation.ADD_REMOVE), _exact(node.far, Relation.REPLACE_ONE)
-    bounds = [] if far is None else [min(far, Fraction(amplified(ceiling(far), node.rate)))]
-    if near is not None:
+    bounds = [] if far is None else [_amplified(far, node.rate)]
+    if near is not None and ceiling(near) < math.inf:
         size = ceiling(near)
         bounds.append(Fraction(upwards(amplified(size, node.rate) - math.log1p(node.rate * math.expm1(-size)))))
     return min(bounds, default=None)
+
+
+def _amplified(exact: Fraction, rate: float) -> Fraction:
+    """`amplified`, of a size that no float may have."""
+    size = ceiling(exact)
+    return exact if size == math.inf else min(exact, Fraction(amplified(size, rate)))
 
 
 def amplified(epsilon: float, rate: float) -> float:

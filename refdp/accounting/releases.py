@@ -22,6 +22,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 from refdp.accounting.rounding import ceiling
@@ -40,7 +41,7 @@ class LaplaceCost:
 
     exact: Fraction
 
-    @property
+    @cached_property
     def epsilon(self) -> float:
         """The largest privacy loss, rounded upwards."""
         return ceiling(self.exact)
@@ -70,9 +71,11 @@ class GaussianCost:
 
     square: Fraction
 
-    @property
+    @cached_property
     def mu(self) -> float:
-        """The root of `square`, rounded upwards (within two units of the last place)."""
+        """The root of `square`, rounded upwards (within two units of the last place); infinite from 2^510 on."""
+        if self.square > 2**1020:
+            return math.inf
         root = math.sqrt(self.square)
         while Fraction(root) ** 2 < self.square:
             root = math.nextafter(root, math.inf)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from refdp.accounting import pairs
+from refdp.accounting.distributions import FINE, discrete_gaussian
 from refdp.accounting.mixtures import unmixed_loss
 from refdp.accounting.normal import Mixture, Node, Sampled
 from refdp.accounting.releases import (
@@ -22,6 +23,7 @@ from refdp.accounting.rounding import SLACK, TINY
 from refdp.data.numbers import greatest, least
 
 Profile = Callable[[float], tuple[float, float]]
+_LARGEST = 700.0  # of ε, whose exponential is a float; beyond it too little would be subtracted
 STRETCH = 1 + 2.0**-48
 """Applied to ε, it makes lower bounds survive that the parameters were rounded upwards."""
 
@@ -40,6 +42,8 @@ def profile_of(node: Node) -> Profile | None:
             return _by_tails(pairs.TwoPoint(node.epsilon, 2 * node.epsilon))
         case DiscreteLaplaceCost():
             return _by_tails(pairs.DiscreteLaplacePair(node.rate, node.shift))
+        case DiscreteGaussianCost() if node.scalar and node.sigma > FINE:
+            return _as_gaussians(node)
         case DiscreteGaussianCost() if node.scalar:
             return _by_tails(pairs.DiscreteGaussianPair(node.sigma, (1,)))
         case Sampled(rate, inner, _):
@@ -83,11 +87,22 @@ def _gaussian(mu: float, epsilon: float) -> tuple[float, float]:
     return _difference(first, second)
 
 
+def _as_gaussians(node: DiscreteGaussianCost) -> Profile:
+    """Discrete Gaussian noise too fine to be listed, between the two Gaussians of `distributions.discrete_gaussian`."""
+    below, above = (discrete_gaussian(node, end) for end in (False, True))
+    assert isinstance(below, pairs.GaussianPair) and isinstance(above, pairs.GaussianPair)
+    low, high = below.mu, above.mu
+    return lambda epsilon: (_gaussian(low, epsilon)[0], _gaussian(high, epsilon)[1])
+
+
 def _by_tails(pair: pairs.DominatingPair) -> Profile:
     def profile(epsilon: float) -> tuple[float, float]:
         tails = pair.tails(np.array([epsilon]))
         above_q = float(tails.above_q[0])
-        return _difference(float(tails.above[0]), math.exp(min(epsilon, 700.0)) * above_q if above_q > 0 else 0.0)
+        low, high = _difference(
+            float(tails.above[0]), math.exp(min(epsilon, _LARGEST)) * above_q if above_q > 0 else 0.0
+        )
+        return (low if epsilon <= _LARGEST else 0.0), high
 
     return profile
 

@@ -1,0 +1,110 @@
+"""Losses at the ends of floating point, noise too fine to be listed, and ε whose exponential is no float."""
+
+from __future__ import annotations
+
+import math
+import tracemalloc
+from functools import reduce
+
+import mpmath as mp
+import pytest
+from account_plans import plan, release
+
+from refdp.accounting import account, calibrate
+from refdp.accounting.enclosure import _attempts
+from refdp.accounting.normal import normalise
+from refdp.accounting.pairs import DiscreteGaussianPair
+from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace, Mechanism
+from refdp.privacy.events import Event, Partition, Relation, Release, Repeat, Sensitivity, Subsample, balls_and_bins
+
+DELTAS = (0.0, 1e-300, 1e-6, 1 - 2.0**-53)
+LEAST, MOST = 2.0**-500, 2.0**500
+EVENTS = {
+    "alone": lambda one: one,
+    "seldom": lambda one: Subsample(1e-300, one),
+    "sampled": lambda one: Repeat(Subsample(0.5, one), 50),
+    "of a fixed size": lambda one: Repeat(Subsample(0.3, one, "without-replacement"), 3),
+    "bins": lambda one: balls_and_bins(one, 10),
+}
+
+
+def declared(mechanism: Mechanism, bound: float) -> Release:
+    norm = 2 if isinstance(mechanism, Gaussian | DiscreteGaussian) else 1
+    return Release("one", mechanism, Sensitivity(bound, norm, "test/declared", Relation.ADD_REMOVE))
+
+
+@pytest.mark.parametrize("event", EVENTS, ids=str)
+@pytest.mark.parametrize("bound", [5e-324, 1e-300, 1.0, 1e300])
+@pytest.mark.parametrize("mechanism", [Laplace(MOST), Laplace(LEAST), Gaussian(MOST), Gaussian(LEAST)], ids=repr)
+def test_losses_at_the_ends_of_floats(mechanism: Laplace | Gaussian, bound: float, event: str) -> None:
+    whole = plan(EVENTS[event](declared(mechanism, bound)))
+    loss = bound / (
+        mechanism.scale if isinstance(mechanism, Laplace) else MOST if mechanism == Gaussian(MOST) else LEAST
+    )
+    for delta in DELTAS:
+        found = account(whole, delta=delta)
+        assert 0 <= found.lower <= found.upper
+        if loss < 1e-150 and delta >= 1e-6:
+            assert found.upper < 1e-2
+    back = account(whole, epsilon=1.0)
+    assert 0 <= back.lower <= back.upper <= 1
+
+
+@pytest.mark.parametrize("rate", [1.0, 0.5])
+@pytest.mark.parametrize("delta", [0.4, 1e-3])
+def test_lower_ends_beyond_the_largest_exponential(rate: float, delta: float) -> None:
+    """Randomised response of a loss e: δ(ε) = q p (1 - e^(ε' - e)), e^ε' = 1 + (e^ε - 1) / q."""
+    with mp.workdps(500):
+        size = 1 / mp.mpf(1e-3)
+        p = 1 / (1 + mp.exp(-size))
+        inner = size + mp.log(1 - mp.mpf(delta) / rate / p)
+        truth = mp.log(1 + rate * (mp.exp(inner) - 1))
+        found = account(plan(Subsample(rate, declared(DiscreteLaplace(1e-3, 1.0), 1.0))), delta=delta)
+        assert found.lower <= truth <= found.upper
+
+
+def test_fine_integer_noise_is_bounded_in_no_time_and_no_memory() -> None:
+    tracemalloc.start()
+    sigma = calibrate(lambda s: plan(declared(DiscreteGaussian(s, 1.0), 1.0)), 1e-6, 1e-6)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 2**28
+    smooth = calibrate(lambda s: plan(declared(Gaussian(s), 1.0)), 1e-6, 1e-6)
+    assert sigma == pytest.approx(smooth, rel=1e-5)
+
+
+@pytest.mark.parametrize("sigma", [2.0**16 * 0.999, 2.0**16 * 1.001])
+def test_fine_integer_noise_is_gaussian_at_both_ends(sigma: float) -> None:
+    found = account(plan(declared(DiscreteGaussian(sigma, 1.0), 1.0)), delta=1e-6)
+    smooth = account(plan(declared(Gaussian(sigma), 1.0)), delta=1e-6)
+    assert found.lower <= found.upper <= found.lower * (1 + 1e-6)
+    assert found.upper == pytest.approx(smooth.upper, rel=1e-6)
+
+
+def test_a_shift_of_many_steps_takes_the_table_of_one() -> None:
+    import numpy as np
+
+    long = DiscreteGaussianPair(50.0, (1000,))
+    assert len(long._table[0]) == len(DiscreteGaussianPair(50.0, (1,))._table[0])
+    z = np.arange(-4000, 5001)
+    with np.errstate(under="ignore"):
+        p, q = (np.exp(-((z - at) ** 2) / (2 * 50.0**2)) for at in (0, 1000))
+    losses = (1000**2 - 2 * 1000 * z) / (2 * 50.0**2)
+    border = np.array([-150.2, -3.1, 0.05, 17.7, 199.9])
+    tails = long.tails(border)
+    for i, one in enumerate(border):
+        assert tails.above[i] == pytest.approx(p[losses > one].sum() / p.sum(), rel=1e-12)
+        assert tails.above_q[i] == pytest.approx(q[losses > one].sum() / q.sum(), rel=1e-12)
+
+
+def test_few_tilts_are_tried_where_grids_are_inside_grids() -> None:
+    def deeper(event: Event, _: int) -> Event:
+        return Partition((0.5, 0.25), (Repeat(Subsample(0.5, event), 2), release(Laplace(3.0))))
+
+    flat, deep = (normalise(plan(reduce(deeper, range(depth), release(Laplace(2.0))))) for depth in (1, 7))
+    assert _attempts(flat) == 30
+    assert 4 <= _attempts(deep) <= 10
+
+
+def test_pure_losses_that_no_float_has() -> None:
+    assert account(plan(Subsample(0.5, declared(Laplace(LEAST), 1e300))), delta=0.0).upper == math.inf
