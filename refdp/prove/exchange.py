@@ -94,7 +94,10 @@ PUBLIC = ("refdp.data.feasible", "refdp.data.sketch", "refdp.data.candidates")
 
 
 def released_only(function: Any) -> Any:
-    """A function of released values alone is run on an example of them: whatever it does is known to everybody."""
+    """A function of released values alone is run on an example of them: whatever it does is known to everybody.
+
+    Errors: Unmodelled for one that could give None for some of them.
+    """
 
     def wrapped(*given: Any, **named: Any) -> Any:
         values = (*given, *named.values())
