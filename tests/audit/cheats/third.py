@@ -1,7 +1,7 @@
 """Cheats written from the list of kinds alone, after the search over contents, before any of them was audited.
 
-Of these 22 the audit as it stood named 18 at first sight. It could not read `UNREADABLE`, which is NOT EXAMINED, and it
-missed `MISSED`: settings of the process that it did not compare.
+Of these 22 the audit as it stood named 18 at first sight. It could not read `UNREADABLE`, which was NOT EXAMINED until
+what a suspended generator holds was looked at, and it missed `MISSED`: settings of the process that it did not compare.
 """
 
 from __future__ import annotations
