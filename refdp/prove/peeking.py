@@ -27,8 +27,11 @@ ASKING = {"type", "hasattr", "id", "repr", "vars", "dir", "callable", "issubclas
           "open", "__import__", "breakpoint", "input", "memoryview", "hash", "suppress", "ExitStack", "singledispatch",
           "singledispatchmethod"}  # fmt: skip
 OTHERS = {"suppress", "ExitStack", "singledispatch", "singledispatchmethod", "cache_info", "cache_clear",
-          "cache_parameters", "getcontext", "setcontext", "flags", "traps", "np", "random"}  # fmt: skip
-"""What handles errors, chooses by class, or keeps a state that a text could read: counts of a cache, a context."""
+          "cache_parameters", "getcontext", "setcontext", "flags", "traps", "np", "random", "Generic",
+          "register"}  # fmt: skip
+"""What handles errors, chooses by class, or keeps a state that a text could read: counts of a cache, a context.
+
+`Generic` and its `register` choose by class as `singledispatch` does."""
 PURE = {
     "abs", "absolute", "add", "all", "any", "apply_along_axis", "arange", "argmax", "argmin", "argsort", "array",
     "asarray", "bitwise_and", "bitwise_or", "bool_", "broadcast_to", "ceil", "clip", "column_stack", "concatenate",
@@ -75,13 +78,16 @@ def _peeks(text: str) -> tuple[tuple[int, str], ...]:
 
 def _found(tree: ast.Module) -> Iterator[tuple[int, str]]:
     named = {id(one.value) for one in ast.walk(tree) if isinstance(one, ast.Attribute)}
+    quiet = {id(one.func) for one in ast.walk(tree) if isinstance(one, ast.Call) and _ignores(one)}
     for one in ast.walk(tree):
         if isinstance(one, ast.Name) and (one.id in ASKING or (one.id == "np" and id(one) not in named)):
             yield one.lineno, f"{one.id} tells who answers"
-        elif isinstance(one, ast.Attribute) and (one.attr.startswith("__") or one.attr in OTHERS):
+        elif isinstance(one, ast.Attribute) and (one.attr.startswith("__") or one.attr in OTHERS or _inner(one)):
             yield one.lineno, f"{one.attr} tells who answers"
         elif isinstance(one, ast.Attribute) and _is_numpy(one.value) and one.attr not in PURE:
             yield one.lineno, f"numpy's {one.attr} is no function of its arguments alone that is known here"
+        elif isinstance(one, ast.Attribute) and one.attr == "errstate" and id(one) not in quiet:
+            yield one.lineno, "errstate raises or warns where a record's value underflows: only 'ignore' does not"
         elif isinstance(one, ast.Compare | ast.MatchSingleton) and not _same_for_all(one):
             yield one.lineno, "identity tells who answers"
         elif isinstance(one, ast.Name | ast.ClassDef) and _renames(one):
@@ -99,7 +105,7 @@ def _found(tree: ast.Module) -> Iterator[tuple[int, str]]:
                     yield one.lineno, f"{name} can tell who answers"
                 elif name.startswith("numpy") and name != "numpy.typing" and not _as_np(one):
                     yield one.lineno, f"{name} under another name than np"
-            if any(each.name in OTHERS for each in one.names):
+            if any(each.name in OTHERS or each.name.startswith("_") for each in one.names):
                 yield one.lineno, "an import of what tells who answers"
         elif isinstance(one, ast.Call) and isinstance(one.func, ast.Name) and one.func.id == "getattr":
             if len(one.args) != 2 or not (isinstance(one.args[0], ast.Name) and one.args[0].id == "self"):
@@ -108,6 +114,17 @@ def _found(tree: ast.Module) -> Iterator[tuple[int, str]]:
             asked = {each.id for each in ast.walk(one.args[1]) if isinstance(each, ast.Name)} if one.args[1:] else set()
             for name in sorted(asked - KINDS):
                 yield one.lineno, f"isinstance of {name} can tell who answers"
+
+
+def _inner(one: ast.Attribute) -> bool:
+    """Whether it is an inner part of something that the text did not make: what `minimum` does with which class."""
+    return one.attr.startswith("_") and not (isinstance(one.value, ast.Name) and one.value.id in ("self", "cls"))
+
+
+def _ignores(one: ast.Call) -> bool:
+    """Whether all that a call is given is named, and "ignore"."""
+    told = [each.value.value if isinstance(each.value, ast.Constant) else None for each in one.keywords]
+    return not one.args and set(told) <= {"ignore"} and all(each.arg for each in one.keywords)
 
 
 def _same_for_all(one: ast.Compare | ast.MatchSingleton) -> bool:

@@ -51,7 +51,7 @@ from refdp.prove.arithmetic import combined
 from refdp.prove.asking import Solvers, name_of, number, real, truth, unknowns
 from refdp.prove.kinds import Kind, followed, kind_of
 from refdp.prove.loops import Loops
-from refdp.prove.magnitudes import too_far
+from refdp.prove.magnitudes import steps_stay, too_far
 from refdp.prove.peeking import POPULATION, guarded
 from refdp.prove.reach import Host
 from refdp.prove.symbols import Each, Known, Private, privates, public
@@ -162,6 +162,8 @@ class Unknown(Host):
         self._shapes.tell(_plain(step))
         match step:
             case Begin(contribution, outputs):
+                if self._weight is None and getattr(contribution, "weighs", False):  # as a host asks for it
+                    raise Unmodelled("a contribution that takes weights of records, and records are read without any")
                 self._contribution, self._outputs, self._begun = contribution, outputs, self._begun + 1
                 self._begin(outputs[0])
             case Turn(output):
@@ -178,10 +180,19 @@ class Unknown(Host):
                 self._level += 1
             case Place():
                 self._placed += 1
-            case Start() | Advance():
-                pass  # scores were any numbers and are
+            case Start(initial):
+                self._moved(initial)
+            case Advance(values, weight):
+                self._moved(values, weight)
             case _:
                 raise Unmodelled(f"a step {type(step).__name__}")
+
+    def _moved(self, *factors: Any) -> None:
+        """Scores were any numbers and are. Errors: Unmodelled for a step by which float64 could overflow."""
+        if not steps_stay(*(public(factor) for factor in factors)):
+            raise Unmodelled(
+                "a step of the scores of such a size that float64 overflows for some records, with a warning"
+            )
 
     def _begin(self, output: int) -> None:
         self._named, self._now, self._output = (), next(self._state), output

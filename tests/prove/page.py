@@ -247,6 +247,15 @@ believed where hosts ask only who has paid (1); a class made in the run, or the 
 in the model (10); a function of released values gave None, or another kind of numbers, for outputs other than its
 example (2). What was mended are the rules; whoever believes that they are complete has this history against it.
 
+A third attack was as blind, 400 texts over six trainers: 65 were PROVED at first sight, 52 of these leak nothing, and
+13 leak (`tests/prove/hostile_third.py`). A contribution said that it takes weights of records, a flag that hosts obey,
+where sensitivities are about records that count 1 (5); refdp's own way to choose a formula by the kind of its numbers
+told numpy's arrays from the reading's (3); a step of the scores went beyond float64, which warns where a record is (4);
+an underflow was made an error, which only a record with a tiny score raises (1). Now weights are asked for as hosts do,
+inner parts of refdp are no part of a text, a step is at most 2^800 for an example of what was released, and `errstate`
+may ignore alone. That a step is bounded for an example only is a limit: factors in the text are seen, noise beyond
+2^200 times its usual size is not.
+
 What is refused by these rules: a container that outlives the run may not change, whatever it is called; of numpy a text
 may use functions of their arguments alone, so neither its random numbers nor its settings; values of records are not
 taken for narrower kinds of numbers; a formula may not add numbers more than 2^32 apart in size, multiply beyond 2^200,

@@ -16,13 +16,14 @@ import z3
 from refdp.papers.fedgbdt import WHOLE
 from refdp.prove.asking import Solvers
 from refdp.prove.keeping import changed, state
-from refdp.prove.magnitudes import too_far
+from refdp.prove.magnitudes import steps_stay, too_far
 from refdp.prove.peeking import peeks
 from tests.mutants.harness import Mutant, applied
 from tests.prove.attacks import SMALL, paper_of
 from tests.prove.hostile import AT_FIRST, HOSTILE, SIBLINGS
 from tests.prove.hostile_further import FURTHER
 from tests.prove.hostile_second import SECOND
+from tests.prove.hostile_third import THIRD
 from tests.prove.page import read
 
 
@@ -44,7 +45,7 @@ def slowly(mutants: tuple[Mutant, ...]) -> list[Any]:
             for one in mutants]  # fmt: skip
 
 
-@pytest.mark.parametrize("mutant", slowly((*HOSTILE, *SIBLINGS, *FURTHER, *SECOND)))
+@pytest.mark.parametrize("mutant", slowly((*HOSTILE, *SIBLINGS, *FURTHER, *SECOND, *THIRD)))
 def test_a_hostile_text_is_not_proved(solvers: Solvers, mutant: Mutant) -> None:
     assert {*AT_FIRST} < {one.name for one in HOSTILE}
     name = paper_of(mutant)
@@ -62,6 +63,12 @@ def test_formulas_whose_float64_value_is_far_from_the_real_one_are_told() -> Non
     assert too_far([x / z3.Q(1, 2**210)]).endswith("could overflow")
     assert too_far([x * x * x * x * x * y * y * y * y]).endswith("could overflow")
     assert too_far([(x * x / (y + 1) + z3.Q(1, 1000) * x), z3.If(x > y, x * large, y)]) == ""
+
+
+def test_steps_of_the_scores_that_leave_float64_are_told() -> None:
+    assert steps_stay(np.ones((2, 3)), 0.3) and steps_stay(1e200) and steps_stay(np.empty((1, 0)), 1.0)
+    assert not steps_stay(np.array([0.0, 1e307]), 1.0) and not steps_stay(1e200, 1e200)
+    assert not steps_stay(np.array([np.nan])) and not steps_stay(np.inf)
 
 
 def test_a_container_that_outlives_a_run_is_looked_at() -> None:
@@ -86,6 +93,9 @@ def test_a_container_that_outlives_a_run_is_looked_at() -> None:
 @pytest.mark.parametrize(
     "line",
     ["np.random.random()", "np.seterr(over='raise')", "np.set_printoptions(9)", "np.datetime64('now')", "other = np",
+     "numbers.Generic('x', f)", "f.register(int, g)", "minimum._kinds", "from refdp.data.numbers import _exp",
+     "from refdp.data.numbers import Generic", "np.errstate(under='raise')", "np.errstate(all=how)", "e = np.errstate",
+     "np.errstate(**how)",
      "from numpy import random", "import numpy", "f.cache_info()", "losses.np.zeros(3)"],
 )  # fmt: skip
 def test_what_answers_otherwise_from_run_to_run_is_no_part_of_a_text(line: str) -> None:
