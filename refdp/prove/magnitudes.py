@@ -46,7 +46,7 @@ def steps_stay(*factors: Any) -> bool:
     factors: public numbers and arrays; examples of what was released are of the size of 1.
     """
     with np.errstate(all="ignore"):
-        step = np.float64(1.0)
+        step: Any = 1.0
         for factor in factors:
             step = step * np.asarray(factor, dtype=np.float64)
         return bool((np.abs(step) <= STEP).all())
