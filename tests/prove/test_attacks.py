@@ -10,6 +10,7 @@ import pytest
 pytest.importorskip("z3", reason="the extra proofs is not installed")
 pytest.importorskip("cvc5", reason="the extra proofs is not installed")
 
+from refdp.faces import registry
 from refdp.faces.registry import paper
 from refdp.prove import reading
 from refdp.prove.asking import Solvers
@@ -70,6 +71,8 @@ def test_what_leaks_for_weighed_records_alone_is_not_proved(
     with applied(mutant.patches):  # type: ignore[arg-type]
         assert weighed(name, solvers).verdict == "NOT PROVED"
         monkeypatch.setattr(reading, "WEIGHED", ())
+        assert "takes weights of records" in str(weighed(name, solvers).failures[0].reason)
+        monkeypatch.setattr(registry.paper(name).module.Contribution, "weighs", False)
         assert weighed(name, solvers).verdict == "PROVED"  # where every record counts as 1
 
 
