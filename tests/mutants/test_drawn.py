@@ -127,6 +127,8 @@ print(status, "FAILED tests/core/test_events.py" in output)
 print(*warm.execute(["-c", "import refdp; print(refdp.__file__)"], folder, 60.0))
 print(*warm.execute(["-c", "import sys; sys.exit(3)"], folder, 60.0))
 print(warm.execute(["-c", "while True: pass"], folder, 1.0)[0])
+own = "import resource as r; r.setrlimit(r.RLIMIT_CPU, (99, r.RLIM_INFINITY))"
+print(warm.execute(["-c", own], folder, 60.0)[0])
 """
 
 
