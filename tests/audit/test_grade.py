@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import refdp
-from refdp.audit.grade import lines
+from refdp.audit.grade import _record, lines
 from refdp.audit.isolated import CAN_FORK, observed
 from refdp.audit.trainer import TrainerReport
 from refdp.audit.verdicts import Row, Verdict
@@ -115,3 +115,10 @@ def test_with_a_delta_no_largest_loss_is_stated() -> None:
 
 
 TRIED = "4 neighbouring pairs tried"
+
+
+def test_a_witness_is_told_as_the_record_that_came_or_took_anothers_place() -> None:
+    came: dict[str, Any] = {"new_x": [0.25], "new_y": 1.0, "base_y": [0.0, 0.0]}
+    assert _record(came) == " [record (0.25) -> 1, beside 2 others]"
+    assert _record(came | {"old_x": [0.5], "old_y": 0.0}) == " [record (0.25) -> 1 for (0.5) -> 0, beside 2 others]"
+    assert _record({}) == ""

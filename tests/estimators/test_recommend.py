@@ -50,6 +50,13 @@ def test_more_budget_is_expected_to_be_better() -> None:
     assert strong["constant"] == 1.0
 
 
+def test_scores_share_what_the_rows_give() -> None:
+    """Three classes expect what six do of twice the rows; three are taken where only the task is told."""
+    three, six = (recommend(1.0, None, 5000 * n, 10, "multiclass", classes=3 * n).expected for n in (1, 2))
+    assert three == six != recommend(1.0, None, 5000, 10, "multiclass", classes=4).expected
+    assert three == recommend(1.0, None, 5000, 10, "multiclass").expected
+
+
 def test_the_table_holds_every_estimator() -> None:
     for regression in (False, True):
         named = {n for case in measured() if (case["classes"] == 0) == regression for n in case["figures"]}

@@ -127,15 +127,17 @@ print(status, "FAILED tests/core/test_events.py" in output)
 print(*warm.execute(["-c", "import refdp; print(refdp.__file__)"], folder, 60.0))
 print(*warm.execute(["-c", "import sys; sys.exit(3)"], folder, 60.0))
 print(warm.execute(["-c", "while True: pass"], folder, 1.0)[0])
+own = "import resource as r; r.setrlimit(r.RLIMIT_CPU, (99, r.RLIM_INFINITY))"
+print(warm.execute(["-c", own], folder, 60.0)[0])
 """
 
 
 def test_warm_runs_see_the_copy_and_tell_killed_from_alive(tmp_path: Path) -> None:
-    """Statuses of a run that passes, of a mutant, of a program, and of one whose time is up."""
+    """Statuses of a run that passes, of a mutant, a program, one whose time is up, and one with a limit of its own."""
     folder = drawn.copied(tmp_path)
     status, output = drawn.execute(["-c", WARM.replace("FOLDER", repr(str(folder)))], drawn.ROOT, 120.0)
     assert status == 0, output
-    assert output.split() == ["0", "1", "True", "0", str(folder / "refdp/__init__.py"), "3", "None"]
+    assert output.split() == ["0", "1", "True", "0", str(folder / "refdp/__init__.py"), "3", "None", "0"]
 
 
 def test_tests_that_name_the_function_come_first() -> None:

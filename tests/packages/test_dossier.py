@@ -71,6 +71,14 @@ def test_a_report_is_as_good_as_its_rows() -> None:
     assert {one.topic for one in broken.answers if not one.holds} == {"sensitivity", "parameters"}
 
 
+def test_an_answer_from_rows_says_what_they_say() -> None:
+    found = dossier(report("VIOLATION", releases="VIOLATION", time="NOT EXAMINED"))
+    texts = {one.topic: one.text for one in found.answers}
+    assert texts["sensitivity"] == "a violation was found: releases"
+    assert texts["side channels"] == "not looked at: time"
+    assert texts["composition"] == "looked at, nothing found"
+
+
 @pytest.mark.parametrize("document", [{}, [], {"verdict": "x", "coverage": [{}]}, {"certificate": {"relation": "a"}}])
 def test_anything_else_is_refused(document: Any) -> None:
     with pytest.raises(InvalidParameter):

@@ -10,11 +10,14 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from refdp.audit.package import audit_package, run
+from refdp.audit.package.entries import _lines
 from refdp.errors import InvalidParameter
 from refdp.faces import cli
 from tests.packages.conftest import TOY
@@ -178,3 +181,20 @@ def test_what_was_kept_is_refused_once_scope_scripts_data_or_sources_change(fold
     with pytest.raises(InvalidParameter, match="--resume"):
         audit()
     assert kept.read_text() == "a file of somebody's"
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_witness_writes_out_short_data_and_reads_long_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Either way its lines give the data again; the short ones need no file."""
+    scope: Any = SimpleNamespace(path=tmp_path / "audit.toml")
+    monkeypatch.chdir(tmp_path)
+    for count, written in ((3, True), (200, False)):
+        rows = [[0.5, float(number)] for number in range(count)]
+        entry: Any = SimpleNamespace(place=0, records=rows)
+        lines = _lines(scope, entry, rows=np.array(rows))
+        assert ("[0.5, 2.0]" in lines[0]) == written and len(lines[0]) < 400
+        if not written:
+            scope.path.write_text(f"[[entry]]\nrecords = {rows}\n")
+        names: dict[str, Any] = {"np": np}
+        exec("\n".join(lines), names)
+        assert names["rows"].tolist() == rows

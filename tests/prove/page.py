@@ -163,11 +163,13 @@ def page() -> str:
     fresh = [one for one in found.values() if one["fresh"]]
     older = [one for one in found.values() if not one["fresh"]]
     shown, before = (sum(one["verdict"] == "PROVED" for one in group) for group in (fresh, older))
+    older_said = f", and of {len(older)} more that an earlier reading read, {before}" if older else ""
+    missing = len(lines) - len(found)
     opening = (
         f"With default parameters {sum('| PROVED |' in line for line in whole)} of {len(whole)} cases of five papers "
         "(relation and target) are PROVED private for all neighbours and all outputs, from the text that trains. Of "
-        f"{len(lines)} settings with few trees {shown} of {len(fresh)} that were read by today's reading are PROVED, "
-        f"and of {len(older)} more that an earlier reading read, {before}; {len(lines) - len(found)} were never run."
+        f"{len(lines)} settings with few trees {shown} of {len(fresh)} that were read by today's reading are PROVED"
+        f"{older_said}{f'; {missing} were never run' if missing else ''}."
     )
     opening = "\n".join(textwrap.wrap(f"**{opening}**", 118))
     return TEXT.format(opening=opening, defaults="\n".join(whole), rows="\n".join(lines))

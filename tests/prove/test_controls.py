@@ -67,6 +67,24 @@ def test_every_bound_declared_two_percent_smaller_fails_at_its_release(
     assert all(one.line.startswith(f"{name}.py:") for one in found.failures)
 
 
+def test_a_replaced_record_may_move_to_another_part(solvers: Solvers, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counts stay where both records are in one part, and change by one in two parts where they are not."""
+    told: list[str] = []
+
+    def smaller(host: Unknown, request: Any) -> None:
+        if not request.name.endswith("sketch"):
+            return check(host, request)
+        bound = float(Fraction(request.sensitivity.bound) * 55 / 100)
+        with pytest.raises(Unproved) as error:
+            check(host, replace(request, sensitivity=replace(request.sensitivity, bound=bound)))
+        return told.append(str(error.value))
+
+    monkeypatch.setattr(reading, "check", smaller)
+    settings = {"trees": 1, "depth": 1, "noise": "floating", "relation": "replace-one"}
+    assert read("dpxgboost", settings, solvers).verdict == "PROVED"
+    assert len(told) == 1 and "the change exceeds 2.2" in told[0]
+
+
 PEEKING = (
     "an error that hides a leak",
     "another path where the records are unknown",
