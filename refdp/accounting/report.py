@@ -60,7 +60,7 @@ def account_command(
     if poisson is not None and without_replacement is not None:
         raise InvalidParameter(f"rates {poisson!r} and {without_replacement!r} of two samples: allowed is one of them")
     if sample_relation is not None and poisson is None and without_replacement is None:
-        raise InvalidParameter(f"relation {sample_relation!r} inside samples: allowed with a sampling rate")
+        raise InvalidParameter(f"relation {str(sample_relation)!r} inside samples: allowed with a sampling rate")
     if not items:
         raise InvalidParameter("no release: allowed are --gaussian, --laplace, --exponential or a plan file")
     related = relation_of(relation, "the plan")

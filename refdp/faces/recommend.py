@@ -2,8 +2,9 @@
 
 `expected.json` is what refdp's estimators reached at default settings on public sets (docs/league.md; both come from
 `python -m benchmarks.league write`). A case is compared with the measured ones of its kind by how far rows times the
-epsilon of one score lies off, and the number of features, on logarithmic scales: an estimator's expectation is the mean
-of its measured figures, weighted by a normal kernel of that distance. No record of the user's is looked at.
+epsilon of one score lies off, and the number of features, on logarithmic scales: the estimator is recommended whose
+measured figures have the best mean, weighted by a normal kernel of that distance. Expected is their mean over the cases
+nearby, with a tenth of the nearest one's weight or more. No record of the user's is looked at.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ def recommend(
 
     delta: 0 for pure epsilon; by default 1e-5, at most 1 / rows. rows: public, round. task: "classification" (or
     "binary"), "multiclass", "regression". classes: of a classification; 3 stand for any more where only the task says.
-    Errors: InvalidParameter for figures outside their domain.
+    Errors: InvalidParameter for figures outside their domain, or classes that the task does not have.
     """
     check_number("epsilon", epsilon, above=0)
     check_count("rows", rows, most=10**12)
@@ -76,6 +77,8 @@ def recommend(
     check_count("classes", classes, least=2, most=10**6)
     if task not in TASKS:
         raise InvalidParameter(f"task = {task!r}: one of {', '.join(map(repr, TASKS))} is allowed")
+    if classes != 2 and task in ("binary", "regression"):
+        raise InvalidParameter(f"classes = {classes!r} with task = {task!r}: they are of several classes")
     if relation not in list(Relation):
         raise InvalidParameter(f"relation = {relation!r}: {' or '.join(Relation)} is allowed")
     given = min(DELTA, 1 / rows) if delta is None else delta
@@ -128,8 +131,8 @@ def _mean(cells: Cells) -> float:
 
 def _expected(cells: Cells, regression: bool) -> dict[str, Any]:
     most = max(weight for weight, _, _ in cells)
-    close = [(figure, data) for weight, figure, data in cells if weight > most / 10]
-    value, figures = _mean(cells), [figure for figure, _ in close]
+    close = [cell for cell in cells if cell[0] > most / 10]
+    value, figures = _mean(close), [figure for _, figure, _ in close]
     constant = 1.0 if regression else 0.5
     return {
         "metric": "rmse / standard deviation" if regression else "auc",
@@ -138,7 +141,7 @@ def _expected(cells: Cells, regression: bool) -> dict[str, Any]:
         "high": max(figures),
         "constant": constant,
         "useless": value >= constant if regression else value <= constant + 0.01,
-        "sets": sorted({data for _, data in close}),
+        "sets": sorted({data for _, _, data in close}),
     }
 
 

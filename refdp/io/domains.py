@@ -138,9 +138,18 @@ def values_of(table: Table, domain: Feature) -> Floats:
     return table.indices(domain.name, domain.categories)
 
 
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON, of which Python would keep the last of two bounds. Errors: ValueError."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"{next(name for name in names if names.count(name) > 1)!r} occurs more than once")
+    return found
+
+
 def read_json(path: Path) -> Any:
-    """The document in a JSON file. Errors: InvalidRecords."""
+    """The document in a JSON file. Errors: InvalidRecords, also for a name that an object has twice."""
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        return json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=_once)
     except (OSError, ValueError, RecursionError) as error:
         raise InvalidRecords(f"{path}: cannot be read as JSON: {error}") from error

@@ -497,7 +497,7 @@ def test_people_see_the_finding(capsys: pytest.CaptureFixture[str], pair: str) -
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "PAPER or --callable is needed"),
+        ([], "PAPER, --trainer or --callable is needed; papers are dpboost"),
         (["--callable", FOREIGN + "noisy_sum"], "--pair FILE"),
         (["--callable", "nothing", "--pair", "PAIR"], "module:function is needed"),
         (["--callable", FOREIGN + "no_such", "--pair", "PAIR"], "no_such"),

@@ -17,7 +17,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from refdp.faces import cli
+from refdp.faces import cli, registry
+from refdp.faces.commands.claims import ledgers_like
+from refdp.ledger import claims as ledger
 from tests.thinned import thinned
 
 QUICK = ["--set", "trees=4", "depth=2", "bins=8"]
@@ -290,6 +292,12 @@ CANCER = ["train", "dpboost", "--data", "breast_cancer"]
         (["claims", "--paper", "nobody"], "no claims for paper 'nobody'"),
         (["account", "--gaussian", "two", "--delta", "0.1"], "release 'two'"),
         (["account", "--delta", "0.1"], "no release"),
+        (
+            ["account", "--gaussian", "1x1", "--delta", "0.1", "--sample-relation", "replace-one"],
+            "relation 'replace-one' inside samples: allowed with a sampling rate",
+        ),
+        (["audit", "dpboost", "--trainer", "a:b"], "PAPER: not allowed with --trainer"),
+        (["audit", "--callable", "a:b", "--trainer", "a:b"], "--callable: not allowed with --trainer"),
         (["prophesy"], "prophesy"),
     ],
 )
@@ -299,6 +307,35 @@ def test_bad_input_is_one_line_and_status_2(call: Call, arguments: list[str], me
     assert list(document) == ["error"]
     assert message in document["error"]
     assert shown == f"refdp: {document['error']}\n"
+
+
+def test_bounds_given_twice_for_a_column_are_refused(call: Call, people: dict[str, str], tmp_path: Path) -> None:
+    """JSON of Python takes the last of them, and says nothing."""
+    twice = tmp_path / "twice.json"
+    twice.write_text('{"age": [0, 120], "work": ["shop", "farm"], "rich": ["no", "yes"], "age": [0, 60]}')
+    status, document, _ = call(*TRAIN, "--data", people["data"], "--bounds", str(twice))
+    assert (status, document) == (2, {"error": f"{twice}: cannot be read as JSON: 'age' occurs more than once"})
+
+
+def test_a_target_that_the_schema_does_not_have_is_named(call: Call, people: dict[str, str]) -> None:
+    status, document, _ = call("audit", "--trainer", "a:b", "--schema", people["bounds"], "--target", "height")
+    assert (status, document["error"]) == (
+        2,
+        f"--schema {people['bounds']}: no column 'height'; it has age, work, rich",
+    )
+
+
+def test_what_is_audited_and_listed_is_what_the_command_line_says(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What --help and completion offer is taken: every trainer by audit, every part of the ledger by claims."""
+    monkeypatch.setenv("COLUMNS", "200")
+    assert cli.run(["audit", "--help"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert f"One of {', '.join((*registry.PAPERS, *registry.OWN))}." in shown
+    assert "refdp audit package" in shown and "refdp audit one-run" in shown
+    offered = ledgers_like("")
+    assert set(offered) == {claim.paper for claim in ledger.load()} and ledgers_like("dp") == ["dpboost", "dpxgboost"]
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,21 @@ def test_the_best_of_the_measured_ones_is_recommended() -> None:
         found = recommend(1.0, None, case["rows"], case["features"], "binary")
         assert found.expected["metric"] == "auc"
         assert 0.5 < found.expected["low"] <= found.expected["value"] <= found.expected["high"] < 1.0
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_what_is_expected_lies_within_the_range_that_is_shown(task: str) -> None:
+    """Far from all measured cases too, where one case alone is near and the mean of all was outside its range."""
+    for rows, features, epsilon in product((10, 10**5, 10**9), (1, 100, 10**5), (0.01, 1.0, 1000.0)):
+        for delta in (None, 0.0):
+            expected = recommend(epsilon, delta, rows, features, task).expected
+            assert expected["low"] <= expected["value"] <= expected["high"], (rows, features, epsilon, delta)
+
+
+@pytest.mark.parametrize("task", ["regression", "binary"])
+def test_classes_that_the_task_does_not_have_are_refused(task: str) -> None:
+    with pytest.raises(InvalidParameter, match=f"classes = 3 with task = '{task}'"):
+        recommend(1.0, task=task, classes=3)
 
 
 def test_more_budget_is_expected_to_be_better() -> None:

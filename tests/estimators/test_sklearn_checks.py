@@ -29,6 +29,7 @@ ALL = [
     *(kind(trees=5, depth=3) for kind in (estimators.DPXGBoostClassifier, estimators.DPXGBoostRegressor)),
     *(kind(trees=5, depth=3) for kind in (estimators.FedGBDTClassifier, estimators.FedGBDTRegressor)),
     *(kind(trees=5, depth=2) for kind in (estimators.SGBDTClassifier, estimators.SGBDTRegressor)),
+    *(kind(trees=3, depth=2) for kind in (estimators.GroveClassifier, estimators.GroveRegressor)),
 ]
 pytestmark = pytest.mark.filterwarnings("ignore::refdp.errors.PrivacyWarning")
 

@@ -29,9 +29,11 @@ from refdp.privacy.events import Relation
 PAIRS = 36
 SAMPLES = 100_000
 
+NAMES = (*registry.PAPERS, *registry.OWN)
+
 AuditedPaper = Annotated[
     str | None,
-    typer.Argument(metavar="PAPER", help=f"One of {', '.join(registry.PAPERS)}.", autocompletion=papers_like),
+    typer.Argument(metavar="PAPER", help=f"One of {', '.join(NAMES)}.", autocompletion=papers_like),
 ]
 Callable = Annotated[
     str | None,
@@ -170,6 +172,8 @@ def audit(
 
     A function(records, seed) returns whatever holds numbers; it is run with many seeds on both data sets
     of --pair, or of the pair that a search over the records of --schema or --example finds most telling.
+
+    `refdp audit package` audits an installed package, `refdp audit one-run` the scores of one run's canaries.
     """
     if trainer is not None:
         _check_trainer(context)
@@ -204,7 +208,7 @@ def audit(
         )  # fmt: skip
         raise typer.Exit(audit_callable(options))
     if paper is None:
-        raise InvalidParameter(f"PAPER or --callable is needed; papers are {', '.join(registry.PAPERS)}")
+        raise InvalidParameter(f"PAPER, --trainer or --callable is needed; papers are {', '.join(NAMES)}")
     from refdp.audit.report import audit_paper
     from refdp.audit.verdicts import exit_status
     from refdp.audit.witnesses import read as read_witnesses
@@ -267,7 +271,7 @@ def _check_mode(context: typer.Context, has_callable: bool) -> None:
     """What is given on the command line and would be ignored is refused."""
     ignored = written(context, ABOUT_PAPERS if has_callable else ABOUT_CALLABLES)
     if ignored:
-        named = ", ".join("PAPER" if name == "paper" else _flag(name) for name in ignored)
+        named = ", ".join(map(_flag, ignored))
         why = (
             "are about papers, and not allowed with --callable"
             if has_callable
@@ -277,4 +281,6 @@ def _check_mode(context: typer.Context, has_callable: bool) -> None:
 
 
 def _flag(name: str) -> str:
-    return "--" + name.rstrip("_").replace("_", "-")
+    if name == "paper":
+        return "PAPER"
+    return "--" + {"name": "callable"}.get(name, name).rstrip("_").replace("_", "-")

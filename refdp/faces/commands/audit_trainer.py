@@ -98,6 +98,8 @@ def schema_of(file: Path, target: str | None) -> Schema:
     """A schema from {column: [low, high] or [category, ...]}. Errors: InvalidParameter, InvalidRecords."""
     domains = {name: feature for name, (feature, _) in given_domains(file).items()}
     name = target or next(reversed(domains), None)
+    if target is not None and target not in domains:
+        raise InvalidParameter(f"--schema {file}: no column {target!r}; it has {', '.join(domains)}")
     if name not in domains or len(domains) < 2:
         raise InvalidParameter(f"--schema {file}: columns {list(domains)} given, a target and a feature are needed")
     learnt = domains.pop(name)

@@ -7,12 +7,18 @@ from typing import Annotated
 import typer
 
 from refdp.errors import InvalidParameter
-from refdp.faces.commands.options import Json, papers_like
+from refdp.faces.commands.options import Json
+from refdp.faces.registry import PAPERS
+
+
+def ledgers_like(incomplete: str) -> list[str]:
+    """For a shell's completion: what of the ledger begins so; what is refdp's own has its claims under composition."""
+    return [name for name in (*PAPERS, "composition") if name.startswith(incomplete)]
 
 
 def claims(
     paper: Annotated[
-        str | None, typer.Option("--paper", metavar="P", help="Only this paper's claims.", autocompletion=papers_like)
+        str | None, typer.Option("--paper", metavar="P", help="Only this paper's claims.", autocompletion=ledgers_like)
     ] = None,
     show: Annotated[str | None, typer.Option("--show", metavar="ID", help="One claim in full.")] = None,
     as_json: Json = False,
