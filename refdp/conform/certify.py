@@ -101,11 +101,22 @@ def run_of(tape: Tape, records: Records) -> tuple[str, Any]:
     name, given = header.get("paper"), header.get("params")
     if not isinstance(name, str) or not isinstance(given, dict):
         raise InvalidParameter("a transcript's header needs paper and params")
+    if header.get("private") is False:
+        raise InvalidParameter("a tape of draws alone: a transcript has outputs too (refdp train --record, --private)")
     for what, own in (("schema", schema_digest(records.schema)), ("records", records_digest(records))):
         if header.get(what) not in (None, own):
             raise InvalidParameter(f"a transcript of other {what} than those given: {header[what]!r}, not {own!r}")
     paper = registry.paper(name)
-    return name, paper.params({**given, "relation": Relation(str(given.get("relation")))}, as_published=False)
+    return name, paper.params({**given, "relation": relation_of(tape)}, as_published=False)
+
+
+def relation_of(tape: Tape) -> Relation:
+    """The neighbours that a transcript's parameters name. Errors: InvalidParameter for none, or others."""
+    given = tape.header.get("params")
+    name = given.get("relation") if isinstance(given, dict) else None
+    if name not in list(Relation):
+        raise InvalidParameter(f"a transcript's header: params with relation {' or '.join(Relation)} are needed")
+    return Relation(name)
 
 
 def _mechanisms(told: str, released: Sequence[Released]) -> list[Row]:

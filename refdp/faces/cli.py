@@ -1,7 +1,8 @@
 """The command `refdp`: train, predict, audit, dossier, prove, claims, account, conform, recommend.
 
 Every command takes --json. Errors are one line on standard error (with --json also {"error": ...} on standard output)
-and exit status 2; an audit that finds a violation exits with 1, a command that was interrupted with 130.
+and exit status 2, after the traceback if it is a mistake of refdp's; an audit that finds a violation exits with 1, a
+command that was interrupted with 130.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import io
 import json
 import os
 import sys
+import traceback
 import warnings
 from collections.abc import Sequence
 from typing import Annotated, Any
@@ -86,6 +88,11 @@ def run(arguments: Sequence[str]) -> int:
             status = app(args=expanded(arguments), prog_name="refdp", standalone_mode=False)
     except (RefdpError, UsageError) as error:
         return _failed(error, "--json" in arguments)
+    except OSError:  # of standard output
+        raise
+    except Exception as error:  # a mistake of refdp's: Python's own status, 1, would pass for a violation
+        traceback.print_exc()
+        return _failed(RuntimeError(f"a mistake in refdp, {type(error).__name__}: {error}"), "--json" in arguments)
     except typer.Abort:
         status = INTERRUPTED
     except SystemExit as end:  # typer's own: 1 for a broken pipe, otherwise after completions

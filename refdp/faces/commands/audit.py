@@ -200,8 +200,9 @@ def audit(
         check_writable("--resume", resume)
         from refdp.faces.commands.blackbox import Given, audit_callable
 
+        said = relation if pair is None or written(context, ["relation"]) else None
         options = Given(
-            name, pair, schema, example, relation, score or "", gaussian, epsilon, delta or 0.0,
+            name, pair, schema, example, said, score or "", gaussian, epsilon, delta or 0.0,
             CONFIDENCE if confidence is None else confidence,
             SAMPLES if samples is None else samples, seed, jobs, resume, structural, outliers, low_bits,
             html, as_json,

@@ -55,32 +55,42 @@ def audit_one_run(
     Exit status 1 for a bound above --epsilon. The report names the assumption that the bound rests on.
     """
     from refdp.audit.onerun import bound, guessed
+    from refdp.audit.onerun_rows import coverage
     from refdp.audit.onerun_tradeoff import gaussian_bound, isolated_bound
+    from refdp.audit.verdicts import exit_status, is_ok, summary
     from refdp.checks import check_number
     from refdp.faces.commands.output import emit
 
+    if epsilon is not None:
+        check_number("--epsilon", epsilon, least=0)
     check_number("--confidence", confidence, above=0, below=1)
     check_number("--delta", delta, above=0, below=1)
     check_number("--share", share, above=0, most=1)
     included, scores = _read(file)
+    most: float | None = None
     if assume is Assuming.ISOLATED:
         found = isolated_bound(included, scores, delta, confidence).to_dict()
     else:
         right, guesses = guessed(included, scores, share)
         if assume is Assuming.GAUSSIAN:
             found = gaussian_bound(right, guesses, len(scores), delta, confidence).to_dict()
+            most = gaussian_bound(guesses, guesses, len(scores), delta, confidence).to_dict()["epsilon"]
         else:
             found = bound(right, guesses, len(scores), delta, confidence).to_dict()
             found = {"epsilon": found.pop("lower"), **found}
-    refuted = epsilon is not None and found["epsilon"] > epsilon
+            most = bound(guesses, guesses, len(scores), delta, confidence).to_dict()["lower"]
+    rows = coverage(found["epsilon"], epsilon, confidence, len(scores), most)
+    verdict = summary(rows)
     told = {
-        "verdict": "VIOLATION" if refuted else "NOT FOUND",
+        "ok": is_ok(verdict),
+        "verdict": str(verdict),
         "claimed_epsilon": epsilon,
         "assume": assume.value,
         **found,
     }
-    emit(told, "".join(f"{name}: {value}\n" for name, value in told.items()), as_json)
-    raise typer.Exit(1 if refuted else 0)
+    shown = "".join(f"{name}: {value}\n" for name, value in told.items())
+    emit({**told, "coverage": [row.to_dict() for row in rows]}, shown, as_json)
+    raise typer.Exit(exit_status(verdict))
 
 
 def _read(file: Path) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
@@ -89,8 +99,8 @@ def _read(file: Path) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     try:
         data = json.loads(file.read_text(encoding="utf-8"))
         included, scores = np.asarray(data["included"]), np.asarray(data["scores"], dtype=np.float64)
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise InvalidParameter(f'{file}: {{"included": [true, ...], "scores": [...]}} is needed ({error!r})') from error
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        raise InvalidParameter(f'{file}: {{"included": [true, ...], "scores": [...]}} is needed ({error})') from error
     if included.dtype != np.bool_ or included.shape != scores.shape or included.ndim != 1 or len(included) < 4:
         raise InvalidParameter(
             f"{file}: {included.dtype} of shape {included.shape}, scores of shape {scores.shape}; as many true or "

@@ -49,13 +49,13 @@ ALARM = 1e-9
 
 @dataclass(frozen=True)
 class Given:
-    """Options of the command line."""
+    """Options of the command line. relation: None where a pair is given, and nothing is said about it."""
 
     name: str
     pair: Path | None
     schema: Path | None
     example: Path | None
-    relation: Relation
+    relation: Relation | None
     score: str
     gaussian: bool
     epsilon: float
@@ -76,7 +76,8 @@ class Given:
         words = ["refdp", "audit", "--callable", self.name, "--epsilon", repr(self.epsilon)]
         given = {"pair": self.pair, "schema": self.schema, "example": self.example, "score": self.score or None}
         words += [word for option, told in given.items() if told for word in (f"--{option}", str(told))]
-        words += ["--relation", self.relation.value] * (self.pair is None) + ["--gaussian"] * self.gaussian
+        words += ["--relation", self.relation.value] if self.relation is not None else []
+        words += ["--gaussian"] * self.gaussian
         words += ["--delta", repr(self.delta), "--confidence", repr(self.confidence)]
         words += ["--samples", str(self.samples), "--seed", str(self.seed)]
         words += ["--no-structural"] * (not self.structural) + ["--outliers"] * self.outliers
@@ -90,14 +91,14 @@ def audit_callable(given: Given) -> int:
     Errors: InvalidParameter if the callable ends the program.
     """
     _check(given)
-    given_pair = None if given.pair is None else read_pair(given.pair)
+    given_pair = None if given.pair is None else read_pair(given.pair, given.relation)
     columns = None if given_pair is not None else _columns(given)
     html = given.html and given.html.absolute()  # the function may change folder
     try:
         with prints_on_standard_error():
             searched = None if columns is None else chosen(
-                Job(given.name, InputPair(0, 0), 0, given.score).function(), columns, given.relation, given.epsilon,
-                given.delta, given.seed,
+                Job(given.name, InputPair(0, 0), 0, given.score).function(), columns,
+                given.relation or Relation.ADD_REMOVE, given.epsilon, given.delta, given.seed,
             )  # fmt: skip
             pair = searched.pair if searched is not None else given_pair
             assert pair is not None
@@ -230,8 +231,11 @@ def structural_findings(function: Remembered, pair: InputPair, given: Given, cal
     return [finding.to_dict() for finding in found if given.low_bits or finding.kind != "precision"]
 
 
-def read_pair(path: Path) -> InputPair:
-    """Two neighbouring data sets from {"first": [[...]], "second": [[...]]}, as arrays. Errors: InvalidParameter."""
+def read_pair(path: Path, relation: Relation | None = None) -> InputPair:
+    """Two neighbouring data sets from {"first": [[...]], "second": [[...]]}, as arrays.
+
+    relation: None for neighbours of either kind. Errors: InvalidParameter, also for neighbours of the other kind.
+    """
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
         first, second = (_array(data[side]) for side in ("first", "second"))
@@ -245,6 +249,10 @@ def read_pair(path: Path) -> InputPair:
         raise InvalidParameter(
             f"--pair {path}: {apart} of {len(first)} and {len(second)} records are not in the other data set; "
             "neighbours differ in one record at most"
+        )
+    if relation is not None and apart and (len(first) == len(second)) is not (relation is Relation.REPLACE_ONE):
+        raise InvalidParameter(
+            f"--pair {path}: {len(first)} and {len(second)} records are no neighbours of --relation {relation.value}"
         )
     return InputPair(first, second)
 

@@ -10,7 +10,6 @@ import typer
 from refdp.errors import InvalidParameter
 from refdp.faces.commands.options import BoundsFile, Json, TargetColumn, public_records
 from refdp.faces.commands.output import emit
-from refdp.privacy.events import Relation
 
 
 def certify(
@@ -33,8 +32,7 @@ def certify(
     tapes = [tape_file.read(path) for path in transcripts]
     dataset = datasets.load(data, target=target, bounds=bounds)
     whole = public_records(dataset)
-    relation = Relation(tapes[0].header.get("params", {}).get("relation", Relation.ADD_REMOVE))
-    training = public_records(parts(dataset, test_size, relation)[0]) if test_size else whole
+    training = public_records(parts(dataset, test_size, core.relation_of(tapes[0]))[0]) if test_size else whole
     digest = tapes[0].header.get("records")
     records = training if digest == tape_file.records_digest(training) else whole
     try:

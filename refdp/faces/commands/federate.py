@@ -47,7 +47,7 @@ def federate(
 
 
 def new(directory: Path) -> dict[str, Any]:
-    """Write the files. Errors: InvalidParameter if one of them is there."""
+    """Write the files. Errors: InvalidParameter if one of them is there, or the directory cannot be written."""
     from refdp.engines.new_app import files
 
     run = EXAMPLE | {"run": f"run {secrets.token_hex(8)}"}
@@ -55,9 +55,12 @@ def new(directory: Path) -> dict[str, Any]:
     there = next((name for name in written if (directory / name).exists()), None)
     if there is not None:
         raise InvalidParameter(f"{directory / there}: it is there already; a new directory is needed")
-    for name, text in written.items():
-        (directory / name).parent.mkdir(parents=True, exist_ok=True)
-        (directory / name).write_text(text, encoding="utf-8")
+    try:
+        for name, text in written.items():
+            (directory / name).parent.mkdir(parents=True, exist_ok=True)
+            (directory / name).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InvalidParameter(f"federate new {directory}: cannot be written: {error.strerror}") from error
     return {"directory": str(directory), "files": sorted(written),
             "next": f"edit {directory / 'refdp_app' / 'run.json'}, then refdp federate check {directory}"}  # fmt: skip
 
