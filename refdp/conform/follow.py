@@ -35,7 +35,7 @@ class Released:
     value: Array
     output: Array
     told: Array | None
-    claimed: dict[str, Any] | None
+    claimed: Any
 
 
 @dataclass
@@ -134,18 +134,25 @@ def follow(
     return model, source.releases
 
 
-def claims_less(claimed: dict[str, Any], due: Mechanism) -> str:
-    """What a claimed mechanism has less of than the one that is due; "" if nothing."""
+def claims_less(claimed: Any, due: Mechanism) -> str:
+    """What a claimed mechanism has less of than the one that is due; "" if nothing. NaN is less than any number."""
     known = mechanism_out(due)
+    if not isinstance(claimed, dict):
+        return f"{claimed!r} where {known['name']} is due"
     if claimed.get("name") != known["name"]:
         return f"{claimed.get('name')} where {known['name']} is due"
     for key, value in known.items():
         if key in ("name", "sampler"):
             continue
-        given, needed = _numbers(claimed.get(key)), _numbers(value)
+        needed = _numbers(value)
+        try:
+            given = _numbers(claimed.get(key))
+        except (TypeError, ValueError, OverflowError):
+            return f"{key} {claimed.get(key)!r} where {needed} is due"
         if len(given) != len(needed) or (key == "step" and given != needed):
             return f"{key} {given} where {needed} is due"
-        if key != "step" and any(a > b if key == "coefficient" else a < b for a, b in zip(given, needed, strict=True)):
+        ends = [(b, a) if key == "coefficient" else (a, b) for a, b in zip(given, needed, strict=True)]
+        if key != "step" and not all(more >= least for more, least in ends):
             return f"{key} {given} where {needed} is due"
     return ""
 

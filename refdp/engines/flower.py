@@ -22,12 +22,13 @@ from typing import Any
 
 import numpy as np
 
+from refdp.checks import check_count
 from refdp.data.forms import schema_in
 from refdp.data.records import Floats, Interval, Model, Records, Schema, make_records
 from refdp.engines import owners
 from refdp.engines.federated import Asks, Federation, Host, NoiseInside, Participant
 from refdp.engines.journal import ReleaseJournal
-from refdp.errors import InvalidParameter, InvalidRecords, MessageError
+from refdp.errors import InvalidParameter, InvalidRecords, MessageError, RefdpError
 from refdp.faces import registry
 from refdp.io.domains import read_json, values_of
 from refdp.io.tables import read_table
@@ -64,11 +65,22 @@ class Run:
         if body["paper"] not in (*SHARED, OWNED):
             allowed = f"{', '.join(SHARED)}, whose releases are sums with noise, and {OWNED}, whose owners take turns,"
             raise InvalidParameter(f"{path}: paper {body['paper']!r}: {allowed} are allowed")
+        for count in ("participants", "honest"):
+            check_count(f"{path}: {count}", body[count])
+        if not isinstance(body["run"], str) or not isinstance(body["settings"], dict):
+            raise InvalidRecords(f"{path}: run is a name, settings are {{parameter: value}}")
         params = registry.paper(body["paper"]).params(body["settings"], as_published=False)
         if body["paper"] == OWNED and params.owners != body["participants"]:
             given = f"{body['participants']} participants, owners = {params.owners}"
             raise InvalidParameter(f"{path}: {given}: as many are needed")
-        return cls(body["run"], body["paper"], params, schema_in(body["schema"]), body["participants"], body["honest"])
+        try:
+            schema = schema_in(body["schema"])
+        except RefdpError:
+            raise
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            form = "{features: [{name, low, high} or {name, categories}], target: {low, high} or {values}}"
+            raise InvalidRecords(f"{path}: schema is {form} ({type(error).__name__}: {error})") from error
+        return cls(body["run"], body["paper"], params, schema, body["participants"], body["honest"])
 
     @property
     def asks(self) -> Asks:

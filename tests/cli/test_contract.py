@@ -9,7 +9,10 @@ from typing import Any
 
 import pytest
 
+from refdp.conform.follow import claims_less
+from refdp.conform.plain import mechanism_out
 from refdp.faces import cli
+from refdp.noise.mechanisms import Exponential
 
 Call = Callable[..., tuple[int, Any, str]]
 MINE = """import numpy as np
@@ -125,3 +128,21 @@ def test_what_is_no_transcript_is_no_finding(call: Call, tmp_path: Path) -> None
         Path("wrong.jsonl").write_text("\n".join([json.dumps({**header, "params": params}), *rest]) + "\n")
         status, document, shown = call("certify", "wrong.jsonl", *data, "--model", "m.json")
         assert status == 2 and "a transcript's header" in document["error"] and "Traceback" not in shown
+
+
+@pytest.mark.parametrize("claimed", ["DiscreteLaplace", {"name": "Exponential", "coefficient": None}, "nan", []])
+def test_a_claimed_mechanism_that_is_none_is_no_all_clear(claimed: Any) -> None:
+    """NaN is neither less nor more than what is due; text and numbers are of another form."""
+    due = Exponential(0.5)
+    given = {**mechanism_out(due), "coefficient": "nan"} if claimed == "nan" else claimed
+    assert "is due" in claims_less(given, due)
+    assert claims_less(mechanism_out(due), due) == ""
+
+
+@pytest.mark.parametrize("pair", ['{"first": 1, "second": [[1]]}', '{"first": [[1]]}', "[]", "3"])
+def test_a_pair_of_another_form_is_one_line(call: Call, tmp_path: Path, pair: str) -> None:
+    (tmp_path / "mine_.py").write_text(MINE)
+    (tmp_path / "pair.json").write_text(pair)
+    status, document, shown = call("audit", "--callable", "mine_:noisy", "--pair", "pair.json")
+    assert status == 2 and "with numbers is needed" in document["error"]
+    assert shown == f"refdp: {document['error']}\n"

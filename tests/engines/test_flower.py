@@ -16,7 +16,7 @@ from refdp.engines.flower import QUIET, Run, digest, read_answer, records_of, se
 from refdp.engines.journal import ReleaseJournal
 from refdp.engines.new_app import made_up
 from refdp.engines.owners import Afar, MinerJournal
-from refdp.errors import InvalidParameter, JournalError, MessageError
+from refdp.errors import InvalidParameter, JournalError, MessageError, RefdpError
 from refdp.faces.cli import run
 from refdp.faces.commands.federate import EXAMPLE
 
@@ -65,6 +65,27 @@ def test_a_paper_that_needs_exact_sums_is_refused(tmp_path: Path) -> None:
         Run.read(app(tmp_path, paper="dpboost"))
     with pytest.raises(InvalidParameter, match="4 participants, owners = 3: as many are needed"):
         Run.read(app(tmp_path / "owners", **INPRIVATE, participants=4))
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"schema": []},
+        {"schema": {"features": [{"name": "age"}], "target": {"values": ["a", "b"]}}},
+        {"schema": {"features": [{"name": "age", "low": "x", "high": 1}], "target": {"values": ["a", "b"]}}},
+        {"schema": {"features": [{"name": "age", "categories": [[]]}], "target": {"values": ["a", "b"]}}},
+        {"participants": "3"},
+        {"honest": 0},
+        {"settings": []},
+        {"run": 5},
+        {"paper": []},
+    ],
+    ids=str,
+)
+def test_a_run_of_another_form_is_one_error(tmp_path: Path, other: dict[str, Any]) -> None:
+    """People edit run.json: what is wrong in it is said by name."""
+    with pytest.raises(RefdpError, match="run.json"):
+        Run.read(app(tmp_path, **other))
 
 
 @pytest.mark.skipif(INSTALLED, reason="Flower is installed")

@@ -239,6 +239,8 @@ def read_pair(path: Path, relation: Relation | None = None) -> InputPair:
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
         first, second = (_array(data[side]) for side in ("first", "second"))
+        if not first.ndim or not second.ndim:
+            raise ValueError("a number in place of a list")
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise InvalidParameter(
             f'--pair {path}: {{"first": [[...]], "second": [[...]]}} with numbers is needed ({error})'
