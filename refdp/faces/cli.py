@@ -14,6 +14,7 @@ import sys
 import traceback
 import warnings
 from collections.abc import Sequence
+from itertools import takewhile
 from typing import Annotated, Any
 
 import typer
@@ -66,6 +67,7 @@ def _top(
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with its status."""
+    _open_what_was_closed()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a terminal without Greek letters is no error
@@ -78,6 +80,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if status == 2:
             print(f"refdp: {error}", file=sys.stderr)
     sys.exit(status)
+
+
+def _open_what_was_closed() -> None:
+    """A shell's `>&-` is as its `>/dev/null`: the status stays, and no file that is opened takes its place."""
+    for number, name in ((1, "stdout"), (2, "stderr")):
+        if getattr(sys, name) is None:
+            null = os.open(os.devnull, os.O_WRONLY)
+            if null != number:
+                os.dup2(null, number)
+                os.close(null)
+            setattr(sys, name, os.fdopen(number, "w", encoding="utf-8"))
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -105,10 +118,12 @@ def run(arguments: Sequence[str]) -> int:
 def expanded(arguments: Sequence[str]) -> list[str]:
     """`--set a=1 b=2` as `--set a=1 --set b=2`, and `--dask` without an address as one with `LOCAL`.
 
-    `audit package` and `audit one-run` are commands of their own: no paper is called so.
+    `audit package` and `audit one-run` are commands of their own, also behind --json: no paper is called so.
     """
-    if list(arguments[:1]) == ["audit"] and list(arguments[1:2]) in (["package"], ["one-run"]):
-        arguments = [f"audit-{arguments[1]}", *arguments[2:]]
+    json_first = len([*takewhile("--json".__eq__, arguments[1:])])
+    if list(arguments[:1]) == ["audit"] and list(arguments[json_first + 1 :][:1]) in (["package"], ["one-run"]):
+        kind, *rest = arguments[json_first + 1 :]
+        arguments = [f"audit-{kind}", *arguments[1 : json_first + 1], *rest]
     found: list[str] = []
     setting = False
     for position, argument in enumerate(arguments):

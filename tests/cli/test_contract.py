@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import shlex
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -54,6 +57,16 @@ def test_an_audit_of_one_run_has_every_audits_fields(call: Call, tmp_path: Path,
         assert all({"what", "verdict", "reason", "power"} <= set(row) for row in document["coverage"])
     power = next(row["power"] for row in document["coverage"] if row["what"] == "composition")
     assert power == "" if assume == "isolated" else power.startswith("bounds up to ")
+
+
+def test_json_may_stand_before_what_is_audited(call: Call, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "scores.json").write_text(canaries(100, 200))
+    _, document, _ = call("audit", "one-run", "scores.json")
+    assert cli.run(["audit", "--json", "one-run", "scores.json"]) == 0
+    assert json.loads(capsys.readouterr().out) == document
+    for kind in ("package", "one-run"):
+        assert cli.run(["audit", "--json", kind, "nothing.toml"]) == 2
+        assert json.loads(capsys.readouterr().out)["error"].startswith("nothing.toml: ")
 
 
 def test_no_claim_is_nan_or_negative(call: Call, tmp_path: Path) -> None:
@@ -146,3 +159,12 @@ def test_a_pair_of_another_form_is_one_line(call: Call, tmp_path: Path, pair: st
     status, document, shown = call("audit", "--callable", "mine_:noisy", "--pair", "pair.json")
     assert status == 2 and "with numbers is needed" in document["error"]
     assert shown == f"refdp: {document['error']}\n"
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-", "<&- >&-"])
+@pytest.mark.parametrize(("arguments", "status"), [("claims", 0), ("claims --show nothing", 2)])
+def test_a_closed_output_is_no_finding(arguments: str, status: int, closed: str) -> None:
+    """Python has None for it, and ended with status 1 when that was written to."""
+    command = f"{shlex.quote(sys.executable)} -m refdp {arguments} {closed}"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
+    assert done.returncode == status and "Traceback" not in done.stderr

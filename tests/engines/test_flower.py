@@ -84,7 +84,7 @@ def test_a_paper_that_needs_exact_sums_is_refused(tmp_path: Path) -> None:
 )
 def test_a_run_of_another_form_is_one_error(tmp_path: Path, other: dict[str, Any]) -> None:
     """People edit run.json: what is wrong in it is said by name."""
-    with pytest.raises(RefdpError, match="run.json"):
+    with pytest.raises(RefdpError, match=r"run\.json"):
         Run.read(app(tmp_path, **other))
 
 

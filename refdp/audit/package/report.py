@@ -186,7 +186,7 @@ def read_baseline(path: Path) -> dict[str, str]:
         found = {str(one["id"]): str(one["reason"]).strip() for one in data["accepted"]}
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InvalidParameter(
-            f'--baseline {path}: {{"accepted": [{{"id": ..., "reason": ...}}]}} is needed ({error!r})'
+            f'--baseline {path}: {{"accepted": [{{"id": ..., "reason": ...}}]}} is needed ({error})'
         ) from error
     silent = [name for name, reason in found.items() if not reason]
     if silent:

@@ -23,7 +23,10 @@ def certify(
     test_size: Annotated[float, typer.Option("--test-size", help="Share that was held out, as in refdp train.")] = 0.2,
     as_json: Json = False,
 ) -> int:
-    """Recompute every true value from a run's outputs; check plan, mechanisms, noise and model."""
+    """Recompute every true value from a run's outputs; check plan, mechanisms, noise and model.
+
+    Exit status 1 for a violation, 3 where something decisive was not examined.
+    """
     from refdp.conform import certify as core
     from refdp.conform import tape_file
     from refdp.faces.commands.train_run import parts
