@@ -203,8 +203,8 @@ def _questions(mechanism: Exponential, value: Array, other: Array) -> list[float
     likelier = p > q
     yes, as_yes = (np.where(likelier, side, 0.0).sum(axis=1) for side in (p, q))
     no, as_no = (np.where(likelier, 0.0, side).sum(axis=1) for side in (p, q))
-    false = np.where(yes + as_yes <= 1, no / (no + as_no), as_yes / (yes + as_yes))  # where the ROC meets y = 1 - x
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):  # of equal rows nothing is likelier
+        false = np.where(yes + as_yes <= 1, no / (no + as_no), as_yes / (yes + as_yes))  # the ROC meets y = 1 - x
         found = np.log1p(-false) - np.log(false)
     return [float(min(one, LARGEST)) * (1 - 1e-9) for one in found if one > 1e-12]
 
