@@ -11,7 +11,7 @@ from account_plans import ADD_REMOVE, REPLACE_ONE, plan, release
 
 from refdp.accounting import account, allocation
 from refdp.errors import InvalidParameter
-from refdp.noise.mechanisms import DiscreteLaplace, Gaussian
+from refdp.noise.mechanisms import DiscreteLaplace, Gaussian, Laplace
 from refdp.privacy.events import Partition, Repeat, Subsample, balls_and_bins
 
 
@@ -79,3 +79,11 @@ def test_where_nothing_more_is_known() -> None:
 def test_slots_are_whole(slots: object) -> None:
     with pytest.raises(InvalidParameter, match="slots"):
         balls_and_bins(release(Gaussian(1.0)), slots)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("scale", [1e14, 1e16, 1e17])
+def test_slots_of_losses_below_the_rounding_of_1_have_both_ends(scale: float) -> None:
+    """Two slots of half of the records each: from below half a slot's loss, from above a slot's ε = μ - 2δ."""
+    slots = Partition((0.5, 0.5), (release(Laplace(scale)), release(Laplace(scale))))
+    bound = account(plan(slots), delta=1e-20)
+    assert 0.45 / scale < bound.lower <= bound.upper <= (1 / scale - 2e-20) * 1.01

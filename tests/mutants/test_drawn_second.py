@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import math
 import sys
+from dataclasses import replace
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from pathlib import Path
@@ -16,6 +17,7 @@ import pytest
 from refdp.accounting import budgets
 from refdp.accounting.conversion import epsilons
 from refdp.audit import charge, isolated
+from refdp.audit.attained import Led
 from refdp.audit.charge import Item
 from refdp.audit.search import Notes
 from refdp.audit.trainer_rows import _counts
@@ -26,6 +28,10 @@ from refdp.data import candidates, sketch
 from refdp.data.records import Categorical, Classes, Numeric, Schema
 from refdp.noise.calibration import before_sampling
 from refdp.noise.mechanisms import Exponential, Gaussian, Laplace
+from refdp.own import grove
+from refdp.privacy.curator import EVERYWHERE, Entry, Request, Transcript
+from refdp.privacy.events import Relation
+from refdp.privacy.replay import RecordSwap
 
 # --- Audits -----------------------------------------------------------------------------------------------------------
 
@@ -108,6 +114,38 @@ def test_a_figure_of_errors_shows_all_of_them(monkeypatch: pytest.MonkeyPatch) -
     assert np.allclose(drawn["guessing"].sum(axis=1), 1.0)
 
 
+# --- Outputs that attain a loss ---------------------------------------------------------------------------------------
+
+
+def test_chosen_outputs_are_led_through_a_run_with_its_draws_and_coins() -> None:
+    """Of another shape or kind, or no option, they give way to the true value; what does not fit any more to zeros."""
+    draw = Request("draw", ("public",), law=("uniform",), size=(2,))
+    whole = Request("draw", ("whole",), law=("integers", 9), size=(3,))
+    coins = Request("assign", ("rows",), law=("poisson", 0.5), size=3)
+    entries = [
+        Entry(draw, np.array([0.25, 0.5])),
+        Entry(coins, np.array([0, -1, 0])),
+        Entry(whole, np.array([4, 5, 6])),
+    ]
+    recorded = Transcript(Relation.ADD_REMOVE, entries)
+    true, noise = np.array([1.0, 2.0]), Laplace(1.0)
+    ask = Request("release", ("sums",), true, noise)
+    rows = Request("release", ("splits",), np.array([[0.0, 1.0]]), Exponential(1.0), options=np.array([[5.0], [7.0]]))
+    given = [np.array([8.0, 9.0]), np.array([8.0]), np.array([8, 9]), np.array([1]), np.array([2])]
+    led = Led(given, recorded, RecordSwap(None, 1))
+    assert [led.release(ask).tolist() for _ in range(3)] == [[8.0, 9.0], [1.0, 2.0], [1.0, 2.0]]
+    assert led.release(rows).tolist() == [1] and led.release(rows).tolist() == [1]
+    assert led.release(ask).tolist() == [1.0, 2.0]
+    assert led.draw(draw).tolist() == [0.25, 0.5] and led.draw(whole).tolist() == [4, 5, 6]
+    assert led.draw(whole).tolist() == [0, 0, 0] and led.draw(whole).dtype == np.int64
+    nothing = led.draw(draw)
+    assert nothing.tolist() == [0.0, 0.0] and nothing.dtype == np.float64
+    assert led.assign(replace(coins, size=4)).tolist() == [0, EVERYWHERE, -1, 0]
+    assert led.assign(coins).tolist() == [EVERYWHERE] * 3
+    parted = Led([], recorded, RecordSwap(None, None)).assign(replace(coins, size=4))
+    assert parted.tolist() == [EVERYWHERE] * 4
+
+
 # --- Conformance ------------------------------------------------------------------------------------------------------
 
 
@@ -162,6 +200,15 @@ def test_a_feature_of_equal_bounds_has_no_thresholds_whatever_is_given() -> None
     schema = Schema((Numeric("a", 2.0, 2.0), Numeric("b", 0.0, 1.0), Categorical("c", ("x", "y"))), Classes((0, 1)))
     found = candidates.given(schema, {"a": [1.0, 2.0, 3.0], "b": [0.5, 0.25, 0.5]})
     assert [one.tolist() for one in found.thresholds] == [[], [0.25, 0.5], [0.0, 1.0]]
+
+
+def test_where_nothing_is_numeric_all_categories_are_public_candidates() -> None:
+    """Nothing is asked of anybody."""
+    schema = Schema((Categorical("c", ("x", "y", "z")), Numeric("a", 2.0, 2.0)), Classes((0, 1)))
+    nobody: Any = None
+    found = grove.thresholds(grove.Params(1.0), schema, nobody, nobody)
+    assert [one.tolist() for one in found.thresholds] == [[0.0, 1.0, 2.0], []]
+    assert found.public and found.categorical.tolist() == [True, False]
 
 
 # --- Costs ------------------------------------------------------------------------------------------------------------
