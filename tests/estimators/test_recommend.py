@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from itertools import product
 from typing import Any
 
@@ -97,3 +98,61 @@ def test_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert "expected rmse / standard deviation" in capsys.readouterr().out
     assert cli.run([*command, "clustering", "--json"]) == 2
     assert "task = 'clustering'" in json.loads(capsys.readouterr().out)["error"]
+
+
+TABLE: list[dict[str, Any]] = [
+    {"data": "a", "rows": 1000, "features": 10, "classes": 2, "epsilon": 1.0,
+     "figures": {"dpboost": 0.8, "grove": 0.7, "sgbdt": 0.95}},
+    {"data": "b", "rows": 3000, "features": 40, "classes": 2, "epsilon": 2.0,
+     "figures": {"dpboost": 0.6, "grove": 0.9}},
+    {"data": "c", "rows": 2000, "features": 5, "classes": 4, "epsilon": 1.0, "figures": {"dpboost": 0.5}},
+    {"data": "d", "rows": 1000, "features": 10, "classes": 0, "epsilon": 1.0,
+     "figures": {"dpboost": 0.9, "grove": 1.2}},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("task", "rows", "features", "classes", "scores"), [
+    ("binary", 1500, 20, 2, 1), ("multiclass", 9000, 8, 3, 3), ("classification", 800, 10, 5, 5),
+    ("regression", 50, 3, 2, 1),
+])  # fmt: skip
+@pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
+def test_figures_are_weighted_by_how_near_a_case_is(
+    task: str, rows: int, features: int, classes: int, scores: int, relation: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A normal kernel of factors of ten in rows times epsilon of a score and change, and in features."""
+    monkeypatch.setattr("refdp.faces.recommend.measured", lambda: TABLE)
+    found = recommend(0.7, None, rows, features, task, classes=classes, relation=relation)
+    changed, regression = (2 if relation == "replace-one" else 1), task == "regression"
+    cells: dict[str, list[tuple[float, float, str]]] = {}
+    for case in TABLE:
+        if (case["classes"] == 0) != regression:
+            continue
+        theirs = case["rows"] * case["epsilon"] / (4 if case["classes"] == 4 else 1)
+        off = 2 * math.log10(theirs / (rows * 0.7 / scores / changed))
+        wide = math.log10(case["features"] / features)
+        for name, figure in case["figures"].items():
+            if (name, relation) != ("sgbdt", "replace-one"):
+                cells.setdefault(name, []).append((math.exp(-(off**2 + wide**2) / 2), figure, case["data"]))
+    means = {name: sum(w * f for w, f, _ in each) / sum(w for w, _, _ in each) for name, each in cells.items()}
+    best = (min if regression else max)(means, key=means.__getitem__)
+    assert found.estimator == ESTIMATORS[best] + ("Regressor" if regression else "Classifier")
+    most = max(w for w, _, _ in cells[best])
+    near = [(f, data) for w, f, data in cells[best] if w > most / 10]
+    expected = found.expected
+    assert expected["value"] == round(means[best], 4) and expected["sets"] == sorted(data for _, data in near)
+    assert (expected["low"], expected["high"]) == (min(f for f, _ in near), max(f for f, _ in near))
+    assert expected["constant"] == (1.0 if regression else 0.5)
+
+
+@pytest.mark.parametrize(("figure", "useless"), [(0.505, True), (0.515, False), (0.45, True)])
+def test_what_is_no_better_than_a_constant_is_told(
+    figure: float, useless: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("refdp.faces.recommend.measured", lambda: [TABLE[0] | {"figures": {"dpboost": figure}},
+                                                     TABLE[3] | {"figures": {"dpboost": 2 - figure}}])  # fmt: skip
+    found = recommend(1.0, None, 1000, 10, "binary")
+    assert found.expected["useless"] == useless
+    assert ("no better than a constant" in str(found)) == useless and ("a constant has 0.5" in str(found)) != useless
+    assert recommend(1.0, None, 1000, 10, "regression").expected["useless"]
+    monkeypatch.setattr("refdp.faces.recommend.measured", lambda: [TABLE[3] | {"figures": {"dpboost": figure}}])
+    assert not recommend(1.0, None, 1000, 10, "regression").expected["useless"]

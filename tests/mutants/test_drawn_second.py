@@ -206,7 +206,7 @@ def test_where_nothing_is_numeric_all_categories_are_public_candidates() -> None
     """Nothing is asked of anybody."""
     schema = Schema((Categorical("c", ("x", "y", "z")), Numeric("a", 2.0, 2.0)), Classes((0, 1)))
     nobody: Any = None
-    found = grove.thresholds(grove.Params(1.0), schema, nobody, nobody)
+    found = grove.thresholds(grove.Params(1.0, Relation.ADD_REMOVE), schema, nobody, nobody)
     assert [one.tolist() for one in found.thresholds] == [[0.0, 1.0, 2.0], []]
     assert found.public and found.categorical.tolist() == [True, False]
 
