@@ -44,7 +44,7 @@ def test_a_list_of_values_scores_how_often_each_was_seen() -> None:
 
 def test_a_histogram_has_cells_of_equal_mass() -> None:
     first, second = np.arange(0.0, 960.0, 2.0)[:, None], np.arange(1.0, 961.0, 2.0)[:, None]
-    second = np.vstack([second, np.full((3, 1), 100.0), [[np.inf]]])
+    second = np.vstack([second, [[100.0], [100.0], [101.0], [np.inf]]])  # three times, and only twice
     exact, cells = events._ratios(Coordinate(0), first, second)
     assert exact.exact and exact.values.tolist() == [100.0] and "by histogram" in cells.words and not cells.exact
     assert len(cells.values) == events.BINS - 1 and len(cells.scores) == events.BINS

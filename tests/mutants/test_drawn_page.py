@@ -9,7 +9,8 @@ import pytest
 
 from tests.mutants import drawn_page as page
 
-SEED, LINES = page.kept()
+DRAWS = page.kept()
+LINES = [line for draw in DRAWS for line in draw.lines]
 
 
 def test_the_page_follows_from_what_is_kept() -> None:
@@ -27,7 +28,9 @@ def test_every_mutant_is_killed_by_a_test_that_exists_or_judged() -> None:
             tree = ast.parse((page.ROOT / file).read_text(encoding="utf-8"))
             functions = {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
             assert not name or name.partition("[")[0] in functions, line
-    assert len({(line.path, line.line, line.old, line.new, line.kind) for line in LINES}) == len(LINES)
+    for draw in DRAWS:
+        assert len({(line.path, line.line, line.old, line.new, line.kind) for line in draw.lines}) == len(draw.lines)
+    assert len({draw.seed for draw in DRAWS}) == len(DRAWS)
 
 
 @pytest.mark.parametrize(("killed", "number"), [(0, 7), (3, 10), (57, 60), (60, 60)])

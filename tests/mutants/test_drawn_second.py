@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from refdp.accounting import budgets
+from refdp.accounting import budgets, curves
 from refdp.accounting.conversion import epsilons
 from refdp.audit import charge, isolated
 from refdp.audit.attained import Led
@@ -239,3 +239,20 @@ def test_what_a_sampled_tree_may_cost(epsilon: float, rate: float) -> None:
         context.prec = 60
         truth = (1 + (Decimal(epsilon).exp() - 1) / Decimal(rate)).ln()
     assert before_sampling(epsilon, rate) == pytest.approx(float(truth), rel=1e-13)
+
+
+@pytest.mark.parametrize("x", [0.01, 0.3, 0.9, 0.999, 1.001, 2.5, 40.0])
+def test_a_choices_pair_has_its_curve_in_sinh(x: float) -> None:
+    """log(sinh(x)/x), and of it E_Q[R^a] = sinh((a-1/2)e) / ((2a-1) sinh(e/2)), with 60 digits."""
+    with localcontext() as context:
+        context.prec = 60
+
+        def log_sinhc(of: Decimal) -> Decimal:
+            return ((of.exp() - (-of).exp()) / (2 * of)).ln()
+
+        assert float(curves._log_sinhc(np.array([x]))[0]) == pytest.approx(float(log_sinhc(Decimal(x))), rel=1e-13)
+        for order in (1.5, 3.0, 17.0):
+            wide, half = (Decimal(order) - Decimal("0.5")) * Decimal(x), Decimal(x) / 2
+            truth = (log_sinhc(wide) - log_sinhc(half)) / Decimal(order - 1)
+            found = float(curves.bounded_range_pair(x, np.array([order]))[0])
+            assert float(truth) * (1 - 1e-12) <= found <= float(truth) * (1 + 1e-9) + 1e-15
