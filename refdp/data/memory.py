@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from refdp.data import kernels
 from refdp.data.candidates import Candidates
 from refdp.data.codes import Codes, Index, Mask, coded, leaf_of
+from refdp.data.following import Following, check_covers
 from refdp.data.known import Known, add_leaves, charged, statistics, toward_zero, used
 from refdp.data.losses import on_grid
 from refdp.data.population import (
@@ -71,6 +72,7 @@ class Memory:
         self._within: list[tuple[int, int]] = []
         self._batch: list[NDArray[Any]] = []
         self._tree = 0
+        self._following = Following()
         self._forget()
 
     @property
@@ -167,6 +169,7 @@ class Memory:
 
     def tell(self, step: Step) -> None:
         """Take in one step: scores, codes, places and statistics of the records follow it."""
+        self._following.tell(step)
         match step:
             case Begin(contribution, outputs):
                 self._begin(contribution, outputs)
@@ -176,6 +179,7 @@ class Memory:
             case Start(initial):
                 self._score[self._output] += initial
             case Encode(candidates):
+                check_covers(candidates, self._records.schema)
                 self._codes = coded(self._records, candidates, self._codes)
             case Refresh(of):
                 self._named = of
@@ -249,6 +253,7 @@ class Memory:
 
     def ask(self, query: Query) -> Sums:
         """The sums over the selected records, exact, in units of GRID; shape: that of the query."""
+        self._following.ask(query)
         match query:
             case Bins(of):
                 return units(self._bins(of))

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from refdp.data.candidates import Candidates
+from refdp.data.following import Following
 from refdp.data.population import (
     Advance,
     Begin,
@@ -40,9 +41,11 @@ class Nothing:
         self._features: tuple[int, ...] = ()
         self._nodes = 1
         self._placed: list[int] = []
+        self._following = Following()
 
     def tell(self, step: Step) -> None:
         """Take in one step; only what decides shapes is kept."""
+        self._following.tell(step)
         match step:
             case Encode(candidates):
                 self._candidates = candidates
@@ -70,6 +73,7 @@ class Nothing:
         """Nobody is selected any more than before."""
 
     def _shape(self, query: Query) -> tuple[int, ...]:
+        self._following.ask(query)
         match query:
             case Bins(of):
                 return len(of), self._nodes, self._bins(self._features)

@@ -21,7 +21,9 @@ import z3
 
 from refdp.accounting.individual import Accounts, Budget
 from refdp.data import numbers
+from refdp.data.following import check_covers
 from refdp.data.kernels import GRID
+from refdp.data.losses import LARGEST
 from refdp.data.nothing import Nothing
 from refdp.data.population import (
     COUNT,
@@ -46,6 +48,7 @@ from refdp.data.population import (
     Turn,
 )
 from refdp.data.records import Interval, Schema
+from refdp.errors import InvalidParameter
 from refdp.privacy.events import Relation
 from refdp.prove.arithmetic import combined
 from refdp.prove.asking import Solvers, name_of, number, real, truth, unknowns
@@ -170,6 +173,7 @@ class Unknown(Host):
                 self._begin(output)
             case Encode(candidates):
                 self._candidates, self._encoding = public(candidates), self._encoding + 1
+                self._covers()
             case Refresh(of):
                 self._named, self._now = of, next(self._state)
             case Pay():
@@ -186,6 +190,13 @@ class Unknown(Host):
                 self._moved(values, weight)
             case _:
                 raise Unmodelled(f"a step {type(step).__name__}")
+
+    def _covers(self) -> None:
+        """Errors: Unmodelled for candidates that hosts refuse."""
+        try:
+            check_covers(self._candidates, self._schema)
+        except InvalidParameter as problem:
+            raise Unmodelled(str(problem)) from None
 
     def _moved(self, *factors: Any) -> None:
         """Scores were any numbers and are. Errors: Unmodelled for a step by which float64 could overflow."""
@@ -219,10 +230,25 @@ class Unknown(Host):
         cost = self._contribution.cost(own)
         if not isinstance(cost, Each):
             raise Unmodelled("a cost that is no value of each record")
+        self._same_unweighed(cost, own)
         self._now = next(self._state)
         self._memo["statistics", self._now] = {**terms, "cost": self._finite(cost.term)}, used
         self.paid[self._now] = accounts._budget
         self.accounts[self._begun, self._output] = accounts._budget
+
+    def _same_unweighed(self, cost: Each, own: Mapping[str, Any]) -> None:
+        """Hosts of records without weights give None for a statistic that is 1, hosts of others the weight itself.
+
+        Errors: Unmodelled for a cost that is another one then.
+        """
+        if self._weight is None:
+            return
+        plain = {name: None if one is not None and one.term.eq(self._weight) else one for name, one in own.items()}
+        other = self._contribution.cost(plain)
+        if not isinstance(other, Each):
+            raise Unmodelled("a cost that is no value of each record")
+        if not self._refuted([self._weight == 1, cost.term != other.term]):
+            raise Unmodelled("a cost that is another one for records without weights than for those of weight 1")
 
     def select(self, scope: int, draw: Callable[[int], Members]) -> None:
         """Attach secret coins: a record may be in any block. Shape (records,)."""
@@ -398,6 +424,16 @@ class Unknown(Host):
         found: tuple[Fraction | None, Fraction | None] = self._memo[key]
         return found
 
+    def _summed(self, state: int, name: str) -> None:
+        """A statistic that hosts can add up in whole numbers. Errors: Unmodelled for one that could be too large."""
+        terms, used = self._memo["statistics", state]
+        if terms[name] is None:
+            return
+        low, high = self._bounds(state, terms[name], used)
+        if low is None or high is None or max(-low, high) > Fraction(LARGEST):
+            raise Unmodelled(f"sums of a statistic {name} that is not seen to be at most {LARGEST:g}: hosts' whole "
+                             "numbers are not large enough for them")  # fmt: skip
+
     def _refuted(self, conditions: list[Any]) -> bool:
         return self.solvers.ask([*self.about_record(conditions), *conditions]).refuted
 
@@ -452,6 +488,8 @@ class Unknown(Host):
         def total(name: str, seats: Any, sides: frozenset[str] = ALL, option: str | None = None) -> Sum:
             return Sum(state, COUNT if terms[name] is None else name, scopes, seats, sides, option, True)
 
+        for name in of:
+            self._summed(state, name)
         node = ("root" if self._level == 0 else "node", self._tree, self._level)
         each = Axis("each", len(of))
         part = Axis("part", shape[1] if len(shape) > 1 else 1, of=node)

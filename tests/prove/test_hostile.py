@@ -21,6 +21,7 @@ from refdp.prove.peeking import peeks
 from tests.mutants.harness import Mutant, applied
 from tests.prove.attacks import SMALL, paper_of
 from tests.prove.hostile import AT_FIRST, HOSTILE, SIBLINGS
+from tests.prove.hostile_fourth import FOURTH
 from tests.prove.hostile_further import FURTHER
 from tests.prove.hostile_second import SECOND
 from tests.prove.hostile_third import THIRD
@@ -45,7 +46,7 @@ def slowly(mutants: tuple[Mutant, ...]) -> list[Any]:
             for one in mutants]  # fmt: skip
 
 
-@pytest.mark.parametrize("mutant", slowly((*HOSTILE, *SIBLINGS, *FURTHER, *SECOND, *THIRD)))
+@pytest.mark.parametrize("mutant", slowly((*HOSTILE, *SIBLINGS, *FURTHER, *SECOND, *THIRD, *FOURTH)))
 def test_a_hostile_text_is_not_proved(solvers: Solvers, mutant: Mutant) -> None:
     assert {*AT_FIRST} < {one.name for one in HOSTILE}
     name = paper_of(mutant)

@@ -1,0 +1,102 @@
+"""Whether a step or a query follows those before it: from public values alone, so that no error is about a record.
+
+A host that found out while it looks up a record's leaf or bin would fail for some records and not for others, and that
+it failed tells which. Numbers that are no numbers would do so later: a score of NaN makes a sum without any bound.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from refdp.data.candidates import Candidates
+from refdp.data.population import Advance, Begin, Descend, Leaves, Place, Query, Root, Sides, Start, Step, Turn
+from refdp.data.records import Categorical, Schema
+from refdp.errors import InvalidParameter
+
+
+class Following:
+    """What steps have decided so far: how many nodes and leaves there are, and how far scores can have gone."""
+
+    def __init__(self) -> None:
+        self._output, self._nodes = 0, 1
+        self._leaves: list[int] = []
+        self._reach: dict[int, float] = {}
+
+    def tell(self, step: Step) -> None:
+        """Take in one step. Errors: InvalidParameter for one that does not fit those before."""
+        match step:
+            case Begin(_, outputs):
+                self._output, self._leaves = outputs[0], []
+                self._reach = dict.fromkeys(outputs, 0.0)
+            case Turn(output):
+                self._output = output
+            case Start(initial):
+                self._move(initial)
+            case Root():
+                self._nodes = 1
+            case Descend(splits):
+                _check_rows("Descend", len(splits), self._nodes)
+                self._nodes *= 2
+            case Place(splits):
+                self._place(len(splits) + 1)
+            case Advance(values, weight):
+                shape = len(self._leaves), self._leaves[0] if self._leaves else 0
+                if np.shape(values) != shape:
+                    raise InvalidParameter(
+                        f"Advance by values of shape {np.shape(values)}: the trees of the batch have {shape}"
+                    )
+                self._move(values, weight)
+                self._leaves = []
+
+    def ask(self, query: Query) -> None:
+        """Errors: InvalidParameter for a query about other nodes or trees than there are."""
+        match query:
+            case Sides(_, splits):
+                _check_rows("Sides", np.shape(splits)[-2], self._nodes)
+            case Leaves():
+                if not self._leaves:
+                    raise InvalidParameter("Leaves of no tree: Place comes first")
+
+    def _place(self, leaves: int) -> None:
+        if leaves & (leaves - 1) or any(leaves != other for other in self._leaves):
+            raise InvalidParameter(
+                f"Place with {leaves - 1} splits: 2^depth - 1 are allowed, as many for every tree of a batch"
+            )
+        self._leaves.append(leaves)
+
+    def _move(self, step: ArrayLike, weight: float = 1.0) -> None:
+        """No score is further from 0 than the sum of the largest steps. step: a number, or shape (tree, leaf)."""
+        with np.errstate(all="ignore"):
+            largest = np.max(np.abs(np.multiply(step, weight, dtype=np.float64)), axis=-1 if np.ndim(step) else None)
+            reach = self._reach.get(self._output, 0.0) + float(np.sum(largest))
+        if not math.isfinite(reach):
+            raise InvalidParameter("a step of the scores beyond float64: allowed are steps whose sum is finite")
+        self._reach[self._output] = reach
+
+
+def _check_rows(what: str, rows: int, nodes: int) -> None:
+    if rows != nodes:
+        raise InvalidParameter(f"{what} with {rows} splits: the level has {nodes} nodes, which need one each")
+
+
+def check_covers(candidates: Candidates, schema: Schema) -> None:
+    """Candidates give every value of every feature one bin, whatever other records hold.
+
+    Thresholds rise, since a search among others answers by what was looked for before; a categorical feature has all of
+    its categories. Errors: InvalidParameter otherwise.
+    """
+    if len(candidates.thresholds) != len(schema.features) or len(candidates.categorical) != len(schema.features):
+        raise InvalidParameter(
+            f"candidates of {len(candidates.thresholds)} features: the schema has {len(schema.features)}"
+        )
+    for feature, own, categorical in zip(schema.features, candidates.thresholds, candidates.categorical, strict=True):
+        if bool(categorical) != isinstance(feature, Categorical):
+            raise InvalidParameter(f"candidates of {feature.name!r}: of another kind than the feature")
+        if isinstance(feature, Categorical):
+            if not np.array_equal(own, np.arange(len(feature.categories))):
+                raise InvalidParameter(f"candidates of {feature.name!r}: all categories are needed, in order")
+        elif not (np.diff(own) > 0).all() or np.isnan(own).any():
+            raise InvalidParameter(f"candidates of {feature.name!r}: thresholds that rise are needed")
