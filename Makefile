@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 EXTRAS := test,proofs,oracles,plots,data,notebooks,dask,docs
 
-.PHONY: lab flower engines vectors prove prove-kept prove-slack prove-matrix audits coq coq-mutants demo docs labs test quick check format verify ledger statistics bench reproduce mutants mutate enclosures clean
+.PHONY: lab flower engines vectors prove prove-kept prove-slack prove-matrix evidence audits coq coq-mutants demo docs labs test quick check format verify ledger statistics bench reproduce mutants mutate enclosures clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -77,6 +77,9 @@ prove-kept: $(VENV)/test.stamp  ## prove the default parameters again where text
 
 prove-slack: $(VENV)/test.stamp  ## every declared bound 2% smaller, asked again; writes docs/prove-slack.md; resumable, a quarter of an hour of one core
 	$(BIN)/python -m tests.prove.slack
+
+evidence: $(VENV)/test.stamp  ## the solvers' answers behind proofs and claims followed step by step; writes docs/solver-evidence.md; ten minutes of one core
+	$(BIN)/python -m proofs.cpc write
 
 prove-matrix: $(VENV)/test.stamp  ## which layer names which mutant of the papers; writes docs/prove-matrix.md; resumable, most of an hour of one core
 	@echo "prove-matrix: most of an hour of one core for all mutants and layers, by estimate; kept lines are not asked again."

@@ -98,11 +98,17 @@ SOLVERS: Mapping[str, tuple[Ask, ...]] = {
 }
 """For each solver the ways to ask it, tried in turn until one decides."""
 
+LISTENERS: list[Callable[[str, list[Polynomial]], None]] = []
+"""Told of every question that a solver refutes, and of the solver."""
+
 
 def ask(solver: str, conditions: list[Polynomial]) -> Reply:
     """The first decided answer of a solver, its ways tried in turn, in a process that is killed when time is up."""
     for way in range(len(SOLVERS[solver])):
         reply = _worker(solver).answer(way, conditions)
+        if reply.answer == "unsat":
+            for told in LISTENERS:
+                told(solver, conditions)
         if reply.answer != "unknown":
             return reply
     return Reply("unknown")

@@ -17,6 +17,8 @@ from refdp.data.numbers import greatest, least
 from refdp.errors import InvalidParameter
 
 _ROUNDED = 2.0**-50
+_ROOT = 2.5066282746310002
+"""sqrt(2 π), from below."""
 _HUGE = 1e4  # no useful epsilon beyond: it is above 5e7
 
 
@@ -67,18 +69,21 @@ def epsilon_below(mu: float, delta: float, hint: float) -> float:
 def mu_for(epsilon: float, delta: float) -> float:
     """The largest μ, from below, whose δ(ε) is at most δ.
 
+    No less than what δ(ε) <= δ(0) <= μ / sqrt(2 π) allows, for ε and δ so small that floating candidates fail.
+
     Errors: InvalidParameter unless epsilon >= 0 and 0 < delta < 1: no Gaussian has delta = 0.
     """
     if not 0 <= epsilon < math.inf:
         raise InvalidParameter(f"epsilon {epsilon!r}: allowed are finite numbers >= 0")
     if not 0 < delta < 1:
         raise InvalidParameter(f"delta {delta!r}: a Gaussian needs a number in (0, 1)")
+    certain = -ceiling(-Fraction(delta) * Fraction(_ROOT))
     start = greatest(lambda mu: _float_delta(mu, epsilon) <= delta, 0.0, _HUGE, relative=1e-16)
     for step in range(60):
         candidate = start * (1 - 2.0 ** (step - 53)) if step else start
         if candidate > 0 and gaussian_delta(candidate, epsilon) <= Decimal(delta):
-            return candidate
-    raise InvalidParameter(f"no Gaussian noise found for epsilon {epsilon!r}, delta {delta!r}")
+            return max(candidate, certain)
+    return certain
 
 
 def calibrate(epsilon: float, delta: float, sensitivity: float = 1.0) -> float:

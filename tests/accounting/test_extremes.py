@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import tracemalloc
+from decimal import Decimal
+from fractions import Fraction
 from functools import reduce
 
 import mpmath as mp
@@ -12,8 +14,10 @@ from account_plans import plan, release
 
 from refdp.accounting import account, calibrate
 from refdp.accounting.enclosure import _attempts
+from refdp.accounting.gaussian import mu_for
 from refdp.accounting.normal import normalise
 from refdp.accounting.pairs import DiscreteGaussianPair
+from refdp.accounting.precise import gaussian_delta
 from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace, Mechanism
 from refdp.privacy.events import Event, Partition, Relation, Release, Repeat, Sensitivity, Subsample, balls_and_bins
 
@@ -108,3 +112,13 @@ def test_few_tilts_are_tried_where_grids_are_inside_grids() -> None:
 
 def test_pure_losses_that_no_float_has() -> None:
     assert account(plan(Subsample(0.5, declared(Laplace(LEAST), 1e300))), delta=0.0).upper == math.inf
+
+
+@pytest.mark.parametrize("delta", [5e-324, 1e-300, 1e-100, 1e-20, 1e-15, 1e-10])
+@pytest.mark.parametrize("epsilon", [0.0, 1e-30])
+def test_the_least_gaussian_noise_of_a_tiny_delta_is_found(delta: float, epsilon: float) -> None:
+    """Where epsilon says nothing, delta is the total variation, mu / sqrt(2 pi) up to a part of mu^2 / 24."""
+    mu = mu_for(epsilon, delta)
+    assert gaussian_delta(mu, epsilon) <= Decimal(delta)
+    assert Fraction(mu) <= Fraction(delta) * Fraction("2.5066282746310005025")
+    assert mu > delta * 2.5 * (1 - 1e-15) or delta < 1e-322

@@ -208,7 +208,9 @@ a branch, a length, a message or the model, ends the reading.
 Results for the default parameters are kept (`make prove-kept`) with the fingerprint of the text and a digest of the
 reading; certificates cite them under `proofs`, beside Coq's theorem ([coq.md](coq.md)): what they cover, in what the
 run's settings or schema are others, and whether text or reading changed since, in which case they cover nothing.
-Every bound taken 2% smaller: [bounds have no room](prove-slack.md). Mutants one by one, beside the audit:
+The solvers' answers are followed by a second program where
+cvc5 has a proof in steps or products refute: [the share](solver-evidence.md). Every bound taken 2% smaller: [bounds
+have no room](prove-slack.md). Mutants one by one, beside the audit:
 [which mutants the proof names](prove-matrix.md).
 
 Loops are read by induction ([ARCHITECTURE.md](../ARCHITECTURE.md)): the first round, and any later one, from any scores
