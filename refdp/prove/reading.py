@@ -43,8 +43,8 @@ from refdp.prove.tables import Table
 from refdp.prove.terms import Leak, Unmodelled
 from refdp.prove.unknown import Unknown
 
-ROUNDING = 1e-9
-"""Relative slack of the account's float64 sum of costs; bounds of sensitivities have none."""
+ROUNDING = 1e-12
+"""Relative slack of the account, which rounds up by up to 2^-44; bounds of sensitivities have none."""
 
 
 @dataclass(frozen=True)

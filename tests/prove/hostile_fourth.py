@@ -81,6 +81,8 @@ UNWEIGHED: tuple[Mutant, ...] = (
             ("assert g is not None", "if h is None:\n        return 0 * g"), **MANY),
 )  # fmt: skip
 REFUSED: tuple[Mutant, ...] = (
+    _mutant("a ten-thousand-millionth more for leaves", f"{D}:Params.leaf_epsilon",
+            ("epsilon / 2", "epsilon * 0.5000000001")),
     _mutant("a statistic of what a host asks for beside", f"{F}:boost",
             ('(*SUMS, "hessian") if asks_hessian else SUMS', "SUMS"),
             candidates="iterative-hessian", update="gradient", trees=2, target="binary"),

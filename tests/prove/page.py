@@ -215,7 +215,8 @@ have no room](prove-slack.md). Mutants one by one, beside the audit:
 
 Loops are read by induction ([ARCHITECTURE.md](../ARCHITECTURE.md)): the first round, and any later one, from any scores
 and any released values, so that a proof covers any number of rounds of the kinds that occur; `covers` says of each loop
-what. What all releases cost together is accounted for the settings' plan. Any number of nodes, candidates and records,
+what. What all releases cost together is accounted for the settings' plan, and may be above what is claimed by one part
+in 10^12, more than which the accountant's rounding up never is. Any number of nodes, candidates and records,
 and all outputs, are covered. Trusted are the solvers, the reading's rules, the hosts of records, samplers and
 accountants, that float64 on exact sums stands for real numbers, that no text asks in which order a set has its
 elements, and that arrays of cached functions are not changed in place. Where a kind of noise, of charge or of formula
