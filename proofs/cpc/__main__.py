@@ -3,7 +3,8 @@
 `python -m proofs.cpc write` (`make evidence`) asks cvc5 for a proof of every question that `refdp prove` refuted for
 the papers' default parameters and of every polynomial question behind a claim, checks each, and writes
 proofs/cpc/record.json and docs/solver-evidence.md. What has no proof in steps is
-tried by products. About ten minutes of one core; `page` writes the page alone.
+tried by products. Rows of the same questions are kept. Ten minutes
+of one core for all; `page` writes the page alone.
 """
 
 from __future__ import annotations
@@ -14,16 +15,16 @@ import json
 import multiprocessing
 import resource
 import sys
-from collections.abc import Iterable
+from collections.abc import Sequence
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from proofs.cpc.page import PAGE, page
+from proofs.cpc.page import BELIEVED, PAGE, page
 from proofs.cpc.steps import Checked, Otherwise, checked, never
 
 RECORD = Path(__file__).with_name("record.json")
-SECONDS = 40
+SECONDS = 20
 MOST = 30
 """Steps of coverings in one proof that are tried by products."""
 
@@ -61,26 +62,40 @@ def said(found: Checked) -> str:
 
 
 def write() -> None:
-    """Everything anew. Errors: ImportError without the extra `proofs`."""
+    """Asks about what has no row of these questions and this checker, or not all followed. Errors: ImportError."""
     from proofs.cpc.questions import of_claims, of_reading
     from refdp.faces.registry import PAPERS
     from refdp.ledger.proved import engine
 
+    old = json.loads(RECORD.read_text(encoding="utf-8")) if RECORD.exists() else {}
+    kept = {(one["source"], one["digest"]): one for part in ("reading", "claims") for one in old.get(part, ())}
+    if old.get("checker") != checker():
+        kept = {}
     rows: dict[str, list[dict[str, Any]]] = {"reading": [], "claims": []}
     for part, sources in (("reading", of_reading(PAPERS)), ("claims", of_claims())):
         for name, questions in sources:
-            rows[part].append({"source": name, **row(questions)})
+            known = kept.get((name, digest(questions)))
+            rows[part].append({"source": name, **row(questions)} if known is None or known["without"] else known)
             print(part, rows[part][-1], flush=True)
-    text = json.dumps({"engine": engine(), **rows}, indent=1)
+    text = json.dumps({"engine": engine(), "checker": checker(), **rows}, indent=1)
     RECORD.write_text(text + "\n", encoding="utf-8")
 
 
-def row(questions: Iterable[str]) -> dict[str, Any]:
+def checker() -> str:
+    """A digest of the modules that have to be right."""
+    return _digest("".join(RECORD.with_name(f"{name}.py").read_text(encoding="utf-8") for name in BELIEVED))
+
+
+def digest(questions: Sequence[str]) -> str:
+    """Of a source's questions."""
+    return _digest("\n".join(questions))
+
+
+def row(texts: Sequence[str]) -> dict[str, Any]:
     """Digest of questions, their number, and how many have a proof in steps, in how many, or one by products."""
-    texts = list(questions)
     found = {text: limited(text) for text in texts}
     return {
-        "digest": _digest("\n".join(texts)),
+        "digest": digest(texts),
         "questions": len(texts),
         "by steps": sum(kind == "steps" for kind, _ in found.values()),
         "steps": sum(number for kind, number in found.values() if kind == "steps"),
@@ -114,7 +129,7 @@ def checked_again(question: str) -> tuple[str, int]:
 
     By products: the whole question, or the steps of coverings in cvc5's proof of it.
     """
-    from proofs.cpc.asking import proof_of
+    from proofs.cpc.asking import LIMIT, proof_of
     from proofs.cpc.search import follows_by_products, multiples_of
 
     if (found := _followed(question, proof_of(question))) is not None:
@@ -123,8 +138,10 @@ def checked_again(question: str) -> tuple[str, int]:
         return "products", cases
     proof = proof_of(question, coverings=True)
     few = proof is not None and proof.count(":rule trust ") <= MOST
-    found = _followed(question, proof, follows_by_products) if few else None
-    return ("none", 0) if found is None else ("products", found.steps)
+    if (found := _followed(question, proof, follows_by_products) if few else None) is not None:
+        return "products", found.steps
+    found = _followed(question, proof_of(question, limit=20 * LIMIT))  # cvc5 alone, as long as there is time
+    return ("none", 0) if found is None else ("steps", found.steps)
 
 
 def _followed(question: str, proof: str | None, otherwise: Otherwise = never) -> Checked | None:

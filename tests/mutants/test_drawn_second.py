@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import math
 import sys
+import tempfile
 from dataclasses import replace
 from decimal import Decimal, localcontext
 from fractions import Fraction
@@ -78,8 +79,9 @@ def test_questions_about_a_choice_are_finite_and_cost_no_more_than_it() -> None:
     assert charge._questions(Exponential(1.0), three, turned) == pytest.approx([math.log1p(-meets) - math.log(meets)])
 
 
-def test_a_place_that_never_was_is_left_at_exit_without_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_place_that_never_was_is_left_at_exit_without_a_word(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     kept: list[Any] = []
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setattr(atexit, "register", lambda *given, **named: kept.append((given, named)))
     isolated._tidied_at_exit.__wrapped__()
     (((function, *given), named),) = kept
