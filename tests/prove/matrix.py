@@ -194,9 +194,10 @@ that it leaks. "Not modelled" is such a refusal: the reading does not follow the
 private. "exact sums in the model file", "default direction chosen without noise" and "quantiles although uniform
 candidates were asked for" ask in a function of the tests whether the population is `Memory`; a text that asks so is
 refused (`tests/prove/further.py`), these functions are no text. "delta not divided between the classes" stays within
-the claim by the reading's account of the whole plan, which is tighter than the division. {blind} mutants that were
-asked change hosts, samplers or accountants alone, which are trusted: beyond the reading's sight, they are for the audit
-and the statistics of samplers.
+the claim by the reading's account of the whole plan, which is tighter than the division. "gains of counts instead of
+sums" chooses splits that are of no use, of utilities within the declared range: a count is a sum of ones. {blind}
+mutants that were asked change hosts, samplers or accountants alone, which are trusted: beyond the reading's sight,
+they are for the audit and the statistics of samplers.
 
 The layer "replay audit" is that of [audit-mutants.md](audit-mutants.md), at any release where a mutant has no place of
 its own. "tests" are, one mutant alone and up to the first failure: the vectors and models whose bytes are kept, bounds
