@@ -216,8 +216,10 @@ have no room](prove-slack.md). Mutants one by one, beside the audit:
 Loops are read by induction ([ARCHITECTURE.md](../ARCHITECTURE.md)): the first round, and any later one, from any scores
 and any released values, so that a proof covers any number of rounds of the kinds that occur; `covers` says of each loop
 what. What all releases cost together is accounted for the settings' plan, and may be above what is claimed by one part
-in 10^12, more than which the accountant's rounding up never is. Any number of nodes, candidates and records,
-and all outputs, are covered. Trusted are the solvers, the reading's rules, the hosts of records, samplers and
+in 10^12, more than which the accountant's rounding up never is. Any number of nodes, candidates and records, and all
+outputs, are covered. Parameters are numbers and not symbols: a proof is about the settings that were read, and
+says nothing of another lambda or clip; what holds for all of them are formulas ([claims](claims/index.md)) and what Coq
+checks ([coq.md](coq.md)). Trusted are the solvers, the reading's rules, the hosts of records, samplers and
 accountants, that float64 on exact sums stands for real numbers, that no text asks in which order a set has its
 elements, and that arrays of cached functions are not changed in place. Where a kind of noise, of charge or of formula
 is not known to the reading, it says NOT PROVED, which is no violation: by-round sensitivities rest on bounds of scores
