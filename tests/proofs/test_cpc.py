@@ -404,8 +404,9 @@ def test_kept_rows_are_what_claims_ask_now() -> None:
     kept = {one.pop("source"): one for one in json.loads(program.RECORD.read_text(encoding="utf-8"))["claims"]}
     for prefix in ("dpboost/leaf-", "dpxgboost/leaf-"):
         for name, texts in of_claims(prefix):
-            assert kept[name] == program.row(texts)
-            assert kept[name]["questions"]
+            now = program.row(texts)  # another cvc5 has proofs of other lengths
+            assert all(kept[name][key] == now[key] for key in ("digest", "questions", "without"))
+            assert now["by steps"] + now["by products"] == now["questions"] > 0
 
 
 def test_files_by_hand(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
