@@ -180,6 +180,17 @@ def test_what_follows_from_a_hypothesis_alone_refutes_nothing() -> None:
     assert not checked(SHORT, whole).accepted
 
 
+def test_a_hypothesis_around_one_that_is_closed_stays() -> None:
+    """x < 1 and b are possible, whatever follows from x > 2."""
+    question = "(declare-fun x () Real) (declare-fun b () Bool) (assert (< x 1.0)) (assert b)"
+    proof = """(assume @p1 (< x 1/1)) (assume @p2 b) (assume-push @p3 (> x 2/1)) (assume-push @p4 b)
+    (step @p5 (< (+ x 2/1) (+ 1/1 x)) :rule arith_sum_ub :premises (@p1 @p3))
+    (step @p6 false :rule evaluate :premises (@p5)) (step-pop @p7 :rule scope :premises (@p6))
+    (step @p8 false :rule resolution :premises (@p7 @p2))"""
+    found = checked(question, proof)
+    assert found.refused == [] and not found.closed
+
+
 @pytest.mark.parametrize(
     "proof",
     [
