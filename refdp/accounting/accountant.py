@@ -122,7 +122,7 @@ def _at_delta(query: _Query, delta: float) -> Bound:
     node, relation = query.node, query.relation
     basic = pure.node_epsilon(node, relation)
     if delta == 0 and basic < math.inf:
-        query.found("basic", basic)
+        query.found("basic", basic, _least(query))
     elif delta == 0 or node == NOTHING:
         query.found("basic", basic, basic)
     else:
@@ -132,6 +132,13 @@ def _at_delta(query: _Query, delta: float) -> Bound:
             _distributions(query, delta)
     lower, upper, winner = query.best()
     return Bound(upper, delta, lower, upper, winner, query.methods)
+
+
+def _least(query: _Query) -> float:
+    """A lower end for delta 0, where methods that see masses are silent: epsilon does not fall with delta."""
+    if query.quick or not query.both:
+        return 0.0
+    return max(_at_delta(replace(query, methods={}, lower=0.0), delta).lower for delta in SEEN)
 
 
 def _renyi_and_exact(query: _Query, delta: float) -> None:
@@ -147,6 +154,8 @@ def _renyi_and_exact(query: _Query, delta: float) -> None:
         query.found("exact", min(upper, *query.methods.values()), lower)
 
 
+SEEN = (1e-30, 1e-12)
+"""Where lower ends for delta 0 are sought; largest losses can be rarer than the first and still be near the second."""
 Ends = tuple[str, float, float]
 """Method, lower and upper end."""
 

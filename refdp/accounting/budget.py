@@ -103,7 +103,7 @@ class PrivacyBudget:
             raise InvalidParameter(
                 f"a plan about {plan.relation.value} neighbours: the budget is about {self.relation.value}"
             )
-        known = established or (account(plan, delta=0.0).epsilon, 0.0)
+        known = established or (account(plan, delta=0.0, both=False).epsilon, 0.0)
         plan = plan_in(plan_out(plan))  # as a file would have it
         self._take(Entry(name, scope, plan, *map(float, known)))
 
@@ -198,7 +198,7 @@ class PrivacyBudget:
 
     def _accounted(self, event: Event, delta: float) -> float:
         quick = any(isinstance(one.mechanism, DiscreteGaussian) for one in releases(event))  # takes gigabytes
-        return account(Plan(self.relation, event), delta=delta, quick=quick).epsilon
+        return account(Plan(self.relation, event), delta=delta, quick=quick, both=delta > 0).epsilon
 
     def _fixed_order(self, event: Event, delta: float) -> float:
         if delta == 0:

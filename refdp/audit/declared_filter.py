@@ -154,7 +154,7 @@ def established(filters: Sequence[Filter], event: Event, relation: Relation, del
     """The epsilon at delta that the budgets and the declared costs of all other releases give together."""
     plan = Plan(relation, _others(event, tuple(one.releases for one in filters)))
     about = {one.releases for one in filters}
-    pure: float = account(plan, delta=0.0).epsilon
+    pure: float = account(plan, delta=0.0, both=False).epsilon
     best = math.inf
     for order in {one.order for one in filters}:
         own = {one.releases: one.budget for one in filters if one.order == order}
@@ -208,7 +208,9 @@ def _cost(items: Sequence[Item], order: float, relation: Relation) -> tuple[floa
             exact = float(poisson_gaussian(rate, 1 / math.sqrt(2 * t), np.array([order]))[0])
         return exact, exact
     plan = Plan(relation, whole_event(items, relation))
-    upper = account(plan, delta=0.0).epsilon if order == math.inf else float(renyi(plan, np.array([order]))[0])
+    upper = (
+        account(plan, delta=0.0, both=False).epsilon if order == math.inf else float(renyi(plan, np.array([order]))[0])
+    )
     return 0.0, upper
 
 

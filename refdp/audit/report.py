@@ -342,7 +342,11 @@ def departure(recorded: Event, planned: Event) -> str:
 def _cost(plan: Plan, claimed: Guarantee) -> float:
     """An upper bound of the plan's epsilon at the claimed delta; the costly methods only where they could clear it."""
     quick: float = account(plan, delta=claimed.delta, quick=True).epsilon
-    return quick if quick <= claimed.epsilon * (1 + SLACK) else account(plan, delta=claimed.delta).epsilon
+    return (
+        quick
+        if quick <= claimed.epsilon * (1 + SLACK)
+        else account(plan, delta=claimed.delta, both=claimed.delta > 0).epsilon
+    )
 
 
 def _seed(seed: int, number: int) -> np.random.Generator:

@@ -210,7 +210,7 @@ def _declared(events: list[Event], relation: Relation, epsilon: float, delta: fl
             plan = Plan(relation, event)
             cost = account(plan, delta=delta, quick=True).epsilon
             near = epsilon * (1 + SLACK) < cost < 3 * epsilon  # farther off the costly methods change nothing
-            worst = max(worst, account(plan, delta=delta).epsilon if near else cost)
+            worst = max(worst, account(plan, delta=delta, both=delta > 0).epsilon if near else cost)
         except (InvalidParameter, AssertionError, AttributeError):
             return None
     return worst

@@ -21,51 +21,54 @@ class Following:
     """What steps have decided so far: how many nodes and leaves there are, and how far scores can have gone."""
 
     def __init__(self) -> None:
-        self._output, self._nodes = 0, 1
-        self._leaves: list[int] = []
+        self._output = 0
+        self.nodes = 1
+        """Nodes of the level."""
+        self.leaves: list[int] = []
+        """Leaves of each tree of the batch that is placed."""
         self._reach: dict[int, float] = {}
 
     def tell(self, step: Step) -> None:
         """Take in one step. Errors: InvalidParameter for one that does not fit those before."""
         match step:
             case Begin(_, outputs):
-                self._output, self._leaves = outputs[0], []
+                self._output, self.leaves = outputs[0], []
                 self._reach = dict.fromkeys(outputs, 0.0)
             case Turn(output):
                 self._output = output
             case Start(initial):
                 self._move(initial)
             case Root():
-                self._nodes = 1
+                self.nodes = 1
             case Descend(splits):
-                _check_rows("Descend", len(splits), self._nodes)
-                self._nodes *= 2
+                _check_rows("Descend", len(splits), self.nodes)
+                self.nodes *= 2
             case Place(splits):
                 self._place(len(splits) + 1)
             case Advance(values, weight):
-                shape = len(self._leaves), self._leaves[0] if self._leaves else 0
+                shape = len(self.leaves), self.leaves[0] if self.leaves else 0
                 if np.shape(values) != shape:
                     raise InvalidParameter(
                         f"Advance by values of shape {np.shape(values)}: the trees of the batch have {shape}"
                     )
                 self._move(values, weight)
-                self._leaves = []
+                self.leaves = []
 
     def ask(self, query: Query) -> None:
         """Errors: InvalidParameter for a query about other nodes or trees than there are."""
         match query:
             case Sides(_, splits):
-                _check_rows("Sides", np.shape(splits)[-2], self._nodes)
+                _check_rows("Sides", np.shape(splits)[-2], self.nodes)
             case Leaves():
-                if not self._leaves:
+                if not self.leaves:
                     raise InvalidParameter("Leaves of no tree: Place comes first")
 
     def _place(self, leaves: int) -> None:
-        if leaves & (leaves - 1) or any(leaves != other for other in self._leaves):
+        if leaves & (leaves - 1) or any(leaves != other for other in self.leaves):
             raise InvalidParameter(
                 f"Place with {leaves - 1} splits: 2^depth - 1 are allowed, as many for every tree of a batch"
             )
-        self._leaves.append(leaves)
+        self.leaves.append(leaves)
 
     def _move(self, step: ArrayLike, weight: float = 1.0) -> None:
         """No score is further from 0 than the sum of the largest steps. step: a number, or shape (tree, leaf)."""

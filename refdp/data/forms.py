@@ -41,7 +41,10 @@ def model_text(model: Model) -> str:
 
 
 def from_json(text: str) -> Model:
-    """Read a model written by `Model.to_json`. Errors: ModelFileError when truncated, altered or of another version."""
+    """Read a model written by `Model.to_json`.
+
+    Errors: ModelFileError when truncated, altered or of another version, and for what is no model beside its checksum.
+    """
     try:
         document = json.loads(text)
         body, digest = document["model"], document["sha256"]
@@ -49,10 +52,33 @@ def from_json(text: str) -> Model:
         raise ModelFileError("not a complete model file: it is truncated or was not written by refdp") from None
     if digest != _digest(body):
         raise ModelFileError("the model file was altered: its checksum does not match its content")
-    if body["version"] != SCHEMA_VERSION:
-        raise ModelFileError(f"model file of schema version {body['version']}, this refdp reads {SCHEMA_VERSION}")
-    outputs = tuple(_ensemble_in(ensemble) for ensemble in body["outputs"])
-    return Model(body["paper"], body["params"], schema_in(body["schema"]), outputs)
+    version = body.get("version") if isinstance(body, dict) else None
+    if version != SCHEMA_VERSION:
+        raise ModelFileError(f"model file of schema version {version}, this refdp reads {SCHEMA_VERSION}")
+    try:
+        outputs = tuple(_ensemble_in(ensemble) for ensemble in body["outputs"])
+        model = Model(str(body["paper"]), dict(body["params"]), schema_in(body["schema"]), outputs)
+    except (KeyError, TypeError, AttributeError, IndexError, ValueError) as problem:
+        what = f"{type(problem).__name__} {problem}"
+        raise ModelFileError(f"no model, although its checksum fits: {what}") from None
+    _check(model)
+    return model
+
+
+def _check(model: Model) -> None:
+    """Errors: ModelFileError where predicting would fail or go astray."""
+    features = len(model.schema.features)
+    if len(model.outputs) != model.schema.scores:
+        raise ModelFileError(f"{len(model.outputs)} outputs where the schema's target has {model.schema.scores}")
+    for ensemble in model.outputs:
+        if len(ensemble.trees) != len(ensemble.weights):
+            raise ModelFileError(f"{len(ensemble.trees)} trees with {len(ensemble.weights)} weights")
+        for tree in ensemble.trees:
+            leaves = tree.leaves.size
+            if tree.leaves.ndim != 1 or leaves & (leaves - 1) or len(tree.splits) != leaves - 1:
+                raise ModelFileError(f"a tree of {len(tree.splits)} splits and {leaves} leaves: full trees are read")
+            if not np.isin(tree.splits[:, 0], np.arange(features)).all() or tree.splits.shape[1] not in (2, 3):
+                raise ModelFileError(f"a split by no feature of the schema, which has {features}")
 
 
 def canonical(data: Any) -> Any:

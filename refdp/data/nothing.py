@@ -9,16 +9,12 @@ import numpy as np
 from refdp.data.candidates import Candidates
 from refdp.data.following import Following
 from refdp.data.population import (
-    Advance,
-    Begin,
     Bins,
-    Descend,
     Encode,
     Histogram,
     Labels,
     Leaves,
     Nodes,
-    Place,
     Query,
     Reports,
     Root,
@@ -39,8 +35,6 @@ class Nothing:
     def __init__(self) -> None:
         self._candidates: Candidates | None = None
         self._features: tuple[int, ...] = ()
-        self._nodes = 1
-        self._placed: list[int] = []
         self._following = Following()
 
     def tell(self, step: Step) -> None:
@@ -50,13 +44,7 @@ class Nothing:
             case Encode(candidates):
                 self._candidates = candidates
             case Root(features):
-                self._features, self._nodes = features, 1
-            case Descend():
-                self._nodes *= 2
-            case Place(splits):
-                self._placed.append(len(splits) + 1)
-            case Begin() | Advance():
-                self._placed = []
+                self._features = features
 
     def ask(self, query: Query) -> Sums:
         """Zeros, read-only. The shape is that of the query."""
@@ -76,19 +64,19 @@ class Nothing:
         self._following.ask(query)
         match query:
             case Bins(of):
-                return len(of), self._nodes, self._bins(self._features)
+                return len(of), self._following.nodes, self._bins(self._features)
             case Sides(of, splits):
                 return (len(splits), len(of), splits.shape[1], 2) if splits.ndim > 2 else (len(of), len(splits), 2)
             case Nodes(of):
-                return len(of), self._nodes
+                return len(of), self._following.nodes
             case Leaves(of):
-                return len(self._placed), len(of), self._placed[0]
+                return len(self._following.leaves), len(of), self._following.leaves[0]
             case Histogram(of, features):
                 return len(of), self._bins(features)
             case Labels():
                 return (2,)
             case Reports(of, tree):
-                return 0, len(of), self._placed[tree]
+                return 0, len(of), self._following.leaves[tree]
 
     def _bins(self, features: tuple[int, ...]) -> int:
         assert self._candidates is not None, "Encode comes before sums in bins"

@@ -93,6 +93,8 @@ class Paper:
             raise InvalidParameter(f"unknown setting {unknown[0]!r} for {self.name}: one of {', '.join(sorted(known))}")
         given = {name: _read(name, hints[name], value) for name, value in settings.items()}
         readings: Mapping[str, Any] = getattr(self.printed, "AS_PUBLISHED", {})
+        if as_published and not readings:
+            raise InvalidParameter(f"as published: of {self.name} nothing is printed that its training reads otherwise")
         chosen = {**readings, **given} if as_published else given
         from refdp.papers import published
 

@@ -159,7 +159,7 @@ def issue(
     needed = tuple((name, claims.verdict(name)) for name in claims.closure({*named, *composition(proved)}))
     lost = [line for name, verdict in needed if (line := _lost(name, verdict, grants))]
     if established is None:
-        established = account(proved, delta=claimed.delta).epsilon
+        established = account(proved, delta=claimed.delta, both=claimed.delta > 0).epsilon
     established = np.inf if breaches or lost else established
     notes += lost
     if established > claimed.epsilon * (1 + 1e-9):

@@ -30,7 +30,7 @@ def spending(plan: Plan, host: Unknown, delta: float, asked: Mapping[Key, bool])
     sampled = any(isinstance(one, Subsample) for one in _parts(plan.event))
     discrete = any(isinstance(one.mechanism, DiscreteGaussian) for one in releases(plan.event))
     if not host.accounts and not (sampled and discrete):
-        return account(plan, delta=delta, quick=discrete).epsilon  # its distributions take gigabytes
+        return account(plan, delta=delta, quick=discrete, both=delta > 0).epsilon  # its distributions take gigabytes
     rounds: Counter[tuple[float, float]] = Counter()
     rest: list[Release] = []
     for one in _parts(plan.event):

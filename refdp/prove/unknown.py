@@ -456,7 +456,7 @@ class Unknown(Host):
 
     def left(self) -> Any:
         """What later rounds of a loop could tell one round from another by, beside scores."""
-        placed = len(self._shapes._placed)
+        placed = len(self._shapes._following.leaves)
         return tuple(self._within), placed, self._features, self._output, self._now in self.paid, len(self.accounts)
 
     def ask(self, query: Query) -> Any:

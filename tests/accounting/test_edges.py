@@ -217,3 +217,26 @@ def test_blocks_whose_sizes_follow_from_the_records_are_no_partition_when_a_reco
 
     assert cost(True, Relation.ADD_REMOVE) <= 1 < 1.99 < cost(False, Relation.ADD_REMOVE) <= 2
     assert cost(True, Relation.REPLACE_ONE) == cost(False, Relation.REPLACE_ONE) <= 1
+
+
+@pytest.mark.parametrize(
+    ("event", "exact"),
+    [
+        (Repeat(release(Laplace(1.0)), 3), 3.0),
+        (Repeat(release(Exponential(1.0)), 3), 3.0),
+        (Sequential((Repeat(release(Laplace(2.0)), 2), release(Laplace(0.5)))), 3.0),
+    ],
+)
+def test_at_delta_0_there_is_a_lower_end_and_it_is_near_the_sum_of_the_largest_losses(
+    event: Event, exact: float
+) -> None:
+    """At delta 0 a pure cost is attained: the lower end was 0, as if nothing were known."""
+    found = account(Plan(ADD_REMOVE, event), delta=0.0)
+    assert 0.98 * exact < found.lower <= exact <= found.upper < exact * (1 + 1e-9)
+    assert account(Plan(ADD_REMOVE, event), delta=0.0, both=False).lower == 0.0
+
+
+def test_the_lower_end_at_delta_0_is_below_epsilon_where_the_largest_loss_is_rare() -> None:
+    """Its mass is below 1e-30: what is found without it stays a lower end."""
+    found = account(laplace(10.0, 200), delta=0.0)
+    assert 0.0 < found.lower < found.upper == pytest.approx(20.0)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -116,13 +118,48 @@ def test_spoiled_model_files_are_refused(spoil: object) -> None:
         from_json(spoil(some_model().to_json()))
 
 
-def test_other_schema_versions_are_refused() -> None:
-    import hashlib
-
-    body = json.loads(some_model().to_json())["model"] | {"version": 99}
+def signed(body: object) -> str:
+    """A model file with this content and the checksum that fits it."""
     digest = hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
+    return json.dumps({"model": body, "sha256": digest})
+
+
+def test_other_schema_versions_are_refused() -> None:
     with pytest.raises(ModelFileError, match="99"):
-        from_json(json.dumps({"model": body, "sha256": digest}))
+        from_json(signed(json.loads(some_model().to_json())["model"] | {"version": 99}))
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        ((), []),
+        (("outputs",), None),
+        (("outputs",), []),
+        (("outputs", 0, "trees"), 3),
+        (("outputs", 0, "trees", 0, "leaves"), [1.0]),
+        (("outputs", 0, "trees", 0, "leaves"), [[1.0], [2.0]]),
+        (("outputs", 0, "trees", 0, "splits", 0), [7, 0.5]),
+        (("outputs", 0, "trees", 0, "splits", 0), [0.5, 0.5]),
+        (("outputs", 0, "trees", 0, "splits", 0), [0]),
+        (("outputs", 0, "trees", 0, "splits", 0), "split"),
+        (("outputs", 0, "weights"), []),
+        (("outputs", 0, "initial"), "much"),
+        (("schema", "features"), {}),
+        (("schema", "features", 0, "low"), 9.0),
+        (("schema", "target"), None),
+        (("params",), 1),
+    ],
+)
+def test_what_is_no_model_is_refused_although_its_checksum_fits(place: tuple[Any, ...], value: object) -> None:
+    """Edited by hand, or written by another program: an error that says so, here and not while predicting."""
+    body: Any = {"": json.loads(some_model().to_json())["model"]}
+    path = ("", *place)
+    inner = body
+    for key in path[:-1]:
+        inner = inner[key]
+    inner[path[-1]] = value
+    with pytest.raises(ModelFileError):
+        from_json(signed(body[""]))
 
 
 def test_wrong_columns_at_predict() -> None:
