@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -199,3 +200,23 @@ def test_kept_runs_are_told_apart_by_records_and_seed() -> None:
     assert campaign.recall(np.zeros((2, 1)), 1) == {"a": 1.0}
     for records, seed in ((np.zeros((2, 1)), 2), (np.zeros((1, 2)), 1), (np.array([[0.0], [1e-300]]), 1)):
         assert campaign.recall(records, seed) is None
+
+
+@pytest.mark.parametrize(("seconds", "each", "runs"), [(10.0, 0.25, 40), (1.0, 3.0, 1), (60.0, 0.0, module.MOST)])
+def test_a_chunk_has_as_many_runs_as_fit_into_its_seconds(
+    seconds: float, each: float, runs: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the time of two runs of each side; a vectorised function has chunks of its own."""
+    clock = [0.0]
+
+    def chunk(mechanism: Any, pair: Any, seed: int, start: int, stop: int) -> None:
+        assert (pair, seed) == ("pair", 5)
+        clock[0] += each * (stop - start)
+
+    monkeypatch.setattr(module, "chunk", chunk)
+    monkeypatch.setattr(module.time, "perf_counter", lambda: clock[0])
+    job = SimpleNamespace(function=lambda: len, pair="pair", seed=5)
+    own: Any = SimpleNamespace(job=job, seconds=seconds)
+    assert Campaign._sized(own) == runs
+    job.function = lambda: SimpleNamespace(batch=None)
+    assert Campaign._sized(own) == module.CHUNK

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import statistics
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from refdp.audit import pair_search
 from refdp.audit.pair_search import SIZES, Ranges, candidates, chosen, ranges_of_example, ranges_of_schema
+from refdp.audit.runs import InputPair, seed_of
 from refdp.errors import InvalidParameter
 from refdp.faces import cli
 from refdp.privacy.events import Relation
@@ -91,3 +95,121 @@ def test_a_constant_column_gets_bounds(tmp_path: Path) -> None:
     found = ranges_of_example(file)
     assert isinstance(found, Ranges)
     assert found.low.tolist() == [0, -1, -2] and found.high.tolist() == [5, 1, 0]
+
+
+# --- Piece by piece ---------------------------------------------------------------------------------------------------
+
+
+def test_ranges_of_a_schema_are_its_bounds_and_lists(schema: str) -> None:
+    found = ranges_of_schema(Path(schema))
+    assert found.low.tolist() == [0, 0, 1] and found.high.tolist() == [10, 2, 5]
+    assert found.values == ((), (0, 1, 2), (1, 2, 5))
+
+
+@pytest.mark.parametrize("relation", list(Relation))
+def test_candidates_are_crowds_at_both_bounds_and_then_anything(relation: Relation) -> None:
+    """Of one column from 2 to 10: six pairs of each size can be told beforehand, of the others that they are two."""
+    pairs = list(candidates(Ranges(np.array([2.0]), np.array([10.0]), ((),)), relation, 3))
+    due = [
+        ([crowd] * size, own, 12.0 - own)
+        for size in SIZES
+        for crowd in (2.0, 10.0)
+        for own in (12.0 - crowd, crowd, 6.0)
+    ]
+    told = [pair for number, pair in enumerate(pairs) if number % 8 < 6]
+    assert len(told) == len(due) and len(pairs) == 8 * len(SIZES)
+    for pair, (crowd, own, other) in zip(told, due, strict=True):
+        assert pair.first[:, 0].tolist() == [*crowd, own]
+        assert pair.second[:, 0].tolist() == (crowd if relation is Relation.ADD_REMOVE else [*crowd, other])
+    assert all(set(pair.first[:, 0]) <= {2.0, 10.0} for pair in pairs[7::8])
+    anywhere = np.concatenate([pair.first[:, 0] for pair in pairs[6::8]])
+    assert len(set(anywhere)) == len(anywhere) and 2 < anywhere.min() < 4 and 8 < anywhere.max() < 10
+
+
+def test_two_sides_lie_apart_by_their_medians_in_mean_distances() -> None:
+    """The greatest over the columns; a column that never varies counts nothing where both sides agree."""
+    outputs: dict[int, list[list[float]]] = {1: [], 0: []}
+
+    def noisy(records: Any, seed: int) -> list[float]:
+        chance = np.random.default_rng(seed)
+        outputs[len(records)].append(
+            [float(chance.normal() + 3 * len(records)), float(chance.laplace() ** 3 + 1000), 7.0, float("nan")]
+        )
+        return outputs[len(records)][-1]
+
+    found = pair_search._apart(noisy, InputPair([1.0], []), 5)
+
+    def of(column: int) -> float:
+        one, two = ([row[column] for row in side] for side in outputs.values())
+        middles = statistics.median(one), statistics.median(two)
+        spreads = [statistics.fmean(abs(v - m) for v in side) for side, m in zip((one, two), middles, strict=True)]
+        return abs(middles[0] - middles[1]) / statistics.fmean(spreads)
+
+    assert len(outputs[0]) == len(outputs[1]) == pair_search.RUNS
+    assert found == pytest.approx(max(of(0), of(1))) and of(0) > 2 > of(1)
+
+
+def test_outputs_of_other_lengths_or_errors_alone_are_told_apart() -> None:
+    def longer(records: Any, seed: int) -> list[float]:
+        return [1.0] * (1 + len(records))
+
+    def now_and_then(records: Any, seed: int) -> list[float]:
+        return [1.0, 2.0, 3.0] if seed == seed_of(5, 17) else [1.0, 2.0]
+
+    def failing(records: Any, seed: int) -> float:
+        raise ValueError
+
+    def exact(records: Any, seed: int) -> list[float]:
+        return [5.0, float(len(records))]
+
+    pair = InputPair([1.0], [])
+    assert pair_search._apart(longer, pair, 5) == pair_search._apart(now_and_then, pair, 5) == np.inf
+    assert pair_search._apart(failing, pair, 5) == 0.0
+    assert pair_search._apart(exact, pair, 5) > 1e300
+    assert pair_search._apart(exact, InputPair([1.0], [2.0]), 5) == 0.0
+
+
+@pytest.mark.parametrize("setting", [True, False])
+def test_pairs_that_lie_farthest_apart_are_compared_by_their_bounds(
+    setting: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Half the finalists and one at every setting; of a function with a setting those of the first ones come first."""
+
+    def without(records: Any, seed: int) -> float:
+        return 0.0
+
+    def needed(records: Any, epsilon: float, seed: int) -> float:
+        return 0.0
+
+    def with_one(records: Any, seed: int, epsilon: float = 1.0) -> float:
+        return 0.0
+
+    function = with_one if setting else without
+    columns = Ranges(np.array([0.0]), np.array([1.0]), ((),))
+    pairs = [InputPair(k, -k) for k in range(40)]
+    asked: list[tuple[float | None, int]] = []
+    bounded: list[int] = []
+    ranks = {100.0: [5, 9, 11, 2], 10.0: [9, 20, 21, 3], None: [30, 31, 5, 32]}
+
+    def apart(way: Any, pair: Any, seed: int) -> float:
+        epsilon = getattr(way, "keywords", {}).get("epsilon")
+        asked.append((epsilon, seed))
+        order = ranks[epsilon]
+        return 10.0 - order.index(pair.first) if pair.first in order else 0.0
+
+    def bound(way: Any, pair: Any, **given: Any) -> Any:
+        assert way is function and given["delta"] == 0.25 and given["claimed"] == 2.0
+        bounded.append(pair.first)
+        return SimpleNamespace(lower=float(pair.first % 10))
+
+    monkeypatch.setattr(pair_search, "candidates", lambda *_: iter(pairs))
+    monkeypatch.setattr(pair_search, "_apart", apart)
+    monkeypatch.setattr(pair_search, "epsilon_lower_bound", bound)
+    found = chosen(function, columns, Relation.ADD_REMOVE, 2.0, 0.25, 3)
+    assert found.tried == 40 and found.settings == ((100.0, 10.0) if setting else ())
+    assert {epsilon for epsilon, _ in asked} == ({100.0, 10.0, None} if setting else {None})
+    assert len({seed for _, seed in asked}) == (3 if setting else 1)
+    assert bounded == ([5, 9, 11, 20, 21, 30] if setting else [30, 31, 5])
+    assert found.pair.first == (9 if setting else 5)
+    assert ("epsilon 100, at epsilon 10" in found.words()) == setting and str(found.tried) in found.words()
+    assert not pair_search._has_epsilon(needed) and not pair_search._has_epsilon(3)  # type: ignore[arg-type]

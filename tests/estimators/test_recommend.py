@@ -13,7 +13,7 @@ import pytest
 import refdp
 from refdp.errors import InvalidParameter
 from refdp.faces import cli
-from refdp.faces.recommend import ESTIMATORS, TASKS, measured, recommend
+from refdp.faces.recommend import ESTIMATORS, TASKS, _expected, measured, recommend
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -157,3 +157,11 @@ def test_what_is_no_better_than_a_constant_is_told(
     assert recommend(1.0, None, 1000, 10, "regression").expected["useless"]
     monkeypatch.setattr("refdp.faces.recommend.measured", lambda: [TABLE[3] | {"figures": {"dpboost": figure}}])
     assert not recommend(1.0, None, 1000, 10, "regression").expected["useless"]
+
+
+def test_cases_with_more_than_a_tenth_of_the_greatest_weight_are_shown() -> None:
+    """One with a tenth of it is not, nor does it move the mean."""
+    cells = [(2.0, 0.75, "b"), (0.21, 0.5, "a"), (0.2, 0.25, "c"), (0.02, 0.99, "d")]
+    found = _expected(cells, False)
+    assert (found["low"], found["high"], found["sets"]) == (0.5, 0.75, ["a", "b"])
+    assert found["value"] == round((2.0 * 0.75 + 0.21 * 0.5) / 2.21, 4)

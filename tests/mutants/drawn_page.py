@@ -37,10 +37,16 @@ class Line:
 
 @dataclass(frozen=True)
 class Draw:
-    """The first mutants of a seed, and what became of them."""
+    """Mutants of a seed one after the other from number `start` on, and what became of them."""
 
     seed: int
     lines: list[Line]
+    start: int = 1
+
+    @property
+    def words(self) -> str:
+        """Which they are."""
+        return f"{self.start} to {self.start + len(self.lines) - 1} of seed {self.seed}"
 
     @property
     def count(self) -> Counter[str]:
@@ -66,7 +72,7 @@ class Draw:
 def kept() -> list[Draw]:
     """The draws, oldest first."""
     document = json.loads(KEPT.read_text(encoding="utf-8"))
-    return [Draw(one["seed"], [Line(**line) for line in one["mutants"]]) for one in document["draws"]]
+    return [Draw(one["seed"], [Line(**line) for line in one["mutants"]], one["start"]) for one in document["draws"]]
 
 
 def interval(killed: int, number: int) -> tuple[float, float]:
@@ -97,12 +103,17 @@ def page() -> str:
         "| question | answer |",
         "|---|---|",
         f"| killed by the tests before the last draw | {share(last.before, last.living)} |",
-        *(f"| before the draw of seed {draw.seed} | {share(draw.before, draw.living)} |" for draw in draws[:-1]),
         f"| killed by the tests now | {now} of {living}, of the same draws, so no estimate for others |",
         f"| killed before by | the nearest quick tests {sum(draw.count[QUICK] for draw in draws)}, "
         f"slower or farther ones {sum(draw.count[REST] for draw in draws)} |",
-        f"| draw others | `make mutate N=200`; these are the first "
-        f"{' and '.join(f'{len(draw.lines)} of seed {draw.seed}' for draw in draws)} |",
+        f"| draw others | `make mutate N=200`; these are {', '.join(draw.words for draw in draws)} |",
+        "",
+        "## Every draw",
+        "",
+        "| mistakes | drawn | equivalent | killed by the tests before | killed now |",
+        "|---|---|---|---|---|",
+        *(f"| {draw.words} | {len(draw.lines)} | {draw.count[EQUIVALENT]} | {share(draw.before, draw.living)} | "
+          f"{draw.now} of {draw.living} |" for draw in draws),
         "",
         "Drawn from are comparisons, arithmetic, constants, limits, arguments, returned names, indices, axes and",
         "conditions of all modules but the zoo and adapters of audits and the frame of commands, every place alike.",
@@ -120,7 +131,7 @@ def _section(draw: Draw) -> list[str]:
     """What quick tests let live of a draw."""
     count, others = draw.count, [line for line in draw.lines if line.fate != QUICK]
     return [
-        f"## What quick tests let live of seed {draw.seed}",
+        f"## What quick tests let live of {draw.words}",
         "",
         f"{len(draw.lines)} mistakes, {count[EQUIVALENT]} of them equivalent; alive before "
         f"{count[MENDED] + count[ALIVE]}, alive now {count[ALIVE]};",
@@ -142,7 +153,7 @@ def _cell(text: str) -> str:
 
 
 def _named(test: str) -> str:
-    return f" ({test.partition('::')[2].partition('[')[0]})" if test else ""
+    return f" ({test.rpartition('::')[2].partition('[')[0]})" if test else ""
 
 
 def main() -> None:
