@@ -11,6 +11,7 @@ import z3
 
 from refdp.prove.asking import name_of, number, real
 from refdp.prove.magnitudes import moderate
+from refdp.prove.open import Open, example_of
 from refdp.prove.symbols import Each, Known, privates, public, sized, varies
 from refdp.prove.tables import ALL, Axis, Combined, Sum, Table, plainly_shaped, summands, total_of
 from refdp.prove.terms import Leak, Unmodelled, operated
@@ -29,6 +30,11 @@ def combined(name: str, arguments: Sequence[Any], ufunc: Any = None) -> Any:
     each = next((one for one in arguments if isinstance(one, Each)), None)
     if each is not None:
         return each.reader.operated(name, arguments)
+    free = next((one for one in arguments if isinstance(one, Open)), None)
+    if free is not None:
+        if not any(isinstance(one, Known) for one in arguments):
+            return free.opens.operated(name, arguments)
+        arguments = [example_of(one) for one in arguments]  # a function of what is released and of the parameter
     with np.errstate(all="ignore"):
         found = (ufunc or getattr(np, name))(*public(tuple(arguments)))
     plain = [float(one) for one in arguments if isinstance(one, int | float)] if name == "maximum" else []
@@ -46,6 +52,8 @@ def _tables(name: str, arguments: Sequence[Any]) -> Table:
 
     def constant(place: int, index: tuple[Any, ...], world: Any) -> Any:
         value, own = arguments[place], index[len(shape) - len(shapes[place]) :]
+        if isinstance(value, Open):
+            return value.term
         if not isinstance(value, Known):
             if not np.ndim(value):
                 return _plain(value)
@@ -144,6 +152,8 @@ def called(function: Any, arguments: Any, options: Any) -> Any:
     """A function of arrays. Errors: Leak over records, Unmodelled for private sums."""
     name = function.__name__
     if not any(True for _ in privates((arguments, options))):
+        if name in ("clip", "where") and not options and any(isinstance(one, Known) for one in arguments):
+            arguments = tuple(example_of(one) for one in arguments)  # entry by entry, as above
         with np.errstate(all="ignore"):
             made = function(*public(arguments), **public(options))
         return Known(made, varies((arguments, options)) or sized(name, arguments, options))

@@ -42,7 +42,9 @@ def name_of(unknown: Any) -> str:
 
 
 def number(value: Any) -> Any:
-    """A number as a term, at its exact value."""
+    """A number as a term, at its exact value; a term as it is."""
+    if z3.is_expr(value):
+        return value
     exact = Fraction(value) if isinstance(value, int | Fraction) else Fraction(float(value))
     return z3.Q(exact.numerator, exact.denominator)
 

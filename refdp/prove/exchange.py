@@ -16,8 +16,10 @@ from refdp.data import feasible
 from refdp.data.candidates import Candidates
 from refdp.privacy.curator import Curator
 from refdp.prove import medians, symbols
+from refdp.prove.charged import exchanged
 from refdp.prove.loops import Carried, Loops, Number, Numbers, alike, settled
 from refdp.prove.nones import can_be_none
+from refdp.prove.open import Open, closed, opened
 from refdp.prove.peeking import is_text
 from refdp.prove.symbols import Known, Private, Symbol, privates, public
 from refdp.prove.tables import Axis, Table, plainly_shaped, sides_of
@@ -50,6 +52,8 @@ class _Numpy:
 
 def array(make: Any, value: Any, *given: Any, **named: Any) -> Any:
     """An array, or a symbol as it is. Errors: Unmodelled for private values as another kind of numbers."""
+    if isinstance(value, Open) and not all(one in symbols.WIDE for one in (*given, *named.values())):
+        raise Unmodelled(f"{value.what}, as another kind of numbers")
     if isinstance(value, Symbol | list | tuple) and any(True for _ in privates(value)):
         kinds = [*given, *(one for key, one in named.items() if key != "copy")]
         if isinstance(value, symbols.Each) and len(kinds) == 1:
@@ -82,6 +86,8 @@ def _plain_builtin(function: Any) -> Any:
     def kept(*given: Any, **named: Any) -> Any:
         if any(isinstance(one, Number) for one in given):
             return kept(*map(settled, given), **named)
+        if any(isinstance(one, Open) for one in given) and function in OF_OPEN and not named:
+            return OF_OPEN[function](*given)
         if any(isinstance(one, Known) for one in given):
             return Known(function(*public(given), **public(named)))
         return function(*given, **named)
@@ -89,6 +95,8 @@ def _plain_builtin(function: Any) -> Any:
     return kept
 
 
+OF_OPEN: dict[Any, Any] = {float: lambda one: one, max: np.maximum, min: np.minimum}
+"""Functions of open parameters: those that are float64 already, and the larger or smaller of two."""
 PUBLIC = ("refdp.data.feasible", "refdp.data.sketch", "refdp.data.candidates")
 """Modules whose functions compute with public values."""
 
@@ -109,10 +117,27 @@ def released_only(function: Any) -> Any:
             return function(*given, **named)
         if is_text(function.__code__.co_filename) and can_be_none(function):
             raise Unmodelled(f"{function.__name__} of released values, which could give None for some of them")
+        if any(True for _ in opened(values)):
+            return _with_open(function, given, named)
         return Known(function(*public(given), **public(named)), True)
 
     wrapped.__wrapped__ = function  # type: ignore[attr-defined]
     return wrapped
+
+
+def _with_open(function: Any, given: tuple[Any, ...], named: dict[str, Any]) -> Any:
+    """A function of released values and open parameters: numbers, which are as public and as unknown as its arguments.
+
+    One of arrays and of a parameter itself, or that gives no numbers, is run on its arguments as they are.
+    """
+    values = (*given, *named.values())
+    arrays = any(isinstance(one, Known) and np.ndim(one.example) for one in _inside(values))
+    if arrays and any(isinstance(one, Open) for one in values):
+        return function(*given, **named)
+    found = function(*public(closed(given)), **public({key: closed(one) for key, one in named.items()}))
+    if not (isinstance(found, float | np.floating) or (type(found) is np.ndarray and found.dtype.kind in "fiub")):
+        return function(*given, **named)
+    return Known(found, True)
 
 
 def _inside(value: Any) -> Iterator[Any]:
@@ -165,6 +190,8 @@ def reading(module: Any, loops: Loops, host: Unknown) -> Iterator[None]:
         for text in {id(one): one for one in (*texts, *data)}.values():
             if "np" in vars(text):
                 put(text, "np", _Numpy())
+        for room, name, either in exchanged(host.opens, texts) if host.opens else ():
+            put(room, name, either)
         for name in ("float", "int", "max", "min"):
             put(module, name, _plain_builtin(getattr(builtins, name)))
         for name, looped in _loops(loops, host).items():

@@ -17,7 +17,7 @@ import numpy as np
 
 from refdp.data.memory import Memory
 from refdp.prove.reach import inside
-from refdp.prove.symbols import Known, Private
+from refdp.prove.symbols import Known, Private, Symbol
 from refdp.prove.terms import Leak, Unmodelled
 
 CALL = "return train_on(params, records.schema, Memory(records), curator)"
@@ -35,8 +35,8 @@ def plainly(value: Any) -> None:
     if type(value) in PLAIN:
         return
     inner: Any = ()
-    if isinstance(value, Known):
-        inner = (value.example,)
+    if isinstance(value, Symbol):  # released, or a public parameter
+        inner = (value.example,)  # type: ignore[attr-defined]
     elif isinstance(value, np.ndarray | np.generic):
         if (isinstance(value, np.ndarray) and type(value) is not np.ndarray) or not _bare(value.dtype):
             raise Unmodelled("a model with an array that keeps more than its numbers")

@@ -25,6 +25,7 @@ import numpy as np
 
 from refdp.privacy.curator import Curator
 from refdp.prove.forms import Form, form_of, is_for, is_name
+from refdp.prove.open import Open
 from refdp.prove.reach import Host, inside
 from refdp.prove.symbols import Known, Private
 
@@ -269,6 +270,8 @@ def abstract(value: Any) -> Any:
         return object()  # differs from round to round
     if isinstance(value, Known):
         return type(value), None if value._varying else _shape(value.example)
+    if isinstance(value, Open):
+        return type(value), value.term.sexpr(), value.error
     if isinstance(value, Private):
         return type(value), getattr(value, "__dict__", {}).get("shape")
     if isinstance(value, list | tuple):

@@ -18,6 +18,7 @@ from refdp.noise.mechanisms import Mechanism
 from refdp.privacy.curator import Curator, Request
 from refdp.privacy.events import Event, Partition, Release, Sensitivity, Subsample, children, expand, folded
 from refdp.privacy.sources import AccountSource
+from refdp.prove.open import closed
 
 _NUMBERS = re.compile(r"\d+|#")
 
@@ -40,10 +41,11 @@ def planned(train_on: Callable[..., Any], params: Any, schema: Any) -> Event:
 
 
 def key_of(request: Request) -> Key:
-    """The kind of a release that is asked for."""
+    """The kind of a release that is asked for, at the example of parameters that are open."""
     assert request.mechanism is not None and request.sensitivity is not None
     scopes = ((one.kind, one.weights, one.method if one.kind == "subsample" else "") for one in request.scopes)
-    return Key(_NUMBERS.sub("#", request.path[-1]), request.mechanism, request.sensitivity, tuple(scopes))
+    mechanism, sensitivity = closed((request.mechanism, request.sensitivity))
+    return Key(_NUMBERS.sub("#", request.path[-1]), mechanism, sensitivity, tuple(scopes))
 
 
 def keys(event: Event, scopes: tuple[Any, ...] = ()) -> Iterator[Key]:

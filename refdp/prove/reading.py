@@ -33,8 +33,10 @@ from refdp.prove.exchange import reading
 from refdp.prove.forms import hides
 from refdp.prove.keeping import calls_train_on, changed, kept_beside, plainly, state
 from refdp.prove.loops import Carried, Loops, Number
+from refdp.prove.open import closed, opened
 from refdp.prove.peeking import CURATOR, guarded, is_text, peeks
 from refdp.prove.planned import Key, differences, key_of, planned
+from refdp.prove.ranges import Range, about, checked, ends, given, said, stays, trusted
 from refdp.prove.reach import Host
 from refdp.prove.releases import Unproved, check
 from refdp.prove.spending import spending
@@ -84,6 +86,8 @@ class Proof:
     solvers: dict[str, dict[str, int]]
     single: int
     failures: tuple[Failure, ...]
+    anywhere: Mapping[str, Range] = field(default_factory=dict, kw_only=True)
+    """Parameters that were open, and for which values of theirs the proof is: least and most."""
 
     def to_dict(self) -> dict[str, Any]:
         """As plain data."""
@@ -114,7 +118,7 @@ class Obligations:
         key, paid = key_of(request), len(self._host.spent)
         self.asked[key] = self.asked.get(key, True)
         if isinstance(value, Private):
-            same = line_of_text(_frames()), request.mechanism, request.sensitivity
+            same = line_of_text(_frames()), key.mechanism, key.sensitivity
             if same in self._failed:
                 kind, reason = self._failed[same]
                 self.note(request.name, kind, reason)
@@ -122,7 +126,8 @@ class Obligations:
             try:
                 check(self._host, request)
             except Unproved as problem:
-                values = self._host.described(problem.values)
+                opens = self._host.opens
+                values = self._host.described(problem.values) | (opens.described(problem.values) if opens else {})
                 self.note(request.name, "sensitivity", str(problem), counterexample=values, exact=problem.exact)
                 self._failed[same] = "sensitivity", str(problem)
             except Unmodelled as problem:
@@ -193,14 +198,27 @@ class ProofCurator(Curator):
             raise Leak(f"{one.what} beside what is released, in its name, charge or options:")
         if any(isinstance(one, Known) for one in (*given[:2], named.get("sensitivity"))):
             raise Unmodelled("a charge that follows from released values")
+        charge = ("mechanism", "sensitivity", "value")
+        _plain((*given[:1], *given[3:], {key: one for key, one in named.items() if key not in charge}))
         options = named.get("options")
         if isinstance(options, Known):
             named["options"] = options.example
-        return Known(super().release(*given, **named))
+        found = Known(super().release(*given, **named))
+        filed = self._filing()
+        filed[-1] = closed(filed[-1])
+        return found
+
+    @contextmanager
+    def subsample(self, *given: Any, **named: Any) -> Iterator[Any]:
+        """A secret sample of the records, at a rate that is a number."""
+        _plain((given, named))
+        with super().subsample(*given, **named) as mask:
+            yield mask
 
     @contextmanager
     def partition(self, *given: Any, **named: Any) -> Iterator[Any]:
         """Put every record into a secret block; one block stands for all that the rounds of a loop enter."""
+        _plain((given, named))
         with super().partition(*given, **named) as blocks:
             yield _Blocks(blocks)
 
@@ -208,7 +226,14 @@ class ProofCurator(Curator):
         """Public randomness: any value of the law. Errors: Leak if a private value decides it."""
         if any(True for _ in privates((given, named))):
             raise Leak("a private value decides a public draw:")
+        _plain((given, named))
         return Known(super().draw(*public(given), **public(named)))
+
+
+def _plain(value: Any) -> None:
+    """What a scope, a draw or a release has beside its charge is no parameter that is open. Errors: Unmodelled."""
+    for one in opened(value):
+        raise Unmodelled(f"{one.opens.said} in a selection of records, a draw, or what is beside a release")
 
 
 def _named(name: Any) -> None:
@@ -268,23 +293,33 @@ def prove(
     solvers: Solvers | None = None,
     progress: Callable[[int], None] | None = None,
     briefly: bool = False,
+    anywhere: Mapping[str, Range | None] | None = None,
 ) -> Proof:
     """Read a paper's training text on unknown records. briefly: up to the first failure.
+
+    anywhere: parameters that may have any value of a range, least and most, None for all (`refdp.prove.ranges`).
+    Errors: InvalidParameter for what is no range.
 
     Loops are read by induction; where that meets something that it cannot follow, the loop is read round by round.
     """
     began, solvers = time.process_time(), solvers or Solvers()
+    ranges = checked(params, anywhere or {})
     asked, refused = solvers.questions, set[str]()
     for attempt in range(ATTEMPTS + 1):
         loops = Loops(attempt < ATTEMPTS, frozenset(refused))
-        found = _read(paper, params, schema, solvers, loops, progress, briefly)
+        found = _read(paper, params, schema, solvers, loops, progress, briefly, ranges)
         if not loops.cut or not any(one.kind == "not modelled" for one in found.failures):
             break
         if not loops.stuck:  # it is no loop in which something cannot be followed
             loops = Loops(False)
-            found = _read(paper, params, schema, solvers, loops, progress, briefly)
+            found = _read(paper, params, schema, solvers, loops, progress, briefly, ranges)
             break
         refused.add(loops.stuck)
+    for end, own in ends(params, ranges) if ranges else ():
+        if found.verdict == "PROVED":
+            one = prove(paper, own, schema, solvers=solvers, progress=progress, briefly=True)
+            failed = tuple(replace(each, reason=f"{end}: {each.reason}") for each in one.failures)
+            found = replace(found, verdict=one.verdict, failures=failed)
     return replace(found, seconds=time.process_time() - began, questions=solvers.questions - asked)
 
 
@@ -300,20 +335,28 @@ def _read(
     loops: Loops,
     progress: Callable[[int], None] | None,
     briefly: bool,
+    ranges: Mapping[str, Range],
 ) -> Proof:
     module: Any = registry.paper(paper).module
     host = Unknown(params.relation, schema, solvers, loops, weighed=paper in WEIGHED)
+    opens = host.open_up(ranges) if ranges else None
+    if opens is not None:
+        opens.pure = _claimed(params)[1] == 0
     source = Obligations(host, progress, briefly)
     curator = ProofCurator(source, params.relation)
-    event = None
+    event, own = None, params
     Leak.raised.clear()
     Unmodelled.raised.clear()
     before = state(params, schema)
     try:
         with reading(module, loops, host):
-            model = module.train_on(params, schema, host, curator)
+            own = given(params, opens) if opens else params
+            model = module.train_on(own, schema, host, curator)
             plainly(model)
-        for one in kept_beside(module, params, schema):
+            if opens:
+                stays("the budget", _claimed(params), _claimed(own))
+                stays("whether a guarantee holds", _breaches(paper, params, schema), _breaches(paper, own, schema))
+        for one in kept_beside(module, own, schema):
             raise Leak(f"{one.what} is kept beside the model")
         if changed(before, params, schema):
             raise Unmodelled("a container that outlives the run is changed: later rounds or runs could ask for it")
@@ -335,9 +378,8 @@ def _read(
     failures += _peeking(module)
     if not calls_train_on(module):
         failures.append(Failure("", "", "not modelled", "`train` does other things than to call `train_on`"))
-    claimed = params.epsilon, getattr(params, "delta", 0.0)
-    breaches = params.breaches(schema) if paper == "inprivate" else getattr(params, "breaches", list)()
-    failures += [Failure("", "", "budget", reason) for reason in breaches]
+    claimed = _claimed(params)
+    failures += [Failure("", "", "budget", reason) for reason in _breaches(paper, params, schema)]
     if event is not None and not failures:
         kind = "not modelled" if loops.cut else "budget"
         whole = None if loops.cut else curator.event()
@@ -346,9 +388,18 @@ def _read(
         failures += _overspent(Plan(params.relation, event), host, claimed, source.asked)
     return Proof(
         paper, params.relation, "NOT PROVED" if failures else "PROVED",
-        _statement(paper, params, claimed, event), covers(loops, paper in WEIGHED), TRUSTED, 0.0, 0, source.releases,
-        solvers.counts, solvers.single, tuple(failures),
+        said(ranges) + _statement(paper, params, claimed, event), covers(loops, paper in WEIGHED) + about(ranges),
+        TRUSTED + trusted(ranges), 0.0, 0, source.releases, solvers.counts, solvers.single, tuple(failures),
+        anywhere=ranges,
     )  # fmt: skip
+
+
+def _claimed(params: Any) -> tuple[float, float]:
+    return params.epsilon, getattr(params, "delta", 0.0)
+
+
+def _breaches(paper: str, params: Any, schema: Schema) -> list[str]:
+    return list(params.breaches(schema) if paper == "inprivate" else getattr(params, "breaches", list)())
 
 
 def _noted(source: Obligations, place: str, problem: Exception) -> None:

@@ -25,7 +25,10 @@ from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponentia
 from refdp.privacy.curator import Request
 from refdp.privacy.events import Relation, Sensitivity
 from refdp.prove.asking import Reply, divisors, name_of, number, real, unknowns
+from refdp.prove.charged import amount, before_rounding, check_cost, exactly_declared
+from refdp.prove.easier import asked
 from refdp.prove.magnitudes import too_far
+from refdp.prove.open import example_of, is_open
 from refdp.prove.tables import Choices, Sum, Table, World, summands
 from refdp.prove.terms import Leak, Unmodelled
 from refdp.prove.unknown import Unknown
@@ -63,6 +66,12 @@ class Changed:
 
 def check(host: Unknown, request: Request) -> None:
     """Every obligation of a release. Errors: Unproved, Leak, Unmodelled."""
+    _checked(host, request)
+    assert request.sensitivity is not None
+    exactly_declared(request.sensitivity.bound)
+
+
+def _checked(host: Unknown, request: Request) -> None:
     mechanism, declared = request.mechanism, request.sensitivity
     value: Any = request.value
     if not isinstance(value, Table):
@@ -70,6 +79,8 @@ def check(host: Unknown, request: Request) -> None:
     if type(mechanism) not in NORMS:
         raise Unmodelled(f"the mechanism {type(mechanism).__name__}")
     assert mechanism is not None and declared is not None
+    if host.opens is not None:
+        check_cost(host.opens, mechanism, declared)
     if declared.norm not in NORMS[type(mechanism)]:
         raise Unmodelled(f"a sensitivity of norm {declared.norm} for {type(mechanism).__name__} noise")
     if declared.norm == "range":
@@ -241,10 +252,11 @@ def _must(host: Unknown, what: str, wrong: list[Any]) -> None:
     """
     wrong = [z3.simplify(one) for one in wrong]
     facts = host.facts(wrong)
-    reply = host.solvers.ask([*facts, *wrong])
+    own = host.opens.sides if host.opens else {}
+    reply = asked(host.solvers, [*facts, *wrong], own)
     if not reply.refuted and (exact := host.exactly([*wrong, *facts])):
         facts = [*host.facts([*facts, *exact, *wrong]), *exact]
-        reply = host.solvers.ask([*facts, *wrong])
+        reply = asked(host.solvers, [*facts, *wrong], own)
     if not reply.refuted:
         raise Unproved(what, reply)
     if not host.solvers.possible(facts):
@@ -255,7 +267,7 @@ def _bounded(
     host: Unknown, value: Table, mechanism: Mechanism, declared: Sensitivity, world: World, halves: int
 ) -> None:
     """The change is within the bound, or within half of it."""
-    bound = Fraction(declared.bound)
+    bound = amount(declared.bound)
     ways = list(_changes(host, value, world))
     for divisor in _divisors(host, value, world):
         _must(host, "a divisor can be 0", [divisor == 0])
@@ -263,7 +275,12 @@ def _bounded(
         groups = value.axes[0].size if isinstance(value, Choices) else 1  # their ranges add up
         for group in range(groups):
             own = [_of_group(way, group) for way in ways] if groups > 1 else ways
-            _range(host, own, bound / halves / groups)
+            _range(
+                host,
+                own,
+                bound / halves / groups,
+                f"the range of the change exceeds {_said(declared, halves * groups)}",
+            )
         return
     for way in ways:
         terms = [change for _, change, _ in way.moved]
@@ -271,10 +288,10 @@ def _bounded(
             continue
         count = halves * sum(1 for _, _, sums in way.moved if not _fits(host, mechanism, sums))
         if declared.norm == 1:
-            _sum_of_sizes(host, terms, mechanism, bound, count, halves)
+            _sum_of_sizes(host, terms, mechanism, declared, count, halves)
             continue
         if isinstance(mechanism, DiscreteGaussian) and declared.norm == 2:
-            _rounded(host, way, mechanism, bound, halves)
+            _rounded(host, way, mechanism, declared, halves)
             continue
         limit = bound
         weights = [Fraction(1)] * len(terms)
@@ -286,7 +303,13 @@ def _bounded(
             weights = [1 / Fraction(_deviation(mechanism, index)) ** 2 for index, _, _ in way.moved]
         total = z3.Sum([number(weight) * term * term for weight, term in zip(weights, terms, strict=True)])
         size = limit / halves
-        _must(host, f"the change exceeds {float(bound):.9g}", [total > number(size * size)])
+        _must(host, f"the change exceeds {_said(declared)}", [total > number(size * size)])
+
+
+def _said(declared: Sensitivity, parts: int = 1) -> str:
+    """The declared bound, or a part of it, for readers."""
+    size = f"{float(Fraction(example_of(declared.bound)) / parts):.9g}"
+    return f"{size}, what it is for the settings' own values" if is_open(declared.bound) else size
 
 
 def _divisors(host: Unknown, value: Table, world: World) -> list[Any]:
@@ -304,16 +327,20 @@ def _of_group(way: Changed, group: int) -> Changed:
     return Changed(way.used, tuple(one for one in way.cells if one[0][0] == group))
 
 
-def _rounded(host: Unknown, way: Changed, mechanism: DiscreteGaussian, bound: Fraction, halves: int) -> None:
+def _rounded(host: Unknown, way: Changed, mechanism: DiscreteGaussian, declared: Sensitivity, halves: int) -> None:
     """L2 of Gaussian noise on a grid: rounding adds up to a step to each cell off the grid that changes at all."""
+    bound, step = amount(declared.bound), amount(mechanism.step)
     off = [change for _, change, sums in way.moved if not _fits(host, mechanism, sums)]
     total = z3.Sum([change * change for _, change, _ in way.moved])
 
     def within(count: int, still: list[Any]) -> None:
-        size = (bound - Fraction(mechanism.step) * Fraction(root(halves * count))) / halves
-        if size < 0:
-            raise Unproved("the declared bound leaves no room for rounding")
-        _must(host, f"the change exceeds {float(bound):.9g}", [total > number(size * size), *still])
+        size = (bound - step * Fraction(root(halves * count))) / halves
+        room = "the declared bound leaves no room for rounding"
+        if z3.is_expr(size):
+            _must(host, room, [size < 0])
+        elif size < 0:
+            raise Unproved(room)
+        _must(host, f"the change exceeds {_said(declared)}", [total > number(size * size), *still])
 
     try:
         within(len(off), [])
@@ -333,16 +360,21 @@ def _fits(host: Unknown, mechanism: Mechanism, sums: tuple[Sum, ...]) -> bool:
     """Whether a sum or difference of these sums, multiples of their units, is not rounded by the mechanism."""
     if not sums or not isinstance(mechanism, DiscreteLaplace | DiscreteGaussian):
         return bool(sums)
+    if is_open(mechanism.step):
+        return False
     step = Fraction(mechanism.step)
     return (Fraction(GRID) / step).denominator == 1 or all((host.unit(one) / step).denominator == 1 for one in sums)
 
 
 def _sum_of_sizes(
-    host: Unknown, terms: list[Any], mechanism: Mechanism, bound: Fraction, count: int, halves: int
+    host: Unknown, terms: list[Any], mechanism: Mechanism, declared: Sensitivity, count: int, halves: int
 ) -> None:
     """L1. On a grid of `step` it is a multiple of it, and rounding adds less than a step to each cell."""
+    bound = amount(declared.bound)
     strict, limit = True, bound
-    if isinstance(mechanism, DiscreteLaplace):
+    if isinstance(mechanism, DiscreteLaplace) and (is_open(declared.bound) or is_open(mechanism.step)):
+        limit = before_rounding(declared.bound, mechanism.step, count)
+    elif isinstance(mechanism, DiscreteLaplace):
         step = Fraction(mechanism.step)
         whole = bound / step
         limit = (whole.numerator // whole.denominator + 1 - count) * step
@@ -351,15 +383,14 @@ def _sum_of_sizes(
         total = z3.simplify(z3.Sum([sign * term for sign, term in zip(signs, terms, strict=True)]))
         most = number(limit / halves)
         wrong = total > most if strict else total >= most
-        _must(host, f"the change exceeds {float(bound):.9g}", [wrong])
+        _must(host, f"the change exceeds {_said(declared)}", [wrong])
 
 
-def _range(host: Unknown, ways: list[Changed], bound: Fraction) -> None:
+def _range(host: Unknown, ways: list[Changed], bound: Any, what: str) -> None:
     """Largest less smallest change over the options of a node. What all options share is left out."""
     if any(way.moved for way in ways if not way.used):
         raise Unmodelled("utilities that a record changes which is not used")
     terms = _without_shared(host, [change for way in ways if way.used for _, change, _ in way.cells])
-    what = f"the range of the change exceeds {float(bound):.9g}"
 
     def upper(end: int) -> None:
         for term in terms:

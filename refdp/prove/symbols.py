@@ -262,6 +262,8 @@ def public(value: Any) -> Any:
         return type(value)(public(one) for one in value)
     if type(value) is dict:
         return {key: public(one) for key, one in value.items()}
+    if isinstance(value, Symbol):
+        raise Unmodelled(f"{value.what}, in place of a number")
     if holds(value):
         raise Unmodelled("a function of released values that holds the records, the curator or a private value")
     return value
@@ -294,7 +296,9 @@ def privates(value: Any, depth: int = 0) -> Iterator[Private]:
     """Everything private in a value, however deep."""
     if isinstance(value, Private):
         yield value
-    elif depth < 12 and not isinstance(value, Known | np.ndarray | ModuleType | str | bytes | int | float | type(None)):
+    elif depth < 12 and not isinstance(
+        value, Symbol | np.ndarray | ModuleType | str | bytes | int | float | type(None)
+    ):
         inner: Any = ()
         if isinstance(value, dict):
             inner = [*value.keys(), *value.values()]

@@ -55,6 +55,7 @@ from refdp.prove.asking import Solvers, name_of, number, real, truth, unknowns
 from refdp.prove.kinds import Kind, followed, kind_of
 from refdp.prove.loops import Loops
 from refdp.prove.magnitudes import steps_stay, too_far
+from refdp.prove.open import Open, Opens, example_of
 from refdp.prove.peeking import POPULATION, guarded
 from refdp.prove.reach import Host
 from refdp.prove.symbols import Each, Known, Private, privates, public
@@ -138,7 +139,15 @@ class Unknown(Host):
         """Those of these states of which sums have been released."""
         self.ends: dict[Any, int] = {}
         """Where the interval of the changes of a utility was found to lie; where to look first the next time."""
+        self.opens: Opens | None = None
+        """The parameters that are open, of which `open_up` is told."""
         self._now = next(self._state)
+
+    def open_up(self, ranges: Mapping[str, tuple[float, float]]) -> Opens:
+        """Parameters are open, each in its range."""
+        refuted = lambda conditions: self.solvers.ask(conditions).refuted  # noqa: E731
+        self.opens = Opens(ranges, refuted, self.known, lambda term: self._whole.add(name_of(term)))
+        return self.opens
 
     @property
     def size(self) -> int:
@@ -200,7 +209,9 @@ class Unknown(Host):
 
     def _moved(self, *factors: Any) -> None:
         """Scores were any numbers and are. Errors: Unmodelled for a step by which float64 could overflow."""
-        if not steps_stay(*(public(factor) for factor in factors)):
+        if any(isinstance(one, Open) and not one.opens.at_most(one, 2.0**100) for one in factors):
+            raise Unmodelled("a step of the scores that a parameter can make of any size")
+        if not steps_stay(*(2.0**100 if isinstance(one, Open) else public(one) for one in factors)):
             raise Unmodelled(
                 "a step of the scores of such a size that float64 overflows for some records, with a warning"
             )
@@ -268,15 +279,16 @@ class Unknown(Host):
         """A function of a record's values. Errors: Unmodelled for released values beside its score."""
         terms = []
         for one in arguments:
-            if not isinstance(one, Each) and np.ndim(public(one)):
+            if not isinstance(one, Each | Open) and np.ndim(public(one)):
                 raise Unmodelled("a value of each record that depends on several released values beside its score")
             if isinstance(one, Known):
                 terms.append(self._released(one))
                 continue
             plain = z3.BoolVal(bool(one)) if isinstance(one, bool | np.bool_) else None
-            terms.append(one.term if isinstance(one, Each) else number(one) if plain is None else plain)
-        plain_ones = [None if isinstance(one, Each | Known) else one for one in arguments]
-        kinds = [one.kind if isinstance(one, Each) else Kind() if isinstance(one, Known) else kind_of(one)
+            terms.append(one.term if isinstance(one, Each | Open) else number(one) if plain is None else plain)
+        plain_ones = [None if isinstance(one, Each | Known | Open) else one for one in arguments]
+        kinds = [one.kind if isinstance(one, Each) else Kind() if isinstance(one, Known)
+                 else Kind("float", 0 if one.error == "exact" else 2) if isinstance(one, Open) else kind_of(one)
                  for one in arguments]  # fmt: skip
         kind = followed(name, kinds, plain_ones)
         if name in ("exp", "rint", "trunc"):
@@ -438,8 +450,9 @@ class Unknown(Host):
         return self.solvers.ask([*self.about_record(conditions), *conditions]).refuted
 
     def about_record(self, terms: list[Any]) -> list[Any]:
-        """What is known of a record, as far as it concerns these terms."""
-        return _concerning(self.record, set(unknowns(terms)))
+        """What is known of a record, as far as it concerns these terms, and of the parameters in it."""
+        found = _concerning(self.record, set(unknowns(terms)))
+        return [*found, *self.opens.facts([*terms, *found])] if self.opens else found
 
     def unit(self, one: Sum) -> Fraction:
         """What a sum is a multiple of: 1 where every record adds 0 or 1, else the grid."""
@@ -634,7 +647,8 @@ class Unknown(Host):
                 formulas, used = self._memo["statistics", state]
                 conditions = [value == formulas[name], *([] if used is None else [used])]
                 conditions += self.about_record(conditions)
-                names = {name: one for name, one in unknowns(conditions).items() if name not in present}
+                fixed = present | self.opens.own if self.opens else present
+                names = {name: one for name, one in unknowns(conditions).items() if name not in fixed}
                 swaps = []
                 for name, one in names.items():
                     twin = self._memo.setdefault(
@@ -650,7 +664,8 @@ _SIDES = {"r": "right", "a": "left, not missing", "m": "missing", "am": "left", 
 
 def _plain(message: Any) -> Any:
     """A step or query with examples in place of released values, for its shapes."""
-    return type(message)(*(public(getattr(message, name)) for name in message.__dataclass_fields__))
+    values = (getattr(message, name) for name in message.__dataclass_fields__)
+    return type(message)(*(public(example_of(one)) for one in values))
 
 
 def _concerning(facts: list[Any], names: set[str]) -> list[Any]:

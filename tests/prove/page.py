@@ -22,6 +22,7 @@ from refdp.prove.reading import Proof, prove
 from tests.mutants import dpboost, dpxgboost, fedgbdt, inprivate, sgbdt
 from tests.mutants.harness import Mutant, applied
 from tests.mutants.matrix import FEATURES, SUBJECTS, TARGETS
+from tests.prove import anywhere
 
 ROOT = Path(__file__).parents[2]
 PAGE, KEPT = ROOT / "docs" / "prove.md", Path(__file__).with_name("settings.jsonl")
@@ -172,7 +173,8 @@ def page() -> str:
         f"{older_said}{f'; {missing} were never run' if missing else ''}."
     )
     opening = "\n".join(textwrap.wrap(f"**{opening}**", 118))
-    return TEXT.format(opening=opening, defaults="\n".join(whole), rows="\n".join(lines))
+    return TEXT.format(opening=opening, defaults="\n".join(whole), rows="\n".join(lines),
+                       ranges=anywhere.section())  # fmt: skip
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -181,7 +183,9 @@ def main(arguments: Sequence[str]) -> None:
     until = time.monotonic() + (seconds[0] if seconds else math.inf)
     if "--kept" not in arguments:
         for name in [one for one in arguments if one in PAPERS] or PAPERS:
-            settled(name, Solvers(), until)
+            settled(name, solvers := Solvers(), until)
+            with hasty(LIMIT):
+                anywhere.settled(name, SMALL[name], TARGET[name], solvers, until)
     PAGE.write_text(page(), encoding="utf-8")
 
 
@@ -195,6 +199,7 @@ TEXT = """# What is proved of programs
 | default parameters | [all five papers](#default-parameters) |
 | what has to be believed | the solvers, the reading's rules, hosts of records, samplers, accountants |
 | why one reading is enough for a loop | [induction](../ARCHITECTURE.md) |
+| every value of a parameter at once | [`--any NAME=LOW..HIGH`](#any-value-of-a-parameter) |
 
 Made by `make prove`; `refdp prove PAPER` proves any setting.
 
@@ -217,13 +222,13 @@ Loops are read by induction ([ARCHITECTURE.md](../ARCHITECTURE.md)): the first r
 and any released values, so that a proof covers any number of rounds of the kinds that occur; `covers` says of each loop
 what. What all releases cost together is accounted for the settings' plan, and may be above what is claimed by one part
 in 10^12, more than which the accountant's rounding up never is. Any number of nodes, candidates and records, and all
-outputs, are covered. Parameters are numbers and not symbols: a proof is about the settings that were read, and
-says nothing of another lambda or clip; what holds for all of them are formulas ([claims](claims/index.md)) and what Coq
-checks ([coq.md](coq.md)). Trusted are the solvers, the reading's rules, the hosts of records, samplers and
-accountants, that float64 on exact sums stands for real numbers, that no text asks in which order a set has its
-elements, and that arrays of cached functions are not changed in place. Where a kind of noise, of charge or of formula
-is not known to the reading, it says NOT PROVED, which is no violation: by-round sensitivities rest on bounds of scores
-that it forgets.
+outputs, are covered. Parameters are numbers unless `--any` says otherwise ([below](#any-value-of-a-parameter)): a
+proof is about the settings that were read, and says nothing of another lambda or clip; what holds for all of them are
+formulas ([claims](claims/index.md)) and what Coq checks ([coq.md](coq.md)). Trusted are the solvers, the reading's
+rules, the hosts of records, samplers and accountants, that float64 on exact sums stands for real numbers, that no
+text asks in which order a set has its elements, and that arrays of cached functions are not changed in place. Where a
+kind of noise, of charge or of formula is not known to the reading, it says NOT PROVED, which is no violation:
+by-round sensitivities rest on bounds of scores that it forgets.
 
 A text that behaves otherwise where it is read than where it trains would not be proved by this. What it can ask of the
 population and the curator is what the protocols have: `isinstance`, another attribute, or a leak that is handled, are
@@ -312,6 +317,7 @@ are not asked again. `make prove` reads what has no row of today's text and read
 |---|---|---|---|---|---|---|
 {rows}
 
+{ranges}
 ## What is not covered
 
 NOT PROVED is no violation: nothing is claimed for these settings here, and the plan's account, replays and statistics

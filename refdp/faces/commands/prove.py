@@ -18,6 +18,11 @@ ClassCount = Annotated[
     int | None,
     typer.Option("--classes", help="Classes of the target, 0 for a regression. Unless given: a regression, and two."),
 ]
+Ranges = Annotated[
+    list[str] | None,
+    typer.Option("--any", metavar="NAME=LOW..HIGH", help="Prove it for every value of this parameter in the range, or, "
+                 "with NAME alone, for all that is allowed (to 65,536 where no end is). Repeatable."),
+]  # fmt: skip
 
 
 def prove(
@@ -28,9 +33,13 @@ def prove(
     as_published: Published = False,
     classes: ClassCount = None,
     set_: Settings = None,
+    any_: Ranges = None,
     as_json: Json = False,
 ) -> None:
-    """Prove the privacy of a PAPER's training text for all data sets. Exit status 1 where that is not proved."""
+    """Prove the privacy of a PAPER's training text for all data sets. Exit status 1 where that is not proved.
+
+    With --any for all values of a parameter at once, as real numbers: PROVED for the whole range, or not.
+    """
     if any(importlib.util.find_spec(name) is None for name in ("z3", "cvc5")):
         raise InvalidParameter("prove needs two solvers: install the extra, refdp[proofs]")
     if classes is not None and (classes < 0 or classes == 1):
@@ -43,10 +52,29 @@ def prove(
     params = find(paper).params(chosen, as_published=as_published)
     targets = (0, 2) if classes is None else (classes,)
     with bar(f"prove {paper}") as progress:
-        report = proved(paper, params, targets, lambda done: progress(done, None, f"prove {paper}, releases"))
+        report = proved(paper, params, targets, lambda done: progress(done, None, f"prove {paper}, releases"),
+                        ranges(any_))  # fmt: skip
     emit(report.to_dict(), page(report), as_json)
     if report.verdict != "PROVED":
         raise typer.Exit(1)
+
+
+def ranges(given: list[str] | None) -> dict[str, tuple[float, float] | None]:
+    """From "name=low..high", or "name" for all that is allowed. Errors: InvalidParameter for another form."""
+    found: dict[str, tuple[float, float] | None] = {}
+    for text in given or ():
+        name, equals, ends = text.partition("=")
+        low, dots, high = ends.partition("..")
+        if name in found or not name or (equals and not dots):
+            raise InvalidParameter(f"--any {text!r}: name=low..high is needed, or a name, once each")
+        if equals:
+            try:
+                found[name] = float(low), float(high)
+            except ValueError:
+                raise InvalidParameter(f"--any {text!r}: {ends!r} are no two numbers") from None
+        else:
+            found[name] = None
+    return found
 
 
 def page(report: Report) -> Any:
