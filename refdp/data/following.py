@@ -12,35 +12,75 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from refdp.data.candidates import Candidates
-from refdp.data.population import Advance, Begin, Descend, Leaves, Place, Query, Root, Sides, Start, Step, Turn
+from refdp.data.population import (
+    Advance,
+    Begin,
+    Bins,
+    Descend,
+    Encode,
+    Labels,
+    Leaves,
+    Nodes,
+    Pay,
+    Place,
+    Query,
+    Refresh,
+    Root,
+    Sides,
+    Start,
+    Step,
+    Turn,
+)
 from refdp.data.records import Categorical, Schema
 from refdp.errors import InvalidParameter
 
 
 class Following:
-    """What steps have decided so far: how many nodes and leaves there are, and how far scores can have gone."""
+    """What steps have decided so far: how many nodes and leaves there are, and how far scores can have gone.
+
+    Besides: whether the candidates changed since the tree's `Root`, and whether the present score moved since its
+    statistics were named.
+    """
 
     def __init__(self) -> None:
         self._output = 0
+        self._recoded = self._moved = False
         self.nodes = 1
         """Nodes of the level."""
         self.leaves: list[int] = []
         """Leaves of each tree of the batch that is placed."""
         self._reach: dict[int, float] = {}
 
+    @property
+    def still(self) -> tuple[bool, bool]:
+        """Whether the candidates are those of the latest `Root`, and the scores those of the latest `Refresh`."""
+        return not self._recoded, not self._moved
+
     def tell(self, step: Step) -> None:
         """Take in one step. Errors: InvalidParameter for one that does not fit those before."""
         match step:
             case Begin(_, outputs):
-                self._output, self.leaves = outputs[0], []
+                self._output, self.leaves, self._moved = outputs[0], [], False
                 self._reach = dict.fromkeys(outputs, 0.0)
             case Turn(output):
-                self._output = output
+                self._output, self._moved = output, False
+            case Refresh():
+                self._moved = False
             case Start(initial):
+                if np.ndim(initial):
+                    raise InvalidParameter(
+                        f"Start with shape {np.shape(initial)}: one number for every record is meant"
+                    )
                 self._move(initial)
+            case Encode():
+                self._recoded = True
+            case Pay():
+                self._check_still("Pay")
             case Root():
-                self.nodes = 1
+                self._check_still("Root")
+                self.nodes, self._recoded = 1, False
             case Descend(splits):
+                self._check_coded("Descend")
                 _check_rows("Descend", len(splits), self.nodes)
                 self.nodes *= 2
             case Place(splits):
@@ -51,11 +91,17 @@ class Following:
                     raise InvalidParameter(
                         f"Advance by values of shape {np.shape(values)}: the trees of the batch have {shape}"
                     )
+                if np.ndim(weight):
+                    raise InvalidParameter(f"Advance with weights of shape {np.shape(weight)}: one number is needed")
                 self._move(values, weight)
                 self.leaves = []
 
     def ask(self, query: Query) -> None:
-        """Errors: InvalidParameter for a query about other nodes or trees than there are."""
+        """Errors: InvalidParameter for a query about other nodes, trees or scores than there are."""
+        if not isinstance(query, Labels):
+            self._check_still(type(query).__name__)
+        if isinstance(query, Bins | Sides | Nodes):
+            self._check_coded(type(query).__name__)
         match query:
             case Sides(_, splits):
                 _check_rows("Sides", np.shape(splits)[-2], self.nodes)
@@ -77,7 +123,15 @@ class Following:
             reach = self._reach.get(self._output, 0.0) + float(np.sum(largest))
         if not math.isfinite(reach):
             raise InvalidParameter("a step of the scores beyond float64: allowed are steps whose sum is finite")
-        self._reach[self._output] = reach
+        self._reach[self._output], self._moved = reach, True
+
+    def _check_coded(self, what: str) -> None:
+        if self._recoded:
+            raise InvalidParameter(f"{what} after Encode: Root comes first, since nodes are those of its candidates")
+
+    def _check_still(self, what: str) -> None:
+        if self._moved:
+            raise InvalidParameter(f"{what} after Start or Advance: Refresh comes first, at the scores as they are now")
 
 
 def _check_rows(what: str, rows: int, nodes: int) -> None:

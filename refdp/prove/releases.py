@@ -21,6 +21,7 @@ import z3
 from refdp.accounting.individual import MARGIN
 from refdp.data.kernels import GRID
 from refdp.data.numbers import root
+from refdp.noise.draws import LARGEST_INDEX
 from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian, Laplace, Mechanism
 from refdp.privacy.curator import Request
 from refdp.privacy.events import Relation, Sensitivity
@@ -37,6 +38,8 @@ NORMS = {Laplace: (1,), DiscreteLaplace: (1,), Gaussian: (2, "whitened"), Discre
          Exponential: ("range",)}  # fmt: skip
 ENDS = 8
 """The interval of the changes of a utility is sought at multiples of its length over this."""
+MANY = 2**26
+"""Records that a grid has room for, whatever it is a sum of; where it has less, the value itself has to be bounded."""
 
 
 class Unproved(Exception):
@@ -268,6 +271,8 @@ def _bounded(
 ) -> None:
     """The change is within the bound, or within half of it."""
     bound = amount(declared.bound)
+    if isinstance(mechanism, DiscreteLaplace | DiscreteGaussian):
+        _indexed(host, value, mechanism, declared, world)
     ways = list(_changes(host, value, world))
     for divisor in _divisors(host, value, world):
         _must(host, "a divisor can be 0", [divisor == 0])
@@ -310,6 +315,28 @@ def _said(declared: Sensitivity, parts: int = 1) -> str:
     """The declared bound, or a part of it, for readers."""
     size = f"{float(Fraction(example_of(declared.bound)) / parts):.9g}"
     return f"{size}, what it is for the settings' own values" if is_open(declared.bound) else size
+
+
+def _indexed(
+    host: Unknown, value: Table, mechanism: DiscreteLaplace | DiscreteGaussian, declared: Sensitivity, world: World
+) -> None:
+    """Noise on a grid is an error beyond 2^52 steps, which a record can bring about where a step is that small.
+
+    Not asked where a record moves a value by so few steps that `MANY` records stay within that.
+    """
+    bound, step = amount(declared.bound), amount(mechanism.step)
+    if declared.norm == "whitened":  # of noise that no open parameter is in
+        assert isinstance(mechanism, DiscreteGaussian)
+        bound *= Fraction(max(mechanism.sd) if isinstance(mechanism.sd, tuple) else mechanism.sd)
+    largest = Fraction(LARGEST_INDEX) * step if isinstance(step, Fraction) else number(LARGEST_INDEX) * step
+    beyond = bound * MANY > largest
+    if host.opens.never(beyond) if z3.is_expr(beyond) and host.opens is not None else not beyond:
+        return
+    most = number(largest)
+    for index in _indices(value, sorted({"r0", *world.seats.values()})):
+        for _, ends in _assigned(host, list(_pair(value, index, world))):
+            for one in ends:
+                _must(host, "a value over 2^52 steps from 0, which is an error", [z3.Or(one > most, one < -most)])
 
 
 def _divisors(host: Unknown, value: Table, world: World) -> list[Any]:

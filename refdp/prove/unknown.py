@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -171,7 +172,8 @@ class Unknown(Host):
         """Take in one step. Errors: Leak for a private value."""
         for one in privates(step):
             raise Leak(f"{one.what} in a step {type(step).__name__}: it moves the records of both neighbours apart")
-        self._shapes.tell(_plain(step))
+        with _following():
+            self._shapes.tell(_plain(step))
         match step:
             case Begin(contribution, outputs):
                 if self._weight is None and getattr(contribution, "weighs", False):  # as a host asks for it
@@ -469,8 +471,8 @@ class Unknown(Host):
 
     def left(self) -> Any:
         """What later rounds of a loop could tell one round from another by, beside scores."""
-        placed = len(self._shapes._following.leaves)
-        return tuple(self._within), placed, self._features, self._output, self._now in self.paid, len(self.accounts)
+        told = len(self._shapes._following.leaves), self._features, self._output, self._shapes._following.still
+        return tuple(self._within), told, self._now in self.paid, len(self.accounts)
 
     def ask(self, query: Query) -> Any:
         """A private table of sums, which is about the rounds of loops in which it was asked for."""
@@ -488,7 +490,8 @@ class Unknown(Host):
         for one in privates(query):
             raise Leak(f"{one.what} in a query")
         plain = _plain(query)
-        shape = self._shapes._shape(plain)
+        with _following():
+            shape = self._shapes._shape(plain)
         if isinstance(query, Labels):
             return Units((Axis("each", 2),), self._labels(query))
         of = query.of
@@ -660,6 +663,15 @@ class Unknown(Host):
 
 
 _SIDES = {"r": "right", "a": "left, not missing", "m": "missing", "am": "left", "mr": "right or missing"}
+
+
+@contextmanager
+def _following() -> Iterator[None]:
+    """Errors: Unmodelled for a step or a query that hosts refuse, since it does not follow those before it."""
+    try:
+        yield
+    except InvalidParameter as problem:
+        raise Unmodelled(str(problem)) from None
 
 
 def _plain(message: Any) -> Any:

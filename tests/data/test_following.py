@@ -15,8 +15,10 @@ from refdp.data.population import (
     COUNT,
     Advance,
     Begin,
+    Bins,
     Descend,
     Encode,
+    Histogram,
     Leaves,
     Nodes,
     Place,
@@ -37,6 +39,7 @@ GRID = grids.uniform(SCHEMA, 3)
 SPLIT = np.array([[0.0, 0.5]])
 BEGIN = (Begin(Contribution(Params(1.0, Relation.ADD_REMOVE), SCHEMA)), Encode(GRID), Refresh(("g",)))
 ROOT = (*BEGIN, Root((0, 1)))
+OTHERS = Encode(grids.logarithmic(SCHEMA, 3))
 
 
 def _memory(rows: int) -> Memory:
@@ -64,6 +67,18 @@ WRONG: dict[str, tuple[tuple[Step, ...], Step | Query]] = {
     "steps that are too large together": ((*BEGIN, Start(1.5e308)), Start(-1.5e308)),
     "trees that are too large together": (
         (*BEGIN, Place(SPLIT), Place(SPLIT)), Advance(np.full((2, 2), 1e308), 1.0)),
+    "a start of two numbers": (BEGIN, Start(np.zeros(2))),  # type: ignore[arg-type]
+    "two weights for a tree": ((*BEGIN, Place(SPLIT)), Advance(np.zeros((1, 2)), np.ones(2))),  # type: ignore[arg-type]
+    "bins of other candidates than the root's": ((*ROOT, OTHERS), Bins((COUNT,))),
+    "sides of other candidates than the root's": ((*ROOT, OTHERS), Sides((COUNT,), SPLIT)),
+    "nodes of other candidates than the root's": ((*ROOT, OTHERS), Nodes((COUNT,))),
+    "a split of other candidates than the root's": ((*ROOT, OTHERS), Descend(SPLIT)),
+    "candidates that come back": ((*ROOT, OTHERS, Encode(GRID)), Bins((COUNT,))),
+    "bins after scores have moved": ((*ROOT, Start(0.5)), Bins((COUNT,))),
+    "a histogram after scores have moved": ((*ROOT, Start(0.5)), Histogram((COUNT,), (0,))),
+    "leaves after scores have moved": (
+        (*BEGIN, Place(SPLIT), Advance(np.ones((1, 2)), 1.0), Place(SPLIT)), Leaves((COUNT,))),
+    "a root after scores have moved": ((*BEGIN, Start(0.5)), Root((0, 1))),
 }  # fmt: skip
 
 
@@ -77,7 +92,8 @@ def test_a_step_that_does_not_fit_is_refused_whatever_the_records(
     for step in before:
         population.tell(step)
     with pytest.raises(InvalidParameter):
-        population.ask(wrong) if isinstance(wrong, Sides | Leaves) else population.tell(wrong)  # type: ignore[arg-type]
+        asked = isinstance(wrong, Bins | Histogram | Leaves | Nodes | Sides)
+        population.ask(wrong) if asked else population.tell(wrong)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("host", HOSTS)
@@ -88,10 +104,15 @@ def test_steps_that_fit_are_followed(host: Callable[[], Memory | Nothing]) -> No
     assert population.ask(Nodes((COUNT,))).shape == (1, 4)
     population.tell(Place(SPLIT))
     population.tell(Place(SPLIT))
-    population.tell(Start(1e308))
     assert population.ask(Leaves((COUNT,))).shape == (2, 1, 2)
+    population.tell(Start(1e308))
     population.tell(Advance(np.ones((2, 2)), 0.5))
     population.tell(BEGIN[0])  # scores are 0 again
+    population.tell(Start(0.5))
+    for step in (OTHERS, Refresh(("g",)), Root((0, 1)), Descend(SPLIT)):  # a new tree at the scores as they are
+        population.tell(step)
+    assert population.ask(Nodes((COUNT,))).shape == (1, 2)
+    population.tell(BEGIN[0])
     population.tell(Start(1.7e308))
 
 
