@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from refdp.audit.replay import Pair, compare
+from refdp.audit.replay import SLACK, Pair, compare
 from refdp.data.records import Records
 from refdp.errors import ImpossibleReplay, InvalidParameter
 from refdp.privacy.curator import EVERYWHERE, Array, Entry, Request, Transcript
@@ -75,9 +75,8 @@ def attained(
         seen = list(replayed)
         for _ in range(ROUNDS):
             outputs = _chosen(seen[0], seen[-1], reverse)
-            found = [run(records, Led(outputs, recorded, target)) for records, target in sides]
-            now = [one for one in found if one is not None]
-            if len(now) < len(found) or not _alike(now):
+            now = _led(run, sides, outputs, recorded)
+            if len(now) < len(sides) or not _alike(now):
                 break
             try:
                 loss = compare(now, pair, np.inf, []).loss
@@ -92,6 +91,19 @@ def attained(
     return best
 
 
+def _led(run: Runs, sides: Sequence[Side], outputs: list[Array], recorded: Transcript) -> list[Transcript]:
+    """Runs on the sides with the same outputs: a run that asks for more than were chosen is given the first's."""
+    found: list[Transcript] = []
+    for records, target in sides:
+        one = run(records, Led(outputs, recorded, target))
+        if one is None:
+            break
+        found.append(one)
+        outputs = [entry.output if entry.index is None else entry.index for entry in one.entries
+                   if entry.request.kind == "release"]  # fmt: skip
+    return found
+
+
 def _chosen(first: Transcript, last: Transcript, reverse: bool) -> list[Array]:
     """At every release the output of greatest loss, given the true values of both sides."""
     outputs = []
@@ -100,8 +112,17 @@ def _chosen(first: Transcript, last: Transcript, reverse: bool) -> list[Array]:
         if mechanism is None or one.value is None or other.value is None:
             continue
         value, against = (other.value, one.value) if reverse else (one.value, other.value)
-        outputs.append(mechanism.worst_output(value, against))
+        outputs.append(_at_worst(one, mechanism.worst_output(value, against), value, against))
     return outputs
+
+
+def _at_worst(entry: Entry, worst: Array, value: Array, against: Array) -> Array:
+    """The output that was given where none loses more, since it is known where a run goes on from it."""
+    own, mechanism = np.asarray(entry.output), entry.request.mechanism
+    if mechanism is None or entry.index is not None or own.shape != np.shape(worst):
+        return worst
+    loses, most = mechanism.loss(value, against, own), mechanism.worst_loss(value, against)
+    return np.where(loses >= most * (1 - SLACK), own, worst)
 
 
 def _alike(sides: Sequence[Transcript]) -> bool:

@@ -46,6 +46,11 @@ def inputs(
     yield from shaped
 
 
+def of_count(schema: Schema, relation: Relation, seed: int, count: int) -> Pair:
+    """A pair with so many records without the audited one."""
+    return _pair(schema, uniform, count, relation, np.random.default_rng([seed, count]))
+
+
 def constants(train: Any) -> tuple[float, ...]:
     """Numbers in a function's code, and in that of the functions of its module that it names: what it may branch on."""
     found: dict[float, None] = {}

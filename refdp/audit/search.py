@@ -43,7 +43,8 @@ class Notes:
     single: replays with the record in one block alone. discrete, floating: releases with noise of these kinds.
     off_grid: those of the first kind whose output is not on the mechanism's grid. shaped: draws at each value whose
     shape was looked at. rearranged: pairs whose replay cannot be aligned, see `refdp.audit.slots`.
-    leaving: records that took no part any more. filters: what records spent of declared budgets.
+    leaving: records that took no part any more. filters: what records spent of declared budgets. again: further runs,
+    of trainers that do not always release the same.
     """
 
     pairs: int = 0
@@ -70,6 +71,7 @@ class Notes:
     rearranged: int = 0
     leaving: Leaving = field(default_factory=Leaving)
     filters: list[Spent] = field(default_factory=list)
+    again: int = 0
     violations: list[Violation] = field(default_factory=list)
 
 
@@ -473,6 +475,10 @@ class Search:
 
     def _source(self, number: int) -> Source:
         return self.source(np.random.default_rng([self.seed, number]))
+
+    def recorded(self, records: Records, number: int) -> Outcome:
+        """One run with noise of its own, which nothing is replayed of."""
+        return self._run(records, self._source(number), number)
 
     def _run(self, records: Records, source: Any, number: int) -> Outcome:
         return observed(self.train, records, source, self.relation, number + 1, watched=self.watched)

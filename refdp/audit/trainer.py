@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
+from refdp.audit.adaptive_runs import more_runs
 from refdp.audit.crowds import crowds
 from refdp.audit.declared_filter import Filter
-from refdp.audit.inputs import COUNTS, combined, constants, inputs
+from refdp.audit.inputs import COUNTS, combined, constants, inputs, of_count
 from refdp.audit.isolated import Trainer
 from refdp.audit.reached import own_code
 from refdp.audit.replay import Violation, finite_or_name
@@ -132,11 +133,14 @@ def audit_trainer(
         audit.look(one.pair, number)
         shown[one.source] = shown.get(one.source, False) or len(notes.violations) > before
     found_here = islice(inputs(schema, audit.relation, seed, counts, hints), 0 if told() else pairs)
+    looked = []
     for number, pair in enumerate(found_here, len(known)):
-        audit.look(pair, number)
+        looked.append((pair, audit.look(pair, number)))
         progress(number + 1 - len(known), pairs)
         if told():
             break
+    if not told():
+        more_runs(audit, looked, of_count(schema, audit.relation, seed, min(counts, default=0)), told)
     if not told():
         spots = list(combined(schema, audit.relation, seed, hints))
         seen = steered(audit, crowds(schema, audit.relation), own_code(train), steps, hints, spots=spots, told=told)

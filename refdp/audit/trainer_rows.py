@@ -144,7 +144,7 @@ def _composition(
             yield Row("composition", LEFT, f"greatest losses of the releases along a recorded run add up to "
                       f"{worst:.6g}, an upper end: no outputs tried attain more than {epsilon:g}")  # fmt: skip
             return
-        yield Row("composition", LOOKED, f"greatest loss over all outputs along recorded runs {worst:.6g} of "
+        yield Row("composition", LOOKED, f"greatest loss over all outputs along {_runs(notes)} {worst:.6g} of "
                   f"{epsilon:g}", f"any loss above {epsilon:g} along a recorded run")  # fmt: skip
         return
     upper = max((cost.upper for cost in notes.costs), default=0.0)
@@ -153,7 +153,15 @@ def _composition(
                   f"above the claim {delta:g}")  # fmt: skip
     else:
         yield Row("composition", LOOKED, f"delta at epsilon {epsilon:g} of every pair tried is at most {upper:.3g}, by "
-                  "the accountant, along recorded runs", f"any delta above {delta:g} on these pairs")  # fmt: skip
+                  f"the accountant, along {_runs(notes)}", f"any delta above {delta:g} on these pairs")  # fmt: skip
+
+
+def _runs(notes: Notes) -> str:
+    """Which runs losses are stated of."""
+    if not notes.again:
+        return "recorded runs"
+    return (f"recorded runs, which do not release the same each time ({notes.again} more were recorded of pairs that "
+            "lose most, and paths that none took can lose more):")  # fmt: skip
 
 
 def _above_claim(notes: Notes, epsilon: float, delta: float, relation: Relation, covered: bool) -> Iterator[Row]:

@@ -1,0 +1,50 @@
+"""Trainers that release more, or another thing, where other outputs came out: more runs of the pairs that lose most.
+
+What a run costs is then not the same each time, and a recorded run of a pair is one path of many. A trainer that tries
+until an output suits it is within its claim along most paths.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from refdp.audit.replay import Finding, Pair
+from refdp.audit.search import Search
+
+RUNS = 24
+"""Further runs of each pair: a path that one run in ten takes is missed by 8% of them."""
+PROBES = 8
+"""Runs on the fewest records that are recorded to see whether they differ, where those of the pairs do not."""
+PAIRS = 2
+"""Pairs with the greatest loss that are recorded again, beside the one of the fewest records."""
+BASE = 500_000
+"""Numbers of these runs begin here."""
+
+
+def more_runs(
+    search: Search, looked: Sequence[tuple[Pair, Finding]], fewest: Pair, told: Callable[[], bool] = lambda: False
+) -> None:
+    """Where runs differ, record pairs again with other noise and look at each in full, on either side in turn.
+
+    looked: pairs with what was found. fewest: a pair of few records, whose outputs are mostly noise. told: whether to
+    end, asked after each look.
+    """
+    if not is_adaptive(search, fewest):
+        return
+    stated = [(pair, finding.worst) for pair, finding in looked if finding.worst is not None]
+    by_loss = sorted(stated, key=lambda one: -abs(one[1]))[:PAIRS]
+    for run in range(RUNS):
+        for pair in (fewest, *(pair for pair, _ in by_loss)):
+            search.look(pair, BASE + 2 * search.notes.again + run % 2)
+            search.notes.again += 1
+            if told():
+                return
+
+
+def is_adaptive(search: Search, fewest: Pair) -> bool:
+    """Whether recorded runs released different things."""
+    events = list(search.notes.events)
+    if all(event == events[0] for event in events):
+        probes = (search.recorded(fewest.base, BASE - 1 - place) for place in range(PROBES))
+        events += [one.event for one in probes if one.event is not None and not one.raised and not one.failed]
+    return any(event != events[0] for event in events)
