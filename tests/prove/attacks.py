@@ -47,7 +47,8 @@ ATTACKS: tuple[Mutant, ...] = (
     _mutant("every candidate chooses a node", SPLITS, ("charged, utility, options", "charged, utility.T, options")),
     _mutant("two choices at the price of one", SPLITS,
             ("    return curator.release(",
-             "    utility = np.array([utility[0], utility[0]])\n    return curator.release(")),
+             "    utility = np.array([utility[0], utility[0]])\n    both = curator.release("),
+            ("options=candidates.values)  # l. 8 and 9", "options=candidates.values)\n    return both[:1]")),
     _mutant("sums for all candidates at the price of one", TREE,
             ("    gradient_sum, count = values",
              '    left, _ = candidates.sides(values(population.ask(Bins(("g", COUNT)))))\n'

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from refdp.data.following import Following
 from refdp.prove import loops, reading, releases, symbols, tables, terms
 from refdp.prove.loops import Loop
 from tests.mutants.harness import Mutant, edit
@@ -96,15 +97,18 @@ ENGINE: tuple[Engine, ...] = (
            *_of("dpboost", "leaves are released before clipping, and clipped then")),
     Engine("both neighbours are the same", ((tables.World, "pair", _same_world),),
            *_of("dpboost", "leaves are released before clipping, and clipped then")),
-    Engine("no release is checked", ((reading, "check", _nothing),), *_of("fedgbdt", "statistics twice their bound")),
+    Engine("no release is checked", ((reading, "check", _nothing),),
+           *_of("dpboost", "the declared bound of leaves 2 % smaller")),
     Engine("divisors may be 0", ((releases, "divisors", lambda _: []),), "dpboost", INVERSE, SMALL["dpboost"]),
     Engine("releases are about whoever they are about", ((releases, "_scoped", _nothing),),
            "sgbdt", OUTSIDE, SMALL["sgbdt"]),
-    Engine("a record decides any number of choices", ((releases, "_rows", _nothing),),
+    Engine("a record decides any number of choices",
+           ((releases, "_rows", _nothing),),
            *_attack("two choices at the price of one")),
     Engine("the cost of all releases is not compared", ((reading, "_overspent", _nothing),),
            *_of("dpboost", "Alg. 1, l. 1: leaves get the whole of a tree's budget")),
-    Engine("the model is not looked at", ((reading, "plainly", _nothing),), *_attack("a function in the model")),
+    Engine("the model is not looked at", ((reading, "plainly", _nothing), (Following, "_check_still", _nothing)),
+           *_attack("a function in the model")),
     Engine("what is kept beside the model is not looked at",
            ((reading, "kept_beside", _nothing), (reading, "hides", lambda _: False)),
            *_attack("an attribute of a function")),
