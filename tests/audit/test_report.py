@@ -145,9 +145,9 @@ def test_a_budget_that_milliseconds_clear_is_not_asked_about_for_seconds(monkeyp
     """Profiles of discrete noise take seconds and gigabytes; a cost above the claim is still the exact one."""
     asked: list[bool] = []
 
-    def counting(plan: Any, *, delta: float, quick: bool = False) -> Any:
+    def counting(plan: Any, *, delta: float, quick: bool = False, both: bool = True) -> Any:
         asked.append(quick)
-        return account(plan, delta=delta, quick=quick)
+        return account(plan, delta=delta, quick=quick, both=both)
 
     monkeypatch.setattr(report_module, "account", counting)
     plan = Plan(Relation.ADD_REMOVE, Repeat(Release("x", Gaussian(5.0), UNIT), 9))
