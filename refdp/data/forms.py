@@ -52,15 +52,16 @@ def from_json(text: str) -> Model:
         raise ModelFileError("not a complete model file: it is truncated or was not written by refdp") from None
     if digest != _digest(body):
         raise ModelFileError("the model file was altered: its checksum does not match its content")
-    version = body.get("version") if isinstance(body, dict) else None
-    if version != SCHEMA_VERSION:
-        raise ModelFileError(f"model file of schema version {version}, this refdp reads {SCHEMA_VERSION}")
     try:
+        if body["version"] != SCHEMA_VERSION:
+            raise ModelFileError(f"model file of schema version {body['version']}, this refdp reads {SCHEMA_VERSION}")
         outputs = tuple(_ensemble_in(ensemble) for ensemble in body["outputs"])
         model = Model(str(body["paper"]), dict(body["params"]), schema_in(body["schema"]), outputs)
+    except ModelFileError:
+        raise
     except (KeyError, TypeError, AttributeError, IndexError, ValueError) as problem:
         what = f"{type(problem).__name__} {problem}"
-        raise ModelFileError(f"no model, although its checksum fits: {what}") from None
+        raise ModelFileError(f"not a model file of this refdp, although its checksum fits: {what}") from None
     _check(model)
     return model
 

@@ -45,8 +45,8 @@ def load_model(path: Path) -> Model:
         raise ModelFileError(f"{path}: {error.strerror}") from error
     except (UnicodeDecodeError, ModelFileError) as error:
         raise ModelFileError(f"{path}: {error}") from error
-    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:  # intact, but of another form
-        raise ModelFileError(f"{path}: not a model file of this refdp ({type(error).__name__}: {error})") from error
+    except RecursionError as error:
+        raise ModelFileError(f"{path}: not a model file of this refdp, nested too deeply") from error
 
 
 def _document(model: Model, x: Any) -> dict[str, Any]:
