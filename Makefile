@@ -102,7 +102,7 @@ mutate: $(VENV)/test.stamp  ## N random mutants that no author chose, resumable;
 	$(BIN)/python -m tests.mutants.drawn --number $(N) --jobs 2
 
 statistics: $(VENV)/test.stamp  ## the long statistical and large-scale replay runs
-	@echo "Statistics: about 40 minutes on two cores, estimated from parts. Ctrl-C ends it; nothing is kept."
+	@echo "Statistics: 70 minutes of processor time when last run whole, so about 40 on two idle cores. Ctrl-C ends it; nothing is kept."
 	$(BIN)/python -m pytest -n 2 -m statistics
 
 bench: $(VENV)/bench.stamp  ## speed, by ratio in one run
