@@ -136,7 +136,7 @@ tree, leaves shrunk by the noise that everybody knows, one Gaussian composition.
 | what | how |
 |---|---|
 | its claims, below | `refdp claims --paper composition`, derived by `python -m proofs write composition/grove` |
-| its text, for all data sets | `refdp prove grove`: two classes; a regression and three classes under add-remove; all trees |
+| its text, for all data sets | `refdp prove grove`: two classes; under add-remove a regression and three; all trees |
 | its runs | `refdp audit grove`: replays on neighbours; mutants that the replays and the proof reject, `tests/own` |
 | its certificate | `GroveClassifier(...).fit(X, y).certificate_`, `refdp train grove ... --json` |
 | federated: shards, and hosts with faults | `tests/own/test_grove.py`, the same model byte by byte |
