@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Any
 
-from proofs.cpc.signs import EVERY, kept, others
 from proofs.cpc.values import (
     Chosen,
     Combined,
@@ -65,7 +64,7 @@ def settled(formulas: list[Formula], known: Signs) -> tuple[list[Formula], Signs
             for part in simple.parts if isinstance(simple, Combined) and simple.operator == "and" else (simple,):
                 if isinstance(part, Sign | Truth):
                     key, signs = _literal(part)
-                    known[key] = kept(left_to(key, known), signs)
+                    known[key] = "".join(s for s in left_to(key, known) if s in signs)
                     changed = True
                     if not known[key]:
                         return None
@@ -79,7 +78,7 @@ def split(formulas: list[Formula], known: Signs) -> tuple[Signs, Signs]:
     """Two cases: a part of the shortest formula holds, or not."""
     key, signs = _literal(_first(min(formulas, key=_size)))
     now = left_to(key, known)
-    inside, outside = kept(now, signs), kept(now, others(signs))
+    inside, outside = ("".join(s for s in now if (s in signs) is wanted) for wanted in (True, False))
     return {**known, key: inside}, {**known, key: outside}
 
 
@@ -95,7 +94,7 @@ def _refuted(formulas: list[Formula], known: Signs, left: _Left) -> bool:
 
 def left_to(key: Any, known: Mapping[Any, str]) -> str:
     """The signs that a polynomial can have, "+" or "-" for a Boolean."""
-    return known.get(key, EVERY if isinstance(key, Polynomial) else "-+")
+    return known.get(key, "-0+" if isinstance(key, Polynomial) else "-+")
 
 
 def _literal(one: Sign | Truth) -> tuple[Any, str]:

@@ -14,7 +14,6 @@ from fractions import Fraction
 
 from proofs.cpc.consequence import follows
 from proofs.cpc.expressions import Raw, read
-from proofs.cpc.signs import others, power, times
 from proofs.cpc.values import (
     ZERO,
     Formula,
@@ -230,10 +229,10 @@ class _Run:
         if powers is None:
             return False
         made, signs = number(Fraction(1)), "+"
-        for (factor, its), exponent in zip(factors, powers, strict=True):
-            for _ in range(exponent):
+        for (factor, its), power in zip(factors, powers, strict=True):
+            for _ in range(power):
                 made = made.times(factor)
-            signs = times(signs, power(its, exponent))
+            signs = _times(signs, _power(its, power))
         return follows([compared(made, signs)], compared(product, wanted))
 
     def _sided(self, raw: Raw) -> tuple[Polynomial, str]:
@@ -241,7 +240,7 @@ class _Run:
         whole = self.meaning.expanded(raw)
         if isinstance(whole, tuple) and whole[0] == "not":
             polynomial, relation = self._comparison(whole[1])
-            return polynomial, others(_SIDES[relation])
+            return polynomial, "".join(s for s in "-0+" if s not in _SIDES[relation])
         polynomial, relation = self._comparison(whole)
         return polynomial, _SIDES[relation]
 
@@ -281,13 +280,13 @@ class _Run:
 
     def _absolute_equation(self, conclusion: Raw) -> bool:
         """|a| = |b| exactly if a = b or a = -b."""
-        sides = self._equation(conclusion) or ("", "")
         try:
-            one, two, relation = self._sizes(sides[0])
+            one, two, relation = self._sizes((self._equation(conclusion) or ("", ""))[0])
         except _Unlike:
             return False
         either = combined("or", [compared(one.plus(two, Fraction(sign)), "0") for sign in (-1, 1)])
-        return relation == "=" and self.meaning.formula(sides[1]) == either
+        sides = self._equation(conclusion)
+        return relation == "=" and sides is not None and self.meaning.formula(sides[1]) == either
 
     def _tangent(self, conclusion: Raw) -> bool:
         """(x - a) (y - b) has a sign exactly if the signs of its factors make it."""
@@ -317,6 +316,18 @@ class _Unlike(Exception):
 
 
 _SIDES = {"<": "-", "<=": "-0", "=": "0"}
+
+
+def _times(one: str, two: str) -> str:
+    """The signs of a product."""
+    made = {"0" if "0" in (a, b) else "+" if a == b else "-" for a in one for b in two}
+    return "".join(s for s in "-0+" if s in made)
+
+
+def _power(signs: str, power: int) -> str:
+    """The signs of a power: of the same number each time, so that a square is never negative."""
+    made = {s if power % 2 or s == "0" else "+" for s in signs} if power else {"+"}
+    return "".join(s for s in "-0+" if s in made)
 
 
 def _powers(product: Polynomial, factors: list[Polynomial]) -> list[int] | None:

@@ -14,11 +14,11 @@ from functools import cached_property
 from typing import Any
 
 from proofs.cpc.expressions import Raw, rational, read
-from proofs.cpc.signs import flipped, ordered, others
 
 Monomial = tuple[Any, ...]
 Formula = Any
 """True, False, or a `Sign`, `Truth` or `Combined`."""
+_FLIPPED = str.maketrans("-+", "+-")
 _SIGNS = {"<": "-", "<=": "-0", ">": "+", ">=": "0+", "=": "0", "distinct": "-+"}
 
 
@@ -122,7 +122,8 @@ def compared(polynomial: Polynomial, signs: str) -> Formula:
     if (constant := polynomial.constant) is not None:
         return ("-" if constant < 0 else "+" if constant else "0") in signs
     leading = polynomial.terms[-1][1]
-    return Sign(polynomial.scaled(1 / leading), flipped(signs) if leading < 0 else ordered(signs))
+    flipped = signs.translate(_FLIPPED) if leading < 0 else signs
+    return Sign(polynomial.scaled(1 / leading), "".join(s for s in "-0+" if s in flipped))
 
 
 def negated(formula: Formula) -> Formula:
@@ -130,7 +131,7 @@ def negated(formula: Formula) -> Formula:
     if isinstance(formula, bool):
         return not formula
     if isinstance(formula, Sign):
-        return Sign(formula.polynomial, others(formula.signs))
+        return Sign(formula.polynomial, "".join(s for s in "-0+" if s not in formula.signs))
     if isinstance(formula, Truth):
         return Truth(formula.name, not formula.holds)
     if formula.operator == "iff":
