@@ -118,7 +118,7 @@ class Search:
         if self.late:  # pairs were arranged as the trainer has them
             return True
         for side in (pair.first(), pair.base, *(() if pair.old is None else (pair.second(),))):
-            recorded = self._run(side, self._source(number), number)
+            recorded = self.recorded(side, number)
             if recorded.failed or recorded.raised or not has_secrets(recorded.transcript):
                 continue
             if not slots.are_rows(recorded.transcript, side, lambda rows, source: self._run(rows, source, number)):
@@ -197,7 +197,7 @@ class Search:
     def _replays(self, pair: Pair, on_first: bool, number: int) -> tuple[Outcome, list[Outcome]] | None:
         side = pair.first() if on_first else pair.second()
         self._first = side if self._first is None else self._first
-        recorded = self._run(side, self._source(number), number)
+        recorded = self.recorded(side, number)
         if recorded.failed:
             self.notes.failed.add(recorded.failed)
             return None
@@ -260,7 +260,7 @@ class Search:
 
     def _unrepeatable(self, pair: Pair, recorded: Outcome, on_first: bool, number: int) -> None:
         """A run that its own replay cannot follow: it raised inside a release, or has randomness of its own."""
-        other = self._run(pair.second() if on_first else pair.first(), self._source(number), number)
+        other = self.recorded(pair.second() if on_first else pair.first(), number)
         if bool(other.raised) != bool(recorded.raised):
             self._accuse(self._differs("exception", "raised on one side only", pair))
         elif recorded.raised:
@@ -291,7 +291,7 @@ class Search:
 
     def _own_randomness(self, pair: Pair, number: int, kind: str) -> set[str]:
         """Places that differ between runs on the same records with the same outputs: not the record's doing."""
-        recorded = self._run(pair.base, self._source(number), number)
+        recorded = self.recorded(pair.base, number)
         field_of = {"exception": "raised", "published object": "published", "side channel": "beside",
                     "global state": "state"}[kind]  # fmt: skip
         target = RecordSwap(None, None)
@@ -348,7 +348,7 @@ class Search:
 
     def _attained(self, sides: list[Transcript], pair: Pair, on_first: bool, number: int, enough: float) -> float:
         """The greatest loss of outputs that were chosen to be lossy, with the recorded coins."""
-        recorded = self._run(pair.first() if on_first else pair.second(), self._source(number), number).transcript
+        recorded = self.recorded(pair.first() if on_first else pair.second(), number).transcript
 
         def led(records: Records, source: Led) -> Transcript | None:
             found = self._run(records, source, number)
@@ -389,7 +389,7 @@ class Search:
 
     def _kept_state(self, pair: Pair, number: int) -> None:
         """The same run after a run on either side, in one process: nothing of the earlier records may show."""
-        recorded = self._run(pair.base, self._source(number), number)
+        recorded = self.recorded(pair.base, number)
         if recorded.failed or recorded.raised:
             return
         befores = (pair.first(), pair.base, pair.second() if pair.old is not None else pair.new)
@@ -437,7 +437,7 @@ class Search:
                 bet.draws += more.bet.draws
                 self.notes.shaped = max(self.notes.shaped, min((len(one) for _, one in more.groups), default=0))
         if self._first is not None:
-            runs = [self._run(self._first, self._source(number), number) for number in FRESH]
+            runs = [self.recorded(self._first, number) for number in FRESH]
             one, other = (self._sane(run.transcript, None) for run in runs)
             if one is not None and other is not None:
                 self.notes.violations += stale(one, other)
