@@ -21,6 +21,12 @@ from refdp.privacy.curator import Curator
 APPENDING = {"append", "extend"}
 CHANGING = APPENDING | {"add", "update", "insert", "pop", "remove", "clear", "setdefault", "popitem", "discard", "sort",
                         "reverse", "fill", "put", "resize", "setflags", "send"}  # fmt: skip
+CONTAINERS = {"list", "dict", "set", "bytearray", "deque", "defaultdict", "Counter", "OrderedDict", "copy", "deepcopy"}
+ARRAYS = {"array", "asarray", "zeros", "ones", "empty", "full", "arange", "linspace", "zeros_like", "ones_like"}
+"""Functions that make an object that its callers can change."""
+KEEPABLE = {"calibrate_total", "float", "int", "str", "bool", "tuple", "frozenset"}
+"""Functions, beside classes, that give what cannot be changed: a cached function may return what they give."""
+LITERALS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
 HIDING = {"next", "iter", "setattr", "delattr", "vars", "globals", "locals", "exec", "eval", "id", "open"}
 
 
@@ -93,6 +99,8 @@ def form_of(file: str, line: int) -> Form | None:
 @lru_cache(maxsize=16)
 def hides(text: str) -> bool:
     """Whether a text has a place to keep a state in that is no local name."""
+    if _keeps_elsewhere(_tree(text)) or _changes_kept(_tree(text)):
+        return True
     for one in ast.walk(_tree(text)):
         if isinstance(one, ast.Global | ast.Nonlocal):
             return True
@@ -108,9 +116,89 @@ def hides(text: str) -> bool:
 def _caches(function: ast.FunctionDef | ast.Lambda) -> bool:
     """Whether a function gives every caller the same object to change: a cached list or dictionary."""
     marks = function.decorator_list if isinstance(function, ast.FunctionDef) else []
-    kept = any(isinstance(one, ast.Name) and "cache" in one.id for mark in marks for one in ast.walk(mark))
-    given = [one.value for one in ast.walk(function) if isinstance(one, ast.Return)]
-    return kept and not all(isinstance(one, ast.Call | ast.Tuple | ast.Attribute | ast.Constant) for one in given)
+    kept = any(_is_cache(one) for mark in marks for one in ast.walk(mark))
+    inner = {id(one) for nested in ast.walk(function) if isinstance(nested, ast.FunctionDef) and nested is not function
+             for one in ast.walk(nested)}  # fmt: skip
+    given = [one.value for one in ast.walk(function) if isinstance(one, ast.Return) and id(one) not in inner]
+    return kept and not all(_stays(one) for one in given)
+
+
+def _is_cache(one: ast.AST) -> bool:
+    """Whether a name is that of something that keeps what a function gave, by itself or as a module's."""
+    return "cache" in (one.id if isinstance(one, ast.Name) else one.attr if isinstance(one, ast.Attribute) else "")
+
+
+def _stays(given: ast.expr | None) -> bool:
+    """Whether what a cached function gives is no container that is made in its last line."""
+    if isinstance(given, ast.Tuple):
+        return not any(isinstance(one, LITERALS) or _makes(one, CONTAINERS) for one in given.elts)
+    return isinstance(given, ast.Attribute | ast.Constant) or (
+        isinstance(given, ast.Call) and isinstance(given.func, ast.Name) and not _makes(given, CONTAINERS | ARRAYS)
+        and (given.func.id[:1].isupper() or given.func.id in KEEPABLE)
+    )  # fmt: skip
+
+
+def _makes(one: ast.expr, names: set[str]) -> bool:
+    """Whether it is a call of a function of one of these names, by itself or as a module's."""
+    own = one.func if isinstance(one, ast.Call) else None
+    return (own.id if isinstance(own, ast.Name) else own.attr if isinstance(own, ast.Attribute) else "") in names
+
+
+def _keeps_elsewhere(tree: ast.Module) -> bool:
+    """Whether a cache is made otherwise than as a mark of a function, or goes by another name."""
+    marked = {id(one) for function in ast.walk(tree) if isinstance(function, ast.FunctionDef)
+              for mark in function.decorator_list for one in ast.walk(mark)}  # fmt: skip
+    for one in ast.walk(tree):
+        if isinstance(one, ast.alias) and one.asname is not None and "cache" in one.name:
+            return True
+        if _is_cache(one) and id(one) not in marked:
+            return True
+    return False
+
+
+def _changes_kept(tree: ast.Module) -> bool:
+    """Whether a function changes entries of what may be a part of what a cached function gave, such as an array."""
+    functions = [one for one in ast.walk(tree) if isinstance(one, ast.FunctionDef)]
+    giving = {one.name for one in functions if any(_is_cache(mark) for each in one.decorator_list
+              for mark in ast.walk(each)) and any(isinstance(each.value, ast.Tuple) for each in ast.walk(one)
+              if isinstance(each, ast.Return))}  # fmt: skip
+    while True:
+        parts = {one.name: _parts(one, giving) for one in functions}
+        more = {
+            one.name
+            for one in functions
+            for each in ast.walk(one)
+            if isinstance(each, ast.Return) and each.value and _names(each.value) & (giving | parts[one.name])
+        }
+        if more <= giving:
+            return any(_changed(one) & parts[one.name] for one in functions)
+        giving |= more
+
+
+def _parts(function: ast.FunctionDef, giving: set[str]) -> set[str]:
+    """Names that a function stores something in that is made of what these functions give, or of such names."""
+    stored = [(one.targets, one.value) for one in ast.walk(function) if isinstance(one, ast.Assign)]
+    stored += [([one.target], one.iter) for one in ast.walk(function) if isinstance(one, ast.For | ast.comprehension)]
+    stored += [([one.target], one.value) for one in ast.walk(function)
+               if isinstance(one, ast.AnnAssign | ast.AugAssign | ast.NamedExpr) and one.value]  # fmt: skip
+    found: set[str] = set()
+    while more := {name for targets, value in stored if _names(value) & (giving | found)
+                   for target in targets for name in _names(target)} - found:  # fmt: skip
+        found |= more
+    return found
+
+
+def _changed(function: ast.FunctionDef) -> set[str]:
+    """Names of which a function changes entries, or by a method."""
+    found = set[str]()
+    for one in ast.walk(function):
+        if isinstance(one, ast.Subscript) and isinstance(one.ctx, ast.Store | ast.Del):
+            found |= _names(one.value)
+        elif isinstance(one, ast.Call) and isinstance(one.func, ast.Attribute) and one.func.attr in CHANGING:
+            found |= _names(one.func.value)
+        elif isinstance(one, ast.AugAssign):
+            found |= _names(one.target)
+    return found
 
 
 def _generates(function: ast.FunctionDef | ast.Lambda) -> bool:

@@ -40,6 +40,7 @@ from refdp.prove.ranges import Range, about, checked, ends, given, said, stays, 
 from refdp.prove.reach import Host
 from refdp.prove.releases import Unproved, check
 from refdp.prove.spending import spending
+from refdp.prove.standing import changeable, changes_standing, tree_of
 from refdp.prove.symbols import Known, Private, privates, public
 from refdp.prove.tables import Table
 from refdp.prove.terms import Leak, Unmodelled
@@ -418,10 +419,14 @@ def _peeking(module: Any) -> Iterator[Failure]:
         text = "".join(linecache.getlines(file))
         for number, reason in peeks(text):
             yield Failure("", f"{file.rpartition('/')[2]}:{number}", "leak", reason)
-        if hides(text):
+        if hides(text) or changes_standing(tree_of(text)):
             yield Failure(
                 "", file.rpartition("/")[2], "not modelled", "the text can keep values beside its local names"
             )
+        spaces = [vars(module), *(one.__globals__ for one in functions if isinstance(one, FunctionType))]
+        own = next((space for space in spaces if space.get("__file__") == file), None)
+        for name in [] if own is None else changeable(own, tree_of(text)):
+            yield Failure("", file.rpartition("/")[2], "not modelled", f"{name} is a value that the text could change")
 
 
 def _overspent(plan: Plan, host: Unknown, claimed: tuple[float, float], asked: Mapping[Key, bool]) -> Iterator[Failure]:
