@@ -42,9 +42,28 @@ def more_runs(
 
 
 def is_adaptive(search: Search, fewest: Pair) -> bool:
-    """Whether recorded runs released different things."""
+    """Whether recorded runs released different things; notes how many did not, where none did."""
     events = list(search.notes.events)
     if all(event == events[0] for event in events):
         probes = (search.recorded(fewest.base, BASE - 1 - place) for place in range(PROBES))
         events += [one.event for one in probes if one.event is not None and not one.raised and not one.failed]
-    return any(event != events[0] for event in events)
+    if any(event != events[0] for event in events):
+        return True
+    search.notes.alike = len(events)
+    return False
+
+
+def missed(alike: int) -> float:
+    """The greatest share of runs that another path can have and still show in none of so many runs, once in twenty."""
+    return float(1 - 0.05 ** (1 / alike))
+
+
+def described(again: int, alike: int) -> str:
+    """Which runs losses are stated of. again: runs recorded because others differed; alike: runs, where none did."""
+    if again:
+        return (f"recorded runs, which do not release the same each time ({again} more were recorded of pairs that "
+                "lose most, and paths that none took can lose more):")  # fmt: skip
+    if alike:
+        return (f"recorded runs, all {alike} of which release the same (a path that fewer than "
+                f"{100 * missed(alike):.2g}% of runs take may have been missed, 95%, and can lose more):")  # fmt: skip
+    return "recorded runs"

@@ -189,7 +189,7 @@ def sampled(
     turn = np.arange(shape[0]) % len(at)
     value = np.broadcast_to(at[turn].reshape(-1, *(1 for _ in shape[1:])), shape).copy()
     if isinstance(law, Exponential):
-        value[:, 0] = min(1.0 / law.coefficient, 1e6) if law.coefficient > 0 else 0.0
+        value[:, 0] = min(1.0 / law.coefficient, 1e6)
     middle = len(value) // 2  # two calls: an object may keep something from one to the other
     try:
         asked = source(np.random.default_rng(seed))

@@ -62,7 +62,8 @@ def ranks(mechanism: Any, value: Array, output: Array, index: Array | None, coin
     match mechanism:
         case Laplace():
             z = noise / scale
-            return np.asarray(np.where(z < 0, 0.5 * np.exp(np.minimum(z, 0)), 1 - 0.5 * np.exp(-np.maximum(z, 0))))
+            tail = 0.5 * np.exp(-np.abs(z))
+            return np.asarray(np.where(z < 0, tail, 1 - tail))
         case Gaussian():
             return np.asarray(special.ndtr(noise / scale))
         case DiscreteLaplace(step=step):

@@ -17,32 +17,33 @@ What is not: whether noise is fresh in every call. `refdp.audit.structural` look
 
 from __future__ import annotations
 
-import copy
 import math
-import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import product
 from typing import Any
 
 import numpy as np
 from scipy import stats
 
 from refdp.accounting.gaussian import delta as gaussian_delta
-from refdp.audit.attained import ROUNDS
-from refdp.audit.charge import PATHS, Cost, Item, composed, least
+from refdp.audit.adaptive_runs import BASE, PAIRS, PROBES, RUNS
+from refdp.audit.charge import Cost, Item, composed, least
 from refdp.audit.noise_law import LAWS
-from refdp.audit.opened_door import Led, Patch, Recording, opened
-from refdp.audit.opened_evidence import Again, Run, attained, items_of, lossy, same_values, without_dice
+from refdp.audit.opened_door import Patch, Recording
+from refdp.audit.opened_evidence import Run, attained, items_of, without_dice
 from refdp.audit.opened_floating import Floating
 from refdp.audit.opened_laws import NoiseCall, Unknown
 from refdp.audit.opened_opaque import Opaques
 from refdp.audit.opened_report import OpenedReport, Seen, largest, once
+from refdp.audit.opened_runs import Claimed, Seeded
 from refdp.audit.replay import SLACK, Violation, finite_or_name
 from refdp.audit.runs import RAISED
 from refdp.audit.structural_samples import Data
-from refdp.audit.structural_state import Leaf, leaves
+from refdp.audit.structural_state import Leaf
 from refdp.checks import check_number
-from refdp.errors import ImpossibleReplay, InvalidParameter
+from refdp.errors import InvalidParameter
 from refdp.noise.mechanisms import Gaussian, Laplace
 from refdp.privacy.events import Relation, Sensitivity
 
@@ -52,9 +53,6 @@ SAMPLER_ALARM = 1e-9
 
 class NothingOpened(InvalidParameter):
     """None of the opened noise functions was called, and nothing else was found: nothing was examined."""
-
-
-Doors = tuple[str | Sequence[Patch], ...]
 
 
 def audit_opened(
@@ -81,42 +79,16 @@ def audit_opened(
     """
     check_number("epsilon", epsilon, least=0)
     check_number("delta", delta, least=0, below=1)
-    found: list[Violation] = []
-    seen: list[Seen] = []
-    totals: list[tuple[float, float, Cost]] = []
-    recordings: list[Recording] = []
-    opaque, floating, dice = Opaques(epsilon, delta), Floating(), set[str]()
-    for place, pair in enumerate(pairs):
-        for way, (first, second) in enumerate((pair, pair[::-1])):
-            train_as = _Trainer(train, doors, relation, seed + 2 * place + way, published)
-            outcome = _both(train_as, first, second)
-            witness = {"pair": place, "recorded on": ("first", "second")[way]}
-            if isinstance(outcome, tuple) and not isinstance(outcome[1], Run):
-                kept, words = without_dice([outcome[1]], outcome[0], train_as.with_other_dice(first, outcome[0]))
-                found += kept
-                dice |= words
-                continue
-            if isinstance(outcome, Violation):
-                found.append(outcome)
-                continue
-            recorded, replayed = outcome
-            assert isinstance(replayed, Run)
-            recordings.append(recorded.recording)
-            releases = list(_changes(recorded.recording, replayed.recording))
-            seen += [release for release, _ in releases]
-            broken = list(_broken(recorded.recording, replayed.recording, witness))
-            broken += _differing_results(recorded.result, replayed.result, rounding, witness)
-            opaque.add(recorded.recording, replayed.recording)
-            floating.add(recorded.recording, replayed.recording)
-            totals.append(_total(releases, epsilon, delta, relation))
-            broken += _over_budget(totals[-1], epsilon, delta, witness, relation,
-                                   _paths(train_as, first, second, recorded, replayed))  # fmt: skip
-            kept, words = without_dice(broken, recorded, train_as.with_other_dice(first, recorded))
-            found += kept
-            dice |= words
+    looks = _Looks(Claimed(train, doors, relation, published), epsilon, delta, rounding)
+    given = list(pairs)
+    for place, pair in enumerate(given):
+        for way in (0, 1):
+            looks.look(pair, place, way, seed + 2 * place + way)
+    again, alike = looks.further(given, seed)
+    found, seen, totals, recordings = looks.found, looks.seen, looks.totals, looks.recordings
     found += _samplers(recordings)
-    found += opaque.sampled(seed)
-    if not totals and not found and not dice:
+    found += looks.opaque.sampled(seed)
+    if not totals and not found and not looks.dice:
         raise InvalidParameter("pairs = []: at least one pair of neighbours is needed")
     loss, largest_sum, seen_delta = (
         max(figures, default=0.0)
@@ -135,86 +107,96 @@ def audit_opened(
         seen_delta,
         tuple(largest(seen)),
         tuple(once(found)),
-        opaque.told(),
+        looks.opaque.told(),
         relation,
         max((t[1] for t in totals), default=0.0),
-        floating.played(seed) if last_bits else (),
-        tuple(sorted(dice)),
+        looks.floating.played(seed) if last_bits else (),
+        tuple(sorted(looks.dice)),
+        again,
+        alike,
     )
 
 
-@dataclass(frozen=True)
-class _Trainer:
-    """What is run, with the public seed of one pair's runs."""
+@dataclass
+class _Looks:
+    """Pairs as they are looked at, and everything that is noted of them. totals: of each look that was replayed."""
 
-    train: Callable[[Data], Any]
-    doors: Doors
-    relation: Relation
-    seed: int
-    published: Callable[[Any], Any]
+    claimed: Claimed
+    epsilon: float
+    delta: float
+    rounding: float
+    found: list[Violation] = field(default_factory=list)
+    seen: list[Seen] = field(default_factory=list)
+    totals: list[tuple[float, float, Cost]] = field(default_factory=list)
+    recordings: list[Recording] = field(default_factory=list)
+    looked: list[tuple[int, int]] = field(default_factory=list)
+    dice: set[str] = field(default_factory=set)
+    floating: Floating = field(default_factory=Floating)
 
-    def run(self, data: Data, replay: Recording | None = None, *, seed: int | None = None, coins: bool = True,
-            led: Led = ()) -> Run | Exception:  # fmt: skip
-        """A run, or the error that it ended with."""
-        chosen = self.seed if seed is None else seed
-        np.random.seed(chosen)  # noqa: NPY002
-        random.seed(chosen)
-        try:
-            with opened(*self.doors, replay=replay, relation=self.relation, coins=coins, led=led) as curator:
-                result = self.train(copy.deepcopy(data))
-            return Run(curator.recording(), leaves(self.published(result)))
-        except RAISED as error:
-            return error
+    def __post_init__(self) -> None:
+        self.opaque = Opaques(self.epsilon, self.delta)
 
-    def with_other_dice(self, data: Data, recorded: Run) -> Again:
-        """Runs with the recorded outputs: dice are others after releases, and from the start."""
-        return lambda: [self.run(data, recorded.recording, seed=seed, coins=False)
-                        for seed in (self.seed, self.seed + OTHER)]  # fmt: skip
+    def look(self, pair: tuple[Data, Data], place: int, way: int, seed: int) -> None:
+        """Record on one side, replay on the other, compare. way: 1 to record on the second side."""
+        first, second = pair[::-1] if way else pair
+        relation = self.claimed.relation
+        train = Seeded(self.claimed, seed)
+        outcome = train.both(first, second)
+        witness = {"pair": place, "recorded on": ("first", "second")[way]}
+        if isinstance(outcome, Violation):
+            self.found.append(outcome)
+            return
+        recorded, replayed = outcome
+        if not isinstance(replayed, Run):
+            self._told([replayed], recorded, train, first)
+            return
+        self.recordings.append(recorded.recording)
+        self.looked.append((place, way))
+        releases = list(_changes(recorded.recording, replayed.recording))
+        self.seen += [release for release, _ in releases]
+        broken = list(_broken(recorded.recording, replayed.recording, witness))
+        broken += _differing_results(recorded.result, replayed.result, self.rounding, witness)
+        self.opaque.add(recorded.recording, replayed.recording)
+        self.floating.add(recorded.recording, replayed.recording)
+        self.totals.append(_total(releases, self.epsilon, self.delta, relation))
+        paths = train.paths(first, second, recorded, replayed)
+        broken += _over_budget(self.totals[-1], self.epsilon, self.delta, witness, relation, paths)
+        self._told(broken, recorded, train, first)
 
+    def _told(self, broken: list[Violation], recorded: Run, train: Seeded, first: Data) -> None:
+        kept, words = without_dice(broken, recorded, train.with_other_dice(first, recorded))
+        self.found += kept
+        self.dice |= words
 
-OTHER = 1_000_003
-"""Added to a seed where other dice are wanted."""
+    def further(self, pairs: Sequence[tuple[Data, Data]], seed: int) -> tuple[int, int]:
+        """Looks along other paths where runs do not all call the same; how many, and how many runs were alike if none.
 
-
-def _both(train: _Trainer, first: Data, second: Data) -> tuple[Run, Run | Violation] | Violation:
-    """A run on the first records and its replay on the second, or how the replay parted from it."""
-    recorded = train.run(first)
-    if not isinstance(recorded, Run):
-        if isinstance(train.run(second), Exception):
-            raise recorded
-        return _raised(recorded)
-    outcome = train.run(second, recorded.recording)
-    if isinstance(outcome, ImpossibleReplay):
-        witness = {"detail": outcome.detail[:300]}
-        return recorded, Violation(outcome.kind, outcome.release, None, None, None, "", witness)
-    return recorded, outcome if isinstance(outcome, Run) else _raised(outcome)
-
-
-def _paths(train: _Trainer, first: Data, second: Data, recorded: Run, replayed: Run) -> Iterator[tuple[Run, Run]]:
-    """Recorded runs with their replays: this one, led to outputs of great loss, both ways, then with other dice."""
-    yield recorded, replayed
-    for reverse in (False, True):
-        one, other = recorded, replayed
-        for _ in range(ROUNDS):
-            led = lossy(one.recording, other.recording, reverse)
-            again = train.run(first, led=led)
-            twin = train.run(second, again.recording) if isinstance(again, Run) else again
-            if not isinstance(again, Run) or not isinstance(twin, Run):
+        Again are looked at, RUNS times with other noise and on either side in turn, the first pair and those that lose
+        most: what one recorded run of an adaptive program does not show.
+        """
+        if self.found or not self.recordings:
+            return 0, 0
+        called = [calls(one) for one in self.recordings]
+        if all(one == called[0] for one in called):
+            runs = (Seeded(self.claimed, seed + BASE + place).run(pairs[0][0]) for place in range(PROBES))
+            called += [calls(one.recording) for one in runs if isinstance(one, Run)]
+        if all(one == called[0] for one in called):
+            return 0, len(called)
+        by_loss = sorted(zip(self.totals, self.looked, strict=True), key=lambda one: -one[0][1])
+        chosen = dict.fromkeys([0, *(place for _, (place, _) in by_loss)])
+        before, number = len(self.looked), seed + BASE + PROBES
+        for run, place in product(range(RUNS), list(chosen)[: 1 + PAIRS]):
+            number += 1
+            with suppress(RAISED):  # on both sides alike
+                self.look(pairs[place], place, run % 2, number)
+            if self.found:
                 break
-            yield again, twin
-            if same_values(one.recording, again.recording) and same_values(other.recording, twin.recording):
-                break
-            one, other = again, twin
-    for number in range(1, PATHS):
-        again = train.run(first, seed=train.seed + number * OTHER)
-        twin = train.run(second, again.recording, seed=train.seed + number * OTHER) if isinstance(again, Run) else again
-        if isinstance(again, Run) and isinstance(twin, Run):
-            yield again, twin
+        return len(self.looked) - before, 0
 
 
-def _raised(error: Exception) -> Violation:
-    witness = {"detail": f"{type(error).__name__}: {error}"[:300]}
-    return Violation("error", "on one side only", None, None, None, "", witness)
+def calls(recording: Recording) -> list[tuple[str, str]]:
+    """What a run called: the place and the law of every call, in order."""
+    return [(entry.request.name, str(call.law)) for entry, call in zip(recording.transcript.entries, recording.calls)]
 
 
 def _changes(recorded: Recording, replayed: Recording) -> Iterator[tuple[Seen, tuple[Any, ...]]]:

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from refdp.audit import opened_floating
+from refdp.audit.adaptive_runs import described
 from refdp.audit.opened_floating import Bits
 from refdp.audit.opened_opaque import Opaque
 from refdp.audit.replay import Violation, finite_or_name
@@ -43,7 +44,8 @@ class OpenedReport:
     worst: greatest sum, along a recorded run, of the largest losses of its releases. delta: greatest δ at the claimed ε
     of runs. opaque: noise functions of unknown law, and their declared costs together. known: greatest sum of the
     largest losses of those of known law. bits: noise functions of continuous law, and what their last bits tell.
-    dice: what differs between neighbours, but also with draws of functions that were not opened.
+    dice: what differs between neighbours, but also with draws of functions that were not opened. again: further looks
+    along other paths, where runs do not all call the same; alike: how many did, else.
 
     Two verdicts: `verdict` is about ideal noise, which losses are computed of, `floating` about the numbers drawn.
     """
@@ -62,6 +64,8 @@ class OpenedReport:
     known: float = 0.0
     bits: tuple[Bits, ...] = ()
     dice: tuple[str, ...] = ()
+    again: int = 0
+    alike: int = 0
 
     @property
     def uncounted(self) -> tuple[str, ...]:
@@ -175,20 +179,21 @@ def _composed(report: OpenedReport) -> Iterator[Row]:
         yield Row("composition", left, f"no loss can be stated of {', '.join(report.uncounted)}")
         return
     claim = f"epsilon {report.epsilon:g}, delta {report.claimed_delta:g}"
+    runs = described(report.again, report.alike)
     if report.claimed_delta == 0:
         total = report.known + declared[0]
         if total > report.epsilon * (1 + 1e-9) + 1e-9 or declared[1] > 0:
             yield Row("composition", left, f"greatest losses along a recorded run, with declared costs, add up to "
                       f"{total:.6g}, an upper end above the claim")  # fmt: skip
         else:
-            yield Row("composition", looked, f"greatest losses along recorded runs, with declared costs of what is "
-                      f"opaque, add up to {total:.6g} of {report.epsilon:g}", f"any loss above {claim}")  # fmt: skip
+            yield Row("composition", looked, f"greatest losses along {runs} with declared costs of what is opaque "
+                      f"they add up to {total:.6g} of {report.epsilon:g}", f"any loss above {claim}")  # fmt: skip
     elif report.delta + declared[1] > report.claimed_delta * (1 + 1e-9) or declared[0] > 0:
         yield Row("composition", left, f"delta at the claimed epsilon is at most {report.delta:.3g} of known "
                   f"laws; others declare {declared[0]:g} besides")  # fmt: skip
     else:
         yield Row("composition", looked, f"delta at the claimed epsilon is at most {report.delta:.3g}, by the "
-                  "accountant, along recorded runs", f"more than {claim} on these pairs")  # fmt: skip
+                  f"accountant, along {runs.rstrip(':')}", f"more than {claim} on these pairs")  # fmt: skip
 
 
 def largest(seen: list[Seen]) -> list[Seen]:

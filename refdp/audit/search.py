@@ -44,7 +44,7 @@ class Notes:
     off_grid: those of the first kind whose output is not on the mechanism's grid. shaped: draws at each value whose
     shape was looked at. rearranged: pairs whose replay cannot be aligned, see `refdp.audit.slots`.
     leaving: records that took no part any more. filters: what records spent of declared budgets. again: further runs,
-    of trainers that do not always release the same.
+    of trainers that do not always release the same. alike: runs that released the same, where all did.
     """
 
     pairs: int = 0
@@ -72,6 +72,7 @@ class Notes:
     leaving: Leaving = field(default_factory=Leaving)
     filters: list[Spent] = field(default_factory=list)
     again: int = 0
+    alike: int = 0
     violations: list[Violation] = field(default_factory=list)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from refdp.accounting import account
 from refdp.audit import noise_shape, slots
+from refdp.audit.adaptive_runs import described
 from refdp.audit.declared_filter import HINT, established
 from refdp.audit.noise_law import smallest
 from refdp.audit.reached import beginning, fixed
@@ -138,14 +139,15 @@ def _composition(
     if any(SUBJECT.get(violation.kind) == "composition" for violation in found):
         return
     yield from _above_claim(notes, epsilon, delta, relation, covered)
+    runs = described(notes.again, notes.alike)
     if delta == 0:
         worst = max(notes.worst, default=0.0)
         if worst > epsilon * (1 + SLACK) + SLACK:
             yield Row("composition", LEFT, f"greatest losses of the releases along a recorded run add up to "
                       f"{worst:.6g}, an upper end: no outputs tried attain more than {epsilon:g}")  # fmt: skip
             return
-        yield Row("composition", LOOKED, f"greatest loss over all outputs along {_runs(notes)} {worst:.6g} of "
-                  f"{epsilon:g}", f"any loss above {epsilon:g} along a recorded run")  # fmt: skip
+        yield Row("composition", LOOKED, f"greatest loss over all outputs along {runs} {worst:.6g} of {epsilon:g}",
+                  f"any loss above {epsilon:g} along a recorded run")  # fmt: skip
         return
     upper = max((cost.upper for cost in notes.costs), default=0.0)
     if upper > delta * (1 + SLACK):
@@ -153,15 +155,7 @@ def _composition(
                   f"above the claim {delta:g}")  # fmt: skip
     else:
         yield Row("composition", LOOKED, f"delta at epsilon {epsilon:g} of every pair tried is at most {upper:.3g}, by "
-                  f"the accountant, along {_runs(notes)}", f"any delta above {delta:g} on these pairs")  # fmt: skip
-
-
-def _runs(notes: Notes) -> str:
-    """Which runs losses are stated of."""
-    if not notes.again:
-        return "recorded runs"
-    return (f"recorded runs, which do not release the same each time ({notes.again} more were recorded of pairs that "
-            "lose most, and paths that none took can lose more):")  # fmt: skip
+                  f"the accountant, along {runs}", f"any delta above {delta:g} on these pairs")  # fmt: skip
 
 
 def _above_claim(notes: Notes, epsilon: float, delta: float, relation: Relation, covered: bool) -> Iterator[Row]:

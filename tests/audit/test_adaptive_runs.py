@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import refdp
+from refdp.audit.adaptive_runs import missed
 from refdp.audit.verdicts import Verdict
 from tests.audit.cheats.eighth import EIGHTH, count
 from tests.audit.cheats.zoo import SCHEMA
@@ -48,4 +49,11 @@ def test_tries_within_the_claim_are_not_accused_and_the_runs_are_told() -> None:
 def test_a_trainer_that_always_releases_the_same_has_no_further_runs() -> None:
     report = refdp.audit_trainer(lambda records, curator: count(records, curator, 1.0), SCHEMA, 1.0, **FEW)
     assert (report.pairs, not report.violations) == (FEW["pairs"], True)
-    assert "do not release the same" not in row(report, "composition").reason
+    reason = row(report, "composition").reason
+    assert "do not release the same" not in reason
+    assert "all 12 of which release the same (a path that fewer than 22% of runs take may have been missed" in reason
+
+
+def test_a_path_of_missed_share_shows_in_none_of_the_runs_once_in_twenty() -> None:
+    for alike in (1, 12, 300):
+        assert (1 - missed(alike)) ** alike == pytest.approx(0.05)

@@ -12,6 +12,7 @@ import pytest
 
 from refdp.accounting import account
 from refdp.audit import report as report_module
+from refdp.audit.adaptive_runs import PROBES
 from refdp.audit.freshness import release_kind
 from refdp.audit.replay import Violation
 from refdp.audit.report import SMALL, Report, audit_paper, merged, neighbours, readings
@@ -79,6 +80,22 @@ def test_a_number_of_records_kept_in_the_model_is_found() -> None:
         return replace(model, outputs=(replace(model.outputs[0], initial=float(records.size)), *model.outputs[1:]))
 
     assert ("model", "published model") in found(audited(Relation.ADD_REMOVE, paper=broken(train=train)))
+
+
+@pytest.mark.parametrize("probes", [0, PROBES])
+def test_a_plan_that_is_left_on_some_paths_only_is_found(probes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Trained twice where a leaf came out large: the first run of the seed keeps to the plan, one of eight does not."""
+
+    def train(params: Any, records: Any, curator: Any) -> Any:
+        model = dpboost.train(params, records, curator)
+        if model.outputs[0].trees[0].leaves[0] > 0.25:
+            with curator.step("again"):
+                dpboost.train(params, records, curator)
+        return model
+
+    monkeypatch.setattr(report_module, "PROBES", probes)
+    kinds = {kind for kind, _ in found(audited(Relation.ADD_REMOVE, paper=broken(train=train), count=1))}
+    assert ({"plan", "budget"} <= kinds) is (probes > 0)
 
 
 def test_a_budget_that_is_overspent_is_found(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -138,3 +138,21 @@ def mean_right(rows: Rows) -> float:
 def stops_early(rows: Rows) -> list[float]:
     """Control flow from data: as many releases as there are tens of records."""
     return [LaplaceNoise(0.05, 1.0).randomise(0.0) for _ in range(math.ceil(len(rows) / 5))]
+
+
+def until_it_fits(rows: Rows) -> float:
+    """Counts at epsilon 0.25 until one is large, six at most: 0.5 along most paths, 1.5 along one."""
+    for _ in range(6):
+        noisy = LaplaceNoise(0.25, 1.0).randomise(float(len(rows)))
+        if noisy > 10:
+            break
+    return noisy
+
+
+def raises_sometimes(rows: Rows) -> float:
+    """Counts until one is large, and an error after three that are not."""
+    for _ in range(3):
+        noisy = LaplaceNoise(0.25, 1.0).randomise(float(len(rows)))
+        if noisy > 9:
+            return noisy
+    raise ArithmeticError

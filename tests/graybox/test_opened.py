@@ -14,6 +14,7 @@ import pytest
 from refdp.audit.opened_door import Patch, noise, opened
 from refdp.audit.opened_laws import NoiseCall, PermuteAndFlip
 from refdp.audit.opened_replay import audit_opened
+from refdp.audit.verdicts import Verdict
 from refdp.errors import ImpossibleReplay, InvalidParameter
 from refdp.noise.mechanisms import Exponential, Laplace
 from refdp.privacy.events import Relation, Sensitivity
@@ -189,3 +190,24 @@ def test_permute_and_flip_is_exact() -> None:
     other = utilities + np.array([[1.0, 0, 0, 0]])
     bound = Exponential(0.7).pure_cost(Sensitivity(1.0, "range", "", Relation.ADD_REMOVE))
     assert law.worst_loss(utilities, other)[0] <= bound * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("seed", [1, 3])
+def test_tries_until_one_fits_are_found_along_other_paths(seed: int) -> None:
+    """At half of the claim a try: the runs that are recorded first try twice at most."""
+    report = audit(foreign.until_it_fits, seed=seed)
+    assert report.verdict is Verdict.VIOLATION and report.kinds() == ["budget"] and report.again > 0
+    assert max(one.observed for one in report.violations) > 0.5
+
+
+def test_tries_within_the_claim_are_not_accused_and_the_paths_are_told() -> None:
+    report = audit_opened(foreign.until_it_fits, PAIRS, LIBRARY, epsilon=1.5)
+    assert report.ok and report.again == 72
+    row = next(one for one in report.coverage if one.what == "composition")
+    assert "do not release the same each time (72 more were recorded" in row.reason
+    assert audit(foreign.count_right).alike == 2 * len(PAIRS) + 8
+
+
+def test_an_error_along_another_path_loses_no_finding() -> None:
+    report = audit_opened(foreign.raises_sometimes, PAIRS, LIBRARY, epsilon=3.0)
+    assert report.ok and 0 < report.again < 72

@@ -15,7 +15,7 @@ import numpy as np
 from refdp.audit.campaign import load
 from refdp.audit.opened_door import LAWS, Patch, _patches, noise, opened
 from refdp.audit.opened_laws import NoiseCall, Unknown
-from refdp.audit.opened_replay import Doors
+from refdp.audit.opened_runs import Doors
 from refdp.audit.package.scope import Scope
 from refdp.audit.structural_state import Leaf, leaves
 from refdp.errors import ImpossibleReplay, InvalidParameter
