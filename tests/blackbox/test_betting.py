@@ -129,3 +129,64 @@ def test_events_of_both_directions_tell_more_of_laplace_noise() -> None:
         for table, ways in ((alone, 1), (together, 2))
     ]
     assert gains[1] > 1.4 * gains[0] > 0
+
+
+def test_expected_tables_are_products_of_both_sides_chances() -> None:
+    first, second = Chances(0.5, 0.25, 0.125), Chances(0.375, 0.5, 0.25)
+    for one in (first, second):
+        both = one.both
+        assert one.joint.tolist() == [[1 - one.gain - one.pay + both, one.pay - both], [one.gain - both, both]]
+    table = np.zeros((3, 3))
+    for a, b, c, d in np.ndindex(2, 2, 2, 2):
+        table[a + c, b + d] += first.joint[a, b] * second.joint[c, d]
+    assert np.allclose(expected(first, second, 80), 80 * table)
+    assert Chances(0.75, 0.5).joint.tolist() == [[0, 0.25], [0.5, 0.25]]  # not less than they must have
+    assert Chances(0.5, 0.25, 0.75).joint.tolist() == [[0.5, 0], [0.25, 0.25]]  # nor more than either
+    assert Chances(0.25, 0.5, 0.75).joint.tolist() == [[0.5, 0.25], [0, 0.25]]
+
+
+def test_the_bet_that_promises_most_is_taken() -> None:
+    both = expected(Chances(0.5, 0.125), Chances(0.125, 0.25), 400)
+    alone = expected(Chances(0.5, 0.0), Chances(0.0, 0.25), 400)
+    assert (len(betting.BETS), float(betting.BETS[0]), float(betting.BETS[-1])) == (140, pytest.approx(1e-6), 0.999)
+    for ways, claimed, delta in ((1, None, 0.0), (2, 0.2, 0.01), (1, math.inf, 0.0), (2, None, 0.0)):
+        table = both if ways == 2 else alone
+        found = betting.stake(table, ways, delta, 0.01, claimed)
+        assert found.ways == ways and found.bet * ways in betting.BETS
+        blocks = [Block(table, float(bet) / ways, ways) for bet in betting.BETS]
+        finite = claimed is not None and math.isfinite(claimed)
+        promises = [wealth([b], claimed, delta) if finite else betting.bound([b], delta, 0.01)  # type: ignore[arg-type]
+                    for b in blocks]  # fmt: skip
+        assert betting.promise(found, delta, 0.01, claimed) == max(promises)
+        assert 0 < promises.index(max(promises)) < 139
+
+
+def test_wealth_is_the_product_over_pairs() -> None:
+    table = np.array([[5.0, 2.0, 0.0], [3.0, 0.0, 1.0], [4.0, 0.0, 0.0]])
+    for ways, epsilon, delta in ((1, 0.0, 0.0), (2, 0.3, 0.1), (2, 0.0, 0.05)):
+        blocks = [Block(table, 0.2, ways), Block(2 * table, 0.1, ways)]
+        product = 0.0
+        for block in blocks:
+            for (gained, paid), pairs in np.ndenumerate(block.table):
+                each = 1 + block.bet * (gained - math.exp(epsilon) * paid - ways * delta)
+                product += float(pairs) * math.log(each) if pairs else 0.0
+        assert wealth(blocks, epsilon, delta) == pytest.approx(product)
+    assert wealth([], 0.0, 0.0) == 0.0 and betting.bound([], 0.0, 0.1) == 0.0
+
+
+def test_the_bound_is_where_the_wealth_is_what_the_error_needs() -> None:
+    table = expected(Chances(0.5, 0.125), Chances(0.125, 0.25), 400)
+    for bet, delta in ((0.2, 0.0), (0.1, 0.02)):
+        block = Block(table, bet, 2)
+        found = betting.bound([block], delta, 0.01)
+        assert wealth([block], found, delta) >= -math.log(0.01) > wealth([block], found + 3e-8, delta)
+        tight = math.exp(-wealth([block], 0.0, delta))
+        assert (
+            betting.bound([block], delta, tight * (1 - 1e-9)) == 0.0 and betting.bound([block], delta, tight * 1.01) > 0
+        )
+    alone = Block(np.array([[0.0, 0, 0], [90, 0, 0], [0, 0, 0]]), 0.25, 1)
+    assert betting.bound([alone], 0.0, 0.01) == math.log(
+        (1 - 1e-9) / 0.25
+    )  # nothing speaks against: the highest allowed
+    assert betting.bound([alone], 0.5, 0.01) == math.log((1 - 1e-9) / 0.25 - 0.5)
+    assert betting.bound([Block(alone.table, 0.9, 1), alone], 0.2, 0.01) == 0.0  # no price above 1 is allowed

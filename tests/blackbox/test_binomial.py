@@ -55,3 +55,23 @@ def test_bounds_grow_with_evidence_and_are_zero_without() -> None:
     none, some, much = Counts(10, 10, 100), Counts(90, 1, 100), Counts(9_000, 100, 10_000)
     assert clopper_pearson(none, 0.0, 1e-6) == 0.0
     assert 0 < clopper_pearson(some, 0.0, 1e-6) < clopper_pearson(much, 0.0, 1e-6) < math.log(90)
+
+
+def test_the_ratio_is_of_both_bounds_with_half_the_error_each() -> None:
+    """By bisection of binomial tails; 0 where the likelier side has no more than delta, or less than the other."""
+    for likelier, other, delta, error in ((12, 3, 0.0, 0.1), (14, 2, 0.2, 0.02), (14, 0, 0.0, 0.02), (1, 0, 0.0, 0.1)):
+        low, high = 0.0, 1.0
+        for _ in range(60):
+            p = (low + high) / 2
+            low, high = (p, high) if stats.binom.sf(likelier - 1, 14, p) < error / 2 else (low, p)
+        least, low, high = low - delta, 0.0, 1.0
+        for _ in range(60):
+            q = (low + high) / 2
+            low, high = (q, high) if stats.binom.cdf(other, 14, q) > error / 2 else (low, q)
+        expected = max(0.0, math.log(least / high))
+        assert clopper_pearson(Counts(likelier, other, 14), delta, error) == pytest.approx(expected, abs=1e-9)
+    assert clopper_pearson(Counts(2, 0, 14), 0.5, 0.1) == 0.0 == clopper_pearson(Counts(0, 0, 14), 0.0, 0.1)
+    assert at_least(0, 9, 0.1) == 0.0 and at_most(9, 9, 0.1) == 1.0
+    assert at_least(1, 9, 0.1) == pytest.approx(1 - 0.9 ** (1 / 9)) and at_most(8, 9, 0.1) == pytest.approx(
+        0.9 ** (1 / 9)
+    )

@@ -1,0 +1,294 @@
+"""The lines that an observer sees of a thing: where each part is, its type, its exact bits, what is shared."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import math
+import sys
+import types
+import weakref
+from collections import OrderedDict, deque
+from enum import Enum
+from typing import Any
+
+import numpy as np
+import pytest
+
+from refdp.audit import observer
+from refdp.audit.observer import View, held_by, view
+
+BITS = {value: np.float64(value).tobytes().hex() for value in (1.5, -0.0)}
+
+
+class Plain:
+    def __init__(self, **held: Any) -> None:
+        self.__dict__.update(held)
+
+
+class Slotted:
+    __slots__ = ("__hidden", "shown", "unset")
+
+    def __init__(self) -> None:
+        self.shown, self.__hidden = 1, 2
+
+
+class One:
+    __slots__ = "alone"
+
+    def __init__(self) -> None:
+        self.alone = 3
+
+
+class Number(float):
+    """A subclass with attributes of its own."""
+
+
+class Choice(Enum):
+    FIRST = 1
+
+
+NAME = f"{__name__}."
+
+
+def test_plain_values_are_told_by_their_bits() -> None:
+    for thing, line in ((None, "NoneType None"), (True, "bool True"), (7, "int 7"), ("a", "str 'a'"), (b"a",
+        "bytes b'a'"), (..., "ellipsis Ellipsis"),
+                        (1.5, f"float {BITS[1.5]} 1.5"), (-0.0, f"float {BITS[-0.0]} -0.0"),
+                        (1 + 2j, f"complex {np.complex128(1 + 2j).tobytes().hex()} (1+2j)")):  # fmt: skip
+        assert view(thing, "x").lines == [("x", line)]
+    payload = np.array([0x7FF8000000000001], np.uint64).view(np.float64)[0].item()
+    assert view(payload).lines != view(math.nan).lines and view(math.nan).lines == view(math.nan).lines
+
+
+def test_long_contents_are_told_by_their_digest() -> None:
+    short, long = View(), View()
+    short.add("x", "a" * 200)
+    long.add("x", "a" * 201)
+    assert short.lines == [("x", "a" * 200)]
+    assert long.lines == [("x", f"{'a' * 60!r} ... 201 characters, {hashlib.sha256(b'a' * 201).hexdigest()}")]
+
+
+def test_containers_are_told_in_order_with_their_room() -> None:
+    listed: list[Any] = [1, [2]]
+    room, inner = sys.getsizeof(listed), sys.getsizeof(listed[1])
+    assert view(listed, "x").lines == [("x", f"builtins.list of 2, {room} bytes"), ("x[0]", "int 1"),
+                                       ("x[1]", f"builtins.list of 1, {inner} bytes"), ("x[1][0]",
+                                       "int 2")]  # fmt: skip
+    assert view((1, "b"), "x").lines == [("x", "builtins.tuple of 2"), ("x[0]", "int 1"), ("x[1]", "str 'b'")]
+    assert view({"a": 1, 2: 3, (4,): 5}, "x").lines == [
+        ("x", "builtins.dict of 3"), ("x key 0", "str 'a'"), ("x['a']", "int 1"), ("x key 1", "int 2"), ("x[2]",
+        "int 3"),
+        ("x key 2", "builtins.tuple of 1"), ("x key 2[0]", "int 4"), ("x[key 2]", "int 5")]  # fmt: skip
+    assert view({3}, "x").lines == [("x", f"builtins.set of 1, {sys.getsizeof({3})} bytes"), ("x element 0", "int 3")]
+    mixed = view(frozenset({(2,), (1,), (3,)}), "x").lines
+    assert [line for _, line in mixed] == [
+        "builtins.frozenset of 3",
+        *(part for k in (1, 2, 3) for part in ("builtins.tuple of 1", f"int {k}")),
+    ]
+    grown: list[Any] = [1, [2], 3, 4, 5, 6, 7]
+    del grown[2:]
+    assert view(grown).lines[0] != view(listed).lines[0] or sys.getsizeof(grown) == room
+    assert view(bytearray(b"ab"), "x").lines[0] == (
+        "x",
+        f"builtins.bytearray 6162, {sys.getsizeof(bytearray(b'ab'))} bytes",
+    )
+
+
+def test_shared_things_are_told_by_their_number() -> None:
+    inner = [1]
+    assert view((inner, inner), "x").lines[-1] == ("x[1]", "the same as object 1")
+    assert view(([1], [1]), "x").lines[-1] == ("x[1][0]", "int 1")
+    inner.append(inner)  # type: ignore[arg-type]
+    assert view(inner, "x").lines[-1] == ("x[1]", "the same as object 0")
+
+
+def test_attributes_and_slots() -> None:
+    assert view(Plain(a=1, b="c"), "x").lines == [("x", NAME + "Plain"), ("x.a", "int 1"), ("x.b", "str 'c'")]
+    assert view(Slotted(), "x").lines == [("x", NAME + "Slotted"), ("x._Slotted__hidden", "int 2"), ("x.shown",
+        "int 1"),
+                                          ("x.unset (unset)", "NoneType None")]  # fmt: skip
+    assert view(One(), "x").lines == [("x", NAME + "One"), ("x.alone", "int 3")]
+    number = Number(1.5)
+    number.more = 2  # type: ignore[attr-defined]
+    assert view(number, "x").lines == [("x", f"{NAME}Number  {BITS[1.5]} 1.5".replace("  ", " ")), ("x.more", "int 2")]
+    assert view(Choice.FIRST, "x").lines == [("x", NAME + "Choice.FIRST")]
+    assert view(Plain, "x").lines == [("x", NAME + "Plain")] and view(math, "x").lines == [("x", ".math")]
+    assert view(len, "x").lines == [("x", "builtins.len")]
+
+    class Made:
+        value = 4
+
+        def told(self) -> int:
+            return 5
+
+    lines = dict(view(Made, "x").lines)
+    assert lines["x"].endswith("Made") and lines["x.value"] == "int 4" and "Made.told" in lines["x.told"]
+    assert dict(view(Made(), "x").lines)["x.__class__.value"] == "int 4"
+
+
+def test_texts_that_a_thing_publishes_itself_as() -> None:
+    class Publishes:
+        def __init__(self, text: str) -> None:
+            self.text = text
+
+        def to_json(self) -> str:
+            if not self.text:
+                raise OSError("gone")
+            return self.text
+
+    assert view(Publishes("a"), "x").lines[-1] == ("x.to_json()", "'a'")
+    assert view(Publishes(""), "x").lines[-1] == ("x.to_json()", "raised OSError: gone")
+    assert not any(place == "x.to_json()" for place, _ in view(Publishes, "x").lines)
+
+
+def test_arrays_are_told_by_bytes_layout_and_base() -> None:
+    table = np.arange(6.0).reshape(2, 3)
+    table = table.copy()
+    digest = hashlib.sha256(table.tobytes()).hexdigest()
+    assert view(table, "x").lines == [
+        ("x", f"numpy.ndarray <f8 [('', '<f8')] (2, 3) C writeable  {digest} [0. 1. 2. 3.]")
+    ]
+    different = [
+        table.T.copy(),
+        table.T,
+        np.asfortranarray(table),
+        table.astype("<f4"),
+        table.astype(">f8"),
+        table + 0.5,
+        table[:],
+    ]
+    frozen = table.copy()
+    frozen.setflags(write=False)
+    seen = {repr(view(one).lines) for one in (table, frozen, *different)}
+    assert len(seen) == len(different) + 2
+    based = view(table[1:], "x").lines
+    assert based[1][0] == "x.base" and based[0][1].split()[-6] != "" and " view " in based[0][1]
+    objects = view(np.array([1, "a"], dtype=object), "x").lines
+    assert objects[1][0] == "x[...]" and objects[2:] == [("x[...][0]", "int 1"), ("x[...][1]", "str 'a'")]
+    masked = view(np.ma.MaskedArray([1.0, 2.0], [True, False]), "x").lines
+    assert any(place == "x.mask" and "[ True False]" in line for place, line in masked)
+    noted = np.dtype("<f8", metadata={"note": 3})
+    assert ("x.dtype.metadata[0]['note']", "int 3") in view(np.zeros(2, noted), "x").lines
+    assert view(np.float32(1.5), "x").lines == [("x", f"numpy.float32 <f4 {np.float32(1.5).tobytes().hex()}")]
+    assert view(np.dtype("<f4"), "x").lines[0][1].startswith("numpy.dtypes.Float32DType <f4")
+    fields = view(np.dtype([("a", "<f8")]), "x").lines[0][1]
+    assert "[('a', '<f8')]" in fields and ("x.metadata[0]['note']", "int 3") in view(noted, "x").lines
+
+
+def test_functions_are_told_by_code_defaults_and_what_they_enclose() -> None:
+    def made(held: int, default: int, text: int) -> Any:
+        def inner(a: int = default, *, b: int = text) -> int:
+            return a + b + held
+
+        return inner
+
+    base = view(made(1, 2, 3), "x").lines
+    told = dict(base)
+    assert (
+        told["x.closure[0]"] == "int 1"
+        and told["x.__defaults__[0]"] == "int 2"
+        and told["x.__kwdefaults__['b']"] == "int 3"
+    )
+    assert told["x.__code__"].startswith(("code ", "'code ")) and told["x"].startswith("builtins.function")
+    assert base == view(made(1, 2, 3), "x").lines
+    assert len({repr(view(made(*given), "x").lines) for given in ((1, 2, 3), (0, 2, 3), (1, 0, 3), (1, 2, 0))}) == 4
+    noted = made(1, 2, 3)
+    noted.note = 4
+    assert ("x.note", "int 4") in view(noted, "x").lines
+    part = view(functools.partial(max, 1, key=abs), "x").lines
+    assert part[:2] == [("x", "functools.partial"), ("x.func", "builtins.max")] and ("x.args[0]", "int 1") in part
+    assert ("x.keywords['key']", "builtins.abs") in part
+    method = view(Plain(a=1).__init__, "x").lines  # type: ignore[misc]
+    assert method[0] == ("x", "builtins.method Plain.__init__") and method[1:] == [
+        ("x.__self__", NAME + "Plain"),
+        ("x.__self__.a", "int 1"),
+    ]
+    wrapped = view(property(None, len), "x").lines
+    assert wrapped == [
+        ("x", "builtins.property"),
+        ("x[0]", "NoneType None"),
+        ("x[1]", "builtins.len"),
+        ("x[2]", "NoneType None"),
+    ]
+    assert view(staticmethod(len), "x").lines == [("x", "builtins.staticmethod"), ("x[0]", "builtins.len")]
+    assert observer._held(types.CellType()) == "empty cell" and observer._held(types.CellType(3)) == 3
+
+
+def test_what_waits_is_told_with_what_it_holds() -> None:
+    def counting(a: int) -> Any:
+        yield a
+        yield from iter([a])
+
+    one, two = counting(3), counting(4)
+    next(one)
+    next(two)
+    lines = dict(view(one, "x").lines)
+    assert lines["x.locals['a']"] == "int 3" and " at " in lines["x"] and lines["x.gi_yieldfrom"] == "NoneType None"
+    assert view(two, "x").lines != view(one, "x").lines
+    before = view(one, "x").lines[0]
+    next(one)
+    assert view(one, "x").lines[0] != before
+    list(one)
+    assert (
+        view(one, "x").lines[0][1].endswith("at its end")
+        and dict(view(one, "x").lines)["x.locals"] == "builtins.dict of 0"
+    )
+
+
+def test_what_other_languages_hold_is_what_they_would_pickle() -> None:
+    assert view(deque([1, 2]), "x").lines != view(deque([1, 3]), "x").lines
+    assert ("x.__reduce__[3][1]", "int 2") in view(deque([1, 2]), "x").lines or any(
+        "int 2" in line for _, line in view(deque([1, 2])).lines
+    )
+    assert view(OrderedDict(a=1), "x").lines[0] == ("x", "collections.OrderedDict of 1")
+    closed = view(memoryview(b"a"), "x")
+    assert closed.opaque == ["x"] and view(Plain(a=1), "x").opaque == []
+    generators = [np.random.default_rng(seed) for seed in (1, 1, 2)]
+    told = [repr(view(one, "x").lines) for one in generators]
+    assert told[0] == told[1] != told[2]
+    generators[0].random()
+    assert repr(view(generators[0], "x").lines) != told[0]
+    assert (
+        observer._foreign(deque)
+        and not observer._foreign(Plain)
+        and not observer._foreign(Number)
+        and not observer._foreign(Slotted)
+    )
+
+
+def test_what_a_module_keeps_from_run_to_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = types.ModuleType("kept_module")
+
+    class Own:
+        table = {1: 2}
+        __secret__ = 5
+
+        def method(self) -> None: ...
+
+    Own.__module__, Own.__qualname__ = "kept_module", "Own"
+
+    def counted() -> None: ...
+
+    counted.__module__ = "kept_module"
+    counted.calls = 3  # type: ignore[attr-defined]
+    cached = functools.lru_cache(counted)
+    cached.__module__ = "kept_module"
+    cached()
+    weak: Any = weakref.WeakKeyDictionary()
+    key = Plain(a=1)
+    weak[key] = 7
+    held = Own()
+    module.__dict__.update({"number": 4, "Own": Own, "counted": counted, "cached": cached, "weak": weak,
+        "imported": Plain(b=1), "math": math,
+                            "__warningregistry__": {"w": 1}, "__other__": 6, "held": held, "Foreign": Plain,
+                            "foreign": view})  # fmt: skip
+    monkeypatch.setitem(sys.modules, "kept_module", module)
+    found = dict(held_by("kept_module"))
+    assert found["kept_module.number"] == "int 4" and found["kept_module.Own.table[1]"] == "int 2"
+    assert found["kept_module.counted['calls']"] == "int 3" and found["kept_module.cached"] == str(cached.cache_info())
+    assert found["kept_module.weak[0][1]"] == "int 7" and found["kept_module.__warningregistry__['w']"] == "int 1"
+    assert "kept_module.held" in found
+    places = {place.split(".")[1].split("[")[0].split(" ")[0] for place in found}
+    assert places == {"number", "Own", "counted", "cached", "weak", "__warningregistry__", "held"}
+    assert not any("__secret__" in place or "method" in place for place in found) and held_by("no_such_module") == ()

@@ -1,0 +1,239 @@
+"""What a run leaves in its process: every setting is told, and what modules hold is compared by the objects."""
+
+from __future__ import annotations
+
+import abc
+import contextlib
+import contextvars
+import copyreg
+import decimal
+import gc
+import logging
+import os
+import random
+import signal
+import socket
+import sys
+import threading
+import types
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from refdp.audit import global_state
+
+NAMED: contextvars.ContextVar[int] = contextvars.ContextVar("audited")
+FIRST: contextvars.ContextVar[int] = contextvars.ContextVar("a first")
+
+
+@contextlib.contextmanager
+def kept(read: Callable[[], Any], write: Callable[[Any], Any], value: Any) -> Iterator[None]:
+    before = read()
+    write(value)
+    try:
+        yield
+    finally:
+        write(before)
+
+
+@contextlib.contextmanager
+def named() -> Iterator[None]:
+    token = NAMED.set(3)
+    try:
+        yield
+    finally:
+        NAMED.reset(token)
+
+
+@contextlib.contextmanager
+def waiting() -> Iterator[None]:
+    over = threading.Event()
+    thread = threading.Thread(target=over.wait, name="left behind")
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+@contextlib.contextmanager
+def filtered() -> Iterator[None]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        yield
+
+
+CHANGES: dict[str, Callable[[], Any]] = {
+    "numpy.random": lambda: kept(np.random.get_state, np.random.set_state, np.random.RandomState(9).get_state()),
+    "random": lambda: kept(random.getstate, random.setstate, random.Random(9).getstate()),
+    "numpy print options": lambda: np.printoptions(precision=3),
+    "environment": lambda: kept(lambda: "", lambda to: os.environ.__setitem__("REFDP_LEFT", to), "1"),
+    "working directory": lambda: kept(os.getcwd, os.chdir, "/"),
+    "warning filters": filtered,
+    "decimal context": lambda: decimal.localcontext(decimal.Context(prec=9)),
+    "threads": waiting,
+    "limits": lambda: kept(sys.getrecursionlimit, sys.setrecursionlimit, sys.getrecursionlimit() + 7),
+    "module path": lambda: kept(lambda: list(sys.path), lambda to: sys.path.__setitem__(slice(None), to), [*sys.path,
+    "/left"]),
+    "mode of new files": lambda: kept(lambda: os.umask(os.umask(0o22)), os.umask, 0o27),
+    "hooks": lambda: kept(lambda: sys.displayhook, lambda to: setattr(sys, "displayhook", to), print),
+    "patience of sockets": lambda: kept(socket.getdefaulttimeout, socket.setdefaulttimeout, 77.0),
+    "pickling": lambda: kept(lambda: None, lambda to: copyreg.dispatch_table.update({SimpleNamespace: repr}) if to else
+                             copyreg.dispatch_table.pop(SimpleNamespace, None), True),
+    "collector": lambda: kept(gc.get_threshold, lambda to: gc.set_threshold(*to), (701, 11, 12)),
+    "logging": lambda: kept(lambda: logging.root.manager.disable, logging.disable, 31),
+    "handlers of signals": lambda: kept(lambda: signal.getsignal(signal.SIGUSR1),
+    lambda to: signal.signal(signal.SIGUSR1, to), signal.SIG_IGN),
+    "context variable": named,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_one_changed_setting_is_told_under_its_name_alone(name: str) -> None:
+    before = dict(global_state.left_behind(False))
+    with CHANGES[name]():
+        after = dict(global_state.left_behind(False))
+    changed = {key for key in before | after if before.get(key) != after.get(key)}
+    assert {name} <= changed <= {name, *(["context variable"] if name.startswith("numpy print") else [])}  # numpy's own
+    if name != "environment":
+        assert dict(global_state.left_behind(False)) == before
+    os.environ.pop("REFDP_LEFT", None)
+
+
+def test_seeds_are_of_both_generators() -> None:
+    states = np.random.get_state(), random.getstate()  # noqa: NPY002
+    global_state.seeded(5)
+    assert random.random() == random.Random(5).random()
+    assert np.random.random() == np.random.RandomState(5).random()  # noqa: NPY002
+    np.random.set_state(states[0])  # noqa: NPY002
+    random.setstate(states[1])
+
+
+def test_modes_and_registered_classes() -> None:
+    before = os.umask(0o31)
+    try:
+        assert global_state._umask() == 0o31 == global_state._umask()
+    finally:
+        os.umask(before)
+    told = dict(global_state.left_behind(False))
+
+    class Left:
+        pass
+
+    class Registry(abc.ABC):  # noqa: B024
+        pass
+
+    Registry.register(Left)
+    assert dict(global_state.left_behind(False))["registered classes"] != told["registered classes"]
+    assert told["working directory"] == os.getcwd() and told["mode of new files"] == oct(before)
+    assert (
+        [len(one) for one in global_state._HANDLERS]
+        and global_state._named(print) == "print"
+        and global_state._named(3) == "3"
+    )
+
+
+def test_modules_are_looked_at_where_an_object_of_theirs_is_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = types.ModuleType("refdp.left")
+
+    class Own:
+        kept = "a"
+
+    Own.__module__, Own.__qualname__ = "refdp.left", "Own"
+    module.__dict__.update(
+        {"number": 3, "text": "t" * 2000, "table": {1: 2}, "__hidden__": 4, "Own": Own, "Foreign": SimpleNamespace}
+    )
+    other = types.ModuleType("elsewhere.left")
+    other.__dict__.update({"number": 5, "Own": Own})
+    monkeypatch.setattr(
+        sys, "modules", {"refdp.left": module, "elsewhere.left": other, "__main__": types.ModuleType("m"), "odd": 3}
+    )
+    assert [name for name, _ in global_state._modules()] == ["refdp.left", "elsewhere.left"]
+    global_state.remember()
+    try:
+        assert list(global_state._thorough()) == []
+        module.number = 4  # type: ignore[attr-defined]
+        assert dict(global_state._thorough()) == {"refdp.left.number": "4", "refdp.left.text": repr("t" * 2000)[:1000]}
+        global_state.remember()
+        Own.kept = "b"
+        assert dict(global_state._thorough()) == {"refdp.left.Own.kept": "'b'"}
+        global_state.remember()
+        other.more = 1.5  # type: ignore[attr-defined]
+        assert dict(global_state._thorough()) == {"elsewhere.left.number": "5", "elsewhere.left.more": "1.5"}
+        sys.modules["refdp.new"] = module
+        assert dict(global_state._thorough())["refdp.new.number"] == "4"
+    finally:
+        monkeypatch.undo()
+        global_state._BEFORE.clear()
+        global_state._CLASSES.clear()
+
+
+def test_objects_are_the_same_by_identity() -> None:
+    one, two = [1], [1]
+    assert global_state._same((one, 3), {"a": one, "b": 3}) and not global_state._same((one,), {"a": two})
+    assert (
+        not global_state._same(None, {})
+        and global_state._same((), {})
+        and not global_state._same((one,), {"a": one, "b": 3})
+    )
+
+
+def test_what_is_left_on_arguments() -> None:
+    curator = SimpleNamespace(own=1, left=2)
+    found = dict(global_state.on_arguments(curator, "schema", frozenset({"own"})))
+    assert (
+        list(found) == ["curator.left", "schema"]
+        and "int 2" in found["curator.left"]
+        and "str 'schema'" in found["schema"]
+    )
+
+
+def test_descriptors_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = global_state.descriptors()
+    with (tmp_path / "a").open("w"), (tmp_path / "b").open("w"):
+        assert global_state.descriptors() == before + 2 if before else True
+
+    def nothing(place: str) -> list[str]:
+        raise OSError
+
+    monkeypatch.setattr(os, "listdir", nothing)
+    assert global_state.descriptors() == 0
+
+
+def test_context_variables_are_in_order_of_their_names() -> None:
+    numpys: contextvars.ContextVar[int] = contextvars.ContextVar("numpy's")
+
+    def inside() -> list[str]:
+        for one in (NAMED, FIRST, numpys):
+            one.set(1)
+        decimal.getcontext()
+        return [held.name for held, _ in global_state._context()]
+
+    found = contextvars.copy_context().run(inside)
+    assert [name for name in found if name in ("a first", "audited", "numpy's", "decimal_context")] == [
+        "a first",
+        "audited",
+    ]
+    assert found == sorted(found)
+
+
+def test_a_thorough_look_is_the_default_and_can_be_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(global_state, "_thorough", lambda: iter([("a module", "3")]))
+    assert ("a module", "3") in global_state.left_behind() and ("a module", "3") not in global_state.left_behind(False)
+
+
+def test_eight_filters_of_warnings_priority_and_processors_are_told() -> None:
+    with warnings.catch_warnings():
+        for number in range(12):
+            warnings.filterwarnings("ignore", message=f"left {number}")
+        told = dict(global_state.left_behind(False))
+    assert [f"left {number}'" in told["warning filters"] for number in range(12)] == [False] * 4 + [True] * 8
+    processors = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
+    priority = os.getpriority(os.PRIO_PROCESS, 0) if hasattr(os, "getpriority") else None
+    assert told["priority and processors"] == repr((priority, processors))

@@ -1,0 +1,106 @@
+"""The coverage table of a black box, and the power that it states."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from scipy import stats
+
+from refdp.audit.blackbox import Bound
+from refdp.audit.blackbox_rows import Looked, by_last_bits, coverage, power
+from refdp.audit.verdicts import SUBJECTS, Row, Verdict
+
+HOLDING = Bound(0.25, 0.99, 0.0, 1.0, "output 0 >= 1", "", "first", "betting", (30, 20), 50, 2100, 0, 1.0)
+BROKEN = replace(HOLDING, lower=1.23456)
+BITS = replace(BROKEN, event="log2 of the lowest set bit of output 0 >= -40")
+LOOKED = Looked((4, 5, 4), 3, True, 2)
+FINDINGS: list[dict[str, Any]] = [
+    {"violation": True, "kind": "precision", "meaning": "few bits"},
+    {"violation": False, "kind": "state", "meaning": "not told"},
+]
+ASIDE = {"releases", "scopes", "secret randomness", "noise law and scale", "control flow", "side channels", "time",
+         "floating point", "sampler", "state between calls"}  # fmt: skip
+
+
+def table(bound: Bound, findings: Any = (), looked: Looked = LOOKED) -> dict[str, Row]:
+    rows = coverage(bound, findings, looked)
+    assert [row.what for row in rows] == list(SUBJECTS)
+    assert {row.what for row in rows if not row.decides} <= ASIDE | {"composition"}
+    return {row.what: row for row in rows}
+
+
+def test_what_was_looked_at_in_a_function_that_holds() -> None:
+    rows = table(HOLDING)
+    assert {what for what, row in rows.items() if not row.decides} == ASIDE
+    left = {"releases", "scopes", "secret randomness", "noise law and scale", "control flow", "side channels", "time"}
+    assert {what for what, row in rows.items() if row.verdict is Verdict.NOT_EXAMINED} == left
+    assert {row.verdict for what, row in rows.items() if what not in left} == {Verdict.NOT_FOUND}
+    assert (
+        rows["composition"].reason == "epsilon is at least 0.25 in 2,100 runs a side of 2 pairs, all outputs together"
+    )
+    assert rows["composition"].power == power(HOLDING)
+    assert rows["record counts"].reason.startswith("data sets of 4 and 5 records")
+    assert rows["sampler"].reason == rows["state between calls"].reason == "structural checks in 3 runs a side"
+    alone = table(HOLDING, (), Looked((3,), 0, False))
+    assert "a side of 1 pair:" in alone["published object"].reason
+    assert {alone[what].verdict for what in ("sampler", "state between calls", "floating point")} == {
+        Verdict.NOT_EXAMINED
+    }
+    assert "left out" in alone["sampler"].reason and "left out on request" in alone["floating point"].reason
+
+
+def test_findings_have_rows_of_their_subjects() -> None:
+    rows = table(HOLDING, FINDINGS)
+    assert rows["floating point"].verdict is Verdict.VIOLATION and rows["floating point"].decides
+    assert rows["floating point"].reason.startswith("precision: few bits; last bits")
+    assert rows["published object"].verdict is Verdict.NOT_FOUND
+    for kind, what in (("reused noise", "sampler"), ("identical outputs", "sampler"), ("other", "published object")):
+        rows = table(HOLDING, [{"violation": True, "kind": kind, "meaning": "so"}])
+        assert [name for name, row in rows.items() if row.verdict is Verdict.VIOLATION] == [what]
+
+
+def test_a_refuted_claim_is_one_of_composition_or_of_last_bits() -> None:
+    assert not by_last_bits(HOLDING) and not by_last_bits(BROKEN) and by_last_bits(BITS)
+    assert not by_last_bits(replace(BITS, lower=1.0))
+    rows = table(BROKEN)
+    assert rows["composition"].verdict is Verdict.VIOLATION
+    assert rows["composition"].reason == "epsilon is at least 1.235, confidence 0.99"
+    assert rows["floating point"].verdict is Verdict.NOT_FOUND
+    rows = table(BITS)
+    assert rows["floating point"].verdict is Verdict.VIOLATION and rows["floating point"].decides
+    assert "epsilon is at least 1.235 by last bits" in rows["floating point"].reason
+    assert rows["composition"].verdict is Verdict.NOT_EXAMINED and not rows["composition"].decides
+
+
+def by_hand(claimed: float, delta: float, confidence: float, tested: int) -> float | None:
+    """The least step at which Clopper and Pearson's bound of the likely counts exceeds the claim."""
+    error = (1 - confidence) / 8
+    here = int(tested / 2 - 1.65 * math.sqrt(tested / 4))
+    for step in range(1, 60):
+        epsilon = claimed + 1.15**step / 20
+        there = tested * math.exp(-epsilon) / 2
+        count = min(tested, math.ceil(there + 1.65 * math.sqrt(there)))
+        high = 1.0 if count == tested else stats.beta.isf(error, count + 1, tested - count)
+        low = stats.beta.ppf(error, here, tested - here + 1) - delta if here > 0 else 0.0
+        if low > 0 and math.log(low / high) > claimed:
+            return epsilon
+    return None
+
+
+@pytest.mark.parametrize("tested", [1, 2, 5, 20, 100, 5000])
+@pytest.mark.parametrize(("claimed", "delta", "confidence"), [(1.0, 0.0, 0.99), (0.1, 0.01, 0.9), (3.0, 0.0, 1 - 1e-6)])
+def test_the_power_that_is_stated(claimed: float, delta: float, confidence: float, tested: int) -> None:
+    bound = replace(HOLDING, claimed=claimed, delta=delta, confidence=confidence, tested=tested)
+    expected = by_hand(claimed, delta, confidence, tested)
+    words = "no violation of an event that half of one side's runs hit: too few runs"
+    if expected is not None:
+        words = f"epsilon {expected:.3g} (95%), by an event that half of one side's runs hit"
+    assert power(bound) == words
+
+
+def test_no_power_is_stated_without_a_claim_or_a_test() -> None:
+    for bound in (replace(HOLDING, claimed=None), replace(HOLDING, claimed=math.inf), replace(HOLDING, tested=0)):
+        assert power(bound) == ""
