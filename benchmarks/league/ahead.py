@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from benchmarks.league.cells import EPSILONS, REGRESSION, SETS
-from benchmarks.league.methods import NOT_PRIVATE, PRIVATE_PEERS
+from benchmarks.league.methods import DP_EBM, NOT_PRIVATE, PRIVATE_PEERS
 
 REASONS = {
     "fedgbdt": "all of its budget but one round of candidates goes into sums of trees that use every feature; Grove "
@@ -20,6 +20,12 @@ REASONS = {
     "inprivate": "one deep tree by pure noise, where a tree is enough",
     "dpboost": "few trees, lambda large against the noise: close to the constant, where nothing can be learnt",
 }  # fmt: skip
+REASONS |= dict.fromkeys(
+    ("DP-EBM (interpret)", *DP_EBM),
+    "a sum of functions of one feature each, on histograms that are released once: fewer quantities than trees of "
+    "several features, where little can be learnt at this epsilon",
+)
+REASONS["forest (diffprivlib)"] = "labels of random leaves alone are asked; close to chance where it is ahead"
 Key = tuple[str, str, float]
 
 

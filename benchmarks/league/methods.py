@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.league.cells import DELTA, constant, trained
+from benchmarks.league.cells import DELTA, REGRESSION, SEVERAL, constant, trained
 from refdp.data.records import Categorical, Classes, Floats, Numeric
 from refdp.faces.registry import PAPERS
 from refdp.io.datasets import Dataset
@@ -77,6 +77,13 @@ PRIVATE_PEERS = ("DP-EBM (interpret)", *DP_EBM, "logistic or linear regression (
                  "dp-xgboost (Sarus)", "MST (dpmm), then xgboost")  # fmt: skip
 NOT_PRIVATE = ("constant", "xgboost, no privacy", "LightGBM, no privacy")
 """Rows without noise: one cell for all epsilons."""
+
+
+UNABLE: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(("DP-EBM (interpret)", *DP_EBM, "dp-xgboost (Sarus)", "MST (dpmm), then xgboost"), SEVERAL),
+    "forest (diffprivlib)": REGRESSION,
+}
+"""Sets that a method does not offer: DP-EBM and the two others know two classes at most, the forest no regression."""
 
 
 def dp_ebm(training: Dataset, x: Floats, epsilon: float, seed: int, **settings: Any) -> Floats:

@@ -15,7 +15,7 @@ import numpy as np
 from benchmarks import kept_lines
 from benchmarks.league.ahead import ahead
 from benchmarks.league.cells import BINARY, EPSILONS, REGRESSION, SETS, SEVERAL, loaded, rounded
-from benchmarks.league.methods import PRIVATE_PEERS, own
+from benchmarks.league.methods import PRIVATE_PEERS, UNABLE, own
 from benchmarks.league.queue import table
 from benchmarks.league.targets import targets
 from refdp.faces.registry import PAPERS
@@ -184,13 +184,18 @@ def means(title: str, sets: Sequence[str], found: dict[Key, list[float]], names:
 def missing(found: dict[Key, list[float]], names: Sequence[str]) -> Iterator[str]:
     """Cells without a run, in words."""
     for data in SETS:
-        none = [n for n in names if not any((data, n, e) in found for e in (0.0, *EPSILONS))]
+        able = [n for n in names if data not in UNABLE.get(n, ())]
+        none = [n for n in able if not any((data, n, e) in found for e in (0.0, *EPSILONS))]
         absent = [f"{e:g}" for e in EPSILONS if not any((data, n, e) in found for n in names)]
         if none or absent:
             yield f"- {data}: " + "; ".join(
                 [f"no run of {', '.join(none)}"] * bool(none)
                 + [f"no run at epsilon {', '.join(absent)}"] * bool(absent)
             )
+    unable = [n for n in names if n in UNABLE]
+    for sets in dict.fromkeys(UNABLE[n] for n in unable):
+        yield f"- {', '.join(sets)}: not offered by {', '.join(n for n in unable if UNABLE[n] == sets)}."
+    yield "- dp-xgboost 0.2.10 ends with an error of its own on give_me_some_credit and on some parts of bank_full."
     yield "- MST (dpmm), then xgboost: one cell, abalone at epsilon 1, was begun and not finished within seven minutes."
     yield "- S-BDT, AIM with xgboost: not run. Of a method that no table names, no cell was run."
 

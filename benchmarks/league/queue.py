@@ -11,7 +11,7 @@ from statistics import mean, median
 from typing import Any
 
 from benchmarks.league.cells import EPSILONS, LARGEST, SETS, Cell
-from benchmarks.league.methods import NOT_PRIVATE
+from benchmarks.league.methods import NOT_PRIVATE, UNABLE
 from refdp.faces.registry import PAPERS
 
 SEEDS = 5
@@ -44,6 +44,7 @@ def queue(there: Sequence[Mapping[str, Any]], known: Collection[str]) -> list[Ce
     every = dict.fromkeys(
         (data, method, 0.0 if method in NOT_PRIVATE else epsilon, seed)
         for seed, data, method, epsilon in itertools.product(range(SEEDS), SETS, known, EPSILONS)
+        if data not in UNABLE.get(method, ())
     )
     left = [Cell(*key) for key in every if key not in done]
     return sorted(left, key=lambda one: (group(one.method, one.epsilon), one.seed))
