@@ -1,0 +1,261 @@
+"""What Grove is worth on sets that took no part in the choice of its settings, and against S-BDT's published table.
+
+    python -m benchmarks.grove_choice run [--minutes 40]    # adds what is not there to benchmarks/grove_choice.jsonl
+    python -m benchmarks.grove write                        # the tables, on docs/grove.md
+
+Looked at are the defaults and one change of them at a time (`CHANGES`). For a set that judges, the settings are those
+of the best mean over all other sets of its task and epsilon .1, 1 and 4; then the set judges them once, with other
+seeds. S-BDT's protocol (Kirschte, Peinemann et al. 2023, section 6): five folds, delta 5e-8; settings of the best mean
+without Abalone and without Adult. Last, Adult with its tuning paid for: `refdp.select` among `TUNED`, .5 in all.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+import refdp
+from benchmarks import kept_lines
+from benchmarks.league.cells import BINARY, HELD_OUT, REGRESSION, figure, loaded, rounded, trained
+from benchmarks.reproduce.study.sgbdt import FOLDS, parts
+from benchmarks.reproduce.study.sgbdt_variants import DELTA, EPSILONS
+from refdp.data.records import Classes, Numeric
+from refdp.io.datasets import Dataset, train_test
+from refdp.noise.calibration import total_mu
+
+KEPT = Path(__file__).with_suffix(".jsonl")
+LEAGUE = Path(__file__).parent / "league" / "runs.jsonl"
+MAIN = (0.1, 1.0, 4.0)
+JUDGING = (1, 2, 3, 4, 5)
+"""Seeds of the judging runs; the choice has seeds from 100 on."""
+CHOOSING = {"classes": (100,), "regression": (100, 101)}
+PUBLISHED: Mapping[str, tuple[float, ...]] = {
+    "abalone": (2.92, 2.754, 2.664, 2.62, 2.582),
+    "adult": (0.787, 0.831, 0.849, 0.876, 0.893),
+}
+"""S-BDT's table, at `EPSILONS`: RMSE in rings, and AUC."""
+TUNED: Sequence[Mapping[str, Any]] = ({}, {"trees": 600}, {"depth": 5}, {"explore": 1.0})
+"""Candidates of the private selection, not chosen by anything that was seen of Adult."""
+RUN_EPSILON, SCORE_EPSILON, MEAN_RUNS, ALLOWED = 0.34, 0.01, 2.0, 0.5
+"""Of each run and each score, and the mean number of runs: what `selection_epsilon` leaves room for below ALLOWED."""
+Settings = Mapping[str, Any]
+
+
+def followed(epsilon: float, rows: int, delta: float = 1e-5) -> tuple[int, int, float]:
+    """Trees, depth and step of the defaults, which follow from nu, for one score."""
+    nu = rows * total_mu(epsilon, delta, "renyi")
+    trees = int(min(max(round(8 * nu**0.5), 50), 800))
+    return trees, 3 if nu < 1500 else 4 if nu < 20_000 else 5, 0.3 if nu < 1500 else 0.5
+
+
+def scaled(name: str, factor: float) -> Callable[..., Settings]:
+    """One of the three times a factor (depth: plus so much)."""
+
+    def found(epsilon: float, rows: int, delta: float = 1e-5) -> Settings:
+        trees, depth, step = followed(epsilon, rows, delta)
+        if name == "trees":
+            return {"trees": max(round(trees * factor), 1)}
+        return {"depth": max(depth + int(factor), 1)} if name == "depth" else {"shrinkage": min(step * factor, 1.0)}
+
+    return found
+
+
+def given(**settings: Any) -> Callable[..., Settings]:
+    """The same whatever epsilon and rows are."""
+    return lambda epsilon, rows, delta=1e-5: settings
+
+
+CHANGES: Mapping[str, Callable[..., Settings]] = {
+    "defaults": given(),
+    "half the trees": scaled("trees", 0.5),
+    "twice the trees": scaled("trees", 2.0),
+    "a level less": scaled("depth", -1),
+    "a level more": scaled("depth", 1),
+    "step x 0.6": scaled("step", 0.6),
+    "step x 1.5": scaled("step", 1.5),
+    "16 thresholds": given(bins=16),
+    "5% for thresholds": given(threshold_share=0.05),
+    "start x 0.5": given(start_share="half"),
+    "start x 2": given(start_share="twice"),
+    "explore 0.25": given(explore=0.25),
+    "explore 1": given(explore=1.0),
+}
+
+
+def settings(change: str, data: Dataset, epsilon: float, rows: int, delta: float = 1e-5) -> dict[str, Any]:
+    """Of one change, for this set."""
+    found = dict(CHANGES[change](epsilon, rows, delta))
+    if isinstance(found.get("start_share"), str):
+        usual = 0.02 if isinstance(data.target, Classes) else 0.1
+        found["start_share"] = usual * {"half": 0.5, "twice": 2.0}[found["start_share"]]
+    return found
+
+
+def task(name: str) -> str:
+    """ "classes" (of two) or "regression"."""
+    return "regression" if name in REGRESSION else "classes"
+
+
+def of_task(name: str) -> tuple[str, ...]:
+    """All sets of its task."""
+    return REGRESSION if name in REGRESSION else BINARY
+
+
+def cell(data: str, change: str, epsilon: float, seed: int) -> dict[str, Any]:
+    """One run of the league's protocol."""
+    training, held_out = train_test(loaded(data), HELD_OUT, seed)
+    own = settings(change, training, epsilon, rounded(len(training.y)))
+    found = figure(held_out, trained("grove", training, held_out.x, epsilon, seed, **own))
+    return {"figure": round(found, 5)}
+
+
+def fold(data: str, change: str, epsilon: float, repeat: int, number: int) -> dict[str, Any]:
+    """One run of S-BDT's protocol: RMSE in the label's unit, or AUC."""
+    training, held_out = parts(data, repeat)[number]
+    own = settings(change, training, epsilon, rounded(len(training.y)), DELTA)
+    scores = trained("grove", training, held_out.x, epsilon, FOLDS * repeat + number, delta=DELTA, **own)
+    found = figure(held_out, scores) * (float(np.std(held_out.y)) if data == "abalone" else 1.0)
+    return {"figure": round(found, 5)}
+
+
+def tuned(data: str, repeat: int, number: int) -> dict[str, Any]:
+    """A private selection on a fold's training part, the AUC on its test part, and what all of it costs at 1e-5."""
+    training, held_out = parts(data, repeat)[number]
+    bounds = {f.name: (f.low, f.high) if isinstance(f, Numeric) else list(f.categories) for f in training.features}
+    assert isinstance(training.target, Classes)
+    public: dict[str, Any] = {
+        "epsilon": RUN_EPSILON, "rows": rounded(len(training.y)), "bounds": bounds, "relation": "add-remove",
+        "classes": list(training.target.values),
+    }  # fmt: skip
+    candidates = [refdp.GroveClassifier(**public, **one, insecure_seed=refdp.ReproducibleSeed(number)) for one in TUNED]
+    found = refdp.select(candidates, pd.DataFrame(training.columns()), training.labels(),
+                         score_epsilon=SCORE_EPSILON, mean_runs=MEAN_RUNS,
+                         insecure_seed=refdp.ReproducibleSeed(FOLDS * repeat + number))  # fmt: skip
+    if found.epsilon > ALLOWED:
+        raise ValueError(f"the selection costs {found.epsilon}")
+    scores = found.estimator.predict_proba(pd.DataFrame(held_out.columns()))[:, 1]
+    return {"candidate": found.index, "epsilon": found.epsilon, "figure": round(figure(held_out, scores), 5)}
+
+
+def chosen(without: Sequence[str], of: Sequence[str], there: Sequence[Mapping[str, Any]]) -> str:
+    """The change of the best mean over the other sets, of those that were run on all of them."""
+    sets = [one for one in of if one not in without]
+    wanted = {(one, epsilon, seed) for one in sets for epsilon in MAIN for seed in CHOOSING[task(of[0])]}
+    means = {}
+    for change in CHANGES:
+        own = {(one["data"], one["epsilon"], one["seed"]): one["figure"] for one in there
+               if one["what"] == "cell" and one["change"] == change}  # fmt: skip
+        if wanted <= own.keys():
+            means[change] = float(np.mean([own[key] for key in sorted(wanted)]))
+    best = min if of[0] in REGRESSION else max
+    return best(means, key=lambda change: means[change])
+
+
+Job = tuple[Callable[..., dict[str, Any]], dict[str, Any]]
+
+
+def wanted() -> Iterator[Job]:
+    """Runs in order: first those that choose, then those that judge the chosen."""
+    for of in (REGRESSION, BINARY):
+        for seed, change, epsilon, data in itertools.product(CHOOSING[task(of[0])], CHANGES, MAIN, of):
+            yield cell, {"data": data, "change": change, "epsilon": epsilon, "seed": seed}
+    there = kept_lines.read(KEPT)
+    for number in range(FOLDS):
+        yield tuned, {"data": "adult", "repeat": 0, "number": number}
+    for repeat, data, number in itertools.product(range(3), PUBLISHED, range(FOLDS)):
+        change = chosen(tuple(PUBLISHED), of_task(data), there)
+        for epsilon in EPSILONS[data]:
+            yield fold, {"data": data, "change": change, "epsilon": epsilon, "repeat": repeat, "number": number}
+    for seed, data, epsilon in itertools.product(JUDGING, (*REGRESSION, *BINARY), MAIN):
+        change = chosen((data,), of_task(data), there)
+        yield cell, {"data": data, "change": change, "epsilon": epsilon, "seed": seed}
+
+
+def run(minutes: float) -> None:
+    """Add what is not there."""
+    end = time.monotonic() + 60 * minutes
+    there = kept_lines.read(KEPT)
+    for what, arguments in wanted():
+        if any(one["what"] == what.__name__ and arguments.items() <= one.items() for one in there):
+            continue
+        if time.monotonic() > end:
+            sys.exit("out of time; what was run is kept")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = {"what": what.__name__, **arguments, **what(**arguments)}
+        kept_lines.append(KEPT, found)
+        print(found, flush=True)
+
+
+# --- The page's tables ------------------------------------------------------------------------------------------------
+
+
+def told(figures: Sequence[float]) -> str:
+    """Mean and standard error."""
+    return f"{np.mean(figures):.3f} ± {np.std(figures, ddof=1) / len(figures) ** 0.5:.3f}"
+
+
+def judged() -> Iterator[str]:
+    """For each set the change that the others choose, and its figures beside those of the defaults in the league."""
+    there = kept_lines.read(KEPT)
+    league = kept_lines.read(LEAGUE)
+    yield "| set | chosen without it | " + " | ".join(f"at {one:g}, chosen / defaults" for one in MAIN) + " |"
+    yield "|---" * (2 + len(MAIN)) + "|"
+    for data in (*BINARY, *REGRESSION):
+        change, cells = chosen((data,), of_task(data), there), []
+        for epsilon in MAIN:
+            key = {"data": data, "epsilon": epsilon}
+            own = [one["figure"] for one in there if one["what"] == "cell" and one["seed"] in JUDGING
+                   and {**key, "change": change}.items() <= one.items()]  # fmt: skip
+            usual = [one["figure"] for one in league if {**key, "method": "grove"}.items() <= one.items()]
+            cells.append(f"{told(own) if len(own) > 1 else 'not run'} / {told(usual)}")
+        yield f"| {data} | {change} | " + " | ".join(cells) + " |"
+
+
+def beside_published() -> Iterator[str]:
+    """Grove under S-BDT's protocol, beside its table."""
+    there = kept_lines.read(KEPT)
+    yield "| set | epsilon | S-BDT, published | Grove | runs | |"
+    yield "|---|---|---|---|---|---|"
+    for data, figures in PUBLISHED.items():
+        change = chosen(tuple(PUBLISHED), of_task(data), there)
+        for epsilon, published in zip(EPSILONS[data], figures, strict=True):
+            key = {"what": "fold", "data": data, "change": change, "epsilon": epsilon}
+            own = [one["figure"] for one in there if key.items() <= one.items()]
+            ahead = bool(own) and (np.mean(own) < published if data == "abalone" else np.mean(own) > published)
+            said = "ahead" if ahead else "behind" if own else "not run"
+            yield f"| {data} | {epsilon:g} | {published:g} | {told(own) if own else ''} | {len(own)} | {said} |"
+
+
+def choices() -> str:
+    """What was chosen without Abalone and Adult."""
+    there = kept_lines.read(KEPT)
+    return " and ".join(f"{chosen(tuple(PUBLISHED), of_task(one), there)} ({task(one)})" for one in PUBLISHED)
+
+
+def paid() -> str:
+    """Adult with its tuning paid for."""
+    own = [one for one in kept_lines.read(KEPT) if one["what"] == "tuned"]
+    figures, cost = [one["figure"] for one in own], max(one["epsilon"] for one in own)
+    return f"AUC {told(figures)} over {len(own)} folds; each selection costs epsilon {cost:.4f} at delta 1e-5"
+
+
+def main() -> None:
+    """Run."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("command", choices=["run"])
+    parser.add_argument("--minutes", type=float, default=1e6)
+    run(parser.parse_args().minutes)
+
+
+if __name__ == "__main__":
+    main()
