@@ -28,9 +28,10 @@ from benchmarks import kept_lines
 from benchmarks.league.cells import BINARY, HELD_OUT, REGRESSION, figure, loaded, rounded, trained
 from benchmarks.reproduce.study.sgbdt import FOLDS, parts
 from benchmarks.reproduce.study.sgbdt_variants import DELTA, EPSILONS
-from refdp.data.records import Classes, Numeric
+from refdp.data.records import Classes, Interval, Numeric, Schema
 from refdp.io.datasets import Dataset, train_test
-from refdp.noise.calibration import total_mu
+from refdp.own.grove import Params
+from refdp.privacy.events import Relation
 
 KEPT = Path(__file__).with_suffix(".jsonl")
 LEAGUE = Path(__file__).parent / "league" / "runs.jsonl"
@@ -48,13 +49,13 @@ TUNED: Sequence[Mapping[str, Any]] = ({}, {"trees": 600}, {"depth": 5}, {"explor
 RUN_EPSILON, SCORE_EPSILON, MEAN_RUNS, ALLOWED = 0.34, 0.01, 2.0, 0.5
 """Of each run and each score, and the mean number of runs: what `selection_epsilon` leaves room for below ALLOWED."""
 Settings = Mapping[str, Any]
+ONE_SCORE = Schema((Numeric("x", 0.0, 1.0),), Interval(0.0, 1.0))
 
 
 def followed(epsilon: float, rows: int, delta: float = 1e-5) -> tuple[int, int, float]:
     """Trees, depth and step of the defaults, which follow from nu, for one score."""
-    nu = rows * total_mu(epsilon, delta, "renyi")
-    trees = int(min(max(round(8 * nu**0.5), 50), 800))
-    return trees, 3 if nu < 1500 else 4 if nu < 20_000 else 5, 0.3 if nu < 1500 else 0.5
+    params = Params(epsilon, Relation.ADD_REMOVE, delta=delta, rows=rows)
+    return params.rounds(ONE_SCORE), params.levels(ONE_SCORE), params.step(ONE_SCORE)
 
 
 def scaled(name: str, factor: float) -> Callable[..., Settings]:

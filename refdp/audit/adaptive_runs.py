@@ -6,7 +6,8 @@ until an output suits it is within its claim along most paths.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 from refdp.audit.replay import Finding, Pair
 from refdp.audit.search import Search
@@ -43,14 +44,25 @@ def more_runs(
 
 def is_adaptive(search: Search, fewest: Pair) -> bool:
     """Whether recorded runs released different things; notes how many did not, where none did."""
-    events = list(search.notes.events)
-    if all(event == events[0] for event in events):
-        probes = (search.recorded(fewest.base, BASE - 1 - place) for place in range(PROBES))
-        events += [one.event for one in probes if one.event is not None and not one.raised and not one.failed]
-    if any(event != events[0] for event in events):
+    probes = (search.recorded(fewest.base, BASE - 1 - place) for place in range(PROBES))
+    events = probed(
+        search.notes.events,
+        (one.event for one in probes if one.event is not None and not one.raised and not one.failed),
+    )
+    if differ(events):
         return True
     search.notes.alike = len(events)
     return False
+
+
+def probed(known: Sequence[Any], probes: Iterable[Any]) -> list[Any]:
+    """What known runs released, and what probes did where all of them released the same. probes: run only then."""
+    return [*known, *(() if differ(known) else probes)]
+
+
+def differ(released: Sequence[Any]) -> bool:
+    """Whether one of them is another than the first."""
+    return any(one != released[0] for one in released)
 
 
 def missed(alike: int) -> float:

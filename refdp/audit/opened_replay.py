@@ -28,7 +28,7 @@ import numpy as np
 from scipy import stats
 
 from refdp.accounting.gaussian import delta as gaussian_delta
-from refdp.audit.adaptive_runs import BASE, PAIRS, PROBES, RUNS
+from refdp.audit.adaptive_runs import BASE, PAIRS, PROBES, RUNS, differ, probed
 from refdp.audit.charge import Cost, Item, composed, least
 from refdp.audit.noise_law import LAWS
 from refdp.audit.opened_door import Patch, Recording
@@ -176,11 +176,11 @@ class _Looks:
         """
         if self.found or not self.recordings:
             return 0, 0
-        called = [calls(one) for one in self.recordings]
-        if all(one == called[0] for one in called):
-            runs = (Seeded(self.claimed, seed + BASE + place).run(pairs[0][0]) for place in range(PROBES))
-            called += [calls(one.recording) for one in runs if isinstance(one, Run)]
-        if all(one == called[0] for one in called):
+        probes = (Seeded(self.claimed, seed + BASE + place).run(pairs[0][0]) for place in range(PROBES))
+        called = probed(
+            [calls(one) for one in self.recordings], (calls(one.recording) for one in probes if isinstance(one, Run))
+        )
+        if not differ(called):
             return 0, len(called)
         by_loss = sorted(zip(self.totals, self.looked, strict=True), key=lambda one: -one[0][1])
         chosen = dict.fromkeys([0, *(place for _, (place, _) in by_loss)])

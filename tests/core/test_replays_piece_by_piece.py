@@ -14,21 +14,7 @@ from refdp.privacy.curator import EVERYWHERE, Request
 from refdp.privacy.events import Relation
 from refdp.privacy.replay import Recorder, RecordSwap, ReplaySource, same_request
 from refdp.privacy.sources import SampleSource
-
-VALUE = np.array([[0.0, 1.0, 2.5], [3.0, -1.0, 0.5]])
-
-
-def release(mechanism: Any, value: Any = VALUE) -> Request:
-    return Request("release", ("a", "b"), mechanism=mechanism, value=value)
-
-
-def draw(*law: Any, size: Any = 5) -> Request:
-    return Request("draw", ("a", "c"), law=law, size=size)
-
-
-def assign(*law: Any, size: Any = 12) -> Request:
-    return Request("assign", ("a", "d"), law=law, size=size)
-
+from tests.core.requests import VALUE, assign, draw, release
 
 TABLE = np.array([[0.0, 1.0, -np.inf], [5.0, 4.5, 4.0]])
 

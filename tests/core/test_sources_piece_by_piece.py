@@ -18,20 +18,7 @@ from refdp.privacy import shares, sources, tape
 from refdp.privacy.curator import Request
 from refdp.privacy.sources import INDEX, NONE, STEPS, AccountSource, Coins, Listed, NoiselessSource, SampleSource
 from refdp.privacy.tape import TapeSource
-
-VALUE = np.array([[0.0, 1.0, 2.5], [3.0, -1.0, 0.5]])
-
-
-def release(mechanism: Any, value: Any = VALUE) -> Request:
-    return Request("release", ("a", "b"), mechanism=mechanism, value=value)
-
-
-def draw(*law: Any, size: Any = 5) -> Request:
-    return Request("draw", ("a", "c"), law=law, size=size)
-
-
-def assign(*law: Any, size: Any = 12) -> Request:
-    return Request("assign", ("a", "d"), law=law, size=size)
+from tests.core.requests import VALUE, assign, draw, release
 
 
 def test_laws_are_plain_data() -> None:
