@@ -12,7 +12,7 @@ import z3
 from refdp.prove.asking import name_of, number, real
 from refdp.prove.magnitudes import moderate
 from refdp.prove.open import Open, example_of
-from refdp.prove.symbols import Each, Known, privates, public, sized, varies
+from refdp.prove.symbols import Each, Known, privates, public, sized, unchanged, varies
 from refdp.prove.tables import ALL, Axis, Combined, Sum, Table, plainly_shaped, summands, total_of
 from refdp.prove.terms import Leak, Unmodelled, operated
 
@@ -154,7 +154,7 @@ def called(function: Any, arguments: Any, options: Any) -> Any:
     if not any(True for _ in privates((arguments, options))):
         if name in ("clip", "where") and not options and any(isinstance(one, Known) for one in arguments):
             arguments = tuple(example_of(one) for one in arguments)  # entry by entry, as above
-        with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"), unchanged((arguments, options)):
             made = function(*public(arguments), **public(options))
         return Known(made, varies((arguments, options)) or sized(name, arguments, options))
     if name in ("concatenate", "split") and len(arguments) == 2 + (name == "split"):

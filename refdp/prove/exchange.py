@@ -18,10 +18,9 @@ from refdp.privacy.curator import Curator
 from refdp.prove import medians, symbols
 from refdp.prove.charged import exchanged
 from refdp.prove.loops import Carried, Loops, Number, Numbers, alike, settled
-from refdp.prove.nones import can_be_none
 from refdp.prove.open import Open, closed, opened
 from refdp.prove.peeking import is_text
-from refdp.prove.symbols import Known, Private, Symbol, privates, public
+from refdp.prove.symbols import Fixed, Known, Private, Symbol, checked, privates, public, unchanged
 from refdp.prove.tables import Axis, Table, plainly_shaped, sides_of
 from refdp.prove.terms import Unmodelled
 from refdp.prove.unknown import Unknown
@@ -89,7 +88,8 @@ def _plain_builtin(function: Any) -> Any:
         if any(isinstance(one, Open) for one in given) and function in OF_OPEN and not named:
             return OF_OPEN[function](*given)
         if any(isinstance(one, Known) for one in given):
-            return Known(function(*public(given), **public(named)))
+            with unchanged((given, named)):
+                return Known(function(*public(given), **public(named)))
         return function(*given, **named)
 
     return kept
@@ -115,11 +115,13 @@ def released_only(function: Any) -> Any:
             return alike(wrapped, given, named)
         if not any(isinstance(one, Known) for one in _inside(values)):
             return function(*given, **named)
-        if is_text(function.__code__.co_filename) and can_be_none(function):
-            raise Unmodelled(f"{function.__name__} of released values, which could give None for some of them")
+        checked(function)
+        if is_text(function.__code__.co_filename) and any(one is None for one in _inside(values)):
+            raise Unmodelled(f"{function.__name__} of released values and of None, which it could give")
         if any(True for _ in opened(values)):
             return _with_open(function, given, named)
-        return Known(function(*public(given), **public(named)), True)
+        with unchanged((given, named)):
+            return Known(function(*public(given), **public(named)), True)
 
     wrapped.__wrapped__ = function  # type: ignore[attr-defined]
     return wrapped
@@ -142,14 +144,14 @@ def _with_open(function: Any, given: tuple[Any, ...], named: dict[str, Any]) -> 
 
 def _inside(value: Any) -> Iterator[Any]:
     yield value
-    if isinstance(value, list | tuple):
-        for one in value:
+    if isinstance(value, list | tuple | dict):
+        for one in value.values() if isinstance(value, dict) else value:
             yield from _inside(one)
 
 
 def _known(function: Any) -> Any:
     """A function whose result is public."""
-    return lambda *given: Known(function(*given))
+    return lambda *given: Fixed(function(*given))
 
 
 class _Released:

@@ -10,6 +10,7 @@ import ast
 import inspect
 import textwrap
 from collections.abc import Iterator
+from dataclasses import fields, is_dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -17,8 +18,10 @@ import numpy as np
 
 from refdp.prove.forms import CHANGING
 
-NUMBERS = {"float", "int", "len", "abs", "sum", "round", "range", "sorted", "bool", "enumerate", "zip", "set"}
-GIVING = {"tuple", "list", "max", "min", "dict"}
+NUMBERS = {"float", "int", "len", "abs", "sum", "round", "range", "bool"}
+ENTRIES = {"tuple", "list", "sorted", "enumerate", "zip", "set", "reversed"}
+"""Functions that give the entries of what they are given, which is no None then."""
+GIVING = ENTRIES | {"max", "min", "dict"}
 """Functions that give a value of what they are given."""
 
 
@@ -41,8 +44,10 @@ def _can(one: ast.expr, function: ast.FunctionDef, known: dict[str, Any], depth:
     if depth > 8:
         return True
     if isinstance(one, ast.Subscript) and isinstance(one.value, ast.Attribute):
-        return False  # an entry of an array of candidates
-    inner = _parts(one, function)
+        return bool(_own(one.value.attr, known))  # else an entry of an array of candidates
+    if isinstance(one, ast.Name) and _is_none(one.id, function, known):
+        return True
+    inner = _or(one, function, known) or _parts(one, function)
     if inner is not None:
         return any(_can(each, function, known, depth + 1) for each in inner)
     if isinstance(one, ast.Constant):
@@ -50,10 +55,27 @@ def _can(one: ast.expr, function: ast.FunctionDef, known: dict[str, Any], depth:
     if isinstance(one, ast.Call):
         return _call(one, function, known, depth)
     if isinstance(one, ast.Attribute):  # of numpy, or what arrays have
-        return not (
-            hasattr(np.ndarray, one.attr) or (isinstance(one.value, ast.Name) and one.value.id in ("np", "math"))
+        return (
+            one.attr == "base"
+            or bool(_own(one.attr, known))
+            or not (
+                hasattr(np.ndarray, one.attr) or (isinstance(one.value, ast.Name) and one.value.id in ("np", "math"))
+            )
         )
     return not isinstance(one, ast.BinOp | ast.UnaryOp | ast.Compare | ast.JoinedStr)
+
+
+def _or(one: ast.expr, function: ast.FunctionDef, known: dict[str, Any]) -> list[ast.expr]:
+    """What `a or b` can be: a None is passed over, so of the first ones no parameter that the object was given."""
+    if not isinstance(one, ast.BoolOp) or not isinstance(one.op, ast.Or) or any(_assigned("self", function)):
+        return []
+    *first, last = one.values
+
+    def is_given(each: ast.expr) -> bool:
+        of_self = isinstance(each, ast.Attribute) and isinstance(each.value, ast.Name) and each.value.id == "self"
+        return of_self and not _own(each.attr, known)  # type: ignore[attr-defined]
+
+    return [*(each for each in first if not is_given(each)), last]
 
 
 def _parts(one: ast.expr, function: ast.FunctionDef) -> list[ast.expr] | None:
@@ -77,23 +99,76 @@ def _parts(one: ast.expr, function: ast.FunctionDef) -> list[ast.expr] | None:
 def _assigned(name: str, function: ast.FunctionDef) -> Iterator[ast.expr]:
     """What a name stands for in a function; nothing for what it was given, which is no None where it was released."""
     for one in ast.walk(function):
-        targets = one.targets if isinstance(one, ast.Assign) else [one.target] if isinstance(one, ast.NamedExpr) else []
-        names = [each.id for target in targets for each in ast.walk(target) if isinstance(each, ast.Name)]
-        if isinstance(one, ast.Assign | ast.NamedExpr) and name in names:
-            yield one.value
+        targets: list[Any] = []
+        match one:
+            case ast.Assign(targets, value):
+                pass
+            case ast.NamedExpr(target, value) | ast.For(target, value) | ast.comprehension(target, value):
+                targets = [target]
+            case ast.AnnAssign(target, _, ast.expr() as value) | ast.withitem(value, ast.expr() as target):
+                targets = [target]
+            case ast.MatchAs(_, str() as own) | ast.MatchStar(own) if own == name:
+                yield ast.Constant(None)
+                continue
+            case _:
+                continue
+        if name in [each.id for target in targets for each in ast.walk(target) if isinstance(each, ast.Name)]:
+            yield value
+
+
+def _is_none(name: str, function: ast.FunctionDef, known: dict[str, Any]) -> bool:
+    """Whether a name can be None by a parameter's default, or as one of the text's constants."""
+    given = function.args
+    plain = [*given.posonlyargs, *given.args]
+    defaults = [
+        *zip(plain[len(plain) - len(given.defaults) :], given.defaults, strict=True),
+        *((one, default) for one, default in zip(given.kwonlyargs, given.kw_defaults, strict=True) if default),
+    ]
+    for one, default in defaults:
+        if one.arg == name:
+            return not isinstance(default, ast.Constant) or default.value is None
+    local = {one.arg for one in ast.walk(function) if isinstance(one, ast.arg)}
+    return name not in local and any(one is None for one in _inside(known.get(name, 0)))
+
+
+def _inside(value: Any) -> Iterator[Any]:
+    yield value
+    if isinstance(value, list | tuple | set | frozenset | dict):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from _inside(one)
+
+
+def _own(name: str, known: dict[str, Any]) -> list[Any]:
+    """Methods and properties of this name of the text's own classes."""
+    owners = [one for one in known.values() if isinstance(one, type) and one.__module__ == known.get("__name__")]
+    found = [vars(one).get(name) for one in owners]
+    return [one for one in found if callable(one) or hasattr(one, "__get__")]
+
+
+def _made(kind: type) -> bool:
+    """Whether an object can have None where it is made without saying so."""
+    own = [one.default for one in fields(kind)] if is_dataclass(kind) else getattr(kind, "_field_defaults", {}).values()
+    return any(one is None for one in own)
 
 
 def _call(one: ast.Call, function: ast.FunctionDef, known: dict[str, Any], depth: int) -> bool:
+    given = [*one.args, *(each.value for each in one.keywords)]
     if isinstance(one.func, ast.Attribute):
         numpys = isinstance(one.func.value, ast.Name) and one.func.value.id in ("np", "math", "numbers")
-        return one.func.attr in CHANGING or one.func.attr == "get" or not (numpys or hasattr(np.ndarray, one.func.attr))
+        if one.func.attr in CHANGING or one.func.attr == "get" or (not numpys and _own(one.func.attr, known)):
+            return True
+        return not (numpys or hasattr(np.ndarray, one.func.attr))
     if not isinstance(one.func, ast.Name):
         return True
     name = one.func.id
-    if name in GIVING:
-        return any(_can(each, function, known, depth + 1) for each in one.args)
     called: Any = known.get(name)
-    if name in NUMBERS or isinstance(called, type) or _of_numbers(called):
+    if name in ENTRIES:
+        given = [each for each in given if not isinstance(each, ast.Attribute) or _own(each.attr, known)]
+    if name in GIVING or called is replace:
+        return any(_can(each, function, known, depth + 1) for each in given)
+    if isinstance(called, type):
+        return _made(called) or any(_can(each, function, known, depth + 1) for each in given)
+    if name in NUMBERS or _of_numbers(called):
         return False
     return name == function.name or not inspect.isfunction(inspect.unwrap(called)) or can_be_none(called)
 

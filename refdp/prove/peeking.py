@@ -13,9 +13,11 @@ variable that a host sets, is not found here.
 from __future__ import annotations
 
 import ast
+import importlib
 import sys
 from collections.abc import Iterator
 from functools import lru_cache
+from types import ModuleType
 from typing import Any
 
 POPULATION = {"tell", "ask", "size"}
@@ -78,10 +80,22 @@ def _peeks(text: str) -> tuple[tuple[int, str], ...]:
 
 def _found(tree: ast.Module) -> Iterator[tuple[int, str]]:
     named = {id(one.value) for one in ast.walk(tree) if isinstance(one, ast.Attribute)}
+    called = {id(one.func) for one in ast.walk(tree) if isinstance(one, ast.Call)}
+    held = _held(tree)
     quiet = {id(one.func) for one in ast.walk(tree) if isinstance(one, ast.Call) and _ignores(one)}
     for one in ast.walk(tree):
         if isinstance(one, ast.Name) and (one.id in ASKING or (one.id == "np" and id(one) not in named)):
             yield one.lineno, f"{one.id} tells who answers"
+        elif isinstance(one, ast.Name) and one.id.startswith("__"):
+            yield one.lineno, f"{one.id} tells how Python was started, or what it has"
+        elif isinstance(one, ast.Name) and one.id in ("isinstance", "getattr") and id(one) not in called:
+            yield one.lineno, f"{one.id} by another name"
+        elif isinstance(one, ast.Name) and one.id in held and id(one) not in named:
+            yield one.lineno, f"the module {one.id} by another name"
+        elif isinstance(one, ast.Attribute) and _leads_out(one, held):
+            yield one.lineno, f"{one.attr} of a module of refdp can tell who answers"
+        elif isinstance(one, ast.Assert) and _does(one.test):
+            yield one.lineno, "an assertion that does something, which python -O leaves out"
         elif isinstance(one, ast.Attribute) and (one.attr.startswith("__") or one.attr in OTHERS or _inner(one)):
             yield one.lineno, f"{one.attr} tells who answers"
         elif isinstance(one, ast.Attribute) and _is_numpy(one.value) and one.attr not in PURE:
@@ -90,8 +104,8 @@ def _found(tree: ast.Module) -> Iterator[tuple[int, str]]:
             yield one.lineno, "errstate raises or warns where a record's value underflows: only 'ignore' does not"
         elif isinstance(one, ast.Compare | ast.MatchSingleton) and not _same_for_all(one):
             yield one.lineno, "identity tells who answers"
-        elif isinstance(one, ast.Name | ast.ClassDef) and _renames(one):
-            yield one.lineno, "an enumeration by another meaning"
+        elif named_so := sorted((KINDS | ENUMERATIONS) & set(_bound(one))):
+            yield getattr(one, "lineno", 0), f"{named_so[0]} by another meaning"
         elif isinstance(one, ast.Try | ast.TryStar):
             yield one.lineno, "an error that is handled tells who answers"
         elif isinstance(one, ast.FunctionDef) and one.name.startswith("__") and one.name != "__post_init__":
@@ -103,15 +117,26 @@ def _found(tree: ast.Module) -> Iterator[tuple[int, str]]:
             for name in modules:
                 if name.partition(".")[0] not in MODULES or name.startswith("refdp.prove"):
                     yield one.lineno, f"{name} can tell who answers"
+                elif name.startswith("refdp") and isinstance(one, ast.Import):
+                    yield one.lineno, f"{name} as a module, by which others are at hand"
                 elif name.startswith("numpy") and name != "numpy.typing" and not _as_np(one):
                     yield one.lineno, f"{name} under another name than np"
             if any(each.name in OTHERS or each.name.startswith("_") for each in one.names):
                 yield one.lineno, "an import of what tells who answers"
+            for found in _taken(one):
+                if _outside(found):
+                    yield one.lineno, f"the module {found.__name__} can tell who answers"
         elif isinstance(one, ast.Call) and isinstance(one.func, ast.Name) and one.func.id == "getattr":
-            if len(one.args) != 2 or not (isinstance(one.args[0], ast.Name) and one.args[0].id == "self"):
+            if (
+                len(one.args) != 2
+                or not (isinstance(one.args[0], ast.Name) and one.args[0].id == "self")
+                or (not _is_plain_name(one.args[1], tree))
+            ):
                 yield one.lineno, "getattr of anything but a parameter of self tells who answers"
         elif isinstance(one, ast.Call) and isinstance(one.func, ast.Name) and one.func.id == "isinstance":
-            asked = {each.id for each in ast.walk(one.args[1]) if isinstance(each, ast.Name)} if one.args[1:] else set()
+            asked = {each.id for other in one.args[1:] for each in ast.walk(other) if isinstance(each, ast.Name)}
+            if len(one.args) != 2 or one.keywords or any(isinstance(each, ast.Starred) for each in one.args):
+                yield one.lineno, "isinstance of what is not written there can tell who answers"
             for name in sorted(asked - KINDS):
                 yield one.lineno, f"isinstance of {name} can tell who answers"
 
@@ -144,11 +169,94 @@ def _single(side: ast.expr) -> bool:
     return isinstance(side, ast.Constant) and side.value is None
 
 
-def _renames(one: ast.Name | ast.ClassDef) -> bool:
-    """Whether a name of an enumeration gets another meaning."""
-    if isinstance(one, ast.Name):
-        return isinstance(one.ctx, ast.Store) and one.id in ENUMERATIONS
-    return one.name in ENUMERATIONS and not any(isinstance(base, ast.Name) and "Enum" in base.id for base in one.bases)
+def _is_plain_name(one: ast.expr, tree: ast.Module) -> bool:
+    """Whether the name of an attribute is written in the text, and is none of Python's own."""
+    if not isinstance(one, ast.Name):
+        return isinstance(one, ast.Constant) and not str(one.value).startswith("_")
+    around = [each for each in ast.walk(tree) if isinstance(each, ast.FunctionDef) and one in ast.walk(each)]
+    own_text = around[-1] if around else tree
+    stored = [each for each in ast.walk(own_text) if isinstance(each, ast.Name) and each.id == one.id
+              and not isinstance(each.ctx, ast.Load)]  # fmt: skip
+    over = [each.iter for each in ast.walk(own_text) if isinstance(each, ast.For | ast.comprehension)
+            and any(own in stored for own in ast.walk(each.target))]  # fmt: skip
+    inside = [each for own in over for each in ast.walk(own)]
+    hidden = any(isinstance(each, ast.Constant) and str(each.value).startswith("_") for each in inside)
+    plain = all(isinstance(own, ast.Tuple) for own in over)
+    made = any(isinstance(each, ast.Call | ast.BinOp | ast.JoinedStr | ast.Starred) for each in inside)
+    return len(over) == len(stored) > 0 and plain and not hidden and not made
+
+
+def _bound(one: ast.AST) -> Iterator[str]:
+    """Names that get a meaning here, other than by an import of what refdp has under the same name."""
+    match one:
+        case ast.Name(name, ast.Store() | ast.Del()):
+            yield name
+        case ast.arg(name) | ast.FunctionDef(name) | ast.AsyncFunctionDef(name):
+            yield name
+        case ast.ClassDef():
+            if not any(isinstance(base, ast.Name) and "Enum" in base.id for base in one.bases):
+                yield one.name
+        case ast.MatchAs() | ast.MatchStar() | ast.ExceptHandler():
+            yield one.name or ""
+        case ast.MatchMapping():
+            yield one.rest or ""
+        case ast.Import():
+            yield from (each.asname or each.name for each in one.names)
+        case ast.ImportFrom():
+            own = (one.module or "").startswith("refdp.")
+            yield from (each.asname or each.name for each in one.names if each.asname or not own)
+
+
+def _imported(module: str, name: str) -> Any:
+    """What a text gets by an import from a module, None where there is none."""
+    if not module.startswith("refdp"):
+        return None
+    whole = importlib.import_module(module)
+    if hasattr(whole, name):
+        return getattr(whole, name)
+    try:
+        return importlib.import_module(f"{module}.{name}")
+    except ImportError:
+        return None
+
+
+def _outside(found: Any) -> bool:
+    """Whether it is a module that a text may not have: by its functions the interpreter can be asked."""
+    if not isinstance(found, ModuleType):
+        return False
+    return found.__name__.startswith("refdp.prove") or found.__name__.partition(".")[0] not in MODULES
+
+
+def _taken(one: ast.AST) -> list[Any]:
+    """The objects of `from module import ...`, in order; of any other statement none."""
+    return [_imported(one.module or "", each.name) for each in one.names] if isinstance(one, ast.ImportFrom) else []
+
+
+def _held(tree: ast.Module) -> dict[str, ModuleType]:
+    """The modules of refdp that a text has, by name."""
+    found: dict[str, ModuleType] = {}
+    for one in ast.walk(tree):
+        if isinstance(one, ast.ImportFrom):
+            for each, module in zip(one.names, _taken(one), strict=True):
+                if isinstance(module, ModuleType):
+                    found[each.asname or each.name] = module
+    return found
+
+
+def _leads_out(one: ast.Attribute, held: dict[str, ModuleType]) -> bool:
+    """Whether it is a module that a module of refdp has."""
+    module = held.get(one.value.id) if isinstance(one.value, ast.Name) else None
+    return module is not None and isinstance(getattr(module, one.attr, None), ModuleType)
+
+
+def _does(test: ast.expr) -> bool:
+    """Whether a condition may do something beside being true or not."""
+    doing = (ast.NamedExpr, ast.Yield, ast.YieldFrom, ast.Await)
+    return any(isinstance(one, doing) or (isinstance(one, ast.Call) and not _asks(one)) for one in ast.walk(test))
+
+
+def _asks(one: ast.Call) -> bool:
+    return isinstance(one.func, ast.Name) and one.func.id in ("isinstance", "len")
 
 
 def _is_numpy(value: ast.expr) -> bool:

@@ -181,11 +181,11 @@ def _placed(host: Unknown, value: Table) -> None:
 
 
 def _apart(host: Unknown, value: Table, world: World) -> None:
-    """Parts without the record are equal on both sides."""
+    """Parts without the record are equal on both sides. The world then knows every sum of the value."""
     for index in _indices(value, ("r0", "r9")):
+        before, after = _pair(value, index, world)
         if "r9" not in index:
             continue
-        before, after = _pair(value, index, world)
         for _, (same,) in _assigned(host, [before == after]):
             if not z3.is_true(same):
                 _must(host, "a part changes that the record is not in", [z3.Not(same)])

@@ -11,10 +11,13 @@ followed, and what would show a private value (a branch, a length, a conversion,
 from __future__ import annotations
 
 import importlib
+import inspect
 import sys
+from collections import deque
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
-from types import ModuleType
+from types import BuiltinMethodType, FunctionType, ModuleType
 from typing import Any, NoReturn
 
 import numpy as np
@@ -22,8 +25,10 @@ import z3
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from refdp.privacy.curator import Curator
-from refdp.prove.forms import is_unpacked
+from refdp.prove.forms import alters, is_unpacked
 from refdp.prove.kinds import Kind
+from refdp.prove.nones import can_be_none
+from refdp.prove.peeking import is_text
 from refdp.prove.reach import Host, inside
 from refdp.prove.terms import Leak, Unmodelled
 
@@ -180,7 +185,11 @@ class Known(Symbol):
     def __getitem__(self, key: Any) -> Any:
         if any(isinstance(one, Private) for one in (key if isinstance(key, tuple) else (key,))):
             raise Leak("a private choice among released values")
-        return Known(self.example[public(key)], self._varying or _chooses(key))
+        found, varying = self.example[public(key)], self._varying or _chooses(key)
+        return Known(found, varying) if any(True for _ in _knowns(key)) else self._part(found, varying)
+
+    def _part(self, found: Any, varying: bool | None = None) -> Known:
+        return Known(found, self._varying if varying is None else varying)
 
     def __repr__(self) -> str:
         raise Unmodelled("a text of a released value")
@@ -193,22 +202,50 @@ class Known(Symbol):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or name in ("example", "loop", "each", "least", "_varying"):
             raise AttributeError(name)
+        if name == "base":
+            raise Unmodelled("whether a released value has memory of its own")
+        checked(inspect.getattr_static(type(self.example), name, None))
         found = getattr(self.example, name)
+        if found is None:
+            raise Unmodelled(f"{name} of a released value, which is None for some of them")
         if name in ("shape", "ndim", "size"):
             self._fixed()
             return found
         if name == "dtype":
             raise Unmodelled("the kind of numbers of a released value, which could follow from it")
         if not callable(found):
-            return Known(found, self._varying)
-        return lambda *given, **named: (
-            found(*given, **named)
-            if any(True for _ in privates((given, named)))
-            else Known(
-                found(*public(given), **public(named)),
-                self._varying or sized(name, (self, *given), named) or varies((given, named)),
-            )
-        )
+            return self._part(found)
+
+        def method(*given: Any, **named: Any) -> Any:
+            if any(True for _ in privates((given, named))):
+                return found(*given, **named)
+            with unchanged((given, named)):
+                made = found(*public(given), **public(named))
+            return Known(made, self._varying or sized(name, (self, *given), named) or varies((given, named)))
+
+        return method
+
+
+class Fixed(Known):
+    """What follows from parameters and the schema alone, such as a public grid: the same in every run."""
+
+    what = "a public value"
+
+    def _part(self, found: Any, varying: bool | None = None) -> Known:
+        return Fixed(found)
+
+
+def checked(method: Any) -> None:
+    """A method or property of the text's own is run on an example of a released value.
+
+    Errors: Unmodelled for one that could give None for some of them, or that changes what it is given.
+    """
+    own = getattr(method, "fget", None) or getattr(method, "func", None) or getattr(method, "__func__", method)
+    if isinstance(own, FunctionType) and is_text(own.__code__.co_filename):
+        if can_be_none(own):
+            raise Unmodelled(f"{own.__name__} of released values, which could give None for some of them")
+        if alters(own):
+            raise Unmodelled(f"{own.__name__} of released values, which changes what it is given")
 
 
 VARYING = {"unique", "nonzero", "flatnonzero", "argwhere", "extract", "compress", "trim_zeros", "setdiff1d", "union1d",
@@ -282,10 +319,44 @@ def holds(value: Any) -> bool:
         one = waiting.pop()
         if isinstance(one, Private | Host | Curator | Iterator):
             return True
+        if isinstance(one, BuiltinMethodType) and isinstance(one.__self__, list | dict | set | deque | np.ndarray):
+            return True  # what is given to it stays there
+        if isinstance(one, FunctionType) and is_text(one.__code__.co_filename) and alters(one):
+            return True
         if id(one) not in seen and not _is_plain(one):
             seen.add(id(one))
             waiting += inside(one)
     return False
+
+
+@contextmanager
+def unchanged(values: Any) -> Iterator[None]:
+    """Arrays that a function of released values is given cannot be written to: it would write an example's values."""
+    found = {id(one): one for one in _arrays(values, 0) if one.flags.writeable}
+    for one in found.values():
+        one.flags.writeable = False
+    try:
+        yield
+    finally:
+        for one in found.values():
+            one.flags.writeable = True
+
+
+def _arrays(value: Any, depth: int) -> Iterator[Any]:
+    if isinstance(value, np.ndarray):
+        yield value
+    elif isinstance(value, Known):
+        yield from _arrays(value.settled(), depth + 1)
+    elif depth < 12:
+        inner: Any = ()
+        if isinstance(value, dict):
+            inner = value.values()
+        elif isinstance(value, list | tuple | set | frozenset):
+            inner = value
+        elif is_dataclass(value) and not isinstance(value, type):
+            inner = [getattr(value, one.name) for one in fields(value)]
+        for one in inner:
+            yield from _arrays(one, depth + 1)
 
 
 def _is_plain(value: Any) -> bool:

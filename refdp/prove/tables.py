@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from refdp.prove.symbols import Private, arithmetic, public
+from refdp.prove.symbols import Known, Private, arithmetic, public
 from refdp.prove.terms import Unmodelled
 
 
@@ -114,6 +114,8 @@ class Table(Private):
         keys = list(key) if isinstance(key, tuple) else [key]
         if any(isinstance(one, Private) for one in keys):
             self._leak("a private choice among")
+        if any(type(one) is Known for key in keys if isinstance(key, slice) for one in (key.start, key.stop, key.step)):
+            raise Unmodelled(f"as many of {self.what} as released values say")
         keys = [slice(*public((one.start, one.stop, one.step))) if isinstance(one, slice) else one for one in keys]
         if Ellipsis in [one for one in keys if one is Ellipsis]:
             at = next(place for place, one in enumerate(keys) if one is Ellipsis)

@@ -554,7 +554,8 @@ class Unknown(Host):
         raise Unmodelled(f"a query {type(query).__name__}")
 
     def _labels(self, query: Labels) -> Any:
-        state, scopes = next(self._state), tuple(self._within)
+        """Of all records, whoever is selected: hosts answer so."""
+        state, scopes = next(self._state), ()
         label = combined("minimum", (combined("maximum", (self._label, query.low)), query.high))
         rounded = combined("multiply", (combined("rint", (combined("divide", (label, GRID)),)), GRID))
         self._memo["statistics", state] = self._shrunk({COUNT: None, "label": rounded.term}), None

@@ -17,7 +17,7 @@ from refdp.prove.peeking import peeks
 from refdp.prove.releases import Unproved, check
 from refdp.prove.terms import Leak
 from refdp.prove.unknown import Unknown
-from tests.mutants.harness import applied
+from tests.mutants.harness import applied, edit
 from tests.prove.further import OTHERS
 from tests.prove.page import read
 
@@ -116,3 +116,26 @@ def test_lines_that_can_tell_who_answers() -> None:
                  "hasattr(p, 'x')", "try:\n    x\nexcept Exception:\n    y",
                  "from refdp.prove import unknown"):  # fmt: skip
         assert peeks(line + "\n"), line
+
+
+WHOLE = {
+    "refdp.papers.dpboost:train_ensembles": edit(
+        ("        with curator.partition(", '        population.tell(Refresh(("g",)))\n'
+         "        population.tell(Root(candidates.features))\n"
+         '        whole = [one[0] for one in values(population.ask(Nodes(("g", COUNT))))]\n'
+         "        with curator.partition("),
+        ("epsilon, block.clip, population, curator)", "epsilon, block.clip, population, curator, whole)"),
+    ),
+    "refdp.papers.dpboost:train_single_tree": edit(
+        ("population: Population, curator: Curator\n", "population: Population, curator: Curator, whole: Any\n"),
+        ('gradient_sum, count = values(population.ask(Nodes(("g", COUNT))))', "gradient_sum, count = whole"),
+        ('release("leaves", for_leaves, value))', 'release("leaves", for_leaves, value) + np.zeros(2))'),
+    ),
+}  # fmt: skip
+
+
+def test_sums_over_all_records_in_every_block_of_a_partition_leak(solvers: Solvers) -> None:
+    """Numbers without an axis of nodes, taken before the blocks and released in each of them at the price of one."""
+    with applied(WHOLE):
+        found = read("dpboost", {"trees": 2, "trees_per_ensemble": 2, "depth": 1, "noise": "floating"}, solvers)
+    assert found.verdict == "NOT PROVED" and "outside the secret selection" in found.failures[0].reason

@@ -212,7 +212,9 @@ TELLING = [
     "match a:\n    case {'a': 1}:\n        pass", "import os", "import refdp.prove", "from refdp.prove import open",
     "from os import path", "import numpy", "import numpy as n", "from numpy import random", "import numpy.linalg as np",
     "from math import _inner", "from functools import singledispatch", "x = getattr(a, 'b')",
-    "x = getattr(self, 'b', 1)", "x = getattr(self)", "x = isinstance(a, Unknown)", "x = isinstance(a, (int, Memory))",
+    "x = getattr(self, 'b', 1)", "x = getattr(self)",
+    "x = getattr(self, name)", "x = getattr(self, '__class__')", "x = isinstance(a, Unknown)",
+    "x = isinstance(a, (int, Memory))",
 ]  # fmt: skip
 SILENT = [
     "x = np.exp(a)", "x = np.float64", "x = self._inner", "x = cls._inner",
@@ -222,7 +224,8 @@ SILENT = [
     "match a:\n    case 1:\n        pass", "class Relation(StrEnum):\n    pass", "class Other:\n    pass", "other = a",
     "x = Relation", "def __post_init__(self):\n    pass", "def f():\n    pass", "import math", "import numpy as np",
     "from numpy.typing import NDArray", "from __future__ import annotations", "from refdp.data import kernels",
-    "x = getattr(self, name)", f"x = isinstance(a, {sorted(peeking.KINDS)[0]})", "x = a.real", "x = len(a)",
+    "for name in ('depth', 'trees'):\n    x = getattr(self, name)", "x = getattr(self, 'depth')",
+    f"x = isinstance(a, {sorted(peeking.KINDS)[0]})", "x = a.real", "x = len(a)",
 ]  # fmt: skip
 
 

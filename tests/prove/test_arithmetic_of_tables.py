@@ -1,0 +1,196 @@
+"""Functions of private sums, entry by entry, against the same function of numbers put in."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("z3", reason="the extra proofs is not installed")
+pytest.importorskip("cvc5", reason="the extra proofs is not installed")
+
+from refdp.prove.arithmetic import called, combined, reduced
+from refdp.prove.asking import evaluated, name_of, real
+from refdp.prove.symbols import Known
+from refdp.prove.tables import ALL, Axis, Sum, Table
+from refdp.prove.terms import Leak, Unmodelled
+from tests.prove.test_open_numbers import parameter
+
+EACH, PART, OPTION = Axis("each", 3), Axis("part", 4, of=("node", 1)), Axis("option", 5, of=("sides", 1, b""))
+BINS = Axis("part", 4, of=("bins", 2, 1))
+
+
+class World:
+    """Every sum has two unknowns."""
+
+    def __init__(self) -> None:
+        self.sums: dict[Any, tuple[Any, Any]] = {}
+        self.reader = SimpleNamespace(optional=set())
+
+    def pair(self, one: Any) -> tuple[Any, Any]:
+        return self.sums.setdefault(one, (real(), real()))
+
+
+def sums(name: str, *axes: Axis) -> Table:
+    """A sum for every entry, by name and place."""
+    return Table(axes, lambda index, world: Sum(0, name, (), (("place", str(index)),), ALL, None))
+
+
+def numbers(world: World) -> dict[str, Any]:
+    """Another number for each unknown: before and after."""
+    return {name_of(term): Fraction(3 * place + 7 * side + 2) for place, pair in enumerate(world.sums.values())
+            for side, term in enumerate(pair)}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["add", "subtract", "multiply", "divide", "minimum", "maximum"])
+def test_a_function_of_two_tables(name: str) -> None:
+    a, b = sums("a", EACH, PART), sums("b", EACH, PART)
+    found, world = combined(name, (a, b)), World()
+    assert found.shape == (3, 4) and [axis.kind for axis in found.axes] == ["each", "part"]
+    pair = found.cell((1, "r2"), world)
+    first, second = (world.sums[Sum(0, one, (), (("place", "(1, 'r2')"),), ALL, None)] for one in "ab")
+    values = numbers(world)
+    for side in (0, 1):
+        x, y = values[name_of(first[side])], values[name_of(second[side])]
+        plain = {"add": x + y, "subtract": x - y, "multiply": x * y, "divide": x / y, "minimum": min(x, y),
+                 "maximum": max(x, y)}[name]  # fmt: skip
+        assert evaluated(pair[side], values) == plain
+    assert len(pair.sums) == (2 if name in ("add", "subtract") else 0)
+
+
+def test_functions_of_one_table_and_of_three() -> None:
+    a, b, world = sums("a", EACH), sums("b", EACH), World()
+    negative = combined("negative", (a,)).cell((2,), world)
+    assert len(negative.sums) == 1 and len(combined("absolute", (a,)).cell((2,), world).sums) == 0
+    chosen = combined("where", (combined("greater", (a, 5.0)), a, b)).cell((2,), world)
+    for low, high in ((3, 9), (5, 1), (6, 2)):
+        terms = [one for pair in world.sums.values() for one in pair]
+        values: dict[str, Any] = dict(zip(map(name_of, terms), (low, high, 40, 50), strict=True))
+        assert [evaluated(one, values) for one in chosen] == [low if low > 5 else 40, high if high > 5 else 50]
+        assert [evaluated(one, values) for one in negative] == [-low, -high]
+
+
+def test_plain_numbers_are_spread_along_axes() -> None:
+    table, world = sums("a", EACH, PART), World()
+    column = np.array([[10.0], [20.0], [30.0]])
+    for other, expected in ((column, [10, 20, 30]), (4, [4, 4, 4]), (np.float64(0.5), [Fraction(1, 2)] * 3),
+                            (np.array([[7.0]]), [7, 7, 7]), (np.array([2.0]), [2, 2, 2])):  # fmt: skip
+        for row in range(3):
+            pair = combined("add", (table, other)).cell((row, "r1"), world)
+            values = dict.fromkeys(numbers(world), Fraction(100))
+            assert [evaluated(one, values) for one in pair] == [100 + expected[row]] * 2
+    turned = sums("b", PART, EACH)
+    for place, plain in enumerate((5.0, 6.0, 7.0)):
+        pair = combined("multiply", (np.array([5.0, 6.0, 7.0]), turned)).cell(("r0", place), world)
+        values = dict.fromkeys(numbers(world), Fraction(2))
+        assert evaluated(pair[0], values) == 2 * plain
+    assert not world.reader.optional
+    with pytest.raises(Unmodelled):
+        combined("add", (table, np.array([1.0, 2.0, 3.0, 2.0**17]))).cell((0, "r0"), World())
+
+
+def test_public_numbers_of_each_node_or_option_are_any_numbers() -> None:
+    """The same one wherever an entry is asked for again, and another one for every option."""
+    table, world = sums("a", EACH, PART), World()
+    found = combined("add", (table, np.array([1.0, 2.0, 3.0, 4.0])))
+    first, again, other = (found.cell(index, world) for index in ((0, "r0"), (2, "r0"), (0, "r9")))
+    known = {name_of(one) for pair in world.sums.values() for one in pair}
+
+    def free(pair: Any) -> set[str]:
+        from refdp.prove.asking import unknowns
+
+        return set(unknowns(list(pair))) - known
+
+    assert len(free(first)) == 1 and free(first) == free(again) and free(first) != free(other)
+    assert not world.reader.optional
+    wide = combined("add", (sums("a", EACH, OPTION), np.arange(1.0, 6.0)))
+    pair = wide.cell((1, (0, "o")), world)
+    known |= {name_of(one) for own in world.sums.values() for one in own}
+    assert world.reader.optional == free(pair) and len(free(pair)) == 1
+
+
+def test_axes_of_one_entry_take_the_other_tables() -> None:
+    a, b, world = sums("a", EACH, Axis("each", 1)), sums("b", PART), World()
+    found = combined("subtract", (a, b))
+    assert found.shape == (3, 4) and [axis.kind for axis in found.axes] == ["each", "part"]
+    found.cell((2, "r1"), world)
+    assert [one.seats[0][1] for one in world.sums] == ["(2, 0)", "('r1',)"]
+    for first, second in ((sums("a", EACH), sums("b", Axis("part", 3, of=("node", 1)))),
+            (sums("a", PART), sums("b", BINS)),
+                          (sums("a", OPTION), sums("b", Axis("option", 5, of=("sides", 1, b"x"))))):  # fmt: skip
+        with pytest.raises(Unmodelled, match="different parts"):
+            combined("add", (first, second))
+    sides, missing = Axis("option", 5, of=("sides", 1, b"f")), Axis("option", 5, of=("missing", b"f"))
+    for pair in ((sums("a", sides), sums("b", missing)), (sums("a", missing), sums("b", sides))):
+        assert combined("add", pair).axes == (sides,)
+    with pytest.raises(Unmodelled, match="different parts"):
+        combined("add", (sums("a", sides), sums("b", Axis("option", 5, of=("missing", b"g")))))
+
+
+def test_functions_of_released_numbers() -> None:
+    one = Known(np.array([1.0, -2.0, 5.0]))
+    found = combined("maximum", (one, 0.5, 0.25)[:2])
+    assert isinstance(found, Known) and found.example.tolist() == [1.0, 0.5, 5.0] and found.least == 0.5
+    assert combined("add", (one, 1.0)).least is None and combined("maximum", (one, one)).least is None
+    assert combined("divide", (one, 0.0)).example[0] == np.inf
+    assert reduced("add", Known(np.arange(6.0).reshape(2, 3)), axis=1).example.tolist() == [3.0, 12.0]
+    kept = reduced("maximum", Known(np.arange(6.0).reshape(2, 3)), axis=0, keepdims=True)
+    assert kept.example.tolist() == [[3.0, 4.0, 5.0]]
+    assert called(np.cumsum, (Known(np.arange(4.0)),), {}).example.tolist() == [0, 1, 3, 6]
+    with pytest.raises(Unmodelled, match="released or large"):
+        combined("add", (sums("a", EACH), one)).cell((0,), World())
+
+
+def test_released_numbers_beside_an_open_one_take_its_example() -> None:
+    one, p = Known(np.array([1.0, -2.0, 5.0])), parameter(1.0, 4.0, 2.0)
+    assert combined("add", (one, p)).example.tolist() == [3.0, 0.0, 7.0]
+    assert combined("subtract", (p, one)).example.tolist() == [1.0, 4.0, -3.0]
+    assert called(np.clip, (one, -1.0, p), {}).example.tolist() == [1.0, -1.0, 2.0]
+    assert called(np.where, (Known(np.array([True, False])), p, 9.0), {}).example.tolist() == [2.0, 9.0]
+
+
+def test_sums_of_disjoint_sides_are_a_sum() -> None:
+    left, right = (Table((EACH,), lambda index, world, side=side: Sum(index[0], "c", (), (), frozenset(side), "o"))
+                   for side in ("am", "r"))  # fmt: skip
+    found = combined("add", (left, right)).cell((2,), World())
+    assert found == Sum(2, "c", (), (), ALL, None)
+
+
+def test_a_total_is_over_the_bins_of_a_feature() -> None:
+    table, world = sums("a", EACH, BINS), World()
+    for axis, keep, index, shape in ((-1, False, (2,), (3,)), (1, False, (2,), (3,)), (-1, True, (2, 0), (3, 1))):
+        found = reduced("add", table, axis=axis, keepdims=keep)
+        assert found.shape == shape
+        assert found.cell(index, world).seats == (("place", "(2, 'whole')"),)
+    for name, value, axis in (("maximum", table, -1), ("add", table, 0), ("add", table, None),
+                              ("add", sums("a", EACH, PART), -1)):  # fmt: skip
+        with pytest.raises(Unmodelled):
+            reduced(name, value, axis=axis)
+    deep = reduced("add", sums("a", EACH, PART, BINS), axis=-1, keepdims=True)
+    assert deep.shape == (3, 4, 1) and deep.cell((1, "r0", 0), world).seats == (("place", "(1, 'r0', 'whole')"),)
+    with pytest.raises(Leak, match="over all records"):
+        reduced("add", 3.0)
+
+
+def test_numpys_functions_of_tables() -> None:
+    table, world = sums("a", EACH, PART), World()
+    clipped = called(np.clip, (table, -1.0, 3.0), {}).cell((0, "r0"), world)
+    (own,) = world.sums.values()
+    for value, expected in ((-5, -1), (2, 2), (9, 3)):
+        assert evaluated(clipped[0], {name_of(own[0]): Fraction(value)}) == expected
+    assert called(np.shape, (table,), {}) == (3, 4) and called(np.ndim, (table,), {}) == 2
+    assert called(np.size, (table,), {}) == 12
+    for function in (np.rint, np.trunc):
+        assert called(function, (table,), {}).shape == (3, 4)
+    flat = called(np.ravel, (table,), {})
+    assert flat.shape == (12,) and flat.axes == table.axes
+    assert called(np.reshape, (table, (4, -1)), {}).shape == (4, 3)
+    for function, arguments, options in (
+        (np.clip, (table, -1.0), {}), (np.clip, (table, -1.0, 3.0), {"out": None}), (np.sort, (table,), {}),
+        (np.ravel, (table, "F"), {}), (np.concatenate, ([table, 3.0],), {}), (np.split, (3.0, table), {}),
+    ):  # fmt: skip
+        with pytest.raises(Unmodelled):
+            called(function, arguments, options)
