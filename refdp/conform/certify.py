@@ -84,12 +84,20 @@ def certify(
         rows += _model(told, model, models[number - 1]) if models else []
     if runs and not any(row.what == "plan" for row in rows):
         count = sum(len(released) for _, _, released, _ in runs)
-        rows.append(Row("plan", Verdict.HOLDS, f"{count} releases of {len(runs)} runs are those of the text, in order"))
+        told = "; ".join(sorted({_claim(params) for params, *_ in runs}))
+        reason = f"{count} releases of {len(runs)} runs are those of the text, in order, for what they claim: {told}"
+        rows.append(Row("plan", Verdict.HOLDS, reason))
     rows += _noise([released for _, _, released, _ in runs], error)
     rows += _scores([(one, other) for _, _, one, other in runs if other is not None], error)
     if not models:
         rows.append(Row("published object", Verdict.NOT_EXAMINED, "no model was given"))
     return Certified(_joined(rows))
+
+
+def _claim(params: Any) -> str:
+    """What a transcript's header says is kept: nobody else says it."""
+    delta = getattr(params, "delta", 0.0)
+    return f"epsilon {params.epsilon:g}, {f'delta {delta:g}, ' if delta else ''}{params.relation.value}"
 
 
 def run_of(tape: Tape, records: Records) -> tuple[str, Any]:

@@ -22,9 +22,9 @@ from refdp.noise.draws import FloatArray, sds_along, to_grid
 from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian, Laplace
 
 EDGE = 1e-15
-REPEATED = "two releases of equal noise"
-REST = 11
-"""At most so many tests share the half of the error rate that the scales leave: three each of two kinds of noise, two
+REPEATED = "two releases of equal noise, in any order and with any signs"
+REST = 15
+"""At most so many tests share the half of the error rate that the scales leave: five each of two kinds of noise, two
 of choices, presence, freshness, and the one of `evidence`."""
 
 
@@ -99,10 +99,13 @@ def noise_tests(releases: Sequence[Released], error: float) -> list[Finding]:
     chance = np.random.default_rng(0)
     rest = error / 2 / REST
     families: dict[str, list[FloatArray]] = {"Laplace": [], "Gaussian": [], "choice": []}
+    names: dict[str, list[str]] = {name: [] for name in families}
     for one in releases:
         families[_family(one)].append(uniforms(one, chance))
+        names[_family(one)].append(one.name)
     scaled = error / 2 / max(sum(bool(parts) for name, parts in families.items() if name != "choice"), 1)
     tests = [one for name, parts in families.items() if parts for one in _family_tests(name, parts, scaled, rest)]
+    tests += [_least(name, parts, names[name], rest) for name, parts in families.items() if parts and name != "choice"]
     return [replace(one, allowed=one.allowed or rest) for one in (*tests, *_absent(releases), *_repeated(releases))]
 
 
@@ -120,15 +123,10 @@ def _family_tests(name: str, parts: Sequence[FloatArray], scaled: float, rest: f
         f"{name}: law", float(stats.kstest(u, "uniform").pvalue), f"{count} draws",
         f"a distance of {distance:.2g} between distribution functions",
     )  # fmt: skip
-    product = float((normal[1:] * normal[:-1]).mean()) * math.sqrt(max(count - 1, 1)) if count > 1 else 0.0
-    related = Finding(
-        f"{name}: correlation", 2 * float(special.ndtr(-abs(product))), f"{product:.2f} deviations between neighbours",
-        f"a correlation of {-special.ndtri(rest / 2) / math.sqrt(max(count, 1)):.2g}",
-    )  # fmt: skip
+    related = _related(f"{name}: correlation", normal, "between neighbours", rest)
     if name == "choice":
         return [shape, related]
-    degrees, total = (count, -2 * np.log(2 * np.minimum(u, 1 - u))) if name == "Laplace" else (count / 2, normal**2)
-    size = float(total.sum()) / 2
+    degrees, size = _degrees(name, count), float(_sizes(name, u).sum())
     ratio = size / degrees if name == "Laplace" else math.sqrt(size / degrees)
     smallest = smallest_scale_error(name, count, scaled)
     scale = Finding(
@@ -139,7 +137,54 @@ def _family_tests(name: str, parts: Sequence[FloatArray], scaled: float, rest: f
         f"{name}: no other error in it", float(stats.gamma.sf(size, degrees)), f"{ratio:.4f} of the scale",
         "true values that differ, as from scores that moved otherwise",
     )  # fmt: skip
-    return [shape, scale, wide, related]
+    sizes = np.asarray(special.ndtri(np.clip(2 * np.minimum(u, 1 - u), EDGE, 1 - EDGE)))
+    alike = _related(f"{name}: correlation of sizes", sizes, "between neighbours without their signs", rest)
+    return [shape, scale, wide, related, alike]
+
+
+def _related(what: str, normal: FloatArray, where: str, rest: float) -> Finding:
+    """Whether neighbours go together, or against each other. normal: independent normal numbers, shape (draws,)."""
+    count = len(normal)
+    product = float((normal[1:] * normal[:-1]).mean()) * math.sqrt(count - 1) if count > 1 else 0.0
+    return Finding(
+        what, 2 * float(special.ndtr(-abs(product))), f"{product:.2f} deviations {where}",
+        f"a correlation of {-special.ndtri(rest / 2) / math.sqrt(count):.2g}",
+    )  # fmt: skip
+
+
+def _sizes(name: str, u: FloatArray) -> FloatArray:
+    """What draws add up to, by their uniform numbers: a gamma variable of shape `_degrees`."""
+    u = np.clip(u, EDGE, 1 - EDGE)
+    return np.asarray(-np.log(2 * np.minimum(u, 1 - u)) if name == "Laplace" else special.ndtri(u) ** 2 / 2)
+
+
+def _degrees(name: str, count: float) -> float:
+    return count if name == "Laplace" else count / 2
+
+
+def _least(name: str, parts: Sequence[FloatArray], names: Sequence[str], rest: float) -> Finding:
+    """The scale of each part of the runs by itself: of a release of the plan in all runs, a run, an entry of releases.
+
+    A scale that is too small in the last tree alone is hardly seen in all draws together.
+    """
+    size, count, runs = Counter[str](), Counter[str](), Counter[str]()
+    for part, release in zip(parts, names, strict=True):
+        runs[release] += 1
+        sizes = _sizes(name, part)
+        places = [(release, sizes), (f"run {runs[release]}", sizes)]
+        places += [(f"entry {entry} of releases", own) for entry, own in enumerate(sizes)] if len(sizes) > 1 else []
+        for place, own in places:
+            size[place] += float(np.sum(own))  # type: ignore[assignment]
+            count[place] += np.size(own)
+    chances = {place: float(stats.gamma.cdf(size[place], _degrees(name, count[place]))) for place in count}
+    worst = min(chances, key=lambda place: chances[place])
+    usual = int(np.median([count[release] for release in runs]))
+    smallest = smallest_scale_error(name, usual, rest / len(count))
+    return Finding(
+        f"{name}: scale in every place", min(1.0, chances[worst] * len(count)),
+        f"least in {worst}, of {len(count)} places: {count[worst]} draws",
+        f"a scale {100 * smallest:.2g}% too small in {usual} draws of one release, found in 9 of 10 cases",
+    )  # fmt: skip
 
 
 def smallest_scale_error(name: str, count: int, error: float, power: float = 0.9) -> float:
@@ -174,8 +219,13 @@ def _absent(releases: Sequence[Released]) -> list[Finding]:
 
 
 def _repeated(releases: Sequence[Released]) -> list[Finding]:
-    """The same noise in two releases of eight values or more: their first eight, in units of the scale, to 0.001."""
+    """The same noise in two releases of eight values or more: their first eight in order, or all of them in any order.
+
+    Without signs, and by any factor: compared are parts of the largest, to 0.0001, of the noise itself and in units of
+    its scale.
+    """
     seen: dict[bytes, str] = {}
+    compared = 0
     for number, one in enumerate(releases):
         if isinstance(one.mechanism, Exponential) or one.value.size < 8:
             continue
@@ -183,12 +233,17 @@ def _repeated(releases: Sequence[Released]) -> list[Finding]:
         if isinstance(one.mechanism, DiscreteLaplace | DiscreteGaussian):
             moved = _steps(one, one.mechanism.step) * one.mechanism.step
         units: Any = getattr(one.mechanism, "scale", None) or getattr(one.mechanism, "sd", 1.0)
-        noise = np.round(moved / sds_along(units, shape), 3).ravel()[:8] + 0.0
-        key, name = noise.tobytes(), f"{one.name} (release {number + 1})"
-        if key in seen and noise.any():
-            return [Finding("freshness", 0.0, f"{name} has the noise of {seen[key]}", REPEATED)]
-        seen[key] = name
-    return [Finding("freshness", 1.0, f"{len(seen)} releases of 8 values and more compared", REPEATED)] if seen else []
+        keys: set[bytes] = set()
+        for size in (np.abs(moved).ravel(), np.abs(moved / sds_along(units, shape)).ravel()):
+            parts = (b"first", size[:8]), (b"all", np.sort(size))
+            keys |= {of + np.round(part / part.max(), 4).tobytes() for of, part in parts if size[:8].any()}
+        compared, name = compared + 1, f"{one.name} (release {number + 1})"
+        if again := [seen[key] for key in keys if key in seen]:
+            return [Finding("freshness", 0.0, f"{name} has the noise of {again[0]}", REPEATED)]
+        seen |= dict.fromkeys(keys, name)
+    if not compared:
+        return []
+    return [Finding("freshness", 1.0, f"{compared} releases of 8 values and more compared", REPEATED)]
 
 
 def evidence(first: Sequence[Released], other: Sequence[Released]) -> float:

@@ -99,7 +99,7 @@ def repeats(first: dict[str, Any], second: dict[str, Any]) -> bool:
 
 
 def drawn_so(law: list[Any], draws: Any) -> float:
-    """A p-value of draws of a law: the worst of three tests, of its shape, its scale, and repetitions."""
+    """A p-value of draws of a law: the worst of tests of its shape, its scale, its neighbours, and repetitions."""
     name = law[0]
     plain: dict[str, Any] = {"laplace": stats.laplace, "normal": stats.norm, "gumbel": stats.gumbel_r,
                              "exponential": stats.expon}  # fmt: skip
@@ -112,7 +112,15 @@ def drawn_so(law: list[Any], draws: Any) -> float:
     tails = 2 * np.minimum(uniform, 1 - uniform)
     size = -2 * np.log(np.maximum(tails, 1e-300)).sum()
     scale = float(2 * min(stats.chi2.cdf(size, 2 * len(draws)), stats.chi2.sf(size, 2 * len(draws))))
-    return min(3 * shape, 3 * scale, 1.0 if again else 0.0)
+    related = min(_related(uniform), _related(tails))
+    return min(4 * shape, 4 * scale, 4 * related, 1.0 if again else 0.0)
+
+
+def _related(uniform: Any) -> float:
+    """How likely independent uniform numbers have neighbours that go together, or against each other, as much."""
+    middle = np.asarray(uniform) - 0.5
+    count = max(len(middle) - 1, 1)
+    return 2 * float(stats.norm.sf(abs(12 * (middle[1:] * middle[:-1]).sum()) / count**0.5))
 
 
 def _between(name: str, parameter: Fraction, draws: Any) -> Any:

@@ -32,22 +32,26 @@ PARAMS = {
 
 
 class Wrong(SampleSource):
-    """Noise with a mistake: a factor of it, the same again, or none at all."""
+    """Noise with a mistake: a factor of it, or of the last tree's, the same again, or turned over, or none at all."""
 
-    factor, again, bare = 1.0, False, False
+    factor, last, again, turned, bare = 1.0, 1.0, False, False, False
     kept: dict[Any, Array] = {}
 
     def release(self, request: Request) -> Array:
         output = super().release(request)
         mechanism, value = request.mechanism, request.value
-        right = self.factor == 1 and not (self.again or self.bare)
+        right = self.factor == self.last == 1 and not (self.again or self.turned or self.bare)
         if right or isinstance(mechanism, Exponential) or value is None:
             return output
         if self.bare:
             return np.array(value)
         if self.again:
             return np.asarray(value + self.kept.setdefault(value.shape, output - value))
-        return np.asarray(value + self.factor * (output - value))
+        if self.turned:
+            kept = self.kept.pop(value.shape, None)
+            return np.asarray(value - (self.kept.setdefault(value.shape, value - output) if kept is None else kept))
+        end = self.last if request.path[-2:] == ("ensemble 1 3", "leaves") else 1.0
+        return np.asarray(value + self.factor * end * (output - value))
 
 
 def ran(paper: str, seed: int, params: Any = None, source: Any = None, **wrong: Any) -> tuple[tape_file.Tape, str]:
@@ -81,6 +85,8 @@ def test_right_runs_pass(paper: str, noise: Any) -> None:
         row.what for row in found.rows if row.verdict is Verdict.HOLDS
     }
     assert all(row.power for row in found.rows if row.verdict is Verdict.NOT_FOUND)
+    plan = next(row for row in found.rows if row.what == "plan")
+    assert "for what they claim: epsilon 4, " in plan.reason and plan.reason.endswith("add-remove")
 
 
 @pytest.mark.parametrize(
@@ -89,6 +95,8 @@ def test_right_runs_pass(paper: str, noise: Any) -> None:
         ({"factor": 0.6}, "Laplace: scale"),
         ({"factor": 1.7}, "Laplace: no other error in it"),
         ({"again": True}, "freshness"),
+        ({"turned": True}, "freshness"),
+        ({"last": 0.05}, "Laplace: scale in every place"),
         ({"bare": True}, "noise is there at all"),
     ],
 )

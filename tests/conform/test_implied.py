@@ -103,13 +103,23 @@ def test_figures_of_a_family(name: str) -> None:
     error = 3e-2
     found = of(noise_tests([released(mechanism, value[:20], value[:20] + 3 * noise[:20], "a"),
                             released(mechanism, value[20:], value[20:] + 3 * noise[20:], "b")], error))  # fmt: skip
-    rest = error / 22
+    rest = error / 30
     flat = noise.ravel()
     u = stats.laplace.cdf(flat) if name == "Laplace" else stats.norm.cdf(flat)
     assert set(found) == {f"{name}: law", f"{name}: scale", f"{name}: no other error in it", f"{name}: correlation",
-                          "noise is there at all", "freshness"}  # fmt: skip
+                          f"{name}: correlation of sizes", f"{name}: scale in every place", "noise is there at all",
+                          "freshness"}  # fmt: skip
     assert {one.what: one.allowed for one in found.values()} == {
         what: pytest.approx(error / 2 if what.endswith("scale") else rest) for what in found}  # fmt: skip
+    sums = np.abs(noise) if name == "Laplace" else noise**2 / 2
+    shape = 1.0 if name == "Laplace" else 0.5
+    places = [(sums[:20], 100), (sums[20:], 100), (sums, 200)]  # two releases of one run, and their 100 entries
+    places += [(pair, 2) for pair in (sums[:20].ravel() + sums[20:].ravel())]
+    chances = [float(stats.gamma.cdf(np.sum(part), shape * count)) for part, count in places]
+    least = found[f"{name}: scale in every place"]
+    assert least.chance == pytest.approx(min(1.0, 103 * min(chances))) and ", of 103 places: " in least.seen
+    usual = smallest_scale_error(name, 100, rest / 103)
+    assert least.power.startswith(f"a scale {100 * usual:.2g}% too small in 100 draws of one release")
     law = found[f"{name}: law"]
     assert law.chance == pytest.approx(stats.kstest(u, "uniform").pvalue) and law.seen == "200 draws"
     assert law.power.startswith(f"a distance of {math.sqrt(math.log(2 / rest) / 400):.2g} ")
@@ -120,6 +130,12 @@ def test_figures_of_a_family(name: str) -> None:
         f"{product:.2f} "
     )
     assert related.power == f"a correlation of {-special.ndtri(rest / 2) / math.sqrt(200):.2g}"
+    sizes = special.ndtri(2 * np.minimum(u, 1 - u))
+    product = sum(a * b for a, b in itertools.pairwise(sizes)) / 199 * math.sqrt(199)
+    alike = found[f"{name}: correlation of sizes"]
+    assert alike.chance == pytest.approx(2 * stats.norm.cdf(-abs(product)))
+    assert alike.seen == f"{product:.2f} deviations between neighbours without their signs"
+    assert alike.power == related.power
     size = sum(abs(flat)) if name == "Laplace" else sum(flat**2) / 2
     degrees = 200 if name == "Laplace" else 100
     scale, wide = found[f"{name}: scale"], found[f"{name}: no other error in it"]
@@ -128,6 +144,20 @@ def test_figures_of_a_family(name: str) -> None:
     ratio = size / 200 if name == "Laplace" else math.sqrt(size / 100)
     assert scale.seen == f"200 draws, {ratio:.4f} of the scale" and wide.seen == f"{ratio:.4f} of the scale"
     assert scale.power.startswith(f"a scale {100 * smallest_scale_error(name, 200, error / 2):.2g}% too small")
+
+
+@pytest.mark.parametrize("name", ["Laplace", "Gaussian"])
+def test_pairs_of_one_size_and_signs_of_their_own(name: str) -> None:
+    """Every second draw has the size of the one before; the signs are independent, and so are signed neighbours."""
+    generator = np.random.default_rng(11)
+    size = generator.exponential(size=200) if name == "Laplace" else np.abs(generator.normal(size=200))
+    noise = np.repeat(size, 2) * generator.choice([-1.0, 1.0], 400)
+    found = of(
+        noise_tests([released(Laplace(1.0) if name == "Laplace" else Gaussian(1.0), np.zeros(400), noise)], 1e-3)
+    )
+    alike = found[f"{name}: correlation of sizes"]
+    assert alike.chance < alike.allowed
+    assert found[f"{name}: correlation"].chance > found[f"{name}: correlation"].allowed
 
 
 def test_the_error_rate_is_shared_by_the_scales() -> None:
@@ -143,7 +173,7 @@ def test_the_error_rate_is_shared_by_the_scales() -> None:
     chosen = released(Exponential(1.0), table, generator.integers(0, 3, 30))
     alone = noise_tests([chosen], 1e-2)
     assert [one.what for one in alone] == ["choice: law", "choice: correlation"]
-    assert all(one.allowed == pytest.approx(1e-2 / 22) for one in alone) and noise_tests([], 1e-2) == []
+    assert all(one.allowed == pytest.approx(1e-2 / 30) for one in alone) and noise_tests([], 1e-2) == []
     for error in (1e-2, 1e-6):
         found_all = noise_tests([*both, chosen], error)
         assert sum(one.allowed for one in found_all) <= error
@@ -195,7 +225,9 @@ def test_equal_noise_in_two_releases_is_told() -> None:
     twice = [released(Laplace(1.0), a, a + noise, "a"), released(Laplace(2.0), b, b + 2 * noise, "b")]
     found = implied._repeated(twice)[0]
     assert (found.chance, found.seen) == (0.0, "b (release 2) has the noise of a (release 1)")
-    fresh = implied._repeated([twice[0], released(Laplace(2.0), b, b + 2 * noise[::-1], "b")])[0]
+    for again in (noise[::-1], -noise, 3 * noise, np.sort(noise)):
+        assert implied._repeated([twice[0], released(Laplace(2.0), b, b + again, "b")])[0].chance == 0.0
+    fresh = implied._repeated([twice[0], released(Laplace(2.0), b, b + np.abs(noise) + 0.1, "b")])[0]
     assert (fresh.chance, fresh.seen) == (1.0, "2 releases of 8 values and more compared")
     assert implied._repeated([released(Laplace(1.0), a[:7], (a + noise)[:7])] * 2) == []
     assert implied._repeated([released(Laplace(1.0), a, a)] * 2)[0].chance == 1.0  # no noise at all is told elsewhere

@@ -188,6 +188,26 @@ def test_draws_of_another_scale_or_law_are_found(law: list[str]) -> None:
         assert judge.drawn_so(law, np.tile(right[:1000], 100)) < 1e-9
 
 
+@pytest.mark.parametrize("law", [["laplace"], ["normal"], ["discrete-laplace", "1030/3"]])
+def test_draws_that_follow_from_those_before_are_found(law: list[str]) -> None:
+    """Of the right law, each by itself: every draw for two leaves, one leaf against the other, in order."""
+    import numpy as np
+
+    chance = np.random.default_rng(1)
+    scale = 1030 / 3
+    right = {
+        "laplace": chance.laplace(size=20_000),
+        "normal": chance.standard_normal(20_000),
+        "discrete-laplace": np.floor(chance.exponential(scale, 20_000)) - np.floor(chance.exponential(scale, 20_000)),
+    }[law[0]]
+    signs = np.where(chance.random(20_000) < 0.5, -1.0, 1.0)
+    twice = np.repeat(right[::2], 2)
+    assert judge.drawn_so(law, right) > 1e-9
+    for wrong in (twice * (1 + 1e-9 * (law[0] != "discrete-laplace") * np.arange(20_000)), twice * signs,
+                  twice * np.tile([1.0, -1.0], 10_000), np.sort(right)):  # fmt: skip
+        assert judge.drawn_so(law, wrong) < 1e-9
+
+
 @pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
 def test_the_javascript_client_reaches_the_level_predict() -> None:
     kinds = files.LEVELS["predict"]
