@@ -61,7 +61,8 @@ class Entry:
 class PrivacyBudget:
     """epsilon and delta that all charges together may cost. Thread-safe; with a file, safe among processes too.
 
-    epsilon, delta, relation: the guarantee. file: where charges are kept; one that is there is gone on with.
+    epsilon, delta, relation: the guarantee. file: where charges are kept; one that is there is gone on with, and a
+    symbolic link stands for the file behind it. A copy that is brought back, or another file, is another budget.
     adaptive: whether settings may follow from earlier outputs, see the module.
     Errors: InvalidParameter for figures outside their domain, a file of another budget, or any use without a file in
       another process than the one that made it: a fork has a copy, and what it spends nobody else would see.
@@ -81,7 +82,7 @@ class PrivacyBudget:
         if relation not in list(Relation):
             raise InvalidParameter(f"relation = {relation!r}: {' or '.join(Relation)} is allowed")
         self.epsilon, self.delta, self.relation = float(epsilon), float(delta), Relation(relation)
-        self.adaptive, self.file = bool(adaptive), None if file is None else Path(file).absolute()
+        self.adaptive, self.file = bool(adaptive), None if file is None else Path(file).resolve()
         self._entries: list[Entry] = []
         self._process = os.getpid()
         self._lock = threading.RLock()
@@ -227,6 +228,8 @@ class PrivacyBudget:
             with lock:
                 fcntl.flock(lock, fcntl.LOCK_EX)
                 if self.file.exists():
+                    if self.file.stat().st_nlink > 1:  # writing parts the names, and each would be spent alone
+                        raise InvalidParameter(f"budget file {self.file}: it has another name (a hard link)")
                     self._read()
                 yield
 
@@ -245,6 +248,8 @@ class PrivacyBudget:
                 )
                 for one in data["entries"]
             ]
+            if any(not (one.epsilon >= 0 and 0 <= one.delta < 1) for one in entries):
+                raise ValueError("a charge below 0, or none")
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise InvalidParameter(f"budget file {self.file}: {type(error).__name__} {error}") from None
         if not same:

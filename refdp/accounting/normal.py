@@ -136,6 +136,7 @@ def parts(node: Node) -> tuple[tuple[Node, int], ...]:
 
 def _node(event: Event, relation: Relation, moves: bool) -> Node:
     """moves: the differing record may leave one block and enter another; else it is in one block or in none."""
+    _check_kept(event)
     match event:
         case Release():
             return _unless_free(cost(event))
@@ -158,6 +159,13 @@ def _node(event: Event, relation: Relation, moves: bool) -> Node:
             )
 
 
+def _check_kept(event: Event) -> None:
+    """Errors: InvalidParameter for parts that can be gone through once: whoever looked first left nothing to count."""
+    for name in ("weights", "events"):
+        if isinstance(value := getattr(event, name, ()), Iterator):
+            raise InvalidParameter(f"{name} of {type(event).__name__}, {value!r}: allowed is a tuple")
+
+
 def _parallel(event: Parallel, relation: Relation, moves: bool) -> Node:
     """One block, two blocks of which the record leaves one and enters the other, or a move inside one block.
 
@@ -174,6 +182,7 @@ def _parallel(event: Parallel, relation: Relation, moves: bool) -> Node:
 
 def _leaves(event: Event) -> Iterator[Event]:
     """Blocks of blocks are blocks."""
+    _check_kept(event)
     match event:
         case Parallel(events):
             for child in events:

@@ -67,7 +67,8 @@ def select(
 ) -> Selection:
     """Train and score candidates at random, K times, and return the best.
 
-    candidates: unfitted estimators of refdp with public bounds and classes or label_bounds, of one relation.
+    candidates: unfitted estimators of refdp with public bounds of every column and classes or label_bounds, of one
+    relation.
     score_epsilon: pure epsilon of each score. mean_runs: E K, twice the number of candidates if not given. eta: 0 for
     the logarithmic law of K (cheaper), 1 for the geometric one. delta: of the result; the largest of the candidates'.
     budget: a `refdp.PrivacyBudget` that the whole selection is charged to before the first run, its epsilon at delta.
@@ -84,7 +85,7 @@ def select(
     charge = laplace_charge(score_epsilon, declared, declared, "discrete", touched=1)
     generator = generator_for(insecure_seed)
     drawn = np.random.default_rng() if generator is None else generator
-    plans, largest = _plans(kept, _schema(kept[0], X, y), charge, relation)
+    plans, largest = _plans([(one, _schema(one, X, y)) for one in kept], charge, relation)
     at = largest if delta is None else delta
     epsilon = selection_epsilon(law, plans, at)
     if budget is not None:
@@ -123,9 +124,14 @@ def _checked(candidates: Sequence[Any]) -> list[Any]:
 
 
 def _schema(candidate: Any, X: Any, y: Any) -> Schema:
-    """The public description that every candidate is trained under. Errors: InvalidParameter, InvalidRecords."""
+    """The public description that this candidate is trained under.
+
+    Errors: InvalidRecords; InvalidParameter where a column has no bounds, which would be taken from the records.
+    """
     asked = clone(candidate)
-    features, _ = asked._described(asked._validated(X, reset=True))
+    features, observed = asked._described(asked._validated(X, reset=True))
+    if observed:
+        raise InvalidParameter(f"a candidate without bounds of {', '.join(observed[:5])}: no guarantee would hold")
     return Schema(features, asked._target(frames.labels(y))[0])
 
 
@@ -144,13 +150,13 @@ def _score(model: Any, X: Any, y: Any, charge: Charge, relation: Relation, gener
     return float(curator.release("score", charge, np.array([-total]))[0])
 
 
-def _plans(kept: Sequence[Any], schema: Any, charge: Charge, relation: Relation) -> tuple[list[Plan], float]:
-    """Training and score of every candidate, as the ledger proves them, and the largest delta among them.
+def _plans(kept: Sequence[tuple[Any, Schema]], charge: Charge, relation: Relation) -> tuple[list[Plan], float]:
+    """Training and score of every candidate under its schema, as the ledger proves them, and the largest delta.
 
     Errors: InvalidParameter for a candidate of which nothing is established.
     """
     plans, deltas = [], []
-    for one in kept:
+    for one, schema in kept:
         paper = registry.paper(one._paper)
         params = one._params(paper, schema)
         issued = paper.certificate(params, schema)

@@ -293,6 +293,30 @@ def test_a_file_that_lost_charges_is_refused(tmp_path: Path) -> None:
         budget.charge(laplace(1 / 0.6))
 
 
+def test_two_names_of_one_file_are_one_budget(tmp_path: Path) -> None:
+    file, link = tmp_path / "budget.json", tmp_path / "link.json"
+    link.symlink_to(file)  # before there is a file, too
+    linked = refdp.PrivacyBudget(1.0, file=link)
+    linked.charge_known(0.9, 0.0)
+    with pytest.raises(BudgetExceeded):
+        refdp.PrivacyBudget(1.0, file=file).charge_known(0.9, 0.0)
+    os.link(file, tmp_path / "hard.json")
+    for use in (linked.spent, lambda: refdp.PrivacyBudget(1.0, file=tmp_path / "hard.json")):
+        with pytest.raises(InvalidParameter, match="hard link"):
+            use()
+
+
+@pytest.mark.parametrize("damage", [{"epsilon": -5.0}, {"epsilon": math.nan}, {"delta": -0.5}], ids=str)
+def test_charges_of_a_file_that_no_charge_makes_are_refused(tmp_path: Path, damage: dict[str, float]) -> None:
+    file = tmp_path / "budget.json"
+    refdp.PrivacyBudget(1.0, DELTA, file=file).charge_known(0.9, 0.0)
+    data = json.loads(file.read_text())
+    data["entries"][0] |= damage
+    file.write_text(json.dumps(data))
+    with pytest.raises(InvalidParameter, match="a charge below 0"):
+        refdp.PrivacyBudget(1.0, DELTA, file=file)
+
+
 def test_figures_stay_and_a_file_that_cannot_be_has_one_error(tmp_path: Path) -> None:
     budget = refdp.PrivacyBudget(1.0)
     for name, value in (("epsilon", 100.0), ("delta", 0.5), ("relation", Relation.REPLACE_ONE), ("file", tmp_path)):

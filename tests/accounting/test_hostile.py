@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import warnings
+from dataclasses import replace
 
 import pytest
 from account_plans import gaussian, laplace, plan, release, sampled_gaussian
@@ -13,7 +14,7 @@ from refdp.accounting import account
 from refdp.accounting.normal import MOST_TIMES, Mixture, normalise
 from refdp.errors import InvalidParameter
 from refdp.noise.mechanisms import Gaussian, Laplace
-from refdp.privacy.events import Event, Plan, Repeat, Sequential, Subsample, balls_and_bins
+from refdp.privacy.events import Event, Parallel, Partition, Plan, Repeat, Sequential, Subsample, balls_and_bins
 
 
 @pytest.mark.parametrize("count", [10**30, 10**400, 10**5000, math.inf, math.nan, -1, 2.5], ids=range(7))
@@ -29,6 +30,23 @@ def test_counts_multiply_up_to_a_limit() -> None:
     with pytest.raises(InvalidParameter, match=r"made 1\.8e\+16 times"):
         account(nested(2**14), delta=1e-6)
     assert account(nested(2**13), delta=1e-6).upper <= MOST_TIMES * 1e-30 * (1 + 1e-9)
+
+
+def test_events_that_can_be_gone_through_once_are_refused() -> None:
+    """The plan's own check has gone through them: nothing was left to account for, and epsilon was 0."""
+    two = (release(Laplace(1.0)), release(Laplace(1.0)))
+    events: list[Event] = [
+        Sequential(iter(two)),  # type: ignore[arg-type]
+        Parallel(one for one in two),  # type: ignore[arg-type]
+        Parallel((Parallel(iter(two)),)),  # type: ignore[arg-type]
+        Partition((0.5, 0.5), iter(two)),  # type: ignore[arg-type]
+        Partition(iter((0.5, 0.5)), two),  # type: ignore[arg-type]
+        Repeat(Sequential(map(replace, two)), 3),  # type: ignore[arg-type]
+    ]
+    for event in events:
+        with pytest.raises(InvalidParameter, match="allowed is a tuple"):
+            account(plan(event), delta=0.0)
+    assert account(plan(Sequential(list(two))), delta=0.0).epsilon == 2.0  # type: ignore[arg-type]
 
 
 def test_nesting_that_no_interpreter_follows() -> None:

@@ -188,3 +188,25 @@ def test_candidates_that_do_not_go_together_are_refused() -> None:
     for settings in ({"score_epsilon": 0.0}, {"mean_runs": 1.0}, {"eta": 2}, {"delta": 1.0}):
         with pytest.raises(InvalidParameter):
             refdp.select([good], x, y, **{"score_epsilon": 0.1} | settings)
+
+
+def test_every_candidate_costs_what_its_own_schema_says() -> None:
+    """Two classes cost more at these settings than six: a selection that may run both costs no less, in any order."""
+    x, y = records()
+    two = refdp.FedGBDTClassifier(epsilon=1.0, classes=[0, 1], **PUBLIC)
+    six = refdp.FedGBDTClassifier(epsilon=1.0, classes=list(range(6)), **PUBLIC)
+    alone, mixed, turned = (
+        refdp.select(candidates, x, y, score_epsilon=0.1, mean_runs=2).epsilon
+        for candidates in ([two], [six, two], [two, six])
+    )
+    assert mixed == turned >= alone > 1.0
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_a_candidate_with_bounds_of_some_columns_is_refused(place: int) -> None:
+    x, y = records()
+    good, some = (refdp.FedGBDTClassifier(classes=[0, 1], **PUBLIC) for _ in range(2))
+    some.set_params(bounds={0: (0, 1)})
+    candidates = [some, good] if place == 0 else [good, some]
+    with pytest.raises(InvalidParameter, match="candidate without bounds"):
+        refdp.select(candidates, x, y, score_epsilon=0.1)
