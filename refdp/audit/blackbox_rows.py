@@ -93,7 +93,7 @@ def power(bound: Bound) -> str:
     for step in range(1, 60):
         epsilon = claimed + 0.05 * 1.15**step
         expected = runs / 2 * math.exp(-epsilon)
-        counts = Counts(max(likelier, 0), min(math.ceil(expected + 1.65 * math.sqrt(expected)), runs), runs)
+        counts = Counts(likelier, min(math.ceil(expected + 1.65 * math.sqrt(expected)), runs), runs)
         if clopper_pearson(counts, bound.delta, error) > claimed:
             return f"epsilon {epsilon:.3g} (95%), by an event that half of one side's runs hit"
     return "no violation of an event that half of one side's runs hit: too few runs"

@@ -46,7 +46,7 @@ def blackbox_page(
 
     runs: both sides, shape (runs, columns).
     """
-    claimed = float("inf") if bound.claimed is None else bound.claimed
+    claimed = _claimed(bound)
 
     def figures() -> list[Figure]:
         curve = curve_from(*runs, 1 - BAND_ERROR / stops, low_bits=low_bits)
@@ -82,13 +82,18 @@ def blackbox_page(
 
 def verdict(name: str, bound: Bound, structural: Sequence[Mapping[str, Any]]) -> str:
     """One line."""
-    claim = f"({bound.claimed:g}, {bound.delta:g})"
+    claim = f"({_claimed(bound):g}, {bound.delta:g})"
     if bound.refuted:
         return f"{name} is not {claim} private: epsilon is at least {bound.lower:.4g}."
     broken = violations(structural)
     if broken:
         return f"{name} is not {claim} private: {broken[0]['kind']} ({broken[0]['meaning']})."
     return f"No violation of {claim} privacy of {name} found in {bound.samples:,} runs a side."
+
+
+def _claimed(bound: Bound) -> float:
+    """Epsilon; without a claim it is infinite."""
+    return float("inf") if bound.claimed is None else bound.claimed
 
 
 def violations(structural: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:

@@ -45,9 +45,8 @@ def release_line(package: Path, paper: str, release: str) -> str:
 def _texts(tree: ast.AST, only_calls: bool) -> Iterator[tuple[ast.expr, str]]:
     """Text constants and their patterns; with `only_calls` calls of release, and their first argument's."""
     for node in ast.walk(tree):
-        if only_calls and isinstance(node, ast.Call) and getattr(node.func, "attr", "") in RELEASES and node.args:
-            owner = getattr(node.func, "value", None)
-            if "curator" in ast.unparse(owner) if owner is not None else False:
+        if only_calls and isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            if node.func.attr in RELEASES and node.args and "curator" in ast.unparse(node.func.value):
                 yield from ((node, pattern) for pattern in _pattern(node.args[0]))
         elif not only_calls and isinstance(node, (ast.Constant, ast.JoinedStr)):
             yield from ((node, pattern) for pattern in _pattern(node))

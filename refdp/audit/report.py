@@ -346,7 +346,7 @@ def departure(recorded: Event, planned: Event) -> str:
     for own, other in zip(ours, theirs, strict=False):
         if own != other:
             return other.name
-    return (ours + theirs)[min(len(ours), len(theirs))].name if len(ours) != len(theirs) else "scopes"
+    return max(ours, theirs, key=len)[min(len(ours), len(theirs))].name if len(ours) != len(theirs) else "scopes"
 
 
 def _cost(plan: Plan, claimed: Guarantee) -> float:

@@ -299,7 +299,7 @@ class Search:
         seeds = (number, number) if kind == "global state" else (number, number, -1)
         runs = [self._run(pair.base, ReplaySource(recorded.transcript, target), seed) for seed in seeds]
         seen = [getattr(one, field_of) for one in runs]
-        return {place for other in seen[1:] for place in _differing(seen[0], other)}
+        return {place for other in seen for place in _differing(seen[0], other)}
 
     def _sane(self, transcript: Transcript, pair: Pair | None) -> Transcript | None:
         """The transcript with known mechanisms alone; None where a value or a scale is no number."""
@@ -322,9 +322,7 @@ class Search:
             entries.append(replace(entry, request=replace(entry.request, mechanism=law)))
         return Transcript(transcript.relation, entries)
 
-    def _losses(
-        self, sides: list[Transcript], pair: Pair, on_first: bool, number: int, *, stated: bool = True
-    ) -> Finding:
+    def _losses(self, sides: list[Transcript], pair: Pair, on_first: bool, number: int, *, stated: bool) -> Finding:
         """Releases against what they declare; the whole run against the claim where a loss can be stated."""
         pure = self.delta == 0
         try:
@@ -522,11 +520,7 @@ def _differing(a: Lines, b: Lines) -> list[str]:
     """The places of lines that are not in the same place of the other with the same content."""
     if a == b:
         return []
-    one, other = ({}, {})  # type: dict[tuple[str, int], str], dict[tuple[str, int], str]
-    for lines, table in ((a, one), (b, other)):
-        count: dict[str, int] = {}
-        for place, content in lines:
-            count[place] = count.get(place, 0) + 1
-            table[place, count[place]] = content
+    one, other = (dict(zip(numbered(place for place, _ in lines), (content for _, content in lines), strict=True))
+                  for lines in (a, b))  # fmt: skip
     places = [place for place in dict.fromkeys([*one, *other]) if one.get(place) != other.get(place)]
-    return list(dict.fromkeys(place for place, _ in places)) or [a[0][0] if a else b[0][0]]
+    return list(dict.fromkeys(place for place, _ in places)) or [a[0][0]]

@@ -11,6 +11,7 @@ together. Findings that are no violations by themselves say so, and no bound is 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -120,13 +121,10 @@ def _named(here: float, there: float, first: Data, second: Data) -> dict[str, An
     """Which exact statistic of the records a pair of values is, on both sides."""
     of_second = statistics(second)
     for name, value in statistics(first).items():
-        if _same(value, here) and _same(of_second.get(name, np.nan), there):
+        other = of_second.get(name, np.nan)
+        if math.isclose(value, here, rel_tol=EXACT) and math.isclose(other, there, rel_tol=EXACT):
             return {"equals": name}
     return {}
-
-
-def _same(a: float, b: float) -> bool:
-    return abs(a - b) <= EXACT * max(abs(a), abs(b))
 
 
 def _repeated(samples: Samples, least: int) -> Iterator[StructuralFinding]:
@@ -163,7 +161,7 @@ def _sums(samples: Samples) -> Iterator[StructuralFinding]:
 
 def _parted(first: Floats, second: Floats, size: float) -> bool:
     """One value in every run on each side, up to rounding, and not the same one."""
-    room = EXACT * max(float(size), 1e-300)
+    room = EXACT * size
     return bool(np.ptp(first) <= room and np.ptp(second) <= room and abs(first[0] - second[0]) > 8 * room)
 
 
@@ -175,13 +173,12 @@ def _reused(samples: Samples) -> Iterator[StructuralFinding]:
     first, second = samples.tables
     spread = first - first[0]
     moving = np.flatnonzero(np.any(spread != 0, axis=0) & np.all(np.isfinite(spread), axis=0))
-    groups: dict[bytes, list[int]] = {}
+    groups: dict[tuple[float, ...], list[int]] = {}
     for place in moving.tolist():
         column = spread[:, place] / spread[np.argmax(np.abs(spread[:, place])), place]
-        groups.setdefault(np.round(column, 6).tobytes(), []).append(place)
-    for members in groups.values():
-        base = members[0]
-        for place in members[1:]:
+        groups.setdefault(tuple(np.round(column, 6).tolist()), []).append(place)  # -0.0 is 0.0, not as bytes
+    for base, *others in groups.values():
+        for place in others:
             row = int(np.argmax(np.abs(spread[:, base])))
             ratio = spread[row, place] / spread[row, base]
             mixes = [table[:, place] - ratio * table[:, base] for table in (first, second)]
@@ -236,6 +233,6 @@ def lowest_bit(numbers: Floats) -> np.ndarray:
     """
     finite = np.isfinite(numbers) & (numbers != 0)
     mantissa, exponent = np.frexp(np.where(finite, numbers, 1.0))
-    whole = np.abs(mantissa * 2.0**53).astype(np.int64)
+    whole = (mantissa * 2.0**53).astype(np.int64)
     low = np.log2((whole & -whole).astype(np.float64)).astype(np.int64)
     return np.where(finite, exponent - 53 + low, 1100)

@@ -47,13 +47,11 @@ def ranges(
     """Outputs that follow one record as far as it goes. What is clamped to public bounds does not.
 
     What a few runs show is confirmed by as many fresh ones as a verdict at this ε needs; if that is more than CONFIRM,
-    it is said to be no violation by itself. A function that refuses outliers is not asked.
+    it is said to be no violation by itself. A function that refuses outliers gives nothing that could follow them.
     """
     outliers = list(_outliers(data))
     for number, (name, near, far) in enumerate(outliers):
         runs = [sample(function, records, seeds[:SCREEN]) for records in (near, far)]
-        if any("raises" in run for side in runs for run in side):
-            continue
         moved = _followers(*runs)
         if moved:
             path, here, there = moved[0]
@@ -86,7 +84,7 @@ def _confirmed(
         return None
     both = sampled(function, [(sides[0], seeds[:runs]), (sides[1], seeds[CONFIRM : CONFIRM + runs])])
     near, far = (np.array([abs(float(run.get(path, np.nan))) for run in side]) for side in both)
-    return bool(np.isfinite(near).all()) and int(np.count_nonzero(far > near.max())) >= least
+    return int(np.count_nonzero(far > near.max())) >= least  # never beyond infinity or what is absent
 
 
 def _meaning(certain: bool | None) -> str:
@@ -101,7 +99,7 @@ def _outliers(data: Data) -> Iterator[tuple[str, Data, Data]]:
         table = table_of(part)
         if not table.size or not np.issubdtype(table.dtype, np.floating):
             continue
-        for column in range(table.reshape(len(table), -1).shape[1]):
+        for column in range(table.size // len(table)):
             moved = [_with_outlier(table, column, far) for far in FAR]
             whole = [(*parts[:place], one, *parts[place + 1 :]) if isinstance(data, tuple) else one for one in moved]
             yield f"column {column} of part {place}", whole[0], whole[1]
@@ -109,19 +107,24 @@ def _outliers(data: Data) -> Iterator[tuple[str, Data, Data]]:
 
 def _with_outlier(table: np.ndarray, column: int, far: float) -> np.ndarray:
     changed = table.copy()
-    changed.reshape(len(changed), -1)[0, column] = far * max(float(np.abs(table).max()), 1.0)
+    changed.flat[column] = far * max(float(np.abs(table).max()), 1.0)
     return changed
 
 
 def _followers(near: list[State], far: list[State]) -> list[tuple[str, float, float]]:
     sides = [[numbers(run) for run in side] for side in (near, far)]
-    common = [path for path in sides[0][0] if all(path in run for side in sides for run in side)]
     found = []
-    for path in common:
+    for path in _common(sides):
         here, there = (float(np.median([abs(run[path]) for run in side])) for side in sides)
         if np.isfinite(there) and here > 0 and there > GROWTH * here and there > FAR[0]:
             found.append((path, here, there))
     return found
+
+
+def _common(sides: list[list[dict[str, float]]]) -> list[str]:
+    """Paths that hold a number in every run."""
+    first, *others = (run for side in sides for run in side)
+    return [path for path in first if all(path in run for run in others)]
 
 
 def positional(function: Function, data: Data, seeds: Sequence[int], alarm: float) -> Iterator[StructuralFinding]:
@@ -144,10 +147,8 @@ def positional(function: Function, data: Data, seeds: Sequence[int], alarm: floa
 
 def _most_different(plain: list[State], moved: list[State]) -> tuple[str, float, int] | None:
     runs = [[numbers(run) for run in side] for side in (plain, moved)]
-    common = [path for path in runs[0][0] if all(path in run for side in runs for run in side)]
+    common = _common(runs)
     tables = [np.array([[run[path] for path in common] for run in side]) for side in runs]
-    if not common or not len(tables[0]):
-        return None
     varying = [place for place in range(len(common)) if np.ptp(tables[0][:, place]) > 0]
     values = [float(mannwhitneyu(tables[0][:, j], tables[1][:, j], method="asymptotic").pvalue) for j in varying]
     if not values:

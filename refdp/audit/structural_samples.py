@@ -112,7 +112,8 @@ class Samples:
 
 def sample(function: Function, data: Data, seeds: Sequence[int]) -> list[State]:
     """One run a seed, in their order: see `sampled`."""
-    return sampled(function, [(data, seeds)])[0]
+    (runs,) = sampled(function, [(data, seeds)])
+    return runs
 
 
 def sampled(function: Function, sides: Sequence[tuple[Data, Sequence[int]]]) -> list[list[State]]:
@@ -219,4 +220,4 @@ def unbounded(delta: float, runs: int, alarm: float) -> int:
     An (ε, δ)-DP pair is a mixture of an ε-DP pair with weight 1 - δ and of anything with weight δ (Kairouz, Oh,
     Viswanath 2015).
     """
-    return int(binom.isf(alarm, runs, delta)) if delta > 0 else 0
+    return int(binom.isf(alarm, runs, delta))

@@ -75,7 +75,7 @@ def _parts(thing: Any) -> Iterator[tuple[str, Any]]:
         yield from ((f"[{place}]", part) for place, part in enumerate(thing))
     elif isinstance(thing, (set, frozenset)):
         yield from ((f"{{{place}}}", part) for place, part in enumerate(sorted(thing, key=repr)))
-    elif is_dataclass(thing) and not isinstance(thing, type):
+    elif is_dataclass(thing):
         yield from ((f".{field.name}", getattr(thing, field.name)) for field in fields(thing))
     else:
         yield from ((f".{name}", part) for name, part in attributes(thing).items())

@@ -165,3 +165,8 @@ def test_seeded_pairs_are_as_recorded() -> None:
     assert digest(found) == "8a1ee97e6bcd"
     combined = [list(inputs.combined(schema, ADD, 9, (2.0, 0.5))) for schema in (MIXED, SORTED)]
     assert digest([combined, list(inputs.sized(MIXED, REPLACE, 4, (0, 3, 5)))]) == "430d2481f2b3"
+
+
+def test_numbers_of_records_are_all_small_ones_and_those_about_powers() -> None:
+    near = [value for one in (32, 50, 64, 100, 128, 256, 512, 1000, 1024) for value in (one - 1, one)]
+    assert (*range(17), *near) == inputs.COUNTS

@@ -103,6 +103,9 @@ def test_the_number_of_outputs_is_known_as_such() -> None:
     assert not events._last_counts(rows[:1])
     first = next(one for one in events.learn(np.tile(rows, (4, 1)), np.tile(rows, (4, 1))))
     assert isinstance(first, Coordinate) and first.counts and first.index == 2 and "number of outputs" in first.words
+    learnt = events.learn(np.tile(rows, (4, 1)), np.tile(rows, (4, 1)))
+    assert [(one.index, one.counts) for one in learnt if isinstance(one, Coordinate)] == [
+        (2, True), (0, False), (1, False)]  # fmt: skip
 
 
 def test_numbers_are_made_finite_for_classifiers() -> None:

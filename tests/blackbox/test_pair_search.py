@@ -213,3 +213,16 @@ def test_pairs_that_lie_farthest_apart_are_compared_by_their_bounds(
     assert found.pair.first == (9 if setting else 5)
     assert ("epsilon 100, at epsilon 10" in found.words()) == setting and str(found.tried) in found.words()
     assert not pair_search._has_epsilon(needed) and not pair_search._has_epsilon(3)  # type: ignore[arg-type]
+
+
+def test_what_is_searched_by_default() -> None:
+    assert SIZES == (10, 1, 0, 3, 50, 100) and pair_search.LARGE == (100.0, 10.0) and pair_search.CONFIDENCE == 0.95
+    assert (pair_search.RUNS, pair_search.FINAL_RUNS, pair_search.FINALISTS) == (24, 2_000, 4)
+
+
+def test_records_at_bounds_are_at_either_bound_in_each_column() -> None:
+    """Of the audited ones and of those beside them."""
+    wide = Ranges(np.full(30, 2.0), np.full(30, 10.0), ((),) * 30)
+    for pair in list(candidates(wide, Relation.REPLACE_ONE, 3))[7::8]:
+        for rows in (pair.first[-1:], pair.second[-1:], *([pair.first[:-1]] if len(pair.first) > 1 else [])):
+            assert set(rows.ravel()) == {2.0, 10.0}

@@ -99,3 +99,46 @@ def test_the_command_and_its_page(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert run(["dossier", str(file)]) == 1
     file.write_text("no json")
     assert run(["dossier", str(file)]) == 2
+
+
+def test_an_audit_is_told_as_it_was_asked_for() -> None:
+    """Of which program, in whose units and relation, at which epsilon; each unless it is not said."""
+    bare = report("NOT FOUND")
+
+    def told(**more: Any) -> tuple[str, str, str]:
+        found = dossier({**bare, **more})
+        texts = {answer.topic: answer.text for answer in found.answers}
+        return found.subject, texts["unit of privacy"], texts["parameters"]
+
+    subject, unit, parameters = told()
+    assert subject == "an audited program" and unit.startswith("one record, the relation of the audit neighbours")
+    assert parameters.startswith("claimed epsilon as claimed: NOT FOUND.")
+    assert told(paper="dpboost", claimed_epsilon=2.5)[::2] == (
+        "dpboost",
+        parameters.replace("epsilon as claimed", "epsilon 2.5"),
+    )
+    given = {"unit": "one user", "relation": "replace-one", "epsilon": 0.5}
+    package = {"name": "some", "version": "1.2"}
+    subject, unit, parameters = told(claim=given, package=package, claimed_epsilon=2.5, paper="x")
+    assert subject == "some 1.2" and unit.startswith("one user, replace-one neighbours")
+    assert parameters.startswith("claimed epsilon 0.5: NOT FOUND.")
+    assert told(package={"name": "some"})[0] == "some" and told(package=3, claim=[])[0] == "an audited program"
+
+
+def test_the_sentence_names_what_contradicts_the_claim() -> None:
+    fine = dossier(CERTIFICATE)
+    assert fine.holds and fine.sentence.endswith(".") and "contradicts" not in fine.sentence
+    broken = dossier(CERTIFICATE | {"established": {"epsilon": 1.0 + 1.1e-9, "delta": 0.0}})
+    assert broken.sentence.endswith("The evidence contradicts the claim: parameters.")
+    assert dossier(CERTIFICATE | {"established": {"epsilon": 1.0 + 0.9e-9, "delta": 0.0}}).holds
+    counts = fine.counts
+    assert sum(counts.values()) == len(QUESTIONS) == 11
+    assert all(count == sum(str(one.word) == word for one in fine.answers) for word, count in counts.items())
+
+
+@pytest.mark.parametrize("word", ["float", "rounded", "ideal", "grid", "nothing"])
+def test_assumptions_about_numbers_are_those_that_speak_of_them(word: str) -> None:
+    found = dossier(CERTIFICATE | {"assumptions": ["first other", f"one about {word} numbers"]})
+    (told,) = (answer for answer in found.answers if answer.topic == "floating point")
+    assert (f"one about {word} numbers" in f"{told.text} {told.evidence}") is (word != "nothing")
+    assert "first other" not in f"{told.text} {told.evidence}"

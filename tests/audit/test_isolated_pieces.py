@@ -1,0 +1,346 @@
+"""One run in a process of its own: what is heard, told and left."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import pickle
+import random
+import sys
+import time
+import warnings
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from refdp.audit import isolated
+from refdp.audit.isolated import Outcome
+from refdp.data.records import Interval, Numeric, Records, Schema
+from refdp.errors import InvalidParameter
+from refdp.noise.mechanisms import Laplace
+from refdp.privacy.curator import Transcript
+from refdp.privacy.events import Relation, Sensitivity
+from refdp.privacy.replay import RecordSwap, ReplaySource
+from refdp.privacy.sources import SampleSource
+
+SCHEMA = Schema((Numeric("a", 0.0, 1.0),), Interval(0.0, 1.0))
+
+
+def test_which_runs_look_at_all_modules() -> None:
+    """The first two, and one of six."""
+    assert [seed for seed in range(20) if isolated._thorough(seed)] == [0, 1, 2, 6, 12, 18]
+
+
+# --- What is heard ----------------------------------------------------------------------------------------------------
+
+
+def heard(*events: tuple[str, tuple[Any, ...]], on: bool = True) -> Any:
+    seen: list[Any] = []
+    written: list[str] = []
+    hidden: set[str] = set()
+    for event, arguments in events:
+        isolated._heard(event, arguments, [on], seen, written, hidden)
+    return seen, written, hidden
+
+
+def test_files_opened_for_writing_are_heard() -> None:
+    for mode, flags, found in [("r", 0, False), ("w", 0, True), ("a", 0, True), ("x", 0, True), ("r+", 0, True),
+        ("rb", None, False), (None, 0, False),
+                               (None, os.O_WRONLY, True), (None, os.O_RDWR, True), (None, os.O_CREAT, True),
+                                   ("r", os.O_RDWR, True), (None, None, False),
+                               (None, os.O_NONBLOCK, False)]:  # fmt: skip
+        seen, written, hidden = heard(("open", ("x/y", mode, flags)))
+        assert (
+            (seen == [("opened for writing", "x/y")]) is found
+            and (written == [os.path.abspath("x/y")]) is found
+            and not hidden
+        )
+        assert found or seen == written == []
+    for path in ("a.pyc", os.devnull, 5, b"x"):
+        assert heard(("open", (path, "w", 0))) == ([], [], set())
+    assert heard(("open", ("x", "w", 0)), on=False) == ([], [], set())
+
+
+def test_calls_to_the_outside_are_heard() -> None:
+    for event in isolated.WRITING:
+        seen, written, hidden = heard((event, ("x" * 300, 1)))
+        assert seen == [(event, repr(("x" * 300, 1))[:200])] and written == []
+        assert hidden == ({isolated.HIDDEN[event]} if event in isolated.HIDDEN else set())
+    assert heard(("gc.get_objects", ())) == ([], [], {"what is found in memory"}) and heard(("import", ("x",))) == (
+        [],
+        [],
+        set(),
+    )
+    assert heard(("gc.get_objects", ()), on=False) == ([], [], set())
+
+
+def test_log_records_are_heard_as_they_are_made() -> None:
+    seen: list[Any] = []
+    before = logging.getLogRecordFactory()
+    with isolated._logged(seen):
+        logging.getLogger("isolated.pieces").error("%d of %s", 3, "x")
+        record = logging.makeLogRecord({})
+        assert record.levelname
+    with pytest.raises(KeyError), isolated._logged(seen):
+        raise KeyError
+    assert ("log", "isolated.pieces ERROR: 3 of x") in seen and logging.getLogRecordFactory() is before
+
+
+# --- What is told -----------------------------------------------------------------------------------------------------
+
+
+def test_an_error_is_told_with_its_chain() -> None:
+    """Causes and contexts once each, with what they hold, and the lines that they came through."""
+    try:
+        try:
+            raise ValueError(1)
+        except ValueError as inner:
+            inner.note = "n"  # type: ignore[attr-defined]
+            raise KeyError(2) from inner
+    except KeyError as error:
+        told = isolated._told(error)
+    kinds = [
+        (place, text)
+        for place, text in told
+        if place.startswith("error") and "." not in text and place.count(".") <= 1 and text.endswith("Error")
+    ]
+    assert kinds == [("error", "KeyError"), ("error.__context__", "ValueError")]
+    assert any(place.endswith("args[0]") and text == "int 2" for place, text in told) and any(
+        text == "int 1" for _, text in told
+    )
+    assert any(place.endswith("__dict__['note']") and text == "str 'n'" for place, text in told)
+    places = [text for place, text in told if place == "at"]
+    assert len(places) == 2 and all("test_isolated_pieces.py:" in text for text in places)
+    loop = ValueError()
+    loop.__cause__ = loop
+    assert len([one for one in isolated._told(loop) if one == ("error", "ValueError")]) == 1
+    cause, context = TypeError(), OSError()
+    both = ValueError()
+    both.__cause__, both.__context__ = cause, context
+    assert [text for place, text in isolated._told(both) if text.endswith("Error")] == [
+        "ValueError",
+        "OSError",
+        "TypeError",
+    ]
+    first = last = ValueError(0)
+    for number in range(250):
+        last.__cause__ = ValueError(number)
+        last = last.__cause__
+    assert len([1 for _, text in isolated._told(first) if text == "ValueError"]) == 200
+
+
+def test_noise_that_does_not_exist() -> None:
+    def error_of(function: Any) -> BaseException:
+        try:
+            function()
+        except Exception as error:
+            return error
+        raise AssertionError
+
+    def other() -> None:
+        raise InvalidParameter("x")
+
+    class Made:
+        def __post_init__(self) -> None:
+            raise InvalidParameter("y")
+
+    refused = error_of(lambda: Laplace(-1.0))
+    assert isolated._bad_noise(refused) == str(refused) != ""
+    for quiet in (error_of(other), error_of(lambda: Made().__post_init__()), ValueError("z"), None):
+        assert isolated._bad_noise(quiet) == ""
+
+
+def test_what_leaves_a_process_is_packed_or_said_not_to() -> None:
+    assert pickle.loads(isolated._packed(([1], "")))[0] == [1]
+    nothing, why = pickle.loads(isolated._packed((lambda: 0, "")))
+    assert nothing is None and why.startswith("what was released cannot leave its process: ") and len(why) <= 500
+
+    class Long:
+        def __reduce__(self) -> Any:
+            raise ValueError("x" * 900)
+
+    assert len(pickle.loads(isolated._packed((Long(), "")))[1]) == 500
+
+
+def test_a_pipe_is_read_until_it_is_closed_or_time_is_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    for size in (0, 1, 40_000):
+        reading, writing = os.pipe()
+        os.write(writing, b"x" * size)
+        os.close(writing)
+        assert isolated._read(reading) == (b"x" * size, True)
+    monkeypatch.setattr(isolated, "SECONDS", 0.01)
+    reading, writing = os.pipe()
+    os.write(writing, b"x")
+    assert isolated._read(reading) == (b"", False)
+    os.close(writing)
+
+
+@pytest.mark.skipif(not isolated.CAN_FORK, reason="runs have processes of their own by fork")
+def test_results_and_errors_come_from_a_child(monkeypatch: pytest.MonkeyPatch) -> None:
+    own = os.getpid()
+    pid, why = isolated.in_child(os.getpid)
+    assert pid != own and why == "" and isolated._CHILD == []
+    assert isolated.in_child(lambda: bool(isolated._CHILD)) == (True, "")
+
+    def wrong() -> None:
+        raise KeyError("x" * 900)
+
+    nothing, why = isolated.in_child(wrong)
+    assert nothing is None and why.startswith("KeyError: 'xxx") and len(why) == 500
+    assert isolated.in_child(lambda: os._exit(0)) == (None, "the process ended without a result")
+    monkeypatch.setattr(isolated, "SECONDS", 0.05)
+    start = time.monotonic()
+    assert isolated.in_child(lambda: time.sleep(30)) == (None, "it did not end within 0.05 seconds")
+    assert time.monotonic() - start < 15  # it was ended
+    monkeypatch.setattr(isolated, "CAN_FORK", False)
+    assert isolated.in_child(os.getpid) == (own, "")
+
+
+def test_an_outcome_or_why_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = Outcome(Transcript(Relation.ADD_REMOVE), bad_noise="b")
+    for found, why in [(whole, ""), (None, "late"), ("other", "")]:
+        monkeypatch.setattr(isolated, "in_child", lambda work: (found, why))  # noqa: B023
+        outcome = isolated._forked(lambda: whole, Relation.REPLACE_ONE)
+        assert outcome is whole if found is whole else outcome == Outcome(Transcript(Relation.REPLACE_ONE), failed=why)
+
+
+def test_a_run_watches_the_trainers_own_module_besides(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Any] = []
+    monkeypatch.setattr(isolated, "_forked", lambda work, relation: (work(), relation))
+    monkeypatch.setattr(isolated, "run_here", lambda *given: asked.append(given) or "ran")
+    train: Any = lambda records, curator: None  # noqa: E731
+    records: Any = "records"
+    assert isolated.observed(train, records, "source", Relation.REPLACE_ONE, 5, "before", watched=("w",)) == (
+        "ran",
+        Relation.REPLACE_ONE,
+    )  # type: ignore[arg-type, comparison-overlap]
+    assert asked == [(train, "records", "source", Relation.REPLACE_ONE, 5, "before", ("w", __name__))]
+    isolated.observed(SimpleNamespace(), records, "s", Relation.ADD_REMOVE, 1)  # type: ignore[arg-type]
+    assert asked[1][5:] == (None, ("",))
+
+
+# --- A whole run ------------------------------------------------------------------------------------------------------
+
+RECORDS = Records(SCHEMA, np.array([[0.25], [0.5]]), np.array([0.0, 1.0]))
+BOUND = Sensitivity(1.0, 1, "test", Relation.ADD_REMOVE)
+
+
+def noisy(records: Any, curator: Any) -> Any:
+    """Everything that can be seen beside what is returned."""
+    print("out", records.size)
+    print("err", file=sys.stderr)
+    warnings.warn("careful", stacklevel=1)
+    logging.getLogger("noisy").warning("logged")
+    Path("made").mkdir()
+    Path("made/file").write_text("content")
+    np.seterr(over="raise")
+    return {"n": curator.release("n", Laplace(1.0), np.array([2.0]), sensitivity=BOUND)[0], "at": Path.cwd().name}
+
+
+def failing(records: Any, curator: Any) -> Any:
+    raise KeyError("wrong")
+
+
+def leaving(records: Any, curator: Any) -> Any:
+    raise SystemExit(3)
+
+
+def keeping(records: Any, curator: Any) -> Any:
+    curator.release("n", Laplace(1.0), np.array([2.0]), sensitivity=BOUND)
+    KEPT.append(records.size)
+    return (list(KEPT), random.random(), np.random.random())  # noqa: NPY002
+
+
+KEPT: list[int] = []
+needs_fork = pytest.mark.skipif(not isolated.CAN_FORK, reason="runs have processes of their own by fork")
+
+
+def ran(train: Any, seed: int = 7, **given: Any) -> Outcome:
+    return isolated.observed(train, RECORDS, SampleSource(np.random.default_rng(3)), Relation.ADD_REMOVE, seed, **given)
+
+
+@needs_fork
+def test_what_a_run_leaves_beside_its_result() -> None:
+    found = ran(noisy)
+    assert (
+        found.failed == ""
+        and found.parted is None
+        and found.raised == ()
+        and found.bad_noise == ""
+        and found.opaque == ()
+        and not found.lines
+    )
+    assert [entry.request.name for entry in found.transcript.entries] == ["n"] and found.event is not None
+    noise = found.transcript.entries[0].output[0].tobytes().hex()
+    assert any(noise in text for _, text in found.published) and any(
+        text == "str 'work'" for _, text in found.published
+    )
+    beside = list(found.beside)
+    assert ("standard output", "out 2\n") in beside and ("standard error", "err\n") in beside
+    assert ("log", "noisy WARNING: logged") in beside and ("file made", "directory") in beside
+    assert ("file made/file", hashlib.sha256(b"content").hexdigest()) in beside and (
+        "opened for writing",
+        "made/file",
+    ) in beside
+    assert any(place == "warning" and text.startswith("UserWarning: careful at ") for place, text in beside)
+    assert any(place == "os.mkdir" for place, _ in beside)
+    state = dict(found.state)
+    assert (
+        "'over': 'raise'" in state["numpy error state"]
+        and state["open descriptors"] == "0"
+        and state["children"] == "ended with []"
+    )
+    quiet = dict(ran(keeping).beside)
+    assert quiet.get("standard output") == "" == quiet.get("standard error") and not any(
+        "made" in place for place in quiet
+    )
+
+
+@needs_fork
+@pytest.mark.parametrize(("train", "kind"), [(failing, "KeyError"), (leaving, "SystemExit")])
+def test_what_a_run_that_fails_leaves(train: Any, kind: str) -> None:
+    found = ran(train)
+    assert (
+        found.published == ()
+        and ("error", kind) in found.raised
+        and found.failed == ""
+        and found.transcript.entries == []
+    )
+    assert any(place == "at" and "test_isolated_pieces.py" in text for place, text in found.raised)
+
+
+@needs_fork
+def test_nothing_reaches_the_next_run_but_in_the_same_process() -> None:
+    """Global generators begin at the seed; records before are trained on with noise of their own."""
+    first, again = ran(keeping), ran(keeping)
+    assert first.published == again.published and KEPT == []
+    drawn = random.Random(7).random()
+    texts = [text for _, text in first.published]
+    assert any(repr(drawn) in text for text in texts)
+    assert any(repr(float(np.random.RandomState(7).random())) in text for text in texts)
+    after = ran(keeping, before=RECORDS.take(np.array([1])))
+    assert [text for _, text in after.published if text.startswith("int ")] == ["int 1", "int 2"]
+    assert [text for _, text in after.published if text.startswith("float ")] == [
+        text for text in texts if text.startswith("float ")
+    ]
+    assert len(after.transcript.entries) == 1
+    held = [line for line in ran(keeping, watched=("tests.thinned",)).state if line[0].startswith(f"{__name__}.KEPT")]
+    assert held and held == [line for line in first.state if line[0].startswith(f"{__name__}.KEPT")]
+    failed = ran(keeping, before="no records")
+    assert failed.failed == "" and len(failed.published) == len(first.published)
+
+
+@needs_fork
+def test_a_replay_that_parts_tells_where() -> None:
+    recorded = ran(keeping).transcript
+    swap = RecordSwap(0, 0)
+    for train, parted in [(keeping, None), (failing, "control flow")]:
+        source = ReplaySource(recorded, swap)
+        found = isolated.observed(train, RECORDS, source, Relation.ADD_REMOVE, 7)
+        assert (found.parted is None) is (parted is None)
+        if parted:
+            assert found.parted is not None and found.parted[:2] == (parted, "n") and found.parted[2]

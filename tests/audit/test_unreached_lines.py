@@ -1,0 +1,210 @@
+"""Code that no run reached, in texts written for it: lines marked + ran, and what leads to the others is told."""
+
+from __future__ import annotations
+
+import ast
+import textwrap
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from refdp.audit import unreached as module
+from refdp.audit.unreached import unreached
+
+
+def told(tmp_path: Path, text: str, fixed: Any = None, first: int | None = 1) -> list[tuple[int, str]]:
+    """Line and by what, of a program whose lines that end in #+ ran. first: where the trainer begins."""
+    name = f"program{len(list(tmp_path.iterdir()))}"  # a file is read once
+    path = tmp_path / f"{name}.py"
+    text = textwrap.dedent(text).lstrip("\n")
+    path.write_text(text)
+    lines = {(str(path), number) for number, line in enumerate(text.splitlines(), 1) if line.endswith("#+")}
+    found = unreached(lines, None if first is None else (str(path), first), fixed)
+    assert all(place.startswith(f"{name}.py:") for place, _ in found)
+    return [(int(place.rpartition(":")[2]), by) for place, by in found]
+
+
+BRANCHES = """
+    def train(records, curator, setting=1):
+        "what it does"
+        noisy = curator.release(records) #+
+        many = len(records.y) #+
+        if many > 9: #+
+            return 1
+        if noisy > 9: #+
+            return 2
+        if time.time() > 9: #+
+            return 3
+        if setting: #+
+            return 4
+        else:
+            setting = 5 #+
+        return 6 #+
+    """
+
+
+def test_each_condition_tells_what_led_there(tmp_path: Path) -> None:
+    """Records first, then outputs, then the surroundings, else nothing. All arguments of others are private."""
+    assert told(tmp_path, BRANCHES) == [(6, "records"), (8, "outputs"), (10, "surroundings"), (12, "")]
+    assert told(tmp_path, BRANCHES, first=2) == [(6, "records"), (8, "outputs"), (10, "surroundings"), (12, "records")]
+    assert told(tmp_path, BRANCHES, first=None) == told(tmp_path, BRANCHES, first=2)
+    assert told(tmp_path, BRANCHES.replace("#+", "")) == []
+    assert told(tmp_path, BRANCHES, {"setting": 0}) == [*told(tmp_path, BRANCHES)[:3], (12, "")]
+
+
+def test_the_names_around_a_trainer_settle_its_own_conditions(tmp_path: Path) -> None:
+    text = """
+    def train(records, curator):
+        if records and flag: #+
+            return 1
+        if records and not flag: #+
+            return 2
+        return 3 #+
+    """
+    for fixed, by in [
+        ({}, ["records", "records"]),
+        ({"flag": False}, ["", "records"]),
+        ({"flag": True}, ["records", ""]),
+    ]:
+        assert [one for _, one in told(tmp_path, text, fixed)] == by
+        assert [one for _, one in told(tmp_path, text, fixed, first=3)] == ["records", "records"]
+
+
+def test_a_trainer_begins_with_its_decorators(tmp_path: Path) -> None:
+    text = """
+    @first
+    @second
+    def train(records, curator, setting):
+        if setting: #+
+            return 1
+        return 2 #+
+    """
+    assert [told(tmp_path, text, first=line) for line in (1, 2, 3)] == [[(5, "")], [(5, "records")], [(5, "records")]]
+
+
+@pytest.mark.parametrize(("text", "found"), [
+    ("while records: #+\n    a = 1\nelse:\n    b = 2 #+", [(3, "records")]),
+        ("while records: #+\n    a = 1 #+\nelse:\n    b = 2", [(5, "records")]),
+    ("for one in records: #+\n    a = 1\nelse:\n    b = 2 #+", [(3, "records")]),
+        ("for one in range(3): #+\n    a = 1", [(3, "")]),
+    ("for one in records: #+\n    a = 1 #+\nelse:\n    b = 2", [(5, "records")]),
+    ("with held: #+\n    a = 1 #+\n    if records: #+\n        a = 2", [(5, "records")]),
+        ("with held: #+\n    a = 1", [(3, "")]),
+    ("try: #+\n    a = 1 #+\nexcept ValueError:\n    b = 2\nelse:\n    c = 3 #+\nfinally:\n    d = 4 #+",
+        [(5, "records")]),
+    ("try: #+\n    a = 1\nexcept ValueError: #+\n    b = 2 #+", [(3, "")]),
+    ("try: #+\n    a = 1 #+\nexcept ValueError:\n    b = 2 #+\nelse:\n    c = 3\nfinally:\n    d = 4 #+",
+        [(7, "records")]),
+    ("try: #+\n    a = 1 #+\nfinally:\n    d = 4", [(5, "")]),
+    ("match records: #+\n    case 1:\n        a = 1\n    case 2:\n        b = 2 #+", [(4, "records")]),
+    ("if 1: #+\n    if records: #+\n        a = 1", [(4, "records")]),
+        ("if records: #+\n    if 1: #+\n        a = 1", [(4, "records")]),
+    ("if records: #+\n    pass\nelse:\n    a = 1 #+", []), ("if records: #+\n    'text'\n    a = 1", [(4, "records")]),
+    ("if records: #+\n    global a\n    def inner(): pass\n    class Other: pass\n    a = 1 #+", []),
+    ("a = (1,\n     2, #+\n     3)\nif records: #+\n    b = [1,\n         2] #+", []), ("a = 1\nb = 2 #+", [(2, "")]),
+])  # fmt: skip
+def test_blocks_of_every_kind(text: str, found: Any, tmp_path: Path) -> None:
+    """The first line of a block that did not run, once; an exception may come from records."""
+    body = textwrap.indent(text, "    ")
+    assert told(tmp_path, f"def train(records, curator):\n{body}\n") == found
+
+
+def test_functions_inside_are_functions_of_their_own(tmp_path: Path) -> None:
+    text = """
+    def train(records, curator):
+        a = 1 #+
+        def inner(value):
+            if value: #+
+                return 1
+            return 2 #+
+        async def other(value):
+            if value:
+                return 1
+            return 2
+        return a #+
+    """
+    assert told(tmp_path, text) == [(5, "records")]
+    assert told(tmp_path, text.replace("return a #+", "return a").replace("a = 1 #+", "a = 1")) == [(5, "records")]
+
+
+def test_expressions_on_the_surroundings_are_told(tmp_path: Path) -> None:
+    """Which of both values was taken is not seen; those of functions inside are their own."""
+    text = """
+    def train(records, curator):
+        now = time.time() #+
+        a = 1 if now else 2 #+
+        b = 1 if records else 2 #+
+        c = 1 if numpy.random.random() else 2 #+
+        def inner():
+            return 1 if os.name else 2
+        return 3 #+
+    """
+    assert told(tmp_path, text) == [(3, "surroundings"), (5, "surroundings")]
+    assert told(tmp_path, text.replace("os.name else 2", "os.name else 2 #+")) == [
+        (3, "surroundings"),
+        (5, "surroundings"),
+        (7, "surroundings"),
+    ]
+
+
+@pytest.mark.parametrize(("lines", "name", "by"), [
+    ("a = records.x", "a", "records"), ("a = b = records", "b", "records"), ("a += records.x", "a", "records"),
+        ("a: int = records", "a", "records"),
+    ("if (a := records): pass", "a", "records"), ("for a in records: pass", "a", "records"),
+        ("c = [a for a in records]", "c", "records"),
+    ("c = [a for a in records]", "a", "records"), ("with records as a: pass", "a", "records"),
+        ("a.append(records)", "a", "records"),
+    ("curator.append(records)", "curator", ""), ("a = curator.release(records)", "a", "outputs"),
+        ("a = curator.release(records)[0]", "a", "outputs"),
+    ("a = noisy(records, curator)", "a", "outputs"), ("a = noisy(records, door=curator)", "a", "outputs"),
+        ("a = noisy(records)", "a", "records"),
+    ("a = time.time()", "a", "surroundings"), ("a = numpy.random.random()", "a", "surroundings"), ("a = 1", "a", ""),
+    ("b = a\na = records", "b", "records"), ("a = curator.release(1) + 1", "a", "outputs"),
+        ("a = 1 + curator.release(records)", "a", "records"),
+    ("a = curator", "a", ""), ("a, b = records", "b", "records"), ("c.a = records", "c", "records"),
+        ("a: int", "a", ""), ("a = noisy([curator])", "a", ""),
+])  # fmt: skip
+def test_what_names_may_hold(lines: str, name: str, by: str, tmp_path: Path) -> None:
+    body = "".join(f"    {line} #+\n" for line in lines.splitlines())
+    text = f"def train(records, curator):\n{body}    if {name}: #+\n        return 1\n    return 2 #+\n"
+    found = told(tmp_path, text)
+    assert found == [(3 + len(lines.splitlines()), by)]
+
+
+def test_conditions_that_ask_the_curator_by_themselves(tmp_path: Path) -> None:
+    for condition, by in [("curator.release(1) > 2", "outputs"), ("records and curator.release(1)", "records"),
+        ("curator.delta and 1", ""),
+                          ("curator.release(1) and time", "outputs"), ("time or os", "surroundings")]:  # fmt: skip
+        assert told(
+            tmp_path, f"def train(records, curator):\n    if {condition}: #+\n        return 1\n    return 2 #+\n"
+        ) == [(3, by)]
+
+
+@pytest.mark.parametrize(("condition", "known", "settled"), [
+    ("a", {"a": 0}, True), ("a", {"a": 1}, False), ("a", {}, False), ("a > b", {"a": 1, "b": 2}, True),
+        ("a > b", {"a": 1}, False), ("not a", {"a": True}, True),
+    ("a and b", {"a": 0}, True), ("b and a", {"a": 0}, True), ("a and b", {"a": 1}, False),
+        ("a or b", {"a": 0, "b": 0}, False), ("len(a)", {"a": ""}, False),
+    ("a", {"a": []}, False), ("a", {"a": None}, True), ("a", {"a": ""}, True), ("a", {"a": 0.0}, True),
+        ("0", {}, True), ("a.b", {"a": 0}, False), ("-a", {"a": 0}, True),
+    ("a is None", {"a": 1}, True), ("a in b", {"a": "x", "b": "y"}, True), ("a < 1 < b", {"a": 0, "b": 1}, True),
+])  # fmt: skip
+def test_conditions_that_are_settled_outside(condition: str, known: Any, settled: bool) -> None:
+    """By plain values alone, of comparisons, names and signs, or one term of a conjunction."""
+    assert module._is_settled(ast.parse(condition, mode="eval").body, known) is settled
+    assert not module._is_settled(None, known)
+
+
+def test_texts_that_cannot_be_read_and_several_files(tmp_path: Path) -> None:
+    for name, content in [("wrong.py", b"def f(:"), ("odd.py", b"\xff\xfe"), ("null.py", b"a = '\0'")]:
+        (tmp_path / name).write_bytes(content)
+        assert module._functions(str(tmp_path / name)) == ()
+    assert module._functions(str(tmp_path / "absent.py")) == ()
+    for name in ("b", "a"):
+        (tmp_path / f"{name}.py").write_text(
+            "def f(x):\n    if x:\n        return 1\n    return 2\n\n\ndef g(x):\n    return 3\n"
+        )
+    lines = {(str(tmp_path / f"{name}.py"), line) for name in "ab" for line in (2, 4)}
+    assert unreached(lines, None) == [("a.py:3", "records"), ("b.py:3", "records")]
+    assert unreached([], None) == []
