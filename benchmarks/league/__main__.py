@@ -19,7 +19,7 @@ import warnings
 
 from benchmarks import kept_lines
 from benchmarks.league.cells import EPSILONS, SETS, Cell, run
-from benchmarks.league.methods import NOT_PRIVATE, methods
+from benchmarks.league.methods import NOT_PRIVATE, UNABLE, methods
 from benchmarks.league.page import RUNS, read, write
 from benchmarks.league.queue import queue
 
@@ -46,7 +46,7 @@ def main() -> None:
         wanted = ((one.seed, one.data, one.method, one.epsilon) for one in queue(read(), chosen))
     for seed, data, method, epsilon in wanted:
         at = 0.0 if method in NOT_PRIVATE else epsilon  # one cell for all
-        if method not in known or (data, method, at, seed) in there:
+        if method not in known or data in UNABLE.get(method, ()) or (data, method, at, seed) in there:
             continue
         if time.monotonic() > end:
             sys.exit("out of time; what was run is kept")
