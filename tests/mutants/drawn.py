@@ -35,6 +35,8 @@ LEFT_OUT = ("refdp/commands/", "refdp/audit/zoo/", "refdp/audit/adapters/", "ref
             "refdp/__main__.py")  # fmt: skip
 QUICK = 2
 """So many of the nearest layers of tests are run without their slow tests first."""
+SUMMARY = "[100%]"
+"""What pytest says at its end. Where a mutant ends the process with status 0, tests that failed are not told."""
 Mutant = tuple[str, Site]
 Run = Callable[[list[str], Path, float], tuple[int | None, str]]
 _moments = count(10**9)
@@ -153,6 +155,8 @@ def outcome(
             if status not in (0, 5):  # 5: no test was selected
                 failed = [line for line in output.splitlines() if line.startswith(("FAILED", "ERROR"))]
                 return "killed", failed[0][:200] if failed else output[-200:]
+            if status == 0 and SUMMARY not in output:
+                return "killed", f"the tests ended without a summary: {tests[0]}"
         return "survived", ""
     finally:
         subprocess.run(["git", "checkout", "-q", "--", "."], cwd=folder, check=True)

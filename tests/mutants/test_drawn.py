@@ -87,6 +87,18 @@ def test_killed_and_survived_are_told_apart_and_kept(tmp_path: Path, monkeypatch
     assert (drawn.ROOT / "refdp/privacy/events.py").read_text(encoding="utf-8") == source
 
 
+def test_tests_that_end_without_a_word_have_killed_it(tmp_path: Path) -> None:
+    """A mutant that ends the process, with status 0, before pytest has said what failed."""
+    mutant = next(iter(drawn.drawn(1, 5, "refdp/privacy/events.py")))
+    folder = drawn.copied(tmp_path)
+    for status, said, verdict in ((0, "", "killed"), (0, "... [100%]", "survived"), (5, "", "survived")):
+        answers = iter([(0, "")])  # of what follows the text; then of the tests
+        found = drawn.outcome(
+            folder, *mutant, 60.0, 1, -1, lambda *_, there=(status, said), first=answers: next(first, there)
+        )
+        assert found[0] == verdict, said
+
+
 def test_what_is_kept_of_a_text_follows_it(tmp_path: Path) -> None:
     """Factors that change places in a paper's formula: no proof is stale, no page and no digest another."""
     folder, path = drawn.copied(tmp_path), "refdp/papers/dpboost.py"
