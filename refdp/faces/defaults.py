@@ -134,7 +134,7 @@ def _dpboost(public: Public, given: Mapping[str, Any]) -> dict[str, Any]:
         }  # fmt: skip
     if public.regression:
         deep, wide = (2, 0.95) if e < 2 else (1, 0.6)
-        padding = max(100 / e, min(1000 / e, public.rows / 2**deep))  # what it takes from a tree, the next ones bring
+        padding = min(1000 / e, public.rows / 2**deep)  # what it takes from a tree, the next ones bring
         return few | {
             "trees": 5, "trees_per_ensemble": 1, "depth": deep, "regularisation": _finite(padding), "shrinkage": wide,
             "gradient_bound": 0.5, "candidates": "log",

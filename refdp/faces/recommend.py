@@ -94,7 +94,7 @@ def recommend(
     settings: dict[str, Any] = {"epsilon": epsilon, "relation": known.value}
     if best not in PURE:
         settings["delta"] = given
-    table = recommended(best, public) if given > 0 or best in PURE else {}
+    table = recommended(best, public)
     settings |= {"rows": rows} | {name: value for name, value in table.items() if name != "delta" and value is not None}
     kind = "Regressor" if regression else "Classifier"
     return Recommendation(f"{ESTIMATORS[best]}{kind}", settings, _expected(near[best], regression))

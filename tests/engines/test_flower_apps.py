@@ -1,0 +1,247 @@
+"""The apps' own code, with a stand-in for Flower: what is sent, who answers, and the bytes of a run without it."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from refdp.engines import flower, owners
+from refdp.engines.flower import QUIET, GridHost, HereGrid, Run, client_app, digest, nodes_of, protection, server_app
+from refdp.engines.journal import ReleaseJournal
+from refdp.engines.new_app import made_up
+from refdp.errors import InvalidParameter
+from refdp.faces.cli import run
+from tests.engines.stand_in import App, Message, Simulated, installed
+from tests.engines.test_flower import GROVE, INPRIVATE, app
+
+FEDGBDT: dict[str, Any] = {
+    "settings": {"epsilon": 4.0, "relation": "add-remove", "trees": 2, "depth": 2, "batch": 1},
+}
+
+
+@pytest.fixture(autouse=True)
+def flwr(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The stand-in, and no Ray."""
+    found = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name, *more: None if name == "ray" else found(name, *more))
+    return installed(monkeypatch)
+
+
+@pytest.mark.parametrize("other", [FEDGBDT, INPRIVATE], ids=["fedgbdt", "inprivate"])
+def test_a_checked_app_gives_the_bytes_of_participants_without_it(
+    tmp_path: Path, capsys: Any, other: dict[str, Any]
+) -> None:
+    app(tmp_path, **other)
+    capsys.readouterr()
+    assert run(["federate", "check", str(tmp_path), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["ok"] is True and found["participants"] == 3
+    assert found["engine"].startswith("Flower's messages and apps in this process: Ray is not installed")
+    assert {name: os.environ[name] for name in QUIET} == QUIET
+
+
+def test_with_ray_flowers_own_engine_is_asked(tmp_path: Path, flwr: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Any] = []
+    vars(sys.modules["flwr.simulation"])["run_simulation"] = lambda *given: asked.append(given)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: name)
+    assert flower.simulate(app(tmp_path, participants=5, honest=1), tmp_path) == "Flower's simulation engine"
+    ((server, client, number),) = asked
+    assert number == 5 and isinstance(server, App) and isinstance(client, App)
+    assert [one.does.__name__ for one in (server, client)] == ["main", "answer"]
+
+
+def test_protection_is_said_of_the_version_that_is_there(flwr: Any) -> None:
+    assert protection().endswith("that of Flower 9.8 derives masks from seeds of 32 bits")
+    del sys.modules["flwr.common.secure_aggregation.secaggplus_utils"].pseudo_rand_gen
+    assert protection().endswith("that of Flower 9.8 derives masks from what is not known here")
+
+
+# --- Nodes ------------------------------------------------------------------------------------------------------------
+
+
+class Slow:
+    """A grid where nodes 5, 3 and 9 are there, the last of them after some looks."""
+
+    def __init__(self, looks: int) -> None:
+        self.looks = looks
+
+    def get_node_ids(self) -> list[int]:
+        self.looks -= 1
+        return [5, 3] if self.looks >= 0 else [5, 3, 9]
+
+
+def test_nodes_are_waited_for_for_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The last look is the first that begins after more than 60 seconds: 121 of them half a second apart are not."""
+    now, slept = [100.0], []
+
+    def sleep(seconds: float) -> None:
+        now[0] += seconds
+        slept.append(seconds)
+
+    monkeypatch.setattr(flower, "time", SimpleNamespace(monotonic=lambda: now[0], sleep=sleep))
+    assert nodes_of(Slow(0), 3) == [3, 5, 9] and slept == []
+    assert nodes_of(Slow(2), 3) == [3, 5, 9] and slept == [0.5, 0.5]
+    slept.clear()
+    assert nodes_of(Slow(121), 3) == [3, 5, 9] and slept == [0.5] * 121
+    with pytest.raises(InvalidParameter, match="2 nodes are there, the run is planned for 3"):
+        nodes_of(Slow(122), 3)
+    with pytest.raises(InvalidParameter, match="3 nodes are there, the run is planned for 2"):
+        nodes_of(Slow(0), 2)
+
+
+def test_a_host_sends_each_its_text_and_passes_over_who_fails() -> None:
+    def client(message: Any, context: Any) -> Any:
+        text = message.content["ask"]["text"]
+        about = {"about": {"digest": digest(text)}}
+        return Message(about | {"behind": {"known": len(text) + context.node_config["more"]}}, reply_to=message)
+
+    grid = Simulated(client, {7: {"more": 10}, 4: {"more": 20}, 9: {"more": 30}}, failing=[7])  # type: ignore[dict-item]
+    host = GridHost(grid, 3)
+    assert host.nodes() == [4, 7, 9]
+    assert host.send({4: "a", 7: "bb", 9: "ccc"}) == {4: 21, 9: 33}
+    assert host.send({}) == {}
+    assert GridHost(grid, 3, 2.5).send({9: "c"}) == {9: 31}
+    assert grid.timeouts == [300.0, 300.0, 2.5]
+
+
+def test_a_grid_in_this_process_has_a_context_for_each_node(flwr: Any, capsys: Any) -> None:
+    seen = []
+
+    def client(message: Any, context: Any) -> Any:
+        seen.append(context)
+        if context.node_id == 3:
+            raise ValueError("nothing here")
+        return message.content
+
+    grid = HereGrid(client, {2: {"partition-id": "0"}, 3: {"partition-id": "1"}, 8: {"partition-id": "6"}})
+    assert list(grid.get_node_ids()) == [2, 3, 8]
+    sent = [Message({"to": node}, dst_node_id=node) for node in (8, 3, 2)]
+    assert list(grid.send_and_receive(sent)) == [{"to": 8}, {"to": 2}]
+    assert capsys.readouterr().err == "ValueError: nothing here\n"
+    assert [(one.run_id, one.node_id, one.node_config["partition-id"]) for one in seen] == [
+        (1, 8, "6"), (1, 3, "1"), (1, 2, "0")]  # fmt: skip
+    task = sys.modules["flwr.supercore.task_identity"].TaskIdentity
+    assert (task.task_id, task.run_id, task.node_id) == (1, 1, 1)
+
+
+def test_a_simulation_has_nodes_from_two_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Flower keeps 0 and 1 for itself."""
+    seen: list[Any] = []
+    server = SimpleNamespace(at=lambda grid, context: seen.append((grid, context)))
+    monkeypatch.setattr(flower, "server_app", lambda path, folder: server.at)
+    flower.simulate(app(tmp_path, participants=4, honest=1), tmp_path)
+    ((grid, context),) = seen
+    assert list(grid.get_node_ids()) == [2, 3, 4, 5] and (context.run_id, context.node_id) == (1, 0)
+    assert [grid._contexts[k].node_config for k in (2, 5)] == [{"partition-id": "0"}, {"partition-id": "3"}]
+
+
+# --- Apps with configurations of their own ----------------------------------------------------------------------------
+
+
+def placed(tmp_path: Path, place: Path, ends: str) -> dict[int, dict[str, str]]:
+    """Data and secrets of three nodes, whose places are in their configurations; node 40 + k has the k-th's."""
+    said = Run.read(place)
+    nodes = {}
+    for k in range(3):
+        data, journal = tmp_path / f"records of {k}", tmp_path / f"kept by {k}"
+        data.write_text(made_up(said.schema, 50, k))
+        name = f"owner {k} of {said.name}" if ends else said.name
+        ReleaseJournal(journal.with_name(journal.name + ends), name, secret=bytes([k]) * 32).close()
+        nodes[40 + k] = {"data": str(data), "journal": str(journal), "owner": str(k)}
+    ReleaseJournal(tmp_path / "server", said.name, secret=b"s" * 32).close() if not ends else None
+    return nodes
+
+
+@pytest.mark.parametrize(("other", "ends"), [(GROVE, ""), (INPRIVATE, ".secret")], ids=["grove", "inprivate"])
+def test_files_are_those_of_the_configurations(tmp_path: Path, other: dict[str, Any], ends: str) -> None:
+    place, made = app(tmp_path / "app", **other), []
+    for name in ("one", "two"):
+        folder = tmp_path / name
+        folder.mkdir()
+        nodes = placed(folder, place, ends)
+        if name == "two":  # the same through a folder, by number
+            for k in range(3):
+                (folder / f"records of {k}").rename(folder / f"{k}.csv")
+                (folder / f"kept by {k}{ends}").rename(folder / f"{k}.journal{ends}")
+            if not ends:
+                (folder / "server").rename(folder / "server.journal")
+            nodes = {k + 2: {"partition-id": str(k)} for k in range(3)}
+            grid = Simulated(client_app(place, folder), nodes)
+            server_app(place, folder)(grid, SimpleNamespace(run_config={}))
+        else:
+            grid = Simulated(client_app(place), nodes)
+            config = {"out": str(folder / "model.json"), "journal": str(folder / "server")}
+            server_app(place)(grid, SimpleNamespace(run_config=config))
+        assert set(grid.timeouts) == {300.0}
+        made.append((folder / "model.json").read_bytes())
+    assert made[0] == made[1] and json.loads(made[0])["model"]["outputs"][0]["trees"]
+
+
+# --- Owners -----------------------------------------------------------------------------------------------------------
+
+
+def owner_of(message: Any, context: Any) -> Any:
+    ask, own = message.content["ask"], context.node_config
+    content = {"position": own["owner"]}
+    if ask["what"] == "answer":
+        content["message"] = b"%s %d %s" % (ask["heard"], ask["round"], str(own["owner"]).encode())
+    return Message({"own": content}, reply_to=message)
+
+
+def test_owners_are_found_by_position_and_each_is_asked_alone(flwr: Any) -> None:
+    grid = Simulated(owner_of, {5: {"owner": "2"}, 6: {"owner": "0"}, 7: {"owner": "1"}})
+    found = owners.afar(grid, flwr, [5, 6, 7])
+    grid.failing = {7}
+    for one in found:
+        one.hear(b"heard")
+    assert [one.answer(4) for one in found] == [b"heard 4 0", b"", b"heard 4 2"]
+    assert [one.size for one in found] == [[5, 9, 1], [5, 0, 1], [5, 9, 1]]
+    assert set(grid.timeouts) == {300.0} and len(grid.timeouts) == 6
+    owners.afar(Simulated(owner_of, {1: {"owner": "0"}}), flwr, [1], 4.0)
+
+
+def test_every_position_is_needed_once(flwr: Any) -> None:
+    for given, failing, message in (
+        (("0", "0", "1"), [], r"owners \[0, 1\] are there at 3 nodes; each of 0 to 2 is needed once"),
+        (("0", "1", "3"), [], r"owners \[0, 1, 3\] are there at 3 nodes"),
+        (("0", "1", "2"), [1], r"owners \[0, 2\] are there at 3 nodes"),
+        (("1", "2", "3"), [], r"owners \[1, 2, 3\] are there at 3 nodes"),
+    ):
+        grid = Simulated(owner_of, {k: {"owner": own} for k, own in enumerate(given)}, failing)
+        with pytest.raises(InvalidParameter, match=message):
+            owners.afar(grid, flwr, [0, 1, 2])
+
+
+def test_owners_elsewhere_judge_and_measure_nothing() -> None:
+    afar = owners.Afar(lambda heard, number: None)
+    assert afar.size == [0, 0, 0] and afar.answer(1) == b""
+    for call, message in ((afar.judge, "round 3: owners elsewhere check no trees"),
+                          (afar.measure, "round 3: owners elsewhere measure nothing")):  # fmt: skip
+        with pytest.raises(owners.MessageError, match=message):
+            call(3)
+
+
+@pytest.mark.parametrize(("noise", "exact"), [("discrete", True), ("floating", False)])
+def test_owners_draw_exactly_where_noise_is_discrete(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, noise: str, exact: bool
+) -> None:
+    class Stopped(Exception):
+        pass
+
+    def source(generator: Any, **given: Any) -> Any:
+        assert given == {"exact": exact, "assignments": True}
+        raise Stopped
+
+    place = app(tmp_path / "app", **{**INPRIVATE, "settings": {**INPRIVATE["settings"], "noise": noise}})
+    said = Run.read(place)
+    monkeypatch.setattr(owners, "SampleSource", source)
+    (tmp_path / "data").write_text(made_up(said.schema, 20, 0))
+    with pytest.raises(Stopped):
+        owners.answered(said, 0, lambda: flower.records_of(tmp_path / "data", said.schema), tmp_path / "own", b"", 0)

@@ -1,0 +1,176 @@
+"""The table of defaults line by line: every formula just below and at each of its borders, with figures of its page."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import fields
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from refdp.data.records import Classes, Interval, Numeric, Schema
+from refdp.errors import InvalidParameter
+from refdp.faces import registry
+from refdp.faces.defaults import Public, check_settings, params_for, recommended
+from refdp.noise.calibration import total_mu
+from refdp.privacy.events import Relation
+
+FEATURES = (Numeric("x", 0, 1), Numeric("z", 0, 1))
+TWO, THREE = Schema(FEATURES, Classes(("a", "b"))), Schema(FEATURES, Classes(("a", "b", "c")))
+REAL = Schema(FEATURES, Interval(0, 1))
+
+
+def of(paper: str, *, rows: float = 10_000, e: float = 1.0, mu: float = 1.0, regression: bool = False,
+       **given: Any) -> dict[str, Any]:  # fmt: skip
+    public: Any = SimpleNamespace(rows=rows, e=e, mu=mu, regression=regression, delta=3e-7)
+    return recommended(paper, public, given)
+
+
+def test_what_one_score_may_spend() -> None:
+    for relation, changed in ((Relation.ADD_REMOVE, 1), (Relation.REPLACE_ONE, 2)):
+        public = Public(6.0, 3e-5, False, 3, 700, relation)
+        assert public.e == 2.0 / changed
+        assert public.mu == total_mu(2.0, 1e-5, "exact") / changed
+    plain = Public(1.0, 1e-5, True)
+    assert (plain.scores, plain.rows, plain.relation, plain.features) == (1, 10_000, Relation.ADD_REMOVE, 1)
+    assert recommended("of somebody else", plain) == {}
+    assert of("grove") == {"delta": 3e-7}
+
+
+def test_dpboost() -> None:
+    clipped = {"gradients": "clip"}
+    few = {"trees_per_ensemble": 1, "gradient_bound": 0.5, "candidates": "log", **clipped}
+    assert of("dpboost", rows=1999, regression=True) == {
+        **few, "trees": 3, "depth": 1, "regularisation": 1999 / 4, "shrinkage": 0.95
+    }  # fmt: skip
+    for rows, e, deep, padding, step in (
+        (2000, 1.0, 2, 500.0, 0.95), (10_000, 1.0, 2, 1000.0, 0.95), (3000, 1.5, 2, 1000 / 1.5, 0.95),
+        (1100, 1.9, 2, 275.0, 0.95), (1000, 2.0, 1, 500.0, 0.6), (900, 4.0, 1, 250.0, 0.6), (3, 1000.0, 1, 1.0, 0.6),
+    ):  # fmt: skip
+        assert of("dpboost", rows=rows, e=e, regression=True) == {
+            **few, "trees": 5, "depth": deep, "regularisation": padding, "shrinkage": step
+        }  # fmt: skip
+    many = {"gradient_bound": 1.0, "candidates": "uniform", "shrinkage": 0.3, **clipped}
+    for rows, e, deep, padding in (
+        (4999, 1.0, 2, 30.0),
+        (5000, 1.0, 3, 100.0),
+        (9000, 0.5, 2, 60.0),
+        (9e9, 4.0, 3, 25.0),
+    ):
+        assert of("dpboost", rows=rows, e=e) == {
+            **many, "trees": 5, "trees_per_ensemble": 5, "depth": deep, "regularisation": padding
+        }  # fmt: skip
+    seven = of("dpboost", trees=7)
+    assert (seven["trees"], seven["trees_per_ensemble"]) == (7, 7)
+    assert of("dpboost", e=1e6)["regularisation"] == 0.01 and of("dpboost", e=1e-12)["regularisation"] == 1e12
+    assert of("dpboost", e=9999.0, rows=1)["regularisation"] == 100 / 9999.0
+    assert of("dpboost", rows=1e14, e=1e-12, regression=True)["regularisation"] == 1e12
+
+
+def test_inprivate() -> None:
+    for rows, e, deep, share in ((1499, 1.0, 1, 0.2), (1500, 1.0, 2, 0.2), (5999, 1.0, 2, 0.2), (6000, 1.0, 3, 0.7),
+                                 (3000, 2.0, 3, 0.7), (2999, 3.0, 2, 0.2), (500, 3.0, 2, 0.2),
+                                 (10**6, 1e-3, 1, 0.2)):  # fmt: skip
+        assert of("inprivate", rows=rows, e=e, regression=True) == {
+            "rounds": 2, "depth": deep, "split_share": share, "residual_bound": 0.5, "leaf_bound": 0.5, "damping": 4.0,
+            "shrinkage": 1.0, "bins": 8,
+        }  # fmt: skip
+    for rows, e, deep in ((49_999, 1.0, 4), (50_000, 1.0, 5), (25_000, 2.0, 5), (60_000, 0.5, 4)):
+        assert of("inprivate", rows=rows, e=e) == {
+            "rounds": 1, "depth": deep, "split_share": 0.7, "residual_bound": 1.0, "leaf_bound": 1.0, "damping": 8.0,
+            "shrinkage": 1.0, "bins": 32,
+        }  # fmt: skip
+
+
+def test_dpxgboost() -> None:
+    same = {"delta": 3e-7, "regularisation": 0.1, "gain": "count", "gradients": "clip", "candidates": "uniform",
+            "leaf": "average", "subsample": 1.0}  # fmt: skip
+    for rows, e, trees, step in ((1249, 1.0, 10, 0.3), (1250, 1.0, 20, 0.2), (2499, 1.0, 20, 0.2), (2500, 1.0, 40, 0.3),
+                                 (10**6, 1.0, 40, 0.3), (1250, 2.0, 40, 0.3)):  # fmt: skip
+        assert of("dpxgboost", rows=rows, e=e, regression=True) == {
+            **same, "trees": trees, "depth": 1, "shrinkage": step, "gradient_bound": 0.5, "child_minimum": int(200 / e)
+        }  # fmt: skip
+    for rows, e, deep, least in ((4999, 1.0, 1, 200), (5000, 1.0, 2, 200), (2500, 2.0, 2, 100), (10, 3.0, 1, 66),
+                                 (10, 4.0, 1, 50), (10, 5.0, 1, 50), (10, 2e-7, 1, 10**9),
+                                 (10, 1e-9, 1, 10**9)):  # fmt: skip
+        assert of("dpxgboost", rows=rows, e=e) == {
+            **same, "trees": 40, "depth": deep, "shrinkage": 0.3, "gradient_bound": 1.0, "child_minimum": least
+        }  # fmt: skip
+
+
+def test_fedgbdt() -> None:
+    same = {"delta": 3e-7, "leaf_clip": 0.5, "rounds": 1, "gradient_bound": 1.0}
+    for rows, mu, trees, deep in ((599, 1.0, 50, 1), (600, 1.0, 50, 2), (1499, 1.0, 50, 2), (1500, 1.0, 200, 3),
+                                  (300, 2.0, 50, 2)):  # fmt: skip
+        assert of("fedgbdt", rows=rows, mu=mu, regression=True) == {
+            **same, "trees": trees, "depth": deep, "shrinkage": 0.2, "candidates": "log", "features_per_tree": 1,
+            "regularisation": 30.0 * math.sqrt(trees) / mu,
+        }  # fmt: skip
+    assert of("fedgbdt", mu=0.5) == {
+        **same, "trees": 200, "depth": 4, "shrinkage": 0.6, "candidates": "iterative-hessian",
+        "features_per_tree": None, "regularisation": 16.0 * math.sqrt(200),
+    }  # fmt: skip
+    assert of("fedgbdt", noise_by="record")["candidates"] == "uniform"
+    assert of("fedgbdt", noise_by="owner")["candidates"] == "iterative-hessian"
+    assert of("fedgbdt", noise_by="record", regression=True)["candidates"] == "log"
+    assert of("fedgbdt", trees=4)["regularisation"] == 16.0
+    assert of("fedgbdt", trees=4, regression=True)["regularisation"] == 60.0
+
+
+def test_sgbdt() -> None:
+    same = {"delta": 3e-7, "subsample": 1.0, "gradient_bound": 0.5, "orders": "shared"}
+    for rows, mu, deep, step in ((100, 1.0, 1, 0.05), (239, 1.0, 1, 0.05975), (240, 1.0, 2, 0.06),
+                                 (479, 1.0, 2, 0.11975), (480, 1.0, 3, 0.12), (240, 2.0, 3, 0.12),
+                                 (9999, 1.0, 3, 0.5)):  # fmt: skip
+        assert of("sgbdt", rows=rows, mu=mu, regression=True) == {
+            **same, "trees": 100, "depth": deep, "shrinkage": pytest.approx(step, rel=1e-12), "initial_share": 0.1,
+            "support_weight": 0.3, "regularisation": 10.0 * math.sqrt(100) / mu,
+        }  # fmt: skip
+    for rows, mu, deep, step, padding in ((1499, 1.0, 2, 0.2, 1.0), (1500, 1.0, 4, 0.5, 0.3), (750, 2.0, 4, 0.5, 0.3)):
+        assert of("sgbdt", rows=rows, mu=mu) == {
+            **same, "trees": 400, "depth": deep, "shrinkage": step, "initial_share": 0.05, "support_weight": 0.05,
+            "regularisation": padding * math.sqrt(400) / mu,
+        }  # fmt: skip
+    assert of("sgbdt", trees=16, regression=True)["regularisation"] == 40.0
+    assert of("sgbdt", trees=16, rows=10)["regularisation"] == 4.0
+
+
+@pytest.mark.parametrize("name", (*registry.PAPERS, "grove"))
+def test_the_table_is_asked_with_what_is_public(name: str) -> None:
+    """Scores, task, rows and relation; delta is at most 1 / rows unless it is given."""
+    paper, relation = registry.paper(name), Relation.ADD_REMOVE
+    has_delta = "delta" in {one.name for one in fields(paper.module.Params)} and name not in ("dpboost", "inprivate")
+    for schema, regression, scores in ((TWO, False, 1), (THREE, False, 3), (REAL, True, 1)):
+        for rows, stated, delta in ((None, 10_000, 1e-5), (2_000, 2_000, 1e-5), (10**6, 10**6, 1e-6)):
+            given: dict[str, Any] = {"epsilon": 2.0, "relation": relation}
+            found = params_for(paper, given, schema, rows=rows)
+            table = recommended(name, Public(2.0, delta, regression, scores, stated, relation, 2))
+            assert {one: getattr(found, one) for one in table} == table
+            if has_delta:
+                own = params_for(paper, {**given, "delta": 1e-9}, schema, rows=rows)
+                table = recommended(name, Public(2.0, 1e-9, regression, scores, stated, relation, 2))
+                assert {one: getattr(own, one) for one in table} == table
+    first = params_for(paper, {"epsilon": 2.0, "relation": relation}, regression=True)
+    table = recommended(name, Public(2.0, 1e-5, True, 1, 10_000, relation, 1))
+    assert {one: getattr(first, one) for one in table} == table
+    printed = paper.params({"epsilon": 2.0, "relation": relation}, as_published=False)
+    assert params_for(paper, {"epsilon": 2.0, "relation": relation}, TWO, settings="paper") == printed
+    if name == "grove":
+        assert params_for(paper, {"epsilon": 2.0, "relation": relation}, TWO, rows=777).rows == 777
+        assert params_for(paper, {"epsilon": 2.0, "relation": relation, "rows": 5}, TWO, rows=777).rows == 5
+
+
+def test_published_settings_leave_the_table_out() -> None:
+    paper = registry.paper("dpboost")
+    given = {"epsilon": 2.0, "relation": Relation.ADD_REMOVE}
+    assert params_for(paper, given, TWO, as_published=True) == paper.params(given, as_published=True)
+
+
+def test_rows_and_settings_are_checked() -> None:
+    for settings in ("default", "paper"):
+        for rows in (None, 1, 10**12):
+            check_settings(settings, rows)
+    for settings, wrong in (("default", 0), ("default", 10**12 + 1), ("published", 5), (None, None)):
+        with pytest.raises(InvalidParameter):
+            check_settings(settings, wrong)

@@ -1,0 +1,292 @@
+"""Grove's formulas and settings against loops over records and bins, and numbers worked out by hand."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import asdict, replace
+from fractions import Fraction
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from refdp.data import candidates as grids
+from refdp.data.kernels import GRID
+from refdp.data.records import Categorical, Classes, Interval, Numeric, Schema
+from refdp.errors import InvalidParameter
+from refdp.noise.calibration import total_mu
+from refdp.noise.mechanisms import DiscreteGaussian, Gaussian
+from refdp.own import grove
+from refdp.privacy.events import Charge, Relation
+
+ADD, REPLACE = Relation.ADD_REMOVE, Relation.REPLACE_ONE
+FEATURES = (Numeric("x", 0, 1), Categorical("c", ("a", "b", "d")), Numeric("flat", 2, 2), Numeric("z", -2, 2))
+TWO, THREE = Schema(FEATURES, Classes(("no", "yes"))), Schema(FEATURES, Classes((3, 5, 9)))
+REAL = Schema(FEATURES, Interval(-3, 5))
+WORDS = Schema((FEATURES[1],), Classes(("no", "yes")))
+
+
+def near(value: Any, relative: float = 1e-12) -> Any:
+    return pytest.approx(value, rel=relative, abs=1e-300)
+
+
+# --- Formulas ---------------------------------------------------------------------------------------------------------
+
+
+def test_formulas_of_fractions() -> None:
+    assert [grove.log_hessian_of(Fraction(n, 4)) for n in (-3, -1, 0, 1, 2)] == [
+        Fraction(k, 16) for k in (3, 3, 0, 3, 4)
+    ]
+    assert grove.squared_joint_norm(Fraction(-2, 3), Fraction(1, 2), Fraction(3)) == Fraction(4, 9) + Fraction(9, 4)
+    assert [grove.squared_log_bound(Fraction(n)) for n in (0, 1, 3)] == [1, 1, 1]
+    assert [grove.squared_square_bound(Fraction(n)) for n in (0, 1, 3)] == [1, 2, 10]
+    assert [grove.clip(Fraction(n), Fraction(2)) for n in (-3, -2, -1, 0, 2, 5)] == [-2, -2, -1, 0, 2, 2]
+
+
+def test_leaves_are_shrunk_one_by_one() -> None:
+    g, h = np.array([6.0, -4.0, 2.0, 8.0]), np.array([2.0, 4.0, -1.0, 0.0])
+    found = grove.shrunk(g, h, 0.5, 3.0, 0.25)
+    assert found == near([-12 / (4 + 4 / 0.25), 16 / (16 + 5 / 0.25), 0.0, 0.0])
+    least = grove.shrunk(np.array([1.0]), np.array([1.0]), 0.0, 3e-12, 0.0)  # a prior of 0 counts as 1e-12
+    assert least == near([-1 / 4.0], 1e-9)
+    tiny = grove.shrunk(np.array([1.0]), np.array([1e-6]), 0.0, 0.0, 1.0)
+    assert tiny == near([-1e-6 / 2e-12])
+
+
+def test_priors_by_moments() -> None:
+    g, h = np.array([3.0, -2.0, 5.0]), np.array([1.0, 2.0, -4.0])
+    assert grove.moments(g, h, 0.5, 0.25) == near((8.25 + 2.75 + 24.75) / 5)
+    assert grove.moments(g, h, 0.5, 40.0) == 0.0
+    assert grove.moments(np.array([1.0]), np.array([-1.0]), 1.0, 0.5) == near(0.5e9)
+
+
+# --- Settings ---------------------------------------------------------------------------------------------------------
+
+
+def test_defaults_are_those_that_are_documented() -> None:
+    assert asdict(grove.Params(1.0, ADD)) == {
+        "epsilon": 1.0, "relation": ADD, "delta": 1e-5, "rows": 10_000, "trees": None, "depth": None,
+        "shrinkage": None, "bins": 32, "hessian_weight": None, "threshold_share": 0.1, "start_share": None,
+        "explore": 0.5, "residual": None, "noise": "discrete",
+    }  # fmt: skip
+    assert (grove.FINE, grove.LABEL_BINS, grove.LARGEST_LEAF) == (127, 64, 3.0)
+    assert dict(grove.SCATTER) == {"log": 1.0, "square": 0.15}
+    assert [grove.scatter_of(schema) for schema in (TWO, THREE, REAL)] == [1.0, 1.0, 0.15]
+    assert len(grove.BINS) == 64 and grove.BINS[0] == "b0" and grove.BINS[63] == "b63"
+
+
+@pytest.mark.parametrize(
+    ("name", "good", "bad"),
+    [
+        ("epsilon", (1e-9, 1, 50), (0, -1)),
+        ("delta", (1e-30, 0.999), (0.0, 1.0, 2.0)),
+        ("rows", (1, 10**12), (0, 10**12 + 1)),
+        ("bins", (1, 127), (0, 128)),
+        ("trees", (None, 1, 10_000), (0, 10_001)),
+        ("depth", (None, 1, 10), (0, 11)),
+        ("shrinkage", (None, 2.0**-22, 1.0), (0.0, 2.0**-23, 1.01)),
+        ("residual", (None, 2.0**-22, 1.0), (0.0, 2.0**-23, 1.01)),
+        ("hessian_weight", (None, 1e-6, 3.3), (0.0, 3.31)),
+        ("threshold_share", (1e-6, 0.5), (0.0, 0.51)),
+        ("start_share", (None, 1e-6, 0.4), (0.0, 0.41)),
+        ("explore", (1e-6, 1.0), (0.0, 1.01)),
+    ],
+)
+def test_a_setting_is_refused_just_outside_its_range(name: str, good: tuple[Any, ...], bad: tuple[Any, ...]) -> None:
+    rest: dict[str, Any] = {"epsilon": 1.0, "relation": ADD}
+    for value in good:
+        assert getattr(grove.Params(**{**rest, name: value}), name) == value
+    for value in bad:
+        with pytest.raises(InvalidParameter, match=name):
+            grove.Params(**{**rest, name: value})
+
+
+def test_what_depends_on_the_strength(monkeypatch: pytest.MonkeyPatch) -> None:
+    """8 sqrt(nu) trees from 50 to 800, levels from 1,500 and 20,000 on, a larger step from 1,500 on."""
+    params = grove.Params(1.0, ADD)
+    for strength, trees, depth, step in (
+        (1.0, 50, 3, 0.3), (39.0, 50, 3, 0.3), (42.25, 52, 3, 0.3), (43.3, 53, 3, 0.3), (1499.9, 310, 3, 0.3),
+        (1500.0, 310, 4, 0.5), (9801.0, 792, 4, 0.5), (10_100.0, 800, 4, 0.5), (19_999.0, 800, 4, 0.5),
+        (20_000.0, 800, 5, 0.5),
+    ):  # fmt: skip
+        monkeypatch.setattr(grove.Params, "strength", lambda self, schema, nu=strength: nu)
+        assert (params.rounds(TWO), params.levels(TWO), params.step(TWO)) == (trees, depth, step)
+        own = replace(params, trees=7, depth=2, shrinkage=0.125)
+        assert (own.rounds(TWO), own.levels(TWO), own.step(TWO)) == (7, 2, 0.125)
+
+
+def test_budgets_and_their_shares() -> None:
+    for noise, accounting in (("floating", "exact"), ("discrete", "renyi")):
+        params = grove.Params(0.7, REPLACE, 1e-6, rows=500, noise=noise)  # type: ignore[arg-type]
+        mu = total_mu(0.7, 1e-6, accounting)  # type: ignore[arg-type]
+        assert params.mu() == mu
+        assert params.strength(THREE) == near(500 * mu / math.sqrt(3) / 2)
+        assert replace(params, relation=ADD).strength(TWO) == near(500 * mu)
+    assert (params.cut, replace(params, residual=0.25).cut) == (1.0, 0.25)
+    assert [params.weight(schema) for schema in (TWO, THREE, REAL)] == [3.3, 3.3, 0.3]
+    assert replace(params, hessian_weight=2.0).weight(REAL) == 2.0
+    assert params.shares(TWO) == near((0.1, 0.02, 0.88))
+    assert params.shares(REAL) == near((0.1, 0.1, 0.8))
+    assert params.shares(WORDS) == near((0.0, 0.02, 0.98))
+    assert replace(params, start_share=0.25, threshold_share=0.5).shares(REAL) == near((0.5, 0.25, 0.25))
+
+
+def test_features_and_scores() -> None:
+    assert grove.numeric(REAL) == (0, 3) and grove.numeric(WORDS) == ()
+    assert [grove.outputs_of(schema) for schema in (TWO, THREE, REAL)] == [(0,), (0, 1, 2), (0,)]
+    assert [grove.classes_of(schema) for schema in (TWO, THREE, REAL)] == [("b0", "b1"), ("b0", "b1", "b2"), ()]
+
+
+@pytest.mark.parametrize(("relation", "changed", "suffix"), [(ADD, 1, ""), (REPLACE, 2, "-replace-one")])
+def test_charges(relation: Relation, changed: int, suffix: str) -> None:
+    """Counts move by the root of the cells that change; sums by the joint norm, in units of their noise."""
+    params = grove.Params(1.5, relation, rows=3000, noise="floating", hessian_weight=0.5, trees=9)
+    charge = params.counts_charge(0.25, 3)
+    assert charge.declared == charge.proved and charge.declared.claim == "composition/grove-counts" + suffix
+    assert charge.declared.norm == 2 and charge.declared.relation is relation
+    assert math.sqrt(3 * changed) <= charge.declared.bound <= math.sqrt(3 * changed) * (1 + 1e-15)
+    assert isinstance(charge.mechanism, Gaussian)
+    assert charge.mechanism.sd == near(math.sqrt(3 * changed) / (params.mu() / 2), 1e-9)
+    discrete = replace(params, noise="discrete").counts_charge(0.25, 3)
+    assert isinstance(discrete.mechanism, DiscreteGaussian)
+    step = discrete.mechanism.step
+    assert discrete.declared.bound == near(math.sqrt(3 * changed) * (1 + step))
+    for schema, norm, loss, scores in ((THREE, 1.0, "log", 3), (REAL, math.sqrt(1.25), "square", 1)):
+        norm = (norm + 2.0**-22) * changed
+        assert params.joint_norm(schema) == near(norm)
+        s = norm / (params.mu() * math.sqrt(params.shares(schema)[2] / (9 * scores)))
+        assert params.deviation(schema) == near(s)
+        leaves: Charge = params.leaf_charge(schema)
+        assert leaves.declared == leaves.proved
+        assert leaves.declared.claim == f"composition/grove-{loss}-loss{suffix}"
+        assert (leaves.declared.norm, leaves.declared.relation) == ("whitened", relation)
+        exact = Fraction(params.joint_norm(schema)) / Fraction(params.deviation(schema))
+        assert exact * (1 + Fraction(1, 2**41)) < Fraction(leaves.declared.bound) < exact * (1 + Fraction(1, 2**39))
+        assert isinstance(leaves.mechanism, Gaussian) and leaves.mechanism.sd == near((s, 2 * s))
+        drawn = replace(params, noise="discrete")
+        other = drawn.leaf_charge(schema).mechanism
+        assert isinstance(other, DiscreteGaussian) and other.step == GRID
+        assert other.sd == near((drawn.deviation(schema), 2 * drawn.deviation(schema)))
+
+
+@pytest.mark.parametrize(("noise", "quick"), [("floating", False), ("discrete", True)])
+def test_the_certificate_names_its_claims(noise: Any, quick: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    params, asked = grove.Params(1.0, REPLACE, 1e-7, trees=2, depth=1, noise=noise), []
+
+    def account(plan: Any, **options: Any) -> Any:
+        asked.append((plan, options))
+        return SimpleNamespace(epsilon=0.75)
+
+    monkeypatch.setattr(grove, "account", account)
+    found = grove.certificate(params, TWO)
+    assert asked == [(grove.plan(params, TWO, proved=True), {"delta": 1e-7, "quick": quick})]
+    assert (found.claimed.epsilon, found.claimed.delta, found.established.epsilon) == (1.0, 1e-7, 0.75)
+    assert "composition/grove-run-replace-one" in dict(found.rests_on)
+
+
+# --- Contributions ----------------------------------------------------------------------------------------------------
+
+
+def test_labels_and_counts_of_labels() -> None:
+    three = grove.Contribution(grove.Params(1.0, ADD), THREE)
+    y = np.array([0.0, 2.0, 1.0, 2.0])
+    assert [three.label(k, y).tolist() for k in range(3)] == [[1, 0, 0, 0], [0, 0, 1, 0], [0, 1, 0, 1]]
+    assert three.label(3, y).tolist() == y.tolist()
+    found = three.statistics(y, y, ("b0", "b1", "b2")).values
+    assert {name: own.tolist() for name, own in found.items() if own is not None} == {
+        "b0": [1, 0, 0, 0], "b1": [0, 0, 1, 0], "b2": [0, 1, 0, 1]
+    }  # fmt: skip
+    real = grove.Contribution(grove.Params(1.0, ADD), REAL)
+    assert real.label(0, np.array([-3.0, 1.0, 5.0])).tolist() == [-1, 0, 1]
+    label = np.array([-1.0, -0.97, -0.96875, -0.5, -1e-9, 0.0, 0.96874, 0.97, 1.0])
+    bins = real.statistics(label, label, grove.BINS).values
+    assert list(bins) == [f"b{k}" for k in range(64)]
+    places = [[k for k, own in enumerate(bins.values()) if own is not None and own[row]] for row in range(len(label))]
+    assert places == [[0], [0], [1], [16], [31], [32], [62], [63], [63]]
+
+
+def test_gradients_and_hessians_of_both_losses() -> None:
+    score, label = np.array([-1.5, 0.0, 0.25, 2.0, 1000.0]), np.array([1.0, 0.0, 1.0, 0.0, 0.0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = grove.Contribution(grove.Params(1.0, ADD), TWO).statistics(-score, label, ("g", "h")).values
+    for row, (s, y) in enumerate(zip(-score, label, strict=True)):
+        p = 1 / (1 + math.exp(-s)) if s > -700 else 0.0
+        t = abs(p - y)
+        assert found["g"][row] == round((p - y) / GRID) * GRID  # type: ignore[index]
+        assert found["h"][row] == round(t * (1 - t) / GRID) * GRID  # type: ignore[index]
+    for cut, unit in ((None, 1.0), (0.25, 0.25)):
+        params = grove.Params(1.0, ADD, residual=cut)
+        own = grove.Contribution(params, REAL).statistics(score, label, ("g", "h")).values
+        expected = [min(max((s - y) / unit, -1), 1) for s, y in zip(score, label, strict=True)]
+        assert own["h"] is None and own["g"].tolist() == expected  # type: ignore[union-attr]
+
+
+# --- What is read off counts ------------------------------------------------------------------------------------------
+
+
+def test_quantiles_are_the_first_places_that_reach_their_shares() -> None:
+    fine, features = grids.uniform(REAL, 7), (0, 3)
+    rng = np.random.default_rng(4)
+    for bins in (1, 3, 5):
+        params = grove.Params(1.0, ADD, bins=bins)
+        noisy = np.rint(rng.normal(3, 5, int(fine.bins[0] + fine.bins[3])))
+        noisy[-2:] = 40.0  # beyond the last threshold, where no more thresholds are
+        found = grove.quantiles(params, fine, features, noisy)
+        for f, counts in zip(features, (noisy[: fine.bins[0]], noisy[fine.bins[0] :]), strict=True):
+            kept = [max(float(one), 0.0) for one in counts[1:]]
+            own = fine.thresholds[f].tolist()
+            chosen = set()
+            for k in range(1, bins + 1):
+                reached = [i for i in range(len(kept)) if sum(kept[: i + 1]) >= sum(kept) * k / (bins + 1)]
+                chosen.add(own[min(reached[0], len(own) - 1)])
+            assert found.thresholds[f].tolist() == sorted(chosen)
+        assert found.thresholds[1] is fine.thresholds[1]
+    nothing = grove.quantiles(grove.Params(1.0, ADD, bins=3), fine, features, -np.ones(int(fine.bins[[0, 3]].sum())))
+    assert [nothing.thresholds[f].tolist() for f in features] == [
+        fine.thresholds[f][[0, 3, 6]].tolist() for f in features
+    ]
+    one = grove.quantiles(grove.Params(1.0, ADD, bins=1), fine, (3,), np.full(int(fine.bins[3]), 0.25))
+    assert one.thresholds[3].tolist() == [fine.thresholds[3][3]] and one.thresholds[0] is fine.thresholds[0]
+
+
+def test_log_odds_are_kept_between_half_a_percent_and_98() -> None:
+    def logit(p: float) -> float:
+        return math.log(p / (1 - p))
+
+    assert grove.log_odds(1, np.array([30.0, 10.0])) == near((logit(0.25),))
+    assert grove.log_odds(3, np.array([30.0, -5.0, 10.0])) == near((logit(0.75), logit(0.005), logit(0.25)))
+    assert grove.log_odds(1, np.array([0.0, 9.0])) == near((logit(0.98),))
+    assert grove.log_odds(3, np.array([0.25, 0.5, 0.0])) == near((logit(0.25), logit(0.5), logit(0.005)))
+
+
+def test_centre_and_scale_of_a_histogram() -> None:
+    """The mean, and the distance from it that 85% of the counts are within, nearest bins first, plus half a bin."""
+    rng = np.random.default_rng(2)
+    for counts in (rng.integers(0, 9, 64), np.eye(64)[5] * 3, np.eye(64)[20] + np.eye(64)[40], np.arange(64) > 61):
+        own = [float(one) for one in counts]
+        middle = [-1 + (2 * k + 1) / 64 for k in range(64)]
+        centre = sum(c * m for c, m in zip(own, middle, strict=True)) / sum(own)
+        ranked = sorted(range(64), key=lambda k: abs(middle[k] - centre))
+        reached = next(i for i in range(64) if sum(own[k] for k in ranked[: i + 1]) >= 0.85 * sum(own))
+        c = abs(middle[ranked[reached]] - centre) + 1 / 64
+        assert grove.centre_and_scale(np.array(own)) == near((centre, min(max(c, 1 / 32), 1.0)), 1e-9)
+    ends = np.zeros(64)
+    ends[[0, 63]] = 1.0
+    assert grove.centre_and_scale(ends) == (0.0, 1.0)
+    assert grove.centre_and_scale(np.zeros(64)) == (0.0, 1.0)
+    assert grove.centre_and_scale(np.eye(64)[0] * 1e-3) == near((-63 / 64, 1 / 32))
+
+
+def test_counts_within_their_noise_tell_nothing_of_the_labels() -> None:
+    params = grove.Params(1.0, ADD, start_share=0.25)
+    least = 1.5 / (params.mu() * 0.5)
+    noisy = np.zeros(64)
+    noisy[[3, 10, 50]] = least, 5 * least, least * (1 - 1e-9)
+    kept = np.where(np.arange(64) == 50, 0.0, noisy)
+    centre, c = grove.centre_and_scale(kept)
+    assert grove.centre_and_unit(params, REAL, noisy) == (centre, math.floor(c / GRID) * GRID)
+    assert grove.centre_and_unit(replace(params, residual=0.3), REAL, noisy) == (centre, math.floor(0.3 / GRID) * GRID)
+    assert grove.cut_to(params, 0.125) == replace(params, residual=0.125)

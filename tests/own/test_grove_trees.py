@@ -1,0 +1,133 @@
+"""Grove's random trees and what they teach, against loops over nodes and leaves."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from refdp.data.candidates import Candidates
+from refdp.data.records import Categorical, Classes, Ensemble, Interval, Model, Numeric, Schema
+from refdp.own import grove
+from refdp.privacy.events import Relation
+
+ADD, REPLACE = Relation.ADD_REMOVE, Relation.REPLACE_ONE
+FEATURES = (Numeric("x", 0, 1), Categorical("c", ("a", "b", "d")), Numeric("flat", 2, 2), Numeric("z", -2, 2))
+TWO, THREE = Schema(FEATURES, Classes(("no", "yes"))), Schema(FEATURES, Classes((3, 5, 9)))
+REAL = Schema(FEATURES, Interval(-3, 5))
+WORDS = Schema((FEATURES[1],), Classes(("no", "yes")))
+
+
+def near(value: Any, relative: float = 1e-12) -> Any:
+    return pytest.approx(value, rel=relative, abs=1e-300)
+
+
+# --- Trees ------------------------------------------------------------------------------------------------------------
+
+
+def test_nothing_is_learnt_before_a_release() -> None:
+    found = grove.nothing_learnt(THREE)
+    assert found.credit.tolist() == [0.0] * 4 and found.seen.tolist() == [1e-9] * 4
+    assert np.isnan(found.priors).tolist() == [True] * 3
+
+
+def test_chances_of_features() -> None:
+    """Even at first; then the root of credit by times seen, trusted more with every tree, beside an even part."""
+    params = grove.Params(1.0, ADD, explore=0.25)
+    learnt = grove.Learnt(np.array([8.0, 5.0, -3.0, 0.5]), np.array([2.0, 1.0, 1.0, 0.5]), np.array([0.0]))
+    live = [0, 2, 3]
+    for number in (0, 1, 6):
+        trust = number / (number + 3 / 2)
+        expected = [0.75 * (trust * m / 3 + (1 - trust) / 3) + 0.25 / 3 for m in (2.0, 0.0, 1.0)]
+        assert grove.chances(params, learnt, live, number, 2) == near(expected)
+    assert grove.chances(params, grove.nothing_learnt(TWO), [1, 3], 9, 3).tolist() == [0.5, 0.5]
+
+
+def test_random_trees_take_features_and_values_where_their_draws_lie() -> None:
+    own = Candidates((np.array([0.25, 0.5, 0.75]), np.arange(3.0), np.zeros(0), np.array([1.0])),
+                     np.array([False, True, False, False]))  # fmt: skip
+    params, learnt = grove.Params(1.0, ADD, depth=2), grove.nothing_learnt(TWO)
+    which = np.array([0.0, 0.33, 0.34, 0.66, 0.67, 0.9999999, 0.1])
+    where = np.array([0.0, 0.34, 0.34, 0.99, 0.5, 0.2, 0.67])
+    found = grove.random_tree(params, TWO, own, learnt, 0, which, where)
+    assert found.tolist() == [[0, 0.25], [0, 0.5], [1, 1], [1, 2], [3, 1], [3, 1], [0, 0.75]]
+    assert found.dtype == np.float64
+    halves = replace(own, thresholds=(own.thresholds[0], np.zeros(0), np.zeros(0), own.thresholds[3]))
+    at = grove.random_tree(params, TWO, halves, learnt, 0, np.array([0.5, np.nextafter(0.5, 0)]), np.array([0.0, 0.0]))
+    assert at.tolist() == [[3, 1], [0, 0.25]]
+    learnt = grove.Learnt(np.array([1.0, 0.0, 0.0, 0.0]), np.ones(4), np.array([0.0]))
+    more = grove.random_tree(params, TWO, halves, learnt, 2, np.array([0.66, 0.67]), np.array([0.5, 0.5]))
+    assert more[:, 0].tolist() == [0, 3]  # half of 2/3 * 1 + 1/3 * 1/2, and half of 1/2
+    nothing = replace(own, thresholds=(np.zeros(0),) * 4)
+    assert grove.random_tree(params, TWO, nothing, learnt, 0, which[:3], where[:3]).tolist() == [[0, 0]] * 3
+
+
+def learnt_by_hand(
+    params: grove.Params, schema: Schema, learnt: grove.Learnt, splits: Any, noisy: Any
+) -> tuple[list[float], list[float]]:
+    """Credit and times seen, node by node, from the leaves below each."""
+    s, a, v = params.deviation(schema), params.weight(schema), grove.scatter_of(schema)
+    credit, seen = learnt.credit.tolist(), learnt.seen.tolist()
+    leaves, node = len(noisy), 0
+    for level in range((leaves - 1).bit_length()):
+        wide = leaves >> level
+        for first in range(0, leaves, wide):
+            f, halves = int(splits[node, 0]), (range(first, first + wide // 2), range(first + wide // 2, first + wide))
+            node += 1
+            seen[f] += 1
+            least = 3 * s * math.sqrt(wide / 2) / a + 1
+            (g, h), (other_g, other_h) = [
+                (sum(noisy[i, 0] for i in half), sum(max(noisy[i, 1], 0.0) for i in half)) for half in halves
+            ]
+            if h > least and other_h > least:
+                noise = wide / 2 * s * s * (1 / h**2 + 1 / other_h**2) + v * (1 / h + 1 / other_h)
+                credit[f] += ((g / h - other_g / other_h) ** 2 - noise) * h * other_h / (h + other_h)
+    return credit, seen
+
+
+def test_what_splits_separated_is_credited_to_their_features() -> None:
+    rng = np.random.default_rng(8)
+    acted = 0
+    for schema, depth in ((TWO, 1), (THREE, 2), (REAL, 3), (TWO, 3), (THREE, 4)):
+        params = grove.Params(3.0, ADD, trees=5, depth=depth, rows=1000)
+        output = schema.scores - 1
+        least = 3 * params.deviation(schema) / params.weight(schema)
+        splits = np.column_stack([rng.integers(0, 4, 2**depth - 1), rng.random(2**depth - 1)])
+        noisy = np.column_stack([rng.normal(0, 60, 2**depth), rng.uniform(-0.2, 3, 2**depth) * least + 1])
+        before = grove.Learnt(rng.random(4), rng.random(4), np.full(schema.scores, np.nan))
+        found = grove.learnt_from(params, schema, before, output, splits, noisy)
+        credit, seen = learnt_by_hand(params, schema, before, splits, noisy)
+        assert found.credit == near(credit, 1e-9) and found.seen == near(seen)
+        acted += int((found.credit != before.credit).sum())
+        tau = grove.moments(noisy[:, 0], noisy[:, 1], grove.scatter_of(schema), params.deviation(schema) ** 2)
+        assert found.priors[output] == near(tau) and np.isnan(found.priors[:output]).all()
+        known = replace(before, priors=np.arange(1.0, schema.scores + 1))
+        again = grove.learnt_from(params, schema, known, output, splits, noisy)
+        assert again.priors[output] == near(0.7 * (output + 1) + 0.3 * tau)
+        assert again.priors[:output].tolist() == known.priors[:output].tolist()
+        values = grove.leaf_values(params, schema, again, output, noisy, 0.5)
+        own = grove.shrunk(noisy[:, 0], noisy[:, 1], grove.scatter_of(schema), params.deviation(schema) ** 2,
+                           float(again.priors[output]))  # fmt: skip
+        assert values == near(np.clip(own, -3, 3) / 2) and np.abs(own).max() > 0
+        large = grove.leaf_values(params, schema, replace(again, priors=np.full(schema.scores, 1e9)), output,
+                                  np.array([[1e6, 10.0], [-1e6, 10.0]]), 0.5)  # fmt: skip
+        assert large.tolist() == [-1.5, 1.5]
+    assert acted > 8
+
+
+def test_a_split_is_credited_from_just_above_the_least_sum() -> None:
+    params = grove.Params(3.0, ADD, trees=5, depth=1, rows=1000)
+    least = 3 * params.deviation(TWO) / params.weight(TWO) + 1
+    for sums, credited in (((least, 2 * least), False), ((2 * least, least), False), ((1.001 * least,) * 2, True)):
+        noisy = np.column_stack([np.array([900.0, -900.0]), sums])
+        found = grove.learnt_from(params, TWO, grove.nothing_learnt(TWO), 0, np.array([[1.0, 0.0]]), noisy)
+        assert (found.credit[1] > 0) == credited and found.seen[1] == near(1.0, 1e-8)
+
+
+def test_predictions_are_in_the_targets_unit() -> None:
+    for schema, expected in ((REAL, [1 + 4 * 0.25] * 2), (TWO, [[0.25], [0.25]])):
+        model = Model("grove", {}, schema, (Ensemble(0.25, (), ()),))
+        assert np.asarray(grove.predict(model, np.zeros((2, 4)))).tolist() == expected

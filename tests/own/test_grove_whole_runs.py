@@ -1,0 +1,131 @@
+"""Whole small runs of Grove, and what every release was about, against a loop over records and trees."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from refdp.data.kernels import GRID
+from refdp.data.records import Categorical, Classes, Interval, Numeric, Records, Schema, make_records
+from refdp.own import grove
+from refdp.privacy.curator import Curator
+from refdp.privacy.events import Relation
+from refdp.privacy.sources import SampleSource
+
+FEATURES = (Numeric("x", 0, 1), Categorical("c", ("a", "b", "d")), Numeric("z", -2, 2))
+SCHEMAS = {"two": Schema(FEATURES, Classes((4, 7))), "three": Schema(FEATURES, Classes((3, 5, 9))),
+           "real": Schema(FEATURES, Interval(-3, 5)),
+           "words": Schema((FEATURES[1], Categorical("d", ("u", "v", "w"))), Classes(("no", "yes")))}  # fmt: skip
+
+
+class Noted(SampleSource):
+    """Keeps the exact values of what is released, and what came out."""
+
+    def __init__(self) -> None:
+        super().__init__(np.random.default_rng(3), exact=True)
+        self.exact: list[tuple[str, np.ndarray[Any, Any], np.ndarray[Any, Any]]] = []
+        self.drawn: list[tuple[str, np.ndarray[Any, Any]]] = []
+
+    def release(self, request: Any) -> Any:
+        given = np.array(request.value)
+        found = super().release(request)
+        self.exact.append((request.name, given, np.array(found)))
+        return found
+
+    def draw(self, request: Any) -> Any:
+        found = super().draw(request)
+        self.drawn.append((request.name, np.array(found)))
+        return found
+
+
+def records(schema: Schema) -> Records:
+    rng = np.random.default_rng(1)
+    x = np.column_stack(
+        [
+            rng.uniform(f.low, f.high, 40) if isinstance(f, Numeric) else 1.0 * rng.integers(0, 3, 40)
+            for f in schema.features
+        ]
+    )
+    x[0, 0], x[5, -1] = np.nan, np.nan
+    target = schema.target
+    y = rng.integers(0, len(target.values), 40) if isinstance(target, Classes) else rng.uniform(-3, 5, 40)
+    return make_records(schema, x, np.asarray(y, dtype=float))
+
+
+def leaf_of(row: list[float], splits: list[list[float]], schema: Schema) -> int:
+    """Level by level: at or above a threshold right, of the category right, without a value left."""
+    node = 0
+    while node < len(splits):
+        f, value = int(splits[node][0]), splits[node][1]
+        right = row[f] >= value if isinstance(schema.features[f], Numeric) else row[f] == value
+        node = 2 * node + 1 + int(right and not math.isnan(row[f]))
+    return node - len(splits)
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_a_run_is_that_of_a_loop_over_records(name: str) -> None:
+    schema = SCHEMAS[name]
+    params = grove.Params(8.0, Relation.ADD_REMOVE, trees=3, depth=3, bins=4, rows=2000)
+    data, source = records(schema), Noted()
+    model = grove.train(params, data, Curator(source, params.relation))
+    rows, classes = data.x.tolist(), schema.scores
+    released, drawn = iter(source.exact), iter(source.drawn)
+    fine = grove.grids.uniform(schema, 127)
+    candidates, features = fine, grove.numeric(schema)
+    if features:
+        path, exact, noisy = next(released)
+        counts: list[float] = []
+        for f in features:
+            column, own = [row[f] for row in rows], fine.thresholds[f].tolist()
+            place = [0 if math.isnan(v) else 1 + sum(v >= t for t in own) for v in column]
+            counts += [place.count(k) for k in range(len(own) + 2)]
+        assert path == "histograms" and exact.tolist() == counts
+        candidates = grove.quantiles(params, fine, features, noisy)
+    path, exact, noisy = next(released)
+    if name == "real":
+        label = (2 * (data.y + 3) / 8 - 1).tolist()
+        assert path == "labels"
+        assert exact.tolist() == [sum(min(int((v + 1) * 32), 63) == k for v in label) for k in range(64)]
+        centre, unit = grove.centre_and_unit(params, schema, noisy)
+        initial: tuple[float, ...] = (centre,)
+        cut = unit
+    else:
+        label, unit = data.y.tolist(), 1.0
+        assert path == "classes" and exact.tolist() == [label.count(k) for k in range(max(classes, 2))]
+        initial = grove.log_odds(classes, noisy)
+    scores = [[initial[k]] * 40 for k in range(classes)]
+    learnt = grove.nothing_learnt(schema)
+    for number in range(3):
+        (what, which), (where_name, where) = next(drawn), next(drawn)
+        assert (what, where_name) == (f"tree {number}/features", f"tree {number}/values")
+        splits = grove.random_tree(params, schema, candidates, learnt, number, which, where)
+        leaf = [leaf_of(row, splits.tolist(), schema) for row in rows]
+        for k in range(classes):
+            path, exact, noisy = next(released)
+            assert path.startswith(f"tree {number}/leaves")
+            sums = [[0.0, 0.0] for _ in range(8)]
+            for i in range(40):
+                if name == "real":
+                    g, h = round(min(max((scores[0][i] - label[i]) / cut, -1), 1) / GRID) * GRID, 1.0
+                else:
+                    g = 1 / (1 + math.exp(-scores[k][i])) - float(label[i] == (k if classes > 1 else 1))
+                    h = round(abs(g) * (1 - abs(g)) / GRID) * GRID
+                    g = round(g / GRID) * GRID
+                sums[leaf[i]][0] += g
+                sums[leaf[i]][1] += h
+            assert exact == pytest.approx(np.array(sums), abs=40 * GRID)
+            learnt = grove.learnt_from(params, schema, learnt, k, splits, noisy)
+            values = grove.leaf_values(params, schema, learnt, k, noisy, unit)
+            assert np.array_equal(model.outputs[k].trees[number].splits, splits)
+            assert model.outputs[k].trees[number].leaves == pytest.approx(values)
+            for i in range(40):
+                scores[k][i] += params.step(schema) * values[leaf[i]]
+    assert next(released, None) is None and next(drawn, None) is None
+    for k in range(classes):
+        assert model.outputs[k].initial == initial[k] and model.outputs[k].weights == (params.step(schema),) * 3
+    raw = np.array(scores).T
+    expected = raw if name != "real" else (raw[:, 0] + 1) / 2 * 8 - 3
+    assert grove.predict(model, data.x) == pytest.approx(expected)
