@@ -149,8 +149,7 @@ def _compared(params: Any, pair: Pair, rounds: dict[str, list[float]], ledger: L
 
 def _costs(budget: Budget, rate: float, t: Floats) -> Floats:
     """a(alpha, gamma, t), shape (orders, rounds)."""
-    return np.array([np.where(t > 0, tabulated(int(order), rate, t), 0.0)
-                     for order in budget.orders])  # fmt: skip
+    return np.array([tabulated(int(order), rate, t) for order in budget.orders])
 
 
 def _with_params(found: Iterable[Violation], params: Any) -> list[Violation]:

@@ -14,23 +14,12 @@ import pytest
 
 from refdp.data import candidates as grids
 from refdp.data.kernels import GRID
-from refdp.data.records import Categorical, Classes, Interval, Numeric, Schema
 from refdp.errors import InvalidParameter
 from refdp.noise.calibration import total_mu
 from refdp.noise.mechanisms import DiscreteGaussian, Gaussian
 from refdp.own import grove
 from refdp.privacy.events import Charge, Relation
-
-ADD, REPLACE = Relation.ADD_REMOVE, Relation.REPLACE_ONE
-FEATURES = (Numeric("x", 0, 1), Categorical("c", ("a", "b", "d")), Numeric("flat", 2, 2), Numeric("z", -2, 2))
-TWO, THREE = Schema(FEATURES, Classes(("no", "yes"))), Schema(FEATURES, Classes((3, 5, 9)))
-REAL = Schema(FEATURES, Interval(-3, 5))
-WORDS = Schema((FEATURES[1],), Classes(("no", "yes")))
-
-
-def near(value: Any, relative: float = 1e-12) -> Any:
-    return pytest.approx(value, rel=relative, abs=1e-300)
-
+from tests.own.schemas import ADD, REAL, REPLACE, THREE, TWO, WORDS, near
 
 # --- Formulas ---------------------------------------------------------------------------------------------------------
 

@@ -7,23 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pytest
 
 from refdp.data.candidates import Candidates
-from refdp.data.records import Categorical, Classes, Ensemble, Interval, Model, Numeric, Schema
+from refdp.data.records import Ensemble, Model, Schema
 from refdp.own import grove
-from refdp.privacy.events import Relation
-
-ADD, REPLACE = Relation.ADD_REMOVE, Relation.REPLACE_ONE
-FEATURES = (Numeric("x", 0, 1), Categorical("c", ("a", "b", "d")), Numeric("flat", 2, 2), Numeric("z", -2, 2))
-TWO, THREE = Schema(FEATURES, Classes(("no", "yes"))), Schema(FEATURES, Classes((3, 5, 9)))
-REAL = Schema(FEATURES, Interval(-3, 5))
-WORDS = Schema((FEATURES[1],), Classes(("no", "yes")))
-
-
-def near(value: Any, relative: float = 1e-12) -> Any:
-    return pytest.approx(value, rel=relative, abs=1e-300)
-
+from tests.own.schemas import ADD, REAL, THREE, TWO, near
 
 # --- Trees ------------------------------------------------------------------------------------------------------------
 
