@@ -10,7 +10,7 @@ import itertools
 import math
 import operator
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Literal
@@ -64,33 +64,27 @@ def unknowns(terms: Iterable[Any]) -> dict[str, Any]:
 
 
 def _unknowns(term: Any) -> dict[str, Any]:
+    leaves = (one for one in parts_of([term]) if one.num_args() == 0 and one.decl().kind() == z3.Z3_OP_UNINTERPRETED)
     found: dict[str, Any] = {}
-    seen: set[int] = set()
-    waiting = [term]
+    for one in leaves:
+        found.setdefault(name_of(one), one)
+    return found
+
+
+def parts_of(terms: Iterable[Any]) -> Iterator[Any]:
+    """Terms and all that stands in them, each once, in order of occurrence."""
+    seen, waiting = set[int](), list(terms)[::-1]
     while waiting:
         one = waiting.pop()
-        if one.get_id() in seen:
-            continue
-        seen.add(one.get_id())
-        parts = one.children()
-        if not parts and one.decl().kind() == z3.Z3_OP_UNINTERPRETED:
-            found.setdefault(one.decl().name(), one)
-        waiting += parts[::-1]
-    return found
+        if one.get_id() not in seen:
+            seen.add(one.get_id())
+            yield one
+            waiting += one.children()[::-1]
 
 
 def divisors(term: Any) -> list[Any]:
     """Every divisor in a term that is no number."""
-    found, seen, waiting = [], set(), [term]
-    while waiting:
-        one = waiting.pop()
-        if one.get_id() in seen:
-            continue
-        seen.add(one.get_id())
-        if z3.is_div(one) and not z3.is_rational_value(one.arg(1)):
-            found.append(one.arg(1))
-        waiting += one.children()
-    return found
+    return [one.arg(1) for one in parts_of([term]) if z3.is_div(one) and not z3.is_rational_value(one.arg(1))]
 
 
 def without_division(terms: Sequence[Any]) -> list[Any]:

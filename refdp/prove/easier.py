@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 import z3
 
-from refdp.prove.asking import Reply, Solvers, divisors, name_of, number, real, unknowns
+from refdp.prove.asking import Reply, Solvers, divisors, name_of, number, parts_of, real, unknowns
 
 ORDERS = (z3.Z3_OP_LE, z3.Z3_OP_LT, z3.Z3_OP_GE, z3.Z3_OP_GT)
 CASES = 16
@@ -70,14 +70,9 @@ def _cases(conditions: Sequence[Any], v: Any) -> Iterator[list[Any]]:
 
 def _beside(conditions: Sequence[Any], v: Any) -> list[Any]:
     """Unknowns that stand in a sum with v."""
-    found, seen, waiting = dict[str, Any](), set[int](), list(conditions)
-    while waiting:
-        one = waiting.pop()
-        if one.get_id() in seen:
-            continue
-        seen.add(one.get_id())
+    found: dict[str, Any] = {}
+    for one in parts_of(conditions):
         parts = one.children()
-        waiting += parts
         if z3.is_add(one) and any(part.eq(v) for part in parts):
             found |= {name_of(part): part for part in parts if z3.is_const(part) and not z3.is_rational_value(part)
                       and not part.eq(v)}  # fmt: skip
@@ -127,6 +122,27 @@ def _is_fact(one: Any) -> bool:
     return bool(z3.is_or(one) or z3.is_implies(one))
 
 
+class _Order(NamedTuple):
+    """small is at most `large`, and below it where the order is strict."""
+
+    small: Any
+    large: Any
+    strict: bool
+
+
+def _order(one: Any) -> _Order | None:
+    """The order that a condition is, or the contrary of; None where it is none."""
+    turned = z3.is_not(one)
+    one = one.arg(0) if turned else one
+    kind = one.decl().kind()
+    if kind not in ORDERS:
+        return None
+    less = (kind in (z3.Z3_OP_LE, z3.Z3_OP_LT)) != turned
+    strict = (kind in (z3.Z3_OP_LT, z3.Z3_OP_GT)) != turned
+    small, large = one.children() if less else one.children()[::-1]
+    return _Order(small, large, strict)
+
+
 class _Side(NamedTuple):
     """v is at most `end` (above), or at least."""
 
@@ -136,13 +152,10 @@ class _Side(NamedTuple):
 
 def _linear(one: Any, v: Any) -> _Side | None:
     """What a condition says of v where it is linear in it, with a number as the factor."""
-    turned = z3.is_not(one)
-    one = one.arg(0) if turned else one
-    kind = one.decl().kind()
-    if kind not in ORDERS:
+    order = _order(one)
+    if order is None:
         return None
-    less = (kind in (z3.Z3_OP_LE, z3.Z3_OP_LT)) != turned
-    term = one.arg(0) - one.arg(1) if less else one.arg(1) - one.arg(0)  # <= 0
+    term = order.small - order.large  # <= 0
     at = [z3.simplify(z3.substitute(term, (v, number(place)))) for place in (0, 1, 2)]
     factor, again = z3.simplify(at[1] - at[0], som=True), z3.simplify(at[2] - at[1], som=True)
     if not (z3.is_rational_value(factor) and z3.is_rational_value(again) and factor.eq(again)):
@@ -195,19 +208,13 @@ class _Bound(NamedTuple):
 
 def _bound(one: Any, v: Any) -> _Bound | None:
     """A condition in that form: of its two sides one without v, and one of v alone."""
-    turned = z3.is_not(one)
-    one = one.arg(0) if turned else one
-    kind = one.decl().kind()
-    if kind not in ORDERS:
+    order = _order(one)
+    if order is None:
         return None
-    less = (kind in (z3.Z3_OP_LE, z3.Z3_OP_LT)) != turned
-    strict = (kind in (z3.Z3_OP_LT, z3.Z3_OP_GT)) != turned
-    small, large = (one.arg(0), one.arg(1)) if less else (one.arg(1), one.arg(0))
-    moved: list[Any] = [large - small]
-    whole = z3.simplify(moved[0])
+    whole: Any = z3.simplify(order.large - order.small)
     parts = whole.children() if z3.is_add(whole) else [whole]
     inside = [part for part in parts if name_of(v) in unknowns([part])]
     if any(set(unknowns([part])) != {name_of(v)} for part in inside):
         return None
     rest = [part for part in parts if name_of(v) not in unknowns([part])]
-    return _Bound(z3.Sum([number(0), *rest]), z3.simplify(-z3.Sum(inside)), v, strict)
+    return _Bound(z3.Sum([number(0), *rest]), z3.simplify(-z3.Sum(inside)), v, order.strict)

@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import ast
 import dis
-import inspect
 import linecache
-import textwrap
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -21,14 +19,9 @@ from typing import Any
 import numpy as np
 
 from refdp.privacy.curator import Curator
+from refdp.prove.altering import APPENDING, CHANGING, LITERALS
+from refdp.prove.texts import tree_of
 
-APPENDING = {"append", "extend"}
-CHANGING = APPENDING | {"add", "update", "insert", "pop", "remove", "clear", "setdefault", "popitem", "discard", "sort",
-                        "reverse", "fill", "put", "resize", "setflags", "send"}  # fmt: skip
-ALTERING = CHANGING | {"appendleft", "extendleft", "popleft", "rotate", "move_to_end", "difference_update", "subtract",
-                       "intersection_update", "symmetric_difference_update", "partition", "itemset", "byteswap",
-                       "setfield", "at"}  # fmt: skip
-"""Methods that change an object, and numpy's `at`, which changes its first argument."""
 TAKING = {"clip": 3, "where": 3, "linspace": 7, "arange": 4, "full": 3, "split": 3, "take_along_axis": 3, "isclose": 5,
           "logspace": 6, "searchsorted": 4, "repeat": 3, "diff": 3, "digitize": 3, "einsum": 99}  # fmt: skip
 """Arguments of numpy's functions by position, before one that the result is written to; of others 2."""
@@ -36,14 +29,11 @@ WRITING = {"sum": 3, "mean": 3, "std": 3, "prod": 3, "cumsum": 3, "cumprod": 3, 
            "any": 2, "all": 2, "argmax": 2, "argmin": 2, "clip": 3, "take": 3, "dot": 2, "round": 2, "compress": 3,
            "choose": 2}  # fmt: skip
 """Methods of arrays, and which of their arguments by position the result is written to."""
-FRESH = {"list", "dict", "set", "sorted", "deque", "range", "len", "float", "int", "abs", "sum", "round"}
-VIEWS = {"asarray", "ravel", "reshape", "squeeze", "transpose", "broadcast_to", "split", "expand_dims", "flip", "diag"}
 CONTAINERS = {"list", "dict", "set", "bytearray", "deque", "defaultdict", "Counter", "OrderedDict", "copy", "deepcopy"}
 ARRAYS = {"array", "asarray", "zeros", "ones", "empty", "full", "arange", "linspace", "zeros_like", "ones_like"}
 """Functions that make an object that its callers can change."""
 KEEPABLE = {"calibrate_total", "float", "int", "str", "bool", "tuple", "frozenset"}
 """Functions, beside classes, that give what cannot be changed: a cached function may return what they give."""
-LITERALS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
 HIDING = {"next", "iter", "setattr", "delattr", "vars", "globals", "locals", "exec", "eval", "id", "open"}
 
 
@@ -77,7 +67,7 @@ def is_name(frame: Any) -> bool:
     if not isinstance(frame.f_locals.get("curator"), Curator):
         return False
     line, text = frame.f_lineno, "".join(linecache.getlines(frame.f_code.co_filename))
-    here = [one for one in ast.walk(_tree(text)) if isinstance(one, ast.expr) and one.lineno <= line <= _end(one)]
+    here = [one for one in ast.walk(tree_of(text)) if isinstance(one, ast.expr) and one.lineno <= line <= _end(one)]
     names = {id(one.args[0]) for one in here if isinstance(one, ast.Call) and one.args and _is_curators(one.func)}
     return all(id(one) in names for one in here if isinstance(one, ast.JoinedStr))
 
@@ -99,26 +89,21 @@ def _instructions(code: Any) -> tuple[list[int], list[str]]:
     return [one.offset for one in found], [one.opname for one in found]
 
 
-@lru_cache(maxsize=16)
-def _tree(text: str) -> ast.Module:
-    return ast.parse(text)
-
-
 def form_of(file: str, line: int) -> Form | None:
     """The form of the loop that begins in this line, None where none is found."""
     text = "".join(linecache.getlines(file))
     if not text or hides(text):
         return None
-    loops = [one for one in ast.walk(_tree(text)) if isinstance(one, ast.For) and one.lineno == line]
+    loops = [one for one in ast.walk(tree_of(text)) if isinstance(one, ast.For) and one.lineno == line]
     return _form(loops[0]) if len(loops) == 1 and not loops[0].orelse else None
 
 
 @lru_cache(maxsize=16)
 def hides(text: str) -> bool:
     """Whether a text has a place to keep a state in that is no local name."""
-    if _keeps_elsewhere(_tree(text)) or _changes_kept(_tree(text)):
+    if _keeps_elsewhere(tree_of(text)) or _changes_kept(tree_of(text)):
         return True
-    for one in ast.walk(_tree(text)):
+    for one in ast.walk(tree_of(text)):
         if isinstance(one, ast.Global | ast.Nonlocal):
             return True
         if isinstance(one, ast.Attribute) and isinstance(one.ctx, ast.Store | ast.Del):
@@ -141,89 +126,6 @@ def _writes(one: ast.Call) -> bool:
         taking = getattr(getattr(np, name, None), "nin", TAKING.get(name, 2))
         return starred or len(one.args) > taking
     return name in WRITING and (starred or len(one.args) >= WRITING[name])
-
-
-@lru_cache(maxsize=256)
-def alters(function: Any) -> bool:
-    """Whether a function of a text, or one that it calls, may change what it is given."""
-    texts, waiting = set[Any](), [inspect.unwrap(function)]
-    while waiting:
-        own = waiting.pop()
-        if own in texts or not inspect.isfunction(own):
-            continue
-        texts.add(own)
-        try:
-            tree = ast.parse(textwrap.dedent(inspect.getsource(own)))
-        except (OSError, TypeError, SyntaxError):
-            return True
-        if any(_alters(one) for one in ast.walk(tree) if isinstance(one, ast.FunctionDef | ast.Lambda)):
-            return True
-        known = own.__globals__
-        classes = [one for one in known.values() if isinstance(one, type) and one.__module__ == known.get("__name__")]
-        names = {one.id for one in ast.walk(tree) if isinstance(one, ast.Name)}
-        parts = {one.attr for one in ast.walk(tree) if isinstance(one, ast.Attribute)}
-        found = [known.get(name) for name in names] + [vars(one).get(part) for one in classes for part in parts]
-        for each in found:
-            each = getattr(each, "fget", None) or getattr(each, "__func__", each)
-            each = inspect.unwrap(each) if callable(each) else each
-            if inspect.isfunction(each) and each.__module__ == own.__module__:
-                waiting.append(each)
-    return False
-
-
-def _alters(function: ast.FunctionDef | ast.Lambda) -> bool:
-    made = _fresh(function)
-    for one in ast.walk(function):
-        changed: list[ast.expr] = []
-        if isinstance(one, ast.Subscript) and isinstance(one.ctx, ast.Store | ast.Del):
-            changed = [one.value]
-        elif isinstance(one, ast.AugAssign):
-            changed = [one.target]
-        elif isinstance(one, ast.Call) and isinstance(one.func, ast.Attribute) and one.func.attr in ALTERING:
-            numpys = isinstance(one.func.value, ast.Name) and one.func.value.id == "np"
-            if not numpys:
-                changed = one.args[:1] if one.func.attr == "at" else [one.func.value]
-        if any(not (isinstance(each, ast.Name) and each.id in made) for each in changed):
-            return True
-    return False
-
-
-def _fresh(function: ast.FunctionDef | ast.Lambda) -> set[str]:
-    """Names that stand for nothing but what the function makes itself."""
-    made, other = set[str](), {one.arg for one in ast.walk(function) if isinstance(one, ast.arg)}
-    for one in ast.walk(function):
-        pairs: list[tuple[ast.expr, ast.expr | None]] = []
-        match one:
-            case ast.Assign(targets, value):
-                for target in targets:
-                    both = isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple)
-                    alike = both and len(target.elts) == len(value.elts)  # type: ignore[attr-defined]
-                    pairs += zip(target.elts, value.elts) if alike else [(target, value)]  # type: ignore[attr-defined]
-            case ast.AnnAssign(target, _, value) | ast.NamedExpr(target, value):
-                pairs = [(target, value)]
-            case ast.For(target) | ast.comprehension(target) | ast.withitem(_, ast.expr() as target):
-                pairs = [(target, None)]
-            case ast.MatchAs(_, str() as name) | ast.MatchStar(str() as name):
-                other.add(name)
-        for target, value in pairs:
-            names = {each.id for each in ast.walk(target) if isinstance(each, ast.Name)
-                     and isinstance(each.ctx, ast.Store)}  # fmt: skip
-            good = isinstance(target, ast.Name) and value is not None and _is_fresh(value)
-            (made if good else other).update(names)
-    return made - other
-
-
-def _is_fresh(value: ast.expr) -> bool:
-    if isinstance(value, (*LITERALS, ast.Constant, ast.BinOp, ast.UnaryOp, ast.Compare)):
-        return True
-    if not isinstance(value, ast.Call):
-        return False
-    if isinstance(value.func, ast.Name):
-        return value.func.id in FRESH
-    if not isinstance(value.func, ast.Attribute):
-        return False
-    numpys = isinstance(value.func.value, ast.Name) and value.func.value.id == "np"
-    return value.func.attr not in VIEWS if numpys else value.func.attr == "copy"
 
 
 def _caches(function: ast.FunctionDef | ast.Lambda) -> bool:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import ast
-import inspect
 import sys
-import textwrap
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
@@ -19,6 +17,7 @@ from refdp.data.memory import Memory
 from refdp.prove.reach import inside
 from refdp.prove.symbols import Known, Private, Symbol
 from refdp.prove.terms import Leak, Unmodelled
+from refdp.prove.texts import tree_of_function
 
 CALL = "return train_on(params, records.schema, Memory(records), curator)"
 PLAIN = (str, bytes, bool, int, float, complex, range, type(None))
@@ -138,8 +137,8 @@ def calls_train_on(module: Any) -> bool:
     """Whether `train` is the call of `train_on` on records in memory, which is what is read, and nothing else."""
     if module.Memory is not Memory:
         return False
-    function = ast.parse(textwrap.dedent(inspect.getsource(inspect.unwrap(module.train)))).body[-1]
-    body = [one for one in getattr(function, "body", ()) if not _is_text(one)]
+    text = tree_of_function(module.train)
+    body = [one for one in getattr(text and text.body[-1], "body", ()) if not _is_text(one)]
     return [ast.dump(one) for one in body] == [ast.dump(one) for one in _parsed(CALL)]
 
 

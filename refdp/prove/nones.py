@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 import inspect
-import textwrap
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass, replace
 from functools import lru_cache
@@ -16,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from refdp.prove.forms import CHANGING
+from refdp.prove.altering import CHANGING
+from refdp.prove.texts import own_classes, tree_of_function
 
 NUMBERS = {"float", "int", "len", "abs", "sum", "round", "range", "bool"}
 ENTRIES = {"tuple", "list", "sorted", "enumerate", "zip", "set", "reversed"}
@@ -28,10 +28,8 @@ GIVING = ENTRIES | {"max", "min", "dict"}
 @lru_cache(maxsize=256)
 def can_be_none(function: Any) -> bool:
     """Whether it can, as far as its text shows; a text that shows nothing can."""
-    try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(inspect.unwrap(function)))).body[0]
-    except (OSError, TypeError, SyntaxError, IndentationError):
-        return True
+    text = tree_of_function(function)
+    tree = None if text is None else text.body[0]
     if not isinstance(tree, ast.FunctionDef):
         return True
     given = [one.value for one in ast.walk(tree) if isinstance(one, ast.Return)]
@@ -140,8 +138,7 @@ def _inside(value: Any) -> Iterator[Any]:
 
 def _own(name: str, known: dict[str, Any]) -> list[Any]:
     """Methods and properties of this name of the text's own classes."""
-    owners = [one for one in known.values() if isinstance(one, type) and one.__module__ == known.get("__name__")]
-    found = [vars(one).get(name) for one in owners]
+    found = [vars(one).get(name) for one in own_classes(known)]
     return [one for one in found if callable(one) or hasattr(one, "__get__")]
 
 

@@ -20,6 +20,8 @@ from functools import lru_cache
 from types import ModuleType
 from typing import Any
 
+from refdp.prove.texts import tree_of
+
 POPULATION = {"tell", "ask", "size"}
 CURATOR = {"release", "release_sum", "draw", "step", "partition", "subsample", "relation"}
 KINDS = {"Interval", "Classes", "Numeric", "Categorical", "Laplace", "DiscreteLaplace", "Gaussian", "DiscreteGaussian",
@@ -75,7 +77,7 @@ def peeks(text: str) -> list[tuple[int, str]]:
 
 @lru_cache(maxsize=16)
 def _peeks(text: str) -> tuple[tuple[int, str], ...]:
-    return tuple(_found(ast.parse(text)))
+    return tuple(_found(tree_of(text)))
 
 
 def _found(tree: ast.Module) -> Iterator[tuple[int, str]]:

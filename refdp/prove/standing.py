@@ -14,7 +14,6 @@ import typing
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from fractions import Fraction
-from functools import lru_cache
 from typing import Any
 
 MARKS = {"dataclass", "property", "classmethod", "staticmethod", "overload", "contextmanager", "lru_cache", "cache",
@@ -179,9 +178,3 @@ def _is_mark(mark: ast.expr) -> bool:
     own = mark.func if isinstance(mark, ast.Call) else mark
     own = own.value if isinstance(own, ast.Attribute) and own.attr in ("setter",) else own
     return (own.id if isinstance(own, ast.Name) else own.attr if isinstance(own, ast.Attribute) else "") in MARKS
-
-
-@lru_cache(maxsize=16)
-def tree_of(text: str) -> ast.Module:
-    """The text's syntax."""
-    return ast.parse(text)

@@ -25,7 +25,8 @@ import z3
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from refdp.privacy.curator import Curator
-from refdp.prove.forms import alters, is_unpacked
+from refdp.prove.altering import alters
+from refdp.prove.forms import is_unpacked
 from refdp.prove.kinds import Kind
 from refdp.prove.nones import can_be_none
 from refdp.prove.peeking import is_text

@@ -52,7 +52,7 @@ from refdp.data.records import Interval, Schema
 from refdp.errors import InvalidParameter
 from refdp.privacy.events import Relation
 from refdp.prove.arithmetic import combined
-from refdp.prove.asking import Solvers, name_of, number, real, truth, unknowns
+from refdp.prove.asking import Solvers, name_of, number, parts_of, real, truth, unknowns
 from refdp.prove.kinds import Kind, followed, kind_of
 from refdp.prove.loops import Loops
 from refdp.prove.magnitudes import steps_stay, too_far
@@ -696,16 +696,7 @@ def _fraction(term: Any) -> Fraction:
 
 
 def _numerals(terms: list[Any]) -> set[Fraction]:
-    found, seen, waiting = set(), set(), list(terms)
-    while waiting:
-        term = waiting.pop()
-        if term.get_id() in seen:
-            continue
-        seen.add(term.get_id())
-        if z3.is_rational_value(term):
-            found.add(_fraction(term))
-        waiting += term.children()
-    return found
+    return {_fraction(one) for one in parts_of(terms) if z3.is_rational_value(one)}
 
 
 def _last(values: list[Fraction], holds: Callable[[Fraction], bool]) -> Fraction | None:

@@ -22,7 +22,7 @@ from refdp.data.records import Schema
 from refdp.errors import InvalidParameter
 from refdp.faces.registry import PAPERS, paper
 from refdp.ledger.fingerprint import fingerprint
-from refdp.prove import reading
+from refdp.prove import obligations, reading
 from refdp.prove.asking import Solvers
 from refdp.prove.releases import Unproved, check
 from refdp.prove.tables import Table
@@ -67,7 +67,7 @@ def asked(name: str, relation: str, target: str, settings: Mapping[str, Any], so
     def smaller(host: Unknown, request: Any) -> None:
         declared = request.sensitivity
         bound = float(Fraction(declared.bound) * SHARE)
-        line = reading.line_of_text(reading._frames())
+        line = obligations.line_of_text(obligations._frames())
         key = re.sub(r"\d+", "#", request.path[-1]), line, f"{declared.bound:.6g} ({declared.norm})"
         if key in found or not isinstance(request.value, Table):
             return
@@ -79,7 +79,7 @@ def asked(name: str, relation: str, target: str, settings: Mapping[str, Any], so
             found[key] = exact if problem.found else "open"
 
     with pytest.MonkeyPatch.context() as patch, hasty(LIMIT):
-        patch.setattr(reading, "check", smaller)
+        patch.setattr(obligations, "check", smaller)
         reading.prove(name, params, Schema(FEATURES, TARGETS[target]), solvers=solvers)
     return [[*key, verdict] for key, verdict in found.items()]
 

@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("z3", reason="the extra proofs is not installed")
 pytest.importorskip("cvc5", reason="the extra proofs is not installed")
 
-from refdp.prove import asking, reading
+from refdp.prove import asking, obligations
 from refdp.prove.asking import Solvers
 from refdp.prove.peeking import peeks
 from refdp.prove.releases import Unproved, check
@@ -60,7 +60,7 @@ def test_every_bound_declared_two_percent_smaller_fails_at_its_release(
     assert read(name, settings, solvers).verdict == "PROVED"
     monkeypatch.setattr(asking, "Z3_LIMIT", 1500)  # what is not decided is not proved either
     monkeypatch.setattr(asking, "CVC5_LIMIT", 1500)
-    monkeypatch.setattr(reading, "check", smaller)
+    monkeypatch.setattr(obligations, "check", smaller)
     found = read(name, settings, solvers)
     assert passed == []
     assert found.failures and {one.kind for one in found.failures} == {"sensitivity"}
@@ -79,7 +79,7 @@ def test_a_replaced_record_may_move_to_another_part(solvers: Solvers, monkeypatc
             check(host, replace(request, sensitivity=replace(request.sensitivity, bound=bound)))
         return told.append(str(error.value))
 
-    monkeypatch.setattr(reading, "check", smaller)
+    monkeypatch.setattr(obligations, "check", smaller)
     settings = {"trees": 1, "depth": 1, "noise": "floating", "relation": "replace-one"}
     assert read("dpxgboost", settings, solvers).verdict == "PROVED"
     assert len(told) == 1 and "the change exceeds 2.2" in told[0]

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from refdp.prove import forms, peeking
+from refdp.prove import altering, forms, peeking
 from refdp.prove.forms import Form, form_of, hides
 from refdp.prove.reading import _peeking
 
@@ -23,7 +23,7 @@ HIDING = [
     "def f(a=[]):\n    return a\n", "def f(a={}):\n    return a\n", "def f(a={1}):\n    return a\n",
     "def f(a=g()):\n    return a\n", "def f(*, a=[]):\n    return a\n", "f = lambda a=[]: a\n",
     "def f(a):\n    a[0] = 1\n", "def f(a):\n    del a[0]\n", "def f():\n    b[0] = 1\n", "def f(a):\n    a.b[0] = 1\n",
-    *(f"def f(a):\n    b.{name}(1)\n" for name in sorted(forms.CHANGING)), "def f(a):\n    a.b.append(1)\n",
+    *(f"def f(a):\n    b.{name}(1)\n" for name in sorted(altering.CHANGING)), "def f(a):\n    a.b.append(1)\n",
     "def f(a):\n    return g(1, out=a)\n", "def f():\n    yield 1\n", "def f():\n    yield from g()\n",
     "@cache\ndef f():\n    return [1]\n", "@functools.cache\ndef f():\n    pass\n    return {}\n",
     "from functools import cache as kept\n", "import functools as tools\n@tools.cache\ndef f():\n    return []\n",
@@ -38,8 +38,8 @@ HIDING = [
 PLAIN = [
     "x = 1\n", "def f(a=1, b=None, *, c=(1, 2), d='x'):\n    return a\n",
     "def f(a):\n    b = [0]\n    b[0] = 1\n    return a[0]\n",
-    *(f"def f(a):\n    a.{name}(1)\n" for name in sorted(forms.CHANGING)),
-    *(f"def f():\n    own = g()\n    own.{name}(1)\n" for name in sorted(forms.CHANGING)),
+    *(f"def f(a):\n    a.{name}(1)\n" for name in sorted(altering.CHANGING)),
+    *(f"def f():\n    own = g()\n    own.{name}(1)\n" for name in sorted(altering.CHANGING)),
     "def f(*, a):\n    a.append(1)\n", "def f(a):\n    return a.b + a.count(1)\n",
     "def f(a):\n    return g(1, into=a)\n",
     "@contextmanager\ndef f():\n    yield 1\n", "@cache\ndef f():\n    return (1, 2)\n",
