@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from itertools import combinations_with_replacement
+from itertools import combinations, combinations_with_replacement
 from typing import Literal
 
 import numpy as np
@@ -131,12 +131,12 @@ def _discretised(pair: pairs.DominatingPair, view: View) -> Measure:
 
 
 def _blocks(node: Blocks, view: View) -> Measure:
-    each = [(measure_of(inner, view), count) for inner, count in node.blocks]
-    singles = [measure for measure, count in each for _ in range(count)]
+    """The envelope of the blocks, or of every two that a record may leave and enter, which are compositions."""
+    singles = [inner for inner, count in node.blocks for _ in range(count)]
     if node.at_once == 1:
-        return grid.envelope(singles)
-    twos = [(a, b) for i, a in enumerate(singles) for b in singles[i + 1 :]]
-    return grid.envelope([convolve([(a, 1), (b, 1)]) for a, b in twos])
+        return grid.envelope([measure_of(inner, view) for inner, _ in node.blocks])
+    twos = dict.fromkeys(combinations(singles, 2))
+    return grid.envelope([measure_of(Composed(((one, 1), (other, 1))), view) for one, other in twos])
 
 
 def _worst_two_point(epsilon: float, tilt: float) -> pairs.TwoPoint:

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import itertools
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from account_plans import ADD_REMOVE, REPLACE_ONE, gaussian, laplace, plan, release, sampled_gaussian
 from flint import arb, ctx
 
-from refdp.accounting import account, calibrate_count
+from refdp.accounting import account, calibrate_count, composition
 from refdp.accounting import gaussian as exact
+from refdp.accounting.arrays import Array
 from refdp.accounting.binomial import log_masses_above
 from refdp.accounting.normal import normalise
 from refdp.accounting.pure import kov_delta
 from refdp.errors import InvalidParameter
-from refdp.noise.mechanisms import Exponential, Gaussian, Laplace
+from refdp.noise.mechanisms import DiscreteLaplace, Exponential, Gaussian, Laplace
 from refdp.privacy.events import (
     Event,
     Parallel,
@@ -115,6 +117,36 @@ def test_blocks_of_blocks_are_blocks() -> None:
     ):
         assert normalise(Plan(REPLACE_ONE, nested)) == normalise(flat)
     assert account(flat, delta=0.0).upper == pytest.approx(1 / 2 + 1 / 3, rel=1e-15)
+
+
+@pytest.mark.parametrize("epsilon", [0.2, 1.0])
+def test_two_blocks_beside_a_third_are_composed_on_few_cells(monkeypatch: pytest.MonkeyPatch, epsilon: float) -> None:
+    """Every move of a record enumerated; on the grid of the whole plan the direct convolution took many minutes."""
+    scales, cells = (1.0, 2.0, 0.7), []
+
+    def counted(one: Array, other: Array) -> Array:
+        cells.append(max(len(one), len(other)))
+        return np.convolve(one, other)
+
+    monkeypatch.setattr(composition, "np", SimpleNamespace(**{**vars(np), "convolve": counted}))
+    a, b, c = (release(DiscreteLaplace(scale, 1.0), relation=REPLACE_ONE) for scale in scales)
+    bound = account(Plan(REPLACE_ONE, blocks(blocks(a, b), c)), epsilon=epsilon)
+    values = np.arange(-60, 61)
+    law = {
+        (scale, shift): np.exp(-abs(values - shift) / scale) * math.tanh(1 / (2 * scale))
+        for scale in scales
+        for shift in (-1, 0, 1)
+    }
+    truth = 0.0
+    for left, entered in itertools.permutations(scales, 2):
+        for shift in (-1, 1):
+            first = np.multiply.outer(law[left, 1], law[entered, 0])
+            second = np.multiply.outer(law[left, 0], law[entered, shift])
+            truth = max(truth, float(np.maximum(first - math.exp(epsilon) * second, 0).sum()))
+    assert bound.lower <= truth * (1 + 1e-9)
+    assert truth <= bound.upper <= truth * 1.15  # the envelope of all moves is above each of them
+    assert cells
+    assert max(cells) < 40_000
 
 
 def test_a_block_left_for_good_is_left_from_one_inner_block() -> None:
