@@ -229,11 +229,28 @@ def _unless_free(price: Cost) -> Node:
 def _blocks(nodes: list[Node], at_once: int) -> Node:
     found = Counter(node for node in nodes if node != NOTHING)
     kept = {node: min(count, at_once) for node, count in _undominated(found, at_once).items()}
+    if at_once > 1 and any(map(_is_sided, kept)):
+        return Blocks(tuple(sorted(kept.items(), key=repr)), at_once)
+    return _of_blocks(kept, at_once)
+
+
+def _of_blocks(kept: dict[Node, int], at_once: int) -> Node:
     if sum(kept.values()) <= at_once:
         return compose(kept.items())
     if len(kept) == 1:
         return compose([(next(iter(kept)), at_once)])
     return Blocks(tuple(sorted(kept.items(), key=repr)), at_once)
+
+
+def _is_sided(node: Node) -> bool:
+    """Whether leaving a block and entering it are other pairs, so that two blocks attain no composition of either."""
+    match node:
+        case Sampled() | Exchanged() | Mixture() | SuppliedCost():
+            return True
+        case Composed(items) | Blocks(items, _):
+            return any(_is_sided(inner) for inner, _ in items)
+        case _:
+            return False
 
 
 def _undominated(found: Counter[Node], at_once: int) -> dict[Node, int]:
@@ -369,6 +386,8 @@ def one_sided(node: Node, above: bool) -> Node:
       log(1 - q) of a sampled loss is lost in rounding, and the blur that accounts for it would cost more than the rest.
     - A partition into equal events is that event (above), or one slot of it, with the other blocks silent (below).
     - A record exchanged in a Poisson sample costs at least as much as one that is there or not (below).
+    - A record that leaves a block with a sample and enters another costs at most one exchanged in each (above), and
+      one that is exchanged in one of the two is allowed as well (below).
     """
     match node:
         case Sampled(rate, inner, method):
@@ -379,7 +398,12 @@ def one_sided(node: Node, above: bool) -> Node:
         case Composed(items):
             return compose((one_sided(inner, above), count) for inner, count in items)
         case Blocks(blocks, at_once):
-            return Blocks(tuple((one_sided(inner, above), count) for inner, count in blocks), at_once)
+            if at_once > 1 and not above and _is_sided(node):
+                at_once = 1
+            own: Counter[Node] = Counter()
+            for inner, count in blocks:
+                own[one_sided(inner, above)] += count
+            return _of_blocks({inner: min(count, at_once) for inner, count in own.items()}, at_once)
         case Mixture(((inner, weight),), _) if above and weight >= 1 - 1e-12:
             return one_sided(inner, above)
         case Mixture(slots, alone, told) if above or told:
