@@ -139,7 +139,8 @@ def test_sides_of_splits() -> None:
     assert table.shape == (2, 1, 2) and [axis.kind for axis in table.axes] == ["each", "part", "each"]
     left, right = (entry(table, 0, "r0", k) for k in (0, 1))
     assert (left.sides, right.sides, left.option) == (frozenset("am"), frozenset("r"), right.option)
-    assert left.seats == ((("root", 1, 0), "r0"),) and entry(table, 1, "r0", 1).name == COUNT
+    assert left.seats == ((("root", 1, 0), "r0"),)
+    assert [[entry(table, k, "r0", at).name for at in (0, 1)] for k in (0, 1)] == [["g", "g"], [COUNT, COUNT]]
     other = own.ask(Sides(("g",), np.array([[0.0, 0.5]])))
     assert entry(other, 0, "r0", 0).option != left.option
     ways = own.ask(Sides(("g", COUNT), np.array([[[0.0, 0.5]], [[2.0, 0.0]], [[1.0, 1.0]]])))
