@@ -45,7 +45,9 @@ SECONDS = 60.0
 """A run that takes longer is ended, and counts as not examined."""
 WRITING = ("os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.symlink", "os.link", "os.truncate", "os.putenv",
            "os.chmod", "os.utime", "os.system", "os.exec", "os.fork", "os.posix_spawn", "subprocess.Popen",
-           "socket.connect", "socket.sendto", "socket.sendmsg", "socket.getaddrinfo", "sqlite3.connect")  # fmt: skip
+           "socket.connect", "socket.sendto", "socket.sendmsg", "socket.getaddrinfo", "sqlite3.connect",
+           "os.setxattr", "os.removexattr", "os.chown", "os.chflags", "os.kill", "os.killpg", "os.forkpty", "os.spawn",
+           "fcntl.flock", "fcntl.lockf", "socket.bind", "socket.gethostbyname", "syslog.syslog")  # fmt: skip
 """Events of Python's audit hooks that something outside can see, besides files opened for writing."""
 HIDDEN = {"socket.connect": "what is sent to other programs", "socket.sendto": "what is sent to other programs",
           "socket.sendmsg": "what is sent to other programs", "gc.get_objects": "what is found in memory",

@@ -18,6 +18,9 @@ from typing import Any
 
 import numpy as np
 
+from refdp.audit.kept import kept_beside
+from refdp.audit.kept import room as _room
+
 _HEAP_TYPE = 1 << 9
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis), type(NotImplemented))
 _CONTAINERS = (dict, list, tuple, set, frozenset, bytearray)
@@ -257,16 +260,12 @@ def held_by(module: str) -> tuple[tuple[str, str], ...]:
                 if id(type(kept)) in _KEEPING_KINDS and not attribute.startswith("__"):
                     found.look(f"{place}.{attribute}", kept)
         elif isinstance(value, types.FunctionType):
-            if value.__module__ == module and value.__dict__:
-                found.look(place, {key: kept for key, kept in vars(value).items() if id(type(kept)) in _KEEPING_KINDS})
+            beside = kept_beside(value).items() if value.__module__ == module else ()
+            if kept := {key: one for key, one in beside if id(type(one)) in _KEEPING_KINDS}:
+                found.look(place, kept)
         elif id(type(value)) in _KEEPING_KINDS or type(value).__module__ == module:
             found.look(place, value)
     return tuple(found.lines)
-
-
-def _room(thing: Any) -> str:
-    """The room of a list or set: more than it needs, if it held more once. A dictionary's may hang on other objects."""
-    return f", {sys.getsizeof(thing)} bytes" if isinstance(thing, list | set | bytearray) else ""
 
 
 def _bits(thing: Any) -> str:

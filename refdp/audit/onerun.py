@@ -21,6 +21,8 @@ from refdp.errors import InvalidParameter
 
 Floats = NDArray[np.float64]
 ASSUMPTION = "canaries' coins are fair and independent; the guarantee is for adding or removing one canary"
+TIES = 2023
+"""Seed of the shuffle that breaks ties of scores."""
 
 
 @dataclass(frozen=True)
@@ -97,14 +99,15 @@ def _refuted(right: int, guesses: int, canaries: int, delta: float, error: float
 def guesses_of(scores: ArrayLike, share: float) -> NDArray[np.int8]:
     """Guesses from scores: in (1) for the highest ones, out (-1) for the lowest, none (0) between.
 
-    share: of all canaries that are guessed, half of them on each end. Ties are broken by position, and nothing of the
-    coins is used.
+    share: of all canaries that are guessed, half of them on each end. Ties are broken by a shuffle that is always the
+    same: by position they would tell the coins of a list that is sorted by them.
 
     Shape: (canaries,).
     """
     values = np.asarray(scores, dtype=np.float64)
     each = int(len(values) * share / 2)
-    order = np.argsort(values, kind="stable")
+    mixed = np.random.default_rng(TIES).permutation(len(values))
+    order = mixed[np.argsort(values[mixed], kind="stable")]
     guesses = np.zeros(len(values), dtype=np.int8)
     guesses[order[:each]], guesses[order[len(values) - each :]] = -1, 1
     return guesses
@@ -159,12 +162,16 @@ def coins_and_scores(
 
 
 def guessed(included: NDArray[np.bool_], scores: Floats, share: float) -> tuple[int, int]:
-    """How many guesses were right, of how many. Errors: InvalidParameter for a share outside (0, 1].
+    """How many guesses were right, of how many. Errors: InvalidParameter for a share outside (0, 1], or of no canary.
 
     Both arrays have shape (canaries,).
     """
     check_number("share", share, above=0, most=1)
     guesses = guesses_of(scores, share)
+    if not guesses.any():
+        raise InvalidParameter(
+            f"a share of {share:g} of {len(scores)} canaries guesses none: nothing would be looked at"
+        )
     right = int(np.count_nonzero((guesses == 1) & included) + np.count_nonzero((guesses == -1) & ~included))
     return right, int(np.count_nonzero(guesses))
 

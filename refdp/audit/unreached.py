@@ -2,7 +2,7 @@
 
 A branch counts as led to by records if its condition names what was computed from them; by outputs, if what the curator
 returned; by the surroundings, if the clock, dice of its own, or what else a trainer can tell an audit by. Only whole
-statements are seen, not parts of one line, but for conditional expressions on the surroundings.
+statements are seen, not parts of one line, but for what an expression chooses by the surroundings.
 """
 
 from __future__ import annotations
@@ -14,13 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from refdp.audit.reached import Place
-
-Function = ast.FunctionDef | ast.AsyncFunctionDef
-SURROUNDINGS = frozenset(
-    ("sys", "os", "time", "datetime", "random", "secrets", "uuid", "platform", "socket", "threading", "multiprocessing",
-     "inspect", "gc", "getpass", "signal", "Path", "pathlib", "open", "globals", "locals", "resource", "traceback")
-)  # fmt: skip
-"""Names that a condition on more than records, outputs and settings has."""
+from refdp.audit.surroundings import Function, named, names_around, said, told_apart, with_defaults
 
 
 def unreached(
@@ -42,38 +36,44 @@ def unreached(
             if seen & _own_lines(function):
                 first = trainer_line == (file, min([d.lineno for d in function.decorator_list] + [function.lineno]))
                 known = (fixed or {}) if first else {}
-                held = _private(function, first), _following(function, set(), outputs=True), _around(function)
+                around = _following(function, with_defaults(function, names_around(_tree(file))))
+                held = _private(function, first), _following(function, set(), outputs=True), around
                 for line, conditions in _skipped(function.body, seen, ()):
                     settled = any(_is_settled(one, known) for one in conditions)
                     found.append((f"{Path(file).name}:{line}", "" if settled else _leads(conditions, held)))
-                found += [(f"{Path(file).name}:{line}", "surroundings") for line in _chosen(function, held[2])]
+                told = set(told_apart(function, {function.lineno, *_own_lines(function)}, around))
+                found += [(f"{Path(file).name}:{line}", "surroundings") for line in sorted(told)]
     return found
-
-
-def _chosen(function: Function, around: set[str]) -> list[int]:
-    """Lines of conditional expressions on the surroundings: which of both values was taken is not seen."""
-    inside = set(range(function.lineno, (function.end_lineno or 0) + 1)) - _own_lines(function)
-    nodes = [one for one in ast.walk(function) if isinstance(one, ast.IfExp) and one.lineno not in inside]
-    return [one.lineno for one in nodes if _said(one.test) & around]
 
 
 def _leads(conditions: tuple[ast.expr | None, ...], held: tuple[set[str], set[str], set[str]]) -> str:
     """By what names these conditions are about; an exception may come from records."""
     for what, names in zip(("records", "outputs", "surroundings"), held, strict=True):
-        if any((what == "records") if one is None else _said(one) & names for one in conditions):
+        if any((what == "records") if one is None else said(one) & names for one in conditions):
             return what
         if what == "outputs" and any(one is not None and _holds_release(one) for one in conditions):
             return what
-    return ""
+    return "surroundings" if any(one is not None and _asks_what_it_is(one) for one in conditions) else ""
+
+
+def _asks_what_it_is(condition: ast.expr) -> bool:
+    """Whether it looks into the curator, at what nobody is promised."""
+    held = [one for one in ast.walk(condition) if isinstance(one, ast.Attribute)]
+    return any(
+        isinstance(one.value, ast.Name) and one.value.id == "curator" and one.attr.startswith("_") for one in held
+    )
 
 
 @cache
-def _functions(file: str) -> tuple[Function, ...]:
+def _tree(file: str) -> ast.Module:
     try:
-        tree = ast.parse(Path(file).read_text(encoding="utf-8"))
+        return ast.parse(Path(file).read_text(encoding="utf-8"))
     except (OSError, SyntaxError, ValueError):
-        return ()
-    return tuple(node for node in ast.walk(tree) if isinstance(node, Function))
+        return ast.Module([], [])
+
+
+def _functions(file: str) -> tuple[Function, ...]:
+    return tuple(node for node in ast.walk(_tree(file)) if isinstance(node, Function))
 
 
 def _own_lines(function: Function) -> set[int]:
@@ -88,16 +88,34 @@ def _own_lines(function: Function) -> set[int]:
 def _skipped(
     body: list[ast.stmt], seen: set[int], conditions: tuple[ast.expr | None, ...]
 ) -> Iterator[tuple[int, tuple[ast.expr | None, ...]]]:
-    """The first line of each block that did not run, with the conditions around it; None for an exception."""
+    """The first line of each block that did not run, with the conditions around it; None for an exception.
+
+    What follows a statement by which a block can be left is a block of its own, under the conditions of that statement.
+    """
     running = [one for one in body if not _silent(one)]
     if not running:
         return
     if not any(line in seen for line in range(running[0].lineno, (running[0].end_lineno or 0) + 1)):
         yield running[0].lineno, conditions
         return
+    left: tuple[ast.expr | None, ...] = ()
     for one in running:
+        if left and not any(line in seen for line in range(one.lineno, (one.end_lineno or 0) + 1)):
+            yield one.lineno, (*conditions, *left)
+            return
         for inside, condition in _blocks(one):
             yield from _skipped(inside, seen, (*conditions, *condition))
+        left += _leaving(one)
+
+
+def _leaving(one: ast.stmt) -> tuple[ast.expr | None, ...]:
+    """The conditions inside a statement by which its block can be left; empty where it cannot be."""
+    if isinstance(one, Function | ast.ClassDef):
+        return ()
+    nodes = list(ast.walk(one))
+    if not any(isinstance(node, ast.Return | ast.Raise | ast.Break | ast.Continue) for node in nodes):
+        return ()
+    return tuple(test for node in nodes if isinstance(node, ast.stmt) for _, tests in _blocks(node) for test in tests)
 
 
 def _silent(one: ast.stmt) -> bool:
@@ -132,19 +150,14 @@ def _private(function: Function, is_trainer: bool) -> set[str]:
     return _following(function, private)
 
 
-def _around(function: Function) -> set[str]:
-    """Names that may hold what was learnt from the surroundings, and those of the surroundings."""
-    return _following(function, set(SURROUNDINGS))
-
-
 def _following(function: Function, names: set[str], *, outputs: bool = False) -> set[str]:
     """The names, and those of what was computed from them, but for outputs of the curator; or from these alone."""
     while True:
         before = len(names)
         for node in ast.walk(function):
             for target, value in _bindings(node):
-                if (outputs and _holds_release(value)) or (not _released(value) and _said(value) & names):
-                    names |= _names(target)
+                if (outputs and _holds_release(value)) or (not _released(value) and said(value) & names):
+                    names |= named(target)
         if len(names) == before:
             return names
 
@@ -176,7 +189,7 @@ def _is_settled(condition: ast.expr | None, known: Mapping[str, Any]) -> bool:
     plain = ast.Compare | ast.Name | ast.Constant | ast.UnaryOp | ast.cmpop | ast.unaryop | ast.expr_context
     if condition is None or not all(isinstance(node, plain) for node in ast.walk(condition)):
         return False
-    names = _names(condition)
+    names = named(condition)
     plainly = (bool, int, float, str, type(None))
     values = {name: known[name] for name in names if name in known and type(known[name]) in plainly}
     if set(values) != names:
@@ -188,15 +201,5 @@ def _released(value: ast.AST) -> bool:
     """Whether this is what a curator returned, or a function that was given one."""
     if not isinstance(value, ast.Call):
         return isinstance(value, ast.Subscript) and _released(value.value)
-    named: list[Any] = [value.func, *value.args, *(one.value for one in value.keywords)]
-    return any("curator" in _names(one) for one in named if isinstance(one, ast.Name | ast.Attribute))
-
-
-def _said(node: ast.AST) -> set[str]:
-    """Names in it, and those of attributes of modules: numpy.random is dice, too."""
-    dice = {"random" for one in ast.walk(node) if isinstance(one, ast.Attribute) and one.attr == "random"}
-    return _names(node) | dice
-
-
-def _names(node: ast.AST) -> set[str]:
-    return {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
+    given: list[Any] = [value.func, *value.args, *(one.value for one in value.keywords)]
+    return any("curator" in named(one) for one in given if isinstance(one, ast.Name | ast.Attribute))

@@ -47,8 +47,9 @@ def canaries(right: int, of: int) -> str:
 @pytest.mark.parametrize("assume", ["nothing", "gaussian", "isolated"])
 def test_an_audit_of_one_run_has_every_audits_fields(call: Call, tmp_path: Path, assume: str) -> None:
     """ok, verdict, and a row of coverage for whatever an audit may look at."""
-    (tmp_path / "scores.json").write_text(canaries(100, 200))
-    for claimed, status in (("0.01", 1), ("1000", 0)):
+    half = json.dumps({"included": [i % 2 == 0 for i in range(200)], "scores": [float(i) for i in range(200)]})
+    for claimed, scores, status in (("0.01", canaries(100, 200), 1), ("1", half, 0)):
+        (tmp_path / "scores.json").write_text(scores)
         found, document, _ = call("audit", "one-run", "scores.json", "--assume", assume, "--epsilon", claimed)
         assert (found, document["ok"]) == (status, status == 0)
         rows = {row["what"]: row["verdict"] for row in document["coverage"]}

@@ -52,10 +52,11 @@ def audit_one_run(
 ) -> None:
     """Bound epsilon from below by canaries that fair coins put into one run, the higher a score the likelier in.
 
-    Exit status 1 for a bound above --epsilon. The report names the assumption that the bound rests on.
+    Exit status 1 for a bound above --epsilon, 3 where no guesses could have given one. The report names the assumption
+    that the bound rests on.
     """
     from refdp.audit.onerun import bound, guessed
-    from refdp.audit.onerun_rows import coverage
+    from refdp.audit.onerun_rows import blind, blind_alone, check_coins, coverage
     from refdp.audit.onerun_tradeoff import gaussian_bound, isolated_bound
     from refdp.audit.verdicts import exit_status, is_ok, summary
     from refdp.checks import check_number
@@ -67,11 +68,14 @@ def audit_one_run(
     check_number("--delta", delta, above=0, below=1)
     check_number("--share", share, above=0, most=1)
     included, scores = _read(file)
+    check_coins(included)
     most: float | None = None
     if assume is Assuming.ISOLATED:
         found = isolated_bound(included, scores, delta, confidence).to_dict()
+        unseen = blind_alone(included, scores)
     else:
         right, guesses = guessed(included, scores, share)
+        unseen = blind(scores, right, guesses)
         if assume is Assuming.GAUSSIAN:
             found = gaussian_bound(right, guesses, len(scores), delta, confidence).to_dict()
             most = gaussian_bound(guesses, guesses, len(scores), delta, confidence).to_dict()["epsilon"]
@@ -79,7 +83,7 @@ def audit_one_run(
             found = bound(right, guesses, len(scores), delta, confidence).to_dict()
             found = {"epsilon": found.pop("lower"), **found}
             most = bound(guesses, guesses, len(scores), delta, confidence).to_dict()["lower"]
-    rows = coverage(found["epsilon"], epsilon, confidence, len(scores), most)
+    rows = coverage(found["epsilon"], epsilon, confidence, len(scores), most, unseen)
     verdict = summary(rows)
     told = {
         "ok": is_ok(verdict),
@@ -89,6 +93,7 @@ def audit_one_run(
         **found,
     }
     shown = "".join(f"{name}: {value}\n" for name, value in told.items())
+    shown += "".join(f"{row.verdict}: {row.reason}; {row.power}\n".replace("; \n", "\n") for row in rows if row.decides)
     emit({**told, "coverage": [row.to_dict() for row in rows]}, shown, as_json)
     raise typer.Exit(exit_status(verdict))
 
