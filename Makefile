@@ -36,8 +36,13 @@ lab: $(VENV)/test.stamp  ## the labs as a page that grades in the browser: build
 demo: $(VENV)/demo.stamp  ## train, certify and audit on data bundled with scikit-learn
 	$(BIN)/python -m refdp.faces.demo
 
+# These fork for each run of an audit, and a fork is as dear as what its process has loaded: they are run before, and
+# without, the files that load data frames, plots and solvers.
+FORKING := tests/audit tests/additions tests/labs tests/dpxgboost/test_replay.py tests/inprivate/test_replay.py
+
 test: check  ## everything that CI runs
-	$(BIN)/python -m pytest -n 2 -m "not statistics"
+	$(BIN)/python -m pytest -n 2 -m "not statistics" $(FORKING)
+	$(BIN)/python -m pytest -n 2 -m "not statistics" $(FORKING:%=--ignore=%)
 
 quick: $(VENV)/test.stamp  ## the tests that took less than a tenth of a second each, for the moment between two edits
 	$(BIN)/python -m pytest -n 2 -m "not statistics" --quick

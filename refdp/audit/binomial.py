@@ -10,8 +10,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 
 Floats = NDArray[np.float64]
 
@@ -24,7 +24,7 @@ def at_least(count: ArrayLike, runs: int, error: float) -> Floats:
     Of the shape of count.
     """
     seen = np.asarray(count, dtype=np.float64)
-    bound = stats.beta.ppf(error, np.maximum(seen, 1), runs - seen + 1)
+    bound = scipy.stats.beta.ppf(error, np.maximum(seen, 1), runs - seen + 1)
     return np.where(seen == 0, 0.0, bound)
 
 
@@ -34,7 +34,7 @@ def at_most(count: ArrayLike, runs: int, error: float) -> Floats:
     Of the shape of count.
     """
     seen = np.asarray(count, dtype=np.float64)
-    bound = stats.beta.isf(error, seen + 1, np.maximum(runs - seen, 1))
+    bound = scipy.stats.beta.isf(error, seen + 1, np.maximum(runs - seen, 1))
     return np.where(seen == runs, 1.0, bound)
 
 

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import special, stats
+from scipy import special
 
 from refdp.checks import check_count, check_number
 from refdp.data.numbers import greatest
@@ -53,11 +54,11 @@ def p_value(right: int, guesses: int, canaries: int, epsilon: float, delta: floa
     Right for every number of guesses that is fixed in advance or follows from the outputs.
     """
     chance = float(special.expit(epsilon))
-    beta = float(stats.binom.sf(right - 1, guesses, chance))
+    beta = float(scipy.stats.binom.sf(right - 1, guesses, chance))
     if delta == 0:
         return min(1.0, beta)
     lengths = np.arange(1, canaries + 1)
-    within = stats.binom.sf(right - lengths - 1, guesses, chance) - beta
+    within = scipy.stats.binom.sf(right - lengths - 1, guesses, chance) - beta
     alpha = float(np.max(2 / lengths * np.maximum(within, 0.0)))
     return min(1.0, beta + alpha * canaries * delta)
 

@@ -19,8 +19,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import special, stats
+from scipy import special
 
 from refdp.accounting import gaussian
 from refdp.audit.onerun import check_counts, coins_and_scores, guessed
@@ -196,8 +197,8 @@ def _shift(inside: NDArray[np.float64], outside: NDArray[np.float64], confidence
     statistic = size * apart / math.sqrt(squares / freedom)
 
     def refuted(mu: float) -> bool:
-        return float(stats.nct.sf(statistic, freedom, mu * size)) <= 1 - confidence
+        return float(scipy.stats.nct.sf(statistic, freedom, mu * size)) <= 1 - confidence
 
-    if not float(stats.t.sf(statistic, freedom)) <= 1 - confidence:
+    if not float(scipy.stats.t.sf(statistic, freedom)) <= 1 - confidence:
         return 0.0
     return greatest(refuted, 0.0, max(1.0, 2 * statistic / size))

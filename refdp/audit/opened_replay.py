@@ -25,7 +25,7 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from refdp.accounting.gaussian import delta as gaussian_delta
 from refdp.audit.adaptive_runs import BASE, PAIRS, PROBES, RUNS, differ, probed
@@ -346,9 +346,9 @@ def _samplers(recordings: list[Recording]) -> Iterator[Violation]:
     for name, drawn in groups.items():
         z = np.concatenate(drawn)
         if isinstance(laws[name], Laplace):
-            size, chance = float(np.abs(z).mean()), float(stats.gamma.cdf(np.abs(z).sum(), len(z)))
+            size, chance = float(np.abs(z).mean()), float(scipy.stats.gamma.cdf(np.abs(z).sum(), len(z)))
         else:
-            size, chance = float(np.sqrt(np.mean(z**2))), float(stats.chi2.cdf((z**2).sum(), len(z)))
+            size, chance = float(np.sqrt(np.mean(z**2))), float(scipy.stats.chi2.cdf((z**2).sum(), len(z)))
         if chance * len(groups) < SAMPLER_ALARM:
             witness = {"draws": len(z), "p-value": chance}
             yield Violation("sampler", name, 1.0, size, math.nan, "scales of noise", witness)

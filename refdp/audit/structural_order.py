@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from scipy.stats import mannwhitneyu
 
 from refdp.audit.structural_samples import (
     Data,
@@ -146,6 +145,8 @@ def positional(function: Function, data: Data, seeds: Sequence[int], alarm: floa
 
 
 def _most_different(plain: list[State], moved: list[State]) -> tuple[str, float, int] | None:
+    from scipy.stats import mannwhitneyu  # loaded on first use, as in `unbounded`
+
     runs = [[numbers(run) for run in side] for side in (plain, moved)]
     common = _common(runs)
     tables = [np.array([[run[path] for path in common] for run in side]) for side in runs]

@@ -13,7 +13,6 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import binom
 
 from refdp.audit.replay import finite_or_name
 from refdp.audit.runs import RAISED
@@ -220,4 +219,6 @@ def unbounded(delta: float, runs: int, alarm: float) -> int:
     An (ε, δ)-DP pair is a mixture of an ε-DP pair with weight 1 - δ and of anything with weight δ (Kairouz, Oh,
     Viswanath 2015).
     """
+    from scipy.stats import binom  # loaded on first use: a forked run would pay for its memory
+
     return int(binom.isf(alarm, runs, delta))

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import stats
+import scipy
 
 from refdp.accounting.gaussian import delta as gaussian_delta
 from refdp.audit import charge, in_order, mixing, noise_law, opened_floating
@@ -32,7 +32,7 @@ def log_mass(law: Any, scale: float, noise: float) -> float:
         case Laplace():
             return -abs(noise) / scale - math.log(2 * scale)
         case Gaussian():
-            return float(stats.norm.logpdf(noise, scale=scale))
+            return float(scipy.stats.norm.logpdf(noise, scale=scale))
         case DiscreteLaplace():
             weight = lambda k: math.exp(-abs(k) * law.step / scale)  # noqa: E731
         case _:
@@ -238,7 +238,7 @@ def test_wilsons_ends_solve_his_equation(z: float) -> None:
 def test_a_forecast_is_the_loss_after_doubt_and_the_tests_margin() -> None:
     a, b = np.array([30.0, 90.0, 2.0]), np.array([10.0, 20.0, 2.0])
     found = _forecast(a, b, 100, 400, 0.01, 0.05, 1.5)
-    margin = float(stats.norm.isf(0.025))
+    margin = float(scipy.stats.norm.isf(0.025))
     for k in range(2):
         p, q = _wilson(a[k : k + 1], 100, -1.5) * 400, _wilson(b[k : k + 1], 100, 1.5) * 400
         low, high = _wilson(p, 400, -margin) - 0.01, _wilson(q, 400, margin)
@@ -250,8 +250,8 @@ def test_a_shift_that_a_t_statistic_refutes() -> None:
     """At the answer the statistic has exactly the chance of error, by the noncentral distribution."""
     inside, outside = np.array([3.1, 2.2, 4.0, 2.9, 3.3]), np.array([0.2, -0.4, 1.0, 0.1])
     found = _shift(inside, outside, 0.9)
-    t = stats.ttest_ind(inside, outside).statistic
-    assert stats.nct.sf(t, 7, found * math.sqrt(20 / 9)) == pytest.approx(0.1, rel=1e-6)
+    t = scipy.stats.ttest_ind(inside, outside).statistic
+    assert scipy.stats.nct.sf(t, 7, found * math.sqrt(20 / 9)) == pytest.approx(0.1, rel=1e-6)
     assert _shift(outside, inside, 0.9) == 0.0 and _shift(np.ones(3), np.zeros(3), 0.9) == 0.0
     included = np.array([True] * 5 + [False] * 4)
     whole = isolated_bound(included, np.concatenate([inside, outside]), 1e-3, 0.9)
@@ -297,6 +297,6 @@ def test_what_ideal_noise_keeps(moved: float) -> None:
     assert ideal(Laplace(2.0), moved, moved) == (pytest.approx(2 * loss), 0.0)
     for law, mu in ((Gaussian(2.0), moved / 2), (Gaussian((2.0, 1.0)), math.hypot(moved / 2, 0.25))):
         values = (moved,) if law.sd == 2.0 else (moved, 0.25)
-        delta = stats.norm.cdf(mu / 2 - 1 / mu) - math.e * stats.norm.cdf(-mu / 2 - 1 / mu)
+        delta = scipy.stats.norm.cdf(mu / 2 - 1 / mu) - math.e * scipy.stats.norm.cdf(-mu / 2 - 1 / mu)
         assert ideal(law, *values) == (1.0, pytest.approx(delta, rel=1e-6))
         assert ideal(law, *values)[1] >= delta

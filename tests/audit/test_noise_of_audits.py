@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import stats
+import scipy
 
 from refdp.audit import noise_law, noise_shape
 from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian, Laplace
@@ -38,9 +38,9 @@ def masses(mechanism: Any, value: float, output: float, sd: float) -> float:
     """Log of the density, or of the chance of a number of steps, summed up."""
     match mechanism:
         case Laplace(scale):
-            return float(stats.laplace.logpdf(output, value, scale))
+            return float(scipy.stats.laplace.logpdf(output, value, scale))
         case Gaussian():
-            return float(stats.norm.logpdf(output, value, sd))
+            return float(scipy.stats.norm.logpdf(output, value, sd))
         case DiscreteLaplace(scale, step):
             weights = np.exp(-np.abs(np.arange(-4000, 4001)) * step / scale)
             return -abs(output - value) / scale - math.log(weights.sum())
@@ -175,7 +175,9 @@ def test_recorded_draws_of_known_laws_are_bet_on_and_ranked() -> None:
     expected.add(Laplace(2.0), VALUE, VALUE + NOISE, None)
     expected.add(Exponential(0.5), VALUE, np.array([1, 0, 1]), np.array([1, 0, 1]))
     assert bet.logs == pytest.approx(expected.logs)
-    assert ranks[:6] == pytest.approx(stats.laplace.cdf(NOISE.ravel(), scale=2)) and (ranks[6:12] == ranks[:6]).all()
+    assert (
+        ranks[:6] == pytest.approx(scipy.stats.laplace.cdf(NOISE.ravel(), scale=2)) and (ranks[6:12] == ranks[:6]).all()
+    )
     assert digest(ranks[12:]) == "c1481dcb0505"  # a record of coins
     bet, ranks, name = noise_law.recorded([], 9)
     assert (bet.draws, len(ranks), name) == (0, 0, "")
@@ -190,9 +192,9 @@ def test_ranks_are_places_under_the_law(mechanism: Any) -> None:
     for place, noise in np.ndenumerate(NOISE):
         match mechanism:
             case Laplace(scale):
-                expected = stats.laplace.cdf(noise, scale=scale)
+                expected = scipy.stats.laplace.cdf(noise, scale=scale)
             case Gaussian():
-                expected = stats.norm.cdf(noise, scale=sds[place])
+                expected = scipy.stats.norm.cdf(noise, scale=sds[place])
             case _:
                 k = np.arange(-6000, 6001)
                 size = np.abs(k) * mechanism.step / getattr(mechanism, "scale", 1.0)

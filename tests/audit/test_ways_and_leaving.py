@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import stats
+import scipy
 
 from refdp.audit import blackbox_rows, leaving, ways
 from refdp.audit.charge import Item
@@ -160,8 +160,8 @@ def test_the_least_epsilon_that_would_have_shown(runs: int, claimed: float, delt
         epsilon = claimed + 0.05 * 1.15**step
         expected = runs / 2 * math.exp(-epsilon)
         other = min(math.ceil(expected + 1.65 * math.sqrt(expected)), runs)
-        low = (stats.beta.ppf(error, likelier, runs - likelier + 1) if likelier else 0.0) - delta
-        high = stats.beta.ppf(1 - error, other + 1, runs - other) if other < runs else 1.0
+        low = (scipy.stats.beta.ppf(error, likelier, runs - likelier + 1) if likelier else 0.0) - delta
+        high = scipy.stats.beta.ppf(1 - error, other + 1, runs - other) if other < runs else 1.0
         if low > 0 and math.log(low / high) > claimed:
             due = f"epsilon {epsilon:.3g} (95%), by an event that half of one side's runs hit"
             break

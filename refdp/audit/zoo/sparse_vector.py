@@ -13,7 +13,7 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from refdp.audit.runs import Vectorised
 from refdp.audit.zoo.entry import Specimen
@@ -59,9 +59,9 @@ class SparseVector:
         more than 60 scales away weighs less than exp(-60).
         """
         barriers, weights = self._nodes(answers)
-        density = stats.laplace.pdf(barriers, scale=self.threshold)
+        density = scipy.stats.laplace.pdf(barriers, scale=self.threshold)
         for answer, told in zip(answers, outputs, strict=False):
-            below = stats.laplace.cdf(barriers - answer, scale=self.query)
+            below = scipy.stats.laplace.cdf(barriers - answer, scale=self.query)
             density = density * (1 - below if told else below)
         return float(density @ weights)
 
