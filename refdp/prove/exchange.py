@@ -40,8 +40,8 @@ class _Numpy:
     @staticmethod
     def arange(*given: Any, **named: Any) -> Any:
         """An array, or a symbol as it is."""
-        made = np.arange(*public(given), **named)
-        return Known(made) if any(isinstance(one, Known) for one in given) else made
+        made = np.arange(*public(given), **public(named))
+        return Known(made, True) if any(isinstance(one, Known) for one in (*given, *named.values())) else made
 
     @staticmethod
     def array(value: Any, *given: Any, **named: Any) -> Any:

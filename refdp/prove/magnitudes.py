@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
 import z3
 
+from refdp.data.losses import GRID
 from refdp.prove.asking import name_of, unknowns
 
 APART = 32.0
@@ -23,6 +25,8 @@ LARGEST = 200.0
 """Binary orders of magnitude of the product of all numbers in a formula."""
 BEYOND = 2000.0
 """Binary orders of magnitude of a range that comes near to 0: below all that float64 has."""
+DIGITS = 53
+"""Binary digits of float64."""
 DEGREE = 8
 """Sums that are multiplied with each other; with less than 2^53 each the product stays far below float64's largest."""
 
@@ -31,12 +35,26 @@ STEP = 2.0**800
 """No step of the scores may be larger: beyond it sums of steps, in units of the grid, could be infinite."""
 
 
+LOST = -27.0
+"""Binary orders of magnitude below a sum of size 1 of what rounding may make of a formula of it: 2^-53 for each
+operation, times whatever it is multiplied or divided by afterwards."""
+MOVED = 2**44
+"""Steps of a sum's grid that a constant may move it by without a rounding; a sum itself has fewer than 2^53."""
+
+
 class Size(NamedTuple):
-    """Binary orders of magnitude of a term's numbers, least and most, and how many unknowns it multiplies."""
+    """Binary orders of magnitude of a term's numbers, least and most, and how many unknowns it multiplies.
+
+    error: of how far float64 can be from the term where unknowns are of size 1; -inf where nothing is rounded.
+    grid: of the grid that an exact term is on, None where there is none. number: of a constant.
+    """
 
     low: float
     high: float
     degree: int
+    error: float = -math.inf
+    grid: float | None = None
+    number: Fraction | None = None
 
 
 def moderate(values: Any) -> bool:
@@ -57,6 +75,8 @@ def steps_stay(*factors: Any) -> bool:
         return bool((np.abs(step) <= STEP).all())
 
 
+anything: set[str] = set()
+"""Names of unknowns that stand for any public number, which is on no grid."""
 ranges: dict[str, tuple[float, float]] = {}
 """Of unknowns that are public numbers of a range, by name: least and most. Orders of magnitude spread and grow as
 convex functions of theirs, so that both are largest where every one of them is at an end of its range."""
@@ -99,24 +119,92 @@ def _size(term: Any, known: dict[int, Size], ends: dict[str, float]) -> Size:
 
 def _of(term: Any, parts: list[Size], ends: dict[str, float]) -> Size:
     if z3.is_rational_value(term):
-        size = _order(term.numerator_as_long()) - _order(term.denominator_as_long())
-        return Size(size, size, 0)
+        exact = Fraction(term.numerator_as_long(), term.denominator_as_long())
+        size = _order(exact.numerator) - _order(exact.denominator)
+        return Size(size, size, 0, number=exact)
     if not parts:
         own = ends.get(name_of(term))
-        return Size(0.0, 0.0, 1) if own is None else Size(own, own, 0)
+        free = name_of(term) in anything or own is not None
+        size = 0.0 if own is None else own
+        return Size(size, size, int(own is None), grid=None if free else math.log2(GRID))
     kind = term.decl().kind()
     if kind in (z3.Z3_OP_MUL, z3.Z3_OP_DIV, z3.Z3_OP_POWER):
         found = parts[0]
         for one in parts[1:]:
+            one = one._replace(number=None) if kind == z3.Z3_OP_POWER else one
             signs = (one.low, one.high) if kind == z3.Z3_OP_MUL else (-one.high, -one.low)
-            found = Size(found.low + signs[0], found.high + signs[1], found.degree + one.degree)
+            found = Size(found.low + signs[0], found.high + signs[1], found.degree + one.degree,
+                         *_product(found, one, signs[1], kind == z3.Z3_OP_DIV))  # fmt: skip
     else:
-        found = Size(min(p.low for p in parts), max(p.high for p in parts), max(p.degree for p in parts))
+        low, high, degree = min(p.low for p in parts), max(p.high for p in parts), max(p.degree for p in parts)
+        found = Size(low, high, degree, *_sum(term, parts))
     if kind in (z3.Z3_OP_ADD, z3.Z3_OP_SUB) and found.high - found.low > APART:
         raise OverflowError("a formula that adds numbers of such different sizes that float64 loses digits of the sum")
     if max(-found.low, found.high) > LARGEST or found.degree > DEGREE:
         raise OverflowError("a formula with numbers of such sizes that float64 could overflow")
+    if z3.is_real(term) and found.error > LOST:
+        raise OverflowError("a formula that makes what float64 rounds large")
     return found
+
+
+def _product(one: Size, other: Size, high: float, divides: bool) -> tuple[float, float | None]:
+    """Error and grid of a product or quotient. high: the largest order of what is multiplied by."""
+    for this, that in ((one, other), (other, one)):
+        if this is one and divides and that.number is None:
+            continue
+        if that.number and _is_power(that.number) and not (divides and this is other):
+            moved = _order(that.number.numerator) - _order(that.number.denominator)
+            moved = -moved if divides else moved
+            return this.error + moved, None if this.grid is None else this.grid + moved
+    slope = 2 * high + one.high if divides else one.high
+    return max(one.error + high, other.error + slope, one.high + high - DIGITS), None
+
+
+def _sum(term: Any, parts: Sequence[Size]) -> tuple[float, float | None]:
+    """Error and grid of anything else: a sum, a choice, a comparison.
+
+    Errors: OverflowError for a choice by a comparison of what float64 rounds, but for the larger or smaller of two.
+    """
+    kind, error = term.decl().kind(), max(one.error for one in parts)
+    if z3.is_bool(term):
+        return (math.inf if error > -math.inf else error), None
+    if kind == z3.Z3_OP_ITE:
+        if parts[0].error > -math.inf and not _is_continuous(*term.children()):
+            raise OverflowError("a choice by a comparison of numbers that float64 rounds")
+        parts = parts[1:]
+        error = max(one.error for one in parts)
+    grids = {one.grid for one in parts if one.number is None}
+    grid = grids.pop() if len(grids) == 1 else None
+    if grid is not None and not all(_moves(one.number, grid) for one in parts if one.number is not None):
+        grid = None
+    if kind in (z3.Z3_OP_ITE, z3.Z3_OP_UMINUS) or (error == -math.inf and grid is not None):
+        return error, grid
+    return max(error, max(one.high for one in parts) - DIGITS), None
+
+
+def _moves(number: Fraction, grid: float) -> bool:
+    """Whether a constant moves sums on a grid without a rounding."""
+    step = Fraction(2) ** int(grid)
+    return (number / step).denominator == 1 and abs(number) <= step * MOVED
+
+
+def _is_power(number: Fraction) -> bool:
+    """Whether it is a power of two, or the opposite of one."""
+    return all(size & (size - 1) == 0 for size in (abs(number.numerator), number.denominator))
+
+
+def _is_continuous(condition: Any, then: Any, otherwise: Any) -> bool:
+    """Whether both sides of a choice are equal where its condition changes: the larger of two, or a number's size."""
+    if condition.decl().kind() not in (z3.Z3_OP_LE, z3.Z3_OP_GE, z3.Z3_OP_LT, z3.Z3_OP_GT):
+        return False
+    one, other = condition.children()
+    if {one.get_id(), other.get_id()} == {then.get_id(), otherwise.get_id()}:
+        return True
+    zero = z3.is_rational_value(other) and other.numerator_as_long() == 0
+    return zero and any(
+        one.get_id() == this.get_id() and that.decl().kind() == z3.Z3_OP_UMINUS and that.arg(0).get_id() == one.get_id()
+        for this, that in ((then, otherwise), (otherwise, then))
+    )
 
 
 def _order(number: int) -> float:

@@ -121,7 +121,7 @@ def _example(request: Request, value: Any, number: int) -> Array:
     return generator.normal(size=shape)
 
 
-class ProofCurator(Curator):
+class ProofCurator(Host, Curator):
     """A curator whose outputs are public unknowns."""
 
     def __getattribute__(self, name: str) -> Any:

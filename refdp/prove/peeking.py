@@ -20,6 +20,7 @@ from functools import lru_cache
 from types import ModuleType
 from typing import Any
 
+from refdp.prove.chance import by_chance
 from refdp.prove.texts import tree_of
 
 POPULATION = {"tell", "ask", "size"}
@@ -40,7 +41,7 @@ PURE = {
     "abs", "absolute", "add", "all", "any", "apply_along_axis", "arange", "argmax", "argmin", "argsort", "array",
     "asarray", "bitwise_and", "bitwise_or", "bool_", "broadcast_to", "ceil", "clip", "column_stack", "concatenate",
     "copysign", "cos", "count_nonzero", "cumprod", "cumsum", "diff", "digitize", "divide", "dot", "dtype", "e",
-    "einsum", "empty", "empty_like", "equal", "errstate", "exp", "expand_dims", "expm1", "eye", "finfo", "flatnonzero",
+    "einsum", "empty", "equal", "errstate", "exp", "expand_dims", "expm1", "eye", "finfo", "flatnonzero",
     "flip", "float32", "float64", "floating", "floor", "full", "full_like", "greater", "greater_equal", "hypot", "inf",
     "int32", "int64", "integer", "intp", "isclose", "isfinite", "isin", "isinf", "isnan", "less", "less_equal",
     "linspace", "log", "log1p", "log2", "logical_and", "logical_not", "logical_or", "logspace", "lexsort", "matmul",
@@ -77,7 +78,8 @@ def peeks(text: str) -> list[tuple[int, str]]:
 
 @lru_cache(maxsize=16)
 def _peeks(text: str) -> tuple[tuple[int, str], ...]:
-    return tuple(_found(tree_of(text)))
+    tree = tree_of(text)
+    return (*_found(tree), *by_chance(tree))
 
 
 def _found(tree: ast.Module) -> Iterator[tuple[int, str]]:

@@ -8,9 +8,22 @@ from typing import Any
 
 import numpy as np
 
+from refdp.prove.terms import Leak
+
 
 class Host:
-    """What answers for the records, or releases: nothing that holds it is a function of released values alone."""
+    """What answers for the records, or releases: nothing that holds it is a function of released values alone.
+
+    A text of it would have its class in it, or its address. Errors: Leak for one.
+    """
+
+    def __repr__(self) -> str:
+        raise Leak("a text of the population or the curator, which has its class in it")
+
+    __str__ = __repr__
+
+    def __format__(self, how: str) -> str:
+        return repr(self)
 
 
 def inside(value: Any) -> list[Any]:

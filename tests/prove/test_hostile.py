@@ -25,6 +25,7 @@ from tests.prove.hostile_fifth import FIFTH
 from tests.prove.hostile_fourth import FOURTH
 from tests.prove.hostile_further import FURTHER
 from tests.prove.hostile_second import SECOND
+from tests.prove.hostile_seventh import HONEST, SEVENTH
 from tests.prove.hostile_sixth import SIXTH
 from tests.prove.hostile_third import THIRD
 from tests.prove.page import read
@@ -48,7 +49,8 @@ def slowly(mutants: tuple[Mutant, ...]) -> list[Any]:
             for one in mutants]  # fmt: skip
 
 
-@pytest.mark.parametrize("mutant", slowly((*HOSTILE, *SIBLINGS, *FURTHER, *SECOND, *THIRD, *FOURTH, *FIFTH, *SIXTH)))
+@pytest.mark.parametrize("mutant", slowly((*HOSTILE, *SIBLINGS, *FURTHER, *SECOND, *THIRD, *FOURTH, *FIFTH, *SIXTH,
+                                           *SEVENTH)))  # fmt: skip
 def test_a_hostile_text_is_not_proved(solvers: Solvers, mutant: Mutant) -> None:
     assert {*AT_FIRST} < {one.name for one in HOSTILE}
     name = paper_of(mutant)
@@ -56,6 +58,36 @@ def test_a_hostile_text_is_not_proved(solvers: Solvers, mutant: Mutant) -> None:
         found = read(name, {**SMALL[name], **mutant.settings}, solvers, briefly=True)
     assert found.verdict == "NOT PROVED"
     assert all(one.reason for one in found.failures)
+
+
+@pytest.mark.parametrize("mutant", HONEST, ids=[one.name for one in HONEST])
+def test_a_text_of_the_like_that_is_private_is_proved(solvers: Solvers, mutant: Mutant) -> None:
+    name = paper_of(mutant)
+    with applied(mutant.patches):  # type: ignore[arg-type]
+        found = read(name, {**SMALL[name], **mutant.settings}, solvers, briefly=True)
+    assert (found.verdict, found.failures) == ("PROVED", ())
+
+
+def test_formulas_that_make_large_what_is_rounded_are_told() -> None:
+    x, n = z3.Reals("x n")
+    lost, tenth = x / z3.Q(49, 1) * z3.Q(49, 1) - x, z3.Q(1, 10)
+    assert too_far([lost]) == "" and too_far([lost * z3.Q(2**25, 1)]) == ""
+    assert too_far([lost * z3.Q(2**40, 1)]).endswith("what float64 rounds large")
+    assert too_far([lost / ((n + 1) * z3.Q(1, 2**60))]).endswith("what float64 rounds large")
+    assert too_far([(x + z3.Q(10**9, 1)) * tenth]).endswith("what float64 rounds large")
+    assert too_far([x * z3.Q(2**60, 1)]) == "", "a power of two rounds nothing"
+    assert too_far([z3.If(x == n, x, n)]) == "" and too_far([z3.If(x + z3.Q(1, 2) - n > 0, x, n)]) == ""
+    assert too_far([z3.If(x * tenth >= n * tenth, x * tenth, n * tenth)]) == "", "the larger of two"
+    assert too_far([z3.If(x * tenth < 0, -(x * tenth), x * tenth)]) == "", "a size"
+    for compared in (
+        2 * x + z3.Q(1, 2**24) > n,
+        lost == 0,
+        lost != 0,
+        x + tenth > n,
+        z3.And(x > 0, lost > 0),
+        x * tenth >= n * tenth,
+    ):
+        assert too_far([z3.If(compared, x, n)]).endswith("numbers that float64 rounds")
 
 
 def test_formulas_whose_float64_value_is_far_from_the_real_one_are_told() -> None:
@@ -100,7 +132,9 @@ def test_a_container_that_outlives_a_run_is_looked_at() -> None:
      "numbers.Generic('x', f)", "f.register(int, g)", "minimum._kinds", "from refdp.data.numbers import _exp",
      "from refdp.data.numbers import Generic", "np.errstate(under='raise')", "np.errstate(all=how)", "e = np.errstate",
      "np.errstate(**how)",
-     "from numpy import random", "import numpy", "f.cache_info()", "losses.np.zeros(3)"],
+     "from numpy import random", "import numpy", "f.cache_info()", "losses.np.zeros(3)",
+     "str(x)", "f'{f(x)}'", "f'{np}'", "'%s' % x", "'{}'.format(x)", "list({1, 2})", "set(x) | y", "x.keys() - y",
+     "y = x.keys()", "np.empty(3)", "np.empty((2, n))", "np.ndarray(3)", "np.empty_like(x)"],
 )  # fmt: skip
 def test_what_answers_otherwise_from_run_to_run_is_no_part_of_a_text(line: str) -> None:
     assert peeks(f"import numpy as np\n{line}\n")
