@@ -38,6 +38,9 @@ STEP = 2.0**800
 LOST = -27.0
 """Binary orders of magnitude below a sum of size 1 of what rounding may make of a formula of it: 2^-53 for each
 operation, times whatever it is multiplied or divided by afterwards."""
+NEAR = -17.0
+"""The same of what is counted in steps of the grid, and rounded to a whole number of them: half of what that rounding
+takes for possible (`refdp.prove.unknown.NEAR`)."""
 MOVED = 2**44
 """Steps of a sum's grid that a constant may move it by without a rounding; a sum itself has fewer than 2^53."""
 
@@ -46,7 +49,8 @@ class Size(NamedTuple):
     """Binary orders of magnitude of a term's numbers, least and most, and how many unknowns it multiplies.
 
     error: of how far float64 can be from the term where unknowns are of size 1; -inf where nothing is rounded.
-    grid: of the grid that an exact term is on, None where there is none. number: of a constant.
+    grid: of the grid that an exact term is on, None where there is none. number: of a constant. positive: whether the
+    term is a public number above 0, and a sum of such ones no smaller than the largest.
     """
 
     low: float
@@ -55,6 +59,7 @@ class Size(NamedTuple):
     error: float = -math.inf
     grid: float | None = None
     number: Fraction | None = None
+    positive: bool = False
 
 
 def moderate(values: Any) -> bool:
@@ -121,12 +126,13 @@ def _of(term: Any, parts: list[Size], ends: dict[str, float]) -> Size:
     if z3.is_rational_value(term):
         exact = Fraction(term.numerator_as_long(), term.denominator_as_long())
         size = _order(exact.numerator) - _order(exact.denominator)
-        return Size(size, size, 0, number=exact)
+        return Size(size, size, 0, number=exact, positive=exact > 0)
     if not parts:
         own = ends.get(name_of(term))
         free = name_of(term) in anything or own is not None
         size = 0.0 if own is None else own
-        return Size(size, size, int(own is None), grid=None if free else math.log2(GRID))
+        positive = own is not None and ranges[name_of(term)][0] > 0
+        return Size(size, size, int(own is None), grid=None if free else math.log2(GRID), positive=positive)
     kind = term.decl().kind()
     if kind in (z3.Z3_OP_MUL, z3.Z3_OP_DIV, z3.Z3_OP_POWER):
         found = parts[0]
@@ -134,15 +140,21 @@ def _of(term: Any, parts: list[Size], ends: dict[str, float]) -> Size:
             one = one._replace(number=None) if kind == z3.Z3_OP_POWER else one
             signs = (one.low, one.high) if kind == z3.Z3_OP_MUL else (-one.high, -one.low)
             found = Size(found.low + signs[0], found.high + signs[1], found.degree + one.degree,
-                         *_product(found, one, signs[1], kind == z3.Z3_OP_DIV))  # fmt: skip
+                         *_product(found, one, signs[1], kind == z3.Z3_OP_DIV),
+                         positive=found.positive and one.positive)  # fmt: skip
     else:
         low, high, degree = min(p.low for p in parts), max(p.high for p in parts), max(p.degree for p in parts)
-        found = Size(low, high, degree, *_sum(term, parts))
-    if kind in (z3.Z3_OP_ADD, z3.Z3_OP_SUB) and found.high - found.low > APART:
-        raise OverflowError("a formula that adds numbers of such different sizes that float64 loses digits of the sum")
+        if kind in (z3.Z3_OP_ADD, z3.Z3_OP_SUB) and high - low > APART:
+            raise OverflowError(
+                "a formula that adds numbers of such different sizes that float64 loses digits of the sum"
+            )
+        positive = kind == z3.Z3_OP_ADD and all(one.positive for one in parts)
+        low = max(p.low for p in parts) if positive else low
+        found = Size(low, high, degree, *_sum(term, parts), positive=positive)
     if max(-found.low, found.high) > LARGEST or found.degree > DEGREE:
         raise OverflowError("a formula with numbers of such sizes that float64 could overflow")
-    if z3.is_real(term) and found.error > LOST:
+    in_steps = kind == z3.Z3_OP_DIV and parts[1].number == Fraction(GRID)
+    if z3.is_real(term) and found.error > (NEAR if in_steps else LOST):
         raise OverflowError("a formula that makes what float64 rounds large")
     return found
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import z3
 
+from refdp.data.losses import GRID
 from refdp.prove import magnitudes
 from refdp.prove.asking import Solvers, divisors, evaluated, name_of, number, real, truth, unknowns, without_division
 from refdp.prove.kinds import COMPARING, Kind, followed, kind_of
@@ -110,7 +111,8 @@ def test_numbers_of_like_sizes_are_added() -> None:
     small, more = number(Fraction(1, 2**32)), number(Fraction(1, 2**33))
     assert too_far([x + small * y]) == "" and "different sizes" in too_far([x + more * y])
     assert "different sizes" in too_far([x - more * y]) and too_far([z3.If(x > more, x, more * y)]) == ""
-    assert too_far([x * 2**32 + y]) == "" and "different sizes" in too_far([x + y * 2**33])
+    assert too_far([x * 2**26 + y]) == "" and "rounds large" in too_far([x * 2**27 + y])
+    assert "different sizes" in too_far([x + y * 2**33])
     assert too_far([x, more * y]) == "" and too_far([number(0) + x]) == ""
     assert "different sizes" in too_far([x, y, x + more * y])
 
@@ -263,3 +265,24 @@ def test_questions_that_are_equal_up_to_names_are_asked_once() -> None:
     roots = solvers.ask([x * x == 2, x > 0])
     assert not roots.refuted and not roots.exact
     assert abs(float(roots.values[name_of(x)]) - math.sqrt(2)) < 1e-12
+
+
+def test_sums_of_public_numbers_above_zero_are_no_smaller_than_their_largest(monkeypatch: pytest.MonkeyPatch) -> None:
+    """100 / ((50 + v)(51 + v)) for v from 0.01: the divisor is above 2550, however small v is; 50 - v can be small."""
+    v = real()
+    monkeypatch.setitem(magnitudes.ranges, name_of(v), (0.01, 100.0))
+    far = "a formula that makes what float64 rounds large"
+    assert too_far([(100 + v) / ((number(50) + v) * (number(51) + v))]) == ""
+    assert too_far([(100 + v) / ((number(50) - v) * (number(51) - v))]) == far
+    monkeypatch.setitem(magnitudes.ranges, name_of(v), (-100.0, -0.01))
+    assert too_far([(100 + v) / ((number(50) + v) * (number(51) + v))]) == far
+
+
+def test_steps_of_the_grid_may_be_as_far_as_their_rounding_takes_for_possible() -> None:
+    """x / 3 is off by 2^-53, by 2^-29 steps of the grid: rounded to a whole number of them that is nothing."""
+    x, step = real(), number(GRID)
+    assert too_far([x / 3 * 8 / step]) == ""
+    assert too_far([x / 3 * 2**11 / step]) == ""
+    assert too_far([x / 3 * 2**15 / step]) != ""
+    assert too_far([x / 3 * 8 * number(1 / GRID)]) == ""
+    assert too_far([x / 3 * 2**11 * number(1 / GRID)]) != ""

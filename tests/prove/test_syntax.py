@@ -240,7 +240,7 @@ def test_what_does_not(text: str) -> None:
     assert peeking.peeks(text) == []
 
 
-@pytest.mark.parametrize("name", sorted(peeking.PURE - {"errstate"}))
+@pytest.mark.parametrize("name", sorted(peeking.PURE - {"errstate", "empty", "empty_like", "ndarray"}))
 def test_numpys_functions_of_their_arguments_alone(name: str) -> None:
     assert peeking.peeks(f"x = np.{name}(a)") == [] and ast.parse(name)
 
