@@ -7,9 +7,12 @@ findings = refdp.audit.structural.inspect(function, (records, neighbour), seed=1
 from __future__ import annotations
 
 import json
+import math
+import re
 import subprocess
 import tempfile
 from collections.abc import Callable, Sequence
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +22,8 @@ from refdp.audit.structural_samples import Data, Function, columns
 from refdp.errors import InvalidParameter
 
 PLACES = ("{csv}", "{json}", "{seed}")
+TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?')
+"""Texts and numbers of JSON."""
 
 
 def plain(function: Callable[[Data], Any]) -> Function:
@@ -75,7 +80,35 @@ def _filled(argument: str, names: dict[str, str]) -> str:
 
 
 def _parsed(text: str, program: str) -> Any:
+    """What a document says; beside it its layout, where something else than a parser of JSON reads more from it."""
     try:
-        return json.loads(text)
-    except ValueError:
-        raise InvalidParameter(f"{program} wrote {text[:80]!r}: allowed is one JSON document") from None
+        found = json.loads(text, object_pairs_hook=_once)
+    except ValueError as error:
+        why = f" ({error})" if isinstance(error, _Twice) else ""
+        raise InvalidParameter(f"{program} wrote {text[:80]!r}: allowed is one JSON document{why}") from None
+    shown = _layout(text.removesuffix("\n"))
+    usual = (_layout(json.dumps(found, separators=marks)) for marks in ((", ", ": "), (",", ":")))
+    return found if shown in usual else {"document": found, "layout": shown}
+
+
+class _Twice(ValueError):
+    """A key that an object has twice, of which a parser shows the last one."""
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    names = [name for name, _ in pairs]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise _Twice(f"the key {twice!r} twice")
+    return dict(pairs)
+
+
+def _layout(text: str) -> str:
+    """A document with a 0 for every number; but in full where a float does not hold all its digits."""
+    return TOKEN.sub(lambda token: token[0] if token[0].startswith('"') else _shape(token[0]), text)
+
+
+def _shape(number: str) -> str:
+    value = float(number)
+    exact = math.isfinite(value) and Decimal(number) in (Decimal(repr(value)), Decimal(value))
+    return "0" if exact else number

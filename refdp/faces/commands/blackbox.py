@@ -25,6 +25,7 @@ from refdp.audit import structural
 from refdp.audit.blackbox import Bound, bound_from, looks
 from refdp.audit.blackbox_rows import Looked, coverage
 from refdp.audit.campaign import Campaign, Job, load
+from refdp.audit.ending import stays
 from refdp.audit.page import Page
 from refdp.audit.page_blackbox import about_bits, blackbox_page, evidence_of, verdict
 from refdp.audit.pair_search import Ranges, chosen, ranges_of_example, ranges_of_schema
@@ -175,12 +176,12 @@ def audited(given: Given, pair: InputPair) -> Audited:
 
 @contextmanager
 def prints_on_standard_error() -> Iterator[None]:
-    """What the function prints, in other processes and outside Python too, is no part of the report."""
+    """What the function prints, in other processes and outside Python too, is no part of the report; nor can it end it."""
     sys.stdout.flush()
     kept = os.dup(1)
     os.dup2(2, 1)
     try:
-        with redirect_stdout(sys.stderr):
+        with redirect_stdout(sys.stderr), stays():
             yield
     finally:
         os.dup2(kept, 1)
