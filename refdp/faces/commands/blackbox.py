@@ -176,7 +176,7 @@ def audited(given: Given, pair: InputPair) -> Audited:
 
 @contextmanager
 def prints_on_standard_error() -> Iterator[None]:
-    """What the function prints, in other processes and outside Python too, is no part of the report; nor can it end it."""
+    """What the function prints, in other processes too, is no part of the report; nor can it end the report."""
     sys.stdout.flush()
     kept = os.dup(1)
     os.dup2(2, 1)
