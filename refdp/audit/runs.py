@@ -12,7 +12,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from refdp.audit.structural_state import leaves, numbers
+from refdp.audit.in_floats import NUMBER, digits_left, in_floats
+from refdp.audit.structural_state import leaves
 from refdp.errors import InvalidParameter
 
 Floats = NDArray[np.float64]
@@ -93,22 +94,31 @@ def one_row(output: Any) -> Floats:
     """One run's output as floats, shape (numbers,).
 
     An array of numbers is flattened. Of anything else (mappings, nested lists, objects, JSON texts) the numbers are
-    taken in the order of `refdp.audit.structural_state.leaves`, and one more stands for all names and texts.
+    taken in the order of `refdp.audit.structural_state.leaves`, those in texts too, and one more stands for all names
+    and for texts without their numbers. Digits that a float does not hold follow as numbers of their own.
     Errors: InvalidParameter for an output without numbers.
     """
     try:
         array = np.asarray(output)
     except ValueError:  # lists of different lengths
         array = np.empty(0, dtype=object)
-    if array.dtype.kind in "fiub" and array.size:
-        return array.astype(np.float64).ravel()
+    if array.dtype.kind in "fiub" and array.size and not _has_more(output):
+        nearest = array.astype(np.float64)
+        return np.append(nearest, digits_left(array, nearest))
     state = {} if array.dtype.kind == "c" else leaves(output)
-    found = list(numbers(state).values())
+    found = [one for leaf in state.values() for one in in_floats(leaf)]
     if not found:
         shown = type(output).__name__
         raise InvalidParameter(f"an output is {shown}, without numbers: the mechanism has to return real numbers")
-    names = repr([(path, leaf if isinstance(leaf, str) else "") for path, leaf in state.items()])
+    names = repr([(path, NUMBER.sub("0", leaf) if isinstance(leaf, str) else "") for path, leaf in state.items()])
     return np.array([*found, int.from_bytes(hashlib.sha256(names.encode()).digest()[:6], "big")], dtype=np.float64)
+
+
+def _has_more(output: Any) -> bool:
+    """Whether an array or list has a mask or attributes besides its numbers."""
+    if isinstance(output, np.ma.MaskedArray):
+        return True
+    return isinstance(output, list | tuple | np.ndarray) and bool(getattr(output, "__dict__", None))
 
 
 def stacked(outputs: Sequence[Floats], width: int | None = None) -> Floats:

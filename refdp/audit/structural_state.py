@@ -13,9 +13,12 @@ import random
 import types
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
+
+from refdp.audit.structural_beside import beside, function_parts, number_parts
 
 Leaf = float | int | str
 MOST_LEAVES = 100_000
@@ -54,21 +57,34 @@ def _walk(thing: Any, path: str, depth: int, above: set[int]) -> Iterator[tuple[
         yield path, int(thing)
     elif isinstance(thing, (float, np.floating)):
         yield path, float(thing)
+        if isinstance(thing, np.longdouble) and thing != float(thing):
+            yield path + ".left", float(thing - np.longdouble(float(thing)))
     elif isinstance(thing, str):
         yield from _text(thing, path, depth, above)
     elif isinstance(thing, (bytes, bytearray)):
         yield from _binary(bytes(thing), path, depth, above)
     elif thing is None or isinstance(thing, OPAQUE) or hasattr(thing, "__code__"):
         yield path, type(thing).__name__
+        if isinstance(thing, types.FunctionType) and depth < DEEPEST and id(thing) not in above:
+            for name, part in function_parts(thing):
+                yield from _walk(part, path + name, depth + 1, above | {id(thing)})
     elif depth < DEEPEST and id(thing) not in above:
-        for name, part in _parts(thing):
+        empty = True
+        for name, part in (*_parts(thing), *beside(thing)):
+            empty = False
             yield from _walk(part, path + name, depth + 1, above | {id(thing)})
+        if empty:  # that it is there, and of what shape, is read from outside, too
+            yield path, f"{type(thing).__qualname__}{getattr(thing, 'shape', '')}"
 
 
 def _parts(thing: Any) -> Iterator[tuple[str, Any]]:
     """The named parts of a container or an object."""
-    if isinstance(thing, np.ndarray):
+    if isinstance(thing, np.ma.MaskedArray):
+        yield from ((".data", np.asarray(thing.data)), (".mask", np.ma.getmaskarray(thing)))
+    elif isinstance(thing, np.ndarray):
         yield from _array_parts(thing)
+    elif isinstance(thing, complex | Decimal | np.datetime64 | np.timedelta64):
+        yield from number_parts(thing)
     elif isinstance(thing, Mapping):
         yield from ((f"[{key!r}]", thing[key]) for key in thing)
     elif isinstance(thing, (list, tuple)):
@@ -85,7 +101,7 @@ def _array_parts(array: np.ndarray) -> Iterator[tuple[str, Any]]:
     if array.dtype.names:
         yield from ((f"[{name!r}]", array[name]) for name in array.dtype.names)
     elif array.ndim == 0:
-        yield "", array.item()
+        yield "", array[()] if array.dtype.kind in "mM" else array.item()
     else:
         yield from ((f"[{place}]", part) for place, part in enumerate(array))
 
@@ -96,8 +112,9 @@ def attributes(thing: Any) -> dict[str, Any]:
     for kind in type(thing).__mro__:
         slots = kind.__dict__.get("__slots__", ())
         for name in (slots,) if isinstance(slots, str) else slots:
-            if hasattr(thing, name) and not name.startswith("__"):
-                held[name] = getattr(thing, name)
+            inner = f"_{kind.__name__.lstrip('_')}{name}" if name[:2] == "__" != name[-2:] else name
+            if hasattr(thing, inner) and not inner.startswith("__"):
+                held[inner] = getattr(thing, inner)
     if not held and hasattr(thing, "tolist"):
         return {"values": thing.tolist()}
     return held or _pickled_state(thing)
@@ -111,7 +128,11 @@ def _pickled_state(thing: Any) -> dict[str, Any]:
     if isinstance(reduced, str):
         return {}
     state = reduced[2] if len(reduced) > 2 else None
-    return {"state": state} if state is not None else {}
+    if state is not None:
+        return {"state": state}
+    given = reduced[1][1:] if getattr(reduced[0], "__name__", "") == "__newobj__" else reduced[1]
+    more = {name: list(part) for name, part in zip(("items", "pairs"), reduced[3:5]) if part is not None}
+    return ({"made from": given} if given else {}) | more
 
 
 def _text(text: str, path: str, depth: int, above: set[int]) -> Iterator[tuple[str, Leaf]]:

@@ -169,6 +169,10 @@ def test_utilities_that_are_close() -> None:
     excluded = base.copy()
     excluded[1, 0] = -np.inf
     assert not close(base, excluded, 2) and not close(excluded, base, 2)
+    small = np.array([[-np.inf, 0.0, 0.25]])
+    assert close(small, small + np.array([[0, ULP / 2, 0]]), 2) and not close(small, small + np.array([[0, ULP, 0]]), 2)
+    below = np.array([[0.5, 1.0 - ULP / 2]])
+    assert not close(below, below + np.array([[1.5 * ULP, ULP / 2]]), 2), "ulps are of what is due, 2^-53 below 1"
     tiny = np.zeros((1, 2))
     least = float(np.spacing(2.0**-500))
     assert close(tiny, tiny + 2 * least, 2) and not close(tiny, tiny + 3 * least, 2)

@@ -172,12 +172,13 @@ def test_every_leaf_has_its_path() -> None:
         "['flag']": 1, "['n']": 4, "['x']": 0.5, "['t']": "plain", "['none']": "NoneType",
         "['array'][0][0]": 1.0, "['array'][0][1]": 2.0, "['array'][1][0]": 3.0, "['array'][1][1]": 4.0, "['zero']": 6.0,
         "['named']['a'][0]": 1, "['named']['b'][0]": 2.5, "['set']{0}": 1, "['set']{1}": 3, "['object'].word": "w",
-        "['object'].one": 7, "['finding'].kind": "k", "['finding'].where": "w", "['finding'].meaning": "m",
+        "['object'].one": 7, "['object']._Slotted__hidden": 8, "['finding'].evidence": "dict",
+        "['finding'].kind": "k", "['finding'].where": "w", "['finding'].meaning": "m",
         "['finding'].violation": 1, "['code']": "function", "['type']": "type", "['random']": "Random",
         "['json'][0]": 1, "['json'][1]['a']": "b", "['half']": "[1,", "['open']": "{x", "['bytes']": "abc",
         "['hex']": "ff00", "['pickle']<pickle>[0]": 5, "['pickle']<pickle>[1]": 2.5, "['tuple'][0]": 1,
         "['tuple'][1][0]": 2, "[3]": "key"}  # fmt: skip
-    assert state.leaves(5) == {"": 5} and state.leaves([]) == {} and isinstance(state.leaves(True)[""], int)
+    assert state.leaves(5) == {"": 5} and state.leaves([]) == {"": "list"} and isinstance(state.leaves(True)[""], int)
     assert state.numbers({"a": 1, "b": "t", "c": 0.5}) == {"a": 1.0, "c": 0.5}
 
 
