@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
@@ -65,7 +67,10 @@ def blind_alone(included: NDArray[np.bool_], scores: NDArray[np.float64]) -> str
         return "fewer than two canaries are in, or out"
     if len(np.unique(inside)) == len(np.unique(outside)) == 1:
         return "scores without noise are not what is assumed"
-    if stats.ttest_ind(inside, outside, alternative="less").pvalue < CHANCE:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # one side's scores are all equal: the other's noise counts
+        lower = stats.ttest_ind(inside, outside, alternative="less").pvalue < CHANCE
+    if lower:
         return f"scores of canaries that are in are lower, {TURNED}"
     return ""
 

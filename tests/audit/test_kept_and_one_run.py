@@ -93,6 +93,8 @@ def test_deviations_that_could_not_show_anything() -> None:
     assert blind_alone(np.array([True, False, False, False]), scores) == few
     assert blind_alone(np.array([True, True, True, False]), scores) == few
     assert blind_alone(inside, np.array([1.0, 1.0, 2.0, 2.0])) == "scores without noise are not what is assumed"
+    for one_side in ([1.0, 1.0, 1.0, 2.0], [1.0, 1.5, 2.0, 2.0]):  # and nothing is warned of
+        assert blind_alone(inside, np.array(one_side)) == ""
     many, noise = np.arange(40) < 20, np.tile([0.0, 0.1], 20)
     assert blind_alone(many, noise + 5 * many) == ""
     turned = "scores of canaries that are in are lower, which chance does not do"
