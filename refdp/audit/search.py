@@ -45,6 +45,7 @@ class Notes:
     shape was looked at. rearranged: pairs whose replay cannot be aligned, see `refdp.audit.slots`.
     leaving: records that took no part any more. filters: what records spent of declared budgets. again: further runs,
     of trainers that do not always release the same. alike: runs that released the same, where all did.
+    later: where a second run in a process has another result than a first one.
     """
 
     pairs: int = 0
@@ -66,6 +67,7 @@ class Notes:
     costs: list[Cost] = field(default_factory=list)
     worst: list[float] = field(default_factory=list)
     state: bool = False
+    later: set[str] = field(default_factory=set)
     bet: noise_law.Bet | None = None
     shaped: int = 0
     rearranged: int = 0
@@ -400,7 +402,12 @@ class Search:
         runs = [after(before) for before in befores]
         self.notes.state = True
         if any(one.failed for one in runs):
+            self.notes.later |= set() if after(None).failed else {"what is asked of the curator"}
             return
+        if _shown(runs[1]) != _shown(recorded):
+            fresh = after(None)
+            anyway = _differing(_shown(fresh), _shown(recorded))
+            self.notes.later |= set(_differing(_shown(runs[1]), _shown(fresh))) - set(anyway)
         for before, one in zip(befores[1:], runs[1:], strict=True):
             places = _parting(runs[0], one)
             if places:  # a clock, say, differs after the same records too: what is left follows from them
@@ -503,6 +510,11 @@ def _numbers(outcome: Outcome) -> Lines:
     """What is published, without memory layouts and sharing of objects."""
     return tuple((place, content.replace(" view", "").replace("writeable", "")) for place, content in outcome.published
                  if not content.startswith("the same as object") and ".base" not in place)  # fmt: skip
+
+
+def _shown(outcome: Outcome) -> Lines:
+    """What is published, and errors: not what is kept, which a second run may find as it likes."""
+    return (*outcome.raised, *_numbers(outcome))
 
 
 def _all(outcome: Outcome) -> Lines:

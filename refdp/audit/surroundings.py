@@ -9,7 +9,8 @@ SURROUNDINGS = frozenset(
     ("sys", "os", "time", "datetime", "random", "secrets", "uuid", "platform", "socket", "threading", "multiprocessing",
      "inspect", "gc", "getpass", "signal", "Path", "pathlib", "open", "globals", "locals", "resource", "traceback",
      "__import__", "importlib", "psutil", "ctypes", "tempfile", "subprocess", "weakref", "warnings", "logging",
-     "concurrent", "asyncio", "tracemalloc", "pwd", "glob", "builtins")
+     "concurrent", "asyncio", "tracemalloc", "pwd", "glob", "builtins",
+     "__main__", "hash")
 )  # fmt: skip
 """Names that a condition on more than records, outputs and settings has."""
 Function = ast.FunctionDef | ast.AsyncFunctionDef

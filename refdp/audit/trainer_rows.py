@@ -93,9 +93,12 @@ def _published(notes: Notes, tried: str) -> Iterator[Row]:
 
 
 def _state(notes: Notes) -> Row:
+    if notes.later:
+        return Row("state between calls", LEFT, f"with the same records and noise, a run after another in a process "
+                   f"has other results ({', '.join(sorted(notes.later))}): only first runs were examined")  # fmt: skip
     if notes.state:
         return Row("state between calls", LOOKED, "every run had a process of its own, and runs after runs on other "
-                   "records were compared", "any difference on the pairs tried")  # fmt: skip
+                   "records were compared", "any difference on the pairs tried, in a first or second run")  # fmt: skip
     return Row("state between calls", LEFT, "no run after another one in the same process was compared")
 
 

@@ -77,6 +77,7 @@ def test_an_audit_that_looked_at_everything() -> None:
     ({"raised": 5}, {"published object": [LEFT, LOOKED]}, "every run ended with an error"),
     ({"raised": 4}, {}, ""), ({"raised": 6}, {}, ""),
     ({"state": False}, {"state between calls": [LEFT]}, "no run after another one"),
+    ({"state": True, "later": {"result"}}, {"state between calls": [LEFT]}, "only first runs were examined"),
     ({"scoped": False, "single": 0}, {}, "no recorded run asked for secret randomness"),
     ({"single": 0}, {"scopes": [LEFT], "secret randomness": [LEFT]}, "with the record in one block alone"),
     ({"bet": None}, {"noise law and scale": [LEFT], "sampler": [LEFT]}, "no noise was drawn in a run that ended"),

@@ -167,7 +167,29 @@ def test_state_of_runs_that_fail_is_not_compared(monkeypatch: pytest.MonkeyPatch
         "failed": "gone" if before is not None and len(before.y) == 2 else "",
         "state": (("m", str(before is None)),)})  # fmt: skip
     one._kept_state(pair(0.25), 1)
-    assert len(made.calls) == 4 and one.notes.state and kinds(one) == []
+    assert len(made.calls) == 5 and one.notes.state and kinds(one) == []
+    assert one.notes.later == {"what is asked of the curator"}
+
+
+def test_a_run_that_does_otherwise_because_one_ran_before_was_not_examined(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A trainer that counts its calls behaves in the first one of a process; counters that it keeps are its own."""
+
+    def later(told: Callable[[bool, int], Any]) -> tuple[set[str], int]:
+        count = [0]
+
+        def shown(records: Records, seed: int, source: Any, before: Records | None) -> dict[str, Any]:
+            count[0] += 1
+            return told(before is not None, count[0])
+
+        one, made = machine(monkeypatch, shown=shown)
+        one._kept_state(pair(0.25), 1)
+        assert kinds(one) == []
+        return one.notes.later, len(made.calls)
+
+    assert later(lambda second, count: {"published": (("result", str(second)),)}) == ({"result"}, 5)
+    assert later(lambda second, count: {"raised": (("error", "x"),) if second else ()}) == ({"error"}, 5)
+    assert later(lambda second, count: {"state": (("calls", str(second)),)}) == (set(), 4)
+    assert later(lambda second, count: {"failed": "gone" if count > 1 else ""}) == (set(), 5)
 
 
 # --- Lines ------------------------------------------------------------------------------------------------------------
