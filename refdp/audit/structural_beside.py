@@ -1,12 +1,11 @@
-"""What stands beside the items and fields of an object, and parts of numbers and functions that are easily passed over.
+"""What stands beside the items and fields of an object, and parts of numbers that are easily passed over.
 
-A subclass of list may have attributes, a dataclass more than its fields, a function what it has closed over: whoever
-holds the object reads these as well as the rest.
+A subclass of list may have attributes, a dataclass more than its fields: whoever holds the object reads these as well
+as the rest.
 """
 
 from __future__ import annotations
 
-import types
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from decimal import Decimal
@@ -43,17 +42,3 @@ def number_parts(number: complex | Decimal | np.datetime64 | np.timedelta64) -> 
         yield ".exponent", str(number.as_tuple().exponent)
     else:
         yield from ((".ticks", int(number.astype(np.int64))), (".unit", str(number.dtype)))
-
-
-def function_parts(function: types.FunctionType) -> Iterator[tuple[str, Any]]:
-    """What a function has closed over, its defaults and its attributes."""
-    cells = function.__closure__ or ()
-    for name, cell in zip(function.__code__.co_freevars, cells):
-        try:
-            yield f".closure[{name!r}]", cell.cell_contents
-        except ValueError:  # not yet filled
-            continue
-    for place, part in enumerate(function.__defaults__ or ()):
-        yield f".defaults[{place}]", part
-    for name, part in {**(function.__kwdefaults__ or {}), **function.__dict__}.items():
-        yield f".{name}", part

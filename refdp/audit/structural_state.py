@@ -18,7 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from refdp.audit.structural_beside import beside, function_parts, number_parts
+from refdp.audit.kept import kept_beside
+from refdp.audit.structural_beside import beside, number_parts
 
 Leaf = float | int | str
 MOST_LEAVES = 100_000
@@ -66,8 +67,8 @@ def _walk(thing: Any, path: str, depth: int, above: set[int]) -> Iterator[tuple[
     elif thing is None or isinstance(thing, OPAQUE) or hasattr(thing, "__code__"):
         yield path, type(thing).__name__
         if isinstance(thing, types.FunctionType) and depth < DEEPEST and id(thing) not in above:
-            for name, part in function_parts(thing):
-                yield from _walk(part, path + name, depth + 1, above | {id(thing)})
+            for name, part in kept_beside(thing).items():
+                yield from _walk(part, f"{path}.{name}", depth + 1, above | {id(thing)})
     elif depth < DEEPEST and id(thing) not in above:
         empty = True
         for name, part in (*_parts(thing), *beside(thing)):
