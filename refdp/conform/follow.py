@@ -114,8 +114,10 @@ class Followed:
             found = self._array(entry, "index" if "index" in entry else "output", request).astype(np.int64)
         else:
             rows = self._array(entry, "output", request)
-            same = (rows[:, None, :] == request.options[None]).all(axis=2) if rows.ndim == 2 else np.zeros((1, 1), bool)
-            if rows.shape[1:] != request.options.shape[1:] or not same.any(axis=1).all():
+            if rows.ndim != 2 or rows.shape[1:] != request.options.shape[1:]:
+                raise Parted(f"{request.name}: an output of shape {rows.shape}, options are of {request.options.shape}")
+            same = (rows[:, None, :] == request.options[None]).all(axis=2)
+            if not same.any(axis=1).all():
                 raise Parted(f"{request.name}: an output that is none of the options")
             found = same.argmax(axis=1)
         if found.shape != table.shape[:1] or not ((found >= 0) & (found < table.shape[1])).all():

@@ -99,7 +99,7 @@ def repeats(first: dict[str, Any], second: dict[str, Any]) -> bool:
 
 
 def drawn_so(law: list[Any], draws: Any) -> float:
-    """A p-value of draws of a law: the worst of tests of its shape, its scale, its neighbours, and repetitions."""
+    """A p-value of draws of a law: the worst of tests of its shape, its scale, what is related, and repetitions."""
     name = law[0]
     plain: dict[str, Any] = {"laplace": stats.laplace, "normal": stats.norm, "gumbel": stats.gumbel_r,
                              "exponential": stats.expon}  # fmt: skip
@@ -112,8 +112,8 @@ def drawn_so(law: list[Any], draws: Any) -> float:
     tails = 2 * np.minimum(uniform, 1 - uniform)
     size = -2 * np.log(np.maximum(tails, 1e-300)).sum()
     scale = float(2 * min(stats.chi2.cdf(size, 2 * len(draws)), stats.chi2.sf(size, 2 * len(draws))))
-    related = min(_related(uniform), _related(tails))
-    return min(4 * shape, 4 * scale, 4 * related, 1.0 if again else 0.0)
+    related = min(_related(uniform), _related(tails), _far(uniform), _far(tails))
+    return min(6 * shape, 6 * scale, 6 * related, 1.0 if again else 0.0)
 
 
 def _related(uniform: Any) -> float:
@@ -121,6 +121,17 @@ def _related(uniform: Any) -> float:
     middle = np.asarray(uniform) - 0.5
     count = max(len(middle) - 1, 1)
     return 2 * float(stats.norm.sf(abs(12 * (middle[1:] * middle[:-1]).sum()) / count**0.5))
+
+
+def _far(uniform: Any) -> float:
+    """The same at any distance up to three quarters of them: blocks that come again, a half that is minus the other."""
+    count = len(uniform)
+    most = 3 * count // 4
+    if most < 1:
+        return 1.0
+    power = np.abs(np.fft.rfft(np.asarray(uniform) - 0.5, 2 * count)) ** 2
+    together = np.abs(12 * np.fft.irfft(power)[1 : most + 1]) / np.sqrt(count - np.arange(1, most + 1))
+    return 2 * most * float(stats.norm.sf(together.max()))
 
 
 def _between(name: str, parameter: Fraction, draws: Any) -> Any:

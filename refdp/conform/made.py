@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from refdp.conform import wider
 from refdp.data.records import Categorical, Classes, Feature, Interval, Numeric, Records, Schema, make_records
 from refdp.faces import registry
 from refdp.noise.mechanisms import Draws
@@ -52,16 +53,18 @@ def chance_of(*names: object) -> random.Random:
 
 
 def schema_of(chance: random.Random, target: str, *, numeric_only: bool = False) -> Schema:
-    """One to three features, some categorical, some with equal bounds."""
+    """One to three features, some categorical, some with equal bounds; of fresh vectors up to seven."""
     features: list[Feature] = [Numeric("x0", 0.0, 1.0)]
     if chance.random() < 0.6:
         low = chance.choice((-3.0, 0.1, 0.0))
         features.append(Numeric("x1", low, low if chance.random() < 0.1 else low + chance.choice((0.3, 7.0, 1.0))))
     if not numeric_only and chance.random() < 0.5:
         features.append(Categorical("c", tuple("abcde"[: chance.randint(2, 4)])))
+    found: Interval | Classes = Classes(("no", "yes") if target == "binary" else ("a", "b", "c"))
     if target == "regression":
-        return Schema(tuple(features), Interval(*chance.choice(((-1.0, 1.0), (0.0, 10.0), (-0.3, 0.7)))))
-    return Schema(tuple(features), Classes(("no", "yes") if target == "binary" else ("a", "b", "c")))
+        found = Interval(*chance.choice(((-1.0, 1.0), (0.0, 10.0), (-0.3, 0.7))))
+    schema = Schema(tuple(features), found)
+    return wider.schema(chance, schema, numeric_only=numeric_only) if is_fresh() else schema
 
 
 def records_of(chance: random.Random, schema: Schema, rows: int) -> Records:
@@ -74,7 +77,8 @@ def records_of(chance: random.Random, schema: Schema, rows: int) -> Records:
             elif isinstance(feature, Categorical):
                 x[row, column] = chance.randrange(len(feature.categories))
             else:
-                x[row, column] = feature.low + (feature.high - feature.low) * chance.randint(0, 8) / 8
+                eighths = chance.uniform(0, 8) if is_fresh() and chance.random() < 0.5 else chance.randint(0, 8)
+                x[row, column] = feature.low + (feature.high - feature.low) * eighths / 8
     target = schema.target
     if isinstance(target, Interval):
         y = np.array([target.low + (target.high - target.low) * chance.randint(0, 16) / 16 for _ in range(rows)])
@@ -90,7 +94,12 @@ def params_of(paper: str, **settings: Any) -> Any:
 
 
 def settings_of(paper: str, chance: random.Random, target: str) -> dict[str, Any]:
-    """Random settings of one small run."""
+    """Random settings of one small run; of fresh vectors about half of them anywhere in their domain."""
+    small = _small(paper, chance, target)
+    return wider.settings(paper, chance, small) if is_fresh() else small
+
+
+def _small(paper: str, chance: random.Random, target: str) -> dict[str, Any]:
     relation = Relation.ADD_REMOVE if paper == "sgbdt" else chance.choice(tuple(Relation))
     both = {
         "epsilon": chance.choice((0.5, 2.0, 8.0)),

@@ -57,6 +57,29 @@ def test_a_seed_makes_the_same_vectors_always_others_than_the_repositorys() -> N
     assert [t["id"] for t in first[0]["tests"]] == [t["id"] for t in kept("route")[0]["tests"]]
 
 
+@pytest.mark.parametrize(
+    ("paper", "name"),
+    [("sgbdt", "gradient_bound"), ("fedgbdt", "delta"), ("dpxgboost", "count_weight"), ("inprivate", "split_share")],
+)
+def test_fresh_settings_are_not_those_that_the_repositorys_vectors_have(paper: str, name: str) -> None:
+    """A program that has one value of a setting written into it is right on the repository's vectors alone."""
+
+    def asked(bodies: list[dict[str, Any]]) -> list[Any]:
+        return [one["input"]["params"] for one in bodies[0]["tests"]]
+
+    old = asked([one for one in files.read(ROOT / "conform") if (one["paper"], one["kind"]) == (paper, "plan")])
+    new = asked(files.made(paper, "plan", 5))
+    assert len({one[name] for one in old}) == 1 and len({one[name] for one in new}) > 8
+    assert len({one["epsilon"] for one in old}) == 3 and len({one["epsilon"] for one in new}) > 8
+    assert max(one.get("trees", one.get("rounds", 0)) for one in new) > 3
+
+
+def test_fresh_schemas_have_more_features_and_classes() -> None:
+    schemas = [one["input"]["schema"] for one in files.made("dpboost", "plan", 5)[0]["tests"]]
+    assert max(len(one["features"]) for one in schemas) > 4
+    assert max(len(one["target"].get("values", ())) for one in schemas) > 3
+
+
 @pytest.fixture(scope="module")
 def fresh() -> list[dict[str, Any]]:
     """Whole runs of DPBoost."""

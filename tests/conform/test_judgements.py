@@ -267,3 +267,16 @@ def test_the_next_question_has_refdps_choice() -> None:
     }
     assert margins._with_choice(side, None) is side and side["tape"][1]["law"] == ["gumbel"]
     assert isinstance(Difference("", 1, 2).acceptable, bool)
+
+
+def test_draws_that_come_again_at_a_distance_are_not_of_their_law() -> None:
+    """A half that is minus the other, and blocks of a hundred that come twice; signs alone, too."""
+    generator = np.random.default_rng(3)
+    half, discrete = generator.normal(size=4000), ["discrete-laplace", "300"]
+    two = generator.geometric(1 - math.exp(-1 / 300), (2, 8000))
+    whole = two[0] - two[1]
+    blocks = np.repeat(whole.reshape(-1, 100)[:40], 2, axis=0).ravel()
+    assert drawn_so(["normal"], generator.normal(size=8000)) > 1e-3 and drawn_so(discrete, whole) > 1e-3
+    assert drawn_so(["normal"], np.concatenate([half, -half])) < 1e-9
+    assert drawn_so(discrete, np.concatenate([whole[:4000], -whole[:4000]])) < 1e-9
+    assert drawn_so(discrete, blocks) < 1e-9
