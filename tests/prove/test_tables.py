@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from refdp.prove.arithmetic import called
-from refdp.prove.tables import ALL, Axis, Sum, Table
+from refdp.prove.tables import ALL, Axis, Binned, Sum, Table, sides_of
 from refdp.prove.terms import Leak, Unmodelled
 
 
@@ -110,3 +110,42 @@ def test_a_sum_over_the_bins_of_a_feature_is_its_total() -> None:
         named("t", EACH, PART).sum(axis=-1)
     with pytest.raises(Unmodelled, match="a total of what is computed"):
         at(Table((EACH, bins), lambda index, world: ("no", "sum")).sum(axis=-1), 0)
+
+
+def test_sides_of_candidates_stand_in_the_last_place() -> None:
+    """From bins of all features; whatever axes stand before them stay, and every side is the one that was asked for."""
+    binned = Binned(SimpleNamespace(features=(0, 1)), (0, 1), 0)
+    plain = Sum(0, "count", (), (), ALL, None)
+    asked: list[Any] = []
+
+    def cell(index: Any, world: Any) -> Any:
+        asked.append(index)
+        return plain
+
+    found = sides_of(Table([EACH, PART, Axis("bins", 6, of=binned)], cell), frozenset("m"), 4, ("which",))
+    assert found.axes == (EACH, PART, Axis("option", 4, of=("which",))) and found.shape == (3, 4, 4)
+    assert at(found, 1, "r2", (0, "c")) is plain and asked == [(1, "r2", ("side", frozenset("m"), "c"))]
+    some = Binned(SimpleNamespace(features=(0, 1)), (0,), 0)
+    for wrong in (EACH, OPTION, Axis("bins", 6, of=some)):
+        with pytest.raises(Unmodelled, match="anything but sums in all bins"):
+            sides_of(Table([EACH, wrong], cell), ALL, 4, ())
+    computed = sides_of(Table([Axis("bins", 6, of=binned)], lambda index, world: 3), ALL, 4, ())
+    with pytest.raises(Unmodelled, match="bin by bin"):
+        at(computed, (0, "c"))
+
+
+def test_choices_of_every_kind_of_axis() -> None:
+    """Entries from both ends, parts of one entry alone, some of the parts, and the bins of one feature."""
+    table = named("t", EACH, PART)
+    assert at(table[-3], "r0") == ("t", 0, "r0") and at(table[np.int64(1)], "r0") == ("t", 1, "r0")
+    assert table[None].shape == (1, 3, 4) and table[::2].shape == (2, 4) and at(table[::2], 1, "r1") == ("t", 2, "r1")
+    some = table[:, 1:3]
+    assert some.axes == (EACH, Axis("part", 2, of=("some", ("nodes",), 1))) and at(some, 2, "r1") == ("t", 2, "r1")
+    assert table[:, 1:3:1].shape == (3, 2)
+    one = named("t", EACH, Axis("part", 1, of=("nodes",)))
+    assert at(one[:, 0], 2) == ("t", 2, "r0") and at(one[:, -1], 2) == ("t", 2, "r0")
+    for wrong in ((slice(None), slice(0, 4, 2)), (slice(None), 1), False, (slice(None), False)):
+        with pytest.raises(Unmodelled):
+            table[wrong]
+    with pytest.raises(Unmodelled):
+        named("t", EACH, OPTION)[:, 1:2]

@@ -1,0 +1,200 @@
+"""Files of a cluster, witnesses of a trainer, certificates as pages, and what a selection scores by."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from refdp.audit.verdicts import Row, Verdict
+from refdp.data.records import Classes, Interval, Numeric, Schema
+from refdp.errors import InvalidParameter, InvalidRecords
+from refdp.faces import select
+from refdp.faces.commands import audit_run, audit_trainer, certificates, train_dask
+from refdp.ledger.certificate import Certificate, Guarantee, ReleaseLine
+from refdp.noise.mechanisms import DiscreteLaplace
+from refdp.privacy.events import Charge, Relation, Sensitivity
+
+AR = Relation.ADD_REMOVE
+
+
+def printed(page: Any) -> list[str]:
+    shown = io.StringIO()
+    Console(width=180, file=shown).print(page)
+    return [line.rstrip() for line in shown.getvalue().splitlines()]
+
+
+# --- Partitions of a cluster ------------------------------------------------------------------------------------------
+
+
+def test_a_schema_of_files_is_that_of_the_bounds_alone(tmp_path: Path) -> None:
+    """In the order of the columns, the target apart; every column is described, and every one described is there."""
+    bounds = tmp_path / "bounds.json"
+
+    def described(domains: dict[str, Any], columns: list[str], target: str) -> Any:
+        bounds.write_text(json.dumps(domains))
+        return train_dask._described("p*.csv", columns, target, bounds)
+
+    domains = {"b": [0, 1], "t": [-2, 3], "a": ["x", "y"]}
+    schema, sources = described(domains, ["a", "t", "b"], "t")
+    assert [one.name for one in schema.features] == ["a", "b"] and schema.target == Interval(-2, 3)
+    assert list(sources) == ["a", "t", "b"] and schema.features[1] == Numeric("b", 0, 1)
+    schema, _ = described(domains, ["a", "t", "b"], "a")
+    assert [one.name for one in schema.features] == ["t", "b"] and schema.target == Classes(("x", "y"))
+    for columns, target, missing in ((["a", "t"], "t", "b"), (["b", "t"], "t", "a"), (["a", "b", "t"], "q", "q")):
+        with pytest.raises(InvalidRecords, match=f"no column '{missing}'; it has {', '.join(columns)}"):
+            described(domains, columns, target)
+    for extra, told in ((["u1"], "for u1;"), ([f"u{k}" for k in range(5)], "for u0, u1, u2, u3, u4;"),
+                        ([f"u{k}" for k in range(7)], "for u0, u1, u2, u3, u4 and 2 more;")):  # fmt: skip
+        with pytest.raises(InvalidRecords, match=told):
+            described(domains, ["a", "t", "b", *extra], "t")
+
+
+@pytest.mark.parametrize("size", [0.0, 0.4])
+def test_parts_of_a_partition_are_all_of_it_once(size: float) -> None:
+    """Each record decides by itself, wherever it is; nothing is held out where nothing is asked for."""
+    pandas = pytest.importorskip("pandas")
+    schema = Schema((Numeric("a", 0, 1), Numeric("b", 0, 1)), Interval(0.0, 1.0))
+    generator = np.random.default_rng(3)
+    frame = pandas.DataFrame({"a": generator.random(60), "b": generator.random(60), "t": generator.random(60)})
+    parts = {training: train_dask.Part(schema, "t", size, training=training) for training in (True, False)}
+    training, rest = parts[True](frame), parts[False](frame)
+    if not size:
+        assert training.size == rest.size == 60
+        np.testing.assert_array_equal(training.x, frame[["a", "b"]])
+        return
+    assert training.size + rest.size == 60 and 12 < rest.size < 36
+    both = np.concatenate([training.x, rest.x])
+    assert {tuple(row) for row in both.tolist()} == {tuple(row) for row in frame[["a", "b"]].to_numpy().tolist()}
+    halves = [parts[False](frame[:25]), parts[False](frame[25:])]
+    np.testing.assert_array_equal(np.concatenate([one.x for one in halves]), rest.x)
+    np.testing.assert_array_equal(np.concatenate([one.y for one in halves]), rest.y)
+    assert parts[True](frame[:0]).size == 0 and parts[False](frame[:0]).size == 0
+
+
+def test_files_of_one_kind_are_read(tmp_path: Path) -> None:
+    frames = pytest.importorskip("dask.dataframe")
+    asked: list[Any] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(frames, "read_csv", lambda files, blocksize: asked.append((files, blocksize)) or "csv")
+        patch.setattr(frames, "read_parquet", lambda files: asked.append(files) or "parquet")
+
+        def found(*names: str) -> Any:
+            for old in tmp_path.iterdir():
+                old.unlink()
+            for name in names:
+                (tmp_path / name).touch()
+            return train_dask._frame(str(tmp_path / "*"))
+
+        assert found("b.csv", "a.csv") == "csv"
+        assert asked.pop() == ([str(tmp_path / "a.csv"), str(tmp_path / "b.csv")], "64MB")
+        assert found("a.csv", "b.csv.gz") == "csv" and asked.pop()[1] is None
+        assert found("a.parquet", "b.pq") == "parquet" and len(asked.pop()) == 2
+        for names in (("a.csv", "b.parquet"), ("a.txt",), ("a.csv", "b.txt")):
+            with pytest.raises(InvalidRecords, match=r"all in .csv or .csv.gz"):
+                found(*names)
+        with pytest.raises(InvalidRecords, match="no such file"):
+            found()
+
+        def broken(files: list[str]) -> Any:
+            raise ValueError("torn")
+
+        patch.setattr(frames, "read_parquet", broken)
+        with pytest.raises(InvalidRecords, match="cannot be read: torn"):
+            found("a.pq")
+
+
+def test_what_a_cluster_needs_is_asked_for_first() -> None:
+    pytest.importorskip("dask")
+    given: Any = ("paper", {}, {}, "p*", "t", Path("b"), "source", 0.25, Relation.REPLACE_ONE, None)
+    with pytest.raises(InvalidParameter, match=r"--test-size 0\.25 with replace-one"):
+        train_dask.distributed(*given)
+    for place in (4, 5):
+        missing = [*given[:place], None, *given[place + 1 :]]
+        with pytest.raises(InvalidParameter, match="--target and --bounds are needed"):
+            train_dask.distributed(*missing)
+
+
+# --- Findings ---------------------------------------------------------------------------------------------------------
+
+
+def test_witnesses_of_a_trainer_are_of_its_schema(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = [SimpleNamespace(pair=SimpleNamespace(base=SimpleNamespace(schema=name))) for name in "ss"]
+    monkeypatch.setattr(audit_trainer, "read_witnesses", lambda path, relation: known if relation is AR else [])
+    asked: Any = SimpleNamespace(witness=Path("w"), relation=AR)
+    schema: Any = "s"
+    assert audit_trainer._known(asked, schema) is known
+    known[1].pair.base.schema = "t"
+    with pytest.raises(InvalidParameter, match="--witness w: its columns and bounds are not those"):
+        audit_trainer._known(asked, schema)
+    assert audit_trainer._known(SimpleNamespace(witness=None), schema) == []  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("loss", [None, 2.5])
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+def test_pages_of_findings(loss: float | None, delta: float) -> None:
+    """Title, verdict with the number of violations, pairs, claim and greatest loss; then what was covered."""
+    violation = SimpleNamespace(kind="sensitivity", release="leaves", claim="x/y", declared=1.0, observed=None,
+                                witness={"releases": ["a"]}, loss_in_words=lambda: "loss 2")  # fmt: skip
+    row = Row("sampler", Verdict.HOLDS, "r", "p")
+    plain: dict[str, Any] = {"pairs": 36, "claimed": Guarantee(1.5, 0.0), "max_loss": loss, "coverage": (row,)}
+    report: Any = SimpleNamespace(**plain, verdict=Verdict.VIOLATION, violations=[violation] * 2)
+    lines = printed(audit_run.audit_page("TITLE", report))
+    assert [line.split() for line in lines[:5]] == [
+        ["audit", "TITLE"], ["verdict", "VIOLATION,", "2", "violations"], ["pairs", "replayed", "36"],
+        ["claimed", "epsilon", "1.5"], ["greatest", "loss", *(["none", "stated"] if loss is None else ["2.5"])],
+    ]  # fmt: skip
+    assert lines[5] == "" and lines[6].split()[0] == "what" and lines[7].split() == ["sampler", "HOLDS", "r", "p"]
+    assert sum(line.startswith("sensitivity at leaves") for line in lines) == 2
+    asked: Any = SimpleNamespace(name="m:t", relation=AR, epsilon=1.5, delta=delta)
+    head = printed(audit_trainer._page(asked, report))[0]
+    claim = "epsilon 1.5" + (", delta 1e-06" if delta else "")
+    assert head == f"audit  m:t, add-remove neighbours, {claim}: VIOLATION, 2 violations, 36 pairs replayed"
+
+
+def test_a_certificate_as_a_page() -> None:
+    """Lines of one kind together, how many and from where to where; a guarantee missed by half a billionth holds."""
+    lines = (ReleaseLine("s 0/leaves of tree 1", "Laplace", 2, 1.0, "1", "x/y", 0.25),
+             ReleaseLine("s 0/leaves of tree 2", "Laplace", 3, 1.5, "1", "x/y", 0.5),
+             ReleaseLine("count", "Laplace", 1, 1.0, "range", "x/z", 0.125))  # fmt: skip
+    for factor, holds in ((1 + 5e-10, True), (1 + 2e-9, False), (0.5, True)):
+        one = Certificate("dpboost", AR, Guarantee(2.0, 0.0), Guarantee(2.0 * factor, 0.0),
+                          (("x/y", "verified"), ("x/z", "verified")),
+                          lines, ("A NOTE",), ("AN ASSUMPTION",))  # fmt: skip
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(certificates, "STYLES", {"verified": "green"})
+            page: Any = certificates.certificate_page(one)
+            assert page.border_style == ("green" if holds else "red")
+            shown = [line.strip("│ ").split() for line in printed(page)]
+        first = next(k for k, words in enumerate(shown) if words[:1] == ["leaves"])
+        assert shown[first] == ["leaves", "of", "tree", "#", "5", "1", "to", "0.25", "to", "x/y"]
+        assert shown[first + 1] == ["1.5", "0.5", "verified"] and shown[first + 2] == ["norm", "1"]
+        assert shown[first + 3] == ["count", "1", "1", "0.125", "x/z"]
+        assert shown[first + 4] == ["range", "verified"]
+        assert ["!", "A", "NOTE"] in shown and ["assuming", "AN", "ASSUMPTION"] in shown
+
+
+# --- Scores of a selection --------------------------------------------------------------------------------------------
+
+
+def test_a_selection_scores_by_errors_of_at_most_one_a_record() -> None:
+    """Squares of differences in units of the label's range, or wrong classes; the fewer the better."""
+    charge = Charge(DiscreteLaplace(2.0**-20, 2.0**-24), Sensitivity(1.0, 1, "x/y", AR), Sensitivity(1.0, 1, "x/y", AR))
+    y = [1.0, 2.0, 9.0, 5.0]
+    model = SimpleNamespace(
+        _regression=True, label_bounds=(1.0, 5.0), predict=lambda X: np.array([1.0, 4.0, 5.0, -99.0])
+    )
+
+    def score(model: Any, y: Any) -> float:
+        return select._score(model, None, y, charge, AR, np.random.default_rng(0))
+
+    assert score(model, y) == pytest.approx(-(0 + 0.25 + 0 + 1), abs=1e-4)
+    kinds = SimpleNamespace(_regression=False, predict=lambda X: np.array(["a", "b", "c"]))
+    assert score(kinds, ["a", "c", "b"]) == pytest.approx(-2, abs=1e-4)
+    assert score(kinds, np.array(["a", "b", "c"], dtype=object)) == pytest.approx(0, abs=1e-4)

@@ -1,0 +1,137 @@
+"""What each trainer's certificate is made of, with plans and accounts replaced by notes of how they were asked for."""
+
+from __future__ import annotations
+
+import importlib
+import math
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from refdp.data.records import Categorical, Classes, Numeric, Schema
+from refdp.faces import registry
+from refdp.papers import dpxgboost, fedgbdt
+from refdp.privacy.events import Relation
+
+SCHEMA = Schema((Numeric("a", 0, 1), Numeric("b", 0, 1), Numeric("c", 0, 1), Categorical("d", ("x", "y"))),
+                Classes((0, 1)))  # fmt: skip
+AR, RO = Relation.ADD_REMOVE, Relation.REPLACE_ONE
+
+
+def issued(monkeypatch: pytest.MonkeyPatch, name: str, given: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+    """The arguments that a certificate is issued with."""
+    module = importlib.import_module(registry.paper(name).module.__name__)
+    found: list[Any] = []
+    monkeypatch.setattr(module, "plan", lambda params, schema, *more, proved=False: ("plan", schema, proved))
+    monkeypatch.setattr(module, "issue", lambda *given, **more: found.append((given, more)) or "issued")
+    if hasattr(module, "account"):
+        monkeypatch.setattr(module, "account", accounted)
+    if hasattr(module, "filtered_epsilon"):
+        monkeypatch.setattr(module, "filtered_epsilon", lambda params, schema: 0.75)
+        monkeypatch.setattr(module, "_remark", lambda params, schema: "REMARK")
+    params = module.Params(epsilon=2.0, **given)
+    assert module.certificate(params, SCHEMA) == "issued"
+    ((positional, more),) = found
+    return list(positional), more | {"asked": params}
+
+
+ASKED: list[Any] = []
+
+
+def accounted(plan: Any, *, delta: float, quick: bool) -> Any:
+    """Stands for an account."""
+    ASKED.append((plan, delta, quick))
+    return SimpleNamespace(epsilon=0.25, methods={"exact": 0.25, "other": 3.0})
+
+
+@pytest.mark.parametrize("name", ["dpboost", "inprivate", "dpxgboost", "fedgbdt", "sgbdt", "grove"])
+@pytest.mark.parametrize("noise", ["discrete", "floating"])
+def test_what_is_claimed_is_established_by_the_proved_plan(
+    name: str, noise: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Claimed first, then the plan as it is declared, then as it is proved; the account is that of the proved one."""
+    ASKED.clear()
+    more = {"delta": 1e-6} if name in ("fedgbdt", "sgbdt", "grove") else {}
+    (paper, claimed, declared, proved, *_), given = issued(monkeypatch, name, {"relation": AR, "noise": noise} | more)
+    assert paper == name and (claimed.epsilon, claimed.delta) == (2.0, more.get("delta", 0.0))
+    assert declared == ("plan", SCHEMA, False) and proved == ("plan", SCHEMA, True)
+    assert given["schema"] is SCHEMA and given.get("params", given["asked"]) is given["asked"]
+    assert given.get("rests_on")
+    if name in ("fedgbdt", "grove"):
+        (asked,) = ASKED
+        assert asked == (("plan", SCHEMA, True), 1e-6, noise == "discrete") and given["established"] == 0.25
+    if name == "fedgbdt":
+        assert given["remarks"] == ("established at delta 1e-06: exact Gaussian composition gives epsilon 0.25",)
+    if name == "sgbdt":
+        assert given["established"] == (0.75 if noise == "discrete" else None) and given["remarks"] == ()
+        assert ("sgbdt/discrete-subsampled" in given["rests_on"]) is (noise == "discrete")
+        assert not {"sgbdt/individual", "sgbdt/filter"} & set(given["rests_on"])
+
+
+@pytest.mark.parametrize("extra", [0, 1, 5])
+def test_extra_rounds_are_established_by_the_filter(extra: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    given = {"relation": AR, "noise": "floating", "extra_trees": extra}
+    _, more = issued(monkeypatch, "sgbdt", given)
+    assert more["established"] == (0.75 if extra else None) and more["remarks"] == (("REMARK",) if extra else ())
+    assert ({"sgbdt/individual", "sgbdt/filter"} <= set(more["rests_on"])) is bool(extra)
+
+
+@pytest.mark.parametrize("name", ["dpboost", "inprivate"])
+def test_without_privacy_nothing_is_claimed(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    claims = [issued(monkeypatch, name, {"relation": AR, "scheme": scheme})[0][1] for scheme in ("np", name)]
+    assert [claimed.epsilon for claimed in claims] == [math.inf, 2.0]
+
+
+def test_what_a_guarantee_of_dpxgboost_needs() -> None:
+    """A claim for everything that is switched on, of the relation, and for nothing else."""
+    plain: dict[str, Any] = {"epsilon": 1.0, "relation": AR, "gradients": "clip", "missing": "left", "gain": "count",
+                             "subsample": 1.0, "loss": "square"}  # fmt: skip
+    always = {"dpxgboost/budget", "dpxgboost/run"}
+    assert set(dpxgboost.rests_on(dpxgboost.Params(**plain))) == always
+    for setting, claim in (({"gradients": "filter"}, "gradient-filter"), ({"missing": "learned"}, "default-direction"),
+                           ({"gain": "newton", "loss": "log"}, "clip-ratio"),
+                           ({"subsample": 0.5}, "subsampling-poisson")):  # fmt: skip
+        found = dpxgboost.rests_on(dpxgboost.Params(**(plain | setting)))
+        assert set(found) == always | {f"dpxgboost/{claim}"}, setting
+    swapped = dpxgboost.rests_on(dpxgboost.Params(**(plain | {"relation": RO, "subsample": 0.5})))
+    assert set(swapped) == {"dpxgboost/budget", "dpxgboost/run-replace-one", "dpxgboost/subsampling-replace-one"}
+
+
+# --- Numbers of features and names of releases ------------------------------------------------------------------------
+
+
+def test_features_of_a_tree_and_of_a_sketch() -> None:
+    """The rounded share, one at least and all at most; a sketch for the run is about all numeric ones."""
+    for columns, due in ((1e-3, [1, 1, 1, 1]), (0.5, [1, 1, 2, 2]), (0.75, [1, 2, 2, 3]), (1.0, [1, 2, 3, 4])):
+        params = dpxgboost.Params(epsilon=1.0, relation=AR, columns=columns)
+        assert [params.drawn(features) for features in (1, 2, 3, 4)] == due
+    for per, due in (("tree", 2), ("run", 3)):
+        given: Any = {"epsilon": 1.0, "relation": AR, "columns": 0.6, "sketch_per": per, "candidates": "sketch"}
+        try:
+            params = dpxgboost.Params(**given)
+        except Exception:
+            params = dpxgboost.Params(**(given | {"delta": 1e-6}))
+        assert params.sketch_size(SCHEMA) == due
+    for leaf, padding in (("minimum", 7), ("laplace", 0), ("average", 0)):
+        assert dpxgboost.Params(epsilon=1.0, relation=AR, leaf=leaf, child_minimum=7).padding == padding  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("features", [[1], [0, 2], [0, 1, 2]])
+def test_histograms_have_one_name_each(features: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A single one serves all levels; of several each is of its level, in the order of the features."""
+    told: list[Any] = []
+    bins = [np.full(3, float(f)) for f in features]
+    monkeypatch.setattr(fedgbdt, "values", lambda sums: ("values", sums))
+    population: Any = SimpleNamespace(ask=lambda query: type(query).__name__)
+    curator: Any = SimpleNamespace(release=lambda *given: told.append(given) or given[0])
+    candidates: Any = SimpleNamespace(apart=lambda given, own: bins if (given, own) == (("values", "Bins"), features)
+                                      else [])  # fmt: skip
+    charged: Any = object()
+    found = fedgbdt.histograms(3, candidates, features, charged, population, curator)
+    names = ["histogram"] if len(features) == 1 else [f"histogram {i} of level 3" for i in range(len(features))]
+    assert found == names == [name for name, _, _ in told]
+    assert all(one is charged for _, one, _ in told) and all(
+        own is due for (*_, own), due in zip(told, bins, strict=True)
+    )
