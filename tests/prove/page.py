@@ -309,6 +309,12 @@ and what float64 rounds away, multiplied by 2^60 or compared with 0. Seven attac
 leaks: whoever believes that the rules are complete now has that against it. The six texts as they stand here stayed
 PROVED through all of the mending.
 
+**Open: texts that an eighth attack wrote are PROVED and leak.** The frame of a generator or of a coroutine has Python's
+own functions (`own.gi_frame.f_builtins['type']`), and modules of the standard library have other modules in them
+(`typing.sys.modules`, `from contextlib import os`): by these a text asks for the class of what it got, who reads it, or
+the clock, and releases larger leaves in training alone. Until a list of allowed words refuses them, a PROVED is of a
+text without such words: look for attributes and imports that no paper here has.
+
 What is refused by these rules: a container that outlives the run may not change, whatever it is called; of numpy a text
 may use functions of their arguments alone, so neither its random numbers nor its settings; values of records are not
 taken for narrower kinds of numbers; a formula may not add numbers more than 2^32 apart in size, multiply beyond 2^200,
