@@ -80,9 +80,7 @@ def schema(chance: random.Random, given: Schema, *, numeric_only: bool) -> Schem
         for number in range(chance.randint(1, 4)):
             if numeric_only or chance.random() < 0.6:
                 low = chance.uniform(-100.0, 100.0)
-                further.append(
-                    Numeric(f"y{number}", low, low + chance.uniform(1.0, 2.0) * 2.0 ** chance.randint(-5, 9))
-                )
+                further.append(Numeric(f"y{number}", low, low + _spread(-5, 9)(chance)))
             else:
                 names = tuple(f"k{one}" for one in range(chance.randint(1, 12)))
                 further.append(Categorical(f"y{number}", names))

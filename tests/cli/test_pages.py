@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import io
 import json
 import math
 import warnings
@@ -14,7 +13,6 @@ from typing import Any
 import numpy as np
 import pytest
 import typer
-from rich.console import Console
 
 import refdp
 from refdp.audit.verdicts import Row, Verdict
@@ -24,14 +22,9 @@ from refdp.faces import budgets
 from refdp.faces.commands import audit_one_run, audit_package, audit_run, audit_trainer, blackbox, prove
 from refdp.privacy.events import Relation
 from refdp.prove import report as reports
+from tests.printed import printed
 
 AR = Relation.ADD_REMOVE
-
-
-def printed(page: Any) -> list[str]:
-    shown = io.StringIO()
-    Console(width=200, file=shown).print(page)
-    return [line.rstrip() for line in shown.getvalue().splitlines()]
 
 
 # --- prove ------------------------------------------------------------------------------------------------------------

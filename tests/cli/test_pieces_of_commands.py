@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 from pathlib import Path
 from types import SimpleNamespace
@@ -10,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from rich.console import Console
 
 from refdp.audit.verdicts import Row, Verdict
 from refdp.data.records import Classes, Interval, Numeric, Schema
@@ -20,14 +18,9 @@ from refdp.faces.commands import audit_run, audit_trainer, certificates, train_d
 from refdp.ledger.certificate import Certificate, Guarantee, ReleaseLine
 from refdp.noise.mechanisms import DiscreteLaplace
 from refdp.privacy.events import Charge, Relation, Sensitivity
+from tests.printed import printed
 
 AR = Relation.ADD_REMOVE
-
-
-def printed(page: Any) -> list[str]:
-    shown = io.StringIO()
-    Console(width=180, file=shown).print(page)
-    return [line.rstrip() for line in shown.getvalue().splitlines()]
 
 
 # --- Partitions of a cluster ------------------------------------------------------------------------------------------

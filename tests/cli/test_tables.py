@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import io
 import json
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,13 +11,13 @@ from typing import Any
 
 import pytest
 import typer
-from rich.console import Console
 
 from refdp.audit import dossier as answers
 from refdp.data.records import Numeric
 from refdp.errors import InvalidParameter
 from refdp.faces.commands import blackbox, certificates, dossier, federate, output, train_run
 from refdp.privacy.events import Relation
+from tests.printed import printed
 
 AR = Relation.ADD_REMOVE
 DEFAULTS: dict[str, dict[str, Any]] = {
@@ -52,12 +51,6 @@ def test_figures_of_black_boxes_and_of_the_example_app() -> None:
     assert (example["participants"], example["honest"], example["paper"]) == (3, 2, "fedgbdt")
     assert example["settings"] == {"epsilon": 4.0, "relation": "add-remove", "trees": 20, "depth": 3, "batch": 5}
     assert example["schema"]["features"][0] == {"name": "age", "low": 0.0, "high": 120.0}
-
-
-def printed(page: Any) -> list[str]:
-    shown = io.StringIO()
-    Console(width=160, file=shown).print(page)
-    return [line.rstrip() for line in shown.getvalue().splitlines()]
 
 
 def test_the_table_of_a_training(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import ast
-import io
 import warnings
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
-from rich.console import Console
 
 import refdp
 from refdp import checks
@@ -22,14 +20,9 @@ from refdp.faces import registry
 from refdp.ledger import claims, fingerprint
 from refdp.papers.published import dpxgboost
 from refdp.privacy.events import Relation
+from tests.printed import printed
 
 SCHEMA = Schema((Numeric("a", 0, 1), Numeric("b", 0, 1)), Interval(0.0, 1.0))
-
-
-def printed(thing: Any) -> list[str]:
-    shown = io.StringIO()
-    Console(width=200, file=shown).print(thing)
-    return [line.strip() for line in shown.getvalue().splitlines()]
 
 
 def test_claims_on_a_screen() -> None:
@@ -37,7 +30,7 @@ def test_claims_on_a_screen() -> None:
     one = next(claim for claim in claims.load("dpboost") if claim.tight)
     short = replace(one, statement="STATEMENT", tight="TIGHT")
     loose = replace(short, tight=None)
-    lines = printed(claims.table([short, short, loose]))
+    lines = [line.strip() for line in printed(claims.table([short, short, loose]))]
     counted = [f"{3 if verdict == one.verdict else 0} {verdict}" for verdict in claims.VERDICTS]
     assert lines[0] == f"3 claims: {', '.join(counted)}"
     head = next(k for k, line in enumerate(lines) if "id and verdict" in line)

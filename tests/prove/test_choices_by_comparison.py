@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 from fractions import Fraction
-from typing import Any
 
 import pytest
 import z3
@@ -81,7 +80,7 @@ def test_errors_and_grids_of_products() -> None:
 
 def test_errors_and_grids_of_sums() -> None:
     """Sums on one grid stay exact, with whole steps of it; on two grids, or of what is on none, they are rounded."""
-    x, y, p = real(), real(), x_over_three(real())
+    x, y, p = real(), real(), real() / 3
     on, other = Size(0.0, 2.0, 1, grid=-10.0), Size(-2.0, 1.0, 1, grid=-12.0)
     none, step = Size(0.0, 4.0, 1), Size(-3.0, -3.0, 0, number=Fraction(1, 8))
     less, rounded = Size(-11.0, -11.0, 0, number=Fraction(1, 2**11)), Size(0.0, 1.0, 1, error=-45.0)
@@ -99,10 +98,6 @@ def test_errors_and_grids_of_sums() -> None:
     assert _sum(choice, [plain, on, other]) == (-math.inf, None) and _sum(choice, [unsure, rounded, on])[0] == -45.0
     with pytest.raises(OverflowError, match="a choice by a comparison"):
         _sum(z3.If(p > x, x, y), [unsure, on, on])
-
-
-def x_over_three(x: Any) -> Any:
-    return x / 3
 
 
 def test_sizes_of_constants_of_both_signs() -> None:
