@@ -37,6 +37,7 @@ from refdp.prove.standing import changeable, changes_standing
 from refdp.prove.terms import Leak, Unmodelled
 from refdp.prove.texts import tree_of
 from refdp.prove.unknown import Unknown
+from refdp.prove.words import foreign
 
 ROUNDING = 1e-12
 """Relative slack of the account, which rounds up by up to 2^-44; bounds of sensitivities have none."""
@@ -199,9 +200,9 @@ def _peeking(module: Any) -> Iterator[Failure]:
     functions = [inspect.unwrap(one) for owner in owners for one in vars(owner).values() if callable(one)]
     codes = [one.__code__ for one in functions if isinstance(one, FunctionType)]
     files = {code.co_filename for code in codes if is_text(code.co_filename)} | {str(module.__file__)}
-    for file in sorted(files):
-        text = "".join(linecache.getlines(file))
-        for number, reason in peeks(text):
+    texts = {file: "".join(linecache.getlines(file)) for file in sorted(files)}
+    for file, text in texts.items():
+        for number, reason in (*peeks(text), *foreign(tree_of(text), [tree_of(one) for one in texts.values()])):
             yield Failure("", f"{file.rpartition('/')[2]}:{number}", "leak", reason)
         if hides(text) or changes_standing(tree_of(text)):
             yield Failure(

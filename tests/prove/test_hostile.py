@@ -21,6 +21,8 @@ from refdp.prove.peeking import peeks
 from tests.mutants.harness import Mutant, applied
 from tests.prove.attacks import SMALL, paper_of
 from tests.prove.hostile import AT_FIRST, HOSTILE, SIBLINGS
+from tests.prove.hostile_eighth import EIGHTH
+from tests.prove.hostile_eighth import HONEST as HONEST_EIGHTH
 from tests.prove.hostile_fifth import FIFTH
 from tests.prove.hostile_fourth import FOURTH
 from tests.prove.hostile_further import FURTHER
@@ -50,7 +52,7 @@ def slowly(mutants: tuple[Mutant, ...]) -> list[Any]:
 
 
 @pytest.mark.parametrize("mutant", slowly((*HOSTILE, *SIBLINGS, *FURTHER, *SECOND, *THIRD, *FOURTH, *FIFTH, *SIXTH,
-                                           *SEVENTH)))  # fmt: skip
+                                           *SEVENTH, *EIGHTH)))  # fmt: skip
 def test_a_hostile_text_is_not_proved(solvers: Solvers, mutant: Mutant) -> None:
     assert {*AT_FIRST} < {one.name for one in HOSTILE}
     name = paper_of(mutant)
@@ -60,7 +62,7 @@ def test_a_hostile_text_is_not_proved(solvers: Solvers, mutant: Mutant) -> None:
     assert all(one.reason for one in found.failures)
 
 
-@pytest.mark.parametrize("mutant", HONEST, ids=[one.name for one in HONEST])
+@pytest.mark.parametrize("mutant", [pytest.param(one, id=one.name) for one in (*HONEST, *HONEST_EIGHTH)])
 def test_a_text_of_the_like_that_is_private_is_proved(solvers: Solvers, mutant: Mutant) -> None:
     name = paper_of(mutant)
     with applied(mutant.patches):  # type: ignore[arg-type]

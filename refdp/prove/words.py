@@ -1,0 +1,292 @@
+"""The words that a training text may use: what is not known here is refused.
+
+`refdp.prove.peeking` looks for words that are known to tell who reads a text. Python has more ways to the interpreter
+than anybody lists: the frame of a generator has its built-in functions, and modules of the standard library have other
+modules in them. So here the lists are of what is allowed: built-in functions, members of modules, and names of
+attributes, which are those of the text's own classes, of refdp's classes that a text may have, of numbers, containers
+and arrays. None of them is an attribute of what Python itself runs by: functions, frames, code, modules, classes.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import functools
+import importlib
+import inspect
+import math
+import pkgutil
+import types
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Any
+
+from refdp.prove.standing import FIXED
+
+BUILTINS = {
+    "abs", "all", "any", "bool", "bytes", "classmethod", "complex", "dict", "divmod", "enumerate", "filter", "float",
+    "frozenset", "getattr", "int", "isinstance", "len", "list", "map", "max", "min", "object", "pow", "property",
+    "range", "reversed", "round", "set", "slice", "sorted", "staticmethod", "str", "sum", "tuple", "zip",
+    "ArithmeticError", "AssertionError", "AttributeError", "Exception", "IndexError", "KeyError", "LookupError",
+    "NotImplementedError", "OverflowError", "RuntimeError", "TypeError", "ValueError", "ZeroDivisionError",
+}  # fmt: skip
+MEMBERS: dict[str, frozenset[str]] = {
+    "__future__": frozenset({"annotations"}),
+    "collections": frozenset({"Counter", "OrderedDict", "defaultdict", "deque"}),
+    "collections.abc": frozenset({"Callable", "Collection", "Iterable", "Iterator", "Mapping", "Sequence", "Sized"}),
+    "contextlib": frozenset({"contextmanager"}),
+    "dataclasses": frozenset({"asdict", "astuple", "dataclass", "field", "replace"}),
+    "decimal": frozenset({"Decimal", "localcontext"}),
+    "enum": frozenset({"Enum", "IntEnum", "StrEnum", "auto", "unique"}),
+    "fractions": frozenset({"Fraction"}),
+    "functools": frozenset({"cache", "cached_property", "lru_cache", "partial", "reduce"}),
+    "math": frozenset(one for one in dir(math) if not one.startswith("_")),
+    "numpy.typing": frozenset({"ArrayLike", "NDArray"}),
+    "typing": frozenset({"Any", "ClassVar", "Final", "Literal", "NamedTuple", "Protocol", "Self", "TypeAlias",
+                         "TypeVar", "cast", "overload"}),
+}  # fmt: skip
+"""Of the standard library and numpy; `np` is looked at by `refdp.prove.peeking`."""
+ROOMS = ("refdp.accounting", "refdp.checks", "refdp.data", "refdp.errors", "refdp.ledger.certificate",
+         "refdp.noise.calibration", "refdp.noise.mechanisms", "refdp.own", "refdp.papers", "refdp.privacy.curator",
+         "refdp.privacy.events")  # fmt: skip
+"""Modules of refdp, with those below them, whose own functions, classes and constants a text may have."""
+NOISE = ("refdp.noise.exponential", "refdp.noise.gridded", "refdp.noise.protocol")
+"""Modules whose classes `refdp.noise.mechanisms` hands on."""
+VALUES = {
+    # numbers
+    "as_integer_ratio", "bit_count", "bit_length", "conjugate", "denominator", "imag", "is_integer",
+    "limit_denominator", "numerator", "real", "to_integral_value", "quantize", "sqrt", "ln", "exp",
+    # texts
+    "endswith", "join", "lower", "lstrip", "removeprefix", "removesuffix", "replace", "rpartition", "rsplit", "rstrip",
+    "split", "splitlines", "startswith", "strip", "title", "upper", "zfill", "name",
+    # containers
+    "add", "append", "appendleft", "clear", "copy", "count", "difference", "discard", "extend", "extendleft",
+    "fromkeys", "get", "index", "insert", "intersection", "isdisjoint", "issubset", "issuperset", "items", "keys",
+    "most_common", "pop", "popitem", "popleft", "remove", "reverse", "rotate", "setdefault", "sort",
+    "symmetric_difference", "union", "update", "values",
+    # arrays, and functions of numpy as methods of functions
+    "T", "accumulate", "all", "any", "argmax", "argmin", "argsort", "astype", "at", "clip", "cumprod", "cumsum", "dot",
+    "dtype", "eps", "fill", "flatten", "item", "max", "mean", "min", "ndim", "nonzero", "outer", "prod", "ravel",
+    "reduce", "reduceat", "repeat", "reshape", "round", "searchsorted", "shape", "size", "squeeze", "std", "sum",
+    "swapaxes", "take", "tiny", "tolist", "trace", "transpose", "var",
+}  # fmt: skip
+"""Attributes of Python's values and of numpy's arrays, that follow from what they are and ask nothing else."""
+
+
+def _of(kinds: tuple[Any, ...]) -> frozenset[str]:
+    return frozenset(name for kind in kinds for name in dir(kind))
+
+
+INNER = _of((
+    types.FunctionType, types.LambdaType, types.MethodType, types.BuiltinFunctionType, types.GeneratorType,
+    types.CoroutineType, types.AsyncGeneratorType, types.FrameType, types.CodeType, types.ModuleType,
+    types.TracebackType, types.CellType, types.MappingProxyType, types.GenericAlias, types.MethodWrapperType, type,
+    property, staticmethod, classmethod, functools.partial, functools.cached_property,
+    contextlib.contextmanager(lambda: iter(()))(), functools.lru_cache(lambda: 0), BaseException, ImportError,
+    SystemExit,
+)) - {"copy", "get", "items", "keys", "name", "values"}  # fmt: skip
+"""What Python's own objects have: no attribute of this name is any text's, whoever defines it."""
+
+
+def foreign(tree: ast.Module, beside: Sequence[ast.Module] = ()) -> list[tuple[int, str]]:
+    """Lines of a text with a word that is not known, and which. beside: the module's other texts."""
+    return list(_foreign(tree, (tree, *beside)))
+
+
+def _foreign(tree: ast.Module, trees: Sequence[ast.Module]) -> Iterator[tuple[int, str]]:
+    modules = {name: module for one in trees for name, module in _modules(one).items()}
+    own, kinds = {name for one in trees for name in _own(one)}, {name for one in trees for name in _kinds(one)}
+    known = _attributes()
+    noted = {id(part) for one in _annotations(tree) for part in ast.walk(one)}
+    named = {id(one.value) for one in ast.walk(tree) if isinstance(one, ast.Attribute)}
+    for one in ast.walk(tree):
+        if isinstance(one, ast.Import):
+            for each in one.names:
+                if not (each.name == "numpy" and each.asname == "np") and each.name not in MEMBERS:
+                    yield one.lineno, f"{each.name} is no module that is known"
+                elif "." in each.name:
+                    yield one.lineno, f"{each.name} as a module, by which others are at hand"
+        elif isinstance(one, ast.ImportFrom):
+            for each in one.names:
+                if one.level or not _may_have(one.module or "", each.name):
+                    yield one.lineno, f"{each.name} of {one.module or 'beside'} is nothing that a text is known to need"
+        elif isinstance(one, ast.Name):
+            if one.id in _PYTHONS and one.id not in BUILTINS:
+                yield one.lineno, f"{one.id} is no function that a text is known to need"
+            elif one.id in kinds and id(one) not in noted:
+                yield one.lineno, f"{one.id}, a kind of arrays or containers, stands elsewhere than in an annotation"
+            elif one.id in modules and (id(one) not in named or not isinstance(one.ctx, ast.Load)):
+                yield one.lineno, f"the module {one.id} by another name, or another thing by its name"
+        elif isinstance(one, ast.Attribute):
+            if one.attr == "ndarray" and id(one) not in noted:
+                yield one.lineno, "ndarray, a kind of arrays, stands elsewhere than in an annotation"
+            if isinstance(one.value, ast.Name) and one.value.id in modules:
+                if not _may_have(modules[one.value.id], one.attr):
+                    yield one.lineno, f"{one.attr} of {modules[one.value.id]} is nothing that a text is known to need"
+            elif not (_is_np(one.value) or one.attr in known or (one.attr in own and one.attr not in INNER)):
+                yield one.lineno, f"{one.attr} is no attribute that is known here"
+        elif isinstance(one, ast.Call) and isinstance(one.func, ast.Name) and one.func.id == "getattr":
+            for name in _written(tree, one):
+                if name not in known and (name not in own or name in INNER):
+                    yield one.lineno, f"{name} is no attribute that is known here"
+        elif isinstance(one, ast.ClassDef) and (one.keywords or not all(map(_is_base, one.bases))):
+            yield one.lineno, f"{one.name} is made by something else than its bases"
+        elif isinstance(one, ast.AsyncFunctionDef | ast.AsyncFor | ast.AsyncWith | ast.Await):
+            yield one.lineno, "a coroutine, which has the interpreter's frame"
+        elif isinstance(one, ast.comprehension) and one.is_async:
+            yield one.target.lineno, "a coroutine, which has the interpreter's frame"
+        elif isinstance(one, ast.Delete):
+            yield one.lineno, "a name that is taken away, after which a built-in function can be meant by it"
+
+
+_PYTHONS = frozenset(dir(__builtins__) if isinstance(__builtins__, types.ModuleType) else __builtins__)
+
+
+def _is_np(value: ast.expr) -> bool:
+    return isinstance(value, ast.Name) and value.id == "np"
+
+
+def _is_base(base: ast.expr) -> bool:
+    return isinstance(base.value if isinstance(base, ast.Subscript) else base, ast.Name)
+
+
+def _modules(tree: ast.Module) -> dict[str, str]:
+    """Modules that a text has, by the name that it gives them; without np."""
+    found: dict[str, str] = {}
+    for one in ast.walk(tree):
+        if isinstance(one, ast.Import):
+            found |= {each.asname or each.name: each.name for each in one.names if each.asname != "np"}
+        elif isinstance(one, ast.ImportFrom) and (one.module or "").startswith("refdp"):
+            for each in one.names:
+                if isinstance(_got(one.module or "", each.name), types.ModuleType):
+                    found[each.asname or each.name] = f"{one.module}.{each.name}"
+    return found
+
+
+def _kinds(tree: ast.Module) -> set[str]:
+    """Names that stand for kinds such as `NDArray[np.float64]`: called, one gives an array that nobody filled."""
+    found = set[str]()
+    for one in ast.walk(tree):
+        if isinstance(one, ast.ImportFrom):
+            for each in one.names:
+                module, name = one.module or "", each.name
+                kind = _got(module, name) if module.startswith("refdp") else None
+                if module == "numpy.typing" or isinstance(kind, types.GenericAlias | types.UnionType):
+                    found.add(each.asname or name)
+    return found
+
+
+def _annotations(tree: ast.Module) -> Iterator[ast.expr]:
+    """Where a kind may stand: annotations, and between brackets, as in `list[Floats]`, if nothing is called there."""
+    for one in ast.walk(tree):
+        if isinstance(one, ast.arg | ast.AnnAssign) and one.annotation is not None:
+            yield one.annotation
+        elif isinstance(one, ast.FunctionDef) and one.returns is not None:
+            yield one.returns
+        elif isinstance(one, ast.Subscript) and not any(isinstance(part, ast.Call) for part in ast.walk(one.slice)):
+            yield one.slice
+
+
+def _in_rooms(module: str) -> bool:
+    return any(module == room or module.startswith(room + ".") for room in ROOMS)
+
+
+@lru_cache(maxsize=1024)
+def _may_have(module: str, name: str) -> bool:
+    """Whether a text may have this member of a module: of refdp what its rooms make themselves, or a constant."""
+    if not module.startswith("refdp"):
+        return name in MEMBERS.get(module, ())
+    if not _in_rooms(module) or name.startswith("_") or name == "*":
+        return False
+    found = _got(module, name)
+    if isinstance(found, types.ModuleType):
+        return _in_rooms(found.__name__)
+    found = inspect.unwrap(found) if callable(found) else found
+    if isinstance(found, type | types.FunctionType) or (callable(found) and type(found).__module__[:6] == "refdp."):
+        made = found.__module__ if isinstance(found, type | types.FunctionType) else type(found).__module__
+        return _in_rooms(made) or found is Any or (module == "refdp.noise.mechanisms" and made in NOISE)
+    return _is_constant(found)
+
+
+def _is_constant(found: Any) -> bool:
+    """Whether it is a number, a text, a type, or made of such."""
+    if isinstance(found, tuple | frozenset):
+        return all(map(_is_constant, found))
+    if found is None or isinstance(found, types.ModuleType | types.FunctionType | types.BuiltinFunctionType):
+        return False
+    return isinstance(found, FIXED) or type(found).__module__ == "typing" or _in_rooms(type(found).__module__)
+
+
+@lru_cache(maxsize=1024)
+def _got(module: str, name: str) -> Any:
+    """What an import from a module of refdp gives, None where there is none."""
+    whole = importlib.import_module(module)
+    if hasattr(whole, name) or not hasattr(whole, "__path__"):
+        return getattr(whole, name, None)
+    found = [one.name for one in pkgutil.iter_modules(whole.__path__)]
+    return importlib.import_module(f"{module}.{name}") if name in found else None
+
+
+def _written(tree: ast.Module, call: ast.Call) -> Iterator[str]:
+    """The texts that the name asked for by `getattr` can be: its own, or those that its function goes over."""
+    for one in call.args[1:]:
+        if isinstance(one, ast.Constant):
+            yield str(one.value)
+        elif isinstance(one, ast.Name):
+            for each in ast.walk(tree):
+                if isinstance(each, ast.For | ast.comprehension) and one.id in _named(each.target):
+                    yield from (own.value for own in ast.walk(each.iter) if isinstance(own, ast.Constant)
+                                and isinstance(own.value, str) and own.value.isidentifier())  # fmt: skip
+
+
+def _named(target: ast.expr) -> set[str]:
+    return {one.id for one in ast.walk(target) if isinstance(one, ast.Name)}
+
+
+def _own(tree: ast.Module) -> set[str]:
+    """Names of what a text's own classes have; inner ones only where nothing of refdp has one of that name."""
+    found = set[str]()
+    for one in ast.walk(tree):
+        if isinstance(one, ast.ClassDef):
+            for each in one.body:
+                if isinstance(each, ast.FunctionDef):
+                    found.add(each.name)
+                elif isinstance(each, ast.Assign | ast.AnnAssign):
+                    targets = each.targets if isinstance(each, ast.Assign) else [each.target]
+                    found |= {name for target in targets for name in _named(target)}
+    return {name for name in found if not name.startswith("_") or name not in _refdps_inner()}
+
+
+@lru_cache(maxsize=1)
+def _attributes() -> frozenset[str]:
+    """Public attributes of the classes of refdp that a text may have, and of plain values; none of Python's own."""
+    found = set(VALUES)
+    for kind in _classes(ROOMS):
+        if not kind.__module__.startswith(("refdp.papers", "refdp.own")):
+            found |= {name for name in {*vars(kind), *vars(kind).get("__annotations__", ())} if name[:1] != "_"}
+    return frozenset(found - (INNER - VALUES))
+
+
+@lru_cache(maxsize=1)
+def _refdps_inner() -> frozenset[str]:
+    """Names with an underscore that refdp's classes use, those of the prove reading among them."""
+    found = set[str]()
+    for kind in _classes((*ROOMS, "refdp.prove")):
+        if not kind.__module__.startswith(("refdp.papers", "refdp.own")):
+            for one in vars(kind).values():
+                code = getattr(getattr(one, "__func__", getattr(one, "fget", one)), "__code__", None)
+                found |= {*getattr(code, "co_names", ())}
+            found |= {*vars(kind), *vars(kind).get("__annotations__", ())}
+    return frozenset(name for name in found if name.startswith("_"))
+
+
+def _classes(rooms: tuple[str, ...]) -> Iterator[type]:
+    """Classes that modules of refdp make."""
+    for room in rooms:
+        whole = importlib.import_module(room)
+        inner = pkgutil.walk_packages(getattr(whole, "__path__", []), room + ".")
+        for name in (room, *(one.name for one in inner)):
+            if name.startswith(("refdp.papers", "refdp.own")):
+                continue
+            module = importlib.import_module(name)
+            yield from (one for one in vars(module).values() if isinstance(one, type) and one.__module__ == name)
