@@ -24,6 +24,9 @@ AUC = {
 ERROR = (0.95, 0.76, 0.68)
 """Largest relative error of the best of refdp's methods."""
 METHODS = ("grove", *AUC)
+FEWER_BINARY = ("adult", "bank_full", "credit_default", "covtype_2", "higgs", "cod_rna")
+FEWER_REGRESSION = ("abalone", "king_county_house_sales", "year_prediction_msd_timbre12")
+"""Sets over which the figures stood beside which the targets were set."""
 
 
 def targets(found: Mapping[Key, Sequence[float]]) -> Iterator[str]:
@@ -32,17 +35,30 @@ def targets(found: Mapping[Key, Sequence[float]]) -> Iterator[str]:
     yield ""
     yield "Means over sets of two classes (AUC, at least) and of regression (relative error of the best method, at"
     yield "most), default settings; ± is the standard error of that mean over splits and noise, where every set has"
-    yield "several runs. Only sets that the method was run on at all three epsilons count."
+    yield "several runs. Only sets that the method was run on at all three epsilons count. The targets were set beside"
+    yield "figures over fewer sets than there are now, and do not say over which they are: both readings stand here,"
+    yield "all sets, and those of the figures, which are " + ", ".join((*FEWER_BINARY, *FEWER_REGRESSION)) + "."
     yield ""
-    yield "| what | epsilon | target | measured | sets | |"
-    yield "|---|---|---|---|---|---|"
+    yield "| what | epsilon | target | all sets | how many | | fewer sets | how many | |"
+    yield "|---|---|---|---|---|---|---|---|---|"
+    met: list[tuple[bool, bool]] = []
     for name, wanted in AUC.items():
         for epsilon, target in zip(EPSILONS, wanted, strict=True):
-            yield _row(found, name, BINARY, epsilon, target, "AUC")
+            both = [_judged(found, name, sets, epsilon, target, 1) for sets in (BINARY, FEWER_BINARY)]
+            met.append((both[0][1], both[1][1]))
+            yield f"| AUC {name} | {epsilon:g} | {target:.2f} | {both[0][0]} | {both[1][0]} |"
     for epsilon, target in zip(EPSILONS, ERROR, strict=True):
-        means = {name: _mean(found, name, REGRESSION, epsilon)[0] for name in METHODS}
-        best = min((name for name in METHODS if not np.isnan(means[name])), key=lambda name: means[name])
-        yield _row(found, best, REGRESSION, epsilon, target, "error, best:")
+        for what, names in (("error, best:", METHODS), ("error, best of a paper's:", tuple(AUC))):
+            both = []
+            for sets in (REGRESSION, FEWER_REGRESSION):
+                means = {name: _mean(found, name, sets, epsilon)[0] for name in names}
+                best = min((name for name in names if not np.isnan(means[name])), key=lambda name: means[name])
+                cells, reached = _judged(found, best, sets, epsilon, target, -1)
+                both.append((f"{best} {cells}", reached))
+            met.append((both[0][1], both[1][1]))
+            yield f"| {what} | {epsilon:g} | {target:.2f} | {both[0][0]} | {both[1][0]} |"
+    yield ""
+    yield f"Met are {sum(one for one, _ in met)} of {len(met)} over all sets, {sum(one for _, one in met)} over fewer."
     yield ""
     yield from _beaten(found)
     yield from _gap(found)
@@ -60,13 +76,14 @@ def _mean(
     return float(np.mean([np.mean(own) for own in cells])), error, len(cells)
 
 
-def _row(
-    found: Mapping[Key, Sequence[float]], name: str, sets: Sequence[str], epsilon: float, target: float, what: str
-) -> str:
+def _judged(
+    found: Mapping[Key, Sequence[float]], name: str, sets: Sequence[str], epsilon: float, target: float, sign: int
+) -> tuple[str, bool]:
+    """Three cells of a row, and whether the target is met. sign: 1 where larger is better."""
     value, error, many = _mean(found, name, sets, epsilon)
-    met = "" if not many else "met" if (value <= target if sets is REGRESSION else value >= target) else "missed"
+    reached = bool(many) and sign * value >= sign * target
     spread = " (single runs)" if error is None else f" ± {error:.3f}"
-    return f"| {what} {name} | {epsilon:g} | {target:.2f} | {value:.3f}{spread} | {many} | {met} |"
+    return f"{value:.3f}{spread} | {many} | {'met' if reached else 'missed' if many else ''}", reached
 
 
 def _beaten(found: Mapping[Key, Sequence[float]]) -> Iterator[str]:

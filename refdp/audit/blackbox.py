@@ -44,6 +44,7 @@ class Bound:
     also uses what earlier looks bet on.
     samples: all runs a side, those that chose the event included. pair: number of the pair that gave the bound.
     assumption: what the confidence rests on.
+    still: whether each pair's runs all gave one output, on both sides, so that nothing was compared.
     """
 
     lower: float
@@ -60,6 +61,7 @@ class Bound:
     pair: int
     seconds: float
     assumption: str = "runs with different seeds are independent"
+    still: bool = False
 
     @property
     def refuted(self) -> bool:
@@ -220,7 +222,14 @@ def bound_from(
         if claimed is not None and best is not None and best.lower > claimed:
             break
     assert best is not None
-    return _bound(best, delta, claimed, confidence, look.samples, start)
+    still = all(_one_output(*runs.upto(look.samples)) for runs in sources)
+    return replace(_bound(best, delta, claimed, confidence, look.samples, start), still=still)
+
+
+def _one_output(first: Floats, second: Floats) -> bool:
+    """Whether all rows of both arrays are the same; NaN is one value."""
+    rows = np.concatenate([first, second])
+    return bool(np.all((rows == rows[0]) | (np.isnan(rows) & np.isnan(rows[0]))))
 
 
 def looks(samples: int, error: float) -> list[Look]:

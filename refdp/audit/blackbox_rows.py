@@ -53,6 +53,8 @@ def _rows(bound: Bound, findings: Sequence[Mapping[str, Any]], looked: Looked) -
                   decides=False)  # fmt: skip
     elif bound.refuted:
         yield Row("composition", FOUND, f"epsilon is at least {bound.lower:.4g}, confidence {bound.confidence:.9g}")
+    elif bound.still:
+        yield Row("composition", LEFT, f"{runs} gave one output a pair: nothing was compared that could differ")
     else:
         yield Row("composition", LOOKED, f"epsilon is at least {bound.lower:.4g} in {runs}, all outputs together",
                   power(bound))  # fmt: skip

@@ -158,8 +158,9 @@ def _modules(tree: ast.Module) -> dict[str, str]:
             found |= {each.asname or each.name: each.name for each in one.names if each.asname != "np"}
         elif isinstance(one, ast.ImportFrom) and (one.module or "").startswith("refdp"):
             for each in one.names:
-                if isinstance(_got(one.module or "", each.name), types.ModuleType):
-                    found[each.asname or each.name] = f"{one.module}.{each.name}"
+                module = _got(one.module or "", each.name)
+                if isinstance(module, types.ModuleType):
+                    found[each.asname or each.name] = module.__name__
     return found
 
 
@@ -230,8 +231,8 @@ def _got(module: str, name: str) -> Any:
 def _written(tree: ast.Module, call: ast.Call) -> Iterator[str]:
     """The texts that the name asked for by `getattr` can be: its own, or those that its function goes over."""
     for one in call.args[1:]:
-        if isinstance(one, ast.Constant):
-            yield str(one.value)
+        if isinstance(one, ast.Constant) and isinstance(one.value, str):
+            yield one.value
         elif isinstance(one, ast.Name):
             for each in ast.walk(tree):
                 if isinstance(each, ast.For | ast.comprehension) and one.id in _named(each.target):

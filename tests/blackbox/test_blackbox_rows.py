@@ -104,3 +104,9 @@ def test_the_power_that_is_stated(claimed: float, delta: float, confidence: floa
 def test_no_power_is_stated_without_a_claim_or_a_test() -> None:
     for bound in (replace(HOLDING, claimed=None), replace(HOLDING, claimed=math.inf), replace(HOLDING, tested=0)):
         assert power(bound) == ""
+
+
+def test_one_output_is_nothing_examined_and_a_violation_stays_one() -> None:
+    row = table(replace(HOLDING, still=True))["composition"]
+    assert (row.verdict, row.decides) == (Verdict.NOT_EXAMINED, True) and "nothing was compared" in row.reason
+    assert table(replace(BROKEN, still=True))["composition"].verdict is Verdict.VIOLATION

@@ -9,12 +9,13 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from refdp.data.following import Following
-from refdp.prove import loops, reading, releases, symbols, tables, terms
+from refdp.prove import loops, obligations, reading, releases, symbols, tables, terms
 from refdp.prove.loops import Loop
 from tests.mutants.harness import Mutant, edit
 from tests.prove.attacks import ATTACKS, SMALL, paper_of
 from tests.prove.further import FURTHER
 from tests.prove.hostile import HOSTILE, SIBLINGS
+from tests.prove.hostile_eighth import EIGHTH
 from tests.prove.mutants import NEW
 from tests.prove.test_loops import LATE
 from tests.prove.test_loops import ONE as LONG
@@ -92,12 +93,14 @@ OUTSIDE = Mutant(
          '        everybody = values(population.ask(Leaves(("g", "h"))))[0].T\n        with curator.subsample('),
         ('curator.release_sum("leaves", charge, population, Leaves(("g", "h")), lambda sums: sums[0].T)',
          'curator.release("leaves", charge, everybody)'))}, "", {})  # fmt: skip
+WORDS = (reading, "foreign", _nothing)
+"""The list of all that a text may say, which refuses much that another check is about."""
 ENGINE: tuple[Engine, ...] = (
     Engine("no obligation has to be refuted", ((releases, "_must", _nothing),),
            *_of("dpboost", "leaves are released before clipping, and clipped then")),
     Engine("both neighbours are the same", ((tables.World, "pair", _same_world),),
            *_of("dpboost", "leaves are released before clipping, and clipped then")),
-    Engine("no release is checked", ((reading, "check", _nothing),),
+    Engine("no release is checked", ((obligations, "check", _nothing),),
            *_of("dpboost", "the declared bound of leaves 2 % smaller")),
     Engine("divisors may be 0", ((releases, "divisors", lambda _: []),), "dpboost", INVERSE, SMALL["dpboost"]),
     Engine("releases are about whoever they are about", ((releases, "_scoped", _nothing),),
@@ -110,19 +113,20 @@ ENGINE: tuple[Engine, ...] = (
     Engine("the model is not looked at", ((reading, "plainly", _nothing), (Following, "_check_still", _nothing)),
            *_attack("a function in the model")),
     Engine("what is kept beside the model is not looked at",
-           ((reading, "kept_beside", _nothing), (reading, "hides", lambda _: False)),
+           ((reading, "kept_beside", _nothing), (reading, "hides", lambda _: False), WORDS),
            *_attack("an attribute of a function")),
     Engine("`train` may be anything", ((reading, "calls_train_on", _always),),
            *_attack("`train` looks at the records first")),
     Engine("how long released values are is that of the example", ((symbols.Known, "_fixed", lambda _: None),),
            *_attack("as many releases as released values say")),
-    Engine("functions of released values may hold anything", ((symbols, "holds", lambda _: False),),
+    Engine("functions of released values may hold anything",
+           ((symbols, "holds", lambda _: False), (reading, "hides", lambda _: False)),
            *_attack("a function along released values that releases")),
-    Engine("names may be anything", ((reading, "_named", lambda _: None),), *_attack("a step is named by a sum")),
-    Engine("texts may ask who answers", ((reading, "peeks", lambda _: []),),
+    Engine("names may be anything", ((obligations, "_named", lambda _: None),), *_attack("a step is named by a sum")),
+    Engine("texts may ask who answers", ((reading, "peeks", lambda _: []), WORDS),
            *_attack("an attribute that only arrays have")),
     Engine("handled errors are forgotten",
-           ((terms.Unmodelled, "raised", _Ignored()), (reading, "peeks", lambda _: [])),
+           ((terms.Unmodelled, "raised", _Ignored()), (reading, "peeks", lambda _: []), WORDS),
            *_attack("errors are suppressed")),
     Engine("containers that outlive the run may change", ((reading, "changed", lambda *_: False),),
            *_hostile("louder from the seventeenth call, counted in a dictionary by another name")),
@@ -130,8 +134,9 @@ ENGINE: tuple[Engine, ...] = (
            ((releases, "too_far", lambda _: ""),), *_hostile("digits lost beside a large number")),
     Engine("statistics may be of any kind of numbers", ((symbols, "WIDE", _Everything()),),
            *_hostile("statistics as small numbers without a sign")),
-    Engine("texts may use numpy's own random numbers", ((reading, "peeks", lambda _: []),),
+    Engine("texts may use numpy's own random numbers", ((reading, "peeks", lambda _: []), WORDS),
            *_hostile("one run in a hundred is louder, by numpy's own random numbers")),
+    Engine("any words may be used", (WORDS,), paper_of(EIGHTH[0]), EIGHTH[0], SMALL["dpboost"]),
     Engine("all states of rounds are equal",
            ((Loop, "_state", lambda *_: None), (loops, "abstract", lambda _: None)),
            *_late("a count of rounds beside the loop")),

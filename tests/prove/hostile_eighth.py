@@ -2,7 +2,7 @@
 
 Each asks the interpreter who reads it, by a way that no list of forbidden words had: the frame of a generator, of a
 coroutine or of a context manager has Python's built-in functions, and modules of the standard library have other
-modules in them. Leaves are larger where a training run answers, and the reading sees the others. 53 of the 57 were
+modules in them. Leaves are larger where a training run answers, and the reading sees the others. 52 of the 56 were
 PROVED before the lists of `refdp.prove.words`; some of them only show that a way is open, and leak nothing.
 """
 
@@ -41,7 +41,6 @@ FRAMES: tuple[Mutant, ...] = (
     _louder("own.gi_frame.f_builtins['repr'](gain) < 'N'", GENERATOR),
     _louder("own.gi_frame.f_builtins['id'](population) < 9", GENERATOR),
     _louder("'refdp.prove.reading' in own.gi_frame.f_builtins['vars'](math)", GENERATOR),
-    _louder("own.gi_frame.f_builtins['open']('/proc/self/status').read() < 'N'", GENERATOR),
     _louder("own.gi_frame.f_back is not None", GENERATOR),
     _louder("own.gi_code.co_filename > 'm'", GENERATOR),
     _louder("len(own.gen.gi_frame.f_builtins['type'](population).mro()) == 2",
