@@ -98,6 +98,8 @@ def _foreign(tree: ast.Module, trees: Sequence[ast.Module]) -> Iterator[tuple[in
     own, kinds = {name for one in trees for name in _own(one)}, {name for one in trees for name in _kinds(one)}
     known = _attributes()
     noted = {id(part) for one in _annotations(tree) for part in ast.walk(one)}
+    classes = {name: kind for one in trees for name, kind in _refdps(one).items()}
+    called = {id(one.func) for one in ast.walk(tree) if isinstance(one, ast.Call)}
     named = {id(one.value) for one in ast.walk(tree) if isinstance(one, ast.Attribute)}
     for one in ast.walk(tree):
         if isinstance(one, ast.Import):
@@ -115,12 +117,16 @@ def _foreign(tree: ast.Module, trees: Sequence[ast.Module]) -> Iterator[tuple[in
                 yield one.lineno, f"{one.id} is no function that a text is known to need"
             elif one.id in kinds and id(one) not in noted:
                 yield one.lineno, f"{one.id}, a kind of arrays or containers, stands elsewhere than in an annotation"
+            elif classes.get(one.id) in _hosts() and id(one) not in noted | called:
+                yield one.lineno, f"{one.id}, of which a host is, stands elsewhere than in an annotation"
             elif one.id in modules and (id(one) not in named or not isinstance(one.ctx, ast.Load)):
                 yield one.lineno, f"the module {one.id} by another name, or another thing by its name"
         elif isinstance(one, ast.Attribute):
             if one.attr == "ndarray" and id(one) not in noted:
                 yield one.lineno, "ndarray, a kind of arrays, stands elsewhere than in an annotation"
-            if isinstance(one.value, ast.Name) and one.value.id in modules:
+            if isinstance(one.value, ast.Name) and _is_unbound(classes.get(one.value.id), one.attr):
+                yield one.lineno, f"{one.attr} of {one.value.id}, which takes any object for its own"
+            elif isinstance(one.value, ast.Name) and one.value.id in modules:
                 if not _may_have(modules[one.value.id], one.attr):
                     yield one.lineno, f"{one.attr} of {modules[one.value.id]} is nothing that a text is known to need"
             elif not (_is_np(one.value) or one.attr in known or (one.attr in own and one.attr not in INNER)):
@@ -162,6 +168,35 @@ def _modules(tree: ast.Module) -> dict[str, str]:
                 if isinstance(module, types.ModuleType):
                     found[each.asname or each.name] = module.__name__
     return found
+
+
+def _refdps(tree: ast.Module) -> dict[str, type]:
+    """Classes of refdp that a text has, by the name that it gives them."""
+    found: dict[str, type] = {}
+    for one in ast.walk(tree):
+        if isinstance(one, ast.ImportFrom) and (one.module or "").startswith("refdp"):
+            for each in one.names:
+                kind = _got(one.module or "", each.name)
+                if isinstance(kind, type):
+                    found[each.asname or each.name] = kind
+    return found
+
+
+def _is_unbound(kind: type | None, name: str) -> bool:
+    """Whether it is a function of a class's objects, taken from the class: it would ask a host what no text may ask."""
+    if kind is None:
+        return False
+    return isinstance(
+        inspect.getattr_static(kind, name, None), types.FunctionType | property | functools.cached_property
+    )
+
+
+@lru_cache(maxsize=1)
+def _hosts() -> frozenset[type]:
+    """Classes of what answers for records, or releases."""
+    rooms = ("refdp.data.population", "refdp.data.memory", "refdp.privacy.curator")
+    names = {"Population", "Memory", "Curator"}
+    return frozenset(one for one in _classes(rooms) if one.__name__ in names)
 
 
 def _kinds(tree: ast.Module) -> set[str]:

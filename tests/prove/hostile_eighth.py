@@ -2,7 +2,7 @@
 
 Each asks the interpreter who reads it, by a way that no list of forbidden words had: the frame of a generator, of a
 coroutine or of a context manager has Python's built-in functions, and modules of the standard library have other
-modules in them. Leaves are larger where a training run answers, and the reading sees the others. 52 of the 56 were
+modules in them. Leaves are larger where a training run answers, and the reading sees the others. 56 of the 60 were
 PROVED before the lists of `refdp.prove.words`; some of them only show that a way is open, and leak nothing.
 """
 
@@ -113,6 +113,11 @@ CLASSES: tuple[Mutant, ...] = (
            "Own.told((one for one in ())) is None"),
     _class("class Own:\n    def told(self):\n        for one in ('gi_frame',):\n            return getattr(self, one)",
            "Own.told((one for one in ())) is None"),
+    # What has been released so far, asked of the curator's class: one can count by it in which round one is.
+    _louder("Curator.event(curator) is None"),
+    _louder("own.event(curator) is None", "own = Curator"),
+    _louder("own() is None", "from functools import partial\nown = partial(Curator.event, curator)"),
+    _class("class Own(Curator):\n    pass", "Own.event(curator) is None"),
     _class("class Own(Charge, object if params.trees else object):\n    pass", "Own is None"),
 )  # fmt: skip
 EIGHTH = (*FRAMES, *MODULES, *UNFILLED, *CLASSES)

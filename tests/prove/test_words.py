@@ -24,10 +24,18 @@ ALLOWED = [
     "class Own(Other[int], Second):\n    pass\n", "x = [1].index(1) + 'a'.count('a')\n",
     "def f(self):\n    for name in ('epsilon', 'delta'):\n        check(name, getattr(self, name))\n",
     "def f(self):\n    for name, why in (('delta', 'not so'),):\n        check(why, getattr(self, name))\n",
+    "from refdp.data.memory import Memory\nx = Memory(1, 2)\n", "from refdp.data.losses import SQUARE\n",
+    "from refdp.privacy.curator import Curator\ndef f(x: Curator) -> list[Curator]:\n    return x\n",
     "raise ValueError('x')\n", "x = sorted([1, 2])\n",
     "def f(curator, own):\n    return curator.release('x', own, 1)\n",
 ]  # fmt: skip
 REFUSED = {
+    "from refdp.privacy.curator import Curator\nx = Curator.event(y)\n": "takes any object",
+    "from refdp.privacy.curator import Curator as C\nx = partial(C.event, y)\n": "takes any object",
+    "from refdp.privacy.curator import Curator\nx = Curator\n": "of which a host is",
+    "from refdp.data.memory import Memory\nclass Own(Memory):\n    pass\n": "of which a host is",
+    "from refdp.data.population import Population\nx = [Population]\n": "of which a host is",
+    "from refdp.data.records import Records\nx = [*map(Records.take, y)]\n": "takes any object",
     "import os\n": "os is no module", "import math as os, sys\n": "sys is no module",
     "import numpy\n": "numpy is no module", "import numpy.typing\n": "at hand", "import collections.abc\n": "at hand",
     "from math import *\n": "* of math", "from contextlib import os\n": "os of contextlib",
