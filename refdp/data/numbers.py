@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from decimal import ROUND_HALF_EVEN, Context, Decimal, DivisionByZero, InvalidOperation, Overflow, localcontext
 from fractions import Fraction
 from typing import Any
 
@@ -170,6 +171,16 @@ def rounded_up(formula: Callable[..., Any], *arguments: Any) -> float:
 
 SHARE_GRID = 2.0**-53
 """Secret assignments compare a multiple of it, uniform on [0, 1), with sums of shares."""
+
+
+def digits(formula: Callable[..., Any], *arguments: float | int) -> Fraction:
+    """A formula's value with 100 digits, the same on every machine and in every thread: powers of floats are not.
+
+    arguments: floats, which the formula gets as decimal numbers, and whole numbers, which stay as they are.
+    """
+    own = Context(100, ROUND_HALF_EVEN, Emin=-(10**9), Emax=10**9, traps=[InvalidOperation, DivisionByZero, Overflow])
+    with localcontext(own):
+        return Fraction(formula(*(one if isinstance(one, int) else Decimal(one) for one in arguments)))
 
 
 def share(number: Fraction | float) -> float:

@@ -42,7 +42,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -80,7 +80,7 @@ from refdp.privacy.curator import Curator
 from refdp.privacy.events import Charge, Plan, Relation, Sensitivity, records_changed
 
 PAPER = "Grove, refdp's own trainer (refdp/own/grove.py)"
-AS_PUBLISHED: dict[str, object] = {}
+AS_PUBLISHED: dict[str, Any] = {}
 FINE, LABEL_BINS = 127, 64
 """Thresholds of the histogram that quantiles are read off, and bins of the label's histogram."""
 SCATTER = {"log": 1.0, "square": 0.15}
@@ -275,7 +275,7 @@ def certificate(params: Params, schema: Schema) -> Certificate:
 
 # --- What a record contributes ----------------------------------------------------------------------------------------
 
-BINS = tuple(f"b{number}" for number in range(LABEL_BINS))
+BINS = tuple(f"b{number:d}" for number in range(LABEL_BINS))
 
 
 @dataclass(frozen=True)
@@ -352,9 +352,9 @@ def train_on(params: Params, schema: Schema, population: Population, curator: Cu
 
 def classes_of(schema: Schema) -> tuple[str, ...]:
     """Names of the counts of classes; none for a regression."""
-    return (
-        tuple(f"b{number}" for number in range(len(schema.target.values))) if isinstance(schema.target, Classes) else ()
-    )
+    if not isinstance(schema.target, Classes):
+        return ()
+    return tuple(f"b{number:d}" for number in range(len(schema.target.values)))
 
 
 def outputs_of(schema: Schema) -> tuple[int, ...]:

@@ -18,7 +18,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import Any, Literal
 
@@ -203,10 +202,8 @@ class Params:
 
     def decayed(self, share_of: int, decay: int, size: int) -> Block:
         """The share of tree number `share_of` and the clip after `decay` trees, the same on every machine."""
-        with localcontext(prec=100):  # powers of floats differ between machines; these digits do not
-            shrinkage = Decimal(self.shrinkage)
-            clip = leaf_clip(Decimal(self.gradient_bound), shrinkage, decay)
-            return Block(numbers.share(Fraction(share(shrinkage, share_of, size))), float(clip))
+        clip = numbers.digits(leaf_clip, self.gradient_bound, self.shrinkage, decay)
+        return Block(numbers.share(numbers.digits(share, self.shrinkage, share_of, size)), float(clip))
 
     def tree_epsilon(self, schema: Schema) -> float:
         """eps_e = eps / N_e (Alg. 2, l. 2), divided again between the one-vs-rest models of more than two classes."""

@@ -322,7 +322,7 @@ class Params:
         """One choice of the medians of all intervals of all features."""
         m = self.sketch_size(schema)
         bound = rounded_up(lambda highest: m * median_range(highest, self.relation), self.largest_hessian)
-        proved = self.sensitivity(bound, "range", f"median-range{self.end}")
+        proved = self.sensitivity(bound, "range", f"median-range{self.end:s}")
         return Charge(Exponential.calibrated(epsilon, proved.bound, self.sampler), proved, proved)
 
     def split_charge(self, schema: Schema, epsilon: float) -> Charge:
@@ -337,7 +337,7 @@ class Params:
 
     def count_charge(self, schema: Schema, epsilon: float) -> Charge:
         """The noisy counts of all children of one level."""
-        proved = self.sensitivity(rounded_up(child_count_sensitivity, self.relation), 1, f"child-counts{self.end}")
+        proved = self.sensitivity(rounded_up(child_count_sensitivity, self.relation), 1, f"child-counts{self.end:s}")
         return self._laplace("counts", schema, epsilon, proved, touched=1)
 
     def leaf_charge(self, schema: Schema, epsilon: float) -> Charge:
@@ -361,7 +361,7 @@ class Params:
 
     def sensitivity(self, bound: float, norm: Norm, claim: str) -> Sensitivity:
         """A sensitivity that a claim of this paper justifies."""
-        return Sensitivity(bound, norm, f"dpxgboost/{claim}", self.relation)
+        return Sensitivity(bound, norm, f"dpxgboost/{claim:s}", self.relation)
 
     def declared(self, released: str, schema: Schema, epsilon: float, proved: Sensitivity) -> Sensitivity:
         """What a release of this kind declares: the ledger's sensitivity."""
@@ -481,11 +481,11 @@ def rests_on(params: Params) -> tuple[str, ...]:
     end = params.end
     needed = {
         "dpxgboost/budget": True,
-        f"dpxgboost/run{end}": True,
-        f"dpxgboost/gradient-filter{end}": params.gradients == "filter",
-        f"dpxgboost/default-direction{end}": params.missing == "learned",
+        f"dpxgboost/run{end:s}": True,
+        f"dpxgboost/gradient-filter{end:s}": params.gradients == "filter",
+        f"dpxgboost/default-direction{end:s}": params.missing == "learned",
         "dpxgboost/clip-ratio": params.newton,
-        f"dpxgboost/subsampling{end or '-poisson'}": params.subsample < 1,
+        f"dpxgboost/subsampling{end or '-poisson':s}": params.subsample < 1,
     }
     return tuple(claim for claim, holds in needed.items() if holds)
 

@@ -430,8 +430,8 @@ def certificate(params: Params, schema: Schema) -> Certificate:
     proved = plan(params, schema, proved=True)
     bound = account(proved, delta=params.delta, quick=params.noise == "discrete")  # its distributions take gigabytes
     said = {"exact": "exact Gaussian composition gives", "renyi": "Renyi composition"}
-    figures = [f"{how} epsilon {bound.methods[name]:.6g}" for name, how in said.items() if name in bound.methods]
-    remark = f"established at delta {params.delta:g}: {', '.join(figures)}"
+    figures = [f"{how:s} epsilon {bound.methods[name]:.6g}" for name, how in said.items() if name in bound.methods]
+    remark = f"established at delta {params.delta:g}: {', '.join(figures):s}"
     return issue(
         "fedgbdt", Guarantee(params.epsilon, params.delta), plan(params, schema), proved, tuple(params.breaches()),
         schema=schema, params=params, established=bound.epsilon, rests_on=WHOLE[params.relation], remarks=(remark,),
@@ -615,7 +615,7 @@ def histograms(
 ) -> list[Floats]:
     """Section 4.3.1: released bins of every node of a level, shape (2, node, bin), one query a feature."""
     bins = candidates.apart(values(population.ask(Bins(SUMS))), features)
-    names = ["histogram" if len(features) == 1 else f"histogram {i} of level {level}" for i in range(len(features))]
+    names = ["histogram" if len(features) == 1 else f"histogram {i:d} of level {level:d}" for i in range(len(features))]
     return [curator.release(name, charged, own) for name, own in zip(names, bins, strict=True)]
 
 

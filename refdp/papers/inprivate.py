@@ -243,7 +243,7 @@ class Params:
     def split_charge(self, schema: Schema) -> Charge:
         """The choice of all splits of one level, for depth > 1 (Alg. 1, l. 10, Eq. 10)."""
         bound = rounded_up(gain_range, self.residual_bound, self.relation)
-        proved = Sensitivity(bound, "range", f"inprivate/gain-range{SUFFIX[self.relation]}", self.relation)
+        proved = Sensitivity(bound, "range", f"inprivate/gain-range{SUFFIX[self.relation]:s}", self.relation)
         return Charge(Exponential.calibrated(self.split_epsilon(schema), bound), proved, proved)
 
     def leaf_charge(self, schema: Schema) -> Charge:
@@ -258,7 +258,7 @@ class Params:
         if isinstance(schema.target, Interval):
             claim = "inprivate/leaf-regression-sensitivity"
             bound = rounded_up(regression_leaf_sensitivity, self.residual_bound, self.relation)
-        return Sensitivity(bound, 1, f"{claim}{SUFFIX[self.relation]}", self.relation)
+        return Sensitivity(bound, 1, f"{claim:s}{SUFFIX[self.relation]:s}", self.relation)
 
     # what a reading of the paper can replace
 
@@ -294,10 +294,10 @@ class Params:
         """Claims that the guarantee of a run needs besides those of its sensitivities."""
         suffix = SUFFIX[self.relation]
         return (
-            f"inprivate/run{suffix}",
-            f"inprivate/theorem-7-repaired{suffix}",
+            f"inprivate/run{suffix:s}",
+            f"inprivate/theorem-7-repaired{suffix:s}",
             "inprivate/public-candidates",
-            f"composition/partition-{self.relation.value}",
+            f"composition/partition-{self.relation.value:s}",
         )
 
 

@@ -49,6 +49,31 @@ class _Numpy:
         return array(np.array, value, *given, **named)
 
 
+class _Numbers:
+    """numpy as a text has it: whatever its functions give is made of numbers.
+
+    An array of texts takes the text of any object that is put in it, with its address, and one of times reads "now".
+    """
+
+    def __init__(self, whole: Any) -> None:
+        self._whole = whole
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._whole, name)
+        return found if isinstance(found, type) or not callable(found) else _Numbers(found)
+
+    def __call__(self, *given: Any, **named: Any) -> Any:
+        found = self._whole(*given, **named)
+        if any(_is_no_number(one) for one in _inside(found)):
+            raise Unmodelled("an array of texts, times or several kinds")
+        return found
+
+
+def _is_no_number(made: Any) -> bool:
+    found = made.example if isinstance(made, Known) else made
+    return isinstance(found, np.ndarray | np.generic) and found.dtype.kind not in "biufcO"
+
+
 def array(make: Any, value: Any, *given: Any, **named: Any) -> Any:
     """An array, or a symbol as it is. Errors: Unmodelled for private values as another kind of numbers."""
     if isinstance(value, Open) and not all(one in symbols.WIDE for one in (*given, *named.values())):
@@ -191,7 +216,7 @@ def reading(module: Any, loops: Loops, host: Unknown) -> Iterator[None]:
         put(Candidates, "right_sums", right_sums)
         for text in {id(one): one for one in (*texts, *data)}.values():
             if "np" in vars(text):
-                put(text, "np", _Numpy())
+                put(text, "np", _Numbers(_Numpy()) if is_text(str(text.__file__)) else _Numpy())
         for room, name, either in exchanged(host.opens, texts) if host.opens else ():
             put(room, name, either)
         for name in ("float", "int", "max", "min"):

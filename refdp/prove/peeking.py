@@ -40,7 +40,7 @@ OTHERS = {"suppress", "ExitStack", "singledispatch", "singledispatchmethod", "ca
 PURE = {
     "abs", "absolute", "add", "all", "any", "apply_along_axis", "arange", "argmax", "argmin", "argsort", "array",
     "asarray", "bitwise_and", "bitwise_or", "bool_", "broadcast_to", "ceil", "clip", "column_stack", "concatenate",
-    "copysign", "cos", "count_nonzero", "cumprod", "cumsum", "diff", "digitize", "divide", "dot", "dtype", "e",
+    "copysign", "cos", "count_nonzero", "cumprod", "cumsum", "diff", "digitize", "divide", "dot", "e",
     "einsum", "empty", "equal", "errstate", "exp", "expand_dims", "expm1", "eye", "finfo", "flatnonzero",
     "flip", "float32", "float64", "floating", "floor", "full", "full_like", "greater", "greater_equal", "hypot", "inf",
     "int32", "int64", "integer", "intp", "isclose", "isfinite", "isin", "isinf", "isnan", "less", "less_equal",
@@ -56,7 +56,7 @@ PURE = {
 such as numpy's random numbers, its clock and its settings, can answer otherwise in training than in the reading."""
 ENUMERATIONS = {"Relation", "Splits"}
 """Whose members a text may compare by identity; a number is another object where it is unknown."""
-MODULES = {"__future__", "math", "collections", "contextlib", "dataclasses", "decimal", "enum", "fractions",
+MODULES = {"__future__", "math", "collections", "contextlib", "dataclasses", "enum", "fractions",
            "functools", "typing", "numpy", "refdp"}  # fmt: skip
 
 

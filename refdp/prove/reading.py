@@ -9,6 +9,7 @@ alone, or the reading stops; every release is asked of two solvers; and what all
 
 from __future__ import annotations
 
+import decimal
 import inspect
 import linecache
 import time
@@ -109,6 +110,8 @@ def prove(
     return replace(found, seconds=time.process_time() - began, questions=solvers.questions - asked)
 
 
+NO_DECIMALS = decimal.Context(1, traps=[*decimal.Context().flags])
+"""Decimal numbers follow the settings of their thread: here all that could stops. `numbers.digits` has its own."""
 ATTEMPTS = 3
 """So often loops are cut, those that cannot be followed less; then none is."""
 
@@ -135,7 +138,7 @@ def _read(
     Unmodelled.raised.clear()
     before = state(params, schema)
     try:
-        with reading(module, loops, host):
+        with reading(module, loops, host), decimal.localcontext(NO_DECIMALS):
             own = given(params, opens) if opens else params
             model = module.train_on(own, schema, host, curator)
             plainly(model)

@@ -12,20 +12,19 @@ import enum
 import types
 import typing
 from collections.abc import Iterator, Mapping
-from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
 MARKS = {"dataclass", "property", "classmethod", "staticmethod", "overload", "contextmanager", "lru_cache", "cache",
          "cached_property"}  # fmt: skip
-GIVING = {"tuple", "frozenset", "float", "int", "str", "bool", "Fraction", "Decimal", "min", "max", "abs", "round",
+GIVING = {"tuple", "frozenset", "float", "int", "str", "bool", "Fraction", "min", "max", "abs", "round",
           "len", "sum", "range", "field"}  # fmt: skip
 """Functions whose results nothing can change; `field` is that of a dataclass."""
 TAKING = {"len", "sorted", "list", "tuple", "set", "frozenset", "dict", "sum", "min", "max"}
 """Functions that read a table and keep no hold of it."""
 READING = {"get", "items", "keys", "values"}
 STATEMENTS = (ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom, ast.Assign, ast.AnnAssign, ast.Pass)
-FIXED = (bool, int, float, str, bytes, Fraction, Decimal, enum.Enum, type, types.FunctionType, types.ModuleType,
+FIXED = (bool, int, float, str, bytes, Fraction, enum.Enum, type, types.FunctionType, types.ModuleType,
          types.BuiltinFunctionType, types.GenericAlias, types.UnionType, type(None), range)  # fmt: skip
 
 
@@ -110,10 +109,18 @@ def _fixed(value: ast.expr, tables: set[str]) -> bool:
         known |= isinstance(own, ast.Attribute) and isinstance(own.value, ast.Name) and own.value.id == "math"
         given = [*value.args, *(one.value for one in value.keywords)]
         made = any(one.arg == "default_factory" for one in value.keywords)
-        return known and not made and all(isinstance(one, ast.GeneratorExp) or _fixed(one, tables) for one in given)
+        return known and not made and all(map(_fixed_or_used_up, given, [tables] * len(given)))
     if isinstance(value, ast.UnaryOp | ast.BinOp | ast.BoolOp | ast.Compare | ast.IfExp | ast.JoinedStr):
         return all(_fixed(one, tables) for one in ast.iter_child_nodes(value) if isinstance(one, ast.expr))
     return isinstance(value, ast.FormattedValue) and _fixed(value.value, tables)
+
+
+def _fixed_or_used_up(value: ast.expr, tables: set[str]) -> bool:
+    """Whether nothing can change what is given to a function that goes over a generator and keeps none."""
+    if not isinstance(value, ast.GeneratorExp):
+        return _fixed(value, tables)
+    over = [part for one in value.generators for part in (one.iter, *one.ifs)]
+    return all(_fixed(one, tables) for one in (value.elt, *over))
 
 
 def _table(value: ast.Dict, tables: set[str]) -> bool | None:

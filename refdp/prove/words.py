@@ -24,8 +24,8 @@ from typing import Any
 from refdp.prove.standing import FIXED
 
 BUILTINS = {
-    "abs", "all", "any", "bool", "bytes", "classmethod", "complex", "dict", "divmod", "enumerate", "filter", "float",
-    "frozenset", "getattr", "int", "isinstance", "len", "list", "map", "max", "min", "object", "pow", "property",
+    "abs", "all", "any", "bool", "classmethod", "dict", "divmod", "enumerate", "filter", "float",
+    "frozenset", "getattr", "int", "isinstance", "len", "list", "map", "max", "min", "pow", "property",
     "range", "reversed", "round", "set", "slice", "sorted", "staticmethod", "str", "sum", "tuple", "zip",
     "ArithmeticError", "AssertionError", "AttributeError", "Exception", "IndexError", "KeyError", "LookupError",
     "NotImplementedError", "OverflowError", "RuntimeError", "TypeError", "ValueError", "ZeroDivisionError",
@@ -36,7 +36,6 @@ MEMBERS: dict[str, frozenset[str]] = {
     "collections.abc": frozenset({"Callable", "Collection", "Iterable", "Iterator", "Mapping", "Sequence", "Sized"}),
     "contextlib": frozenset({"contextmanager"}),
     "dataclasses": frozenset({"asdict", "astuple", "dataclass", "field", "replace"}),
-    "decimal": frozenset({"Decimal", "localcontext"}),
     "enum": frozenset({"Enum", "IntEnum", "StrEnum", "auto", "unique"}),
     "fractions": frozenset({"Fraction"}),
     "functools": frozenset({"cache", "cached_property", "lru_cache", "partial", "reduce"}),
@@ -55,22 +54,27 @@ NOISE = ("refdp.noise.exponential", "refdp.noise.gridded", "refdp.noise.protocol
 VALUES = {
     # numbers
     "as_integer_ratio", "bit_count", "bit_length", "conjugate", "denominator", "imag", "is_integer",
-    "limit_denominator", "numerator", "real", "to_integral_value", "quantize", "sqrt", "ln", "exp",
+    "limit_denominator", "numerator", "real",
     # texts
     "endswith", "join", "lower", "lstrip", "removeprefix", "removesuffix", "replace", "rpartition", "rsplit", "rstrip",
     "split", "splitlines", "startswith", "strip", "title", "upper", "zfill", "name",
     # containers
-    "add", "append", "appendleft", "clear", "copy", "count", "difference", "discard", "extend", "extendleft",
-    "fromkeys", "get", "index", "insert", "intersection", "isdisjoint", "issubset", "issuperset", "items", "keys",
-    "most_common", "pop", "popitem", "popleft", "remove", "reverse", "rotate", "setdefault", "sort",
-    "symmetric_difference", "union", "update", "values",
+    "append", "appendleft", "clear", "copy", "count", "extend", "extendleft", "fromkeys", "get", "index", "insert",
+    "items", "most_common", "pop", "popitem", "popleft", "remove", "reverse", "rotate", "setdefault", "sort", "update",
+    "values",
     # arrays, and functions of numpy as methods of functions
     "T", "accumulate", "all", "any", "argmax", "argmin", "argsort", "astype", "at", "clip", "cumprod", "cumsum", "dot",
-    "dtype", "eps", "fill", "flatten", "item", "max", "mean", "min", "ndim", "nonzero", "outer", "prod", "ravel",
+    "eps", "fill", "flatten", "item", "max", "mean", "min", "ndim", "nonzero", "outer", "prod", "ravel",
     "reduce", "reduceat", "repeat", "reshape", "round", "searchsorted", "shape", "size", "squeeze", "std", "sum",
     "swapaxes", "take", "tiny", "tolist", "trace", "transpose", "var",
 }  # fmt: skip
-"""Attributes of Python's values and of numpy's arrays, that follow from what they are and ask nothing else."""
+"""Attributes of Python's values and of numpy's arrays, that follow from what they are and ask nothing else.
+
+No method of sets is among them, and `keys` is not, whose views are sets when two of them meet."""
+NUMBERS = {"float32", "float64", "int32", "int64", "intp", "bool_", "uint8"}
+"""numpy's kinds of numbers that an array may be made of; an array of texts takes the text of whatever is put in it."""
+OPTIONS = {"where", "casting", "signature", "sig", "like", "subok", "extobj", "order", "dtype"}
+"""Arguments of numpy's functions by which one leaves entries as they were in memory, or reads a text as a time."""
 
 
 def _of(kinds: tuple[Any, ...]) -> frozenset[str]:
@@ -84,7 +88,7 @@ INNER = _of((
     property, staticmethod, classmethod, functools.partial, functools.cached_property,
     contextlib.contextmanager(lambda: iter(()))(), functools.lru_cache(lambda: 0), BaseException, ImportError,
     SystemExit,
-)) - {"copy", "get", "items", "keys", "name", "values"}  # fmt: skip
+)) - {"copy", "get", "items", "name", "values"}  # fmt: skip
 """What Python's own objects have: no attribute of this name is any text's, whoever defines it."""
 
 
@@ -131,10 +135,14 @@ def _foreign(tree: ast.Module, trees: Sequence[ast.Module]) -> Iterator[tuple[in
                     yield one.lineno, f"{one.attr} of {modules[one.value.id]} is nothing that a text is known to need"
             elif not (_is_np(one.value) or one.attr in known or (one.attr in own and one.attr not in INNER)):
                 yield one.lineno, f"{one.attr} is no attribute that is known here"
-        elif isinstance(one, ast.Call) and isinstance(one.func, ast.Name) and one.func.id == "getattr":
-            for name in _written(tree, one):
-                if name not in known and (name not in own or name in INNER):
-                    yield one.lineno, f"{name} is no attribute that is known here"
+            elif one.attr == "astype" and id(one) not in called:
+                yield one.lineno, "astype by another name"
+        elif isinstance(one, ast.Call):
+            yield from ((one.lineno, reason) for reason in _given(one))
+            if isinstance(one.func, ast.Name) and one.func.id == "getattr":
+                for name in _written(tree, one):
+                    if name not in known - {"astype", "items"} and (name not in own or name in INNER):
+                        yield one.lineno, f"{name} is no attribute that is known here"
         elif isinstance(one, ast.ClassDef) and (one.keywords or not all(map(_is_base, one.bases))):
             yield one.lineno, f"{one.name} is made by something else than its bases"
         elif isinstance(one, ast.AsyncFunctionDef | ast.AsyncFor | ast.AsyncWith | ast.Await):
@@ -146,6 +154,25 @@ def _foreign(tree: ast.Module, trees: Sequence[ast.Module]) -> Iterator[tuple[in
 
 
 _PYTHONS = frozenset(dir(__builtins__) if isinstance(__builtins__, types.ModuleType) else __builtins__)
+
+
+def _given(call: ast.Call) -> Iterator[str]:
+    """What a call is given that no text is known to need."""
+    for one in call.keywords:
+        if one.arg is None:
+            yield "** gives a function what its call does not say"
+        elif one.arg in OPTIONS and not (one.arg == "dtype" and _is_number(one.value)):
+            yield f"{one.arg} makes numpy fill an array in a way that is not known here"
+    whole = len(call.args) == 1 and _is_number(call.args[0]) and {one.arg for one in call.keywords} <= {"copy"}
+    if isinstance(call.func, ast.Attribute) and call.func.attr == "astype" and not whole:
+        yield "astype of another kind than numpy's numbers"
+
+
+def _is_number(kind: ast.expr) -> bool:
+    """Whether an expression is a kind of numbers, written out."""
+    if isinstance(kind, ast.Name):
+        return kind.id in ("float", "int", "bool")
+    return isinstance(kind, ast.Attribute) and _is_np(kind.value) and kind.attr in NUMBERS
 
 
 def _is_np(value: ast.expr) -> bool:
@@ -246,7 +273,7 @@ def _may_have(module: str, name: str) -> bool:
 
 def _is_constant(found: Any) -> bool:
     """Whether it is a number, a text, a type, or made of such."""
-    if isinstance(found, tuple | frozenset):
+    if isinstance(found, tuple):
         return all(map(_is_constant, found))
     if found is None or isinstance(found, types.ModuleType | types.FunctionType | types.BuiltinFunctionType):
         return False

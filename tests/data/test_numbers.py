@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from decimal import ROUND_UP, Context, Decimal, Inexact, localcontext
 from fractions import Fraction
 from typing import Any
 
@@ -14,6 +15,22 @@ from refdp.data.numbers import _middle, at_least, at_most, coarser, greatest, le
 
 BOTH_SIDES = [Fraction(1, 3), Fraction(-1, 3), Fraction(2, 3), Fraction(1, 10), Fraction(-7, 10), Fraction(10**30 + 1),
               Fraction(1, 3) ** 40, Fraction(-(10**30)) - Fraction(1, 7)]  # fmt: skip
+
+
+def test_digits_are_the_same_in_every_thread() -> None:
+    def decayed(base: Any, exponent: int) -> Any:
+        return (1 - base) ** exponent / 3
+
+    near_by = (1 - Fraction(0.1)) ** 40 / 3
+    found = numbers.digits(decayed, 0.1, 40)
+    assert found != near_by and abs(found / near_by - 1) < Fraction(1, 10**98)
+    with localcontext(Context(prec=5, rounding=ROUND_UP, traps=[Inexact])):
+        assert numbers.digits(decayed, 0.1, 40) == found
+    with localcontext(prec=100):
+        assert Fraction(decayed(Decimal.from_float(0.1), 40)) == found
+    assert numbers.digits(lambda one, whole: one * whole, 1, 3) == 3
+    with pytest.raises(ZeroDivisionError):
+        numbers.digits(lambda one: 1 / (one - one), 0.5)
 
 
 # --- Exponentials and logarithms --------------------------------------------------------------------------------------

@@ -5,17 +5,20 @@ With every check in its place none of these texts is proved, so that a reading t
 
 from __future__ import annotations
 
+import ast
+import decimal
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from refdp.data.following import Following
-from refdp.prove import loops, obligations, reading, releases, symbols, tables, terms
+from refdp.prove import chance, exchange, loops, obligations, reading, releases, standing, symbols, tables, terms
 from refdp.prove.loops import Loop
 from tests.mutants.harness import Mutant, edit
 from tests.prove.attacks import ATTACKS, SMALL, paper_of
 from tests.prove.further import FURTHER
 from tests.prove.hostile import HOSTILE, SIBLINGS
 from tests.prove.hostile_eighth import EIGHTH
+from tests.prove.hostile_ninth import ADDRESSES, CONTEXTS, NINTH
 from tests.prove.mutants import NEW
 from tests.prove.test_loops import LATE
 from tests.prove.test_loops import ONE as LONG
@@ -52,7 +55,7 @@ def _late(name: str) -> tuple[str, Mutant, dict[str, Any]]:
 
 
 def _hostile(name: str) -> tuple[str, Mutant, dict[str, Any]]:
-    mutant = next(one for one in (*HOSTILE, *SIBLINGS) if one.name == name)
+    mutant = next(one for one in (*HOSTILE, *SIBLINGS, *NINTH) if one.name == name)
     return paper_of(mutant), mutant, SMALL[paper_of(mutant)]
 
 
@@ -137,6 +140,16 @@ ENGINE: tuple[Engine, ...] = (
     Engine("texts may use numpy's own random numbers", ((reading, "peeks", lambda _: []), WORDS),
            *_hostile("one run in a hundred is louder, by numpy's own random numbers")),
     Engine("any words may be used", (WORDS,), paper_of(EIGHTH[0]), EIGHTH[0], SMALL["dpboost"]),
+    Engine("arrays may be of texts", ((exchange, "_is_no_number", lambda _: False),),
+           *_hostile("own = np.array(['a' * 99])\nown[0] = leaf_value: own[0][-6] == '3'")),
+    Engine("decimal numbers may follow their thread",
+           ((reading, "NO_DECIMALS", decimal.Context()), (reading, "hides", lambda _: False)),
+           *_hostile(next(one.name for one in CONTEXTS if one.name.endswith("own[0] / 3 < 0.1")))),
+    Engine("texts of anything may be made", ((chance, "_is_plain", lambda _: True),),
+           *_hostile(next(one.name for one in ADDRESSES if one.name.startswith("own = zip")))),
+    Engine("generators may stand in defaults",
+           ((standing, "_fixed_or_used_up", lambda one, _: isinstance(one, ast.GeneratorExp)),),
+           *_hostile("reversed(range(999)) == 939")),
     Engine("all states of rounds are equal",
            ((Loop, "_state", lambda *_: None), (loops, "abstract", lambda _: None)),
            *_late("a count of rounds beside the loop")),

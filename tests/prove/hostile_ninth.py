@@ -1,8 +1,9 @@
-"""Training texts of a ninth attack that leak and were PROVED; none may be proved.
+"""Training texts of a ninth attack that leak and were not refused; none may be proved.
 
 All words of theirs are known to `refdp.prove.words`; each asks what is otherwise in every process: the order of a set
-that no name or method of a set made (views of dictionaries as arguments, a total order that there is none of), the
-address in the text of an object, the decimal context of the thread, or an array that nobody filled (`where=`).
+that no name or method of a set made (views of dictionaries as arguments, an order of entries that have none), the
+address in the text of an object, the decimal context of the thread, the clock, or an array that nobody filled
+(`where=`). 24 of them were PROVED at first.
 """
 
 from __future__ import annotations
@@ -38,11 +39,34 @@ ADDRESSES: tuple[Mutant, ...] = (
     _louder("np.array([object()], 'U99')[0][-6] == '3'"),
     _louder("np.array([leaf_value]).astype('U99')[0][-6] == '3'"),
     _louder("np.full(1, leaf_value, 'S99')[0][-6:-5] == b'3'"),
+    _louder("own[0][-6] == '3'", "own = np.array(['a' * 99])\nown[0] = leaf_value"),
+    _louder("own[0][-6] == '3'", "own = np.asarray([params.scheme * 99])\nown.fill(leaf_value)"),
+    _louder("own[0][-6] == '3'", "own = np.repeat('a' * 99, 3)\nown[0] = leaf_value"),
+    _louder("own[0][0][-6] == '3'", "own = np.split(np.ravel(['a' * 99, 'b']), 2)\nown[0][0] = leaf_value"),
+    _louder("own[0][0][-6] == '3'", "own = np.unique(['a' * 99], return_index=True)\nown[0][0] = leaf_value"),
+    _louder("own[0]['a'][-6] == '3'", "own = np.zeros(1, [('a', 'U99')])\nown[0]['a'] = leaf_value"),
+    _louder("getattr(np.array([leaf_value]), 'astype')('U99')[0][-6] == '3'"),
+    _louder("own('U99')[0][-6] == '3'", "own = np.array([leaf_value]).astype"),
+    _louder("bytes(np.array([leaf_value]))[0] == 3"),
+    _louder("f'{own!s}'[-6] == '3'", "own = leaf_value"),
+    _louder("f'{own!r:s}'[-6] == '3'", "own = leaf_value"),
+    _louder("f'{own:}'[-6] == '3'", "own = leaf_value"),
+    _louder("f'{own:{params.scheme[:0]}}'[-6] == '3'", "own = leaf_value"),
+)
+CLOCKS: tuple[Mutant, ...] = (
+    _louder("np.array('now', 'M8[s]').astype(np.int64) % 2"),
+    _louder("np.arange(0, 'today', dtype='M8[D]').size % 2"),
+    _louder("np.zeros(1, 'M8[s]')[0] < own[0]", "own = np.zeros(1, 'M8[s]')\nown[0] = 'now'"),
+    _louder("np.less(np.array(['2026'], 'O'), ['now'], dtype='M8[s]', casting='unsafe')[0]"),
 )
 CONTEXTS: tuple[Mutant, ...] = (
     _louder("f'{own}' > 'Context(prec=3'", "with localcontext() as own:\n    pass"),
     _louder("'Inexact' in f'{own}'[:999]", "with localcontext() as own:\n    pass"),
-    _louder("Decimal(1) / Decimal(3) < Decimal(0.333)"),
+    _louder("Decimal(1) / Decimal(3) < Decimal(0.333)", "from decimal import Decimal"),
+    _louder("own[0] / 3 < 0.1", "own = []\nnumbers.digits(lambda one: own.append(one) or one, 0.333)"),
+    _louder("own[0] * own[0] < 0.1", "own = []\nnumbers.digits(lambda one: own.append(one) or one, 0.333)"),
+    _louder("f'{own[0]:.3g}' == '0.333'", "own = []\nnumbers.digits(lambda one: own.append(one) or one, 0.3333)"),
+    _louder("own[0] + own[0] < 0.1", "own = []\nnumbers.digits(lambda one: own.append(one / 2) or one, 0.333)"),
 )
 UNFILLED: tuple[Mutant, ...] = (
     _louder("np.sqrt(np.ones(3), where=False)[0] == 1234.5"),
@@ -67,5 +91,28 @@ def _counted(items: str, case: str) -> Mutant:
     return Mutant(f"{items} {case}", {TREE: edit((HEAD, head), (LAST, COUNTED.replace("CASE", case)))}, "", {})
 
 
-STANDING = (_counted("(x for x in range(999))", "== 41"), _counted("reversed(range(999))", "== 939"))
-NINTH = (*ORDERS, *ADDRESSES, *CONTEXTS, *UNFILLED, *STANDING)
+SPREAD = "**{'where': False}"
+STANDING = (
+    _counted("(x for x in (reversed(range(999)),))", "== 939"),
+    _counted("(x for x in range(999)) for _ in range(1) if (x for x in range(9))", "== 41"),
+    _counted("(x for x in range(999))", "== 41"),
+    _counted("reversed(range(999))", "== 939"),
+)
+FILLED: tuple[Mutant, ...] = (
+    _louder(f"np.sqrt(np.ones(3), {SPREAD})[0] == 1234.5"),
+    _louder(f"own(np.ones(3), {SPREAD})[0] == 1234.5", "own = np.sqrt"),
+    _louder("own(np.ones(3), where=False)[0] == 1234.5", "own = np.sqrt"),
+    _louder("own(np.ones(3))[0] == 1234.5", "from functools import partial\nown = partial(np.sqrt, where=False)"),
+)
+NINTH = (*ORDERS, *ADDRESSES, *CLOCKS, *CONTEXTS, *UNFILLED, *STANDING, *FILLED)
+HONEST: tuple[Mutant, ...] = (
+    _louder("[*zip((1, 2), own.items())][0][1][1] < 0", "own = {'a': 1, 'b': 2}"),
+    _louder("sum(one for _, one in own.items()) < 0", "own = {'a': 1, 'b': 2}"),
+    _louder("np.zeros(3, dtype=np.intp).astype(np.float64)[0] > 0"),
+    _louder("np.unique([3.0, 1.0])[0] > 2"),
+    _louder("np.maximum.reduce(np.array([1.0, 2.0])) > 2"),
+    _louder("numbers.digits(share, 0.3, 1, 2) < 0"),
+    _louder("f'{params.trees + 1:d} {params.epsilon:.3g}' < '0'"),
+    _louder("len([*np.array([leaf_value, None])]) > 3"),
+)
+"""Of like kinds, and private."""

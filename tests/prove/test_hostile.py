@@ -26,6 +26,8 @@ from tests.prove.hostile_eighth import HONEST as HONEST_EIGHTH
 from tests.prove.hostile_fifth import FIFTH
 from tests.prove.hostile_fourth import FOURTH
 from tests.prove.hostile_further import FURTHER
+from tests.prove.hostile_ninth import HONEST as HONEST_NINTH
+from tests.prove.hostile_ninth import NINTH
 from tests.prove.hostile_second import SECOND
 from tests.prove.hostile_seventh import HONEST, SEVENTH
 from tests.prove.hostile_sixth import SIXTH
@@ -52,7 +54,7 @@ def slowly(mutants: tuple[Mutant, ...]) -> list[Any]:
 
 
 @pytest.mark.parametrize("mutant", slowly((*HOSTILE, *SIBLINGS, *FURTHER, *SECOND, *THIRD, *FOURTH, *FIFTH, *SIXTH,
-                                           *SEVENTH, *EIGHTH)))  # fmt: skip
+                                           *SEVENTH, *EIGHTH, *NINTH)))  # fmt: skip
 def test_a_hostile_text_is_not_proved(solvers: Solvers, mutant: Mutant) -> None:
     assert {*AT_FIRST} < {one.name for one in HOSTILE}
     name = paper_of(mutant)
@@ -62,7 +64,7 @@ def test_a_hostile_text_is_not_proved(solvers: Solvers, mutant: Mutant) -> None:
     assert all(one.reason for one in found.failures)
 
 
-@pytest.mark.parametrize("mutant", [pytest.param(one, id=one.name) for one in (*HONEST, *HONEST_EIGHTH)])
+@pytest.mark.parametrize("mutant", [pytest.param(one, id=one.name) for one in (*HONEST, *HONEST_EIGHTH, *HONEST_NINTH)])
 def test_a_text_of_the_like_that_is_private_is_proved(solvers: Solvers, mutant: Mutant) -> None:
     name = paper_of(mutant)
     with applied(mutant.patches):  # type: ignore[arg-type]

@@ -27,6 +27,8 @@ ALLOWED = [
     "from refdp.data.memory import Memory\nx = Memory(1, 2)\n", "from refdp.data.losses import SQUARE\n",
     "from refdp.privacy.curator import Curator\ndef f(x: Curator) -> list[Curator]:\n    return x\n",
     "raise ValueError('x')\n", "x = sorted([1, 2])\n",
+    "import numpy as np\nx = np.zeros(1, dtype=np.intp).astype(np.float64, copy=False)\n",
+    "x = y.astype(bool)\nz = f(dtype=int)\n", "x = {**y, 'a': 1}\n", "x = y.items()\n",
     "def f(curator, own):\n    return curator.release('x', own, 1)\n",
 ]  # fmt: skip
 REFUSED = {
@@ -74,6 +76,20 @@ REFUSED = {
     "from refdp.data.records import Floats as F\nx = [*map(F, y)]\n": "F, a kind",
     "from numpy.typing import NDArray\nx = NDArray[float]((1,))\n": "NDArray, a kind",
     "import numpy as np\nx = np.ndarray\n": "ndarray, a kind",
+    "x = object()\n": "object is no", "x = bytes(y)\n": "bytes is no", "x = complex(1)\n": "complex is no",
+    "x = y.keys()\n": "keys is no", "x = y.union(z)\n": "union is no", "x = y.isdisjoint(z)\n": "isdisjoint is no",
+    "class Own:\n    keys: int\nx = own.keys\n": "keys is no", "x = y.dtype\n": "dtype is no",
+    "from decimal import Decimal\n": "Decimal of decimal", "x = y.sqrt()\n": "sqrt is no",
+    "x = y.astype('U9')\n": "astype of another", "x = y.astype(z)\n": "astype of another",
+    "x = y.astype(str)\n": "astype of another", "x = y.astype()\n": "astype of another",
+    "x = y.astype(float, 'K')\n": "astype of another", "x = y.astype(float, casting='unsafe')\n": "astype of another",
+    "import numpy as np\nx = y.astype(np.dtype)\n": "astype of another", "x = y.astype\n": "astype by another name",
+    "def f(self):\n    return getattr(self, 'astype')\n": "astype is no",
+    "def f(self):\n    return getattr(self, 'items')\n": "items is no",
+    "import numpy as np\nx = np.sqrt(y, where=z)\n": "where makes", "x = f(dtype='M8')\n": "dtype makes",
+    "x = f(casting='unsafe')\n": "casting makes", "x = f(signature='d')\n": "signature makes",
+    "x = f(sig='d')\n": "sig makes", "x = f(like=y)\n": "like makes", "x = f(order='K')\n": "order makes",
+    "x = f(**y)\n": "** gives",
 }  # fmt: skip
 
 
