@@ -110,7 +110,7 @@ def prove(
     return replace(found, seconds=time.process_time() - began, questions=solvers.questions - asked)
 
 
-NO_DECIMALS = decimal.Context(1, traps=[*decimal.Context().flags])
+NO_DECIMALS = decimal.Context(1, traps=[one for one in decimal.Context().flags if one is not decimal.FloatOperation])
 """Decimal numbers follow the settings of their thread: here all that could stops. `numbers.digits` has its own."""
 ATTEMPTS = 3
 """So often loops are cut, those that cannot be followed less; then none is."""

@@ -11,7 +11,19 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from refdp.data.following import Following
-from refdp.prove import chance, exchange, loops, obligations, reading, releases, standing, symbols, tables, terms
+from refdp.prove import (
+    chance,
+    exchange,
+    loops,
+    obligations,
+    peeking,
+    reading,
+    releases,
+    standing,
+    symbols,
+    tables,
+    terms,
+)
 from refdp.prove.loops import Loop
 from tests.mutants.harness import Mutant, edit
 from tests.prove.attacks import ATTACKS, SMALL, paper_of
@@ -96,6 +108,8 @@ OUTSIDE = Mutant(
          '        everybody = values(population.ask(Leaves(("g", "h"))))[0].T\n        with curator.subsample('),
         ('curator.release_sum("leaves", charge, population, Leaves(("g", "h")), lambda sums: sums[0].T)',
          'curator.release("leaves", charge, everybody)'))}, "", {})  # fmt: skip
+AGAIN = (peeking, "_peeks", peeking._peeks.__wrapped__)
+"""What was found in a text is not kept."""
 WORDS = (reading, "foreign", _nothing)
 """The list of all that a text may say, which refuses much that another check is about."""
 ENGINE: tuple[Engine, ...] = (
@@ -145,7 +159,7 @@ ENGINE: tuple[Engine, ...] = (
     Engine("decimal numbers may follow their thread",
            ((reading, "NO_DECIMALS", decimal.Context()), (reading, "hides", lambda _: False)),
            *_hostile(next(one.name for one in CONTEXTS if one.name.endswith("own[0] / 3 < 0.1")))),
-    Engine("texts of anything may be made", ((chance, "_is_plain", lambda _: True),),
+    Engine("texts of anything may be made", ((chance, "_is_plain", lambda _: True), AGAIN),
            *_hostile(next(one.name for one in ADDRESSES if one.name.startswith("own = zip")))),
     Engine("generators may stand in defaults",
            ((standing, "_fixed_or_used_up", lambda one, _: isinstance(one, ast.GeneratorExp)),),
