@@ -173,13 +173,16 @@ SHARE_GRID = 2.0**-53
 """Secret assignments compare a multiple of it, uniform on [0, 1), with sums of shares."""
 
 
+DIGITS = 100
+
+
 def digits(formula: Callable[..., Any], *arguments: float | int) -> Fraction:
-    """A formula's value with 100 digits, the same on every machine and in every thread: powers of floats are not.
+    """A formula's value with `DIGITS` digits, the same on every machine and in every thread: powers of floats are not.
 
     arguments: floats, which the formula gets as decimal numbers, and whole numbers, which stay as they are.
     """
-    own = Context(100, ROUND_HALF_EVEN, Emin=-(10**9), Emax=10**9, traps=[InvalidOperation, DivisionByZero, Overflow])
-    with localcontext(own):
+    stops = [InvalidOperation, DivisionByZero, Overflow]
+    with localcontext(Context(DIGITS, ROUND_HALF_EVEN, Emin=-(10**9), Emax=10**9, traps=stops)):
         return Fraction(formula(*(one if isinstance(one, int) else Decimal(one) for one in arguments)))
 
 

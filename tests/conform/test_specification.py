@@ -15,7 +15,7 @@ from refdp.accounting import individual
 from refdp.conform import files, normative, runner
 from refdp.conform.files import TEXTS
 from refdp.data.kernels import GRID
-from refdp.data.numbers import SHARE_GRID
+from refdp.data.numbers import DIGITS, SHARE_GRID
 from refdp.noise.calibration import BITS, ORDERS, STEPS
 from refdp.noise.draws import GRID_BITS
 from refdp.own import grove
@@ -65,8 +65,7 @@ def test_the_numbers_of_the_pages_are_those_of_the_code() -> None:
     assert told["steps of discrete noise in a scale, at least"] == str(STEPS)
     assert told["grid of shares"] == f"2^{math.frexp(SHARE_GRID)[1] - 1}"
     assert told["significant bits of a mu from a search"] == str(BITS)
-    digits = constants("dpboost")["decimal digits for shares and clips"]
-    assert f"prec={digits})" in normative.source("refdp.papers.dpboost:Params.decayed")
+    assert constants("dpboost")["decimal digits for shares and clips"] == str(DIGITS)
     assert constants("fedgbdt")["Renyi orders"] == "1.25, 1.5, ..., 63, 128, 256, 512"
     assert np.array_equal(ORDERS, [*np.arange(5, 253) / 4, 128, 256, 512])
     assert constants("grove") == {
