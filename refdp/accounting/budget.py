@@ -35,6 +35,7 @@ from refdp.accounting.accountant import account
 from refdp.accounting.budget_file import plan_in, plan_out
 from refdp.accounting.divergence import renyi
 from refdp.checks import check_number
+from refdp.documents import parsed
 from refdp.errors import BudgetExceeded, InvalidParameter
 from refdp.noise.mechanisms import DiscreteGaussian
 from refdp.privacy.events import Event, Plan, Relation, Sequential, releases
@@ -236,7 +237,7 @@ class PrivacyBudget:
     def _read(self) -> None:
         assert self.file is not None
         try:
-            data = json.loads(self.file.read_text(encoding="utf-8"))
+            data = parsed(self.file.read_text(encoding="utf-8"))
             same = self._head() == {name: data.get(name) for name in self._head()}
             entries = [
                 Entry(

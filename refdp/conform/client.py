@@ -12,6 +12,7 @@ import time
 from contextlib import suppress
 from typing import Any
 
+from refdp.documents import Twice, parsed
 from refdp.errors import InvalidParameter
 
 LONGEST = 1 << 26
@@ -91,7 +92,9 @@ class Client:
         if len(line) > LONGEST:
             return {"error": f"an answer of more than {LONGEST} bytes"}
         try:
-            answer = json.loads(line)
+            answer = parsed(line)
+        except Twice as error:
+            return {"error": f"{error}: {line[:80]!r}"}
         except (ValueError, RecursionError):
             answer = None
         return answer if isinstance(answer, dict) else {"error": f"no JSON object: {line[:80]!r}"}

@@ -12,6 +12,7 @@ from refdp.conform.made import drawn_from
 from refdp.conform.parts import PARTS
 from refdp.conform.runs import WHOLE
 from refdp.conform.vector import defaults_json
+from refdp.documents import parsed
 from refdp.errors import InvalidParameter
 from refdp.faces.registry import OWN, PAPERS, paper
 
@@ -90,7 +91,7 @@ def read(directory: Path) -> list[dict[str, Any]]:
     found = []
     try:
         for path in sorted(directory.glob("*/*.json")):
-            if (body := json.loads(path.read_text(encoding="utf-8"))).get("format") == FORMAT:
+            if (body := parsed(path.read_text(encoding="utf-8"))).get("format") == FORMAT:
                 found.append(body)
     except (OSError, ValueError, AttributeError) as error:
         raise InvalidParameter(f"vectors in {directory}: cannot be read: {error}") from error

@@ -18,6 +18,7 @@ import numpy as np
 
 from refdp.conform.plain import array_in, array_out, hexed, mechanism_out, params_out, schema_digest, sensitivity_out
 from refdp.data.sparse import AnyRecords, SparseRecords
+from refdp.documents import parsed
 from refdp.errors import InvalidParameter
 from refdp.privacy.curator import Array, Entry, Transcript
 from refdp.privacy.sources import Listed
@@ -97,7 +98,7 @@ def true_values(entry: Entry) -> dict[str, Any]:
 def read(path: Path) -> Tape:
     """A tape from a file. Errors: InvalidParameter for what is none, is cut off, or is of another version."""
     try:
-        lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        lines = [parsed(line) for line in path.read_text(encoding="utf-8").splitlines()]
     except OSError as error:
         raise InvalidParameter(f"tape {path}: cannot be read: {error.strerror}") from error
     except ValueError as error:

@@ -22,6 +22,7 @@ from refdp.data.records import (
     Target,
     Tree,
 )
+from refdp.documents import parsed
 from refdp.errors import ModelFileError
 
 SCHEMA_VERSION = 1
@@ -46,7 +47,7 @@ def from_json(text: str) -> Model:
     Errors: ModelFileError when truncated, altered or of another version, and for what is no model beside its checksum.
     """
     try:
-        document = json.loads(text)
+        document = parsed(text)
         body, digest = document["model"], document["sha256"]
     except (ValueError, KeyError, TypeError):
         raise ModelFileError("not a complete model file: it is truncated or was not written by refdp") from None

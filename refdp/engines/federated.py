@@ -47,6 +47,7 @@ from refdp.data.population import (
 from refdp.data.records import Schema
 from refdp.data.shards import Communication, Network
 from refdp.data.sparse import AnyRecords
+from refdp.documents import parsed
 from refdp.engines.journal import ReleaseJournal, described
 from refdp.engines.log import Asked, Behind, Enter, Entry, Leave, Log, Logged, Select, Shard, repeats, total
 from refdp.errors import InvalidParameter, InvalidRecords, MessageError
@@ -240,7 +241,7 @@ class Participant:
 
         Of the query's shape.
         """
-        body = json.loads(text)
+        body = parsed(text)
         if not isinstance(body, dict) or set(body) != {"round", "asked"} or not isinstance(body["round"], int):
             raise InvalidParameter("a round's number and its query are needed")
         number, asked = body["round"], Asked.from_json(body["asked"])

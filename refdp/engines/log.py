@@ -36,6 +36,7 @@ from refdp.data.population import (
     to_json,
 )
 from refdp.data.sparse import AnyRecords
+from refdp.documents import parsed
 from refdp.errors import InvalidParameter, MessageError
 from refdp.privacy.curator import Assigned
 from refdp.privacy.sources import Coins, part_of
@@ -159,7 +160,7 @@ class Asked:
     @classmethod
     def from_json(cls, text: str) -> Asked:
         """What `to_json` wrote. Errors: InvalidParameter for anything else."""
-        body = json.loads(text)
+        body = parsed(text)
         if not isinstance(body, dict) or set(body) != {"first", "entries", "digest", "query"}:
             raise InvalidParameter("a query with its log is needed")
         query = from_json(body["query"])

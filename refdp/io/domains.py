@@ -12,6 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from refdp.data.records import Categorical, Classes, Feature, Floats, Interval, Numeric, Schema
+from refdp.documents import parsed
 from refdp.errors import InvalidRecords
 from refdp.io.tables import MISSING_CODES, Table, is_missing, is_number
 
@@ -138,18 +139,9 @@ def values_of(table: Table, domain: Feature) -> Floats:
     return table.indices(domain.name, domain.categories)
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object of JSON, of which Python would keep the last of two bounds. Errors: ValueError."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        raise ValueError(f"{next(name for name in names if names.count(name) > 1)!r} occurs more than once")
-    return found
-
-
 def read_json(path: Path) -> Any:
     """The document in a JSON file. Errors: InvalidRecords, also for a name that an object has twice."""
     try:
-        return json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=_once)
+        return parsed(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise InvalidRecords(f"{path}: cannot be read as JSON: {error}") from error

@@ -14,6 +14,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from refdp.data.records import Categorical, Feature, Floats, Schema, Tree
+from refdp.documents import parsed
 from refdp.errors import MessageError
 
 MINER = -1
@@ -85,7 +86,7 @@ class Rules:
     def read(self, data: bytes) -> Message:
         """The message in these bytes. Errors: MessageError for anything that the protocol cannot have written."""
         try:
-            document = json.loads(data.decode("ascii"))
+            document = parsed(data.decode("ascii"))
             body, digest = document["message"], document["sha256"]
         except (ValueError, KeyError, TypeError):
             raise MessageError("not a message: it is cut short, or was not written by refdp") from None

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from refdp.audit.structural_samples import Data, Function, columns
+from refdp.documents import Twice, parsed
 from refdp.errors import InvalidParameter
 
 PLACES = ("{csv}", "{json}", "{seed}")
@@ -82,25 +83,13 @@ def _filled(argument: str, names: dict[str, str]) -> str:
 def _parsed(text: str, program: str) -> Any:
     """What a document says; beside it its layout, where something else than a parser of JSON reads more from it."""
     try:
-        found = json.loads(text, object_pairs_hook=_once)
+        found = parsed(text)
     except ValueError as error:
-        why = f" ({error})" if isinstance(error, _Twice) else ""
+        why = f" ({error})" if isinstance(error, Twice) else ""
         raise InvalidParameter(f"{program} wrote {text[:80]!r}: allowed is one JSON document{why}") from None
     shown = _layout(text.removesuffix("\n"))
     usual = (_layout(json.dumps(found, separators=marks)) for marks in ((", ", ": "), (",", ":")))
     return found if shown in usual else {"document": found, "layout": shown}
-
-
-class _Twice(ValueError):
-    """A key that an object has twice, of which a parser shows the last one."""
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    names = [name for name, _ in pairs]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise _Twice(f"the key {twice!r} twice")
-    return dict(pairs)
 
 
 def _layout(text: str) -> str:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from refdp.audit.adapters.plain import command
 from refdp.audit.campaign import load
 from refdp.audit.package.scope import Entry, Scope
+from refdp.documents import parsed
 from refdp.errors import InvalidParameter
 from refdp.privacy.events import Relation
 
@@ -192,7 +193,7 @@ def _listed(at: str, path: Path) -> Any:
     try:
         text = path.read_text(encoding="utf-8")
         if path.suffix == ".json":
-            return json.loads(text)
+            return parsed(text)
         return [[float(cell) for cell in line.split(",")] for line in text.splitlines()[1:] if line.strip()]
     except OSError as error:
         raise InvalidParameter(f"{at}: cannot be read: {error.strerror}") from error

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,6 +11,7 @@ from refdp.audit.package.findings import Finding, Group, grouped
 from refdp.audit.package.scope import Entry, Scope
 from refdp.audit.package.sources import Location
 from refdp.audit.verdicts import SUBJECTS, Row, Verdict, exit_status, is_ok, summary
+from refdp.documents import parsed
 from refdp.errors import InvalidParameter
 
 FORMAT = "refdp package audit 1"
@@ -182,7 +182,7 @@ def _weakest(what: str, entries: Sequence[Examined]) -> Row:
 def read_baseline(path: Path) -> dict[str, str]:
     """Accepted findings and reasons, from {"accepted": [{"id": ..., "reason": ...}]}. Errors: InvalidParameter."""
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = parsed(path.read_text(encoding="utf-8"))
         found = {str(one["id"]): str(one["reason"]).strip() for one in data["accepted"]}
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InvalidParameter(

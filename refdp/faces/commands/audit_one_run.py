@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from refdp.documents import parsed
 from refdp.errors import InvalidParameter
 from refdp.faces.commands.options import Json
 
@@ -102,7 +102,7 @@ def _read(file: Path) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     import numpy as np
 
     try:
-        data = json.loads(file.read_text(encoding="utf-8"))
+        data = parsed(file.read_text(encoding="utf-8"))
         included, scores = np.asarray(data["included"]), np.asarray(data["scores"], dtype=np.float64)
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise InvalidParameter(f'{file}: {{"included": [true, ...], "scores": [...]}} is needed ({error})') from error

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import shlex
@@ -35,6 +34,7 @@ from refdp.audit.structural_samples import Remembered, needed
 from refdp.audit.tradeoff import GaussianBound, gaussian_lower_bound
 from refdp.audit.verdicts import Row, exit_status, is_ok, summary
 from refdp.checks import check_count, check_number
+from refdp.documents import parsed
 from refdp.errors import InvalidParameter
 from refdp.faces.commands.audit_run import STYLES, coverage_table, verdict_text
 from refdp.faces.commands.output import bar, emit, figure, write_page
@@ -238,7 +238,7 @@ def read_pair(path: Path, relation: Relation | None = None) -> InputPair:
     relation: None for neighbours of either kind. Errors: InvalidParameter, also for neighbours of the other kind.
     """
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = parsed(path.read_text(encoding="utf-8"))
         first, second = (_array(data[side]) for side in ("first", "second"))
         if not first.ndim or not second.ndim:
             raise ValueError("a number in place of a list")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from refdp.documents import parsed
 from refdp.errors import InvalidParameter
 from refdp.faces.commands.options import Json
 
@@ -34,7 +34,7 @@ def dossier(file: File, html: Html = None, as_json: Json = False) -> None:
 
     check_writable("--html", html)
     try:
-        document = json.loads(file.read_text(encoding="utf-8"))
+        document = parsed(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise InvalidParameter(f"{file}: a JSON document is needed: {error}") from error
     found = answered(document)
