@@ -54,7 +54,7 @@ def numbers(state: Mapping[str, Leaf]) -> dict[str, float]:
 
 
 def _walk(thing: Any, path: str, depth: int, above: set[int]) -> Iterator[tuple[str, Leaf]]:
-    if isinstance(thing, (bool, np.bool_, int, np.integer)):
+    if type(thing) is not np.timedelta64 and isinstance(thing, (bool, np.bool_, int, np.integer)):  # numpy calls it one
         yield path, int(thing)
     elif isinstance(thing, (float, np.floating)):
         yield path, float(thing)

@@ -34,7 +34,7 @@ def check(paper: str, kind: str, made: Callable[[str], Iterator[Vector]], first:
 
 @pytest.mark.parametrize("paper", TEXTS)
 def test_sums_scores_and_leaves_are_those_of_the_repository(paper: str) -> None:
-    check(paper, "node", nodes.node, 60 if paper == "grove" else 1000)
+    check(paper, "node", nodes.node, 30 if paper == "grove" else 1000)
 
 
 @pytest.mark.parametrize("paper", TEXTS)
