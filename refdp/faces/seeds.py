@@ -82,8 +82,8 @@ def _without_number() -> ReproducibleSeed:
 
 
 def _outside() -> int:
-    """How many calls up the line is that called this package: warnings are about that line."""
-    here, level, frame = str(Path(__file__).parents[1]) + os.sep, 1, sys._getframe(1)
+    """How many calls up the line is that called the faces: warnings are about that line."""
+    here, level, frame = str(Path(__file__).parent) + os.sep, 1, sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(here):
         frame, level = frame.f_back, level + 1
     return level
@@ -106,5 +106,6 @@ def generator_for(seed: Any) -> np.random.Generator | None:
         raise InvalidParameter(f"insecure_seed of type {type(seed).__name__}: {text}")
     generator = seed.generator()
     if generator is not None:
-        warnings.warn(f"insecure_seed: the guarantee holds only if {SEED_ASSUMPTION}", PrivacyWarning, stacklevel=_outside())
+        text = f"insecure_seed: the guarantee holds only if {SEED_ASSUMPTION}"
+        warnings.warn(text, PrivacyWarning, stacklevel=_outside())
     return generator

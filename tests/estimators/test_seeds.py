@@ -31,7 +31,7 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.semi_supervised import SelfTrainingClassifier
 
 from refdp.errors import InvalidParameter, PrivacyWarning, RepeatedFitWarning
-from refdp.faces import estimators
+from refdp.faces import estimators, seeds
 from refdp.faces.seeds import SEED_ASSUMPTION, ReproducibleSeed
 from tests.estimators.test_attacks import ALL, estimator, labels_for, records
 
@@ -290,6 +290,8 @@ def test_the_sequence_of_a_seed() -> None:
     for use, one in ((1, second), (2, third)):
         key = np.random.SeedSequence(7, spawn_key=(2**32 - 1, use))
         assert one.random() == np.random.default_rng(key).random()
+    assert copy.copy(seed) is copy.deepcopy(seed) is seed
+    assert seeds.seeded(None) == () and seeds.seeded(first) == (SEED_ASSUMPTION,)
     assert ReproducibleSeed(0).generator() is not None and ReproducibleSeed(np.int64(3)).generator() is not None
 
 
@@ -323,7 +325,7 @@ def test_seeds_neither_print_nor_compare() -> None:
         vars(ReproducibleSeed(1))
 
 
-@pytest.mark.parametrize("number", [-SEED, 1.5, str(SEED), True, None, np.random.default_rng(0)])
+@pytest.mark.parametrize("number", [-SEED, -1, 1.5, str(SEED), True, None, np.random.default_rng(0)])
 def test_what_is_no_seed_is_refused_and_not_quoted(number: Any) -> None:
     with pytest.raises(InvalidParameter, match="a whole number >= 0 is needed") as caught:
         ReproducibleSeed(number)
