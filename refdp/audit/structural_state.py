@@ -54,7 +54,7 @@ def numbers(state: Mapping[str, Leaf]) -> dict[str, float]:
 
 
 def _walk(thing: Any, path: str, depth: int, above: set[int]) -> Iterator[tuple[str, Leaf]]:
-    if isinstance(thing, (bool, np.bool_, int, np.integer)):
+    if _is_whole(thing):
         yield path, int(thing)
     elif isinstance(thing, (float, np.floating)):
         yield path, float(thing)
@@ -76,6 +76,11 @@ def _walk(thing: Any, path: str, depth: int, above: set[int]) -> Iterator[tuple[
             yield from _walk(part, path + name, depth + 1, above | {id(thing)})
         if empty:  # that it is there, and of what shape, is read from outside, too
             yield path, f"{type(thing).__qualname__}{getattr(thing, 'shape', '')}"
+
+
+def _is_whole(thing: Any) -> bool:
+    """Whether it is a whole number; numpy counts spans of time among them."""
+    return type(thing) is not np.timedelta64 and isinstance(thing, (bool, np.bool_, int, np.integer))
 
 
 def _parts(thing: Any) -> Iterator[tuple[str, Any]]:

@@ -31,7 +31,7 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.semi_supervised import SelfTrainingClassifier
 
 from refdp.errors import InvalidParameter, PrivacyWarning, RepeatedFitWarning
-from refdp.faces import estimators
+from refdp.faces import estimators, seeds
 from refdp.faces.seeds import SEED_ASSUMPTION, ReproducibleSeed
 from tests.estimators.test_attacks import ALL, estimator, labels_for, records
 
@@ -265,6 +265,36 @@ def test_a_pickle_draws_fresh_entropy_and_says_so() -> None:
     assert SEED_ASSUMPTION not in again[0].certificate_.assumptions
 
 
+@pytest.mark.parametrize("number", [SEED, None])
+@pytest.mark.parametrize("kind", [estimators.DPBoostClassifier, estimators.SGBDTClassifier])
+@pytest.mark.parametrize("fit", ["fit", "partial_fit"])
+def test_what_is_said_of_a_seed_is_said_of_the_line_that_trains(kind: Any, number: int | None, fit: str) -> None:
+    """Not of a line of this package, of which each is shown once."""
+    if not hasattr(kind, fit):
+        return
+    seed = ReproducibleSeed(SEED)
+    seed = seed if number else pickle.loads(pickle.dumps(seed))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        getattr(kind(**PUBLIC, insecure_seed=seed), fit)(*data())
+    (said,) = [one for one in caught if str(one.message).startswith("insecure_seed")]
+    assert said.filename == __file__ and said.category is (PrivacyWarning if number else UserWarning)
+
+
+def test_the_sequence_of_a_seed() -> None:
+    """First numpy's own generator of the number, so that scripts which spell it out agree; then others of it."""
+    seed = ReproducibleSeed(7)
+    first, second, third = (seed.generator() for _ in range(3))
+    assert first is not None and second is not None and third is not None
+    assert first.random() == np.random.default_rng(7).random()
+    for use, one in ((1, second), (2, third)):
+        key = np.random.SeedSequence(7, spawn_key=(2**32 - 1, use))
+        assert one.random() == np.random.default_rng(key).random()
+    assert copy.copy(seed) is copy.deepcopy(seed) is seed
+    assert seeds.seeded(None) == () and seeds.seeded(first) == (SEED_ASSUMPTION,)
+    assert ReproducibleSeed(0).generator() is not None and ReproducibleSeed(np.int64(3)).generator() is not None
+
+
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_a_fork_does_not_know_the_seed() -> None:
     """It has the memory of its parent, and would draw the parent's next noise."""
@@ -295,7 +325,7 @@ def test_seeds_neither_print_nor_compare() -> None:
         vars(ReproducibleSeed(1))
 
 
-@pytest.mark.parametrize("number", [-SEED, 1.5, str(SEED), True, None, np.random.default_rng(0)])
+@pytest.mark.parametrize("number", [-SEED, -1, 1.5, str(SEED), True, None, np.random.default_rng(0)])
 def test_what_is_no_seed_is_refused_and_not_quoted(number: Any) -> None:
     with pytest.raises(InvalidParameter, match="a whole number >= 0 is needed") as caught:
         ReproducibleSeed(number)

@@ -1,0 +1,82 @@
+"""The first vectors of every kind are those of the repository: the quick part of what writes them anew.
+
+Programs are held against these numbers, so that a change of any of them is a change of the specification.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from refdp.conform import nodes, parts, runs
+from refdp.conform.files import ABSENT, TEXTS
+from refdp.conform.vector import Vector
+from refdp.own import grove
+from refdp.papers import dpboost, dpxgboost, fedgbdt, inprivate, sgbdt
+
+LOADED = (dpboost, inprivate, dpxgboost, fedgbdt, sgbdt, grove)
+"""Here and not by the first vector that needs them, which would take as long as all others."""
+VECTORS = Path(__file__).parents[2] / "conform"
+PAIRS = [(paper, kind) for paper in TEXTS for kind in ("route", "grid", "statistics", "encode", "sampler")]
+
+
+def check(paper: str, kind: str, made: Callable[[str], Iterator[Vector]], first: int = 1000) -> None:
+    """So many vectors are lines of their file; all of its lines where there are fewer."""
+    text = (VECTORS / paper / f"{kind}.json").read_text(encoding="utf-8")
+    lines = [line.rstrip(",") for line in text.splitlines()[1:-1]]
+    found = [one.to_json(f"{paper}/{kind}/{number:03d}") for number, one in enumerate(islice(made(paper), first), 1)]
+    assert [json.dumps(one, sort_keys=True, separators=(",", ":")) for one in found] == lines[:first]
+
+
+@pytest.mark.parametrize("paper", TEXTS)
+def test_sums_scores_and_leaves_are_those_of_the_repository(paper: str) -> None:
+    check(paper, "node", nodes.node, 30 if paper == "grove" else 1000)
+
+
+@pytest.mark.parametrize("paper", TEXTS)
+def test_outputs_of_mechanisms_are_those_of_the_repository(paper: str) -> None:
+    check(paper, "mechanism", nodes.mechanism)
+
+
+@pytest.mark.parametrize(("paper", "kind"), [pair for pair in PAIRS if pair not in ABSENT])
+def test_small_parts_are_those_of_the_repository(paper: str, kind: str) -> None:
+    check(paper, kind, parts.PARTS[kind])
+
+
+@pytest.mark.parametrize("paper", TEXTS)
+def test_predictions_are_those_of_the_repository(paper: str) -> None:
+    check(paper, "predict", parts.predict, 6)
+
+
+@pytest.mark.parametrize("paper", TEXTS)
+def test_plans_are_those_of_the_repository(paper: str) -> None:
+    check(paper, "plan", runs.plan, 5 if paper == "grove" else 12)
+
+
+@pytest.mark.parametrize("paper", TEXTS)
+def test_runs_are_those_of_the_repository(paper: str) -> None:
+    check(paper, "train", runs.train, 5)
+
+
+@pytest.mark.parametrize("paper", TEXTS)
+def test_refusals_are_those_of_the_repository(paper: str) -> None:
+    check(paper, "negative", runs.negative)
+
+
+@pytest.mark.parametrize("paper", TEXTS)
+def test_both_sides_of_neighbours_are_those_of_the_repository(paper: str) -> None:
+    check(paper, "neighbour", runs.neighbour, 3)
+
+
+@pytest.mark.parametrize("paper", TEXTS)
+def test_laws_of_fresh_draws_are_those_of_the_repository(paper: str) -> None:
+    check(paper, "statistical", runs.statistical)
+
+
+@pytest.mark.parametrize("paper", ["fedgbdt", "sgbdt", "grove"])
+def test_costs_of_plans_are_those_of_the_repository(paper: str) -> None:
+    check(paper, "account", runs.account)
