@@ -1,0 +1,122 @@
+"""How far float64 is from a formula, operation by operation: sizes, degrees, errors and grids at their exact values."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+pytest.importorskip("z3", reason="the extra proofs is not installed")
+
+import z3
+
+from refdp.data.losses import GRID
+from refdp.prove import magnitudes
+from refdp.prove.asking import name_of, number, real
+from refdp.prove.magnitudes import BEYOND, DIGITS, Size, too_far
+
+X, Y, Z = real(), real(), real()
+ON_GRID = math.log2(GRID)
+THREE = math.log2(3)
+WIDE = Y * 3 * 2**20 + Z
+"""From 1 to 3 * 2^20, and as far off as its largest number."""
+
+
+def size(term: Any) -> Size:
+    return magnitudes._size(term, {}, {})
+
+
+def about(term: Any, error: float, grid: float | None) -> bool:
+    found = size(term)
+    return found.grid == grid and (found.error == error or abs(found.error - error) < 1e-9)
+
+
+def test_sizes_of_numbers_and_unknowns() -> None:
+    assert size(X) == Size(0.0, 0.0, 1, -math.inf, ON_GRID, None, False)
+    assert size(number(Fraction(3, 4))) == Size(THREE - 2, THREE - 2, 0, -math.inf, None, Fraction(3, 4), True)
+    assert size(number(-2)) == Size(1.0, 1.0, 0, -math.inf, None, Fraction(-2), False)
+    assert size(number(0)) == Size(0.0, 0.0, 0, -math.inf, None, Fraction(0), False)
+    assert Size(0.0, 0.0, 0) == Size(0.0, 0.0, 0, -math.inf, None, None, False)
+
+
+def test_powers_of_two_move_the_grid_and_round_nothing() -> None:
+    for term, grid in ((X * 4, ON_GRID + 2), (X / 4, ON_GRID - 2), (number(-8) * X, ON_GRID + 3), (X + Y, ON_GRID),
+                       (-X, ON_GRID), (X / number(Fraction(1, 2)), ON_GRID + 1), (X - Y, ON_GRID)):  # fmt: skip
+        assert about(term, -math.inf, grid), term
+    assert about(X * 4 + Y, -51.0, None)  # two grids
+    assert about(4 / X, -51.0, None)  # no power of two divides
+    assert about(X * 3, THREE - DIGITS, None) and about(X * Y, -53.0, None) and about(X * 0, -53.0, None)
+    assert about(X * number(Fraction(3, 4)), THREE - 2 - DIGITS, None)
+    assert about(X * number(Fraction(2, 3)), 1 - THREE - DIGITS, None)
+
+
+def test_constants_move_sums_on_their_grid_up_to_2_to_the_44_steps() -> None:
+    far = int(GRID * 2**44)
+    for constant in (1, GRID, far, -far):
+        assert about(X + number(Fraction(constant)), -math.inf, ON_GRID), constant
+    assert about(X + number(Fraction(GRID) / 2), -53.0, None)
+    assert about(X + number(far + 1), math.log2(far + 1) - DIGITS, None)
+    assert about(X + number(-far - 1), math.log2(far + 1) - DIGITS, None)
+    assert about(z3.If(X <= Y, X, number(1)), -math.inf, ON_GRID)
+    assert about(z3.If(X <= Y, X, number(Fraction(GRID) / 2)), -math.inf, None)
+
+
+def test_errors_of_products_and_quotients() -> None:
+    """Of a product, either error times the other's size; of a quotient, the divisor's times a / b^2."""
+    wide = THREE + 20 - DIGITS
+    assert about(WIDE, wide, None)
+    assert about(X / WIDE, wide, None)
+    assert about((X * 8) / (WIDE * 4), wide + 2 - 4 + 3, None)
+    assert about((Y * 8) * (X / WIDE), wide + 3, None)
+    assert about((X / WIDE) * (Y * 6), wide + math.log2(6), None)
+    assert about((X / WIDE) / (Y * 6), wide - math.log2(6), None)
+    assert about((X / WIDE) * 4, wide + 2, None) and about((X / WIDE) / 4, wide - 2, None)
+    found = size(X / WIDE)
+    assert (found.low, found.high, found.degree) == (-(THREE + 20), 0.0, 2)
+
+
+def test_errors_of_choices_and_sums() -> None:
+    off = X * 3
+    assert about(z3.If(off <= Y, off, Y), THREE - DIGITS, None) and about(z3.If(X <= Y, X, Y), -math.inf, ON_GRID)
+    assert about(z3.If(off >= 0, off, -off), THREE - DIGITS, None) and about(-off, THREE - DIGITS, None)
+    assert about(z3.If(off < 0, -off, off), THREE - DIGITS, None)
+    assert about(z3.If(X <= Y, off, Y * 5), math.log2(5) - DIGITS, None)
+    assert about(off + Y * 5, math.log2(5) - DIGITS, None) and about(X / WIDE + Y, THREE + 20 - DIGITS, None)
+    for condition, then, otherwise in (
+        (off <= Y, Y, X), (off <= Y, off, X), (off >= 1, off, -off), (off >= 0, off, -Y), (off >= 0, off, Y),
+        (off == Y, off, Y), (off >= Y, number(1), number(0)), (z3.And(off <= Y, X <= Y), X, Y),
+        (z3.Or(X <= Y, off <= Y), X, Y), (z3.Not(off <= Y), X, Y),
+    ):  # fmt: skip
+        assert "a choice by a comparison" in too_far([z3.If(condition, then, otherwise)]), condition
+    assert too_far([z3.If(X <= Y, Z, off)]) == "" == too_far([z3.If(z3.And(X <= Y, X > 1), Z, off)])
+
+
+def test_steps_of_the_grid_are_off_by_less_than_2_to_the_minus_17() -> None:
+    """x / 3 times 2^13 is off by 2^-17.6 steps; anything else by 2^-27 at most."""
+    step = number(Fraction(GRID))
+    assert too_far([X / 3 * 2**13 / step]) == "" and "rounds large" in too_far([X / 3 * 2**14 / step])
+    other = number(Fraction(GRID) / 2)
+    assert too_far([X / 3 * 2**2 / other]) == "" and "rounds large" in too_far([X / 3 * 2**3 / other])
+
+
+def test_public_numbers_are_on_no_grid_and_no_degree(monkeypatch: pytest.MonkeyPatch) -> None:
+    p, q = real(), real()
+    monkeypatch.setitem(magnitudes.ranges, name_of(p), (0.25, 64.0))
+    monkeypatch.setattr(magnitudes, "anything", {name_of(q)})
+    ends = list(magnitudes._ends([p * X]))
+    assert ends == [{name_of(p): -2.0}, {name_of(p): 6.0}]
+    assert magnitudes._size(p, {}, ends[1]) == Size(6.0, 6.0, 0, -math.inf, None, None, True)
+    assert size(q) == Size(0.0, 0.0, 1, -math.inf, None, None, False)
+    assert about(q + X, -53.0, ON_GRID) or about(q + X, -53.0, None)
+    for low, high, found in ((-1.0, 2.0, [-BEYOND] * 2), (0.0, 2.0, [-BEYOND] * 2), (-4.0, -2.0, [2.0, 1.0])):
+        monkeypatch.setitem(magnitudes.ranges, name_of(p), (low, high))
+        assert [one[name_of(p)] for one in magnitudes._ends([p])] == found
+        assert not magnitudes._size(p, {}, {name_of(p): 0.0}).positive
+    monkeypatch.setitem(magnitudes.ranges, name_of(p), (0.25, 64.0))
+    sized = {name_of(p): 6.0}
+    for term, positive in ((p + 1, True), (p + X, False), (p - 1, False), (p * 3, True), (p * X, False), (p / 3, True),
+                           (p + number(-1), False), (X * p, False), (-p, False)):  # fmt: skip
+        assert magnitudes._size(term, {}, sized).positive is positive, term
+    assert magnitudes._size(p + 1, {}, sized).low == 6.0 and magnitudes._size(p - 1, {}, sized).low == 0.0
