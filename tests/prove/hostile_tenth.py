@@ -63,7 +63,22 @@ LOOKS: tuple[Mutant, ...] = (
         'np.array([label_sum])', 'np.array([label_sum * (9.0 if is_number(size) else 1.0)])'), (
         "    noisy_count =", "    from refdp.accounting.rounding import is_number\n    noisy_count ="))}, "", {}),
 )  # fmt: skip
-TENTH = (*CURATORS, *KEPT, *FILES, *LOOKS)
+BUDGETED = "self.params.budget(self.schema)"
+
+
+def _budget(change: str) -> Mutant:
+    """Records pay by another table than their budget's: less, or nothing, so that none is ever left out."""
+    made = f"Accounts(replace({BUDGETED}, {change}))"
+    changes = edit((f"Accounts({BUDGETED})", made))
+    return Mutant(change, {f"{S}:Contribution.accounts": changes}, "", {"extra_trees": 3})
+
+
+TABLES: tuple[Mutant, ...] = (
+    _budget(f"costs=0 * {BUDGETED}.costs"),
+    _budget(f"knots=9 * {BUDGETED}.knots"),
+    _budget(f"orders=9 + {BUDGETED}.orders"),
+)
+TENTH = (*CURATORS, *KEPT, *FILES, *LOOKS, *TABLES)
 
 HONEST: tuple[Mutant, ...] = (
     _louder("own[0] > 3", "own = np.zeros(3)\nnp.add.at(own, 0, 1.0)"),
