@@ -335,7 +335,8 @@ class Unknown(Host):
             roundings = 0
         self._kept.append(x)
         key = name, x.get_id()  # of this formula: another one that is equal as real numbers may differ by a digit
-        x, near = self._finite(z3.simplify(x)), number(NEAR if roundings else Fraction(0))
+        x = z3.simplify(self._finite(x))  # before that, since 0 times infinity is no number
+        near = number(NEAR if roundings else Fraction(0))
         self._kept.append(x)
         if key in self._memo:
             return self._memo[key]

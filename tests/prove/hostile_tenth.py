@@ -78,7 +78,13 @@ TABLES: tuple[Mutant, ...] = (
     _budget(f"knots=9 * {BUDGETED}.knots"),
     _budget(f"orders=9 + {BUDGETED}.orders"),
 )
-TENTH = (*CURATORS, *KEPT, *FILES, *LOOKS, *TABLES)
+IGNORED = '    with np.errstate(over="ignore"):'
+INFINITE: tuple[Mutant, ...] = (
+    # 0 times an infinite exponential is no number, and so is that record's statistic.
+    Mutant("0 times infinity", {"refdp.papers.inprivate:Contribution.statistics": edit((
+        IGNORED, f"    score = score + (0 * np.exp(score * 1e6))\n{IGNORED}"))}, "", {"target": "binary"}),
+)  # fmt: skip
+TENTH = (*CURATORS, *KEPT, *FILES, *LOOKS, *TABLES, *INFINITE)
 
 HONEST: tuple[Mutant, ...] = (
     _louder("own[0] > 3", "own = np.zeros(3)\nnp.add.at(own, 0, 1.0)"),
