@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import z3
 
-from refdp.accounting.individual import Accounts, Budget
+from refdp.accounting.individual import KNOTS, MARGIN, Accounts, Budget, tabulated
 from refdp.data import numbers
 from refdp.data.following import check_covers
 from refdp.data.kernels import GRID
@@ -90,6 +90,17 @@ class Units(Table):
             cell = self.cell
             return Table(self.axes, lambda index, world: replace(cell(index, world), units=False))
         raise Unmodelled("sums in units of the grid in a formula")
+
+
+def _tabled(budget: Budget) -> None:
+    """Accounts take what a record pays from a table of their budget: it has to be that of its sigma, orders and rate.
+
+    Errors: Unmodelled for another one, by which records could pay less.
+    """
+    knots = np.linspace(0.0, 1 / budget.sigma**2 * (1 + MARGIN), KNOTS)
+    costs = np.array([tabulated(int(order), budget.rate, knots) for order in budget.orders])
+    if not (np.array_equal(budget.knots, knots) and np.array_equal(budget.costs, costs)):
+        raise Unmodelled("accounts with other costs than those of their budget")
 
 
 class Unknown(Host):
@@ -237,6 +248,7 @@ class Unknown(Host):
         accounts = self._contribution.accounts()
         if type(accounts) is not Accounts:
             raise Unmodelled(f"the accounts {type(accounts).__name__}")
+        _tabled(accounts._budget)
         if used is not None:
             raise Unmodelled("records that are left out beside records that pay: hosts leave out who has not paid")
         own = {name: None if term is None else Each(term, self) for name, term in terms.items() if name != COUNT}
@@ -323,7 +335,8 @@ class Unknown(Host):
             roundings = 0
         self._kept.append(x)
         key = name, x.get_id()  # of this formula: another one that is equal as real numbers may differ by a digit
-        x, near = self._finite(z3.simplify(x)), number(NEAR if roundings else Fraction(0))
+        x = z3.simplify(self._finite(x))  # before that, since 0 times infinity is no number
+        near = number(NEAR if roundings else Fraction(0))
         self._kept.append(x)
         if key in self._memo:
             return self._memo[key]

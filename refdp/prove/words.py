@@ -45,12 +45,66 @@ MEMBERS: dict[str, frozenset[str]] = {
                          "TypeVar", "cast", "overload"}),
 }  # fmt: skip
 """Of the standard library and numpy; `np` is looked at by `refdp.prove.peeking`."""
+REFDP: dict[str, frozenset[str]] = {
+    "refdp.accounting": frozenset({"account"}),
+    "refdp.accounting.calibration": frozenset({"calibrate_total"}),
+    "refdp.accounting.conversion": frozenset({"epsilons"}),
+    "refdp.accounting.individual": frozenset({"Accounts", "Budget", "initialise", "tabulated"}),
+    "refdp.checks": frozenset({"check_choices", "check_count", "check_number"}),
+    "refdp.data": frozenset({"candidates", "losses", "numbers"}),
+    "refdp.data.candidates": frozenset({
+        "Candidates", "categorical", "from_records", "given", "inner_uniform_candidate", "iterative_hessian",
+        "log_candidate", "logarithmic", "no_split", "on_bounds", "ordered", "uniform",
+    }),
+    "refdp.data.feasible": frozenset({"Feasible", "Options", "Positions", "below", "sides"}),
+    "refdp.data.losses": frozenset({
+        "GRID", "LARGEST", "LOG", "SQUARE", "WIDEST", "grid_floor", "log_gradient", "log_hessian", "log_loss",
+        "log_odds", "on_grid", "sigmoid", "signed_log_gradient", "signed_log_hessian", "square_gradient",
+        "square_hessian", "square_loss",
+    }),
+    "refdp.data.memory": frozenset({"Memory"}),
+    "refdp.data.nothing": frozenset({"Nothing"}),
+    "refdp.data.numbers": frozenset({
+        "Floats", "Number", "SHARE_GRID", "absolute", "at_least", "at_most", "coarser", "digits", "exp", "expm1",
+        "greatest", "least", "log", "log1p", "log_whole", "maximum", "minimum", "root", "rounded_up", "share", "sqrt",
+    }),
+    "refdp.data.population": frozenset({
+        "Advance", "Begin", "Bins", "COUNT", "Contribution", "Descend", "Encode", "Histogram", "Labels", "Leaves",
+        "Nodes", "Pay", "Place", "Population", "Refresh", "Reports", "Root", "Sides", "Start", "Statistics", "Turn",
+        "values",
+    }),
+    "refdp.data.reading": frozenset({"plan_of"}),
+    "refdp.data.records": frozenset({
+        "Categorical", "Classes", "Ensemble", "Floats", "Interval", "Model", "Numeric", "Records", "Schema", "Tree",
+    }),
+    "refdp.data.shards": frozenset({"check_records_each"}),
+    "refdp.data.sketch": frozenset({
+        "Positions", "halved", "median_range", "median_utilities", "median_utility", "quantile_edges",
+        "quantile_levels",
+    }),
+    "refdp.data.sparse": frozenset({"AnyRecords"}),
+    "refdp.errors": frozenset({"InvalidParameter", "InvalidRecords"}),
+    "refdp.ledger.certificate": frozenset({"Certificate", "Guarantee", "issue"}),
+    "refdp.noise.calibration": frozenset({
+        "before_sampling", "gaussian", "geometric", "laplace", "laplace_charge", "total_mu",
+    }),
+    "refdp.noise.mechanisms": frozenset({
+        "DiscreteGaussian", "DiscreteLaplace", "Exponential", "Gaussian", "Laplace", "Mechanism",
+    }),
+    "refdp.privacy.curator": frozenset({"Curator"}),
+    "refdp.privacy.events": frozenset({
+        "Charge", "Norm", "Plan", "Relation", "Sensitivity", "records_changed",
+    }),
+}  # fmt: skip
+"""What a text may have of refdp's modules: none of it reads a file, keeps arrays that others get, or asks a class."""
+TEXTS = ("refdp.own", "refdp.papers")
+"""Modules of texts: what they make themselves is read as any text is."""
 ROOMS = ("refdp.accounting", "refdp.checks", "refdp.data", "refdp.errors", "refdp.ledger.certificate",
          "refdp.noise.calibration", "refdp.noise.mechanisms", "refdp.own", "refdp.papers", "refdp.privacy.curator",
          "refdp.privacy.events")  # fmt: skip
-"""Modules of refdp, with those below them, whose own functions, classes and constants a text may have."""
-NOISE = ("refdp.noise.exponential", "refdp.noise.gridded", "refdp.noise.protocol")
-"""Modules whose classes `refdp.noise.mechanisms` hands on."""
+"""Modules of refdp, with those below them, whose classes have the attributes that a text may ask for."""
+CALLED = "refdp.data.memory"
+"""Where the one host is from that a text may make, of records; a curator it is given, and makes none."""
 VALUES = {
     # numbers
     "as_integer_ratio", "bit_count", "bit_length", "conjugate", "denominator", "imag", "is_integer",
@@ -105,6 +159,7 @@ def _foreign(tree: ast.Module, trees: Sequence[ast.Module]) -> Iterator[tuple[in
     classes = {name: kind for one in trees for name, kind in _refdps(one).items()}
     called = {id(one.func) for one in ast.walk(tree) if isinstance(one, ast.Call)}
     named = {id(one.value) for one in ast.walk(tree) if isinstance(one, ast.Attribute)}
+    own_arrays = {id(one) for one in _at_own_arrays(tree)}
     for one in ast.walk(tree):
         if isinstance(one, ast.Import):
             for each in one.names:
@@ -121,7 +176,11 @@ def _foreign(tree: ast.Module, trees: Sequence[ast.Module]) -> Iterator[tuple[in
                 yield one.lineno, f"{one.id} is no function that a text is known to need"
             elif one.id in kinds and id(one) not in noted:
                 yield one.lineno, f"{one.id}, a kind of arrays or containers, stands elsewhere than in an annotation"
-            elif classes.get(one.id) in _hosts() and id(one) not in noted | called:
+            elif (
+                classes.get(one.id) in _hosts()
+                and id(one) not in noted
+                and not (id(one) in called and classes[one.id].__module__ == CALLED)
+            ):
                 yield one.lineno, f"{one.id}, of which a host is, stands elsewhere than in an annotation"
             elif one.id in modules and (id(one) not in named or not isinstance(one.ctx, ast.Load)):
                 yield one.lineno, f"the module {one.id} by another name, or another thing by its name"
@@ -137,11 +196,13 @@ def _foreign(tree: ast.Module, trees: Sequence[ast.Module]) -> Iterator[tuple[in
                 yield one.lineno, f"{one.attr} is no attribute that is known here"
             elif one.attr == "astype" and id(one) not in called:
                 yield one.lineno, "astype by another name"
+            if one.attr == "at" and id(one) not in own_arrays:
+                yield one.lineno, "at, which writes to arrays that nothing else may change, of one not made here"
         elif isinstance(one, ast.Call):
             yield from ((one.lineno, reason) for reason in _given(one))
             if isinstance(one.func, ast.Name) and one.func.id == "getattr":
                 for name in _written(tree, one):
-                    if name not in known - {"astype", "items"} and (name not in own or name in INNER):
+                    if name not in known - {"astype", "at", "items"} and (name not in own or name in INNER):
                         yield one.lineno, f"{name} is no attribute that is known here"
         elif isinstance(one, ast.ClassDef) and (one.keywords or not all(map(_is_base, one.bases))):
             yield one.lineno, f"{one.name} is made by something else than its bases"
@@ -151,6 +212,45 @@ def _foreign(tree: ast.Module, trees: Sequence[ast.Module]) -> Iterator[tuple[in
             yield one.target.lineno, "a coroutine, which has the interpreter's frame"
         elif isinstance(one, ast.Delete):
             yield one.lineno, "a name that is taken away, after which a built-in function can be meant by it"
+
+
+def _at_own_arrays(tree: ast.Module) -> Iterator[ast.expr]:
+    """Functions `np.add.at` that are called on an array which the same function made: a copy, or one of zeros."""
+    for function in ast.walk(tree):
+        if not isinstance(function, ast.FunctionDef):
+            continue
+        made = _made(function)
+        for one in ast.walk(function):
+            if isinstance(one, ast.Call) and isinstance(one.func, ast.Attribute) and one.func.attr == "at":
+                of, first = one.func.value, one.args[0] if one.args else None
+                known = isinstance(of, ast.Attribute) and _is_np(of.value)
+                if known and isinstance(first, ast.Name) and first.id in made:
+                    yield one.func
+
+
+def _made(function: ast.FunctionDef) -> set[str]:
+    """Names that a function binds in plain assignments alone, each time to an array that it makes there."""
+    stored = [one for one in ast.walk(function) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)]
+    fresh, names = set[int](), {one.id for one in stored} - {one.arg for one in ast.walk(function)
+                                                            if isinstance(one, ast.arg)}  # fmt: skip
+    for one in ast.walk(function):
+        if not isinstance(one, ast.Assign):
+            continue
+        for target in one.targets:
+            pairs = [(target, one.value)]
+            if isinstance(target, ast.Tuple) and isinstance(one.value, ast.Tuple):
+                pairs = [*zip(target.elts, one.value.elts, strict=False)]
+            fresh |= {id(name) for name, value in pairs if _is_fresh(value)}
+    return names - {one.id for one in stored if id(one) not in fresh}
+
+
+def _is_fresh(value: ast.expr) -> bool:
+    """Whether an expression makes an array: a copy, zeros or ones."""
+    if not (isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute)):
+        return False
+    if _is_np(value.func.value):
+        return value.func.attr in ("zeros", "ones", "full")
+    return value.func.attr == "copy" and not value.args and not value.keywords
 
 
 _PYTHONS = frozenset(dir(__builtins__) if isinstance(__builtins__, types.ModuleType) else __builtins__)
@@ -250,25 +350,22 @@ def _annotations(tree: ast.Module) -> Iterator[ast.expr]:
             yield one.slice
 
 
-def _in_rooms(module: str) -> bool:
-    return any(module == room or module.startswith(room + ".") for room in ROOMS)
-
-
 @lru_cache(maxsize=1024)
 def _may_have(module: str, name: str) -> bool:
-    """Whether a text may have this member of a module: of refdp what its rooms make themselves, or a constant."""
+    """Whether a text may have this member of a module: of a text what it makes itself, or a constant."""
     if not module.startswith("refdp"):
         return name in MEMBERS.get(module, ())
-    if not _in_rooms(module) or name.startswith("_") or name == "*":
+    if not module.startswith(TEXTS):
+        return name in REFDP.get(module, ())
+    if name.startswith("_") or name == "*":
         return False
     found = _got(module, name)
     if isinstance(found, types.ModuleType):
-        return _in_rooms(found.__name__)
+        return found.__name__.startswith(TEXTS)
     found = inspect.unwrap(found) if callable(found) else found
-    if isinstance(found, type | types.FunctionType) or (callable(found) and type(found).__module__[:6] == "refdp."):
-        made = found.__module__ if isinstance(found, type | types.FunctionType) else type(found).__module__
-        return _in_rooms(made) or found is Any or (module == "refdp.noise.mechanisms" and made in NOISE)
-    return _is_constant(found)
+    if isinstance(found, type | types.FunctionType):
+        return found is Any or found.__module__.startswith(TEXTS) or name in REFDP.get(found.__module__, ())
+    return not callable(found) and _is_constant(found)
 
 
 def _is_constant(found: Any) -> bool:
@@ -277,7 +374,7 @@ def _is_constant(found: Any) -> bool:
         return all(map(_is_constant, found))
     if found is None or isinstance(found, types.ModuleType | types.FunctionType | types.BuiltinFunctionType):
         return False
-    return isinstance(found, FIXED) or type(found).__module__ == "typing" or _in_rooms(type(found).__module__)
+    return isinstance(found, FIXED) or type(found).__module__ == "typing"
 
 
 @lru_cache(maxsize=1024)

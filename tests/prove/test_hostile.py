@@ -31,6 +31,8 @@ from tests.prove.hostile_ninth import NINTH
 from tests.prove.hostile_second import SECOND
 from tests.prove.hostile_seventh import HONEST, SEVENTH
 from tests.prove.hostile_sixth import SIXTH
+from tests.prove.hostile_tenth import HONEST as HONEST_TENTH
+from tests.prove.hostile_tenth import TENTH
 from tests.prove.hostile_third import THIRD
 from tests.prove.page import read
 
@@ -54,7 +56,7 @@ def slowly(mutants: tuple[Mutant, ...]) -> list[Any]:
 
 
 @pytest.mark.parametrize("mutant", slowly((*HOSTILE, *SIBLINGS, *FURTHER, *SECOND, *THIRD, *FOURTH, *FIFTH, *SIXTH,
-                                           *SEVENTH, *EIGHTH, *NINTH)))  # fmt: skip
+                                           *SEVENTH, *EIGHTH, *NINTH, *TENTH)))  # fmt: skip
 def test_a_hostile_text_is_not_proved(solvers: Solvers, mutant: Mutant) -> None:
     assert {*AT_FIRST} < {one.name for one in HOSTILE}
     name = paper_of(mutant)
@@ -64,7 +66,8 @@ def test_a_hostile_text_is_not_proved(solvers: Solvers, mutant: Mutant) -> None:
     assert all(one.reason for one in found.failures)
 
 
-@pytest.mark.parametrize("mutant", [pytest.param(one, id=one.name) for one in (*HONEST, *HONEST_EIGHTH, *HONEST_NINTH)])
+@pytest.mark.parametrize("mutant", [pytest.param(one, id=one.name) for one in (*HONEST, *HONEST_EIGHTH, *HONEST_NINTH,
+                                                                               *HONEST_TENTH)])  # fmt: skip
 def test_a_text_of_the_like_that_is_private_is_proved(solvers: Solvers, mutant: Mutant) -> None:
     name = paper_of(mutant)
     with applied(mutant.patches):  # type: ignore[arg-type]
