@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -43,8 +44,9 @@ def solvers() -> Solvers:
 
 
 @pytest.fixture(autouse=True)
-def whole() -> Iterator[None]:
-    """What a text keeps in a dictionary of its module is taken out again."""
+def whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """What a text keeps in a dictionary of its module is taken out again, and files that it writes are nobody's."""
+    monkeypatch.chdir(tmp_path)
     yield
     WHOLE.pop("calls", None)  # type: ignore[call-overload]
 
