@@ -29,6 +29,8 @@ KEEPING = {
     "a map": "TURNS = map(int, [0, 0, 1])\ndef f():\n    for one in TURNS:\n        return one\n",
     "reversed": "TURNS = reversed([1, 2])\ndef f():\n    for one in TURNS:\n        return one\n",
     "a list in a tuple": PUSH + "LOG = ([],)\ndef f():\n    push(LOG[0])\n",
+    "a list beside a number in a tuple": PUSH + "LOG = (1, [])\ndef f():\n    push(LOG[1])\n",
+    "a list as one of two defaults in a tuple": PUSH + "def f(log=(1, [])):\n    push(log[1])\n",
     "a list in a table": PUSH + "LOG = {1: []}\ndef f():\n    push(LOG[1])\n",
     "a table in a table": "LOG = {1: {2: 3}}\ndef f():\n    x = LOG[1]\n    x[2] = 4\n",
     "a table handed on": PUSH + "LOG = {1: 2}\ndef f():\n    push(LOG)\n",
