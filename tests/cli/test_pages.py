@@ -18,7 +18,7 @@ import refdp
 from refdp.audit.verdicts import Row, Verdict
 from refdp.data.records import Categorical, Classes, Interval
 from refdp.errors import InvalidParameter, RepeatedFitWarning
-from refdp.faces import budgets
+from refdp.faces import budgets, registry
 from refdp.faces.commands import audit_one_run, audit_package, audit_run, audit_trainer, blackbox, prove
 from refdp.privacy.events import Relation
 from refdp.prove import report as reports
@@ -223,6 +223,9 @@ def test_witnesses_in_a_few_words() -> None:
             with pytest.raises(InvalidParameter, match="one of them at a time"):
                 audit_run.way_of(None, *counts)  # type: ignore[arg-type]
     assert audit_run.way_of(None, None, None, None) is None  # type: ignore[arg-type]
+    for paper, counts in (("sgbdt", (3, None, None)), ("fedgbdt", (None, 3, None)), ("inprivate", (None, None, 3))):
+        way = audit_run.way_of(registry.paper(paper), *counts)
+        assert way is not None and way.paper.name == paper
 
 
 def test_files_of_one_run(tmp_path: Path) -> None:
