@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from refdp.accounting.budget import PrivacyBudget, ScopedBudget
 from refdp.errors import InvalidParameter, RepeatedFitWarning
 from refdp.faces.registry import Paper
+from refdp.faces.warned import warn
 from refdp.ledger.certificate import Certificate
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def repeated(budget: Any, *objects: Any) -> None:
             "these records were fitted before and no budget holds the fits together: every certificate is about its "
             "own fit alone; give all of them the same budget=refdp.PrivacyBudget(...)"
         )
-        warnings.warn(text, RepeatedFitWarning, stacklevel=3)
+        warn(text, RepeatedFitWarning)
     for one in objects:
         try:
             _fitted[id(one)] = weakref.ref(one, _forgotten(_fitted, id(one)))
@@ -70,7 +70,7 @@ def _under_one_name(budget: ScopedBudget, objects: tuple[Any, ...]) -> None:
                 f"these records were fitted under the name {known[2]!r} of the same budget and now are under "
                 f"{budget.scope!r}: names stand for sets without a common record, so that too little is charged"
             )
-            warnings.warn(text, RepeatedFitWarning, stacklevel=4)
+            warn(text, RepeatedFitWarning)
             return
     for one in objects:
         try:

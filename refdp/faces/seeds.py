@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import itertools
 import os
-import sys
-import warnings
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from refdp.errors import InvalidParameter, PrivacyWarning
+from refdp.faces.warned import warn
 
 SEED_ASSUMPTION = "the seed stays secret and is used once: whoever knows it can subtract the noise"
 """What a certificate assumes of a run with a seed."""
@@ -50,7 +48,7 @@ class ReproducibleSeed:
         """The next generator of the sequence; None where the number is not known, for fresh entropy."""
         if self._number is None or self._process != os.getpid():
             text = "insecure_seed came without its number, which stays in the process that made it: fresh randomness"
-            warnings.warn(f"{text}, this run cannot be repeated", UserWarning, stacklevel=_outside())
+            warn(f"{text}, this run cannot be repeated", UserWarning)
             return None
         use = next(self._uses)
         return np.random.default_rng(np.random.SeedSequence(self._number, spawn_key=(_FURTHER, use) if use else ()))
@@ -81,14 +79,6 @@ def _without_number() -> ReproducibleSeed:
     return seed
 
 
-def _outside() -> int:
-    """How many calls up the line is that called the faces: warnings are about that line."""
-    here, level, frame = str(Path(__file__).parent) + os.sep, 1, sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(here):
-        frame, level = frame.f_back, level + 1
-    return level
-
-
 def seeded(generator: np.random.Generator | None) -> tuple[str, ...]:
     """What the certificate of a run assumes: nothing without a seed."""
     return () if generator is None else (SEED_ASSUMPTION,)
@@ -106,6 +96,5 @@ def generator_for(seed: Any) -> np.random.Generator | None:
         raise InvalidParameter(f"insecure_seed of type {type(seed).__name__}: {text}")
     generator = seed.generator()
     if generator is not None:
-        text = f"insecure_seed: the guarantee holds only if {SEED_ASSUMPTION}"
-        warnings.warn(text, PrivacyWarning, stacklevel=_outside())
+        warn(f"insecure_seed: the guarantee holds only if {SEED_ASSUMPTION}", PrivacyWarning)
     return generator

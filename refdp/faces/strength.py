@@ -8,7 +8,6 @@ trained on, and cannot contribute more than all of them at their bounds. No reco
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -16,6 +15,7 @@ from refdp.data.records import Schema
 from refdp.errors import UtilityWarning
 from refdp.faces.defaults import ROWS
 from refdp.faces.registry import Paper
+from refdp.faces.warned import warn
 from refdp.privacy.events import Event, Parallel, Partition, Release, Subsample, children
 
 LEAVES = "leaves"
@@ -27,7 +27,7 @@ def warn_of_noise(paper: Paper, params: Any, schema: Schema, rows: int | None) -
     said = excess(paper, params, schema, ROWS if rows is None else rows)
     if said:
         told = "" if rows is not None else f" (rows={ROWS} is assumed; state rows=)"
-        warnings.warn(said + told, UtilityWarning, stacklevel=3)
+        warn(said + told, UtilityWarning)
 
 
 def excess(paper: Paper, params: Any, schema: Schema, rows: int) -> str:

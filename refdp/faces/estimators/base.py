@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -32,6 +31,7 @@ from refdp.faces.registry import Paper
 from refdp.faces.seeds import ReproducibleSeed, generator_for, seeded
 from refdp.faces.strength import warn_of_noise
 from refdp.faces.training import assuming, source_for, train, without_guarantee
+from refdp.faces.warned import warn
 from refdp.io import export_xgboost, frames
 from refdp.ledger.certificate import Certificate
 from refdp.privacy.events import Relation
@@ -86,7 +86,7 @@ def _breaches(observed: list[str], target_unknown: bool, target_parameter: str) 
         what = "classes were" if target_parameter == "classes" else "label range was"
         found.append(f"the {what} taken from the data (give {target_parameter}): no privacy guarantee holds")
     if found:
-        warnings.warn("; ".join(found), PrivacyWarning, stacklevel=3)
+        warn("; ".join(found), PrivacyWarning)
     return found
 
 
@@ -226,7 +226,7 @@ class PrivateEstimator(BaseEstimator):
         given = {name: _unwrapped(value) for name, value in named.items() if value is not None}
         if "relation" not in given and not warned:
             text = "relation not given: the guarantee is about add-remove neighbours; say so with relation='add-remove'"
-            warnings.warn(text, PrivacyWarning, stacklevel=4)
+            warn(text, PrivacyWarning)
         return {"relation": Relation.ADD_REMOVE} | given
 
     def _validated(self, X: Any, *, reset: bool) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any, Self
@@ -17,6 +16,7 @@ from refdp.faces.budgets import no_budget
 from refdp.faces.estimators.whole import or_as_before
 from refdp.faces.seeds import generator_for, seeded
 from refdp.faces.training import assuming, source_for, without_guarantee
+from refdp.faces.warned import warn
 from refdp.io import frames
 from refdp.io.identities import canonical
 from refdp.papers import inprivate
@@ -104,7 +104,7 @@ def _breaches(stated: list[str] | None) -> list[str]:
     found = (
         "the owners were taken from groups (give owners=[...], those without records too): no privacy guarantee holds"
     )
-    warnings.warn(found, PrivacyWarning, stacklevel=3)
+    warn(found, PrivacyWarning)
     return [found]
 
 
