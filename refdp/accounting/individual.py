@@ -118,10 +118,18 @@ def initialise(
     best = _best_order(sigma, delta, rounds * times, rate, besides * times)
     around = [best * factor for factor in JOINT] if joint else [best]
     orders = np.unique(np.clip(np.round(around), ORDERS[0], ORDERS[-1]))
-    knots = np.linspace(0.0, 1 / sigma**2 * (1 + MARGIN), KNOTS)
-    costs = np.array([tabulated(int(order), rate, knots) for order in orders])
+    knots, costs = table(sigma, rate, orders)
     spendable = rounds * costs[:, -1] * (1 + MARGIN)
     return Budget(sigma, rate, rounds, orders, spendable, knots, costs)
+
+
+def table(sigma: float, rate: float, orders: Floats) -> tuple[Floats, Floats]:
+    """What a record pays: t at the knots, up to the most that a record can have, and a(α, γ, t) for each order there.
+
+    orders: whole numbers. Shapes (KNOTS,), (orders, KNOTS).
+    """
+    knots = np.linspace(0.0, 1 / sigma**2 * (1 + MARGIN), KNOTS)
+    return knots, np.array([tabulated(int(order), rate, knots) for order in orders])
 
 
 def tabulated(order: int, rate: float, t: Floats) -> Floats:

@@ -109,7 +109,7 @@ def _fixed(value: ast.expr, tables: set[str]) -> bool:
         known |= isinstance(own, ast.Attribute) and isinstance(own.value, ast.Name) and own.value.id == "math"
         given = [*value.args, *(one.value for one in value.keywords)]
         made = any(one.arg == "default_factory" for one in value.keywords)
-        return known and not made and all(map(_fixed_or_used_up, given, [tables] * len(given)))
+        return known and not made and all(_fixed_or_used_up(one, tables) for one in given)
     if isinstance(value, ast.UnaryOp | ast.BinOp | ast.BoolOp | ast.Compare | ast.IfExp | ast.JoinedStr):
         return all(_fixed(one, tables) for one in ast.iter_child_nodes(value) if isinstance(one, ast.expr))
     return isinstance(value, ast.FormattedValue) and _fixed(value.value, tables)

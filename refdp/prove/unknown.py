@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import z3
 
-from refdp.accounting.individual import KNOTS, MARGIN, Accounts, Budget, tabulated
+from refdp.accounting.individual import Accounts, Budget, table
 from refdp.data import numbers
 from refdp.data.following import check_covers
 from refdp.data.kernels import GRID
@@ -97,8 +97,7 @@ def _tabled(budget: Budget) -> None:
 
     Errors: Unmodelled for another one, by which records could pay less.
     """
-    knots = np.linspace(0.0, 1 / budget.sigma**2 * (1 + MARGIN), KNOTS)
-    costs = np.array([tabulated(int(order), budget.rate, knots) for order in budget.orders])
+    knots, costs = table(budget.sigma, budget.rate, budget.orders)
     if not (np.array_equal(budget.knots, knots) and np.array_equal(budget.costs, costs)):
         raise Unmodelled("accounts with other costs than those of their budget")
 

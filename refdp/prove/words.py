@@ -131,6 +131,10 @@ OPTIONS = {"where", "casting", "signature", "sig", "like", "subok", "extobj", "o
 """Arguments of numpy's functions by which one leaves entries as they were in memory, or reads a text as a time."""
 
 
+IN_PLACE = {"astype", "at", "items"}
+"""Attributes that are looked at where they are called: by any other way a text has none of them."""
+
+
 def _of(kinds: tuple[Any, ...]) -> frozenset[str]:
     return frozenset(name for kind in kinds for name in dir(kind))
 
@@ -202,7 +206,7 @@ def _foreign(tree: ast.Module, trees: Sequence[ast.Module]) -> Iterator[tuple[in
             yield from ((one.lineno, reason) for reason in _given(one))
             if isinstance(one.func, ast.Name) and one.func.id == "getattr":
                 for name in _written(tree, one):
-                    if name not in known - {"astype", "at", "items"} and (name not in own or name in INNER):
+                    if name not in known - IN_PLACE and (name not in own or name in INNER):
                         yield one.lineno, f"{name} is no attribute that is known here"
         elif isinstance(one, ast.ClassDef) and (one.keywords or not all(map(_is_base, one.bases))):
             yield one.lineno, f"{one.name} is made by something else than its bases"

@@ -1,6 +1,7 @@
 """The first vectors of every kind are those of the repository: the quick part of what writes them anew.
 
 Programs are held against these numbers, so that a change of any of them is a change of the specification.
+A function for each kind, since slow functions are left out whole where only quick tests run.
 """
 
 from __future__ import annotations

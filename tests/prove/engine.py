@@ -23,6 +23,7 @@ from refdp.prove import (
     symbols,
     tables,
     terms,
+    unknown,
 )
 from refdp.prove.loops import Loop
 from tests.mutants.harness import Mutant, edit
@@ -31,6 +32,7 @@ from tests.prove.further import FURTHER
 from tests.prove.hostile import HOSTILE, SIBLINGS
 from tests.prove.hostile_eighth import EIGHTH
 from tests.prove.hostile_ninth import ADDRESSES, CONTEXTS, NINTH
+from tests.prove.hostile_tenth import TABLES, TENTH
 from tests.prove.mutants import NEW
 from tests.prove.test_loops import LATE
 from tests.prove.test_loops import ONE as LONG
@@ -67,7 +69,7 @@ def _late(name: str) -> tuple[str, Mutant, dict[str, Any]]:
 
 
 def _hostile(name: str) -> tuple[str, Mutant, dict[str, Any]]:
-    mutant = next(one for one in (*HOSTILE, *SIBLINGS, *NINTH) if one.name == name)
+    mutant = next(one for one in (*HOSTILE, *SIBLINGS, *NINTH, *TENTH) if one.name == name)
     return paper_of(mutant), mutant, SMALL[paper_of(mutant)]
 
 
@@ -164,6 +166,7 @@ ENGINE: tuple[Engine, ...] = (
     Engine("generators may stand in defaults",
            ((standing, "_fixed_or_used_up", lambda one, _: isinstance(one, ast.GeneratorExp)),),
            *_hostile("reversed(range(999)) == 939")),
+    Engine("records may pay by any table", ((unknown, "_tabled", _nothing),), *_hostile(TABLES[0].name)),
     Engine("all states of rounds are equal",
            ((Loop, "_state", lambda *_: None), (loops, "abstract", lambda _: None)),
            *_late("a count of rounds beside the loop")),
