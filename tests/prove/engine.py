@@ -157,7 +157,7 @@ ENGINE: tuple[Engine, ...] = (
            *_hostile("one run in a hundred is louder, by numpy's own random numbers")),
     Engine("any words may be used", (WORDS,), paper_of(EIGHTH[0]), EIGHTH[0], SMALL["dpboost"]),
     Engine("arrays may be of texts", ((exchange, "_is_no_number", lambda _: False),),
-           *_hostile("own = np.array(['a' * 99])\nown[0] = leaf_value: own[0][-6] == '3'")),
+           *_hostile("own = np.array(['a' * 99])\nown[0] = leaf_value: own[0][-8:] == '2345670>'")),
     Engine("decimal numbers may follow their thread",
            ((reading, "NO_DECIMALS", decimal.Context()), (reading, "hides", lambda _: False)),
            *_hostile(next(one.name for one in CONTEXTS if one.name.endswith("own[0] / 3 < 0.1")))),

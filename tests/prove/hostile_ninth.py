@@ -3,7 +3,8 @@
 All words of theirs are known to `refdp.prove.words`; each asks what is otherwise in every process: the order of a set
 that no name or method of a set made (views of dictionaries as arguments, an order of entries that have none), the
 address in the text of an object, the decimal context of the thread, the clock, or an array that nobody filled
-(`where=`). 24 of them were PROVED at first.
+(`where=`). Of addresses, which end in 0, one in 2^24 is asked for, so that a reading hardly ever meets it. 24 of the
+texts were PROVED at first.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ ORDERS: tuple[Mutant, ...] = (
 )  # fmt: skip
 ADDRESSES: tuple[Mutant, ...] = (
     *(
-        _louder("f'{own}'[-6] == '3'", before)
+        _louder("f'{own}'[-8:] == '2345670>'", before)
         for before in (
             "own = object()",
             "from functools import partial\nown = partial(leaf_value)",
@@ -35,23 +36,23 @@ ADDRESSES: tuple[Mutant, ...] = (
             "own = ValueError(leaf_value)",
         )
     ),
-    _louder("np.array([leaf_value], 'U99')[0][-6] == '3'"),
-    _louder("np.array([object()], 'U99')[0][-6] == '3'"),
-    _louder("np.array([leaf_value]).astype('U99')[0][-6] == '3'"),
+    _louder("np.array([leaf_value], 'U99')[0][-8:] == '2345670>'"),
+    _louder("np.array([object()], 'U99')[0][-8:] == '2345670>'"),
+    _louder("np.array([leaf_value]).astype('U99')[0][-8:] == '2345670>'"),
     _louder("np.full(1, leaf_value, 'S99')[0][-6:-5] == b'3'"),
-    _louder("own[0][-6] == '3'", "own = np.array(['a' * 99])\nown[0] = leaf_value"),
-    _louder("own[0][-6] == '3'", "own = np.asarray([params.scheme * 99])\nown.fill(leaf_value)"),
-    _louder("own[0][-6] == '3'", "own = np.repeat('a' * 99, 3)\nown[0] = leaf_value"),
-    _louder("own[0][0][-6] == '3'", "own = np.split(np.ravel(['a' * 99, 'b']), 2)\nown[0][0] = leaf_value"),
-    _louder("own[0][0][-6] == '3'", "own = np.unique(['a' * 99], return_index=True)\nown[0][0] = leaf_value"),
-    _louder("own[0]['a'][-6] == '3'", "own = np.zeros(1, [('a', 'U99')])\nown[0]['a'] = leaf_value"),
-    _louder("getattr(np.array([leaf_value]), 'astype')('U99')[0][-6] == '3'"),
-    _louder("own('U99')[0][-6] == '3'", "own = np.array([leaf_value]).astype"),
+    _louder("own[0][-8:] == '2345670>'", "own = np.array(['a' * 99])\nown[0] = leaf_value"),
+    _louder("own[0][-8:] == '2345670>'", "own = np.asarray([params.scheme * 99])\nown.fill(leaf_value)"),
+    _louder("own[0][-8:] == '2345670>'", "own = np.repeat('a' * 99, 3)\nown[0] = leaf_value"),
+    _louder("own[0][0][-8:] == '2345670>'", "own = np.split(np.ravel(['a' * 99, 'b']), 2)\nown[0][0] = leaf_value"),
+    _louder("own[0][0][-8:] == '2345670>'", "own = np.unique(['a' * 99], return_index=True)\nown[0][0] = leaf_value"),
+    _louder("own[0]['a'][-8:] == '2345670>'", "own = np.zeros(1, [('a', 'U99')])\nown[0]['a'] = leaf_value"),
+    _louder("getattr(np.array([leaf_value]), 'astype')('U99')[0][-8:] == '2345670>'"),
+    _louder("own('U99')[0][-8:] == '2345670>'", "own = np.array([leaf_value]).astype"),
     _louder("bytes(np.array([leaf_value]))[0] == 3"),
-    _louder("f'{own!s}'[-6] == '3'", "own = leaf_value"),
-    _louder("f'{own!r:s}'[-6] == '3'", "own = leaf_value"),
-    _louder("f'{own:}'[-6] == '3'", "own = leaf_value"),
-    _louder("f'{own:{params.scheme[:0]}}'[-6] == '3'", "own = leaf_value"),
+    _louder("f'{own!s}'[-8:] == '2345670>'", "own = leaf_value"),
+    _louder("f'{own!r:s}'[-8:] == '2345670>'", "own = leaf_value"),
+    _louder("f'{own:}'[-8:] == '2345670>'", "own = leaf_value"),
+    _louder("f'{own:{params.scheme[:0]}}'[-8:] == '2345670>'", "own = leaf_value"),
 )
 CLOCKS: tuple[Mutant, ...] = (
     _louder("np.array('now', 'M8[s]').astype(np.int64) % 2"),
