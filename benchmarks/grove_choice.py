@@ -77,18 +77,13 @@ def given(**settings: Any) -> Callable[..., Settings]:
 
 CHANGES: Mapping[str, Callable[..., Settings]] = {
     "defaults": given(),
+    "no first pass": given(feature_share=0.0),
     "half the trees": scaled("trees", 0.5),
     "twice the trees": scaled("trees", 2.0),
-    "a level less": scaled("depth", -1),
-    "a level more": scaled("depth", 1),
     "step x 0.6": scaled("step", 0.6),
     "step x 1.5": scaled("step", 1.5),
-    "16 thresholds": given(bins=16),
-    "5% for thresholds": given(threshold_share=0.05),
     "start x 0.5": given(start_share="half"),
     "start x 2": given(start_share="twice"),
-    "explore 0.25": given(explore=0.25),
-    "explore 1": given(explore=1.0),
 }
 
 

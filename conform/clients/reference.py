@@ -1580,6 +1580,7 @@ def grove_check(p):
         "threshold_share": (0, 0.5, True, False),
         "start_share": (0, 0.4, True, False),
         "explore": (0, 1, True, False),
+        "feature_share": (0, 0.9, False, False),
     }
     check(p, {name: domain for name, domain in domains.items() if p[name] is not None})
 
@@ -1599,17 +1600,32 @@ def grove_statistics(p, schema, score, label):
 
 
 def grove_settings(p, schema):
-    """mu, trees, depth, step, a, and the parts of mu^2."""
+    """mu, trees, depth, step, a, the parts of mu^2, that of the first pass in the last, and its levels."""
     mu = fedgbdt_mu(float(setting(p, "epsilon")), float(setting(p, "delta")), p["noise"] == "floating")
     nu = p["rows"] * mu / math.sqrt(schema.scores) / changed(p["relation"])
     trees = p["trees"] or min(max(round(8 * math.sqrt(nu)), 50), 800)
     depth = p["depth"] or (3 if nu < 1500 else 4 if nu < 20_000 else 5)
-    step = num(0.3 if nu < 1500 else 0.5) if p["shrinkage"] is None else setting(p, "shrinkage")
+    enough = 1500 if schema.regression else 5000
+    step = num(0.3 if nu < enough else 0.5) if p["shrinkage"] is None else setting(p, "shrinkage")
     given = p["hessian_weight"] is not None
     weight = setting(p, "hessian_weight") if given else num(0.3 if schema.regression else 3.3)
     start = num(0.1 if schema.regression else 0.02) if p["start_share"] is None else setting(p, "start_share")
     apart = setting(p, "threshold_share") if grove_numeric(schema) else num(0.0)
-    return mu, trees, depth, step, weight, (apart, start, 1.0 - apart - start)
+    return mu, trees, depth, step, weight, (apart, start, 1.0 - apart - start), grove_first(p, schema, nu)
+
+
+def grove_first(p, schema, nu):
+    """The first pass's part of the leaves' share, and levels of a numeric feature's tree in it."""
+    many, levels = len(grove_splittable(schema)), 2 if nu < 500 else 3
+    part = num(0.5 if nu < 500 else 0.3) if p["feature_share"] is None else setting(p, "feature_share")
+    if p["feature_share"] is None and not nu * math.sqrt(part / float(max(many, 1))) >= 15:
+        part = num(0.0)
+    return (part if many else num(0.0)), levels
+
+
+def grove_splittable(schema):
+    """The features that can be split."""
+    return [f for f, categorical in enumerate(schema.categorical) if categorical or f in grove_numeric(schema)]
 
 
 def grove_numeric(schema):
@@ -1732,6 +1748,53 @@ def grove_learn(noisy, splits, depth, scatter, variance, weight, credit, seen, b
     return prior if before is None else 0.7 * before + 0.3 * prior
 
 
+def grove_shapes(schema, candidates, feature, levels):
+    """The trees of one feature: thresholds at even places, or one split for each category."""
+    own = candidates[feature]
+    if schema.categorical[feature]:
+        return [[[num(float(feature)), num(float(value))]] for value in range(len(own))]
+    ranks = [(2 * k + 1) * 2 ** (levels - 1 - level) for level in range(levels) for k in range(2**level)]
+    return [[[num(float(feature)), own[min(one * len(own) // 2**levels, len(own) - 1)]] for one in ranks]]
+
+
+def grove_bins(noisy, feature, scatter, sd, weight, credit, seen, before, unit):
+    """The prior's variance, and the values of a feature's bins, whose credit is added."""
+    variance, g, h = sd * sd, [a for a, _ in noisy], [floor0(b) for _, b in noisy]
+    above = pairwise([a * a - b * scatter - variance for a, b in zip(g, h)])
+    squares, least = pairwise([b * b for b in h]), num(1e-9)
+    found = floor0(above) / (squares if squares > least else least)
+    prior = found if before is None else 0.7 * before + 0.3 * found
+    border = 3.0 * sd / weight + 1.0
+    parts = [(a * a - variance) / (b if b > border else border) - scatter for a, (_, b) in zip(g, noisy)]
+    credit[feature] = credit[feature] + floor0(pairwise(parts))
+    seen[feature] = seen[feature] + 1.0
+    both = 0.5 * found + 0.5 * prior
+    return prior, [grove_leaf(a, b, scatter, variance, both, unit) for a, b in noisy]
+
+
+def grove_pass(schema, x, columns, candidates, labels, scores, settings, state, tape, sums_of):
+    """The first pass, one feature after the other: its trees, of every output; scores are advanced."""
+    (levels, weight, scatter, unit), (credit, seen) = settings, state
+    made, priors = [[] for _ in scores], [None for _ in scores]
+    for f in columns:
+        shapes = grove_shapes(schema, candidates, f, levels)
+        leaf = [[leaf_of(one, splits, schema.categorical) for one in x] for splits in shapes]
+        place, bins = leaf[0], 2**levels
+        if schema.categorical[f]:
+            place, bins = [category_code(one[f], len(shapes)) for one in x], len(shapes) + 1
+        for k in range(len(scores)):
+            sums = sums_of(scores[k], labels[k], place, bins)
+            mechanism = tape.entries[tape.at]["mechanism"] if tape.at < len(tape.entries) else {"sd": ["0x1p0"]}
+            got = tape.noise(f"feature {f}/bins", [[a, b] for a, b in zip(*sums)])
+            noisy, sd = [(got[2 * j], got[2 * j + 1]) for j in range(bins)], num(number_of(mechanism))
+            priors[k], values = grove_bins(noisy, f, scatter, sd, weight, credit, seen, priors[k], unit)
+            leaves = [[num(0.0), one] for one in values[1:]] if schema.categorical[f] else [values]
+            for splits, own, one in zip(shapes, leaf, leaves):
+                made[k].append((splits, one))
+                scores[k] = advance(scores[k], own, one, num(0.7))
+    return made
+
+
 def grove_counts(name, names, of, y, tape):
     """Released counts of labels."""
     return tape.noise(name, [num(float(sum(1 for one in y if of(one) == k))) for k in range(names)])
@@ -1740,7 +1803,7 @@ def grove_counts(name, names, of, y, tape):
 def grove_train(p, schema, x, y, tape):
     """Thresholds, start, then random trees with noisy leaf sums."""
     grove_check(p)
-    mu, trees, depth, step, weight, shares = grove_settings(p, schema)
+    mu, trees, depth, step, weight, shares, (part, levels) = grove_settings(p, schema)
     candidates, numeric = candidates_of(schema, "uniform", 127), grove_numeric(schema)
     if numeric:
         codes = [[code_of(row[f], candidates[f]) for row in x] for f in numeric]
@@ -1765,17 +1828,25 @@ def grove_train(p, schema, x, y, tape):
         initial = [log(one / (1.0 - one)) for one in (share[1:] if schema.scores == 1 else share)]
     labels = [[schema.label(k, one) for one in y] for k in range(schema.scores)]
     scores = [[num(0.0) + one for _ in y] for one in initial]
-    width, made, priors = 2**depth, [[] for _ in initial], [None for _ in initial]
     credit, seen = [num(0.0) for _ in schema.features], [num(1e-9) for _ in schema.features]
+
+    def sums_of(score, label, place, width):
+        found = [grove_statistics(p, schema, s, one)[0] for s, one in zip(score, label)]
+        h = None if schema.regression else [one["h"] for one in found]
+        return node_table(place, width, [[one["g"] for one in found], h])
+
+    columns = grove_splittable(schema) if part > 0 else []
+    made = grove_pass(schema, x, columns, candidates, labels, scores, (levels, weight, scatter, unit),
+                      (credit, seen), tape, sums_of)  # fmt: skip
+    steps = [num(0.7)] * len(made[0]) + [step] * trees
+    width, priors = 2**depth, [None for _ in initial]
     for number in range(trees):
         which = tape.take(f"tree {number}/features", "draw", [width - 1])[1]
         where = tape.take(f"tree {number}/values", "draw", [width - 1])[1]
         splits = grove_tree(p, candidates, credit, seen, number, depth, which, where)
         leaf = [leaf_of(one, splits, schema.categorical) for one in x]
         for k in range(schema.scores):
-            found = [grove_statistics(p, schema, s, label)[0] for s, label in zip(scores[k], labels[k])]
-            h = None if schema.regression else [one["h"] for one in found]
-            sums = node_table(leaf, width, [[one["g"] for one in found], h])
+            sums = sums_of(scores[k], labels[k], leaf, width)
             mechanism = tape.entries[tape.at]["mechanism"] if tape.at < len(tape.entries) else {"sd": ["0x1p0"]}
             sd = num(number_of(mechanism))
             got = tape.noise(f"tree {number}/leaves", [[a, b] for a, b in zip(*sums)])
@@ -1784,7 +1855,7 @@ def grove_train(p, schema, x, y, tape):
             leaves = [grove_leaf(a, b, scatter, sd * sd, priors[k], unit) for a, b in noisy]
             made[k].append((splits, leaves))
             scores[k] = advance(scores[k], leaf, leaves, step)
-    return [ensemble(initial[k], [step] * trees, made[k]) for k in range(schema.scores)]
+    return [ensemble(initial[k], steps, made[k]) for k in range(schema.scores)]
 
 
 def number_of(mechanism):
@@ -1796,7 +1867,7 @@ def number_of(mechanism):
 def grove_plan(p, schema):
     """Everything that a run releases."""
     grove_check(p)
-    mu, trees, _, _, weight, shares = grove_settings(p, schema)
+    mu, trees, _, _, weight, shares, (part, _) = grove_settings(p, schema)
     relation, noise, found = p["relation"], p["noise"], []
     for name, share, cells in (("histograms", shares[0], len(grove_numeric(schema))),
                                ("labels" if schema.regression else "classes", shares[1], 1)):  # fmt: skip
@@ -1806,13 +1877,18 @@ def grove_plan(p, schema):
             found.append(release(name, charge))
     norm = root_up(1 + Fraction(float(weight)) ** 2 if schema.regression else Fraction(1))
     norm = (norm + 2.0**-22) * changed(relation)
-    sd = norm / (mu * math.sqrt(shares[2] / (trees * schema.scores)))
-    mechanism = {"name": "Gaussian", "sd": [sd.hex(), (sd / float(weight)).hex()]}
-    if noise == "discrete":
-        mechanism = {**mechanism, "name": "DiscreteGaussian", "step": GRID.hex()}
-    bound = at_least(Fraction(norm) / Fraction(sd) * (1 + Fraction(1, 2**40)))
-    charge = mechanism, {"bound": bound.hex(), "norm": "whitened", "relation": relation}
-    return sequence(found + [release("leaves", charge)] * (trees * schema.scores))
+    many = len(grove_splittable(schema)) if part > 0 else 0
+    for name, share, count in (("bins", shares[2] * part, many), ("leaves", shares[2] * (1.0 - part), trees)):
+        if not count:
+            continue
+        sd = norm / (mu * math.sqrt(share / (count * schema.scores)))
+        mechanism = {"name": "Gaussian", "sd": [sd.hex(), (sd / float(weight)).hex()]}
+        if noise == "discrete":
+            mechanism = {**mechanism, "name": "DiscreteGaussian", "step": GRID.hex()}
+        bound = at_least(Fraction(norm) / Fraction(sd) * (1 + Fraction(1, 2**40)))
+        charge = mechanism, {"bound": bound.hex(), "norm": "whitened", "relation": relation}
+        found += [release(name, charge)] * (count * schema.scores)
+    return sequence(found)
 
 
 # --- Samplers and accounts --------------------------------------------------------------------------------------------

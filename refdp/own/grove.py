@@ -1,15 +1,18 @@
 """Grove: random trees steered by what was released, with leaves shrunk by the noise that everybody knows.
 
 Why. A boosted model under differential privacy is made of sums over leaves. A private choice of splits spends budget
-on the shape of trees; random shapes are free (Maddock et al. 2022), so the whole budget goes into the sums. Four things
+on the shape of trees; random shapes are free (Maddock et al. 2022), so the whole budget goes into the sums. Five things
 then decide how much a sum is worth, and Grove does each of them from released values alone.
 
 1. Thresholds. One noisy histogram of every numeric feature, 128 bins on the public bounds, gives quantiles.
 2. Start and scale. Noisy counts of the classes give the first log odds; a noisy histogram of the label gives a
    regression its centre and c, beyond which residuals are cut: noise is measured in units of c.
-3. Steering. Of every released tree the sums of all inner nodes are known. What a split separated, less what noise alone
+3. One feature at a time. Most of what can be learnt from few records at a small epsilon is what each feature says by
+   itself, and a random tree seldom asks for it. So a first pass asks each feature once, in their order: one release of
+   the sums in its bins, between quantiles, or in its categories, at the scores that the features before it have left.
+4. Steering. Of every released tree the sums of all inner nodes are known. What a split separated, less what noise alone
    would, is credited to its feature; half of the features of later trees are drawn in proportion to the root of that.
-4. Shrinkage. A leaf releases (G + N(0, s^2), H + N(0, s^2 / a^2)). With a prior N(0, tau^2) of its value w and G = -H w
+5. Shrinkage. A leaf releases (G + N(0, s^2), H + N(0, s^2 / a^2)). With a prior N(0, tau^2) of its value w and G = -H w
    up to the records' own scatter H v, the mean of w given G is
 
        w = -G H / (H^2 + (H v + s^2) / tau^2),                                                          (1)
@@ -23,14 +26,16 @@ Sensitivity. A record adds (g, h) to one leaf. Under the log loss t = |g| is in 
 since (1 + t) / (t^2 (1 - t)) is least where t^2 = 1 - t. With a = 3.3 the Hessian sum costs nothing. For squares
 |g| <= c and h = 1: (g / c)^2 + a^2 <= 1 + a^2. Two records change (replace-one) by at most twice as much.
 
-Composition. Every release is Gaussian, so costs add up in mu^2: shares of one mu^2, that of (epsilon, delta), K scores
-and T trees having equal ones. Of more than two classes each has its own sums in one common tree.
+Composition. Every release is Gaussian, so costs add up in mu^2: shares of one mu^2, that of (epsilon, delta). K scores
+and M features have equal ones of the first pass, K scores and T trees of the rest. A record is in one bin of a feature,
+so that (2) is about the first pass, too. Of more than two classes each has its own sums in one common tree.
 
 | symbol | in the code | what it is, unit |
 |---|---|---|
 | T, depth, eta | trees, levels, step | trees, levels of splits, shrinkage: from nu unless given |
 | nu | strength | rows times mu of one score: signal over noise of one sum over all records |
 | a | hessian_weight | weight of the Hessian in the joint norm |
+| M, q | features, feature_share | features that can be split, the first pass's part of the leaves' share |
 | s | deviation | standard deviation of the noise of G |
 | v | SCATTER | variance of a record's residual per unit of H |
 | tau | prior | standard deviation of leaf values before anything was released |
@@ -85,6 +90,8 @@ FINE, LABEL_BINS = 127, 64
 """Thresholds of the histogram that quantiles are read off, and bins of the label's histogram."""
 SCATTER = {"log": 1.0, "square": 0.15}
 LARGEST_LEAF = 3.0
+FIRST_STEP = 0.7
+"""Step of the trees of one feature each."""
 
 
 # --- Formulas, generic over numbers -----------------------------------------------------------------------------------
@@ -147,6 +154,8 @@ class Params:
       trees, depth and shrinkage follow where they are None.
     bins: quantile thresholds a feature. hessian_weight: a; None for 3.3 (classes) or .3 (regression).
     threshold_share, start_share: parts of mu^2; start_share None for 2% (classes) or 10% (regression).
+    feature_share: q, part of what the other two leave for leaves that the first pass has, 0 for no such pass; None to
+      follow rows and features.
     explore: part of the features that are drawn evenly. residual: c, for labels in [-1, 1]; None to read it off the
       label's histogram.
     noise: "discrete", exact samplers; or "floating", which risks that the last bits of what is released tell more than
@@ -164,6 +173,7 @@ class Params:
     hessian_weight: float | None = None
     threshold_share: float = 0.1
     start_share: float | None = None
+    feature_share: float | None = None
     explore: float = 0.5
     residual: float | None = None
     noise: Literal["floating", "discrete"] = "discrete"
@@ -185,6 +195,8 @@ class Params:
         check_number("threshold_share", self.threshold_share, above=0, most=0.5)
         if self.start_share is not None:
             check_number("start_share", self.start_share, above=0, most=0.4)
+        if self.feature_share is not None:
+            check_number("feature_share", self.feature_share, least=0, most=0.9)
         check_number("explore", self.explore, above=0, most=1)
 
     # what the settings amount to
@@ -212,8 +224,9 @@ class Params:
         return self.depth or (3 if nu < 1500 else 4 if nu < 20_000 else 5)
 
     def step(self, schema: Schema) -> float:
-        """eta: .3, .5 from nu = 1,500."""
-        return self.shrinkage or (0.3 if self.strength(schema) < 1500 else 0.5)
+        """eta: .3, .5 from nu = 5,000 (classes) or 1,500 (regression)."""
+        enough = 5000 if isinstance(schema.target, Classes) else 1500
+        return self.shrinkage or (0.3 if self.strength(schema) < enough else 0.5)
 
     def weight(self, schema: Schema) -> float:
         """a."""
@@ -224,6 +237,18 @@ class Params:
         start = self.start_share or (0.02 if isinstance(schema.target, Classes) else 0.1)
         thresholds = self.threshold_share if numeric(schema) else 0.0
         return thresholds, start, 1 - thresholds - start
+
+    def first_part(self, schema: Schema) -> float:
+        """q: .5 below nu = 500, .3 from there on; none where a feature's signal, nu sqrt(q / M), is below 15."""
+        if self.feature_share is not None:
+            return self.feature_share if splittable(schema) else 0.0
+        nu = self.strength(schema)
+        part = 0.5 if nu < 500 else 0.3
+        return part if nu * math.sqrt(part / max(len(splittable(schema)), 1)) >= 15 else 0.0
+
+    def first_levels(self, schema: Schema) -> int:
+        """Levels of a numeric feature's tree in the first pass: 2, so 4 bins; 3 from nu = 500."""
+        return 2 if self.strength(schema) < 500 else 3
 
     # what a run charges
 
@@ -236,9 +261,14 @@ class Params:
         return Charge(mechanism, declared, declared)
 
     def deviation(self, schema: Schema) -> float:
-        """s: noise of G in units of the gradient, for one of K T releases of the leaves' share."""
-        each = self.mu() * math.sqrt(self.shares(schema)[2] / (self.rounds(schema) * schema.scores))
-        return self.joint_norm(schema) / each
+        """s: noise of G in units of the gradient, for one of K T releases of the trees' part of the leaves' share."""
+        share = self.shares(schema)[2] * (1 - self.first_part(schema))
+        return self.joint_norm(schema) / (self.mu() * math.sqrt(share / (self.rounds(schema) * schema.scores)))
+
+    def first_deviation(self, schema: Schema) -> float:
+        """s of one of K M releases of the first pass."""
+        share = self.shares(schema)[2] * self.first_part(schema)
+        return self.joint_norm(schema) / (self.mu() * math.sqrt(share / (len(splittable(schema)) * schema.scores)))
 
     def joint_norm(self, schema: Schema) -> float:
         """What a pair (G, a H) changes by; rounding to the grid adds at most 2^-22."""
@@ -247,8 +277,16 @@ class Params:
         return (one + 2.0**-22) * records_changed(self.relation)
 
     def leaf_charge(self, schema: Schema) -> Charge:
-        """The sums (G, H) of all leaves of a tree: noise of two deviations, s and s / a."""
-        s, a = self.deviation(schema), self.weight(schema)
+        """The sums (G, H) of all leaves of a tree."""
+        return self.joint_charge(schema, self.deviation(schema))
+
+    def first_charge(self, schema: Schema) -> Charge:
+        """The sums (G, H) of all bins of a feature."""
+        return self.joint_charge(schema, self.first_deviation(schema))
+
+    def joint_charge(self, schema: Schema, s: float) -> Charge:
+        """Sums (G, H) over disjoint sets of records: noise of two deviations, s and s / a."""
+        a = self.weight(schema)
         classes = isinstance(schema.target, Classes)
         claim = (JOINT_LOG if classes else JOINT_SQUARE) + SUFFIX[self.relation]
         bound = numbers.at_least(Fraction(self.joint_norm(schema)) / Fraction(s) * (1 + Fraction(1, 2**40)))
@@ -322,11 +360,12 @@ def train(params: Params, records: Records, curator: Curator) -> Model:
 
 
 def train_on(params: Params, schema: Schema, population: Population, curator: Curator) -> Model:
-    """Thresholds, start, then T random trees with noisy leaf sums."""
+    """Thresholds, start, one feature at a time, then T random trees with noisy leaf sums."""
     candidates = thresholds(params, schema, population, curator)
     population.tell(Encode(candidates))
     unit, initial = start(params, schema, population, curator)
-    charge, weight, learnt = params.leaf_charge(schema), params.step(schema), nothing_learnt(schema)
+    first, learnt = one_by_one(params, schema, candidates, unit, population, curator)
+    charge, weight = params.leaf_charge(schema), params.step(schema)
     rounds: list[tuple[Tree, ...]] = []
     for number in range(params.rounds(schema)):
         with curator.step(f"tree {number}"):
@@ -345,9 +384,45 @@ def train_on(params: Params, schema: Schema, population: Population, curator: Cu
                 own.append(Tree(splits, leaves))
                 population.tell(Advance(leaves[None], weight))
         rounds.append(tuple(own))
-    weights = (weight,) * params.rounds(schema)
-    ensembles = [Ensemble(initial[k], tuple(own[k] for own in rounds), weights) for k in outputs_of(schema)]
+    steps = tuple(FIRST_STEP for own in first for _ in own[0]) + (weight,) * params.rounds(schema)
+    ensembles = [
+        Ensemble(initial[k], (*(one for own in first for one in own[k]), *(own[k] for own in rounds)), steps)
+        for k in outputs_of(schema)
+    ]
     return Model("grove", asdict(params), schema, tuple(ensembles))
+
+
+def one_by_one(
+    params: Params, schema: Schema, candidates: Candidates, unit: float, population: Population, curator: Curator
+) -> tuple[list[tuple[tuple[Tree, ...], ...]], Learnt]:
+    """The first pass: of every feature the trees of every output, and its credit; nothing is kept of tau."""
+    learnt, passed = nothing_learnt(schema), splittable(schema) if params.first_part(schema) > 0 else ()
+    found: list[tuple[tuple[Tree, ...], ...]] = []
+    for feature in passed:
+        charge = params.first_charge(schema)
+        with curator.step(f"feature {feature}"):
+            shapes, count = shapes_of(params, schema, candidates, feature), trees_of(schema, feature)
+            own: list[tuple[Tree, ...]] = []
+            for output in outputs_of(schema):
+                population.tell(Turn(output))
+                population.tell(Refresh(("g", "h")))
+                for k in range(count):
+                    population.tell(Place(shapes[k]))
+                noisy = released_bins(schema, feature, charge, population, curator)
+                learnt, values = bin_values(params, schema, learnt, output, feature, noisy, unit)
+                leaves = leaves_of(schema, feature, values)
+                own.append(tuple(Tree(shapes[k], leaves[k]) for k in range(count)))
+                population.tell(Advance(leaves, FIRST_STEP))
+        found.append(tuple(own))
+    return found, replace(learnt, priors=nothing_learnt(schema).priors)
+
+
+def released_bins(schema: Schema, feature: int, charge: Charge, population: Population, curator: Curator) -> Floats:
+    """The sums of every bin of a feature, in the order of `leaves_of`, with noise. Shape (bins, 2)."""
+    if isinstance(schema.features[feature], Numeric):
+        return curator.release_sum("bins", charge, population, Leaves(("g", "h")), lambda sums: sums[0].T)
+    of_one = Histogram(("g", "h"), (feature,))
+    return curator.release_sum("bins", charge, population, of_one, lambda sums: sums.T)
 
 
 def classes_of(schema: Schema) -> tuple[str, ...]:
@@ -365,6 +440,11 @@ def outputs_of(schema: Schema) -> tuple[int, ...]:
 def numeric(schema: Schema) -> tuple[int, ...]:
     """The numeric features that can be split."""
     return tuple(i for i, f in enumerate(schema.features) if isinstance(f, Numeric) and f.low < f.high)
+
+
+def splittable(schema: Schema) -> tuple[int, ...]:
+    """The features that can be split: numeric ones, and those with categories."""
+    return tuple(i for i, f in enumerate(schema.features) if not isinstance(f, Numeric) or f.low < f.high)
 
 
 def thresholds(params: Params, schema: Schema, population: Population, curator: Curator) -> Candidates:
@@ -472,6 +552,55 @@ def nothing_learnt(schema: Schema) -> Learnt:
     """Before any release."""
     features = len(schema.features)
     return Learnt(np.zeros(features), np.full(features, 1e-9), np.full(schema.scores, np.nan))
+
+
+def trees_of(schema: Schema, feature: int) -> int:
+    """How many trees of the first pass are of this feature: one, or one for each category."""
+    kind = schema.features[feature]
+    return 1 if isinstance(kind, Numeric) else len(kind.categories)
+
+
+def shapes_of(params: Params, schema: Schema, candidates: Candidates, feature: int) -> list[Floats]:
+    """Trees of one feature: a full one of thresholds at even places, or a split for each category.
+
+    Each of shape (2^depth - 1, 2), as in `random_tree`.
+    """
+    own = candidates.thresholds[feature]
+    if not isinstance(schema.features[feature], Numeric):
+        return [np.array([[feature, value]], dtype=np.float64) for value in range(trees_of(schema, feature))]
+    depth = params.first_levels(schema)
+    rank = [(2 * k + 1) * 2 ** (depth - 1 - level) for level in range(depth) for k in range(2**level)]
+    place = [min(one * len(own) // 2**depth, len(own) - 1) for one in rank]
+    return [np.array([[feature, own[k]] for k in place], dtype=np.float64)]
+
+
+def leaves_of(schema: Schema, feature: int, values: Floats) -> Floats:
+    """Leaves of the trees of one feature from the values of its bins, shape (trees, leaves).
+
+    values: shape (bins,); the first of a category's is that of missing values, which are in no category.
+    """
+    if isinstance(schema.features[feature], Numeric):
+        return values[None]
+    return np.column_stack([np.zeros(len(values) - 1), values[1:]])
+
+
+def bin_values(
+    params: Params, schema: Schema, learnt: Learnt, output: int, feature: int, noisy: Floats, unit: float
+) -> tuple[Learnt, Floats]:
+    """(1) of a feature's bins, tau^2 the mean of its own and of that of the features before; and its credit.
+
+    noisy: shape (bins, 2). Result: also the values, shape (bins,), at most `LARGEST_LEAF`, in units of the score.
+    """
+    s, scatter, a = params.first_deviation(schema), scatter_of(schema), params.weight(schema)
+    variance, g, h = s * s, noisy[:, 0], noisy[:, 1]
+    found, before = moments(g, h, scatter, variance), float(learnt.priors[output])
+    credit, seen, priors = learnt.credit.copy(), learnt.seen.copy(), learnt.priors.copy()
+    priors[output] = found if math.isnan(before) else 0.7 * before + 0.3 * found
+    least = np.maximum(h, 3 * s / a + 1)
+    credit[feature] += max(float(((g * g - variance) / least - scatter).sum()), 0.0)
+    seen[feature] += 1.0
+    own = shrunk(g, h, scatter, variance, 0.5 * found + 0.5 * float(priors[output]))
+    return Learnt(credit, seen, priors), np.asarray(np.clip(own, -LARGEST_LEAF, LARGEST_LEAF) * unit)
 
 
 def chances(params: Params, learnt: Learnt, live: Sequence[int], number: int, depth: int) -> Floats:

@@ -180,6 +180,7 @@ class GroveSettings:
     hessian_weight: float | None = None
     threshold_share: float = grove.Params.threshold_share
     start_share: float | None = None
+    feature_share: float | None = None
     explore: float = grove.Params.explore
     residual: float | None = None
     noise: Literal["floating", "discrete"] = grove.Params.noise
