@@ -228,7 +228,7 @@ def reading(module: Any, loops: Loops, host: Unknown) -> Iterator[None]:
             if isinstance(value, FunctionType) and value.__module__ in (module.__name__, *PUBLIC):
                 put(module, name, released_only(value))
         for name in ("median_utilities", "halved"):
-            if inspect.unwrap(vars(module).get(name, released_only)) is getattr(sketch, name):  # no text's own
+            if name in vars(module) and _is_refdps(vars(module)[name], sketch):
                 put(module, name, getattr(medians, name))
         for name in ("public_grid", "split_candidates"):  # public, and picked from by released positions
             if hasattr(module.Params, name):
@@ -251,6 +251,12 @@ def reading(module: Any, loops: Loops, host: Unknown) -> Iterator[None]:
                 setattr(owner, name, value)
             else:
                 delattr(owner, name)
+
+
+def _is_refdps(function: Any, module: Any) -> bool:
+    """Whether it is a module's function of that name, and no text's own."""
+    own = inspect.unwrap(function)
+    return own is vars(module).get(own.__name__)
 
 
 def _loops(loops: Loops, host: Unknown) -> dict[str, Any]:

@@ -229,14 +229,22 @@ class Known(Symbol):
 
         def method(*given: Any, **named: Any) -> Any:
             if any(True for _ in privates((given, named))):
-                if not type(self.example).__module__.startswith("refdp.data."):
-                    raise Unmodelled(f"{name} of a released value, of private ones: the example's decides nothing")
+                _stands_for_all(self.example, name)
                 return found(*given, **named)
             with unchanged((given, named)):
                 made = found(*public(given), **public(named))
             return Known(made, self._varying or sized(name, (self, *given), named) or varies((given, named)))
 
         return method
+
+
+def _stands_for_all(example: Any, name: str) -> None:
+    """A method of private values is one of refdp's own, of candidates, of which any stand for all.
+
+    Errors: Unmodelled for any other, which could do something else with other released values than the example.
+    """
+    if not type(example).__module__.startswith("refdp.data."):
+        raise Unmodelled(f"{name} of a released value, of private ones: the example's decides nothing")
 
 
 class Fixed(Known):

@@ -75,6 +75,8 @@ NEAR = Fraction(1, 2**16)
 """How far float64 may be from the real value of what is rounded to a whole number, both below 2^36."""
 LARGEST_EXPONENT = 700
 """Up to here float64's exponential is finite."""
+SMALL_EXPONENT = 16
+"""Up to here it is small beside 2^53, so that what is added to it keeps its digits."""
 
 
 class Units(Table):
@@ -313,8 +315,9 @@ class Unknown(Host):
         kind = followed(name, kinds, plain_ones)
         if name in ("exp", "rint", "trunc"):
             found = self._described(name, terms[0], kinds[0].roundings)
-            wide = kinds[0]._replace(below=kinds[0].below and name != "exp")
-            return Each(found, self, Kind("float", 2 if name == "exp" else 0, False, wide.below, wide.above))
+            if name == "exp":
+                return Each(found, self, Kind("float", 2, above=not self._refuted([terms[0] > SMALL_EXPONENT])))
+            return Each(found, self, Kind(below=kinds[0].below, above=kinds[0].above))
         if name == "divide" and not self._refuted([terms[1] == 0]):
             raise Unmodelled("a quotient of a record's values whose divisor can be 0")
         found = operated(name, terms)
