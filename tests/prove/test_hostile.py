@@ -71,7 +71,8 @@ def test_a_hostile_text_is_not_proved(solvers: Solvers, mutant: Mutant) -> None:
 
 
 @pytest.mark.parametrize("mutant", [pytest.param(one, id=one.name) for one in (*HONEST, *HONEST_EIGHTH, *HONEST_NINTH,
-                                                                               *HONEST_TENTH, *HONEST_ELEVENTH)])  # fmt: skip
+                                                                               *HONEST_TENTH,
+                                                                               *HONEST_ELEVENTH)])  # fmt: skip
 def test_a_text_of_the_like_that_is_private_is_proved(solvers: Solvers, mutant: Mutant) -> None:
     name = paper_of(mutant)
     with applied(mutant.patches):  # type: ignore[arg-type]
