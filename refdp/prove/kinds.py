@@ -98,6 +98,8 @@ def _width(name: str, kinds: Sequence[Kind], numbers: Sequence[Any]) -> tuple[bo
         case "multiply" | "divide" if sum(one.wide for one in kinds) < 2:
             if name == "divide" and kinds[1].wide:  # nearer to 0 than what is divided
                 return False, False, False
+            if name == "multiply" and lost and not any(numbers):
+                raise Unmodelled("a product with a rounded number of any size, which can be infinite in float64")
             below = above = True
             lost = lost or not any(_is_power(one) for one in numbers if one is not None)
         case "multiply" | "divide" | "square" | "power":

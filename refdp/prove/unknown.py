@@ -317,7 +317,9 @@ class Unknown(Host):
             found = self._described(name, terms[0], kinds[0].roundings)
             if name == "exp":
                 return Each(found, self, Kind("float", 2, above=not self._refuted([terms[0] > SMALL_EXPONENT])))
-            return Each(found, self, Kind(below=kinds[0].below, above=kinds[0].above))
+            return Each(found, self, Kind(below=kinds[0].below, above=kinds[0].above, lost=kinds[0].wide))
+        if name == "divide" and kinds[0].wide and isinstance(arguments[1], Each):
+            raise Unmodelled("a number of any size, divided by a record's value, which can be infinite in float64")
         if name == "divide" and not self._refuted([terms[1] == 0]):
             raise Unmodelled("a quotient of a record's values whose divisor can be 0")
         found = operated(name, terms)

@@ -156,6 +156,10 @@ FLOATS: tuple[Mutant, ...] = (
     # Infinity times 0, for the records whose label is in the middle.
     _started("2.0**600", "on_grid(clip(score * score * label, 1.0))"),
     _started("2.0**600", "on_grid(clip(np.square(score) * label, 1.0))"),
+    _started("2.0**600", "on_grid(clip(score / (1.0 / (1.0 + np.abs(score))) * label, 1.0))"),
+    _started(
+        "2.0**600", "on_grid(clip(on_grid(on_grid(on_grid(score * 2.0**150) * 2.0**150) * 2.0**150) * label, 1.0))"
+    ),
     _released(f"on_grid({OFF}(self.params.regularisation) * 128.0)", "2.0**53 + initial * 0"),
     # No number, whatever the record's is.
     _released("on_grid(clipped((score - label) * self.params.regularisation, -0.25, 0.25))",
