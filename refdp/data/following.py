@@ -7,6 +7,8 @@ it failed tells which. Numbers that are no numbers would do so later: a score of
 from __future__ import annotations
 
 import math
+from dataclasses import fields, is_dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -59,7 +61,8 @@ class Following:
     def tell(self, step: Step) -> None:
         """Take in one step. Errors: InvalidParameter for one that does not fit those before."""
         match step:
-            case Begin(_, outputs):
+            case Begin(contribution, outputs):
+                _check_finite(contribution)
                 self._output, self.leaves, self._moved = outputs[0], [], False
                 self._reach = dict.fromkeys(outputs, 0.0)
             case Turn(output):
@@ -132,6 +135,18 @@ class Following:
     def _check_still(self, what: str) -> None:
         if self._moved:
             raise InvalidParameter(f"{what} after Start or Advance: Refresh comes first, at the scores as they are now")
+
+
+def _check_finite(value: Any) -> None:
+    """A contribution has no number that is none, by which a record's statistic would be no number either."""
+    if isinstance(value, float) and not math.isfinite(value):
+        raise InvalidParameter(f"Begin with a contribution that has {value}: finite numbers are allowed")
+    if isinstance(value, tuple):
+        for one in value:
+            _check_finite(one)
+    elif is_dataclass(value) and not isinstance(value, type):
+        for each in fields(value):
+            _check_finite(getattr(value, each.name))
 
 
 def _check_rows(what: str, rows: int, nodes: int) -> None:

@@ -37,8 +37,12 @@ def combined(name: str, arguments: Sequence[Any], ufunc: Any = None) -> Any:
         arguments = [example_of(one) for one in arguments]  # a function of what is released and of the parameter
     with np.errstate(all="ignore"):
         found = (ufunc or getattr(np, name))(*public(tuple(arguments)))
-    plain = [float(one) for one in arguments if isinstance(one, int | float)] if name == "maximum" else []
-    return Known(found, varies(tuple(arguments)), max(plain, default=None))
+    plain = [float(one) for one in arguments if isinstance(one, int | float)]
+    made = Known(found, varies(tuple(arguments)), max(plain, default=None) if name == "maximum" else None)
+    made.finite = name in ("maximum", "minimum") and all(
+        one.finite if isinstance(one, Known) else np.isfinite(one).all() for one in arguments
+    )
+    return made
 
 
 def _tables(name: str, arguments: Sequence[Any]) -> Table:
@@ -157,7 +161,8 @@ def called(function: Any, arguments: Any, options: Any) -> Any:
             arguments = tuple(example_of(one) for one in arguments)  # entry by entry, as above
         with np.errstate(all="ignore"), unchanged((arguments, options)):
             made = function(*public(arguments), **public(options))
-        return Known(made, varies((arguments, options)) or sized(name, arguments, options))
+        longer = varies((arguments, options)) or sized(name, arguments, options)
+        return Known(made, longer, listed=name == "stack" and len(arguments) == 1 and not options)
     if name in ("concatenate", "split") and len(arguments) == 2 + (name == "split"):
         arguments, options = arguments[:-1], {**options, "axis": arguments[-1]}
     if len(arguments) != PLAIN.get(name, len(arguments)) or {*options} - (
@@ -178,6 +183,7 @@ def called(function: Any, arguments: Any, options: Any) -> Any:
     if name == "split" and isinstance(arguments[0], Table):
         return _cut(arguments[0], list(arguments[1]), options.get("axis", 0))
     if name in ("shape", "ndim", "size") and isinstance(arguments[0], Table):
+        arguments[0].counted()
         return getattr(arguments[0], name)
     if any(isinstance(one, Each) for one in privates((arguments, options))):
         raise Leak(f"numpy's {name} over records")
@@ -205,7 +211,8 @@ def _side_by_side(tables: list[Table], axis: int) -> Table:
         raise Unmodelled("private sums of different parts of the records, side by side")
     size = sum(one.size for one in joined)
     if all(one.kind == "option" and one.ways == 1 for one in joined):
-        new = Axis("option", size, len(tables), ("ways", *(one.of for one in joined)))
+        loose = any(one.loose for one in joined)
+        new = Axis("option", size, len(tables), ("ways", *(one.of for one in joined)), loose)
 
         def cell(index: tuple[Any, ...], world: Any) -> Any:
             way, tag = index[axis]

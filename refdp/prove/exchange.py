@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import importlib
+import inspect
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from refdp.data import feasible
+from refdp.data import feasible, sketch
 from refdp.data.candidates import Candidates
 from refdp.privacy.curator import Curator
 from refdp.prove import medians, symbols
@@ -20,7 +21,7 @@ from refdp.prove.charged import exchanged
 from refdp.prove.loops import Carried, Loops, Number, Numbers, alike, settled
 from refdp.prove.open import Open, closed, opened
 from refdp.prove.peeking import is_text
-from refdp.prove.symbols import Fixed, Known, Private, Symbol, checked, privates, public, unchanged
+from refdp.prove.symbols import Fixed, Known, Private, Symbol, checked, privates, public, unchanged, varies
 from refdp.prove.tables import Axis, Table, plainly_shaped, sides_of
 from refdp.prove.terms import Unmodelled
 from refdp.prove.unknown import Unknown
@@ -90,7 +91,7 @@ def array(make: Any, value: Any, *given: Any, **named: Any) -> Any:
         if all(isinstance(one, Table) for one in value):
             return stacked(list(value))
         if not any(isinstance(one, Private) for one in value):
-            return Known(make(public(value), *given, **named))
+            return Known(make(public(value), *given, **named), varies(value), listed=True)
     return make(value, *given, **named)
 
 
@@ -207,7 +208,7 @@ def reading(module: Any, loops: Loops, host: Unknown) -> Iterator[None]:
         check_sides(self, right)
         features, positions = self.feature[public(chosen)], self.position[public(chosen)]
         of = ("sides", positions.tobytes(), features.tobytes())
-        return sides_of(table, frozenset("r"), len(features), of)
+        return sides_of(table, frozenset("r"), len(features), of, varies(chosen))
 
     published = [name for name in sys.modules if name.startswith(("refdp.papers", "refdp.own"))]
     texts = [sys.modules[name] for name in published]
@@ -227,7 +228,7 @@ def reading(module: Any, loops: Loops, host: Unknown) -> Iterator[None]:
             if isinstance(value, FunctionType) and value.__module__ in (module.__name__, *PUBLIC):
                 put(module, name, released_only(value))
         for name in ("median_utilities", "halved"):
-            if vars(module).get(name) is not None:
+            if name in vars(module) and _is_refdps(vars(module)[name], sketch):
                 put(module, name, getattr(medians, name))
         for name in ("public_grid", "split_candidates"):  # public, and picked from by released positions
             if hasattr(module.Params, name):
@@ -250,6 +251,12 @@ def reading(module: Any, loops: Loops, host: Unknown) -> Iterator[None]:
                 setattr(owner, name, value)
             else:
                 delattr(owner, name)
+
+
+def _is_refdps(function: Any, module: Any) -> bool:
+    """Whether it is a module's function of that name, and no text's own."""
+    own = inspect.unwrap(function)
+    return own is vars(module).get(own.__name__)
 
 
 def _loops(loops: Loops, host: Unknown) -> dict[str, Any]:

@@ -3,6 +3,10 @@
 The solvers compute with real numbers. numpy does not where it adds truth values (1 + 1 is 1), where whole numbers wrap
 around, and where a comparison meets two values that are equal as real numbers and differ by the last digit in float64.
 So arithmetic has at least one float64 among its arguments, and what is compared was never rounded.
+
+Scores and released numbers are of any size. A number added to one of 2^53 is lost or made larger, which real numbers
+know nothing of once the large one is taken off again; and two of them multiplied can be infinite, which times 0 is no
+number. So what is of any size, and was rounded, is added to nothing, and is multiplied by nothing else of any size.
 """
 
 from __future__ import annotations
@@ -22,11 +26,20 @@ TWO_OF = {"minimum", "maximum", "where", "negative", "absolute"}
 
 class Kind(NamedTuple):
     """of: how numpy keeps it. roundings: how many operations on the way could round, 2 for more. small: whether it is a
-    whole number of small size, of which sums and products are not rounded either."""
+    whole number of small size, of which sums and products are not rounded either. below, above: whether it can be
+    anywhere below 0, or above it; lost: whether it is then a rounded number of such a size."""
 
     of: Literal["float", "whole", "truth"] = "float"
     roundings: int = 0
     small: bool = False
+    below: bool = False
+    above: bool = False
+    lost: bool = False
+
+    @property
+    def wide(self) -> bool:
+        """Whether it is of any size."""
+        return self.below or self.above
 
 
 def kind_of(value: Any) -> Kind:
@@ -54,7 +67,48 @@ def followed(name: str, kinds: Sequence[Kind], numbers: Sequence[Any]) -> Kind:
             raise Unmodelled(f"numpy's {name} of truth values or whole numbers of each record, which can wrap around")
         alike = len({one.of for one in given}) == 1
         return Kind(given[0].of if alike else "whole", 0, all(one.small for one in given))
-    return Kind("float", _roundings(name, given, numbers), name != "divide" and all(one.small for one in given))
+    small, plain = name != "divide" and all(one.small for one in given), numbers[1:] if name == "where" else numbers
+    return Kind("float", _roundings(name, given, numbers), small, *_width(name, given, plain))
+
+
+ANYWHERE = Kind(below=True, above=True)
+
+
+def _width(name: str, kinds: Sequence[Kind], numbers: Sequence[Any]) -> tuple[bool, bool, bool]:
+    """`below`, `above` and `lost` of a function's result. Errors: Unmodelled where float64 loses what real numbers do
+    not, or has none."""
+    below, above = any(one.below for one in kinds), any(one.above for one in kinds)
+    if not (below or above):
+        return False, False, False
+    lost, either = any(one.lost for one in kinds), below or above
+    match name:
+        case "minimum":
+            above = all(one.above for one in kinds)
+        case "maximum":
+            below = all(one.below for one in kinds)
+        case "negative":
+            below, above = above, below
+        case "absolute":
+            below, above = False, either
+        case "add" | "subtract":
+            if any(one.lost for one in kinds):
+                raise Unmodelled("a sum of numbers of any size, such as scores, of which float64 loses digits")
+            other = kinds[1] if name == "add" else Kind(below=kinds[1].above, above=kinds[1].below)
+            below, above, lost = kinds[0].below or other.below, kinds[0].above or other.above, True
+        case "multiply" | "divide" if sum(one.wide for one in kinds) < 2:
+            if name == "divide" and kinds[1].wide:  # nearer to 0 than what is divided
+                return False, False, False
+            if name == "multiply" and lost and not any(numbers):
+                raise Unmodelled("a product with a rounded number of any size, which can be infinite in float64")
+            below = above = True
+            lost = lost or not any(_is_power(one) for one in numbers if one is not None)
+        case "multiply" | "divide" | "square" | "power":
+            raise Unmodelled("a product of numbers of any size, such as scores, that can be infinite in float64")
+    return below, above, lost and (below or above)
+
+
+def _is_power(number: Any) -> bool:
+    return math.frexp(abs(float(number)))[0] in (0.5, 0.0)
 
 
 def _roundings(name: str, kinds: Sequence[Kind], numbers: Sequence[Any]) -> int:

@@ -50,7 +50,8 @@ class Size(NamedTuple):
 
     error: of how far float64 can be from the term where unknowns are of size 1; -inf where nothing is rounded.
     grid: of the grid that an exact term is on, None where there is none. number: of a constant. positive: whether the
-    term is a public number above 0, and a sum of such ones no smaller than the largest.
+    term is a public number above 0, and a sum of such ones no smaller than the largest. times: how many sums of records
+    it multiplies; net: less those that it is divided by. apart: whether products of many sums are added to something.
     """
 
     low: float
@@ -60,6 +61,9 @@ class Size(NamedTuple):
     grid: float | None = None
     number: Fraction | None = None
     positive: bool = False
+    times: int = 0
+    net: int = 0
+    apart: bool = False
 
 
 def moderate(values: Any) -> bool:
@@ -87,14 +91,19 @@ ranges: dict[str, tuple[float, float]] = {}
 convex functions of theirs, so that both are largest where every one of them is at an end of its range."""
 
 
-def too_far(terms: Iterable[Any]) -> str:
-    """Why float64 could be far from a term's real value, nothing where it is not. terms: of z3."""
+def too_far(terms: Iterable[Any], sums: bool = False) -> str:
+    """Why float64 could be far from a term's real value, nothing where it is not. terms: of z3.
+
+    sums: whether their unknowns are sums over many records. The product of two, over a third, is of a sum's size; more
+    of them have no digits left for a sum that is added and stays when they are taken off again.
+    """
     terms = list(terms)
     try:
         for ends in _ends(terms):
             known: dict[int, Size] = {}
             for term in terms:
-                _size(term, known, ends)
+                if _size(term, known, ends).apart and sums:
+                    raise OverflowError("a formula that adds products of sums, beside which float64 loses digits")
     except OverflowError as problem:
         return str(problem)
     return ""
@@ -132,16 +141,19 @@ def _of(term: Any, parts: list[Size], ends: dict[str, float]) -> Size:
         free = name_of(term) in anything or own is not None
         size = 0.0 if own is None else own
         positive = own is not None and ranges[name_of(term)][0] > 0
-        return Size(size, size, int(own is None), grid=None if free else math.log2(GRID), positive=positive)
+        grid, sums = None if free else math.log2(GRID), int(not free)
+        return Size(size, size, int(own is None), grid=grid, positive=positive, times=sums, net=sums)
     kind = term.decl().kind()
     if kind in (z3.Z3_OP_MUL, z3.Z3_OP_DIV, z3.Z3_OP_POWER):
         found = parts[0]
         for one in parts[1:]:
             one = one._replace(number=None) if kind == z3.Z3_OP_POWER else one
+            both = one.net if kind == z3.Z3_OP_MUL else -one.net
+            times, net = found.times + (one.times if kind == z3.Z3_OP_MUL else 0), found.net + both
             signs = (one.low, one.high) if kind == z3.Z3_OP_MUL else (-one.high, -one.low)
             found = Size(found.low + signs[0], found.high + signs[1], found.degree + one.degree,
                          *_product(found, one, signs[1], kind == z3.Z3_OP_DIV),
-                         positive=found.positive and one.positive)  # fmt: skip
+                         positive=found.positive and one.positive, times=times, net=net)  # fmt: skip
     else:
         low, high, degree = min(p.low for p in parts), max(p.high for p in parts), max(p.degree for p in parts)
         if kind in (z3.Z3_OP_ADD, z3.Z3_OP_SUB) and high - low > APART:
@@ -150,7 +162,10 @@ def _of(term: Any, parts: list[Size], ends: dict[str, float]) -> Size:
             )
         positive = kind == z3.Z3_OP_ADD and all(one.positive for one in parts)
         low = max(p.low for p in parts) if positive else low
-        found = Size(low, high, degree, *_sum(term, parts), positive=positive)
+        times, net = max(p.times for p in parts), max(p.net for p in parts)
+        apart = kind in (z3.Z3_OP_ADD, z3.Z3_OP_SUB) and (net > 1 or times > 2)
+        found = Size(low, high, degree, *_sum(term, parts), positive=positive, times=times, net=net, apart=apart)
+    found = found._replace(apart=found.apart or any(one.apart for one in parts))
     if max(-found.low, found.high) > LARGEST or found.degree > DEGREE:
         raise OverflowError("a formula with numbers of such sizes that float64 could overflow")
     in_steps = kind == z3.Z3_OP_DIV and parts[1].number == Fraction(GRID)

@@ -153,7 +153,10 @@ class ProofCurator(Host, Curator):
         options = named.get("options")
         if isinstance(options, Known):
             named["options"] = options.example
-        found = Known(super().release(*given, **named))
+        value: Any = named.get("value", given[2] if len(given) > 2 else None)
+        axes = value.axes if isinstance(value, Table) else ()
+        longer = any(axis.loose for axis in axes if axis.kind != "option")
+        found = Known(super().release(*given, **named), longer)
         filed = self._filing()
         filed[-1] = closed(filed[-1])
         return found

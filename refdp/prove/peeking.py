@@ -22,6 +22,7 @@ from typing import Any
 
 from refdp.prove.chance import by_chance
 from refdp.prove.texts import tree_of
+from refdp.prove.words import BUILTINS
 
 POPULATION = {"tell", "ask", "size"}
 CURATOR = {"release", "release_sum", "draw", "step", "partition", "subsample", "relation"}
@@ -108,7 +109,7 @@ def _found(tree: ast.Module) -> Iterator[tuple[int, str]]:
             yield one.lineno, "errstate raises or warns where a record's value underflows: only 'ignore' does not"
         elif isinstance(one, ast.Compare | ast.MatchSingleton) and not _same_for_all(one):
             yield one.lineno, "identity tells who answers"
-        elif named_so := sorted((KINDS | ENUMERATIONS) & set(_bound(one))):
+        elif named_so := sorted((KINDS | ENUMERATIONS | BUILTINS) & {*_bound(one), *_imports(one)}):
             yield getattr(one, "lineno", 0), f"{named_so[0]} by another meaning"
         elif isinstance(one, ast.Try | ast.TryStar):
             yield one.lineno, "an error that is handled tells who answers"
@@ -209,6 +210,12 @@ def _bound(one: ast.AST) -> Iterator[str]:
         case ast.ImportFrom():
             own = (one.module or "").startswith("refdp.")
             yield from (each.asname or each.name for each in one.names if each.asname or not own)
+
+
+def _imports(one: ast.AST) -> Iterator[str]:
+    """Names of Python's functions that an import gives another meaning, wherever it is from."""
+    if isinstance(one, ast.ImportFrom):
+        yield from BUILTINS & {each.asname or each.name for each in one.names}
 
 
 def _imported(module: str, name: str) -> Any:

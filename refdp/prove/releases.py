@@ -90,6 +90,7 @@ def _checked(host: Unknown, request: Request) -> None:
         _rows(value)
     elif any(axis.kind == "option" for axis in value.axes):
         raise Unmodelled("sums for every candidate in one release: a record is in those of many")
+    _along(value, mechanism)
     _placed(host, value)
     one = World(host, (), ("z",))
     _apart(host, value, one)
@@ -120,6 +121,16 @@ def _rows(value: Table) -> None:
         raise Unmodelled("utilities of which a record decides several choices")
     if value.shape != tuple(axis.size for axis in value.axes):
         raise Unmodelled("reshaped utilities")
+
+
+def _along(value: Table, mechanism: Mechanism) -> None:
+    """Several deviations go along the last axis, of which every entry has its own."""
+    deviations, last = getattr(mechanism, "sd", 0.0), value.axes[-1] if value.axes else None
+    if not isinstance(deviations, tuple):
+        return
+    plain = value.shape == tuple(axis.size for axis in value.axes)
+    if last is None or (last.kind, last.size) != ("each", len(deviations)) or not plain:
+        raise Unmodelled("noise of several deviations along anything but a few entries of their own")
 
 
 def _paid(host: Unknown, value: Table, request: Request, world: World, states: set[int]) -> None:
@@ -225,7 +236,7 @@ def _changes(host: Unknown, value: Table, world: World) -> Iterator[Changed]:
     indices = list(_indices(value, sorted({"r0", *world.seats.values()})))
     found = [value.cell(index, world) for index in indices]
     pairs = [world.pair(one) if isinstance(one, Sum) else one for one in found]
-    if why := too_far([term for pair in pairs for term in pair]):
+    if why := too_far([term for pair in pairs for term in pair], sums=True):
         raise Unmodelled(why)
     for used, changes in _assigned(host, [after - before for before, after in pairs]):
         yield Changed(used, tuple(zip(indices, changes, map(summands, found), strict=True)))

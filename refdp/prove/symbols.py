@@ -10,6 +10,7 @@ followed, and what would show a private value (a branch, a length, a conversion,
 
 from __future__ import annotations
 
+import ast
 import importlib
 import inspect
 import sys
@@ -32,6 +33,7 @@ from refdp.prove.nones import can_be_none
 from refdp.prove.peeking import is_text
 from refdp.prove.reach import Host, inside
 from refdp.prove.terms import Leak, Unmodelled
+from refdp.prove.texts import tree_of_function
 
 
 def arithmetic() -> Any:
@@ -142,15 +144,20 @@ class Each(Private):
 class Known(Symbol):
     """Released or drawn publicly: the same on both neighbours, and unknown.
 
-    example: one such value. least: what it is never below, by the text's own `np.maximum`.
+    example: one such value. varying: whether lengths of it follow from released values; listed: all but that of its
+    first axis, which is a list's. least: what it is never below, by the text's own `np.maximum`; finite: whether it is
+    a number that hosts know to be finite.
     """
 
     what = "a released value"
+    finite = listed = False
 
-    def __init__(self, example: Any, varying: bool = False, least: float | None = None) -> None:
+    def __init__(
+        self, example: Any, varying: bool = False, least: float | None = None, *, listed: bool = False
+    ) -> None:
         for one in privates(example):
             raise Leak(f"{one.what} in place of a released one:")
-        self.example, self._varying, self.least = example, varying, least
+        self.example, self._varying, self.least, self.listed = example, varying, least, listed
 
     def _fixed(self) -> None:
         if self._varying:
@@ -175,11 +182,12 @@ class Known(Symbol):
         raise Unmodelled("conversion of a released value to an array")
 
     def __len__(self) -> int:
-        self._fixed()
+        if not self.listed:
+            self._fixed()
         return len(self.example)
 
     def __iter__(self) -> Iterator[Any]:
-        if not is_unpacked(sys._getframe(1)):  # where it is, another length is an error
+        if not self.listed and not is_unpacked(sys._getframe(1)):  # where it is, another length is an error
             self._fixed()
         return (Known(one, self._varying) for one in self.example)
 
@@ -201,7 +209,7 @@ class Known(Symbol):
         raise Unmodelled("a text of a released value")
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or name in ("example", "loop", "each", "least", "_varying"):
+        if name.startswith("__") or name in ("example", "loop", "each", "least", "listed", "finite", "_varying"):
             raise AttributeError(name)
         if name == "base":
             raise Unmodelled("whether a released value has memory of its own")
@@ -215,16 +223,28 @@ class Known(Symbol):
         if name == "dtype":
             raise Unmodelled("the kind of numbers of a released value, which could follow from it")
         if not callable(found):
-            return self._part(found)
+            part = self._part(found)
+            part.finite = self.finite and gives_field(type(self.example), name)
+            return part
 
         def method(*given: Any, **named: Any) -> Any:
             if any(True for _ in privates((given, named))):
+                _stands_for_all(self.example, name)
                 return found(*given, **named)
             with unchanged((given, named)):
                 made = found(*public(given), **public(named))
             return Known(made, self._varying or sized(name, (self, *given), named) or varies((given, named)))
 
         return method
+
+
+def _stands_for_all(example: Any, name: str) -> None:
+    """A method of private values is one of refdp's own, of candidates, of which any stand for all.
+
+    Errors: Unmodelled for any other, which could do something else with other released values than the example.
+    """
+    if not type(example).__module__.startswith("refdp.data."):
+        raise Unmodelled(f"{name} of a released value, of private ones: the example's decides nothing")
 
 
 class Fixed(Known):
@@ -249,19 +269,46 @@ def checked(method: Any) -> None:
             raise Unmodelled(f"{own.__name__} of released values, which changes what it is given")
 
 
+def gives_field(kind: Any, name: str) -> bool:
+    """Whether an attribute is a field of a dataclass, or by its text one of its fields or a constant."""
+    if not is_dataclass(kind):
+        return False
+    own = {one.name for one in fields(kind)}
+    found = inspect.getattr_static(kind, name, None)
+    if name in own and not isinstance(found, property):
+        return True
+    tree = tree_of_function(found.fget) if isinstance(found, property) else None
+    if tree is None or not isinstance(tree.body[0], ast.FunctionDef):
+        return False
+    *before, last = tree.body[0].body
+    plain = all(isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant) for one in before)
+    return plain and isinstance(last, ast.Return) and _is_field(last.value, own)
+
+
+def _is_field(value: ast.expr | None, own: set[str]) -> bool:
+    if isinstance(value, ast.BoolOp):
+        return all(_is_field(one, own) for one in value.values)
+    if isinstance(value, ast.Constant):
+        return isinstance(value.value, int | float) and abs(value.value) < np.inf
+    by_self = isinstance(value, ast.Attribute) and isinstance(value.value, ast.Name) and value.value.id == "self"
+    return by_self and value.attr in own  # type: ignore[union-attr]
+
+
 VARYING = {"unique", "nonzero", "flatnonzero", "argwhere", "extract", "compress", "trim_zeros", "setdiff1d", "union1d",
            "intersect1d", "setxor1d", "bincount", "arange", "linspace", "zeros", "ones", "full", "empty", "resize",
-           "histogram", "histogram_bin_edges"}  # fmt: skip
+           "histogram", "histogram_bin_edges", "apply_along_axis", "logspace"}  # fmt: skip
 """Functions whose result can be longer or shorter with other values of their arguments."""
-SIZED = {"repeat", "delete", "tile", "pad", "insert", "split", "array_split", "reshape", "broadcast_to"}
-"""Functions of which this is so for arguments after the first."""
+SHAPED = {"where": 3, "clip": 3, "isclose": 2, "isin": 2, "searchsorted": 2, "digitize": 2, "take": 2, "dot": 2,
+          "take_along_axis": 2, "matmul": 2, "outer": 2, "einsum": 99}  # fmt: skip
+"""Functions of which so many arguments decide by their shapes alone how long the result is; of all others the first."""
 
 
 def sized(name: str, arguments: Any, options: Any) -> bool:
     """Whether a function of released values can give more or fewer entries with others."""
     if name == "where":
         return len(arguments) == 1
-    return name in VARYING or (name in SIZED and any(True for _ in _knowns((*arguments[1:], *options.values()))))
+    deciding = (*arguments[SHAPED.get(name, 1) :], *options.values())  # such as a number of entries, or an axis
+    return name in VARYING or any(True for _ in _knowns(deciding))
 
 
 def _knowns(value: Any) -> Iterator[Known]:

@@ -11,7 +11,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from refdp.prove.symbols import Known, Private, arithmetic, public
+from refdp.prove.peeking import from_text
+from refdp.prove.symbols import Known, Private, arithmetic, public, varies
 from refdp.prove.terms import Unmodelled
 
 
@@ -21,12 +22,14 @@ class Axis:
 
     each: a few entries of their own. part: every record is in one entry at most, e.g. a node. option: any of many, e.g.
     candidates, in several `ways`. bins: those of several features side by side, in one of each of which a record is.
+    loose: how many entries there are follows from released values.
     """
 
     kind: Literal["each", "part", "option", "bins"]
     size: int
     ways: int = 1
     of: Any = None
+    loose: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,14 +97,36 @@ class Table(Private):
 
     def __init__(self, axes: Sequence[Axis], cell: Cell, shape: tuple[int, ...] | None = None) -> None:
         self.axes, self.cell = tuple(axes), cell
-        self.shape = tuple(axis.size for axis in self.axes) if shape is None else shape
-        self.ndim, self.size = len(self.shape), int(np.prod(self.shape))
+        self._shape = tuple(axis.size for axis in self.axes) if shape is None else shape
+        self.ndim = len(self._shape)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """How many nodes, bins or statistics there are. Errors: Unmodelled for a text, where that is released."""
+        if from_text(1):
+            self.counted()
+        return self._shape
+
+    @property
+    def size(self) -> int:
+        """How many entries. Errors: as of `shape`."""
+        if from_text(1):
+            self.counted()
+        return int(np.prod(self._shape))
+
+    def counted(self) -> None:
+        """How long it is follows from parameters. Errors: Unmodelled otherwise."""
+        if any(axis.loose for axis in self.axes):
+            raise Unmodelled("how many private sums there are, which follows from released values")
 
     def __len__(self) -> int:
-        return self.shape[0]  # how many nodes, bins or statistics is public
+        self.counted()
+        return self._shape[0]
 
     def __iter__(self) -> Iterator[Any]:
-        return (self[place] for place in range(self.shape[0]))
+        if self._shape != tuple(axis.size for axis in self.axes) or self.axes[0].loose:
+            self.counted()
+        return (self[place] for place in range(self._shape[0]))
 
     @property
     def T(self) -> Table:
@@ -131,14 +156,14 @@ class Table(Private):
     def take(self, indices: Any, axis: int = -1) -> Any:
         """The bins of missing values, one for each candidate. Errors: Unmodelled for any other choice."""
         plainly_shaped(self)
-        bins, indices = self.axes[-1], public(indices)
+        bins, given, indices = self.axes[-1], indices, public(indices)
         if bins.kind != "bins" or axis not in (-1, self.ndim - 1):
             raise Unmodelled("a choice among private sums")
         edges = bins.of.candidates.offsets
         if not np.isin(indices, edges[:-1]).all():
             raise Unmodelled("a choice of bins other than those of missing values")
         features = np.searchsorted(edges, indices).astype(np.int64)
-        return sides_of(self, frozenset("m"), len(indices), ("missing", features.tobytes()))
+        return sides_of(self, frozenset("m"), len(indices), ("missing", features.tobytes()), varies(given))
 
 
 def plainly_shaped(table: Table) -> None:
@@ -151,10 +176,10 @@ class Choices(Table):
     """Utilities of choices of which a record decides one in each group: the groups are the first axis."""
 
 
-def sides_of(table: Table, sides: frozenset[str], options: int, of: tuple[Any, ...]) -> Table:
+def sides_of(table: Table, sides: frozenset[str], options: int, of: tuple[Any, ...], loose: bool = False) -> Table:
     """For every candidate the sum over the records on these sides, from sums in bins. of: which candidates.
 
-    Errors: Unmodelled for anything else.
+    loose: how many there are follows from released values. Errors: Unmodelled for anything else.
     """
     if table.axes[-1].kind != "bins" or table.axes[-1].of.features != table.axes[-1].of.candidates.features:
         raise Unmodelled("sides of candidates from anything but sums in all bins")
@@ -162,7 +187,8 @@ def sides_of(table: Table, sides: frozenset[str], options: int, of: tuple[Any, .
     def cell(index: tuple[Any, ...], world: Any) -> Any:
         return total_of(table.cell((*index[:-1], ("side", sides, index[-1][1])), world))
 
-    return Table((*table.axes[:-1], Axis("option", options, of=of)), cell)
+    loose = loose or table.axes[-1].loose
+    return Table((*table.axes[:-1], Axis("option", options, of=of, loose=loose)), cell)
 
 
 def _picked(table: Table, keys: list[Any]) -> Any:
@@ -190,11 +216,12 @@ def _picked(table: Table, keys: list[Any]) -> Any:
         elif isinstance(key, slice) and axis.kind == "bins":
             feature = _feature(axis, key)
             picks.append((len(axes), ("bins", feature)))
-            axes.append(Axis("part", len(range(axis.size)[key]), of=("bins", feature, axis.of.encoding)))
+            own = range(axis.size)[key]
+            axes.append(Axis("part", len(own), of=("bins", feature, axis.of.encoding), loose=axis.loose))
         elif isinstance(key, slice) and axis.kind == "part" and key.step in (None, 1):
             picks.append((len(axes), None))  # the record may be in none of these: that changes less
             some = range(axis.size)[key]
-            axes.append(Axis("part", len(some), of=("some", axis.of, some.start)))
+            axes.append(Axis("part", len(some), of=("some", axis.of, some.start), loose=axis.loose))
         else:
             raise Unmodelled(f"a choice of some of {table.what}")
 

@@ -13,7 +13,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import fields, replace
 from fractions import Fraction
 from typing import Any
 
@@ -53,13 +53,13 @@ from refdp.errors import InvalidParameter
 from refdp.privacy.events import Relation
 from refdp.prove.arithmetic import combined
 from refdp.prove.asking import Solvers, name_of, number, parts_of, real, truth, unknowns
-from refdp.prove.kinds import Kind, followed, kind_of
+from refdp.prove.kinds import ANYWHERE, Kind, followed, kind_of
 from refdp.prove.loops import Loops
 from refdp.prove.magnitudes import steps_stay, too_far
 from refdp.prove.open import Open, Opens, example_of
 from refdp.prove.peeking import POPULATION, guarded
 from refdp.prove.reach import Host
-from refdp.prove.symbols import Each, Known, Private, privates, public
+from refdp.prove.symbols import Each, Known, Private, privates, public, varies
 from refdp.prove.tables import ALL, Axis, Binned, Sum, Table, Within
 from refdp.prove.terms import Leak, Unmodelled, operated
 
@@ -75,6 +75,8 @@ NEAR = Fraction(1, 2**16)
 """How far float64 may be from the real value of what is rounded to a whole number, both below 2^36."""
 LARGEST_EXPONENT = 700
 """Up to here float64's exponential is finite."""
+SMALL_EXPONENT = 16
+"""Up to here it is small beside 2^53, so that what is added to it keeps its digits."""
 
 
 class Units(Table):
@@ -124,8 +126,10 @@ class Unknown(Host):
         self._memo: dict[Any, Any] = {}
         self._infinite: set[str] = set()
         self._whole: set[str] = set()
+        self._divided: set[str] = set()
         self._kept: list[Any] = []
         self._tree, self._level, self._placed, self._encoding, self._begun = 0, 0, 0, 0, 0
+        self._recoded = self._deeper = False
         self._contribution: Any = None
         self._label: Any = None
         self._output = 0
@@ -189,11 +193,15 @@ class Unknown(Host):
                 if self._weight is None and getattr(contribution, "weighs", False):  # as a host asks for it
                     raise Unmodelled("a contribution that takes weights of records, and records are read without any")
                 self._contribution, self._outputs, self._begun = contribution, outputs, self._begun + 1
+                for one in (getattr(contribution, each.name) for each in fields(contribution)):  # type: ignore[arg-type]
+                    if isinstance(one, Known):
+                        one.finite = True  # or hosts refuse it
                 self._begin(outputs[0])
             case Turn(output):
                 self._begin(output)
             case Encode(candidates):
                 self._candidates, self._encoding = public(candidates), self._encoding + 1
+                self._recoded = varies(candidates)
                 self._covers()
             case Refresh(of):
                 self._named, self._now = of, next(self._state)
@@ -203,12 +211,13 @@ class Unknown(Host):
                 self._features, self._level, self._tree = public(features), 0, self._tree + 1
             case Descend():
                 self._level += 1
-            case Place():
-                self._placed += 1
+            case Place(splits):
+                self._placed, self._deeper = self._placed + 1, self._deeper or varies(splits)
             case Start(initial):
                 self._moved(initial)
             case Advance(values, weight):
                 self._moved(values, weight)
+                self._deeper = False
             case _:
                 raise Unmodelled(f"a step {type(step).__name__}")
 
@@ -237,7 +246,7 @@ class Unknown(Host):
         else:
             self.record.append(z3.Or(*(y == place for place in range(len(target.values)))))
         self._label = self._contribution.label(output, Each(y, self))
-        self._score = Each(real(), self)
+        self._score = Each(real(), self, ANYWHERE)
 
     def _charge(self) -> None:
         """Whether a record has paid is not known; who has not is in no sum."""
@@ -290,12 +299,12 @@ class Unknown(Host):
 
     def operated(self, name: str, arguments: Any) -> Each:
         """A function of a record's values. Errors: Unmodelled for released values beside its score."""
-        terms = []
+        terms: list[Any] = []
         for one in arguments:
             if not isinstance(one, Each | Open) and np.ndim(public(one)):
                 raise Unmodelled("a value of each record that depends on several released values beside its score")
             if isinstance(one, Known):
-                terms.append(self._released(one))
+                terms.append(self._divisor(name, arguments, one, terms))
                 continue
             plain = z3.BoolVal(bool(one)) if isinstance(one, bool | np.bool_) else None
             terms.append(one.term if isinstance(one, Each | Open) else number(one) if plain is None else plain)
@@ -306,13 +315,30 @@ class Unknown(Host):
         kind = followed(name, kinds, plain_ones)
         if name in ("exp", "rint", "trunc"):
             found = self._described(name, terms[0], kinds[0].roundings)
-            return Each(found, self, Kind("float", 2 if name == "exp" else 0))
+            if name == "exp":
+                return Each(found, self, Kind("float", 2, above=not self._refuted([terms[0] > SMALL_EXPONENT])))
+            return Each(found, self, Kind(below=kinds[0].below, above=kinds[0].above, lost=kinds[0].wide))
+        if name == "divide" and kinds[0].wide and isinstance(arguments[1], Each):
+            raise Unmodelled("a number of any size, divided by a record's value, which can be infinite in float64")
         if name == "divide" and not self._refuted([terms[1] == 0]):
             raise Unmodelled("a quotient of a record's values whose divisor can be 0")
         found = operated(name, terms)
         if why := too_far([found]):
             raise Unmodelled(why)
         return Each(found, self, kind)
+
+    def _divisor(self, name: str, arguments: Any, value: Known, before: list[Any]) -> Any:
+        """A released number beside a record's values: one that hosts know to be finite, by which they are divided once.
+
+        Errors: Unmodelled for any other, by which float64 could give no number, or lose digits.
+        """
+        if (name, arguments[0] is value, value.finite) != ("divide", False, True) or not (value.least or 0) >= GRID:
+            raise Unmodelled("a released number beside a record's values, but for a finite divisor away from 0")
+        if self._divided & set(unknowns(before)):
+            raise Unmodelled("a quotient of a quotient by released numbers, which float64 may have none of")
+        found = self._released(value)
+        self._divided.add(name_of(found))
+        return found
 
     def _released(self, value: Known) -> Any:
         """Any public number, which may be another one wherever it is used, and not below what `np.maximum` made it."""
@@ -526,7 +552,8 @@ class Unknown(Host):
                 return Units((each, part), lambda index, world: total(of[index[0]], ((node, index[1]),)))
             case Bins() | Histogram():
                 features = self._features if isinstance(query, Bins) else query.features
-                bins = Axis("bins", shape[-1], of=Binned(self._candidates, tuple(features), encoding))
+                binned = Binned(self._candidates, tuple(features), encoding)
+                bins = Axis("bins", shape[-1], of=binned, loose=self._recoded)
 
                 def cell(index: tuple[Any, ...], world: Any) -> Sum:
                     seats = ((node, index[1]),) if isinstance(query, Bins) else ()
@@ -542,7 +569,9 @@ class Unknown(Host):
                     return total(of[index[0]], (*seats, (("bins", how[1], encoding), how[2])))
 
                 return Units((each, part, bins) if isinstance(query, Bins) else (each, bins), cell)
-            case Sides():
+            case Sides(_, splits):
+                if len(shape) > 3 and varies(splits) and not getattr(splits, "listed", False):
+                    raise Unmodelled("as many ways to split as released values say")
                 split = f"split{next(self._state)}"
                 side = (frozenset("am"), frozenset("r"))
                 if len(shape) == 3:
@@ -558,7 +587,7 @@ class Unknown(Host):
                 )
             case Leaves():
                 first = self._placed - shape[0]
-                leaf = Axis("part", shape[2], of=("leaf", self._placed))
+                leaf = Axis("part", shape[2], of=("leaf", self._placed), loose=self._deeper)
                 return Units(
                     (Axis("each", shape[0]), each, leaf),
                     lambda index, world: total(of[index[1]], ((("leaf", first + index[0]), index[2]),)),

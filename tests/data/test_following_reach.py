@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -70,3 +74,18 @@ def test_a_batch_has_trees_of_one_depth() -> None:
     with pytest.raises(InvalidParameter, match=r"the trees of the batch have \(0, 0\)"):
         made.tell(Advance(np.ones((1, 2)), 1.0))
     made.tell(Start(0.5))
+
+
+@pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
+def test_a_contribution_with_a_number_that_is_none_is_refused(number: float) -> None:
+    """A record's statistic would be no number, whatever its bounds."""
+
+    @dataclass(frozen=True)
+    class Own:
+        params: tuple[Any, ...]
+        kind: type = grove.Params
+
+    made = Nothing()
+    made.tell(Begin(Own((1.0, "text", (2.0, None)))))  # type: ignore[arg-type]
+    with pytest.raises(InvalidParameter, match="finite numbers are allowed"):
+        made.tell(Begin(Own((1.0, (2.0, number)))))  # type: ignore[arg-type]

@@ -53,11 +53,17 @@ class Caught:
 
 @contextmanager
 def applied(patches: Mapping[str, Replacement]) -> Iterator[None]:
-    """Functions, methods or constants replaced, wherever their module looks them up, and no result of before kept."""
+    """Functions, methods or constants replaced, wherever their module looks them up, and no result of before kept.
+
+    A name after "+" is one that the module makes for itself.
+    """
     with pytest.MonkeyPatch.context() as patch:
         for path, replacement in patches.items():
             module, _, name = path.partition(":")
             owner: Any = importlib.import_module(module)
+            if name.startswith("+"):
+                patch.setattr(owner, name[1:], replacement(owner), raising=False)
+                continue
             *outer, name = name.split(".")
             for part in outer:
                 owner = getattr(owner, part)
@@ -96,6 +102,20 @@ def edit(*changes: tuple[str, str]) -> Replacement:
         linecache.cache[name] = len(source), None, source.splitlines(keepends=True), name
         exec(compile(source, name, "exec"), function.__globals__, made)
         return made[function.__name__]
+
+    return replacement
+
+
+def added(source: str) -> Replacement:
+    """A function of a module's own, from a module to the function. source: its text, which a `def` begins."""
+
+    def replacement(module: Any) -> Any:
+        made: dict[str, Any] = {}
+        text = f"from __future__ import annotations\n{source}"
+        name = f"<mutant of {module.__name__}: {source.partition('(')[0]}>"
+        linecache.cache[name] = len(text), None, text.splitlines(keepends=True), name
+        exec(compile(text, name, "exec"), module.__dict__, made)
+        return next(one for one in made.values() if inspect.isfunction(one))
 
     return replacement
 

@@ -12,9 +12,12 @@ from typing import Any, NamedTuple
 
 from refdp.data.following import Following
 from refdp.prove import (
+    arithmetic,
     chance,
     exchange,
+    kinds,
     loops,
+    magnitudes,
     obligations,
     peeking,
     reading,
@@ -31,6 +34,7 @@ from tests.prove.attacks import ATTACKS, SMALL, paper_of
 from tests.prove.further import FURTHER
 from tests.prove.hostile import HOSTILE, SIBLINGS
 from tests.prove.hostile_eighth import EIGHTH
+from tests.prove.hostile_eleventh import ALONG, ELEVENTH, FLOATS, LENGTHS, METHODS, NAMES
 from tests.prove.hostile_ninth import ADDRESSES, CONTEXTS, NINTH
 from tests.prove.hostile_tenth import TABLES, TENTH
 from tests.prove.mutants import NEW
@@ -69,7 +73,7 @@ def _late(name: str) -> tuple[str, Mutant, dict[str, Any]]:
 
 
 def _hostile(name: str) -> tuple[str, Mutant, dict[str, Any]]:
-    mutant = next(one for one in (*HOSTILE, *SIBLINGS, *NINTH, *TENTH) if one.name == name)
+    mutant = next(one for one in (*HOSTILE, *SIBLINGS, *NINTH, *TENTH, *ELEVENTH) if one.name == name)
     return paper_of(mutant), mutant, SMALL[paper_of(mutant)]
 
 
@@ -166,6 +170,30 @@ ENGINE: tuple[Engine, ...] = (
     Engine("generators may stand in defaults",
            ((standing, "_fixed_or_used_up", lambda one, _: isinstance(one, ast.GeneratorExp)),),
            *_hostile("reversed(range(999)) == 939")),
+    Engine("names of Python's functions may mean anything", ((peeking, "BUILTINS", set()), AGAIN),
+           *_hostile(NAMES[0].name)),
+    Engine("functions are exchanged by their names", ((exchange, "_is_refdps", _always),),
+           *_hostile("halved of its own")),
+    Engine("several deviations may go along anything", ((releases, "_along", _nothing),), *_hostile(ALONG[0].name)),
+    Engine("methods of an example are those of all", ((symbols, "_stands_for_all", _nothing),),
+           *_hostile(METHODS[0].name)),
+    Engine("axes and sizes may be released",
+           ((arithmetic, "sized", lambda *_: False),), *_hostile(LENGTHS[1].name)),
+    Engine("arrays of lists are as long as the example's", ((exchange, "varies", lambda _: False),),
+           *_hostile("for np.array([np.flatnonzero(uniform[0] > 0.6)])[0]")),
+    Engine("there are as many ways and leaves as in the example", ((unknown, "varies", lambda _: False),),
+           *_hostile("as many ways to split as a draw says")),
+    Engine("tables are as long as the example's", ((tables.Table, "counted", lambda _: None),),
+           *_hostile(LENGTHS[-1].name)),
+    Engine("products of sums may be added",
+           ((releases, "too_far", lambda terms, sums: magnitudes.too_far(terms)),), *_hostile(FLOATS[1].name)),
+    Engine("scores are of the size of 1", ((kinds, "_width", lambda *_: (False, False, False)),),
+           *_hostile(next(one.name for one in FLOATS if "score * score" in one.name))),
+    Engine("exponentials are small", ((unknown, "SMALL_EXPONENT", 700),),
+           *_hostile(next(one.name for one in FLOATS if "exp(" in one.name))),
+    Engine("released numbers may be none",
+           ((unknown.Unknown, "_divisor", lambda self, name, given, value, before: self._released(value)),
+            (kinds, "_width", lambda *_: (False, False, False))), *_hostile(FLOATS[-1].name)),
     Engine("records may pay by any table", ((unknown, "_tabled", _nothing),), *_hostile(TABLES[0].name)),
     Engine("all states of rounds are equal",
            ((Loop, "_state", lambda *_: None), (loops, "abstract", lambda _: None)),

@@ -219,7 +219,8 @@ def test_which_functions_of_released_values_give_more_or_fewer_entries() -> None
     one = Known(np.arange(3))
     assert sized("where", (one,), {}) and not sized("where", (one, 1, 2), {}) and sized("unique", (one,), {})
     assert not sized("repeat", (one, 2), {}) and sized("repeat", (1, one), {}) and sized("repeat", (1,), {"n": one})
-    assert not sized("cumsum", (one, one), {})
+    assert sized("cumsum", (one, one), {}) and sized("sum", (one,), {"axis": one}), "an axis decides"
+    assert not sized("searchsorted", (one, one), {}) and sized("take", (one, 1, one), {})
     free = Known(np.arange(3), True)
     assert varies(free) and varies([1, (free,)]) and varies({"a": [free]}) and not varies([one, {"a": 1}, "a"])
     assert public([one, {"a": (free, 2)}])[1]["a"][1] == 2
@@ -234,9 +235,44 @@ def test_kinds_of_public_numbers() -> None:
         -1024.5: ("float", 0, False),
     }  # fmt: skip
     for value, kind in small.items():
-        assert kind_of(value) == kind
-    assert kind_of(np.bool_(False)) == ("truth", 0, True) and kind_of(np.float64(3)) == ("float", 0, True)
-    assert kind_of(np.int64(3)) == ("whole", 0, True) and kind_of(np.zeros(2)) == ("whole", 0, False)
+        assert kind_of(value) == Kind(*kind)
+    assert kind_of(np.bool_(False)) == Kind("truth", 0, True) and kind_of(np.float64(3)) == Kind("float", 0, True)
+    assert kind_of(np.int64(3)) == Kind("whole", 0, True) and kind_of(np.zeros(2)) == Kind("whole", 0, False)
+
+
+FAR, UP, DOWN = Kind(below=True, above=True), Kind(above=True), Kind(below=True)
+
+
+@pytest.mark.parametrize(("name", "kinds", "numbers", "below", "above", "lost"), [
+    ("add", [FAR, Kind()], [None, None], True, True, True),
+    ("subtract", [Kind(), UP], [1.0, None], True, False, True),
+    ("subtract", [UP, UP], [None, None], True, True, True),
+    ("negative", [UP], [None], True, False, False),
+    ("absolute", [DOWN], [None], False, True, False),
+    ("minimum", [FAR, Kind()], [None, 1.0], True, False, False),
+    ("minimum", [UP, Kind()], [None, 1.0], False, False, False),
+    ("maximum", [FAR, UP], [None, None], False, True, False),
+    ("where", [Kind("truth"), DOWN, Kind()], [None, None, 1.0], True, False, False),
+    ("multiply", [FAR, Kind()], [None, 0.5], True, True, False),
+    ("multiply", [UP, Kind()], [None, 3.0], True, True, True),
+    ("multiply", [UP, Kind()], [None, None], True, True, True),
+    ("divide", [FAR, Kind()], [None, 4.0], True, True, False),
+    ("divide", [Kind(), FAR], [1.0, None], False, False, False),
+    ("minimum", [FAR._replace(lost=True), Kind()], [None, 1.0], True, False, True),
+    ("maximum", [Kind(below=True, lost=True), Kind()], [None, 1.0], False, False, False),
+])  # fmt: skip
+def test_what_is_of_any_size(name: str, kinds: Any, numbers: Any, below: bool, above: bool, lost: bool) -> None:
+    found = followed(name, kinds, numbers)
+    assert (found.below, found.above, found.lost, found.wide) == (below, above, lost, below or above)
+
+
+@pytest.mark.parametrize(("name", "kinds"), [
+    ("add", [FAR._replace(lost=True), Kind()]), ("subtract", [Kind(), UP._replace(lost=True)]),
+    ("multiply", [FAR, UP]), ("divide", [FAR, DOWN]), ("square", [FAR]), ("power", [FAR, Kind()]),
+])  # fmt: skip
+def test_what_float64_loses_of_numbers_of_any_size(name: str, kinds: Any) -> None:
+    with pytest.raises(Unmodelled, match="numbers of any size"):
+        followed(name, kinds, [None] * len(kinds))
 
 
 @pytest.mark.parametrize(("name", "kinds", "numbers", "roundings", "small"), [

@@ -24,6 +24,8 @@ from tests.prove.attacks import SMALL, paper_of
 from tests.prove.hostile import AT_FIRST, HOSTILE, SIBLINGS
 from tests.prove.hostile_eighth import EIGHTH
 from tests.prove.hostile_eighth import HONEST as HONEST_EIGHTH
+from tests.prove.hostile_eleventh import ELEVENTH
+from tests.prove.hostile_eleventh import HONEST as HONEST_ELEVENTH
 from tests.prove.hostile_fifth import FIFTH
 from tests.prove.hostile_fourth import FOURTH
 from tests.prove.hostile_further import FURTHER
@@ -58,7 +60,7 @@ def slowly(mutants: tuple[Mutant, ...]) -> list[Any]:
 
 
 @pytest.mark.parametrize("mutant", slowly((*HOSTILE, *SIBLINGS, *FURTHER, *SECOND, *THIRD, *FOURTH, *FIFTH, *SIXTH,
-                                           *SEVENTH, *EIGHTH, *NINTH, *TENTH)))  # fmt: skip
+                                           *SEVENTH, *EIGHTH, *NINTH, *TENTH, *ELEVENTH)))  # fmt: skip
 def test_a_hostile_text_is_not_proved(solvers: Solvers, mutant: Mutant) -> None:
     assert {*AT_FIRST} < {one.name for one in HOSTILE}
     name = paper_of(mutant)
@@ -69,7 +71,8 @@ def test_a_hostile_text_is_not_proved(solvers: Solvers, mutant: Mutant) -> None:
 
 
 @pytest.mark.parametrize("mutant", [pytest.param(one, id=one.name) for one in (*HONEST, *HONEST_EIGHTH, *HONEST_NINTH,
-                                                                               *HONEST_TENTH)])  # fmt: skip
+                                                                               *HONEST_TENTH,
+                                                                               *HONEST_ELEVENTH)])  # fmt: skip
 def test_a_text_of_the_like_that_is_private_is_proved(solvers: Solvers, mutant: Mutant) -> None:
     name = paper_of(mutant)
     with applied(mutant.patches):  # type: ignore[arg-type]

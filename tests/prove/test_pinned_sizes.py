@@ -34,11 +34,21 @@ def about(term: Any, error: float, grid: float | None) -> bool:
 
 
 def test_sizes_of_numbers_and_unknowns() -> None:
-    assert size(X) == Size(0.0, 0.0, 1, -math.inf, ON_GRID, None, False)
+    assert size(X) == Size(0.0, 0.0, 1, -math.inf, ON_GRID, None, False, 1, 1)
     assert size(number(Fraction(3, 4))) == Size(THREE - 2, THREE - 2, 0, -math.inf, None, Fraction(3, 4), True)
     assert size(number(-2)) == Size(1.0, 1.0, 0, -math.inf, None, Fraction(-2), False)
     assert size(number(0)) == Size(0.0, 0.0, 0, -math.inf, None, Fraction(0), False)
     assert Size(0.0, 0.0, 0) == Size(0.0, 0.0, 0, -math.inf, None, None, False)
+
+
+def test_products_of_sums_are_added_to_nothing() -> None:
+    for term, times, net, apart in (
+        (X * X / Y, 2, 1, False), (X * X / Y + X, 2, 1, False), (X * X, 2, 2, False), (X * X + Y, 2, 2, True),
+        (X * X * Y / (Y * Y), 3, 1, False), (X * X * Y / (Y * Y) - X, 3, 1, True), (X / Y + 1, 1, 0, False),
+        (number(1) / X, 0, -1, False), ((X * X + Y) / X, 2, 1, True), (z3.If(X <= Y, X * X, Y), 2, 2, False),
+    ):  # fmt: skip
+        assert size(term)[7:] == (times, net, apart), term
+        assert bool(magnitudes.too_far([term], sums=True)) is apart and not magnitudes.too_far([term]), term
 
 
 def test_powers_of_two_move_the_grid_and_round_nothing() -> None:
