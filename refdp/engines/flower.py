@@ -69,7 +69,10 @@ class Run:
             check_count(f"{path}: {count}", body[count])
         if not isinstance(body["run"], str) or not isinstance(body["settings"], dict):
             raise InvalidRecords(f"{path}: run is a name, settings are {{parameter: value}}")
-        params = registry.paper(body["paper"]).params(body["settings"], as_published=False)
+        try:
+            params = registry.paper(body["paper"]).params(body["settings"], as_published=False)
+        except (TypeError, OverflowError) as error:
+            raise InvalidParameter(f"{path}: settings: {error}") from None
         if body["paper"] == OWNED and params.owners != body["participants"]:
             given = f"{body['participants']} participants, owners = {params.owners}"
             raise InvalidParameter(f"{path}: {given}: as many are needed")
@@ -77,7 +80,7 @@ class Run:
             schema = schema_in(body["schema"])
         except RefdpError:
             raise
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             form = "{features: [{name, low, high} or {name, categories}], target: {low, high} or {values}}"
             raise InvalidRecords(f"{path}: schema is {form} ({type(error).__name__}: {error})") from error
         return cls(body["run"], body["paper"], params, schema, body["participants"], body["honest"])
