@@ -66,9 +66,9 @@ def check(text: str) -> tuple[float, float]:
         raise Rejected("the digest, the format or the fields do not fit")
     if not (0 <= lower <= upper and 0 < delta < 1 and float(lower) == lower and float(upper) == upper):
         raise Rejected("the ends are not in order, or no floats")
-    if not max(ball.upper() for ball in both_directions(parts, upper)) <= _ball(delta):
+    if not all(ball.upper() <= _ball(delta) for ball in both_directions(parts, upper)):
         raise Rejected(f"delta at {float(upper)!r} is not shown to be at most {float(delta)!r}")
-    if lower > 0 and not max(ball.lower() for ball in both_directions(parts, lower)) >= _ball(delta):
+    if lower > 0 and not any(ball.lower() >= _ball(delta) for ball in both_directions(parts, lower)):
         raise Rejected(f"delta at {float(lower)!r} is not shown to be at least {float(delta)!r}")
     return float(lower), float(upper)
 

@@ -21,6 +21,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import secrets
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -32,7 +33,7 @@ import numpy as np
 
 from refdp.accounting import conversion
 from refdp.accounting.accountant import account
-from refdp.accounting.budget_file import plan_in, plan_out
+from refdp.accounting.budget_file import charges_in, check_scope, plan_in, plan_out
 from refdp.accounting.divergence import renyi
 from refdp.checks import check_number
 from refdp.documents import parsed
@@ -41,6 +42,7 @@ from refdp.noise.mechanisms import DiscreteGaussian
 from refdp.privacy.events import Event, Plan, Relation, Sequential, releases
 
 VERSION = 1
+_GONE = "{}: it is gone, and with it what was spent"
 SLACK = 1e-9
 """Relative room for the rounding of figures that were calibrated to meet the budget."""
 
@@ -85,10 +87,12 @@ class PrivacyBudget:
         self.epsilon, self.delta, self.relation = float(epsilon), float(delta), Relation(relation)
         self.adaptive, self.file = bool(adaptive), None if file is None else Path(file).resolve()
         self._entries: list[Entry] = []
+        self._begun: str | None = None
         self._process = os.getpid()
         self._lock = threading.RLock()
         with self._held():
             if self.file is not None and not self.file.exists():
+                self._begun = secrets.token_hex(8)
                 self._write()
 
     # what fits do
@@ -101,25 +105,36 @@ class PrivacyBudget:
         plan: with what the ledger proves where a release has it. established: (epsilon, delta) known of the plan alone.
         Errors: BudgetExceeded; InvalidParameter for another relation.
         """
-        if plan.relation is not self.relation:
-            raise InvalidParameter(
-                f"a plan about {plan.relation.value} neighbours: the budget is about {self.relation.value}"
-            )
+        self._check_relation("a plan", plan.relation)
         known = established or (account(plan, delta=0.0, both=False).epsilon, 0.0)
         plan = plan_in(plan_out(plan))  # as a file would have it
         self._take(Entry(name, scope, plan, *map(float, known)))
 
-    def charge_known(self, epsilon: float, delta: float, *, name: str = "", scope: str | None = None) -> None:
+    def charge_known(
+        self,
+        epsilon: float,
+        delta: float,
+        *,
+        name: str = "",
+        scope: str | None = None,
+        relation: Relation | str | None = None,
+    ) -> None:
         """Take (epsilon, delta) of something that is no plan of releases: figures add up. Else as `charge`.
 
-        Errors: BudgetExceeded; InvalidParameter for figures outside their domain.
+        relation: the neighbours that the figures are about; None where the caller vouches for the budget's.
+        Errors: BudgetExceeded; InvalidParameter for figures outside their domain, or about other neighbours.
         """
+        self._check_relation("a figure", self.relation if relation is None else relation)
         check_number("epsilon", epsilon, least=0)
         check_number("delta", delta, least=0, below=1)
         self._take(Entry(name, scope, None, float(epsilon), float(delta)))
 
+    def _check_relation(self, what: str, relation: Relation | str) -> None:
+        if relation != self.relation:
+            raise InvalidParameter(f"{what} about {relation} neighbours: the budget is about {self.relation.value}")
+
     def _take(self, entry: Entry) -> None:
-        _check_scope(entry.scope)
+        check_scope(entry.scope)
         with self._held():
             entries = [*self._entries, entry]
             cost = self._cost(entries)
@@ -128,9 +143,13 @@ class PrivacyBudget:
                     f"{entry.name or 'a release'} would bring epsilon to {cost:.6g} at delta {self.delta:g}: the "
                     f"budget has {self.epsilon:g}, of which {self._cost(self._entries):.6g} is spent"
                 )
-            self._entries = entries
-            if self.file is not None:
-                self._write()
+            before, self._entries = self._entries, entries
+            try:
+                if self.file is not None:
+                    self._write()
+            except OSError as error:
+                self._entries = before
+                raise InvalidParameter(f"budget file {self.file}: cannot be written: {error.strerror}") from None
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Errors: InvalidParameter for another figure or file than the budget began with."""
@@ -142,14 +161,14 @@ class PrivacyBudget:
         """The same budget for fits on the records of that name alone. Errors: InvalidParameter unless it is a text."""
         if scope is None:
             raise InvalidParameter("scope = None: the name of some records is needed; the budget itself is for all")
-        _check_scope(scope)
+        check_scope(scope)
         return ScopedBudget(self, scope)
 
     # what owners read
 
     def spent(self, scope: str | None = None) -> float:
         """Epsilon of all charges at the budget's delta: of the worst record, or of those of one scope."""
-        _check_scope(scope)
+        check_scope(scope)
         with self._held():
             return self._cost(self._entries, scope)
 
@@ -232,6 +251,8 @@ class PrivacyBudget:
                     if self.file.stat().st_nlink > 1:  # writing parts the names, and each would be spent alone
                         raise InvalidParameter(f"budget file {self.file}: it has another name (a hard link)")
                     self._read()
+                elif self._begun is not None:
+                    raise InvalidParameter(_GONE.format(f"budget file {self.file}"))
                 yield
 
     def _read(self) -> None:
@@ -239,27 +260,19 @@ class PrivacyBudget:
         try:
             data = parsed(self.file.read_text(encoding="utf-8"))
             same = self._head() == {name: data.get(name) for name in self._head()}
-            entries = [
-                Entry(
-                    str(one["name"]),
-                    one["scope"],
-                    None if one["plan"] is None else plan_in(one["plan"]),
-                    float(one["epsilon"]),
-                    float(one["delta"]),
-                )
-                for one in data["entries"]
-            ]
-            if any(not (one.epsilon >= 0 and 0 <= one.delta < 1) for one in entries):
-                raise ValueError("a charge below 0, or none")
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            entries = [Entry(**charge) for charge in charges_in(data["entries"])]
+            begun = str(data.get("begun", ""))
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
             raise InvalidParameter(f"budget file {self.file}: {type(error).__name__} {error}") from None
         if not same:
             raise InvalidParameter(f"budget file {self.file} is of another budget: this one is {self._head()}")
+        if begun != (begun if self._begun is None else self._begun):
+            raise InvalidParameter(f"budget file {self.file}: begun anew; {_GONE.format('the one before')}")
         if entries[: len(self._entries)] != self._entries:
             raise InvalidParameter(
                 f"budget file {self.file}: charges that were there are gone: without them the budget would be overspent"
             )
-        self._entries = entries
+        self._entries, self._begun = entries, begun
 
     def _write(self) -> None:
         """The whole file anew, in place at once: a crash leaves the old one or the new one."""
@@ -271,7 +284,7 @@ class PrivacyBudget:
         ]  # fmt: skip
         aside = self.file.with_name(self.file.name + ".new")
         with open(aside, "w", encoding="utf-8") as file:
-            json.dump(self._head() | {"entries": entries}, file, indent=1)
+            json.dump(self._head() | {"begun": self._begun, "entries": entries}, file, indent=1)
             file.flush()
             os.fsync(file.fileno())
         os.replace(aside, self.file)
@@ -299,7 +312,7 @@ class PrivacyBudget:
         """Another process goes on with the file. Errors: TypeError without one, as two copies would both be spent."""
         if self.file is None:
             raise TypeError("a budget without a file cannot go to another process; give PrivacyBudget(..., file=...)")
-        return _reopened, (self.epsilon, self.delta, self.relation.value, str(self.file), self.adaptive)
+        return _reopened, (self.epsilon, self.delta, self.relation.value, str(self.file), self.adaptive, self._begun)
 
     def __repr__(self) -> str:
         """Its figures."""
@@ -317,25 +330,26 @@ class ScopedBudget:
         """Charge a plan to the budget, for these records only. Errors: those of `PrivacyBudget.charge`."""
         self.budget.charge(plan, established=established, name=name, scope=self.scope)
 
-    def charge_known(self, epsilon: float, delta: float, *, name: str = "") -> None:
+    def charge_known(
+        self, epsilon: float, delta: float, *, name: str = "", relation: Relation | str | None = None
+    ) -> None:
         """Charge (epsilon, delta), for these records only. Errors: those of `PrivacyBudget.charge_known`."""
-        self.budget.charge_known(epsilon, delta, name=name, scope=self.scope)
+        self.budget.charge_known(epsilon, delta, name=name, scope=self.scope, relation=relation)
 
     def spent(self) -> float:
         """Epsilon of what concerns these records."""
         return self.budget.spent(self.scope)
 
 
-def _check_scope(scope: object) -> None:
-    """Names that are not equal to themselves, or to what a file gives back, would part what belongs together."""
-    if scope is not None and (not isinstance(scope, str) or not scope):
-        raise InvalidParameter(f"scope = {scope!r}: the name of some records as text is allowed, or None for all")
-
-
-def _reopened(epsilon: float, delta: float, relation: str, file: str, adaptive: bool) -> PrivacyBudget:
+def _reopened(
+    epsilon: float, delta: float, relation: str, file: str, adaptive: bool, begun: str | None
+) -> PrivacyBudget:
     if not Path(file).exists():
-        raise InvalidParameter(f"budget file {file}: it is gone, and with it what was spent")
-    return PrivacyBudget(epsilon, delta, relation=relation, file=file, adaptive=adaptive)
+        raise InvalidParameter(_GONE.format(f"budget file {file}"))
+    found = PrivacyBudget(epsilon, delta, relation=relation, file=file, adaptive=adaptive)
+    if found._begun != begun:
+        raise InvalidParameter(f"budget file {file}: begun anew; {_GONE.format('the one before')}")
+    return found
 
 
 def _json(value: float) -> float | str:

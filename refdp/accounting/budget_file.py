@@ -38,6 +38,34 @@ def plan_in(data: Any) -> Plan:
         raise InvalidParameter(f"a plan as plain data: {type(error).__name__} {error}") from None
 
 
+def charges_in(data: Any) -> list[dict[str, Any]]:
+    """The charges of a budget's file: name, scope, plan, epsilon and delta of each.
+
+    Errors: ValueError, KeyError, TypeError or OverflowError for what no charge makes.
+    """
+    if not isinstance(data, list):
+        raise TypeError("entries that are no list")
+    return [_charge_in(one) for one in data]
+
+
+def _charge_in(data: dict[str, Any]) -> dict[str, Any]:
+    check_scope(data["scope"])
+    figures = {name: data[name] for name in ("epsilon", "delta")}
+    if any(isinstance(one, bool) or not isinstance(one, int | float) for one in figures.values()):
+        raise TypeError("a charge that is no number")
+    found = {name: float(one) for name, one in figures.items()}
+    if not (found["epsilon"] >= 0 and 0 <= found["delta"] < 1):
+        raise ValueError("a charge below 0, or none")
+    plan = None if data["plan"] is None else plan_in(data["plan"])
+    return {"name": str(data["name"]), "scope": data["scope"], "plan": plan, **found}
+
+
+def check_scope(scope: object) -> None:
+    """Names that are not equal to themselves, or to what a file gives back, would part what belongs together."""
+    if scope is not None and (not isinstance(scope, str) or not scope):
+        raise InvalidParameter(f"scope = {scope!r}: the name of some records as text is allowed, or None for all")
+
+
 def _out(event: Event) -> dict[str, Any]:
     match event:
         case Release(name, mechanism, sensitivity, _):

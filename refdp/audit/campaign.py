@@ -1,7 +1,8 @@
 """Long audits: runs spread over processes, each finished chunk of them on disk, so that a kill loses little.
 
 The file is a list of JSON lines, one for the campaign and one a chunk, each written and synchronised before the next.
-What a chunk holds follows from its number, so a resumed campaign gives what an uninterrupted one gives.
+What a chunk holds follows from its number, so a resumed campaign gives what an uninterrupted one gives, while nothing
+that was loaded for it has changed (`refdp/audit/loaded.py`); else it is refused. It has no signature.
 """
 
 from __future__ import annotations
@@ -26,8 +27,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from refdp.audit.loaded import Loaded
 from refdp.audit.runs import CHUNK, RAISED, InputPair, chunk, table
 from refdp.audit.structural_samples import State
+from refdp.checks import check_count
+from refdp.documents import parsed
 from refdp.errors import InvalidParameter
 
 Floats = NDArray[np.float64]
@@ -113,6 +117,7 @@ class Campaign:
     _size: int = field(default=0, init=False)
     _chunks: dict[int, Sides] = field(default_factory=dict, init=False)
     _states: dict[str, State] = field(default_factory=dict, init=False)
+    _loaded: Loaded = field(default_factory=Loaded, init=False)
 
     def __post_init__(self) -> None:
         lines = _lines(self.path) if self.path is not None else []
@@ -160,15 +165,39 @@ class Campaign:
                 f"--resume {self.path}: it is about {head.get('job')!r} with another seed, pair or source text, or no "
                 "campaign at all; give the same function, pair and seed, or another file"
             )
-        self._size = int(head["size"])
-        self._states = {line["call"]: line["state"] for line in lines[1:] if "call" in line}
-        for line in lines[1:]:
-            if "chunk" in line:
-                self._chunks[int(line["chunk"])] = (_rows(line["first"]), _rows(line["second"]))
+        try:
+            check_count("size", head["size"])
+            self._size = head["size"]
+            for line in lines[1:]:
+                self._take(line)
+            if len(lines) > 1 and not self._loaded.told:
+                raise ValueError("runs that do not tell what was loaded")
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError, IndexError) as error:
+            raise InvalidParameter(f"--resume {self.path}: not a file that an audit wrote ({error})") from error
+        if other := self._loaded.changed():
+            raise InvalidParameter(
+                f"--resume {self.path}: runs of another text or version of {other} than the present one; "
+                "give another file"
+            )
+
+    def _take(self, line: dict[str, Any]) -> None:
+        """One kept line. Errors: KeyError, TypeError, ValueError and others for what no campaign writes."""
+        self._loaded.read(line.get("loaded", {}))
+        if "call" in line:
+            self._states[line["call"]] = line["state"]
+            return
+        number, sides = line["chunk"], (_rows(line["first"]), _rows(line["second"]))
+        if type(number) is not int or number < 0 or number in self._chunks:
+            raise ValueError(f"chunk {number!r} twice, or no number")
+        if any(len(side) != self._size for side in sides):
+            raise ValueError(f"chunk {number}: {self._size} runs a side are needed")
+        self._chunks[number] = sides
 
     def _write(self, line: dict[str, Any]) -> None:
         if self.path is None:
             return
+        if "format" not in line and (new := self._loaded.new()):
+            line = {**line, "loaded": new}
         with self.path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(line) + "\n")
             file.flush()
@@ -191,9 +220,12 @@ def _lines(path: Path) -> list[dict[str, Any]]:
         with path.open("r+b") as file:
             file.truncate(len(whole))
     try:
-        return [json.loads(line) for line in whole.splitlines()]
-    except ValueError as error:
+        found = [parsed(line) for line in whole.splitlines()]
+        if not all(isinstance(line, dict) for line in found):
+            raise ValueError("a line that is no object")
+    except (ValueError, RecursionError) as error:
         raise InvalidParameter(f"--resume {path}: not a file that an audit wrote ({error})") from error
+    return found
 
 
 def _text(rows: list[Floats]) -> list[Any]:

@@ -14,8 +14,9 @@ from enum import StrEnum
 from typing import Any
 
 from refdp.audit.page import STYLE
-from refdp.audit.verdicts import Verdict
+from refdp.audit.verdicts import Row, Verdict, completed, summary
 from refdp.errors import InvalidParameter
+from refdp.ledger import claims as ledger
 
 
 class Word(StrEnum):
@@ -133,7 +134,9 @@ def dossier(document: Any) -> Dossier:
 
 def _of_certificate(certificate: Mapping[str, Any], run: Mapping[str, Any]) -> Dossier:
     try:
-        claims = {one["id"]: str(one["verdict"]) for key in ("claims", "rests_on") for one in certificate.get(key, [])}
+        claims = _held_against_the_ledger(
+            (str(one["id"]), str(one["verdict"])) for key in ("claims", "rests_on") for one in certificate.get(key, [])
+        )
         relation, releases = str(certificate["relation"]), list(certificate["releases"])
         claimed, established = (
             {name: float(certificate[key][name]) for name in ("epsilon", "delta")} for key in ("claimed", "established")
@@ -141,21 +144,25 @@ def _of_certificate(certificate: Mapping[str, Any], run: Mapping[str, Any]) -> D
         assumptions = [str(one) for one in certificate.get("assumptions", [])]
         own = {str(one["claim"]): claims.get(str(one["claim"]), "") for one in releases}
         mechanisms = list(dict.fromkeys(f"{one['mechanism']} ({one['name']})" for one in releases))
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise InvalidParameter(f"certificate: {error!r} is missing or no number") from error
+    for name, one in (("claimed", claimed), ("established", established)):
+        if one["epsilon"] < 0 or not 0 <= one["delta"] < 1:
+            raise InvalidParameter(f"certificate: {name} {one}: epsilon from 0 on and delta from 0 to 1 are needed")
     kept = all(established[name] <= claimed[name] * (1 + 1e-9) for name in claimed)
     composed = _matching(claims, lambda name: name.startswith("composition/") or name.endswith("/run"))
     sampled = _matching(claims, lambda name: "subsampl" in name)
     laws = _matching(claims, lambda name: name.split("/")[-1] in LAWS)
     ideal = [one for one in assumptions if any(word in one for word in ("float", "rounded", "ideal", "grid"))]
     beside = [one for one in assumptions if any(word in one for word in ("time", "refused", "memory", "message"))]
-    metrics = run.get("metrics") or {}
-    said = f"epsilon {established['epsilon']:g}, delta {established['delta']:g} follow from the claims relied on"
+    metrics = _mapping(run.get("metrics"))
+    said = f"epsilon {established['epsilon']:g}, delta {established['delta']:g} are established, says the document: " \
+           "the figures are not computed again here"  # fmt: skip
     answers = {
         "unit of privacy": (Word.ASSUMED, f"one record, {relation}; that a person has one record is not checked", ()),
         "model": (Word.ASSUMED, "a trusted curator holds the records; released values alone leave it", ()),
         "parameters": (
-            _weakest(claims.values()),
+            min(_weakest(claims.values()), Word.ASSUMED, key=list(Word).index) if kept else _weakest(claims.values()),
             f"epsilon {claimed['epsilon']:g}, delta {claimed['delta']:g} are claimed; {said}",
             tuple(f"{name}: {verdict}" for name, verdict in claims.items()),
         ),
@@ -167,6 +174,8 @@ def _of_certificate(certificate: Mapping[str, Any], run: Mapping[str, Any]) -> D
             (_weakest(sampled.values()), "a secret sample is credited", _listed(sampled))
             if sampled
             else (Word.PROVED, "no sample is credited: the plan, from which the cost is computed, has none", ())
+            if composed
+            else (Word.NOT_EXAMINED, "the certificate says nothing about it, nor about composition", ())
         ),
         "floating point": (
             (Word.ASSUMED, "what is computed in floating point is told among the assumptions", tuple(ideal))
@@ -202,9 +211,19 @@ LAWS = ("laplace", "discrete-laplace", "gaussian", "discrete-gaussian", "exponen
 
 def _of_report(report: Mapping[str, Any]) -> Dossier:
     try:
-        rows = {str(row["what"]): (Verdict(row["verdict"]), str(row["reason"])) for row in report["coverage"]}
-        verdict = Verdict(report["verdict"])
-    except (KeyError, TypeError, ValueError) as error:
+        told = [
+            Row(
+                str(row["what"]),
+                Verdict(row["verdict"]),
+                str(row["reason"]),
+                decides=row.get("decides", True) is not False,
+            )
+            for row in report["coverage"]
+        ]
+        rows = {row.what: (row.verdict, row.reason) for row in completed(told)} if told else {}
+        listed = [Verdict.VIOLATION] if report.get("violations") else []
+        verdict = min(Verdict(report["verdict"]), summary(told), *listed, key=list(Verdict).index)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InvalidParameter(f"coverage: {error!r}; rows with what, verdict and reason are needed") from error
     claim, package = _mapping(report.get("claim")), _mapping(report.get("package"))
     subject = " ".join(filter(None, [str(package.get("name", "")), str(package.get("version", ""))])) or str(
@@ -223,12 +242,25 @@ def _of_report(report: Mapping[str, Any]) -> Dossier:
         else:
             answers.append(Answer(topic, question, Word.NOT_EXAMINED, "an audit of privacy does not look at it"))
     place = list(QUESTIONS).index("parameters")
-    told = answers[place]
+    own = answers[place]
     broken = verdict is Verdict.VIOLATION
-    text = f"claimed epsilon {epsilon}: {verdict}. {told.text}"
-    answers[place] = Answer(told.topic, told.question, Word.TESTED if broken else told.word, text, told.evidence,
+    text = f"claimed epsilon {epsilon}: {verdict}. {own.text}"
+    answers[place] = Answer(own.topic, own.question, Word.TESTED if broken else own.word, text, own.evidence,
                             not broken)  # fmt: skip
     return Dossier(subject, "audit report", tuple(answers))
+
+
+VERDICTS = ("REFUTED", "OPEN", "CONDITIONAL", "ARGUED", "PROVED")
+"""Of claims, from the weakest to the strongest."""
+
+
+def _held_against_the_ledger(told: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """The weakest of what a document says of each claim, all of its rows, and of what the ledger says now."""
+    found: dict[str, str] = {}
+    for name, word in told:
+        known = [one if one in VERDICTS else "OPEN" for one in (word, ledger.verdict(name), found.get(name, word))]
+        found[name] = min(known, key=VERDICTS.index)
+    return found
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:

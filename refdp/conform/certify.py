@@ -13,7 +13,7 @@ from typing import Any
 from refdp.audit.verdicts import Row, Verdict, exit_status, is_ok, summary
 from refdp.conform.compare import differences
 from refdp.conform.follow import Parted, Released, claims_less, follow
-from refdp.conform.implied import REST, evidence, noise_tests
+from refdp.conform.implied import REST, again, evidence, noise_tests
 from refdp.conform.plain import array_out, schema_digest
 from refdp.conform.tape_file import Tape, records_digest
 from refdp.data.forms import from_json
@@ -88,6 +88,7 @@ def certify(
         reason = f"{count} releases of {len(runs)} runs are those of the text, in order, for what they claim: {told}"
         rows.append(Row("plan", Verdict.HOLDS, reason))
     rows += _noise([released for _, _, released, _ in runs], error)
+    rows += _once([released for _, _, released, _ in runs])
     rows += _scores([(one, other) for _, _, one, other in runs if other is not None], error)
     if not models:
         rows.append(Row("published object", Verdict.NOT_EXAMINED, "no model was given"))
@@ -178,6 +179,13 @@ def _noise(runs: Sequence[Sequence[Released]], error: float) -> list[Row]:
         reason = f"{one.seen}; probability {one.chance:.3g}, tested at {one.allowed:.2g}"
         found.append(Row(one.what, Verdict.VIOLATION if wrong else Verdict.NOT_FOUND, reason, one.power))
     return found
+
+
+def _once(runs: Sequence[Sequence[Released]]) -> list[Row]:
+    found = again(runs)
+    return (
+        [] if found is None else [Row(found.what, Verdict.VIOLATION, f"{found.seen}; a run counts once", found.power)]
+    )
 
 
 def _other_scores(paper: str, params: Any, records: Records, tape: Tape) -> list[Released] | None:

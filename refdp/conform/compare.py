@@ -56,15 +56,23 @@ def _at(body: dict[str, Any]) -> str:
     return f" {found!r}" if isinstance(found, str) else ""
 
 
+def same_number(expected: Any, got: Any) -> bool:
+    """Whether two texts are ways to write the same float. Errors: InvalidParameter for other texts."""
+    first, second = floated(expected), floated(got)
+    if math.isnan(first) or math.isnan(second):
+        return math.isnan(first) and math.isnan(second)
+    return first == second and math.copysign(1, first) == math.copysign(1, second)
+
+
 def _near(expected: Any, got: Any, ulps: int, name: str) -> bool:
     try:
         first, second = floated(expected), floated(got)
     except InvalidParameter:
         return False
-    if first == second and math.copysign(1, first) == math.copysign(1, second):
-        return True  # another way to write the same number
+    if same_number(expected, got):
+        return True
     if not ulps or not (math.isfinite(first) and math.isfinite(second)):
-        return math.isnan(first) and math.isnan(second)
+        return False
     if (name in LARGER and second < first) or (name in SMALLER and second > first):
         return False
     return abs(first - second) <= ulps * math.ulp(max(abs(first), abs(second)))

@@ -23,6 +23,8 @@ from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponentia
 
 EDGE = 1e-15
 REPEATED = "two releases of equal noise, in any order and with any signs"
+NEVER = 1e-15
+"""So unlikely that a further test at this chance adds nothing to the error rate."""
 REST = 15
 """At most so many tests share the half of the error rate that the scales leave: five each of two kinds of noise, two
 of choices, presence, freshness, and the one of `evidence`."""
@@ -244,6 +246,34 @@ def _repeated(releases: Sequence[Released]) -> list[Finding]:
     if not compared:
         return []
     return [Finding("freshness", 1.0, f"{compared} releases of 8 values and more compared", REPEATED)]
+
+
+def again(runs: Sequence[Sequence[Released]]) -> Finding | None:
+    """A run all of whose outputs are those of an earlier one; None if there is none, or if chance could bring it about.
+
+    That is one run given twice, whose draws would be counted twice, or a fixed seed.
+    """
+    seen: dict[tuple[bytes, ...], int] = {}
+    for number, released in enumerate(runs, 1):
+        key = tuple(np.asarray(one.output, dtype=np.float64).tobytes() for one in released)
+        if (earlier := seen.setdefault(key, number)) < number and (chance := _alike(released)) < NEVER:
+            return Finding("freshness", chance, f"run {number} has every output of run {earlier}", REPEATED, NEVER)
+    return None
+
+
+def _alike(released: Sequence[Released]) -> float:
+    """At most how likely it is that two runs have the same noise in all of their values."""
+    chance = 0.0
+    for one in released:
+        match one.mechanism:
+            case Exponential():
+                continue
+            case DiscreteLaplace(size, step) | DiscreteGaussian(size, step):
+                each = np.minimum(1.0, step / (2 * np.broadcast_to(sds_along(size, one.value.shape), one.value.shape)))
+            case _:
+                each = np.full(one.value.shape, 2.0**-32)
+        chance += float(np.log(each).sum())
+    return math.exp(max(chance, -700.0))
 
 
 def evidence(first: Sequence[Released], other: Sequence[Released]) -> float:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from refdp.conform.compare import Difference, differences
+from refdp.conform.compare import Difference, differences, same_number
 from refdp.conform.plain import array_in, floated
 from refdp.errors import InvalidParameter
 
@@ -28,21 +28,26 @@ PASSED = Judgement("passed")
 
 def judge(test: dict[str, Any], kind: str, answer: dict[str, Any]) -> Judgement:
     """answer: {"output": ...}, {"refused": reason}, {"skip": reason} or {"error": reason}."""
-    if "skip" in answer:
-        return Judgement("skipped", str(answer["skip"]))
     if "error" in answer:
         return Judgement("failed", str(answer["error"]))
+    given = [name for name in ("output", "refused", "skip") if name in answer]
+    if len(given) != 1 or not (given[0] == "output" or isinstance(answer[given[0]], str)):
+        told = " and ".join(given) or "none of them"
+        return Judgement("failed", "an output, or a reason to refuse or skip as text, is needed",
+                         Difference("", "one of output, refused, skip", told))  # fmt: skip
+    if "skip" in answer:
+        return Judgement("skipped", answer["skip"])
     if test["result"] == "invalid":
         if "refused" in answer:
             return PASSED
         return Judgement("failed", f"accepted: {test['comment']}", Difference("", "refused", "accepted"))
     if "refused" in answer:
-        refused = str(answer["refused"])
+        refused = answer["refused"]
         return Judgement(
             "failed", f"refused a valid input: {refused}", Difference("", "an output", f"refused: {refused}")
         )
     try:
-        found = {"account": _account, "statistical": _statistical}.get(kind, _compared)(test, answer.get("output"))
+        found = {"account": _account, "statistical": _statistical}.get(kind, _compared)(test, answer["output"])
     except InvalidParameter as error:
         return Judgement("failed", str(error), Difference("", "an answer in the form of the specification", "another"))
     return found
@@ -53,13 +58,8 @@ def _compared(test: dict[str, Any], output: Any) -> Judgement:
     wrong = [one for one in found if not one.acceptable]
     if wrong:
         return Judgement("failed", "another value", wrong[0])
-    written = all(_same(one) for one in found)
+    written = all(same_number(one.expected, one.got) for one in found)
     return PASSED if written else Judgement("acceptable", "within the tolerance", found[0])
-
-
-def _same(one: Difference) -> bool:
-    first, second = floated(one.expected), floated(one.got)
-    return first == second or first != first
 
 
 def _account(test: dict[str, Any], output: Any) -> Judgement:
@@ -77,8 +77,12 @@ def _statistical(test: dict[str, Any], output: Any) -> Judgement:
     draws = array_in(output.get("values") if isinstance(output, dict) else None).ravel()
     if len(draws) != count:
         return Judgement("failed", "another number of draws", Difference("values", count, len(draws)))
+    if not np.isfinite(draws).all():
+        return Judgement("failed", "draws that are no numbers", Difference("values", law, "inf or nan"))
+    if law[0].startswith("discrete-") and not (draws == np.rint(draws)).all():
+        return Judgement("failed", "draws that are no whole numbers", Difference("values", law, "others"))
     chance = drawn_so(law, draws)
-    if chance < float(test["expect"]["error"]):
+    if not chance >= float(test["expect"]["error"]):
         return Judgement(
             "failed", f"not of law {law}: probability {chance:.3g}", Difference("values", law, f"p {chance:.3g}")
         )

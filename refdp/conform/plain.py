@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import re
 from dataclasses import asdict
 from typing import Any
 
@@ -22,6 +23,8 @@ from refdp.noise.mechanisms import Mechanism
 from refdp.privacy.curator import Array
 from refdp.privacy.events import Sensitivity
 
+_HEXED = re.compile(r"[+-]?(0x|inf|nan)", re.IGNORECASE)
+
 
 def hexed(number: float) -> str:
     """A float without loss; every NaN is "nan"."""
@@ -29,8 +32,8 @@ def hexed(number: float) -> str:
 
 
 def floated(text: object) -> float:
-    """Reads `hexed`. Errors: InvalidParameter."""
-    if isinstance(text, str):
+    """Reads `hexed`. Errors: InvalidParameter, for whole numbers too: "10" as a hexadecimal one would be 16."""
+    if isinstance(text, str) and _HEXED.match(text):
         try:
             return float.fromhex(text)
         except (ValueError, OverflowError):

@@ -11,6 +11,7 @@ again: the same sums, and nothing is released for it.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import pickle
 import time
@@ -20,6 +21,8 @@ from contextlib import contextmanager
 from functools import partial
 from itertools import accumulate
 from typing import Any
+
+import numpy as np
 
 from refdp.data.population import Query, Sums
 from refdp.data.records import Records
@@ -94,9 +97,11 @@ def _same(records: Records) -> Records:
 class DaskPopulation(Logged):
     """A `Population` of the partitions of a Dask collection.
 
-    parts: delayed partitions; they are computed again when their worker is lost, to the same records in the same order.
+    parts: delayed partitions; they are computed again when their worker is lost, to the same records in the same order,
+    or the run ends.
     load: makes records of one, and refuses those that fit no public schema. It may have none.
-    Errors: InvalidRecords as `load` has it, before anything is released, or if all partitions are empty.
+    Errors: InvalidRecords as `load` has it, before anything is released, or if all partitions are empty; later, for a
+    partition that was computed again to other records.
     """
 
     def __init__(self, client: Any, parts: Sequence[Any], load: Callable[[Any], Records]) -> None:
@@ -106,6 +111,7 @@ class DaskPopulation(Logged):
         self._home: dict[int, str] = {}
         self._known: dict[str, int] = {}
         self._sizes: dict[int, int] = {}
+        self._digests: dict[int, str] = {}
         self.traffic = Communication()
         self.lost = 0
         warn_about_trimming(client)
@@ -225,7 +231,9 @@ class DaskPopulation(Logged):
                     if number not in jobs:
                         jobs[number] = self._job(number, workers[self._target(number, len(workers))])
                     else:
-                        self._home[number], self._sizes[number] = jobs[number].result()
+                        address, size, found = jobs[number].result()
+                        self._same(number, found)
+                        self._home[number], self._sizes[number] = address, size
                         waiting.remove(number)
                 except RefdpError:
                     raise
@@ -238,6 +246,14 @@ class DaskPopulation(Logged):
                 alive = self._workers()
                 for address in [address for address in self._desks if address not in alive]:
                     waiting += self._left_by(address)  # what it had before this batch, too
+
+    def _same(self, number: int, found: str) -> None:
+        """Errors: InvalidRecords for a partition that was computed again to other records: half a run on each."""
+        if self._digests.setdefault(number, found) != found:
+            raise InvalidRecords(
+                f"partition {number} was computed again, and has other records than before: what is released is to be "
+                "about one table; keep its files as they are, or persist what is drawn"
+            )
 
     def _target(self, number: int, workers: int) -> int:
         """Neighbouring partitions on one worker."""
@@ -256,10 +272,19 @@ class DaskPopulation(Logged):
         )
 
 
-def _opened(desk: Any, address: str, number: int, part: Any, load: Callable[[Any], Records]) -> tuple[str, int]:
-    """On a worker, mostly the desk's own, where it is no proxy."""
-    size = desk.open(number, load(part))
-    return address, size if isinstance(size, int) else size.result()
+def _opened(desk: Any, address: str, number: int, part: Any, load: Callable[[Any], Records]) -> tuple[str, int, str]:
+    """On a worker, mostly the desk's own, where it is no proxy. Where, how many records, and a digest of them."""
+    records = load(part)
+    size = desk.open(number, records)
+    return address, size if isinstance(size, int) else size.result(), digest(records)
+
+
+def digest(records: Records) -> str:
+    """Of their numbers, in order; it stays with the driver, which may see the records' sums anyway."""
+    found = hashlib.blake2b(repr(records.x.shape).encode(), digest_size=16)
+    for column in (*records.x.T, records.y):
+        found.update(np.ascontiguousarray(column).data)
+    return found.hexdigest()
 
 
 # --- Clusters ---------------------------------------------------------------------------------------------------------

@@ -11,11 +11,13 @@ server can ask for no more queries, no other steps and no less noise.
 
 Shares: each of `honest` participants adds enough that theirs together is all that the plan has; a round with fewer
 answers is not summed, and stays charged. A participant answers a round once: it keeps number, digest and noisy sums in
-a journal, gives the same sums for the same request again and refuses another.
+a journal, gives the same sums for the same request again and refuses another. A request names the server's plan by a
+digest, and an answer its journal: other settings on one side, or one participant at two nodes, end the run.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -97,6 +99,17 @@ class Asks:
         with np.errstate(all="ignore"):
             train(params, schema, tagged, Curator(tagged.source, params.relation))
         return tagged.finished()
+
+    def digest(self, participants: int, honest: int) -> str:
+        """Of the plan with its noise and shares: with another one a sum would have other noise than its sides think."""
+        found = hashlib.sha256(repr((self.steps, participants, honest)).encode())
+        for one in self.asks:
+            found.update(repr((one.upto, one.kind, one.told, one.shape)).encode())
+            for piece in one.pieces:
+                request = piece.request
+                told = (request.name, request.mechanism, request.sensitivity, piece.positions.shape)
+                found.update(repr(told).encode() + piece.positions.astype("<i8").tobytes())
+        return found.hexdigest()
 
 
 def fixed(entry: Entry) -> str:
@@ -232,6 +245,12 @@ class Participant:
         self._network.present[1:] = False
         self._honest = honest
         self._log, self._shard = Log(), Shard(load, 0)
+        self._digest = plan.digest(participants, honest)
+
+    @property
+    def identity(self) -> str:
+        """Public name of its journal: who answers under two names would be summed twice, with one noise."""
+        return self._journal.identity
 
     def answer(self, text: str) -> Sums | int:
         """The noisy sums of a round, or how much of the log is known here. text: `Federation` writes it.
@@ -242,8 +261,13 @@ class Participant:
         Of the query's shape.
         """
         body = parsed(text)
-        if not isinstance(body, dict) or set(body) != {"round", "asked"} or not isinstance(body["round"], int):
+        if not isinstance(body, dict) or set(body) - {"plan"} != {"round", "asked"} or type(body["round"]) is not int:
             raise InvalidParameter("a round's number and its query are needed")
+        if body.get("plan", self._digest) != self._digest:
+            raise MessageError(
+                "another plan than the one here: settings, schema, participants and honest are to be those of the "
+                "server's run.json, or the sum has other noise than is thought"
+            )
         number, asked = body["round"], Asked.from_json(body["asked"])
         if not 0 <= number < len(self._plan.asks):
             raise MessageError(f"round {number}: the plan has rounds 0 to {len(self._plan.asks) - 1}")
@@ -322,12 +346,36 @@ class Host(Protocol):
         """A request to each; the answers of those that answered, sums or how much of the log is known."""
 
 
+class Known:
+    """Whose journal answers at each node: one participant at two nodes is in a sum twice and has one share of noise."""
+
+    def __init__(self) -> None:
+        self._node: dict[str, int] = {}
+        self._who: dict[int, str] = {}
+
+    def check(self, node: int, who: str | None) -> None:
+        """Errors: MessageError for a journal that answered elsewhere, or a node with another one than before."""
+        if who is None:
+            return
+        if self._node.setdefault(who, node) != node:
+            raise MessageError(f"participant {node}: it answers from the journal of participant {self._node[who]}; "
+                               "each is needed once, with a journal of its own")  # fmt: skip
+        if self._who.setdefault(node, who) != who:
+            raise MessageError(f"participant {node}: another journal than before; who lost it is not to go on")
+
+
 @dataclass
 class LocalHost:
     """Participants in this process. absent: whether a node misses a round, counted from 0; of tests."""
 
     participants: Sequence[Participant]
     absent: Callable[[int, int], bool] = lambda node, number: False
+
+    def __post_init__(self) -> None:
+        """Errors: MessageError for a participant that is there twice."""
+        known = Known()
+        for node, one in enumerate(self.participants):
+            known.check(node, getattr(one, "identity", None))
 
     def nodes(self) -> Sequence[int]:
         """Everybody: numbers 0, 1, ...."""
@@ -353,6 +401,7 @@ class Federation(Logged):
         super().__init__()
         self._plan, self._host, self._honest, self._journal = plan, host, honest, journal
         self._known = dict.fromkeys(host.nodes(), 0)
+        self._digest = plan.digest(len(self._known), honest)
         self._round = 0
         self.traffic = Communication()
         self.answered: list[tuple[int, ...]] = []
@@ -408,7 +457,8 @@ class Federation(Logged):
         return self.answered[-1], total(answers[node] for node in sorted(answers))
 
     def _text(self, node: int, number: int, query: Query) -> str:
-        text = json.dumps({"round": number, "asked": self.log.since(self._known[node], query).to_json()})
+        asked = self.log.since(self._known[node], query).to_json()
+        text = json.dumps({"round": number, "plan": self._digest, "asked": asked})
         self.traffic.received += len(text)
         return text
 

@@ -26,7 +26,7 @@ from refdp.checks import check_count
 from refdp.data.forms import schema_in
 from refdp.data.records import Floats, Interval, Model, Records, Schema, make_records
 from refdp.engines import owners
-from refdp.engines.federated import Asks, Federation, Host, NoiseInside, Participant
+from refdp.engines.federated import Asks, Federation, Host, Known, NoiseInside, Participant
 from refdp.engines.journal import ReleaseJournal
 from refdp.errors import InvalidParameter, InvalidRecords, MessageError, RefdpError
 from refdp.faces import registry
@@ -69,7 +69,10 @@ class Run:
             check_count(f"{path}: {count}", body[count])
         if not isinstance(body["run"], str) or not isinstance(body["settings"], dict):
             raise InvalidRecords(f"{path}: run is a name, settings are {{parameter: value}}")
-        params = registry.paper(body["paper"]).params(body["settings"], as_published=False)
+        try:
+            params = registry.paper(body["paper"]).params(body["settings"], as_published=False)
+        except (TypeError, OverflowError) as error:
+            raise InvalidParameter(f"{path}: settings: {error}") from None
         if body["paper"] == OWNED and params.owners != body["participants"]:
             given = f"{body['participants']} participants, owners = {params.owners}"
             raise InvalidParameter(f"{path}: {given}: as many are needed")
@@ -77,7 +80,7 @@ class Run:
             schema = schema_in(body["schema"])
         except RefdpError:
             raise
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             form = "{features: [{name, low, high} or {name, categories}], target: {low, high} or {values}}"
             raise InvalidRecords(f"{path}: schema is {form} ({type(error).__name__}: {error})") from error
         return cls(body["run"], body["paper"], params, schema, body["participants"], body["honest"])
@@ -167,8 +170,8 @@ def client_app(path: Path, folder: Path | None = None) -> Any:
         with ReleaseJournal(place, run.name) as journal:
             own = records_of(data, run.schema)
             one = Participant(plan, journal, lambda: own, run.participants, run.honest)
-            found = one.answer(text)
-        content = flwr.app.RecordDict({"about": flwr.app.ConfigRecord({"digest": digest(text)})})
+            found, about = one.answer(text), {"digest": digest(text), "journal": one.identity}
+        content = flwr.app.RecordDict({"about": flwr.app.ConfigRecord(about)})
         if isinstance(found, int):
             content["behind"] = flwr.app.ConfigRecord({"known": found})
         else:
@@ -226,7 +229,7 @@ class GridHost:
 
     def __init__(self, grid: Any, participants: int, timeout: float = 300.0) -> None:
         self._grid, self._timeout, self._app = grid, timeout, flower().app
-        self._nodes = nodes_of(grid, participants)
+        self._nodes, self._journals = nodes_of(grid, participants), Known()
 
     def nodes(self) -> Sequence[int]:
         """The nodes of the Flower clients."""
@@ -249,11 +252,14 @@ class GridHost:
                 continue
             node = reply.metadata.src_node_id
             found[node] = read_answer(node, reply.content, texts)
+            self._journals.check(node, dict(reply.content["about"]).get("journal"))
         return found
 
 
 def read_answer(node: int, content: Any, texts: Mapping[int, str]) -> Any:
     """What a client answered. Errors: MessageError for an answer to another request, or none of this program."""
+    if node not in texts:
+        raise MessageError(f"participant {node}: an answer, and it was not asked")
     try:
         about = str(content["about"]["digest"])
         found = int(content["behind"]["known"]) if "behind" in content else content["sums"].to_numpy_ndarrays()[0]

@@ -57,6 +57,12 @@ class ReleaseJournal(ChainedFile):
         """How many outputs are on file."""
         return len(self._kept)
 
+    @property
+    def identity(self) -> str:
+        """Public: a function of secret and run, which tells nothing of the secret."""
+        name = json.dumps(["identity", self.run]).encode()
+        return hashlib.blake2b(name, key=self._secret, digest_size=16).hexdigest()
+
     def source(
         self,
         *,

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -35,6 +37,7 @@ clientapp = "refdp_app.client_app:app"
 out = "model.json"
 journal = "server.journal"
 """
+_TOML = "pyproject.toml"
 _APP = '''"""{what}"""
 
 from pathlib import Path
@@ -48,12 +51,41 @@ app = {name}(Path(__file__).with_name("run.json"))
 def files(run: Mapping[str, Any]) -> dict[str, str]:
     """The files of an app by path. run: what run.json says."""
     return {
-        "pyproject.toml": _PYPROJECT,
+        _TOML: _PYPROJECT,
         "refdp_app/__init__.py": "",
         "refdp_app/client_app.py": _APP.format(what="A participant.", name="client_app"),
         "refdp_app/server_app.py": _APP.format(what="The server.", name="server_app"),
         "refdp_app/run.json": json.dumps(run, indent=2) + "\n",
     }
+
+
+def not_examined(directory: Path) -> list[str]:
+    """Files of an app that are other ones than `files` writes, and modules beside them that it would import.
+
+    run.json is the run's own, and of pyproject.toml the components alone decide what runs.
+    """
+    written = {name: text for name, text in files({}).items() if not name.endswith("run.json")}
+    found = [name for name, text in written.items() if name != _TOML and _text(directory / name) != text]
+    if _components(_text(directory / _TOML)) != _components(written[_TOML]):
+        found.append(_TOML)
+    app = directory / "refdp_app"
+    beside = [*directory.glob("*.py"), *app.glob("*.py"), *directory.glob("*/__init__.py"), *app.glob("*/__init__.py")]
+    found += [name for one in beside if (name := one.relative_to(directory).as_posix()) not in written]
+    return sorted(set(found))
+
+
+def _text(path: Path) -> str | None:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        return None
+
+
+def _components(text: str | None) -> Any:
+    try:
+        return tomllib.loads(text or "")["tool"]["flwr"]["app"]["components"]
+    except (ValueError, KeyError, TypeError):
+        return None
 
 
 def made_up(schema: Schema, rows: int, seed: int) -> str:

@@ -24,6 +24,7 @@ from refdp.checks import check_number
 from refdp.data.records import Schema
 from refdp.errors import InvalidParameter, PrivacyWarning, RepeatedFitWarning
 from refdp.faces import registry
+from refdp.faces.budgets import repeated
 from refdp.faces.seeds import ReproducibleSeed, generator_for, seeded
 from refdp.io import frames
 from refdp.ledger import claims
@@ -85,18 +86,20 @@ def select(
     charge = laplace_charge(score_epsilon, declared, declared, "discrete", touched=1)
     generator = generator_for(insecure_seed)
     drawn = np.random.default_rng() if generator is None else generator
-    plans, largest = _plans([(one, _schema(one, X, y)) for one in kept], charge, relation)
+    described = [_described(one, X, y) for one in kept]
+    plans, largest = _plans([(one, schema) for one, (schema, _) in zip(kept, described, strict=True)], charge, relation)
     at = largest if delta is None else delta
     epsilon = selection_epsilon(law, plans, at)
     if budget is not None:
-        budget.charge_known(epsilon, at, name="selection")
+        budget.charge_known(epsilon, at, name="selection", relation=relation)
+    repeated(budget, X, y)
     best: tuple[float, int, Any] | None = None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RepeatedFitWarning)
         for _ in range(law.draw(drawn)):
             index = int(drawn.integers(len(kept)))
             model = clone(kept[index]).fit(X, y)
-            score = _score(model, X, y, charge, relation, drawn)
+            score = _score(model, X, described[index][1], charge, relation, drawn)
             if best is None or score > best[0]:
                 best = score, index, model
     assert best is not None  # K is at least 1
@@ -123,8 +126,8 @@ def _checked(candidates: Sequence[Any]) -> list[Any]:
     return kept
 
 
-def _schema(candidate: Any, X: Any, y: Any) -> Schema:
-    """The public description that this candidate is trained under.
+def _described(candidate: Any, X: Any, y: Any) -> tuple[Schema, Any]:
+    """The public description that this candidate is trained under, and one label a record, as its predictions are.
 
     Errors: InvalidRecords; InvalidParameter where a column has no bounds, which would be taken from the records.
     """
@@ -132,11 +135,12 @@ def _schema(candidate: Any, X: Any, y: Any) -> Schema:
     features, observed = asked._described(asked._validated(X, reset=True))
     if observed:
         raise InvalidParameter(f"a candidate without bounds of {', '.join(observed[:5])}: no guarantee would hold")
-    return Schema(features, asked._target(frames.labels(y))[0])
+    target, label, _ = asked._target(frames.labels(y))
+    return Schema(features, target), label if asked._regression else asked.classes_[label.astype(np.int64)]
 
 
 def _score(model: Any, X: Any, y: Any, charge: Charge, relation: Relation, generator: np.random.Generator) -> float:
-    """-(sum of one number in [0, 1] a record) with discrete Laplace noise."""
+    """-(sum of one number in [0, 1] a record) with discrete Laplace noise. y: of `_described`, shape (records,)."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyWarning)
         found = model.predict(X)

@@ -289,7 +289,7 @@ def test_a_file_that_lost_charges_is_refused(tmp_path: Path) -> None:
     path.unlink()
     with pytest.raises(InvalidParameter, match="it is gone, and with it what was spent"):
         pickle.loads(sent)
-    with pytest.raises(BudgetExceeded):
+    with pytest.raises(InvalidParameter, match="it is gone, and with it what was spent"):
         budget.charge(laplace(1 / 0.6))
 
 
@@ -334,3 +334,76 @@ def test_the_same_records_under_two_names_warn() -> None:
     refdp.GroveClassifier(budget=budget.on("a"), **public).fit(x, y)
     with pytest.warns(RepeatedFitWarning, match="under the name 'a' of the same budget and now are under 'b'"):
         refdp.GroveClassifier(budget=budget.on("b"), **public).fit(x, y)
+
+
+def test_what_others_spent_is_not_lost_with_the_file(tmp_path: Path) -> None:
+    """Who has charged nothing yet would begin the file anew, or take a new one for the old one."""
+    path = tmp_path / "budget.json"
+    idle, other = (refdp.PrivacyBudget(1.0, file=path) for _ in range(2))
+    sent = pickle.dumps(idle)
+    other.charge_known(0.9, 0.0)
+    path.unlink()
+    for use in (lambda: idle.charge_known(0.9, 0.0), idle.spent):
+        with pytest.raises(InvalidParameter, match="it is gone, and with it what was spent"):
+            use()
+    assert not path.exists()
+    refdp.PrivacyBudget(1.0, file=path).charge_known(0.1, 0.0)
+    for use in (lambda: idle.charge_known(0.9, 0.0), lambda: pickle.loads(sent)):
+        with pytest.raises(InvalidParameter, match="begun anew"):
+            use()
+    assert refdp.PrivacyBudget(1.0, file=path).spent() == pytest.approx(0.1)
+
+
+def test_a_file_without_a_beginning_is_gone_on_with(tmp_path: Path) -> None:
+    path = tmp_path / "budget.json"
+    refdp.PrivacyBudget(1.0, file=path).charge_known(0.5, 0.0)
+    data = json.loads(path.read_text())
+    del data["begun"]
+    path.write_text(json.dumps(data))
+    budget = refdp.PrivacyBudget(1.0, file=path)
+    budget.charge_known(0.25, 0.0)
+    assert pickle.loads(pickle.dumps(budget)).spent() == budget.spent() == pytest.approx(0.75)
+
+
+def test_figures_about_other_neighbours_are_refused() -> None:
+    """Under replace-one they may be twice as much."""
+    budget = refdp.PrivacyBudget(1.0, relation="replace-one")
+    for one in (budget, budget.on("a")):
+        for relation in (R, "add-remove", "other"):
+            with pytest.raises(InvalidParameter, match="the budget is about replace-one"):
+                one.charge_known(0.1, 0.0, relation=relation)
+        one.charge_known(0.1, 0.0, relation=Relation.REPLACE_ONE)
+        one.charge_known(0.1, 0.0, relation="replace-one")
+    assert budget.spent() == pytest.approx(0.4)
+
+
+@pytest.mark.parametrize("damage", [
+    {"scope": 0}, {"scope": True}, {"scope": []}, {"scope": {}}, {"scope": ""}, {"epsilon": 10**400},
+    {"epsilon": "0.1"}, {"epsilon": False}, {"delta": None}, {"plan": []}, {"plan": {"relation": "add-remove"}},
+], ids=str)  # fmt: skip
+def test_a_damaged_file_has_one_error(tmp_path: Path, damage: dict[str, Any]) -> None:
+    file = tmp_path / "budget.json"
+    budget = refdp.PrivacyBudget(1.0, DELTA, file=file)
+    budget.charge_known(0.1, 0.0, scope="a")
+    budget.charge_known(0.1, 0.0, scope="b")
+    whole = file.read_text()
+    data = json.loads(whole)
+    data["entries"][0] |= damage
+    for text in (json.dumps(data), json.dumps(json.loads(whole) | {"entries": {}}), "[" * 100_000, whole[:-3], ""):
+        file.write_text(text)
+        with pytest.raises(InvalidParameter, match="budget file"):
+            refdp.PrivacyBudget(1.0, DELTA, file=file)
+
+
+def test_a_charge_that_cannot_be_written_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    budget = refdp.PrivacyBudget(1.0, file=tmp_path / "budget.json")
+
+    def full(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fsync", full)
+        with pytest.raises(InvalidParameter, match="cannot be written: No space left on device"):
+            budget.charge_known(0.5, 0.0)
+    assert budget.spent() == 0.0
+    budget.charge_known(1.0, 0.0)

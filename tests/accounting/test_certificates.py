@@ -12,8 +12,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from account_plans import ADD_REMOVE, exponential, gaussian, laplace, plan, release, sampled_gaussian
+from flint import arb
 from typer.testing import CliRunner
 
+from proofs import accounting
 from proofs.accounting import Part, Rejected, both_directions, check, digest, main
 from refdp.accounting import account
 from refdp.accounting.certificates import certificate
@@ -196,3 +198,23 @@ def test_thousands_of_random_plans_against_balls() -> None:
     generator = np.random.default_rng(20)
     for _ in range(5000):
         enclosed(generator)
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_ball_that_is_no_number_shows_nothing(first: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The greatest of a number and NaN is the number where it comes first."""
+    text = json.dumps(certificate(*PLANS["answers"]))
+    check(text)
+    small, large, nothing = arb("1e-9"), arb("1e-3"), arb("nan")
+
+    def balls(parts: list[Part], epsilon: Fraction) -> list[arb]:
+        known = small if epsilon == upper else large
+        return [known, nothing] if first else [nothing, known]
+
+    upper = Fraction(check(text)[1])
+    monkeypatch.setattr(accounting, "both_directions", balls)
+    with pytest.raises(Rejected, match="is not shown to be at most"):
+        check(text)
+    monkeypatch.setattr(accounting, "both_directions", lambda parts, epsilon: [nothing])
+    with pytest.raises(Rejected):
+        check(text)

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import math
+import warnings
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.special import logsumexp
 
 import refdp
 from refdp.accounting.selection import Repetitions, selected, selection_epsilon
-from refdp.errors import BudgetExceeded, InvalidParameter
+from refdp.errors import BudgetExceeded, InvalidParameter, RepeatedFitWarning
 from refdp.noise.mechanisms import Gaussian, Laplace
+from refdp.privacy.curator import Curator
 from refdp.privacy.events import Plan, Relation, Release, Repeat, Sensitivity
 
 R = Relation.ADD_REMOVE
@@ -210,3 +213,53 @@ def test_a_candidate_with_bounds_of_some_columns_is_refused(place: int) -> None:
     candidates = [some, good] if place == 0 else [good, some]
     with pytest.raises(InvalidParameter, match="candidate without bounds"):
         refdp.select(candidates, x, y, score_epsilon=0.1)
+
+
+@pytest.mark.parametrize("kind", ["classes", "numbers"])
+def test_one_record_moves_a_score_by_one_at_most(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Labels in one column of a table would be held against all predictions, and one record changed all sums."""
+    x, y = (part[:40] for part in records())
+    public = {"label_bounds": (0, 1)} if kind == "numbers" else {"classes": [0, 1]}
+    estimator = refdp.GroveRegressor if kind == "numbers" else refdp.GroveClassifier
+    model = estimator(trees=1, epsilon=1.0, **public, **PUBLIC)
+    scored: list[Any] = []
+    found = []
+    release = Curator.release
+
+    def watched(self: Curator, name: str, charge: Any, value: Any, *rest: Any, **named: Any) -> Any:
+        if name == "score":
+            scored.append(float(value[0]))
+        return release(self, name, charge, value, *rest, **named)
+
+    monkeypatch.setattr(Curator, "release", watched)
+    monkeypatch.setattr(estimator, "predict", lambda self, X: np.full(len(X), 0.5 if kind == "numbers" else 0))
+    for given in (y, list(y), y[:, None], pd.DataFrame({"y": y}), pd.Series(y, index=range(7, 7 + len(y))),
+                  y.astype(float), y.astype(float)[:, None]):  # fmt: skip
+        scored.clear()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            refdp.select([model], x, given, score_epsilon=0.1, mean_runs=2, insecure_seed=refdp.ReproducibleSeed(1))
+        found.append(scored[0])
+    wrong = np.round((0.5 - y) ** 2 * 1024).sum() / 1024 if kind == "numbers" else float(y.sum())
+    assert found == [pytest.approx(-wrong, abs=len(y) / 1024)] * len(found)
+
+
+def test_a_selection_is_about_the_budgets_neighbours() -> None:
+    x, y = records()
+    kind = refdp.DPBoostRegressor(epsilon=0.5, label_bounds=(0, 1), **PUBLIC)
+    budget = refdp.PrivacyBudget(9.0, relation="replace-one")
+    for one in (budget, budget.on("a")):
+        with pytest.raises(InvalidParameter, match="about add-remove neighbours: the budget is about replace-one"):
+            refdp.select([kind], x, y, score_epsilon=0.1, mean_runs=2, budget=one)
+    assert budget.spent() == 0.0
+
+
+def test_a_second_selection_on_the_same_records_warns() -> None:
+    x, y = records()
+    kind = refdp.DPBoostRegressor(epsilon=0.5, trees=1, label_bounds=(0, 1), **PUBLIC)
+    given: dict[str, Any] = {"score_epsilon": 0.1, "mean_runs": 2}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RepeatedFitWarning)
+        refdp.select([kind], x, y, **given)
+    with pytest.warns(RepeatedFitWarning, match="these records were fitted before"):
+        refdp.select([kind], x, y, **given)

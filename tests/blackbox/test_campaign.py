@@ -220,3 +220,70 @@ def test_a_chunk_has_as_many_runs_as_fit_into_its_seconds(
     assert Campaign._sized(own) == runs
     job.function = lambda: SimpleNamespace(batch=None)
     assert Campaign._sized(own) == module.CHUNK
+
+
+def test_runs_with_another_helper_are_not_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The noise is in another module than the function: whoever mended or broke it would see the old verdict."""
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "noisy_helper.py").write_text("def noise(): return 1.0\n")
+    (tmp_path / "late_helper.py").write_text("NOISE = 1.0\n")
+    (tmp_path / "helped.py").write_text(
+        "from noisy_helper import noise\n"
+        "def f(records, seed):\n    from late_helper import NOISE\n    return records[0] + noise() + NOISE\n"
+    )
+    job, path = Job("helped:f", InputPair([0.0], [1.0]), 0), tmp_path / "runs.jsonl"
+    first = Campaign(job, path).upto(10)
+    again = Campaign(job, path)
+    assert again.upto(10)[0].tolist() == first[0].tolist() and again.made == 0
+    for name in ("noisy_helper", "late_helper"):
+        helper = tmp_path / f"{name}.py"
+        text = helper.read_text()
+        helper.write_text(text + "# otherwise\n")
+        with pytest.raises(InvalidParameter, match=f"another text or version of .*{name}"):
+            Campaign(job, path)
+        helper.unlink()
+        with pytest.raises(InvalidParameter, match=f"another text or version of .*{name}"):
+            Campaign(job, path)
+        helper.write_text(text)
+    assert Campaign(job, path).upto(10)[0].tolist() == first[0].tolist()
+
+
+def test_runs_with_another_version_are_not_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "runs.jsonl"
+    monkeypatch.setenv("RUNS_LOG", str(tmp_path / "log"))
+    Campaign(JOB, path, seconds=0.05).upto(5)
+    with monkeypatch.context() as patched:
+        patched.setattr(np, "__version__", "1.0")
+        with pytest.raises(InvalidParameter, match="another text or version of numpy"):
+            Campaign(JOB, path)
+    with monkeypatch.context() as patched:
+        patched.setattr("platform.python_version", lambda: "3.0")
+        with pytest.raises(InvalidParameter, match="another text or version of python"):
+            Campaign(JOB, path)
+    Campaign(JOB, path)
+
+
+def test_a_damaged_campaign_has_one_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RUNS_LOG", str(tmp_path / "log"))
+    path = tmp_path / "runs.jsonl"
+    Campaign(JOB, path, seconds=0.05).upto(5)
+    whole = path.read_text()
+    head, line = (json.loads(one) for one in whole.splitlines()[:2])
+    short = {**line, "first": [[[1], 1], line["first"][1][:12]]}
+    damaged = [
+        [3], [head, 3], [{**head, "size": 0}, line], [{**head, "size": "5"}, line], [{**head, "size": None}],
+        [head, {**line, "chunk": -1}], [head, {**line, "chunk": "0"}], [head, line, line], [head, {**line, "first": 3}],
+        [head, {**line, "second": None}], [head, {}], [head, short], [head, {**line, "loaded": {}}],
+        [head, {**line, "loaded": [1]}], [head, {**line, "loaded": {"python": 3}}],
+        [head, line, {"call": "x", "state": {}, "loaded": {"python": "0"}}], [head, {"call": []}],
+    ]  # fmt: skip
+    for lines in damaged:
+        path.write_text("".join(json.dumps(one) + "\n" for one in lines))
+        with pytest.raises(InvalidParameter, match="--resume"):
+            Campaign(JOB, path)
+    for text in (whole.replace('"chunk": 0', '"chunk": 0, "chunk": 1'), json.dumps(head) + "\n" + "[" * 100_000 + "\n"):
+        path.write_text(text)
+        with pytest.raises(InvalidParameter, match="not a file that an audit wrote"):
+            Campaign(JOB, path)
+    path.write_text(whole)
+    assert Campaign(JOB, path).upto(5)[0].shape == (5, 1)

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 from refdp.audit.verdicts import Verdict
-from refdp.conform import certify, tape_file
+from refdp.conform import certify, implied, tape_file
 from refdp.conform.implied import smallest_scale_error
 from refdp.faces import cli, registry
-from refdp.noise.mechanisms import Exponential
+from refdp.noise.mechanisms import DiscreteLaplace, Exponential
 from refdp.papers import dpboost, fedgbdt, sgbdt
 from refdp.privacy.curator import Array, Curator, Request
 from refdp.privacy.events import Relation
@@ -223,3 +223,28 @@ def test_a_scale_two_per_cent_too_small_is_found() -> None:
     for factor, verdict in ((0.98, Verdict.VIOLATION), (1.0, Verdict.NOT_FOUND)):
         tapes = [ran("dpboost", k, params, factor=factor)[0] for k in range(20)]
         assert verdicts(tapes, [])["Laplace: scale"] is verdict
+
+
+@pytest.mark.parametrize("noise", ["discrete", "floating"])
+def test_a_run_is_counted_once(noise: Any) -> None:
+    """Six copies of one short run would show what the noise of six is; so would a program of a fixed seed."""
+    params = replace(PARAMS["dpboost"], noise=noise, depth=2, trees=2)
+    tape, model = ran("dpboost", 1, params)
+    again, same = ran("dpboost", 1, params)
+    other, third = ran("dpboost", 2, params)
+    assert "freshness" not in verdicts([tape, other], [model, third])
+    for tapes, models in (([tape] * 6, [model] * 6), ([tape, other, again], [model, third, same])):
+        assert verdicts(tapes, models)["freshness"] is Verdict.VIOLATION
+    found = certify.certify([tape, other, again], records(DATA))
+    assert any(row.reason.startswith("run 3 has every output of run 1;") for row in found.rows)
+
+
+def test_choices_alone_may_come_again() -> None:
+    """Two runs whose noise has few values may be the same by chance."""
+    wide = DiscreteLaplace(1.0, 2.0)
+    one = implied.Released("leaves", wide, np.zeros(8), np.zeros(8), None, None)
+    choice = implied.Released("split", Exponential(1.0), np.zeros((1, 2)), np.array([0]), None, None)
+    assert implied.again([[one, choice], [one, choice]]) is None and implied.again([[choice], [choice]]) is None
+    narrow = replace(one, mechanism=DiscreteLaplace(1.0, 1e-6))
+    found = implied.again([[choice], [narrow], [narrow]])
+    assert found is not None and found.seen == "run 3 has every output of run 2" and found.chance < found.allowed

@@ -280,3 +280,61 @@ def test_draws_that_come_again_at_a_distance_are_not_of_their_law() -> None:
     assert drawn_so(["normal"], np.concatenate([half, -half])) < 1e-9
     assert drawn_so(discrete, np.concatenate([whole[:4000], -whole[:4000]])) < 1e-9
     assert drawn_so(discrete, blocks) < 1e-9
+
+
+@pytest.mark.parametrize("law", [["laplace"], ["normal"], ["gumbel"], ["exponential"], ["discrete-laplace", "40"],
+                                 ["discrete-gaussian", "900"]])  # fmt: skip
+@pytest.mark.parametrize("wrong", [math.nan, math.inf, -math.inf])
+def test_one_draw_that_is_no_number_is_not_of_any_law(law: list[Any], wrong: float) -> None:
+    """A NaN makes every p-value NaN, which is below no error rate."""
+    generator = np.random.default_rng(1)
+    plain = {"laplace": generator.laplace, "normal": generator.normal, "gumbel": generator.gumbel,
+             "exponential": generator.exponential}  # fmt: skip
+    if law[0] in plain:
+        values = plain[law[0]](size=4000)
+    else:
+        two = generator.geometric(1 - math.exp(-1 / 40), (2, 4000))
+        values = np.asarray(two[0] - two[1] if law[0] == "discrete-laplace" else np.rint(generator.normal(0, 30, 4000)))
+        values = values.astype(np.float64)
+    assert drawn(law, values, 4000).outcome == "passed"
+    values[17] = wrong
+    assert drawn(law, values, 4000).outcome == "failed"
+    assert drawn(law, np.full(4000, wrong), 4000).outcome == "failed"
+
+
+def test_draws_of_a_discrete_law_are_whole() -> None:
+    """Cut off to whole numbers they would have the law."""
+    two = np.random.default_rng(2).geometric(1 - math.exp(-1 / 40), (2, 4000))
+    values = (two[0] - two[1]).astype(np.float64)
+    assert drawn(["discrete-laplace", "40"], values, 4000).outcome == "passed"
+    found = drawn(["discrete-laplace", "40"], values + np.sign(values) * 0.25, 4000)
+    assert (found.outcome, found.reason) == ("failed", "draws that are no whole numbers")
+
+
+def test_whole_numbers_are_no_hexadecimal_ones() -> None:
+    """The text 10 is ten: not "0x10", and not any other whole number that rounds to the same float."""
+    for due, got in (("10", "0x10"), ("10", "0x1p4"), ("16", "0x10"), ("1234567890123456789", "1234567890123456788"),
+                     ("0", "-0"), ("0", "0x0p+0"), ("7", "07")):  # fmt: skip
+        for ulps in (0, 4):
+            assert told(due, got, ulps) == [("", False)] and told(got, due, ulps) == [("", False)], (due, got)
+    for wrong in ("10", "1.8p1", "abc", "-1"):
+        with pytest.raises(InvalidParameter):
+            floated(wrong)
+    assert floated("-INF") == -math.inf and floated("0X1P+1") == 2.0 and floated("-0x1p-1") == -0.5
+
+
+def test_the_sign_of_zero_is_a_difference_within_the_tolerance() -> None:
+    loose = {**TEST, "expect": {"a": hexed(0.0)}, "tolerance": {"ulps": 1}}
+    assert verdict(loose, "node", {"output": {"a": hexed(-0.0)}}) == ("acceptable", "within the tolerance")
+    assert verdict(loose, "node", {"output": {"a": hexed(0.0)}}) == ("passed", "")
+
+
+@pytest.mark.parametrize("answer", [
+    {"refused": False, "output": {}}, {"refused": None}, {"refused": True}, {"refused": "r", "output": {}},
+    {"skip": "later", "output": TEST["expect"]}, {"skip": "later", "refused": "r"}, {"skip": None}, {"skip": 3},
+    {},
+])  # fmt: skip
+def test_an_answer_is_one_thing_with_a_reason(answer: dict[str, Any]) -> None:
+    """Who refuses and gives an output, or skips and refuses, is no right program of any vector."""
+    for test in (TEST, {**TEST, "result": "invalid"}):
+        assert judge(test, "node", answer).outcome == "failed"

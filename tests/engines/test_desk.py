@@ -36,8 +36,8 @@ def test_a_desk_says_how_much_of_the_log_it_knows() -> None:
 
 
 def test_sizes_may_come_as_futures() -> None:
-    assert dask._opened(Desk(), "a", 3, 3, part) == ("a", 4)
-    assert dask._opened(Actor(Cluster("a"), "a"), "b", 0, 0, part) == ("b", 3)  # type: ignore[arg-type]
+    assert dask._opened(Desk(), "a", 3, 3, part) == ("a", 4, dask.digest(part(3)))
+    assert dask._opened(Actor(Cluster("a"), "a"), "b", 0, 0, part) == ("b", 3, dask.digest(part(0)))  # type: ignore[arg-type]
 
 
 def test_trimming_is_warned_about_where_it_alone_is_set() -> None:

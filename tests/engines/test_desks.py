@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -216,3 +217,35 @@ def test_a_worker_that_dies_while_it_loads_is_left_by_what_it_had() -> None:
     assert population.lost == 1 and set(population._desks) <= {"b", "c"}
     assert sorted(population._home) == list(range(6)) and set(population._home.values()) == {"b", "c"}
     assert population.size == 13
+
+
+@pytest.mark.parametrize("other", ["label", "order", "feature", "one more", "one less"])
+def test_a_partition_that_comes_back_with_other_records_ends_the_run(other: str) -> None:
+    """Half of the releases would be about one table and half about another; one more record takes another's coin."""
+    again = False
+
+    def load(number: int) -> Any:
+        found = part(number)
+        if number != 3 or not again:
+            return found
+        x, y = found.x.copy(), found.y.copy()
+        if other == "label":
+            y[0] += 1
+        if other == "order":
+            y = y[::-1].copy()
+        if other == "feature":
+            x[0, 0] = 0.25
+        if other.startswith("one"):
+            places = [0, *range(len(y))] if other == "one more" else range(1, len(y))
+            x, y = x[places], y[places]
+        return replace(found, x=x, y=y)
+
+    cluster = Cluster("a", "b", "c")
+    population = told(DaskPopulation(cluster, range(5), load))
+    expected = sums(population).tolist()
+    cluster.workers.remove("b")
+    assert sums(population).tolist() == expected
+    cluster.workers.remove("c")
+    again = True
+    with pytest.raises(InvalidRecords, match="partition 3 was computed again, and has other records than before"):
+        sums(population)

@@ -86,7 +86,9 @@ def test_shares_of_the_honest_are_all_the_noise(tmp_path: Path, honest: int) -> 
                 return [0]
 
             def send(self, texts: Any) -> Any:
-                sums.append(self.one.answer(texts[0]))
+                body = json.loads(texts[0])
+                del body["plan"]  # one of three participants: the server's plan has one
+                sums.append(self.one.answer(json.dumps(body)))
                 return {0: sums[-1]}
 
         population = Federation(plan, Only(one), 1)
@@ -307,3 +309,27 @@ def test_answers_that_no_honest_participant_sends_are_refused_by_name(
 
     with pytest.raises(MessageError, match=f"participant 1 in round 0: .*{message}"):
         run("random", Lying(participants(tmp_path, "random")))
+
+
+@pytest.mark.parametrize("other", ["epsilon", "honest", "participants"])
+def test_a_participant_answers_the_server_of_its_own_plan_alone(tmp_path: Path, other: str) -> None:
+    """With a larger epsilon in its own settings its share would be too small; with more honest ones as well."""
+    program, params = SETTINGS["random"]
+    mine = Asks.of(program.train_on, replace(params, epsilon=400.0) if other == "epsilon" else params, SCHEMA)
+    everybody = participants(tmp_path, "random")
+    counts = {"epsilon": (3, 2), "honest": (3, 3), "participants": (4, 2)}[other]
+    journal = ReleaseJournal(tmp_path / "odd", "run of 2", secret=b"o" * 32)
+    everybody[2] = Participant(mine, journal, lambda: records(2), *counts)
+    with pytest.raises(MessageError, match="another plan than the one here"):
+        run("random", LocalHost(everybody))
+    assert journal.released == 0
+
+
+def test_a_participant_is_counted_once(tmp_path: Path) -> None:
+    """Its sums would be there twice, with one share of noise, and an absent one would not be missed."""
+    everybody = participants(tmp_path, "random")
+    with pytest.raises(MessageError, match="participant 1: it answers from the journal of participant 0"):
+        run("random", LocalHost([everybody[0], everybody[0], everybody[2]]))
+    same = [ReleaseJournal(tmp_path / name, "one", secret=b"s" * 32) for name in ("x", "y")]
+    other = ReleaseJournal(tmp_path / "z", "two", secret=b"s" * 32)
+    assert same[0].identity == same[1].identity != other.identity and b"s" * 32 not in same[0].identity.encode()

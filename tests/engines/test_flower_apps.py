@@ -6,6 +6,7 @@ import importlib.util
 import json
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,8 +17,10 @@ from refdp.engines import flower, owners
 from refdp.engines.flower import QUIET, GridHost, HereGrid, Run, client_app, digest, nodes_of, protection, server_app
 from refdp.engines.journal import ReleaseJournal
 from refdp.engines.new_app import made_up
-from refdp.errors import InvalidParameter
+from refdp.errors import InvalidParameter, MessageError
 from refdp.faces.cli import run
+from refdp.faces.registry import Paper
+from refdp.ledger.certificate import Guarantee
 from tests.engines.stand_in import App, Message, Simulated, installed
 from tests.engines.test_flower import GROVE, INPRIVATE, app
 
@@ -245,3 +248,90 @@ def test_owners_draw_exactly_where_noise_is_discrete(
     (tmp_path / "data").write_text(made_up(said.schema, 20, 0))
     with pytest.raises(Stopped):
         owners.answered(said, 0, lambda: flower.records_of(tmp_path / "data", said.schema), tmp_path / "own", b"", 0)
+
+
+# --- What is not as it was written ------------------------------------------------------------------------------------
+
+
+def checked(folder: Path, capsys: Any) -> tuple[int, dict[str, Any]]:
+    capsys.readouterr()
+    status = run(["federate", "check", str(folder), "--json"])
+    return status, json.loads(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize(("name", "text"), [
+    ("refdp_app/client_app.py", "app = None\n"), ("refdp_app/server_app.py", None),
+    ("refdp_app/__init__.py", "x = 1\n"),
+    ("pyproject.toml", '[tool.flwr.app.components]\nclientapp = "refdp_app.other:app"\n'), ("pyproject.toml", None),
+    ("refdp/__init__.py", ""), ("flwr.py", ""), ("refdp_app/json.py", ""), ("pyproject.toml", "["),
+])  # fmt: skip
+def test_a_changed_app_is_not_examined(tmp_path: Path, capsys: Any, name: str, text: str | None) -> None:
+    """The check runs run.json by refdp's own apps: what the folder's files do, nobody saw."""
+    app(tmp_path, **GROVE)
+    path = tmp_path / name
+    path.unlink(missing_ok=True)
+    if text is not None:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+    status, found = checked(tmp_path, capsys)
+    assert (status, found["ok"], found["same"], found["not_examined"]) == (3, False, True, [name])
+
+
+def test_a_check_says_the_guarantee_and_that_all_files_are_as_written(tmp_path: Path, capsys: Any) -> None:
+    app(tmp_path, **GROVE)
+    toml = tmp_path / "pyproject.toml"
+    toml.write_text(toml.read_text().replace("0.1.0", "0.2.0").replace('out = "model.json"', 'out = "m.json"'))
+    status, found = checked(tmp_path, capsys)
+    assert (status, found["ok"], found["same"], found["not_examined"]) == (0, True, True, [])
+    assert found["claimed"] == {"epsilon": 4.0, "delta": found["established"]["delta"]}
+    assert 0 < found["established"]["epsilon"] <= 4.0 * (1 + 1e-9)
+
+
+def test_what_is_not_established_is_not_ok(tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = app(tmp_path, **GROVE)
+    said = Run.read(place)
+    issued = Paper.certificate
+
+    def lost(self: Paper, params: Any, schema: Any) -> Any:
+        found = issued(self, params, schema)
+        return replace(found, established=Guarantee(float("inf"), found.claimed.delta))
+
+    monkeypatch.setattr(Paper, "certificate", lost)
+    status, found = checked(tmp_path, capsys)
+    assert said.paper == "grove" and (status, found["ok"], found["same"]) == (1, False, True)
+    assert found["established"]["epsilon"] == "inf"
+
+
+# --- Nodes that are not who they were ---------------------------------------------------------------------------------
+
+
+def test_one_journal_at_two_nodes_ends_the_run(tmp_path: Path) -> None:
+    place = app(tmp_path / "app", **GROVE)
+    nodes = placed(tmp_path, place, "")
+    nodes[41] = nodes[40]
+    config = {"out": str(tmp_path / "model.json"), "journal": str(tmp_path / "server")}
+    with pytest.raises(MessageError, match="participant 41: it answers from the journal of participant 40"):
+        server_app(place)(Simulated(client_app(place), nodes), SimpleNamespace(run_config=config))
+    assert not (tmp_path / "model.json").exists()
+
+
+def test_a_node_that_lost_its_journal_ends_the_run(tmp_path: Path) -> None:
+    """It would draw its noise anew for what it answered already."""
+    place = app(tmp_path / "app", **GROVE)
+    nodes, client = placed(tmp_path, place, ""), client_app(place)
+    calls: list[int] = []
+
+    def losing(message: Any, context: Any) -> Any:
+        calls.append(message.metadata.dst_node_id)
+        if calls.count(41) == 2 and calls[-1] == 41:
+            Path(nodes[41]["journal"]).unlink()
+        return client(message, context)
+
+    config = {"out": str(tmp_path / "model.json"), "journal": str(tmp_path / "server")}
+    with pytest.raises(MessageError, match="participant 41: another journal than before"):
+        server_app(place)(Simulated(losing, nodes), SimpleNamespace(run_config=config))
+
+
+def test_who_was_not_asked_has_no_answer() -> None:
+    with pytest.raises(MessageError, match="participant 9: an answer, and it was not asked"):
+        flower.read_answer(9, {"about": {"digest": digest("a")}, "behind": {"known": 0}}, {7: "a"})

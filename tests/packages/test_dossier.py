@@ -17,9 +17,9 @@ CERTIFICATE: dict[str, Any] = {
     "relation": "add-remove",
     "claimed": {"epsilon": 1.0, "delta": 0.0},
     "established": {"epsilon": 1.0, "delta": 0.0},
-    "claims": [{"id": "p/sensitivity", "verdict": "PROVED"}],
-    "rests_on": [{"id": "composition/laplace", "verdict": "PROVED"}, {"id": "composition/events", "verdict": "ARGUED"}],
-    "releases": [{"name": "leaves", "mechanism": "Laplace(scale=1.0)", "claim": "p/sensitivity"}],
+    "claims": [{"id": "dpboost/eq-3", "verdict": "PROVED"}],
+    "rests_on": [{"id": "composition/laplace", "verdict": "ARGUED"}, {"id": "composition/events", "verdict": "ARGUED"}],
+    "releases": [{"name": "leaves", "mechanism": "Laplace(scale=1.0)", "claim": "dpboost/eq-3"}],
     "assumptions": ["what is computed is rounded to float64"],
 }
 
@@ -42,11 +42,11 @@ def test_all_eleven_questions_are_answered() -> None:
 
 def test_a_certificate_is_as_good_as_its_weakest_claim() -> None:
     found = words(CERTIFICATE)
-    assert found["sensitivity"] is Word.PROVED and found["mechanism"] is Word.PROVED
+    assert found["sensitivity"] is Word.PROVED and found["mechanism"] is Word.ASSUMED
     assert found["composition"] is Word.ASSUMED and found["parameters"] is Word.ASSUMED
     assert found["floating point"] is Word.ASSUMED and found["side channels"] is Word.NOT_EXAMINED
     assert found["utility"] is Word.NOT_EXAMINED and found["access"] is Word.NOT_EXAMINED
-    open_claim = CERTIFICATE | {"claims": [{"id": "p/sensitivity", "verdict": "OPEN"}]}
+    open_claim = CERTIFICATE | {"claims": [{"id": "dpboost/eq-3", "verdict": "OPEN"}]}
     assert words(open_claim)["sensitivity"] is Word.NOT_EXAMINED
     unknown = CERTIFICATE | {"claims": []}
     assert words(unknown)["sensitivity"] is Word.NOT_EXAMINED
@@ -56,7 +56,7 @@ def test_a_contradicted_claim_is_told() -> None:
     larger = CERTIFICATE | {"established": {"epsilon": "inf", "delta": 0.0}}
     found = dossier(larger)
     assert not found.holds and [one.topic for one in found.answers if not one.holds] == ["parameters"]
-    refuted = CERTIFICATE | {"claims": [{"id": "p/sensitivity", "verdict": "REFUTED"}]}
+    refuted = CERTIFICATE | {"claims": [{"id": "dpboost/eq-3", "verdict": "REFUTED"}]}
     assert [one.topic for one in dossier(refuted).answers if not one.holds] == ["sensitivity"]
 
 
@@ -142,3 +142,68 @@ def test_assumptions_about_numbers_are_those_that_speak_of_them(word: str) -> No
     (told,) = (answer for answer in found.answers if answer.topic == "floating point")
     assert (f"one about {word} numbers" in f"{told.text} {told.evidence}") is (word != "nothing")
     assert "first other" not in f"{told.text} {told.evidence}"
+
+
+def answer(document: Any, topic: str) -> Any:
+    return next(one for one in dossier(document).answers if one.topic == topic)
+
+
+def test_no_claim_is_better_than_the_ledger_has_it() -> None:
+    """A document may say PROVED of what is refuted, open, or nowhere."""
+
+    def sensitivity(name: str, *words: str) -> tuple[Word, bool]:
+        release = {**CERTIFICATE["releases"][0], "claim": name}
+        claims = [{"id": name, "verdict": word} for word in words]
+        found = answer(CERTIFICATE | {"claims": claims, "releases": [release]}, "sensitivity")
+        return found.word, found.holds
+
+    assert sensitivity("dpboost/eq-3", "PROVED") == (Word.PROVED, True)
+    assert sensitivity("dpboost/algorithm-2-line-6", "PROVED") == (Word.PROVED, False)
+    assert sensitivity("composition/laplace", "PROVED") == (Word.ASSUMED, True)
+    assert sensitivity("dpxgboost/square-root-composition", "PROVED") == (Word.NOT_EXAMINED, True)
+    assert sensitivity("made/up", "PROVED") == (Word.NOT_EXAMINED, True)
+    assert sensitivity("dpboost/eq-3", "REFUTED", "PROVED") == (Word.PROVED, False)
+    assert sensitivity("dpboost/eq-3", "PROVED", "OPEN") == (Word.NOT_EXAMINED, True)
+    assert sensitivity("dpboost/eq-3", "OPEN", "PROVED") == (Word.NOT_EXAMINED, True)
+    assert sensitivity("dpboost/eq-3", "proved") == (Word.NOT_EXAMINED, True)
+
+
+def test_figures_of_a_document_are_its_own() -> None:
+    """Whoever edits the established epsilon reads no proof of it; what is no guarantee is refused."""
+    all_proved = CERTIFICATE | {"rests_on": [], "established": {"epsilon": 0.001, "delta": 0.0}}
+    found = answer(all_proved, "parameters")
+    assert found.word is Word.ASSUMED and found.text.endswith("the figures are not computed again here")
+    for wrong in ({"epsilon": -1.0, "delta": 0.0}, {"epsilon": 1.0, "delta": -0.1}, {"epsilon": 1.0, "delta": 1.0},
+                  {"epsilon": 10**400, "delta": 0.0}, {"epsilon": 1.0, "delta": "nan"}, {"epsilon": None}):  # fmt: skip
+        for key in ("claimed", "established"):
+            with pytest.raises(InvalidParameter, match="certificate"):
+                dossier(CERTIFICATE | {key: wrong})
+    assert not dossier(CERTIFICATE | {"established": {"epsilon": "nan", "delta": 0.0}}).holds
+    for wrong in ({"claims": None}, {"claims": [3]}, {"rests_on": 3}, {"releases": [[]]}, {"assumptions": 4}):
+        with pytest.raises(InvalidParameter):
+            dossier(CERTIFICATE | wrong)
+    assert answer({"certificate": CERTIFICATE, "metrics": [3]}, "utility").word is Word.NOT_EXAMINED
+
+
+def test_without_claims_on_composition_nothing_is_known_of_samples() -> None:
+    assert answer(CERTIFICATE, "sampling").word is Word.PROVED
+    assert answer(CERTIFICATE | {"rests_on": []}, "sampling").word is Word.NOT_EXAMINED
+
+
+def test_a_reports_verdict_is_no_better_than_its_rows() -> None:
+    """Of two rows about one thing the weaker counts; so do rows that no question has, and listed violations."""
+    fine = report("HOLDS", **{what.replace(" ", "_"): "HOLDS" for what in SUBJECTS})
+    assert dossier(fine).holds
+    row = {"what": "releases", "verdict": "VIOLATION", "reason": "r"}
+    for rows in ([row, *fine["coverage"]], [*fine["coverage"], row], [*fine["coverage"], {**row, "what": "other"}],
+                 [*fine["coverage"], {**row, "decides": False}]):  # fmt: skip
+        found = dossier(fine | {"coverage": rows})
+        assert not found.holds and "parameters" in [one.topic for one in found.answers if not one.holds]
+    assert not dossier(fine | {"violations": [{"kind": "loss"}]}).holds
+    left = dossier(fine | {"coverage": [*fine["coverage"], {**row, "verdict": "NOT EXAMINED"}]})
+    texts = {one.topic: one.text for one in left.answers}
+    assert texts["parameters"].startswith("claimed epsilon as claimed: NOT EXAMINED.")
+    assert texts["sensitivity"] == "not looked at: releases"
+    for wrong in ([3], [{}], [[]], [{"what": "releases", "verdict": "no", "reason": "r"}]):
+        with pytest.raises(InvalidParameter, match="coverage"):
+            dossier(fine | {"coverage": wrong})

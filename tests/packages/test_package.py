@@ -133,6 +133,10 @@ def test_a_baseline_accepts_and_tells_what_is_stale(report: PackageReport, folde
     (tmp_path / "silent.json").write_text(json.dumps({"accepted": [{"id": "1", "reason": " "}]}))
     with pytest.raises(InvalidParameter, match="no reason"):
         audit_package(folder / "audit.toml", baseline=tmp_path / "silent.json")
+    for wrong in ({"id": "1", "reason": None}, {"id": "1", "reason": 3}, {"id": None, "reason": "r"}, {"id": "1"}, 3):
+        (tmp_path / "wrong.json").write_text(json.dumps({"accepted": [wrong]}))
+        with pytest.raises(InvalidParameter, match="--baseline"):
+            audit_package(folder / "audit.toml", baseline=tmp_path / "wrong.json")
 
 
 def test_resumed_is_the_same_and_runs_nothing(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -198,3 +198,36 @@ def test_a_witness_writes_out_short_data_and_reads_long_ones(tmp_path: Path, mon
         names: dict[str, Any] = {"np": np}
         exec("\n".join(lines), names)
         assert names["rows"].tolist() == rows
+
+
+def test_what_was_kept_is_refused_once_another_module_changes(tmp_path: Path) -> None:
+    """A helper outside of the package and of the folder of audit.toml, which the audited function draws noise with."""
+    folder, elsewhere = tmp_path / "audit", tmp_path / "elsewhere"
+    shutil.copytree(TOY, folder)
+    elsewhere.mkdir()
+    (elsewhere / "outer_helper.py").write_text("HELP = 1\n")
+    wrappers = folder / "wrappers.py"
+    wrappers.write_text(
+        f"import sys\nsys.path.insert(0, {str(elsewhere)!r})\nimport outer_helper\n" + wrappers.read_text()
+    )
+    kept = tmp_path / "kept.jsonl"
+
+    def audit() -> None:
+        audit_package(folder / "audit.toml", only="count", stages=("structural",), resume=kept)
+
+    audit()
+    whole = kept.read_text()
+    audit()
+    assert kept.read_text() == whole
+    (elsewhere / "outer_helper.py").write_text("HELP = 2\n")
+    with pytest.raises(InvalidParameter, match=r"--resume .* another text or version of .*outer_helper"):
+        audit()
+    (elsewhere / "outer_helper.py").write_text("HELP = 1\n")
+    head, line = whole.splitlines()
+    entry = json.loads(line)
+    damaged = [3, [], {}, {**entry, "entry": []}, {**entry, "loaded": 3}, {**entry, "coverage": [{}]},
+               {**entry, "coverage": 3}, {**entry, "figures": None, "location": 3}]  # fmt: skip
+    for one in [*(json.dumps(one) for one in damaged), line[:-1] + ', "entry": "count"}', "[" * 100_000]:
+        kept.write_text(f"{head}\n{one}\n")
+        with pytest.raises(InvalidParameter, match=r"--resume .* not a file that an audit wrote"):
+            audit()

@@ -183,8 +183,10 @@ def read_baseline(path: Path) -> dict[str, str]:
     """Accepted findings and reasons, from {"accepted": [{"id": ..., "reason": ...}]}. Errors: InvalidParameter."""
     try:
         data = parsed(path.read_text(encoding="utf-8"))
-        found = {str(one["id"]): str(one["reason"]).strip() for one in data["accepted"]}
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        found = {one["id"]: one["reason"].strip() for one in data["accepted"]}
+        if not all(isinstance(name, str) for name in found):
+            raise TypeError("an id that is no text")
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise InvalidParameter(
             f'--baseline {path}: {{"accepted": [{{"id": ..., "reason": ...}}]}} is needed ({error})'
         ) from error

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from refdp.audit.blackbox import Bound
+from refdp.audit.loaded import Loaded
 from refdp.audit.package.causes import BY_NAME
 from refdp.audit.package.checked import check
 from refdp.audit.package.entries import Neighbours, inside, neighbours
@@ -31,6 +32,7 @@ from refdp.audit.package.stages import (
 )
 from refdp.audit.replay import finite_or_name
 from refdp.audit.verdicts import SUBJECTS, Row, Verdict
+from refdp.documents import parsed
 from refdp.errors import InvalidParameter
 
 FORMAT = "refdp package audit resumed 1"
@@ -142,7 +144,10 @@ def _location(scope: Scope, entry: Entry, function: Any, pairs: list[Neighbours]
 
 
 class _Memory:
-    """Finished entry points in a file of JSON lines, each written and synchronised before the next."""
+    """Finished entry points in a file of JSON lines, each written and synchronised before the next.
+
+    With each is what had been loaded for it; where that is another now, nothing of the file is taken. It is not signed.
+    """
 
     def __init__(self, path: Path | None, scope: Scope, package: Tree, stages: Sequence[str]) -> None:
         self.path = path
@@ -150,6 +155,7 @@ class _Memory:
         shown = [FORMAT, list(stages), digest(package.files), digest([scope.path, *named(scope)]), versions(scope)]
         self.digest = hashlib.sha256(json.dumps(shown).encode()).hexdigest()
         self.known: dict[str, dict[str, Any]] = {}
+        self.loaded = Loaded()
         if path is not None:
             self._read(path)
 
@@ -162,23 +168,39 @@ class _Memory:
             self._write(first)
             return
         try:
-            head, *lines = [json.loads(line) for line in whole.splitlines()] or [{}]
-        except ValueError as error:
+            head, *lines = [parsed(line) for line in whole.splitlines()] or [{}]
+        except (ValueError, RecursionError) as error:
             raise InvalidParameter(f"--resume {path}: not a file that an audit wrote ({error})") from error
         if not isinstance(head, dict) or head.get("format") != FORMAT or head.get("digest") != self.digest:
             raise InvalidParameter(
                 f"--resume {path}: of another audit.toml, other sources, data, versions or stages, or no audit; "
                 "give another file"
             )
+        try:
+            for line in lines:
+                self.loaded.read(line["loaded"])
+                self.known[line["entry"]] = line
+        except (KeyError, TypeError, ValueError) as error:
+            raise InvalidParameter(f"--resume {path}: not a file that an audit wrote ({error!r})") from error
+        if other := self.loaded.changed():
+            raise InvalidParameter(
+                f"--resume {path}: of another text or version of {other} than the present one; give another file"
+            )
         if len(whole) < len(data):
             path.write_bytes(whole)
-        self.known = {line["entry"]: line for line in lines}
 
     def recall(self, entry: Entry, curves: bool) -> Examined | None:
         """A finished entry point; None if there is none, or if its curve is wanted and was not drawn."""
         line = self.known.get(entry.name)
-        if line is None or (curves and not line["svg"] and line["figures"].get("black box")):
+        if line is None:
             return None
+        try:
+            found = self._recalled(entry, line)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise InvalidParameter(f"--resume {self.path}: not a file that an audit wrote ({error!r})") from error
+        return None if curves and not found.svg and found.figures.get("black box") else found
+
+    def _recalled(self, entry: Entry, line: dict[str, Any]) -> Examined:
         return Examined(
             entry,
             Location(**line["location"]),
@@ -192,7 +214,7 @@ class _Memory:
     def keep(self, found: Examined) -> None:
         """Write one down."""
         line = found.to_dict() | {"entry": found.entry.name, "svg": found.svg}
-        self._write(line | {"findings": [one.to_dict() for one in found.findings]})
+        self._write(line | {"findings": [one.to_dict() for one in found.findings], "loaded": self.loaded.new()})
 
     def _write(self, line: dict[str, Any]) -> None:
         if self.path is None:

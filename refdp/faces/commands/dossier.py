@@ -35,7 +35,7 @@ def dossier(file: File, html: Html = None, as_json: Json = False) -> None:
     check_writable("--html", html)
     try:
         document = parsed(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise InvalidParameter(f"{file}: a JSON document is needed: {error}") from error
     found = answered(document)
     table = Table(box=None, padding=(0, 2, 0, 0))

@@ -43,7 +43,9 @@ def federate(
     result = new(directory) if what == "new" else check(directory)
     text = "\n".join(f"{name}: {value}" for name, value in result.items())
     emit(result, text, as_json)
-    return 0 if result.get("ok", True) else 1
+    if result.get("ok", True):
+        return 0
+    return 3 if result.get("same") and result.get("not_examined") else 1
 
 
 def new(directory: Path) -> dict[str, Any]:
@@ -66,8 +68,10 @@ def new(directory: Path) -> dict[str, Any]:
 
 
 def check(directory: Path) -> dict[str, Any]:
-    """Run the app, in Flower's simulation where that is installed, and the same participants without Flower.
+    """Run what run.json says, in Flower's simulation where that is installed, and the same participants without Flower.
 
+    ok: the same bytes, the established epsilon at most the one that is claimed, and nothing that is not examined: the
+    app's own files are not run, so that they have to be those that `new` writes.
     Errors: InvalidParameter unless Flower is installed and the run can be planned.
     """
     from refdp.engines.federated import LocalHost, Participant
@@ -79,7 +83,7 @@ def check(directory: Path) -> dict[str, Any]:
     run = Run.read(path)
     flower()
     if run.paper == OWNED:
-        return check_owners(path, run)
+        return said(directory, run, check_owners(path, run))
     with tempfile.TemporaryDirectory() as name, ExitStack() as held:
         folder = Path(name)
 
@@ -101,9 +105,27 @@ def check(directory: Path) -> dict[str, Any]:
         seconds = time.perf_counter() - start
         same = (folder / "model.json").read_text(encoding="utf-8") == mine.to_json()
     traffic = population.traffic
-    return {"ok": same, "paper": run.paper, "engine": engine, "participants": run.participants, "honest": run.honest,
+    return said(directory, run, {
+            "same": same, "paper": run.paper, "engine": engine, "participants": run.participants, "honest": run.honest,
             "rounds": traffic.rounds, "bytes_to_participants": traffic.received, "bytes_back": traffic.sent,
-            "seconds": round(seconds, 1), "protection": protection()}  # fmt: skip
+            "seconds": round(seconds, 1), "protection": protection()})  # fmt: skip
+
+
+def said(directory: Path, run: Any, found: dict[str, Any]) -> dict[str, Any]:
+    """What was found, with the guarantee of the run and what nobody looked at."""
+    from refdp.audit.replay import finite_or_name
+    from refdp.engines.new_app import not_examined
+    from refdp.faces import registry
+
+    issued = registry.paper(run.paper).certificate(run.params, run.schema)
+    claimed, established = issued.claimed, issued.established
+    left = not_examined(directory)
+    kept = established.epsilon <= claimed.epsilon * (1 + 1e-9) and established.delta <= claimed.delta
+    shown = {
+        name: {"epsilon": finite_or_name(one.epsilon), "delta": one.delta}
+        for name, one in (("claimed", claimed), ("established", established))
+    }
+    return {"ok": found["same"] and kept and not left, **found, **shown, "not_examined": left}
 
 
 def check_owners(path: Path, run: Any) -> dict[str, Any]:
@@ -128,6 +150,6 @@ def check_owners(path: Path, run: Any) -> dict[str, Any]:
         seconds = time.perf_counter() - start
         same = (folder / "model.json").read_text(encoding="utf-8") == outcome.model.to_json()
     there, back, calls = (sum(one.size[k] for one in owners) for k in range(3))
-    return {"ok": same, "paper": run.paper, "engine": engine, "participants": run.participants, "rounds": calls,
+    return {"same": same, "paper": run.paper, "engine": engine, "participants": run.participants, "rounds": calls,
             "bytes_to_participants": there, "bytes_back": back, "seconds": round(seconds, 1),
             "protection": "messages hold released values only, with their owner's noise"}  # fmt: skip
