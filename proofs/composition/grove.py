@@ -55,7 +55,8 @@ TWICE = Follows(
 def joint(name: str, loss: str, quantity: Any, bound: Any, tight: Tight) -> tuple[Proposition, ...]:
     """The statement about one loss under both relations."""
     about = (grove.squared_joint_norm, bound, *((grove.log_hessian_of,) if bound is squared_log_bound else ()))
-    text = f"{{}} changes the sums (G, a H) of all leaves by at most {{}}{loss}, 0 < a <= 3.3."
+    sums = "the sums (G, a H) of all leaves, or of all bins of a feature,"
+    text = f"{{}} changes {sums} by at most {{}}{loss}, 0 < a <= 3.3."
     return (
         Proposition(
             f"composition/{name}",

@@ -240,11 +240,12 @@ class Params:
 
     def first_part(self, schema: Schema) -> float:
         """q: .5 below nu = 500, .3 from there on; none where a feature's signal, nu sqrt(q / M), is below 15."""
-        if self.feature_share is not None:
-            return self.feature_share if splittable(schema) else 0.0
-        nu = self.strength(schema)
+        many, nu = len(splittable(schema)), self.strength(schema)
+        if many == 0:
+            return 0.0
         part = 0.5 if nu < 500 else 0.3
-        return part if nu * math.sqrt(part / max(len(splittable(schema)), 1)) >= 15 else 0.0
+        followed = part if nu * math.sqrt(part / many) >= 15 else 0.0
+        return followed if self.feature_share is None else self.feature_share
 
     def first_levels(self, schema: Schema) -> int:
         """Levels of a numeric feature's tree in the first pass: 2, so 4 bins; 3 from nu = 500."""

@@ -14,6 +14,7 @@ import pytest
 
 from refdp.data import candidates as grids
 from refdp.data.kernels import GRID
+from refdp.data.records import Numeric, Schema
 from refdp.errors import InvalidParameter
 from refdp.noise.calibration import total_mu
 from refdp.noise.mechanisms import DiscreteGaussian, Gaussian
@@ -58,9 +59,9 @@ def test_defaults_are_those_that_are_documented() -> None:
     assert asdict(grove.Params(1.0, ADD)) == {
         "epsilon": 1.0, "relation": ADD, "delta": 1e-5, "rows": 10_000, "trees": None, "depth": None,
         "shrinkage": None, "bins": 32, "hessian_weight": None, "threshold_share": 0.1, "start_share": None,
-        "explore": 0.5, "residual": None, "noise": "discrete",
+        "feature_share": None, "explore": 0.5, "residual": None, "noise": "discrete",
     }  # fmt: skip
-    assert (grove.FINE, grove.LABEL_BINS, grove.LARGEST_LEAF) == (127, 64, 3.0)
+    assert (grove.FINE, grove.LABEL_BINS, grove.LARGEST_LEAF, grove.FIRST_STEP) == (127, 64, 3.0, 0.7)
     assert dict(grove.SCATTER) == {"log": 1.0, "square": 0.15}
     assert [grove.scatter_of(schema) for schema in (TWO, THREE, REAL)] == [1.0, 1.0, 0.15]
     assert len(grove.BINS) == 64 and grove.BINS[0] == "b0" and grove.BINS[63] == "b63"
@@ -80,6 +81,7 @@ def test_defaults_are_those_that_are_documented() -> None:
         ("hessian_weight", (None, 1e-6, 3.3), (0.0, 3.31)),
         ("threshold_share", (1e-6, 0.5), (0.0, 0.51)),
         ("start_share", (None, 1e-6, 0.4), (0.0, 0.41)),
+        ("feature_share", (None, 0, 0.0, 0.9), (-0.01, 0.91)),
         ("explore", (1e-6, 1.0), (0.0, 1.01)),
     ],
 )
@@ -93,17 +95,39 @@ def test_a_setting_is_refused_just_outside_its_range(name: str, good: tuple[Any,
 
 
 def test_what_depends_on_the_strength(monkeypatch: pytest.MonkeyPatch) -> None:
-    """8 sqrt(nu) trees from 50 to 800, levels from 1,500 and 20,000 on, a larger step from 1,500 on."""
+    """8 sqrt(nu) trees from 50 to 800, levels from 1,500 and 20,000 on, a larger step from 5,000 or 1,500 on."""
     params = grove.Params(1.0, ADD)
-    for strength, trees, depth, step in (
-        (1.0, 50, 3, 0.3), (39.0, 50, 3, 0.3), (42.25, 52, 3, 0.3), (43.3, 53, 3, 0.3), (1499.9, 310, 3, 0.3),
-        (1500.0, 310, 4, 0.5), (9801.0, 792, 4, 0.5), (10_100.0, 800, 4, 0.5), (19_999.0, 800, 4, 0.5),
-        (20_000.0, 800, 5, 0.5),
+    for strength, trees, depth, step, real in (
+        (1.0, 50, 3, 0.3, 0.3), (39.0, 50, 3, 0.3, 0.3), (42.25, 52, 3, 0.3, 0.3), (43.3, 53, 3, 0.3, 0.3),
+        (1499.9, 310, 3, 0.3, 0.3), (1500.0, 310, 4, 0.3, 0.5), (4999.9, 566, 4, 0.3, 0.5), (5000.0, 566, 4, 0.5, 0.5),
+        (9801.0, 792, 4, 0.5, 0.5), (10_100.0, 800, 4, 0.5, 0.5), (19_999.0, 800, 4, 0.5, 0.5),
+        (20_000.0, 800, 5, 0.5, 0.5),
     ):  # fmt: skip
         monkeypatch.setattr(grove.Params, "strength", lambda self, schema, nu=strength: nu)
-        assert (params.rounds(TWO), params.levels(TWO), params.step(TWO)) == (trees, depth, step)
+        assert (params.rounds(TWO), params.levels(TWO), params.step(TWO), params.step(REAL)) == (
+            trees, depth, step, real
+        )  # fmt: skip
         own = replace(params, trees=7, depth=2, shrinkage=0.125)
         assert (own.rounds(TWO), own.levels(TWO), own.step(TWO)) == (7, 2, 0.125)
+
+
+def test_when_features_are_asked_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Half of the leaves' share below a strength of 500, three tenths from there on; nothing where signals are low."""
+    params, features = grove.Params(1.0, ADD), len(grove.splittable(TWO))
+    least = 15 / math.sqrt(0.5 / features)
+    for strength, part, levels in (
+        (least * 0.999, 0.0, 2), (least * 1.001, 0.5, 2), (499.9, 0.5, 2), (500.0, 0.3, 3), (1e6, 0.3, 3),
+    ):  # fmt: skip
+        monkeypatch.setattr(grove.Params, "strength", lambda self, schema, nu=strength: nu)
+        assert (params.first_part(TWO), params.first_levels(TWO)) == (part, levels)
+        assert [replace(params, feature_share=q).first_part(TWO) for q in (0, 0.25)] == [0, 0.25]
+    wide = Schema(tuple(Numeric(f"x{k}", 0, 1) for k in range(2000)), TWO.target)
+    for strength, part in ((1224.7, 0.0), (1224.8, 0.3)):  # 15 sqrt(2000 / .3)
+        monkeypatch.setattr(grove.Params, "strength", lambda self, schema, nu=strength: nu)
+        assert params.first_part(wide) == part
+    nothing = Schema((Numeric("x", 1, 1),), TWO.target)
+    assert grove.splittable(nothing) == () and params.first_part(nothing) == 0.0
+    assert replace(params, feature_share=0.5).first_part(nothing) == 0.0
 
 
 def test_budgets_and_their_shares() -> None:
@@ -122,6 +146,22 @@ def test_budgets_and_their_shares() -> None:
     assert replace(params, start_share=0.25, threshold_share=0.5).shares(REAL) == near((0.5, 0.25, 0.25))
 
 
+def test_both_passes_share_what_is_left_for_leaves() -> None:
+    """What M features and T trees cost in mu^2 adds up to the leaves' share, whatever the first pass has of it."""
+    for schema, scores in ((TWO, 1), (THREE, 3), (REAL, 1)):
+        for q in (0.25, 0.9):
+            params = grove.Params(1.0, ADD, trees=7, feature_share=q)
+            norm, features = params.joint_norm(schema), len(grove.splittable(schema))
+            first = features * scores * (norm / params.first_deviation(schema)) ** 2
+            rest = 7 * scores * (norm / params.deviation(schema)) ** 2
+            assert first / (first + rest) == near(q)
+            assert first + rest == near(params.mu() ** 2 * params.shares(schema)[2])
+            charge, s, a = params.first_charge(schema), params.first_deviation(schema), params.weight(schema)
+            assert isinstance(charge.mechanism, DiscreteGaussian) and charge.mechanism.sd == near((s, s / a))
+            assert charge.declared.claim == params.leaf_charge(schema).declared.claim
+            assert Fraction(norm) / Fraction(s) < Fraction(charge.declared.bound)
+
+
 def test_features_and_scores() -> None:
     assert grove.numeric(REAL) == (0, 3) and grove.numeric(WORDS) == ()
     assert [grove.outputs_of(schema) for schema in (TWO, THREE, REAL)] == [(0,), (0, 1, 2), (0,)]
@@ -131,7 +171,7 @@ def test_features_and_scores() -> None:
 @pytest.mark.parametrize(("relation", "changed", "suffix"), [(ADD, 1, ""), (REPLACE, 2, "-replace-one")])
 def test_charges(relation: Relation, changed: int, suffix: str) -> None:
     """Counts move by the root of the cells that change; sums by the joint norm, in units of their noise."""
-    params = grove.Params(1.5, relation, rows=3000, noise="floating", hessian_weight=0.5, trees=9)
+    params = grove.Params(1.5, relation, rows=3000, noise="floating", hessian_weight=0.5, trees=9, feature_share=0.0)
     charge = params.counts_charge(0.25, 3)
     assert charge.declared == charge.proved and charge.declared.claim == "composition/grove-counts" + suffix
     assert charge.declared.norm == 2 and charge.declared.relation is relation

@@ -9,9 +9,65 @@ from typing import Any
 import numpy as np
 
 from refdp.data.candidates import Candidates
-from refdp.data.records import Ensemble, Model, Schema
+from refdp.data.records import Categorical, Ensemble, Model, Schema, Tree
 from refdp.own import grove
 from tests.own.schemas import ADD, REAL, THREE, TWO, near
+
+# --- One feature at a time --------------------------------------------------------------------------------------------
+
+
+def test_trees_of_one_feature_have_its_bins_as_leaves() -> None:
+    """A full tree whose thresholds lie at even places of the quantiles, in order; a split for each category."""
+    own = tuple(np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]) for _ in range(4))
+    for levels, rows, places in ((2, 10, (2, 4, 6)), (3, 10_000, (1, 2, 3, 4, 5, 6, 7))):
+        params = grove.Params(1.0, ADD, rows=rows)
+        assert params.first_levels(TWO) == levels
+        (tree,) = grove.shapes_of(params, TWO, Candidates(own, np.zeros(4, dtype=bool)), 3)
+        assert tree.shape == (2**levels - 1, 2) and set(tree[:, 0]) == {3.0}
+        x = np.zeros((10, 4))
+        x[:, 3] = [0.05, 0.15, 0.25, 0.35, 0.45, 0.55, 0.65, 0.75, 0.85, 0.95]
+        found = Tree(tree, np.arange(2.0**levels)).predict(x, np.zeros(4, dtype=bool))
+        assert found.tolist() == [sum(one >= own[3][k] for k in places) for one in x[:, 3]]
+    few = Candidates((np.array([0.5]),) * 4, np.zeros(4, dtype=bool))
+    assert grove.shapes_of(params, TWO, few, 0)[0][:, 1].tolist() == [0.5] * 7
+    word = next(i for i, f in enumerate(TWO.features) if isinstance(f, Categorical))
+    count = len(TWO.features[word].categories)  # type: ignore[union-attr]
+    assert [grove.trees_of(TWO, f) for f in (0, word)] == [1, count]
+    splits = grove.shapes_of(params, TWO, few, word)
+    assert [one.tolist() for one in splits] == [[[word, value]] for value in range(count)]
+    values = np.arange(1.0, count + 2)
+    assert grove.leaves_of(TWO, word, values).tolist() == [[0.0, one] for one in values[1:]]
+    assert grove.leaves_of(TWO, 0, np.arange(8.0)).tolist() == [list(range(8))]
+
+
+def test_bins_of_a_feature_are_shrunk_by_its_own_prior_and_that_of_those_before() -> None:
+    rng, acted = np.random.default_rng(3), 0
+    for schema, output, feature in ((TWO, 0, 1), (THREE, 2, 0), (REAL, 0, 3)):
+        params = grove.Params(3.0, ADD, trees=5, rows=1000, feature_share=0.5)
+        s, a, v = params.first_deviation(schema), params.weight(schema), grove.scatter_of(schema)
+        least = 3 * s / a + 1
+        noisy = np.column_stack([rng.normal(0, 20 * s, 6), rng.uniform(-1, 5, 6) * least])
+        for before in (math.nan, 0.5):
+            known = replace(grove.nothing_learnt(schema), priors=np.full(schema.scores, before))
+            learnt, values = grove.bin_values(params, schema, known, output, feature, noisy, 0.5)
+            tau = grove.moments(noisy[:, 0], noisy[:, 1], v, s * s)
+            kept = tau if math.isnan(before) else 0.7 * before + 0.3 * tau
+            assert learnt.priors[output] == near(kept)
+            wanted = []
+            for g, h in noisy.tolist():
+                h = max(h, 0.0)
+                own = -g * h / (h * h + (h * v + s * s) / max((tau + kept) / 2, 1e-12) + 1e-12)
+                wanted.append(min(max(own, -3.0), 3.0) / 2)
+            assert values == near(wanted, 1e-9)
+            credit = sum((g * g - s * s) / max(h, least) - v for g, h in noisy.tolist())
+            assert learnt.credit[feature] == near(max(credit, 0.0), 1e-9) and learnt.seen[feature] == near(1.0, 1e-8)
+            others = [k for k in range(4) if k != feature]
+            assert learnt.credit[others].tolist() == [0.0] * 3 and learnt.seen[others].tolist() == [1e-9] * 3
+            acted += credit > 0
+    assert acted == 6
+    nothing = np.column_stack([np.zeros(6), np.full(6, least)])
+    assert grove.bin_values(params, REAL, grove.nothing_learnt(REAL), 0, 0, nothing, 1.0)[0].credit[0] == 0.0
+
 
 # --- Trees ------------------------------------------------------------------------------------------------------------
 
@@ -80,7 +136,7 @@ def test_what_splits_separated_is_credited_to_their_features() -> None:
     rng = np.random.default_rng(8)
     acted = 0
     for schema, depth in ((TWO, 1), (THREE, 2), (REAL, 3), (TWO, 3), (THREE, 4)):
-        params = grove.Params(3.0, ADD, trees=5, depth=depth, rows=1000)
+        params = grove.Params(3.0, ADD, trees=5, depth=depth, rows=1000, feature_share=0.0)
         output = schema.scores - 1
         least = 3 * params.deviation(schema) / params.weight(schema)
         splits = np.column_stack([rng.integers(0, 4, 2**depth - 1), rng.random(2**depth - 1)])
@@ -107,7 +163,7 @@ def test_what_splits_separated_is_credited_to_their_features() -> None:
 
 
 def test_a_split_is_credited_from_just_above_the_least_sum() -> None:
-    params = grove.Params(3.0, ADD, trees=5, depth=1, rows=1000)
+    params = grove.Params(3.0, ADD, trees=5, depth=1, rows=1000, feature_share=0.0)
     least = 3 * params.deviation(TWO) / params.weight(TWO) + 1
     for sums, credited in (((least, 2 * least), False), ((2 * least, least), False), ((1.001 * least,) * 2, True)):
         noisy = np.column_stack([np.array([900.0, -900.0]), sums])

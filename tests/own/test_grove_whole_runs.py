@@ -97,7 +97,41 @@ def test_a_run_is_that_of_a_loop_over_records(name: str) -> None:
         assert path == "classes" and exact.tolist() == [label.count(k) for k in range(max(classes, 2))]
         initial = grove.log_odds(classes, noisy)
     scores = [[initial[k]] * 40 for k in range(classes)]
-    learnt = grove.nothing_learnt(schema)
+    learnt, first = grove.nothing_learnt(schema), 0
+    assert params.first_part(schema) > 0
+
+    def summed(k: int, leaf: list[int], leaves: int) -> Any:
+        sums = [[0.0, 0.0] for _ in range(leaves)]
+        for i in range(40):
+            if name == "real":
+                g, h = round(min(max((scores[0][i] - label[i]) / cut, -1), 1) / GRID) * GRID, 1.0
+            else:
+                g = 1 / (1 + math.exp(-scores[k][i])) - float(label[i] == (k if classes > 1 else 1))
+                h = round(abs(g) * (1 - abs(g)) / GRID) * GRID
+                g = round(g / GRID) * GRID
+            sums[leaf[i]][0] += g
+            sums[leaf[i]][1] += h
+        return pytest.approx(np.array(sums), abs=40 * GRID)
+
+    for f in range(len(schema.features)):
+        shapes, numeric = grove.shapes_of(params, schema, candidates, f), isinstance(schema.features[f], Numeric)
+        leaf = [leaf_of(row, shapes[0].tolist(), schema) for row in rows]
+        if not numeric:
+            leaf = [0 if math.isnan(row[f]) else 1 + int(row[f]) for row in rows]
+        for k in range(classes):
+            path, exact, noisy = next(released)
+            assert path.startswith(f"feature {f}/bins")
+            assert exact == summed(k, leaf, 2 ** params.first_levels(schema) if numeric else 4)
+            learnt, values = grove.bin_values(params, schema, learnt, k, f, noisy, unit)
+            own = model.outputs[k].trees[first : first + len(shapes)]
+            assert all(np.array_equal(tree.splits, splits) for tree, splits in zip(own, shapes, strict=True))
+            wanted = [values] if numeric else [[0.0, one] for one in values[1:]]
+            assert [tree.leaves.tolist() for tree in own] == [pytest.approx(list(one)) for one in wanted]
+            for i in range(40):
+                missing = not numeric and leaf[i] == 0
+                scores[k][i] += 0.0 if missing else 0.7 * values[leaf[i]]
+        first += len(shapes)
+    learnt = grove.Learnt(learnt.credit, learnt.seen, np.full(classes, np.nan))
     for number in range(3):
         (what, which), (where_name, where) = next(drawn), next(drawn)
         assert (what, where_name) == (f"tree {number}/features", f"tree {number}/values")
@@ -106,26 +140,19 @@ def test_a_run_is_that_of_a_loop_over_records(name: str) -> None:
         for k in range(classes):
             path, exact, noisy = next(released)
             assert path.startswith(f"tree {number}/leaves")
-            sums = [[0.0, 0.0] for _ in range(8)]
-            for i in range(40):
-                if name == "real":
-                    g, h = round(min(max((scores[0][i] - label[i]) / cut, -1), 1) / GRID) * GRID, 1.0
-                else:
-                    g = 1 / (1 + math.exp(-scores[k][i])) - float(label[i] == (k if classes > 1 else 1))
-                    h = round(abs(g) * (1 - abs(g)) / GRID) * GRID
-                    g = round(g / GRID) * GRID
-                sums[leaf[i]][0] += g
-                sums[leaf[i]][1] += h
-            assert exact == pytest.approx(np.array(sums), abs=40 * GRID)
+            assert exact == summed(k, leaf, 8)
             learnt = grove.learnt_from(params, schema, learnt, k, splits, noisy)
             values = grove.leaf_values(params, schema, learnt, k, noisy, unit)
-            assert np.array_equal(model.outputs[k].trees[number].splits, splits)
-            assert model.outputs[k].trees[number].leaves == pytest.approx(values)
+            assert np.array_equal(model.outputs[k].trees[first + number].splits, splits)
+            assert model.outputs[k].trees[first + number].leaves == pytest.approx(values)
             for i in range(40):
                 scores[k][i] += params.step(schema) * values[leaf[i]]
     assert next(released, None) is None and next(drawn, None) is None
     for k in range(classes):
-        assert model.outputs[k].initial == initial[k] and model.outputs[k].weights == (params.step(schema),) * 3
+        assert (
+            model.outputs[k].initial == initial[k]
+            and model.outputs[k].weights == (0.7,) * first + (params.step(schema),) * 3
+        )
     raw = np.array(scores).T
     expected = raw if name != "real" else (raw[:, 0] + 1) / 2 * 8 - 3
     assert grove.predict(model, data.x) == pytest.approx(expected)
