@@ -158,7 +158,8 @@ def test_generators_and_parts_of_what_is_kept_are_places_for_a_state() -> None:
     assert hides("@contextlib.contextmanager\ndef f():\n    yield 1\n")
     assert hides("@marks.first\n@marks[1]\ndef f():\n    yield 1\n")
     assert not hides("@contextmanager\ndef f():\n    yield 1\n")
-    text = "@cache\ndef f(a):\n    if a:\n        return {}\n    return a, b\ndef g():\n    c = f(1)\n    d = c[0]\n    d[0] = 1\n"
+    given = "@cache\ndef f(a):\n    if a:\n        return {}\n    return a, b\n"
+    text = given + "def g():\n    c = f(1)\n    d = c[0]\n    d[0] = 1\n"
     assert hides(text.format("N()")) and hides(text.format("(b, a)"))
     assert not hides(text.format("N()").replace("d[0] = 1", "return 1"))
 
