@@ -8,6 +8,7 @@ from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -52,6 +53,27 @@ def test_both_ends_enclose_the_optimum_at_every_point(size: float, count: int) -
         assert lower <= exact * (1 + 1e-6) + 1e-15 and exact <= upper * (1 + 1e-12)
         assert upper - lower <= 2e-3 * exact + 1.5 * one.step**2
     assert 0 <= above(one.last) < 1e-299 and np.all(np.diff(below) <= 1e-15)
+
+
+def exactly(size: float, x: float) -> mpmath.mpf:
+    """δ(x) of one selection to 40 digits: the best t is half of size + x, or at an end."""
+    with mpmath.workdps(40):
+        x, t = mpmath.mpf(x), min(max((mpmath.mpf(size) + x) / 2, 0), size)
+        p = -mpmath.expm1(t - size) / -mpmath.expm1(-size)
+        worth = p * max(-mpmath.expm1(x - t), 0) + (1 - p) * max(-mpmath.expm1(x - t + size), 0)
+        return max(worth, -mpmath.expm1(x), mpmath.mpf(0))
+
+
+@pytest.mark.parametrize("size", [0.5, 1.0, 4.0])
+@pytest.mark.parametrize("low", [-2.0, -0.25, 0.25])
+def test_ends_are_rounded_outwards_where_the_grid_has_the_best_choice(size: float, low: float) -> None:
+    """There nothing but the rounding of floats lies between the lower end and the truth, wherever the grid begins."""
+    one = grid(size, 1, 64, low * size)
+    above, below = one.above("first"), one.below()
+    for place in range(one.first, 63, 2):
+        truth = exactly(size, float(one.x[place - one.first]))
+        lower = float(below[place - one.first])
+        assert lower <= truth <= above(place) and lower >= truth * (1 - 2.0**-44)
 
 
 def test_chances_are_those_of_a_mechanism_of_one_range() -> None:

@@ -17,6 +17,7 @@ from account_plans import gaussian, laplace, plan, release, sampled_gaussian
 from scipy import stats
 
 from refdp.accounting import account, budgets, curves, renyi
+from refdp.accounting.filters import IndividualOdometer
 from refdp.errors import InvalidParameter
 from refdp.noise.mechanisms import Gaussian, Laplace
 
@@ -198,3 +199,14 @@ def test_odometers_of_plans() -> None:
 def test_bad_input(make: Callable[[], object]) -> None:
     with pytest.raises(InvalidParameter, match="allowed"):
         make()
+
+
+def test_the_odometer_of_records_adds_what_confidence_costs_at_any_delta_between_0_and_1() -> None:
+    """log(1/delta) / (order - 1), to each record's own sum; neither end is a chance that it can fail with."""
+    one = IndividualOdometer(2, 3.0)
+    one.charge(np.array([0.25, 0.5]))
+    assert one.losses(math.exp(-2)) == pytest.approx([1.25, 1.5], rel=1e-12)
+    assert one.losses(math.nextafter(1, 0)) == pytest.approx([0.25, 0.5], rel=1e-12)
+    for delta in (0.0, 1.0, -0.5, 1.5, math.nan):
+        with pytest.raises(InvalidParameter, match="delta"):
+            one.losses(delta)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import importlib
 import logging
 import os
 import pickle
 import random
 import sys
+import tempfile
+import threading
 import time
 import warnings
 from pathlib import Path
@@ -344,3 +347,61 @@ def test_a_replay_that_parts_tells_where() -> None:
         assert (found.parted is None) is (parted is None)
         if parted:
             assert found.parted is not None and found.parted[:2] == (parted, "n") and found.parted[2]
+
+
+def waiting(records: Any, curator: Any) -> Any:
+    threading.Timer(1000.0, print, ("at last",)).start()
+    curator.mark = records.size
+    return str(Path.cwd())
+
+
+@needs_fork
+def test_what_a_run_leaves_for_later_and_on_its_curator_is_seen() -> None:
+    """Every run finds itself in the same place, which is the parent's."""
+    found, again = ran(waiting), ran(waiting)
+    assert dict(found.beside)["standard output"] == "at last\n"
+    assert "int 2" in dict(found.state)["curator.mark"]
+    place = Path(tempfile.gettempdir()).resolve() / f"refdp-audit-{os.getpid()}" / "work"
+    assert found.published == again.published and any(text == f"str {str(place)!r}" for _, text in found.published)
+
+
+def importing(records: Any, curator: Any) -> Any:
+    Path("made_here.py").write_text("held = 3")
+    sys.path.insert(0, str(Path.cwd()))
+    return importlib.import_module("made_here").held
+
+
+@needs_fork
+def test_modules_that_a_run_imports_leave_no_bytecode() -> None:
+    """Else the first run would leave what later ones do not."""
+    found = ran(importing)
+    assert any(text == "int 3" for _, text in found.published)
+    assert [place for place, _ in found.beside if place.startswith("file ")] == ["file made_here.py"]
+    assert not {"os.mkdir", "os.rename"} & {place for place, _ in found.beside}
+
+
+def printing(records: Any, curator: Any) -> Any:
+    print("out", records.size)
+    print("err", file=sys.stderr)
+
+
+def test_streams_are_heard_where_there_is_no_fork(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(isolated, "CAN_FORK", False)
+    outside, streams = Path.cwd(), (sys.stdout, sys.stderr)
+    found = dict(ran(printing).beside)
+    assert found["standard output"] == "out 2\n" and found["standard error"] == "err\n"
+    assert Path.cwd() == outside and (sys.stdout, sys.stderr) == streams
+
+
+@needs_fork
+def test_no_child_is_left_to_be_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = [isolated.in_child(os.getpid)[0]]
+    fork = os.fork
+    monkeypatch.setattr(os, "fork", lambda: (lambda child: gone.append(child) or child)(fork()))  # type: ignore[func-returns-value]
+    isolated.in_child(lambda: None)
+    monkeypatch.setattr(isolated, "SECONDS", 0.02)
+    isolated.in_child(lambda: time.sleep(30))
+    assert len(gone) == 3 and os.getpid() not in gone
+    for child in gone:
+        with pytest.raises(ChildProcessError):
+            os.waitpid(child, os.WNOHANG)

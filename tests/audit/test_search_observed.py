@@ -192,6 +192,25 @@ def test_a_run_that_does_otherwise_because_one_ran_before_was_not_examined(monke
     assert later(lambda second, count: {"failed": "gone" if count > 1 else ""}) == (set(), 5)
 
 
+def test_what_earlier_records_leave_behind_is_no_habit_of_a_second_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A second run is asked after the same records; what only runs after others show is accused and nothing else."""
+    given = pair(0.25, 0.75, new=0.5)
+    one, _ = machine(monkeypatch, shown=lambda records, seed, source, before: {
+        "published": (("plain", str(before is not None and 0.5 not in before.y)),)})  # fmt: skip
+    one._kept_state(given, 4)
+    assert kinds(one) == [("state between calls", "plain")] and one.notes.later == {"plain"}
+    for again in (False, True):
+
+        def shown(records: Records, seed: int, source: Any, before: Records | None, again: bool = again) -> Any:
+            memory = before is not None and 0.5 in before.y
+            return {"published": (("kept", str(memory)), ("second", str(again and before is not None)))}
+
+        one, _ = machine(monkeypatch, shown=shown)
+        one._kept_state(given, 4)
+        assert kinds(one) == [("state between calls", "kept")]
+        assert one.notes.later == ({"second"} if again else set())
+
+
 # --- Lines ------------------------------------------------------------------------------------------------------------
 
 

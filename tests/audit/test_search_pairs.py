@@ -10,11 +10,12 @@ import pytest
 
 from refdp.audit import search
 from refdp.audit.isolated import Outcome
+from refdp.audit.replay import Pair
 from refdp.data.records import Records
 from refdp.noise.mechanisms import Laplace
 from refdp.privacy.curator import Transcript
 from refdp.privacy.replay import ReplaySource
-from tests.audit.by_hand import ADD, QUIET, REPLACE, declared, kinds, machine, pair, some, sums
+from tests.audit.by_hand import ADD, QUIET, REPLACE, declared, kinds, machine, pair, some, split, sums
 
 # --- A pair -----------------------------------------------------------------------------------------------------------
 
@@ -174,3 +175,98 @@ def test_runs_that_cannot_follow_themselves(monkeypatch: pytest.MonkeyPatch, num
         assert kinds(one) == ([("exception", "raised on one side only")] if due == "told" else [])
         assert one.notes.failed == ({"a run ended with Odd inside a release"} if due == "failed" else set())
         assert one.notes.random == (set() if due else {"requests to the curator"})
+
+
+@pytest.mark.parametrize("given", [pair(0.25, 0.75, new=1.0), pair(0.25, 0.75, new=1.0, old=0.5)])
+def test_honest_halves_are_never_accused_whichever_half_has_the_record(
+    monkeypatch: pytest.MonkeyPatch, given: Pair
+) -> None:
+    """Nor is the number of records, which a replaced one does not change and one that is left out does."""
+    one, _ = machine(monkeypatch, split(), lambda records, *_: {"published": (("records", str(len(records.y))),)}
+                     if given.old is not None else {}, relation=given.relation)  # fmt: skip
+    for number in range(6, 14):
+        one.look(given, number)
+    assert one.notes.violations == [] and one.notes.random == set() and one.notes.single == one.notes.pairs == 8
+
+
+def test_secret_blocks_may_depend_on_how_many_records_there_are_where_that_is_public(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """One record more or less must not change the law of the blocks; a replaced record cannot."""
+
+    def sized(records: Records, curator: Any) -> Any:
+        share = 0.5 ** len(records.y)
+        with curator.partition("parts", (share, 1 - share), len(records.y)) as blocks, blocks.block(0) as rows:
+            total = np.array([records.y[rows].sum()])
+            curator.release("part", Laplace(1.0), total, sensitivity=declared(1.0, curator.relation))
+
+    for number in (6, 7):
+        one, _ = machine(monkeypatch, sized, relation=REPLACE)
+        one.look(pair(0.25, 0.75, new=1.0, old=0.5), number)
+        assert one.notes.violations == [] and one.notes.pairs == 1
+        one, _ = machine(monkeypatch, sized)
+        one.look(pair(0.25, 0.75, new=1.0), number)
+        assert kinds(one) == [("assignment", "parts")] and one.notes.pairs == 0
+
+
+def test_what_shows_one_of_both_replaced_records_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Although the records without either show the same as those with the other one."""
+    for shows in (0.5, 1.0):
+        one, _ = machine(
+            monkeypatch,
+            split(),
+            lambda records, *_, shows=shows: {"published": (("has it", str(shows in records.y)),)},
+            relation=REPLACE,
+        )
+        one.look(pair(0.25, 0.75, new=1.0, old=0.5), 6)
+        assert kinds(one)[0] == ("published object", "has it")
+
+
+def test_coins_of_single_blocks_are_none_of_those_of_the_noise(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A half that followed the stream of the noise would be chosen by it; each number has streams of its own."""
+    one, _ = machine(monkeypatch, split())
+    coins: list[str] = []
+    real = one._run
+
+    def run(records: Records, source: Any, number: int) -> Outcome:
+        if isinstance(source, ReplaySource) and source.target.blocks is not None:
+            coins.append(str(source.target.blocks.bit_generator.state))
+        return real(records, source, number)  # type: ignore[no-any-return]
+
+    monkeypatch.setattr(one, "_run", run)
+    for number in range(6, 9):
+        one.look(pair(0.25, 0.75, new=1.0), number)
+    noise = {str(np.random.default_rng([3, number]).bit_generator.state) for number in range(6, 9)}
+    assert len(set(coins)) == 3 and not noise & set(coins)
+
+
+@pytest.mark.parametrize("number", [0, 1, 4])
+def test_a_replay_under_another_seed_shows_what_seeds_change(monkeypatch: pytest.MonkeyPatch, number: int) -> None:
+    """Whichever the seed of the run itself is: it is another one, and one that every generator takes."""
+    told = lambda records, seed, source, _: {"published": (("model", f"{isinstance(source, ReplaySource)} {seed}"),)}  # noqa: E731
+    one, made = machine(monkeypatch, shown=told)
+    monkeypatch.setattr(one, "_kept_state", lambda *_: None)
+    one.look(pair(0.25), number)
+    assert ("published object", "model") not in kinds(one) and "published object: model" in one.notes.random
+    seeds = {call[2] for call in made.calls}
+    assert len(seeds) == 2 and min(seeds) >= 0
+
+
+@pytest.mark.parametrize("late", [False, True])
+@pytest.mark.parametrize("number", [6, 7])
+@pytest.mark.parametrize("old", [None, 0.5])
+def test_coins_of_all_other_records_are_those_of_the_recorded_run(
+    monkeypatch: pytest.MonkeyPatch, late: bool, number: int, old: float | None
+) -> None:
+    """On every side of a pair, whichever was recorded; the audited record itself is in all blocks."""
+    given = pair(0.25, 0.75, 0.125, 0.625, new=1.0, old=old)
+    one, _ = machine(monkeypatch, split(), relation=given.relation, late=late)
+    recorded, replays = one._replays(given, number == 6, number)
+    own = recorded.transcript.entries[0].output
+    others = own if old is None and number == 7 else np.delete(own, 1)
+    assert len(own) - len(others) == (old is not None or number == 6) and len(others) == 4
+    seen = [one.transcript.entries[0].output for one in replays]
+    assert [len(coins) for coins in seen] == ([5, 4] if old is None else [5, 4, 5])
+    for coins in seen:
+        assert np.array_equal(coins if len(coins) == 4 else np.delete(coins, 1), others)
+        assert len(coins) == 4 or coins[1] not in (0, 1, -1)

@@ -174,6 +174,18 @@ def test_drawn_noise_is_judged_by_bets_and_by_shape(monkeypatch: pytest.MonkeyPa
     assert search.FRESH == (900_001, 900_002)
 
 
+@pytest.mark.parametrize("odd", [(0,), (1,), (0, 1), ()])
+def test_fresh_runs_are_compared_where_both_can_be_judged(monkeypatch: pytest.MonkeyPatch, odd: Any) -> None:
+    compared: list[Any] = []
+    monkeypatch.setattr(search, "stale", lambda a, b: compared.append((a, b)) or [])
+    one, _ = machine(monkeypatch, draws=64)
+    one.look(pair(0.25), 0)
+    answers = iter([None if number in odd else Transcript(ADD, []) for number in (0, 1)])
+    monkeypatch.setattr(one, "_sane", lambda *_: next(answers))
+    one.noise()
+    assert len(compared) == (not odd) and kinds(one) == []
+
+
 @pytest.mark.parametrize(("more", "own"), [(False, True), (True, False), (True, True)])
 def test_noise_of_an_unknown_law_is_named(monkeypatch: pytest.MonkeyPatch, more: bool, own: bool) -> None:
     """Also where it can be drawn; what was drawn of it counts for nothing."""

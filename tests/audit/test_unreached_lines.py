@@ -208,3 +208,89 @@ def test_texts_that_cannot_be_read_and_several_files(tmp_path: Path) -> None:
     lines = {(str(tmp_path / f"{name}.py"), line) for name in "ab" for line in (2, 4)}
     assert unreached(lines, None) == [("a.py:3", "records"), ("b.py:3", "records")]
     assert unreached([], None) == []
+
+
+@pytest.mark.parametrize(("condition", "by"), [
+    ("curator._source", "surroundings"), ("1 and curator._source.kind", "surroundings"), ("other._source", ""),
+        ("curator.seed", ""), ("other.curator._source", ""),
+])  # fmt: skip
+def test_conditions_that_look_into_the_curator(condition: str, by: str, tmp_path: Path) -> None:
+    """What nobody is promised tells an audit from other runs; its public names do not, nor do other objects' own."""
+    text = f"def train(records, curator):\n    if {condition}: #+\n        return 1\n    return 2 #+\n"
+    assert told(tmp_path, text) == [(3, by)]
+
+
+@pytest.mark.parametrize("leave", ["return 1", "raise ValueError", "break", "continue"])
+def test_what_follows_a_way_out_is_a_block_of_its_own(leave: str, tmp_path: Path) -> None:
+    """Under the conditions of the way out; where there is no way out, what did not run is told by nothing."""
+    text = f"""
+    def train(records, curator):
+        for one in range(3): #+
+            if setting: #+
+                a = 1 #+
+                if records: #+
+                    {leave} #+
+            b = 2
+        return 3 #+
+    """
+    assert told(tmp_path, text) == [(7, "records")]
+    assert told(tmp_path, text.replace(leave, "a = 2")) == []
+    assert told(tmp_path, text.replace("if records:", "if time.time():")) == [(7, "surroundings")]
+
+
+def test_ways_out_of_functions_inside_are_none_of_the_function_around_them(tmp_path: Path) -> None:
+    text = """
+    def train(records, curator):
+        a = 1 #+
+        def inner(value):
+            if records: #+
+                return 1 #+
+            return 2 #+
+        class Held:
+            def inner(self):
+                if records:
+                    return 1
+        b = 2
+    """
+    assert told(tmp_path, text) == []
+
+
+def test_a_settled_condition_settles_what_stands_inside_others(tmp_path: Path) -> None:
+    text = """
+    def train(records, curator):
+        if records: #+
+            a = 1 #+
+            if flag: #+
+                return 1
+        return 2 #+
+    """
+    assert told(tmp_path, text) == [(5, "records")]
+    assert told(tmp_path, text, {"flag": False}) == [(5, "")]
+    assert told(tmp_path, text, {"flag": True}) == [(5, "records")]
+
+
+def test_lines_beside_a_block_are_not_taken_for_its_own(tmp_path: Path) -> None:
+    """The line after a function inside is of the function around it; a handler's line is none of what was tried."""
+    assert told(tmp_path, """
+    def train(records, curator):
+        def inner(value):
+            return value
+        a = 1 if time.time() else 2 #+
+        return a #+
+    """) == [(4, "surroundings")]  # fmt: skip
+    assert told(tmp_path, """
+    def train(records, curator):
+        try: #+
+            if records: #+
+                raise ValueError #+
+            b = 2
+        except ValueError: #+
+            c = 3 #+
+    """) == [(5, "records")]  # fmt: skip
+
+
+def test_a_trainers_first_argument_alone_holds_records(tmp_path: Path) -> None:
+    text = "def train(records, setting):\n    if setting: #+\n        return 1\n    return 2 #+\n"
+    assert told(tmp_path, text) == [(3, "")]
+    assert told(tmp_path, text.replace("if setting", "if records")) == [(3, "records")]
+    assert told(tmp_path, text, first=None) == [(3, "records")]

@@ -97,6 +97,14 @@ def test_a_constant_column_gets_bounds(tmp_path: Path) -> None:
     assert found.low.tolist() == [0, -1, -2] and found.high.tolist() == [5, 1, 0]
 
 
+def test_bounds_of_an_example_of_several_records_are_its_own(tmp_path: Path) -> None:
+    """A column that varies keeps its least and greatest value, also where one of them is 0."""
+    file = tmp_path / "example.json"
+    file.write_text("[[0, 2, -1, -4], [3, 2, 1, 0], [1, 2, 7, -1]]")
+    found = ranges_of_example(file)
+    assert found.low.tolist() == [0, 0, -1, -4] and found.high.tolist() == [3, 2, 7, 0]
+
+
 # --- Piece by piece ---------------------------------------------------------------------------------------------------
 
 
@@ -226,3 +234,23 @@ def test_records_at_bounds_are_at_either_bound_in_each_column() -> None:
     for pair in list(candidates(wide, Relation.REPLACE_ONE, 3))[7::8]:
         for rows in (pair.first[-1:], pair.second[-1:], *([pair.first[:-1]] if len(pair.first) > 1 else [])):
             assert set(rows.ravel()) == {2.0, 10.0}
+
+
+@pytest.mark.parametrize("seed", [0, 3])
+def test_a_search_has_seeds_of_its_own_at_every_step(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is learnt about pairs is not judged by the same runs again, here or in the audit under the seed itself."""
+    searching: set[int] = set()
+    ending: set[int] = set()
+    monkeypatch.setattr(pair_search, "_apart", lambda way, pair, seed: float(searching.add(seed) is None))
+
+    def bound(function: Any, pair: Any, *, seed: int, **given: Any) -> Any:
+        ending.add(seed)
+        return SimpleNamespace(lower=float(len(pair.second)))
+
+    def function(records: Any, seed: int, epsilon: float = 1.0) -> float:
+        return 0.0
+
+    monkeypatch.setattr(pair_search, "epsilon_lower_bound", bound)
+    found = chosen(function, Ranges(np.zeros(1), np.ones(1), ((),)), Relation.ADD_REMOVE, 1.0, 0.0, seed)
+    assert len(searching) == 3 and len(ending) == 1 and len(searching | ending | {seed}) == 5
+    assert min(searching | ending) >= 0 and len(found.pair.first) == len(found.pair.second) + 1

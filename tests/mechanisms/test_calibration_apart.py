@@ -53,6 +53,17 @@ def test_orders_and_shares_of_calibration() -> None:
         assert calibration.before_sampling(epsilon, 0.3) == pytest.approx(exact, rel=1e-13)
 
 
+@pytest.mark.parametrize("times", [0.7, 1.2, 2.2, 20.0])
+def test_the_whole_mu_at_a_target_near_what_the_papers_orders_reach(times: float) -> None:
+    """At each order alpha the conversion allows mu^2 = 2 (epsilon - what it adds) / alpha; the best order decides."""
+    delta = 1e-5
+    orders = [*(k / 4 for k in range(5, 253)), *(2.0**k for k in range(7, 41))]
+    added = {a: math.log1p(-1 / a) - (math.log(delta) + math.log(a)) / (a - 1) for a in orders}
+    epsilon = times * min(more for order, more in added.items() if order <= 512)
+    best = math.sqrt(max(2 * (epsilon - more) / order for order, more in added.items()))
+    assert calibration.total_mu(epsilon, delta, "renyi") == pytest.approx(best, rel=1e-9)
+
+
 def test_the_whole_mu_of_a_target() -> None:
     """The largest of which some order meets the target, by a search of ours; few orders reach a tiny epsilon."""
     for epsilon, delta in ((1.0, 1e-6), (0.05, 1e-6), (8.0, 1e-3)):

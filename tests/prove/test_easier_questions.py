@@ -13,7 +13,7 @@ pytest.importorskip("cvc5", reason="the extra proofs is not installed")
 
 import z3
 
-from refdp.prove import easier
+from refdp.prove import asking, easier
 from refdp.prove.asking import Solvers, evaluated, name_of, number, real
 
 SOLVERS = Solvers()
@@ -156,3 +156,13 @@ def test_several_or_no_open_parameters_are_left_to_the_solvers() -> None:
     for most, refuted in ((number(Fraction(1, 2)), False), (number(Fraction(1, 8)), True)):
         conditions = [n + v <= most, n >= 0, v >= number(0.25), v <= number(0.5)]
         assert easier.asked(SOLVERS, conditions, small).refuted == refuted
+
+
+def test_values_are_exact_where_they_solve_every_condition_in_rational_arithmetic() -> None:
+    """The root of 2 is no fraction, although it is above 0."""
+    x = real()
+    for square, exact in ((2, False), (4, True)):
+        found = asking._asked([x > 0, x * x == square])
+        assert found.answers == (("z3", "sat"),) and found.exact is exact
+        (value,) = found.values.values()
+        assert abs(value * value - square) < Fraction(1, 10**20)

@@ -6,7 +6,8 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from fractions import Fraction
-from types import SimpleNamespace
+from functools import cache
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -21,7 +22,7 @@ from refdp.errors import InvalidParameter
 from refdp.noise import calibration, draws
 from refdp.noise.mechanisms import Laplace
 from refdp.privacy.events import Relation, Sensitivity
-from refdp.prove import charged
+from refdp.prove import charged, magnitudes
 from refdp.prove.asking import evaluated, name_of
 from refdp.prove.open import Open
 from refdp.prove.terms import Unmodelled
@@ -155,6 +156,81 @@ def test_noise_on_a_grid(touched: int, monkeypatch: pytest.MonkeyPatch) -> None:
             else:
                 moved = Fraction(numbers.root(touched)) * step
                 assert at(sensitivity.bound.term, **own) == value + moved and sensitivity.bound.error == "up"
+
+
+def sized(one: Any, size: Fraction) -> bool:
+    """Whether the range that an unknown is said to lie in holds this size, and is no wider than it need be."""
+    low, high = magnitudes.ranges[name_of(one.term if isinstance(one, Open) else one)]
+    assert high <= 200 * low
+    return low <= size <= high
+
+
+@pytest.mark.parametrize("touched", [1, 3])
+def test_unknowns_of_a_grid_lie_in_their_ranges(touched: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At every value of the parameter, its ends too: no formula on them may be taken for smaller than it is."""
+    p, whole = parameter(1.0, 4.0, 2.1), list[Any]()
+    p.opens.whole = whole.append
+    patched(p, monkeypatch)
+    losses.grid_floor(p)  # type: ignore[arg-type]
+    for spend in (3.0, 0.7, 4 / 1024, 1024.0):
+        mechanism, sensitivity = calibration.laplace(spend, declared(p, 1), "discrete", touched=touched)
+        for value in VALUES:
+            other, charge = PLAIN["laplace"](spend, plain(float(value)), "discrete", touched=touched)
+            assert sized(mechanism.step, Fraction(other.step)) and sized(sensitivity.bound, Fraction(charge.bound))
+            assert sized(whole[0], Fraction(math.floor(value / Fraction(GRID))))
+
+
+def test_a_step_is_known_up_to_the_rounding_of_its_scale(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where float64 rounds a scale to the next power of two, either step is allowed; elsewhere one alone."""
+    p = parameter(1.0, 4.0, 2.1)
+    patched(p, monkeypatch)
+    mechanism, sensitivity = calibration.laplace(3.0, declared(p, 1), "discrete", touched=2)
+    near = Fraction(1, 2**54)
+    for value, powers in [(Fraction(3, 2) * (1 - near), {11, 12}), (Fraction(3) * (1 + near), {10, 11}),
+                          (Fraction(7, 4), {11}), (Fraction(23, 8), {11}), (Fraction(13, 4), {10})]:  # fmt: skip
+        own = {name_of(p.term): value}
+        assert {k for k in range(8, 16) if holding(p, mechanism.step, Fraction(1, 2**k), **own)} == powers
+        step = Fraction(1, 2**11)
+        own[name_of(mechanism.step.term)] = step
+        due = math.floor(value / step + 2) * step
+        assert [holding(p, sensitivity.bound, due + k * step, **own) for k in (-1, 0)] == [False, True]
+
+
+def test_a_bound_of_any_number_that_may_be_rounded_down_may_be_so_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    p = parameter(1.0, 4.0, 2.1)
+    patched(p, monkeypatch)
+    near = p.opens.operated("add", (p, 1))
+    for given in ((p, near), (near, p), (near, near)):
+        assert numbers.rounded_up(lambda a, b: a / 3 + b, *given).error == "near"  # type: ignore[attr-defined]
+    assert numbers.rounded_up(lambda a, b: a / 3 + b, p, p).error == "up"  # type: ignore[attr-defined]
+
+
+def test_an_open_epsilon_and_a_bound_that_can_be_0_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    p, null = parameter(1.0, 4.0, 2.0), parameter(0.0, 1.0, 0.5)
+    patched(p, monkeypatch)
+    for function, given in ((draws.smallest_scale, ("sensitivity", p, 1.0)), (draws.quotient_at_most, (p, 2.0)),
+                            (draws.quotient_at_most, (p, p))):  # fmt: skip
+        with pytest.raises(Unmodelled, match="follows from"):
+            function(*given)  # type: ignore[operator]
+    patched(null, monkeypatch)
+    with pytest.raises(Unmodelled, match="does not say"):
+        draws.check_positive("p", null)
+    charged.check_cost(p.opens, object(), plain(3.0))  # nothing of it is open
+
+
+def test_what_a_text_remembers_is_asked_anew_of_open_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    text, calls = ModuleType("text"), list[Any]()
+
+    @cache
+    def doubled(one: Any) -> Any:
+        calls.append(one)
+        return one * 2
+
+    text.doubled = doubled  # type: ignore[attr-defined]
+    p = parameter(1.0, 4.0, 2.0)
+    (made,) = [one for room, name, one in charged.exchanged(p.opens, [text]) if room is text]
+    assert [made(3.0), made(3.0)] == [6.0, 6.0] and calls == [3.0]
+    assert isinstance(made(p), Open) and isinstance(made(p), Open) and len(calls) == 3
 
 
 def test_a_charge_of_two_bounds(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,8 +17,9 @@ import pytest
 pytest.importorskip("z3", reason="the extra proofs is not installed")
 
 from refdp.data.memory import Memory
+from refdp.privacy.events import Relation
 from refdp.prove.asking import real
-from refdp.prove.keeping import _lasting, calls_train_on, changed, kept_beside, plainly, state
+from refdp.prove.keeping import _lasting, _within, calls_train_on, changed, kept_beside, plainly, state
 from refdp.prove.symbols import Each, Known
 from refdp.prove.terms import Leak, Unmodelled
 from refdp.prove.texts import own_classes, tree_of_function
@@ -189,3 +190,13 @@ def test_syntax_of_functions_and_classes_of_a_module() -> None:
     assert tree_of_function(eval("lambda: 1")) is None  # no text is kept of it
     found = own_classes({"__name__": __name__, "Box": Box, "int": int, "one": Box(1), "Pair": Pair})
     assert found == [Box, Pair] and own_classes({"Box": Box}) == [] and inspect.isclass(found[0])
+
+
+def test_members_of_enumerations_and_classes_of_others_hold_nothing_that_a_text_keeps() -> None:
+    """A class of refdp's own does: what a text stores on it stays."""
+    assert _within(Relation.ADD_REMOVE) == [] and _within(int) == [] and _within(deque) == []
+    kept = [1]
+    made: Any = type("Held", (), {"kept": kept, "__module__": "refdp.papers.made"})
+    assert any(one is kept for one in _within(made))
+    other: Any = type("Held", (), {"kept": kept, "__module__": "elsewhere"})
+    assert _within(other) == []

@@ -36,7 +36,7 @@ from refdp.data.population import (
 from refdp.data.records import Categorical, Classes, Interval, Numeric, Schema
 from refdp.privacy.events import Relation
 from refdp.prove.asking import Solvers, name_of, number
-from refdp.prove.tables import ALL, Sum
+from refdp.prove.tables import ALL, Sum, Within
 from refdp.prove.terms import Leak, Unmodelled
 from refdp.prove.unknown import Units, Unknown
 
@@ -131,6 +131,27 @@ def test_bins_of_a_tree_and_of_all_records() -> None:
     own.tell(Root((1,)))
     later = own.ask(Bins(("g",)))
     assert later.axes[-1].of.encoding == 2 and later.axes[-1].of.features == (1,)
+
+
+@pytest.mark.parametrize("histogram", [False, True])
+def test_sums_of_bins_are_of_the_statistic_that_the_first_index_names(histogram: bool) -> None:
+    """Whatever stands in place of a bin: one of a feature, all of them, a side of an option, or both."""
+    own = reader(Descend(np.array([[0.0, 0.5]])))
+    of = ("g", COUNT)
+    table = own.ask(Histogram(of, (0, 1)) if histogram else Bins(of))
+    part: tuple[Any, ...] = () if histogram else ((("node", 1, 1), "r1"),)
+    before = () if histogram else ("r1",)
+    within = Within(("bins of", 2), "r6", frozenset("am"), "o of 2")
+    for how, seats, sides, option in [
+        (("seat", 2, "r5"), ((("bins", 2, 1), "r5"),), ALL, None),
+        (("seat", 2, "whole"), (), ALL, None),
+        (("side", frozenset("r"), "o"), (), frozenset("r"), "o, encoding 1"),
+        (("seat", 2, within), ((("bins of", 2, 1), "r6"),), frozenset("am"), "o of 2, encoding 1"),
+    ]:
+        for place, name in enumerate(of):
+            found = entry(table, place, *before, how)
+            assert found.name == name and found.seats == (*part, *seats)
+            assert (found.sides, found.option, found.scopes) == (sides, option, ())
 
 
 def test_sides_of_splits() -> None:

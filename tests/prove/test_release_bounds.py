@@ -23,7 +23,7 @@ from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponentia
 from refdp.privacy.curator import ScopeRef
 from refdp.privacy.events import Relation, Sensitivity
 from refdp.prove import releases
-from refdp.prove.asking import Solvers, name_of, number, real
+from refdp.prove.asking import Reply, Solvers, name_of, number, real
 from refdp.prove.releases import Unproved, check
 from refdp.prove.tables import ALL, Axis, Choices, Sum, Table
 from refdp.prove.terms import Leak, Unmodelled
@@ -310,3 +310,38 @@ def test_what_solvers_found_is_told() -> None:
     open_ = Unproved("a reason", releases.Reply((("z3", "unknown"), ("cvc5", "unknown"))))
     assert not open_.found and str(open_) == "a reason: no solver decides"
     assert GRID == 2.0**-24
+
+
+def test_one_solver_that_finds_a_failure_is_enough_for_it() -> None:
+    for answers, found in ((("sat", "unknown"), True), (("unknown", "sat"), True), (("unknown", "unknown"), False),
+                           (("unsat", "unknown"), False)):  # fmt: skip
+        reply = Reply(tuple(zip(("z3", "cvc5"), answers, strict=True)), {}, exact=True)  # type: ignore[arg-type]
+        problem = Unproved("too much", reply)
+        assert problem.found is found and (str(problem) == "too much") is found and problem.exact
+
+
+def test_a_replaced_record_is_looked_at_in_the_same_part_and_in_others() -> None:
+    """Sums of numbers from -2 to 1 move by 3 in one part, which is more than by 2 in each of two."""
+
+    def sums(own: Unknown, low: int, high: int, seats: Any) -> Table:
+        own._memo["statistics", 0] = {COUNT: None, "g": between(own, low, high)}, None
+        for record in ("x", "z"):
+            own._memo["own", 0, "g", record] = between(own, low, high)
+        return Table((PART,), lambda index, world: Sum(0, "g", (), seats(index), ALL, None))
+
+    least(lambda own: sums(own, -2, 1, NODES), Gaussian(1.0), 3.0, 2, REPLACE)
+    root: Any = lambda index: ((("root", 1, 0), index[0]),)  # noqa: E731
+    least(lambda own: sums(own, 0, 2, root), Gaussian(1.0), 2.0, 2, REPLACE)
+
+
+def test_costs_of_noise_that_follows_from_parameters_are_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(opens: Any, mechanism: Any, declared: Any) -> None:
+        assert (opens, mechanism) == ("parameters", Laplace(1.0)) and declared.bound == 1.0
+        raise Unmodelled("seen")
+
+    monkeypatch.setattr(releases, "check_cost", refused)
+    own = host()
+    asked(own, changes(own, [(0, 1)]), Laplace(1.0), 1.0, 1)
+    own.opens = "parameters"  # type: ignore[assignment]
+    with pytest.raises(Unmodelled, match="seen"):
+        asked(own, changes(own, [(0, 1)]), Laplace(1.0), 1.0, 1)

@@ -79,3 +79,27 @@ def test_a_charge_is_about_one_release_at_its_own_rate() -> None:
     mixed = Table((Axis("each", 2),), lambda index, world: Sum(index[0], COUNT, (), (), ALL, None))
     with pytest.raises(Unproved, match="pay once"):
         asked(own, mixed, Gaussian(1.0), 9.0, 2)
+
+
+def test_a_record_pays_the_square_of_its_change() -> None:
+    """What a record pays, c, is what it changes here: c^2 is at most 2 c up to 2."""
+    value = Table((PART,), lambda index, world: Sum(0, "cost", (), NODES(index), ALL, None))
+    own, _ = paying(Fraction(1, 2), 2, rate=1.0)
+    asked(own, value, Gaussian(1.0), 9.0, 2)
+    own, _ = paying(2, 2 + Fraction(1, 2**10), rate=1.0)
+    with pytest.raises(Unproved, match="more than it pays"):
+        asked(own, value, Gaussian(1.0), 9.0, 2)
+
+
+def test_the_rate_of_a_sample_is_its_first_weight_and_costs_end_with_the_table() -> None:
+    scoped = counts(PART, seats=NODES, scopes=((0, 0),))
+    for weights, fine in (((0.25, 0.75), True), ((0.75, 0.25), False)):
+        own, _ = paying(1, 4, rate=0.25)
+        if fine:
+            asked(own, scoped, Gaussian(1.0), 9.0, 2, (replace(SAMPLE, weights=weights),))
+        else:
+            with pytest.raises(Unproved, match=r"rate 0\.25"):
+                asked(own, scoped, Gaussian(1.0), 9.0, 2, (replace(SAMPLE, weights=weights),))
+    own, value = paying(1, 3, rate=1.0)
+    own.paid[0].knots = [0.0, 1.0, 2.0, 3.0]  # type: ignore[attr-defined]
+    asked(own, value, Gaussian(1.0), 9.0, 2)

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import inspect
+import sys
 from pathlib import Path
 from textwrap import dedent
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
+from refdp.privacy.curator import Curator
+from refdp.privacy.events import Relation
+from refdp.privacy.sources import SampleSource
 from refdp.prove import altering, forms, peeking
 from refdp.prove.forms import Form, form_of, hides
 from refdp.prove.reading import _peeking
@@ -116,6 +122,7 @@ def form(tmp_path: Path, body: str, before: str = "") -> Form | None:
     ("if c:\n    a = 1\nelse:\n    a = 2\nb = a", "", "c"),
     ("if c:\n    a = 1\nb = a", "", "a c"),
     ("if c:\n    a = 1\nelse:\n    d = 2\nb = a", "", "a c"),
+    ("if c:\n    pass\nelse:\n    a = 2\nb = a", "", "a c"),
     ("if c:\n    a = e\nelse:\n    a = d\n", "", "c d e"),
     ("for k in ks:\n    a = k\nb = a", "", "a ks"),
     ("for k in ks:\n    a = a + k\nelse:\n    z = y", "", "a ks y"),
@@ -144,6 +151,17 @@ def test_what_rounds_carry_over(body: str, grown: str | None, kept: str | None, 
                                   "found.append(sum(found))", "y = found\nfound.append(i)"])  # fmt: skip
 def test_lists_that_rounds_look_into_have_no_form(body: str, tmp_path: Path) -> None:
     assert form(tmp_path, body) is None
+
+
+def test_generators_and_parts_of_what_is_kept_are_places_for_a_state() -> None:
+    """A context manager by its own name alone is none; a tuple that one of several returns gives is enough."""
+    assert hides("@contextlib.contextmanager\ndef f():\n    yield 1\n")
+    assert hides("@marks.first\n@marks[1]\ndef f():\n    yield 1\n")
+    assert not hides("@contextmanager\ndef f():\n    yield 1\n")
+    given = "@cache\ndef f(a):\n    if a:\n        return {}\n    return a, b\n"
+    text = given + "def g():\n    c = f(1)\n    d = c[0]\n    d[0] = 1\n"
+    assert hides(text.format("N()")) and hides(text.format("(b, a)"))
+    assert not hides(text.format("N()").replace("d[0] = 1", "return 1"))
 
 
 def test_loops_that_have_no_form(tmp_path: Path) -> None:
@@ -269,3 +287,78 @@ def test_a_text_sees_only_what_the_protocol_has() -> None:
         exec(compile("x = own.other\n", "<mutant>", "exec"), room)
     exec(compile("x = own.other\n", "<elsewhere>", "exec"), room)
     assert room["x"] == 2
+
+
+# --- Names, and what writes -------------------------------------------------------------------------------------------
+
+NAMED = [
+    ('curator.step(f"tree {ask()}")', True),
+    ('curator.release(f"leaves {ask()}", 1, 2)', True),
+    ('curator.step(\n    f"tree {ask()}"\n)', True),
+    ('curator.draw(\n    f"a",\n    ask(),\n)', True),
+    ("held = ask()", True),
+    ('held = f"tree {ask()}"', False),
+    ('curator.release("leaves", f"{ask()}")', False),
+    ('curator.step(f"tree"); held = f"{ask()}"', False),
+    ('curator.step(f"tree {ask()}", f"more")', False),
+    ('curator.event(f"tree {ask()}")', False),
+    ('other.step(f"tree {ask()}")', False),
+    ('other.curator.step(f"tree {ask()}")', False),
+    ('step(f"tree {ask()}")', False),
+    ('held = [\n    f"tree {ask()}",\n]', False),
+]
+
+
+@pytest.mark.parametrize(("line", "found"), NAMED)
+def test_texts_that_a_curator_gets_as_names_are_told_from_others(line: str, found: bool, tmp_path: Path) -> None:
+    """All that are put together in a line are names of the curator's, or none is."""
+    told: list[bool] = []
+
+    def ask(*_: Any) -> int:
+        told.append(forms.is_name(sys._getframe(1)))
+        return 3
+
+    def nothing(*_: Any) -> None:
+        pass
+
+    names_of = dict.fromkeys(("step", "release", "draw", "event"), nothing)
+    file, quiet = tmp_path / "text.py", SimpleNamespace(**names_of, curator=SimpleNamespace(**names_of))
+    file.write_text(f"def run(ask, curator, other, step):\n    x = 1\n    {line.replace(chr(10), chr(10) + '    ')}\n")
+    names: dict[str, Any] = {}
+    exec(compile(file.read_text(), str(file), "exec"), names)
+    for curator, due in ((Curator(SampleSource(np.random.default_rng(0)), Relation.ADD_REMOVE), found), (quiet, False)):
+        told.clear()
+        with contextlib.suppress(Exception):
+            names["run"](ask, curator, quiet, nothing)
+        assert told == [due]
+
+
+def out_at(name: str, method: bool) -> int | None:
+    """After how many arguments comes the one that the result is written to, as numpy's own signature says."""
+    try:
+        parameters = list(inspect.signature(getattr(np, name)).parameters.values())
+    except (AttributeError, TypeError, ValueError):
+        return None
+    places = [
+        place for place, one in enumerate(parameters) if (one.name, one.kind) == ("out", one.POSITIONAL_OR_KEYWORD)
+    ]
+    return places[0] - method if places else None
+
+
+@pytest.mark.parametrize("name", ["multiply", "maximum", "sqrt", "exp", "where", "clip", "sum", "mean", "prod", "any",
+                                  "cumsum", "max", "argmax", "take", "trace", "std", "round"])  # fmt: skip
+def test_results_that_are_written_to_an_argument_are_seen(name: str) -> None:
+    """With as many arguments as numpy's function or the array's method has before it there is no room for it."""
+    before = getattr(getattr(np, name), "nin", None) or (3 if name == "where" else out_at(name, False))
+    assert before is not None
+
+    def written(start: str, count: int, star: bool = False) -> bool:
+        given = ", ".join([f"a{k}" for k in range(count)] + ["*more"] * star)
+        return forms.hides(f"def f():\n    return {start}.{name}({given})\n")
+
+    assert not written("np", min(before, 2)) and written("np", before + 1)
+    assert written("np", 0, star=True) and written("np", 1, star=True)
+    at = out_at(name, True)
+    if at is not None and hasattr(np.zeros(1), name):
+        assert not written("held", at) and written("held", at + 1)
+        assert written("held", 0, star=True) and written("held", 1, star=True)

@@ -1,0 +1,76 @@
+"""Methods that change what a caller has, by another name or given to a function: texts that must not be proved.
+
+A function of released values is run on one example of them. What it appends to a list of its caller is that example's;
+what follows is releases that nobody pays, where what was released is above 1000.
+"""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+pytest.importorskip("z3", reason="the extra proofs is not installed")
+pytest.importorskip("cvc5", reason="the extra proofs is not installed")
+
+from refdp.prove.altering import _alters
+from refdp.prove.asking import Solvers
+from tests.mutants.harness import Mutant, applied, edit
+from tests.prove.attacks import SMALL
+from tests.prove.hostile_sixth import GIVEN, GROW, LEAVES, SIGNED, TREES, VALUES
+from tests.prove.page import read
+
+UNPAID = (
+    "            for _ in range(50):\n"
+    '                with curator.subsample("sample", params.subsample, population):\n'
+    f'                    curator.release_sum("leaves", charge, population, {LEAVES}\n'
+)
+BY_ANOTHER_NAME = {
+    "a name": "put = kept.append\n    put(noisy[0, 0])",
+    "a function that is given it": "list(map(kept.append, noisy[0]))",
+    "a key": "min([noisy[0, 0]], key=kept.append)",
+    "a dictionary": "table = {'put': kept.append}\n    table['put'](noisy[0, 0])",
+    "what a function gives": "(lambda: kept.append)()(noisy[0, 0])",
+}
+
+
+def text(line: str) -> Mutant:
+    called = (
+        "        kept = []\n        found = leaf_values(params, noisy, kept)\n        if kept and kept[0] > 1000:\n"
+    )
+    signed = SIGNED.replace("noisy: Floats", "noisy: Floats, kept: list")
+    return Mutant("a method by another name", {
+        VALUES: edit((SIGNED, signed), (GIVEN, f"    {line}\n{GIVEN}")),
+        GROW: edit((TREES, f"{called}{UNPAID}{TREES.replace('leaf_values(params, noisy)', 'found')}")),
+    }, "", {})  # fmt: skip
+
+
+@pytest.mark.xfail(strict=True, reason="a method is seen to change its object only where it is called by its own name")
+@pytest.mark.parametrize("line", BY_ANOTHER_NAME.values(), ids=list(BY_ANOTHER_NAME))
+def test_a_method_by_another_name_changes_its_object_too(line: str) -> None:
+    (found,) = ast.parse(f"def leaf_values(params, noisy, kept):\n    {line}\n    return noisy\n").body
+    assert isinstance(found, ast.FunctionDef)
+    assert _alters(found)
+
+
+@pytest.mark.xfail(strict=True, reason="a method is seen to change its object only where it is called by its own name")
+@pytest.mark.parametrize("line", [BY_ANOTHER_NAME["a name"], BY_ANOTHER_NAME["a function that is given it"]])
+def test_a_text_that_appends_by_another_name_is_not_proved(line: str) -> None:
+    with applied(text(line).patches):  # type: ignore[arg-type]
+        found = read("sgbdt", SMALL["sgbdt"], Solvers(), briefly=True)
+    assert found.verdict == "NOT PROVED"
+
+
+def test_a_text_that_appends_by_the_methods_own_name_is_not_proved() -> None:
+    with applied(text("kept.append(noisy[0, 0])").patches):  # type: ignore[arg-type]
+        found = read("sgbdt", SMALL["sgbdt"], Solvers(), briefly=True)
+    assert [one.kind for one in found.failures] == ["not modelled"]
+
+
+@pytest.mark.parametrize(
+    "line", ["if params.update == 'averaging':\n        return noisy", "own = [1]\n    put = own.append\n    put(2)"]
+)
+def test_fields_that_are_called_like_a_method_and_lists_of_its_own_change_nothing_of_others(line: str) -> None:
+    (found,) = ast.parse(f"def leaf_values(params, noisy):\n    {line}\n    return noisy\n").body
+    assert isinstance(found, ast.FunctionDef)
+    assert not _alters(found)
