@@ -52,20 +52,28 @@ def alters(function: Any) -> bool:
 
 
 def _alters(function: ast.FunctionDef | ast.Lambda) -> bool:
-    made = _fresh(function)
-    for one in ast.walk(function):
+    made, seen = _fresh(function), set[int]()
+    for one in ast.walk(function):  # parents first
         changed: list[ast.expr] = []
         if isinstance(one, ast.Subscript) and isinstance(one.ctx, ast.Store | ast.Del):
             changed = [one.value]
         elif isinstance(one, ast.AugAssign):
             changed = [one.target]
         elif isinstance(one, ast.Call) and isinstance(one.func, ast.Attribute) and one.func.attr in ALTERING:
-            numpys = isinstance(one.func.value, ast.Name) and one.func.value.id == "np"
-            if not numpys:
+            seen.add(id(one.func))
+            if not _is_numpys(one.func):
                 changed = one.args[:1] if one.func.attr == "at" else [one.func.value]
+        elif isinstance(one, ast.Compare):  # a field that is called like a method: params.update == "averaging"
+            seen.update(map(id, (one.left, *one.comparators)))
+        elif isinstance(one, ast.Attribute) and one.attr in ALTERING and id(one) not in seen and not _is_numpys(one):
+            changed = [one.value]  # a method that is not called here may be called elsewhere, by another name
         if any(not (isinstance(each, ast.Name) and each.id in made) for each in changed):
             return True
     return False
+
+
+def _is_numpys(method: ast.Attribute) -> bool:
+    return isinstance(method.value, ast.Name) and method.value.id == "np"
 
 
 def _fresh(function: ast.FunctionDef | ast.Lambda) -> set[str]:
@@ -102,5 +110,4 @@ def _is_fresh(value: ast.expr) -> bool:
         return value.func.id in FRESH
     if not isinstance(value.func, ast.Attribute):
         return False
-    numpys = isinstance(value.func.value, ast.Name) and value.func.value.id == "np"
-    return value.func.attr not in VIEWS if numpys else value.func.attr == "copy"
+    return value.func.attr not in VIEWS if _is_numpys(value.func) else value.func.attr == "copy"
