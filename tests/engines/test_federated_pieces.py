@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from refdp.data.candidates import Candidates
 from refdp.data.kernels import GRID
-from refdp.data.population import Begin, Labels, Pay, Refresh, Start
+from refdp.data.population import Begin, Encode, Labels, Pay, Refresh, Start
 from refdp.data.records import Interval, Numeric, Records, Schema
 from refdp.engines import federated
 from refdp.engines.federated import (
@@ -27,7 +28,7 @@ from refdp.engines.federated import (
     fixed,
 )
 from refdp.engines.journal import ReleaseJournal
-from refdp.engines.log import Select
+from refdp.engines.log import Enter, Leave, Select
 from refdp.errors import InvalidParameter, InvalidRecords, JournalError, MessageError
 from refdp.noise.gridded import DiscreteLaplace
 from refdp.own import grove
@@ -227,6 +228,32 @@ def test_nothing_is_released_before_a_question() -> None:
         population.tell(BEGIN)
         with pytest.raises(InvalidParameter, match="a function of exact sums is released"):
             population.released(released(tag))
+
+
+def test_every_number_that_is_released_is_an_entry() -> None:
+    for tags in ((1, 1.5), (1.5, 1), (0, 1), (2, 3), (1, 2, 3), (0, 1, 2)):
+        population = _Tagged()
+        population.tell(BEGIN)
+        population.ask(ASKED)
+        with pytest.raises(InvalidParameter, match="a function of exact sums is released"):
+            population.released(released(*tags))
+
+
+def test_steps_of_a_plan_are_those_that_a_server_writes_down() -> None:
+    """The same candidates again are no step, others are; a block is one of its scope."""
+    first, second = (Candidates((np.array([at]),), np.array([False])) for at in (0.25, 0.5))
+    told = [BEGIN, Encode(first), Encode(first), Encode(second), Encode(second), Start(1)]
+    population, tagged = server(Host(), steps=0), _Tagged()
+    for step in told[1:]:
+        population.tell(step)
+    for step in told:
+        tagged.tell(step)
+    for one in (population, tagged):
+        one.enter(7, 2)
+        one.leave()
+    steps = tuple(fixed(entry) for entry in population.log.entries)
+    assert tagged.finished().steps == steps and len(steps) == 6
+    assert steps[-2:] == (fixed(Enter(7, 2)), fixed(Leave())) and len(set(steps)) == 5
 
 
 def test_a_query_whose_entries_are_not_released_is_named() -> None:
