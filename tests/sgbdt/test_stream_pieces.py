@@ -43,6 +43,31 @@ def test_trees_of_a_batch_are_those_that_are_asked_for() -> None:
     assert released == ["score 0/count", "score 0/labels", *["score 0/sample/leaves"] * 4]
 
 
+def test_the_first_batch_is_a_run_of_its_own() -> None:
+    """Its score and trees are the first ones of a `fit` on the same records from the same seed, which goes on."""
+    x, y = data()
+    whole = regressor().fit(x, y).model_.outputs[0]
+    first = regressor().partial_fit(x, y).model_.outputs[0]
+    assert first.initial == whole.initial and repr(first.trees) == repr(whole.trees[:2]) and len(whole.trees) == 3
+
+
+def test_every_class_has_the_trees_that_were_grown_for_it() -> None:
+    """Each splits where the draws of its own scope say: on that feature, at a point of a grid of 32."""
+    x, y = data()
+    kinds = np.where(y > 0.3, "c", np.where(y > -0.3, "b", "a"))
+    model = SGBDTClassifier(**SMALL, bounds=BOUNDS, classes=["a", "b", "c"], insecure_seed=ReproducibleSeed(3))
+    for count in (2, 3):
+        model.partial_fit(x, kinds)
+        for number, one in enumerate(model.model_.outputs):
+            drawn = {
+                what: [line["output"][0] for line in model.transcript_ if line["name"] == f"score {number}/{what}"]
+                for what in ("features", "values")
+            }
+            splits = np.array([tree.splits[0] for tree in one.trees])
+            assert splits[:, 0].tolist() == drawn["features"] and len(splits) == count
+            assert np.abs(splits[:, 1] - drawn["values"]).max() <= 1 / 32
+
+
 def test_people_without_ids_are_others_in_every_batch() -> None:
     x, y = data(3)
     model = regressor().partial_fit(x, y).partial_fit(x, y, ids=["p", "q", "r"]).partial_fit(x[:2], y[:2])
