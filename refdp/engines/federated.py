@@ -49,7 +49,20 @@ from refdp.data.shards import Communication, Network
 from refdp.data.sparse import AnyRecords
 from refdp.documents import parsed
 from refdp.engines.journal import ReleaseJournal, described
-from refdp.engines.log import Asked, Behind, Enter, Entry, Leave, Log, Logged, Select, Shard, repeats, total
+from refdp.engines.log import (
+    UNREADABLE,
+    Asked,
+    Behind,
+    Enter,
+    Entry,
+    Leave,
+    Log,
+    Logged,
+    Select,
+    Shard,
+    repeats,
+    total,
+)
 from refdp.errors import InvalidParameter, InvalidRecords, MessageError
 from refdp.noise.gridded import DiscreteGaussian, DiscreteLaplace
 from refdp.privacy.curator import Array, Assigned, Curator, Request
@@ -241,7 +254,10 @@ class Participant:
 
         Of the query's shape.
         """
-        body = parsed(text)
+        try:
+            body = parsed(text)
+        except UNREADABLE:
+            body = None
         if not isinstance(body, dict) or set(body) != {"round", "asked"} or not isinstance(body["round"], int):
             raise InvalidParameter("a round's number and its query are needed")
         number, asked = body["round"], Asked.from_json(body["asked"])

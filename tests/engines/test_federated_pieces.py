@@ -341,6 +341,31 @@ def test_a_request_is_a_round_of_the_plan(tmp_path: Path) -> None:
             one.answer(json.dumps({**body, "round": number}))
 
 
+OTHER: dict[str, tuple[Any, ...]] = {
+    "first": ("x", None, [], 1.5, -1, "3"),
+    "entries": (3, None, {}, [3], [None], [[]], ["x"], [{"kind": "descend", "splits": "x"}], [{"kind": "labels"}]),
+    "digest": (3, None),
+    "query": (3, None, [], "x", {}, {"kind": "labels"}, {"kind": "pay"}, {"kind": "nodes", "of": []} | {"more": 1}),
+}
+
+
+@pytest.mark.parametrize("name", OTHER)
+def test_requests_of_another_form_are_refused_by_name(tmp_path: Path, name: str) -> None:
+    """Whatever stands in them is the server's: no other error, and nothing is answered."""
+    population = server(host := Host(), steps=1)
+    population.ask(ASKED)
+    body = json.loads(host.texts[0][0])
+    one = participant(tmp_path)
+    for other in OTHER[name]:
+        asked = json.dumps({**json.loads(body["asked"]), name: other})
+        with pytest.raises(InvalidParameter):
+            one.answer(json.dumps({**body, "asked": asked}))
+    for text in ("{", "", "[" * 100_000, json.dumps({**body, "asked": 3}), json.dumps({**body, "asked": "{"})):
+        with pytest.raises(InvalidParameter, match="query"):
+            one.answer(text)
+    assert one._journal.released == 0
+
+
 def test_what_is_planned_is_compared_part_by_part(tmp_path: Path) -> None:
     """Another kind of query, other steps, and more or fewer steps, each alone, are refused."""
     told = (fixed(BEGIN), fixed(Start(1)))
