@@ -78,6 +78,7 @@ def test_a_check_compares_the_app_with_participants_of_the_same_data_and_secrets
     }  # fmt: skip
     assert len({traffic.rounds, traffic.received, traffic.sent}) == 3
     assert len(seen["data"]) == 3 and len(seen["secrets"]) == 4
+    assert {len(one) for one in seen["secrets"]} == {32}
 
 
 @pytest.mark.parametrize("damaged", [False, True])
