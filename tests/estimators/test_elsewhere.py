@@ -15,6 +15,7 @@ from refdp.data.memory import Memory
 from refdp.data.records import Records
 from refdp.errors import BudgetExceeded, InvalidParameter, InvalidRecords, RepeatedFitWarning
 from refdp.faces.estimators import DPBoostClassifier, DPBoostRegressor, GroveClassifier, InPrivateRegressor
+from refdp.faces.estimators.distributed import elsewhere
 from refdp.faces.seeds import ReproducibleSeed
 
 dd = pytest.importorskip("dask.dataframe")
@@ -75,6 +76,18 @@ def test_a_fit_on_partitions_is_that_on_the_table(kind: Any) -> None:
             assert list(found.columns) == ["x", "y", "z"]
         else:
             assert found.name == "prediction"
+
+
+def test_only_frames_of_dask_are_elsewhere() -> None:
+    """Other objects of Dask's are no tables, and other tables with such a method are here."""
+
+    class Other(pd.DataFrame):
+        map_partitions = None
+
+    frame = dd.from_pandas(table(), npartitions=2)
+    assert elsewhere(frame) and elsewhere(frame["a"])
+    for here in (table(), Other(table()), type("Graph", (), {"__module__": "dask.base"})(), None, [1.0]):
+        assert not elsewhere(here)
 
 
 def test_scores_of_two_classes_are_one_column() -> None:
