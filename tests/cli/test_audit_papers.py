@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
+from refdp.audit import CONFIDENCE, page_replay, report, trainer, witnesses
 from refdp.audit import page as pages
-from refdp.audit import page_replay, report, witnesses
 from refdp.audit.verdicts import Verdict
+from refdp.errors import InvalidParameter
 from refdp.faces import cli
-from refdp.faces.commands import audit_run
+from refdp.faces.commands import audit_run, audit_trainer, blackbox
 from refdp.privacy.events import Relation
 
 
@@ -122,3 +123,69 @@ def test_limits_of_the_audit_of_one_run(tmp_path: Path, capsys: Any) -> None:
             assert f"--{option} = " in capsys.readouterr().err
     assert cli.run(["audit", "one-run", str(tmp_path / "no"), "--share", "1", "--epsilon", "0"]) == 2
     assert "--share" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("file", ["pair", "schema", "example"])
+def test_a_function_is_audited_as_it_is_asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, file: str) -> None:
+    """What is not said has its default; a pair says by itself which neighbours it is, unless they are named."""
+    asked: list[blackbox.Given] = []
+    monkeypatch.setattr(blackbox, "audit_callable", lambda given: asked.append(given) or 3)
+    plain = ["audit", "--callable", "m:f", f"--{file}", "data.json"]
+    assert cli.run(plain) == 3
+    found = asked.pop()
+    assert {name: getattr(found, name) for name in ("pair", "schema", "example") if getattr(found, name)} == {
+        file: Path("data.json")}  # fmt: skip
+    assert (found.name, found.score, found.epsilon, found.delta, found.confidence) == ("m:f", "", 1.0, 0.0, CONFIDENCE)
+    assert (found.samples, found.seed, found.jobs, found.resume, found.html) == (100_000, 0, 1, None, None)
+    assert (found.gaussian, found.structural, found.outliers, found.low_bits, found.as_json) == (
+        False, True, False, True, False)  # fmt: skip
+    assert found.relation == (None if file == "pair" else Relation.ADD_REMOVE)
+    more = ["--score", "m:s", "--epsilon", "2", "--delta", "0.25", "--confidence", "0.5", "--samples", "200", "--seed",
+            "7", "--jobs", "3", "--gaussian", "--no-structural", "--outliers", "--no-low-bits", "--json"]  # fmt: skip
+    resume = str(tmp_path / "kept")
+    assert cli.run([*plain, *more, "--relation", "add-remove", "--resume", resume]) == 3
+    found = asked.pop()
+    assert (found.score, found.epsilon, found.delta, found.confidence) == ("m:s", 2.0, 0.25, 0.5)
+    assert (found.samples, found.seed, found.jobs, found.resume) == (200, 7, 3, Path(resume))
+    assert (found.gaussian, found.structural, found.outliers, found.low_bits, found.as_json) == (
+        True, False, True, False, True)  # fmt: skip
+    assert found.relation is Relation.ADD_REMOVE
+    assert cli.run([*plain, "--resume", str(tmp_path / "none" / "kept")]) == 2 and asked == []
+
+
+def test_a_trainer_is_audited_as_it_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[audit_trainer.Asked] = []
+    monkeypatch.setattr(audit_trainer, "audit_one", lambda given: asked.append(given) or 1)
+    assert cli.run(["audit", "--trainer", "m:t"]) == 1
+    found = asked.pop()
+    assert (found.name, found.schema, found.target, found.epsilon, found.delta) == ("m:t", None, None, 1.0, 0.0)
+    assert (found.relation, found.pairs, found.seed, found.html, found.as_json) == (
+        Relation.ADD_REMOVE, trainer.PAIRS, 0, None, False)  # fmt: skip
+    assert found.filters == () and found.witness is None
+    given = ["--schema", "s", "--target", "t", "--epsilon", "2", "--delta", "0.25", "--relation", "replace-one"]
+    more = ["--pairs", "36", "--seed", "7", "--filter", "a", "--filter", "b", "--witness", "w", "--html", "h", "--json"]
+    assert cli.run(["audit", "--trainer", "m:t", *given, *more]) == 1
+    found = asked.pop()
+    assert (found.schema, found.target, found.epsilon, found.delta) == (Path("s"), "t", 2.0, 0.25)
+    assert (found.relation, found.pairs, found.seed, found.html, found.as_json) == (
+        Relation.REPLACE_ONE, 36, 7, Path("h"), True)  # fmt: skip
+    assert found.filters == ("a", "b") and found.witness == Path("w")
+
+
+def test_drawing_is_looked_for_before_the_work_where_a_page_is_asked(
+    replays: dict[str, Any], monkeypatch: pytest.MonkeyPatch, capsys: Any, tmp_path: Path
+) -> None:
+    def missing() -> None:
+        raise InvalidParameter("nothing draws")
+
+    monkeypatch.setattr(pages, "check_drawing", missing)
+    assert cli.run(["audit", "dpboost", "--html", str(tmp_path / "a.html")]) == 2
+    assert "nothing draws" in capsys.readouterr().err and replays["asked"] == []
+    assert cli.run(["audit", "dpboost"]) == 0
+
+
+def test_records_of_an_audit_are_those_that_are_named(replays: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Any] = []
+    monkeypatch.setattr(audit_run, "records_of", lambda *given: seen.append(given) or "RECORDS")
+    assert cli.run(["audit", "dpboost", "--data", "d", "--target", "t", "--bounds", "b"]) == 0
+    assert seen == [("d", "t", Path("b"))] and replays["asked"][0][1]["records"] == "RECORDS"
