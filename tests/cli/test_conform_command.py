@@ -74,7 +74,7 @@ def test_a_report_that_is_not_ok_has_status_1(work: dict[str, Any], capsys: Any,
         work["ok"] = ok
         assert cli.run(["conform", "--exec", "me", "--html", str(html), "--json"]) == 1 - ok
         assert json.loads(capsys.readouterr().out) == {"ok": ok} and html.read_text() == "PAGE"
-    assert cli.run(["conform", "--exec", "me", "--vectors", str(tmp_path)]) == 1
+    assert cli.run(["conform", "--exec", "me", "--vectors", str(tmp_path), "--timeout", "0.5"]) == 1
     assert work["read"][-1] == tmp_path
 
 

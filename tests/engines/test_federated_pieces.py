@@ -28,7 +28,7 @@ from refdp.engines.federated import (
     fixed,
 )
 from refdp.engines.journal import ReleaseJournal
-from refdp.engines.log import Enter, Leave, Select
+from refdp.engines.log import Behind, Enter, Leave, Log, Select, entry_in, entry_out
 from refdp.errors import InvalidParameter, InvalidRecords, JournalError, MessageError
 from refdp.noise.gridded import DiscreteLaplace
 from refdp.own import grove
@@ -396,3 +396,28 @@ def test_noise_on_a_finer_grid_than_the_sums_is_refused(tmp_path: Path) -> None:
             with pytest.raises(InvalidParameter, match="noise on a finer grid than that of sums"):
                 one.answer(host.texts[0][0])
             assert one._journal.released == 0
+
+
+def test_a_log_is_followed_from_wherever_it_is_told() -> None:
+    """Told from entry `first` on, whoever knows `known` of them knows all of them after; before that it is behind."""
+    whole = server(Host(), steps=5).log
+    for known in range(6):
+        for first in range(6):
+            own = Log(whole.entries[:known], whole.digests[: known + 1])
+            if first > known:
+                with pytest.raises(Behind) as behind:
+                    own.follow(whole.since(first, ASKED))
+                assert behind.value.known == len(own) == known
+                continue
+            assert list(own.follow(whole.since(first, ASKED))) == whole.entries
+            assert own.entries == whole.entries and own.digests == whole.digests
+
+
+def test_secret_coins_of_a_scope_read_back() -> None:
+    entry = Select(7, Coins(b"k" * 16, ("poisson", 0.5), 9, 2, 4))
+    again = entry_in(json.loads(json.dumps(entry_out(entry))))
+    assert isinstance(again, Select) and (again.scope, again.assigned) == (entry.scope, entry.assigned)
+    with pytest.raises(InvalidParameter, match="an entry of kind 'select' that cannot be read"):
+        entry_in({"kind": "select", "scope": 7, "coins": 3})
+    with pytest.raises(InvalidParameter, match="an entry of kind None that cannot be read"):
+        entry_in(3)  # type: ignore[arg-type]
