@@ -51,7 +51,20 @@ from refdp.data.shards import Communication, Network
 from refdp.data.sparse import AnyRecords
 from refdp.documents import parsed
 from refdp.engines.journal import ReleaseJournal, described
-from refdp.engines.log import Asked, Behind, Enter, Entry, Leave, Log, Logged, Select, Shard, repeats, total
+from refdp.engines.log import (
+    UNREADABLE,
+    Asked,
+    Behind,
+    Enter,
+    Entry,
+    Leave,
+    Log,
+    Logged,
+    Select,
+    Shard,
+    repeats,
+    total,
+)
 from refdp.errors import InvalidParameter, InvalidRecords, MessageError
 from refdp.noise.gridded import DiscreteGaussian, DiscreteLaplace
 from refdp.privacy.curator import Array, Assigned, Curator, Request
@@ -260,7 +273,10 @@ class Participant:
 
         Of the query's shape.
         """
-        body = parsed(text)
+        try:
+            body = parsed(text)
+        except UNREADABLE:
+            body = None
         if not isinstance(body, dict) or set(body) - {"plan"} != {"round", "asked"} or type(body["round"]) is not int:
             raise InvalidParameter("a round's number and its query are needed")
         if body.get("plan", self._digest) != self._digest:

@@ -67,6 +67,8 @@ class Leave:
 
 
 Entry = Step | Select | Enter | Leave
+UNREADABLE = (TypeError, ValueError, KeyError, AttributeError, OverflowError, RecursionError)
+"""What reading plain data of another form may raise."""
 _STEPS = (Begin, Turn, Start, Encode, Refresh, Pay, Root, Descend, Place, Advance)
 
 
@@ -96,9 +98,12 @@ def entry_in(body: Mapping[str, Any]) -> Entry:
                 return Enter(scope, block)
             case {"kind": "leave"}:
                 return Leave()
-    except (TypeError, ValueError, KeyError, AttributeError):
-        raise InvalidParameter(f"an entry of kind {body.get('kind')!r} that cannot be read") from None
-    found = from_json(body)
+        found = from_json(body)
+    except InvalidParameter:
+        raise
+    except UNREADABLE:
+        kind = body.get("kind") if isinstance(body, Mapping) else None
+        raise InvalidParameter(f"an entry of kind {kind!r} that cannot be read") from None
     if not isinstance(found, _STEPS):
         raise InvalidParameter(f"{body.get('kind')!r}: steps are told, queries are asked")
     return found
@@ -160,13 +165,20 @@ class Asked:
     @classmethod
     def from_json(cls, text: str) -> Asked:
         """What `to_json` wrote. Errors: InvalidParameter for anything else."""
-        body = parsed(text)
-        if not isinstance(body, dict) or set(body) != {"first", "entries", "digest", "query"}:
-            raise InvalidParameter("a query with its log is needed")
-        query = from_json(body["query"])
-        if isinstance(query, _STEPS):
-            raise InvalidParameter(f"{body['query'].get('kind')!r}: steps are told, queries are asked")
-        return cls(int(body["first"]), tuple(entry_in(one) for one in body["entries"]), str(body["digest"]), query)
+        try:
+            match parsed(text):
+                case {"first": int(first), "entries": [*entries], "digest": str(digest), "query": told, **more}:
+                    if more or first < 0:
+                        raise InvalidParameter("a query with its log, from an entry on, and nothing else is needed")
+                    query = from_json(told)
+                    if isinstance(query, _STEPS):
+                        raise InvalidParameter(f"{told.get('kind')!r}: steps are told, queries are asked")
+                    return cls(int(first), tuple(map(entry_in, entries)), digest, query)
+        except InvalidParameter:
+            raise
+        except UNREADABLE:
+            pass
+        raise InvalidParameter("a query with its log is needed")
 
 
 class Behind(Exception):

@@ -598,8 +598,8 @@ def bin_values(
     credit, seen, priors = learnt.credit.copy(), learnt.seen.copy(), learnt.priors.copy()
     priors[output] = found if math.isnan(before) else 0.7 * before + 0.3 * found
     least = np.maximum(h, 3 * s / a + 1)
-    credit[feature] += max(float(((g * g - variance) / least - scatter).sum()), 0.0)
-    seen[feature] += 1.0
+    credit[feature] = credit[feature] + max(float(((g * g - variance) / least - scatter).sum()), 0.0)
+    seen[feature] = seen[feature] + 1.0
     own = shrunk(g, h, scatter, variance, 0.5 * found + 0.5 * float(priors[output]))
     return Learnt(credit, seen, priors), np.asarray(np.clip(own, -LARGEST_LEAF, LARGEST_LEAF) * unit)
 

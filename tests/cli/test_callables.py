@@ -255,3 +255,8 @@ def test_the_page_of_a_finding(capsys: pytest.CaptureFixture[str]) -> None:
     assert lines[5].rstrip().endswith("7 : 3 of 40 runs a side (counts)")
     assert lines[7].rstrip().endswith("not checked")
     assert [blackbox._style(one) for one in (finding, other)] == ["red", "yellow"]
+    found: Any = [next(iter(shown.renderables[0].columns[1].cells)), list(shown.renderables[0].columns[1].cells)[1]]
+    assert str(found[0]) == "VIOLATION" and str(found[1]) == blackbox.verdict("m:f", BOUND, [])
+    assert str(found[1].style) == blackbox.STYLES[Verdict.VIOLATION]
+    fine: Any = blackbox.shown("m:f", BOUND, [], 0, (Row("sampler", Verdict.HOLDS, "r"),))
+    assert str(list(fine.renderables[0].columns[1].cells)[1].style) == blackbox.STYLES.get(Verdict.HOLDS, "bold green")

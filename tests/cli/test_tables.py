@@ -16,6 +16,8 @@ from refdp.audit import dossier as answers
 from refdp.data.records import Numeric
 from refdp.errors import InvalidParameter
 from refdp.faces.commands import blackbox, certificates, dossier, federate, output, train_run
+from refdp.ledger.certificate import Certificate, Guarantee, ReleaseLine
+from refdp.ledger.proved import Cited
 from refdp.privacy.events import Relation
 from tests.printed import printed
 
@@ -128,3 +130,23 @@ def test_a_page_that_cannot_be_written_is_a_line(tmp_path: Path, capsys: pytest.
     assert output.write_page("--html", tmp_path / "a", "text") is True and (tmp_path / "a").read_text() == "text"
     assert output.write_page("--html", tmp_path / "no" / "a", "text") is False
     assert capsys.readouterr().err.startswith("refdp: --html") and not (tmp_path / "no").exists()
+
+
+def test_a_certificates_table_and_proofs() -> None:
+    """Columns are named; a proof that covers nothing any more is marked."""
+    line = ReleaseLine("leaves", "Laplace", 2, 1.0, "1", "x/y", 0.25)
+    proofs = (
+        Cited("good", "z3", "PROVED", "d", (), (), True),
+        Cited("old", "z3", "PROVED", "d", (), (), True, (), "changed"),
+    )
+    one = Certificate(
+        "dpboost", AR, Guarantee(2.0, 0.0), Guarantee(2.0, 0.0), (("x/y", "verified"),), (line,), proofs=proofs
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(certificates, "STYLES", {"verified": "green"})
+        shown: Any = certificates.certificate_page(one)
+    _, table, *cited = shown.renderable.renderables
+    assert [str(column.header) for column in table.columns] == ["released", "times", "bound", "epsilon", "rests on"]
+    assert [str(text) for text in cited] == [
+        "program good: PROVED by z3, exactly this run's settings", "program old (z3) is stale: changed"]  # fmt: skip
+    assert [str(text.style) for text in cited] == ["", "yellow"]

@@ -156,3 +156,9 @@ def test_one_model_a_run_is_needed_or_none() -> None:
     for count in (1, 3):
         with pytest.raises(InvalidParameter, match=f"{count} models for 2 transcripts"):
             certify.certify([tape, tape], object(), ["A"] * count)  # type: ignore[arg-type]
+
+
+def test_no_transcripts_are_no_finding() -> None:
+    done = certify.certify([], object())  # type: ignore[arg-type]
+    assert done.verdict is Verdict.NOT_EXAMINED and not done.ok and done.status == 3
+    assert "plan" not in {row.what for row in done.rows}

@@ -10,11 +10,14 @@ import json
 from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from refdp.conform import nodes, parts, runs
 from refdp.conform.files import ABSENT, TEXTS
+from refdp.conform.plain import hexed
 from refdp.conform.vector import Vector
 from refdp.own import grove
 from refdp.papers import dpboost, dpxgboost, fedgbdt, inprivate, sgbdt
@@ -81,3 +84,46 @@ def test_laws_of_fresh_draws_are_those_of_the_repository(paper: str) -> None:
 @pytest.mark.parametrize("paper", ["fedgbdt", "sgbdt", "grove"])
 def test_costs_of_plans_are_those_of_the_repository(paper: str) -> None:
     check(paper, "account", runs.account)
+
+
+@pytest.mark.parametrize("paper", TEXTS)
+def test_whole_runs_are_those_of_the_repository(paper: str) -> None:
+    check(paper, "train", runs.train, 5)
+
+
+@pytest.mark.parametrize("paper", TEXTS)
+def test_runs_on_neighbours_are_those_of_the_repository(paper: str) -> None:
+    check(paper, "neighbour", runs.neighbour, 3)
+
+
+@pytest.mark.parametrize("paper", TEXTS)
+def test_what_is_to_be_refused_is_that_of_the_repository(paper: str) -> None:
+    check(paper, "negative", runs.negative, 20)
+
+
+@pytest.mark.parametrize("paper", TEXTS)
+def test_draws_that_are_asked_are_those_of_the_repository(paper: str) -> None:
+    check(paper, "statistical", runs.statistical)
+
+
+@pytest.mark.parametrize("paper", TEXTS)
+def test_plans_to_account_are_those_of_the_repository(paper: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The accountant is given what the vector says; its bounds are moved outwards by 2^-30 of them and to a step."""
+    less, more = 1 - 1.5 * 2.0**-30, 1 + 1.5 * 2.0**-30
+    asked: list[tuple[str, str, str]] = []
+
+    def account_of(plan: Any, *, delta: float, quick: bool) -> Any:
+        gaussian = paper in ("fedgbdt", "sgbdt", "grove")
+        assert quick is gaussian and (delta > 0) is gaussian
+        asked.append((plan.relation.value, hexed(delta), json.dumps(runs.event_json(plan.event))))
+        return SimpleNamespace(lower=0.75 * more, epsilon=1.5 * less)
+
+    monkeypatch.setattr(runs, "account_of", account_of)
+    found = [one.to_json("x") for one in runs.account(paper)]
+    kept = json.loads((VECTORS / paper / "account.json").read_text(encoding="utf-8"))["tests"]
+    assert asked == [
+        (one["input"]["relation"], one["input"]["delta"], json.dumps(one["input"]["event"])) for one in found
+    ]
+    for mine, due in zip(found, kept, strict=True):
+        assert mine == {**due, "id": "x", "expect": mine["expect"]}
+        assert [float.fromhex(mine["expect"][side]) for side in ("lower", "upper")] == [0.75, 1.5]

@@ -178,6 +178,31 @@ def test_utilities_that_are_close() -> None:
     assert close(tiny, tiny + 2 * least, 2) and not close(tiny, tiny + 3 * least, 2)
 
 
+def test_a_program_is_asked_once_for_each_release_that_it_may_choose_otherwise() -> None:
+    """A tape of choices alone: one question for each, and a last look at the answer."""
+    for count in (1, 2):
+        entry = given()["tape"][2]
+        body = {**given(), "tape": [entry] * count}
+
+        def answered(right: int, count: int = count) -> dict[str, Any]:
+            """The first so many choices are refdp's."""
+            splits = [[1, 3] if number < right else [3, 3] for number in range(count)]
+            release = [
+                {"path": str(n), "value": table(UTILITY), "output": table(GRID[s])} for n, s in enumerate(splits)
+            ]
+            return {"releases": release, "model": [hexed(1.0)]}
+
+        test = {"input": body, "expect": answered(count), "tolerance": {"choices": 4}}
+        ask = Asked(*({"output": answered(right)} for right in range(1, count + 1)))
+        assert settle("dpboost", test, {"output": answered(0)}, ask) == ACCEPTABLE
+        assert len(ask.questions) == count and not ask.answers
+
+
+def test_utilities_below_zero_have_the_ulps_of_their_size() -> None:
+    base = np.array([[-4.0, -1.0, -np.inf]])
+    assert close(base, base + np.array([[0, 8 * ULP, 0]]), 2) and not close(base, base + np.array([[0, 9 * ULP, 0]]), 2)
+
+
 def test_answers_to_single_questions() -> None:
     test = {"expect": {"utility": table([[1.0, 2.0]])}, "tolerance": {"choices": 1}}
     assert margins.near(test, {"utility": table([[1.0, 2.0 + 2 * ULP]])})

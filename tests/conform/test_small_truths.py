@@ -113,3 +113,17 @@ def test_an_owners_bytes_are_counted_from_none() -> None:
     for refused in (owner.judge, owner.measure):
         with pytest.raises(MessageError, match="round 4: owners elsewhere"):
             refused(4)
+
+
+@pytest.mark.parametrize("count", [2, 3, 5, 8, 9])
+def test_draws_that_come_again_at_any_distance(count: int) -> None:
+    """The largest of the correlations at distances up to three quarters, each summed by itself, in both directions."""
+    uniform = np.random.default_rng(count).random(count)
+    centred = uniform - 0.5
+    lags = range(1, 3 * count // 4 + 1)
+    sums = [abs(sum(12 * centred[i] * centred[i + k] for i in range(count - k))) / (count - k) ** 0.5 for k in lags]
+    assert judge._far(uniform) == pytest.approx(len(lags) * math.erfc(max(sums) / math.sqrt(2)))
+
+
+def test_one_draw_comes_again_at_no_distance() -> None:
+    assert judge._far([0.25]) == judge._far([0.75]) == 1.0

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 
 from refdp.data.records import Categorical, Classes, Ensemble, Interval, Model, Numeric, Schema, Tree
 from refdp.errors import InvalidParameter
+from refdp.faces.estimators import DPXGBoostClassifier
 from refdp.io.export_xgboost import output_of, rounding_bound, rounds, to_xgboost
 
 FEATURES = (Numeric("a", -1.0, 1.0), Categorical("c", ("p", "q", "r")), Numeric("b", 2.0, 10.0))
@@ -122,3 +125,21 @@ def test_thresholds_at_bounds_and_missing_values() -> None:
         assert conditions(value, 0, "zero", feature)[1] == left
     with pytest.raises(InvalidParameter, match="a categorical column has no zero"):
         to_xgboost(BINARY, absent="zero")
+
+
+def test_an_estimator_writes_its_model_as_it_is_asked(tmp_path: Path) -> None:
+    """Without the columns' names unless they are asked for; nothing before it is fitted."""
+    estimator = DPXGBoostClassifier()
+    file = tmp_path / "model.json"
+    with pytest.raises(NotFittedError):
+        estimator.to_xgboost(file)
+    assert not file.exists()
+    estimator.model_ = model(Classes(("0", "1")), [Ensemble(0.0, (STUMP,), (1.0,))], features=FEATURES[:1])
+    found = []
+    for options in ({}, {"names": True}, {"absent": "zero"}):
+        estimator.to_xgboost(file, **options)  # type: ignore[arg-type]
+        found.append(file.read_text(encoding="utf-8"))
+        assert found[-1] == to_xgboost(estimator.model_, **options)  # type: ignore[arg-type]
+    assert len(set(found)) == 3 and json.loads(found[0])["learner"]["feature_names"] == []
+    estimator.to_xgboost(str(file))
+    assert file.read_text(encoding="utf-8") == found[0]

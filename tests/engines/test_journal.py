@@ -17,6 +17,7 @@ from refdp.errors import JournalError
 from refdp.noise.mechanisms import Laplace
 from refdp.privacy.curator import Curator, Request
 from refdp.privacy.events import Relation, Sensitivity
+from refdp.protocols.chained import Disk
 from tests.engines.lives import SECRET, SETTINGS
 
 ROOT = Path(__file__).parents[2]
@@ -121,3 +122,29 @@ def test_the_secret_coins_are_the_same_in_every_life(tmp_path: Path) -> None:
             with curator.subsample("sample", 0.5, 100) as mask:
                 masks.append(mask)
     assert np.array_equal(*masks) and 20 < masks[0].sum() < 80
+
+
+@pytest.mark.parametrize("written", [0, -1])
+def test_a_disk_that_takes_nothing_is_full(tmp_path: Path, written: int) -> None:
+    """An error at once; what was asked is not released, and the journal takes nothing on any more."""
+
+    class Full(Disk):
+        full, calls = False, 0
+
+        def write(self, file: int, data: bytes, offset: int) -> int:
+            self.calls += self.full
+            assert self.calls < 3, "it goes on for ever"
+            return written if self.full else super().write(file, data, offset)
+
+    disk = Full()
+    with ReleaseJournal(tmp_path / "a", "run", secret=SECRET, disk=disk) as journal:
+        source = journal.source(exact=False)
+        source.release(asked())
+        disk.full = True
+        with pytest.raises(OSError, match="No space left on device"):
+            source.release(asked())
+        disk.full = False
+        with pytest.raises(JournalError, match="closed, failed before"):
+            source.release(asked())
+    with ReleaseJournal(tmp_path / "a", "run") as journal:
+        assert journal.released == 1

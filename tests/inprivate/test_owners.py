@@ -50,6 +50,7 @@ def test_every_owner_releases_what_its_plan_says(schema: Schema, relation: Relat
         assert curator.event() == expand(plan(p, schema, control).event)
     found = certificate(p, schema, control)
     assert 0.8 < found.established.epsilon <= 1 + 1e-9 and not found.notes
+    assert (found.claimed.epsilon, found.claimed.delta, found.established.delta) == (1.0, 0.0, 0.0)
     assert {verdict for _, verdict in found.claims} <= {"PROVED", "ARGUED", "CONDITIONAL"}
     assert "no record is held by two owners" in found.assumptions
 

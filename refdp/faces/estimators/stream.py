@@ -226,7 +226,7 @@ class Streaming:
         check_is_fitted(self)
         me: Any = self
         schema = me.model_.schema
-        params = sgbdt.Params(**me.model_.params)
+        params = registry.paper("sgbdt").params(me.model_.params, as_published=False)
         budget = params.budget(schema)
         return {
             "epsilon": params.epsilon,

@@ -1,0 +1,147 @@
+"""Estimators on Dask frames, with a stand-in for the cluster: the model, certificate and charges of one table's fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import refdp
+from refdp.data.memory import Memory
+from refdp.data.records import Records
+from refdp.errors import BudgetExceeded, InvalidParameter, InvalidRecords, RepeatedFitWarning
+from refdp.faces.estimators import DPBoostClassifier, DPBoostRegressor, GroveClassifier, InPrivateRegressor
+from refdp.faces.estimators.distributed import elsewhere
+from refdp.faces.seeds import ReproducibleSeed
+
+dd = pytest.importorskip("dask.dataframe")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:insecure_seed:refdp.errors.PrivacyWarning"),
+    pytest.mark.filterwarnings("ignore::refdp.errors.UtilityWarning"),
+]
+SMALL: dict[str, Any] = {"epsilon": 2.0, "relation": "add-remove", "trees": 2, "depth": 2, "bins": 4,
+                         "bounds": {"a": (0, 1), "b": ["p", "q"]}}  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def cluster(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Partitions are loaded here, one after the other, and their records are held in one place."""
+    from refdp.engines import dask
+
+    @contextmanager
+    def client_for() -> Iterator[None]:
+        yield None
+
+    def population(client: None, parts: list[Any], load: Any) -> Memory:
+        loaded = [load(part.compute(scheduler="synchronous")) for part in parts]
+        x, y = np.concatenate([one.x for one in loaded]), np.concatenate([one.y for one in loaded])
+        return Memory(Records(loaded[0].schema, np.asfortranarray(x), y))
+
+    monkeypatch.setattr(dask, "client_for", client_for)
+    monkeypatch.setattr(dask, "DaskPopulation", population)
+
+
+def table() -> pd.DataFrame:
+    chance = np.random.default_rng(4)
+    a = chance.random(30)
+    kinds = np.where(a > 0.7, "z", np.where(a > 0.3, "y", "x"))
+    return pd.DataFrame({"a": a, "t": 2 * a - 1, "b": chance.choice(["p", "q"], 30), "k": kinds})
+
+
+def estimator(kind: Any, **more: Any) -> Any:
+    target = {"label_bounds": (-1, 1)} if kind is DPBoostRegressor else {"classes": ["x", "y", "z"]}
+    return kind(**(SMALL | target | {"insecure_seed": ReproducibleSeed(7)} | more))
+
+
+@pytest.mark.parametrize("kind", [DPBoostRegressor, DPBoostClassifier])
+def test_a_fit_on_partitions_is_that_on_the_table(kind: Any) -> None:
+    """The target may be a column of the frame; predictions come in the frame's partitions, row by row."""
+    whole = table()
+    target = "t" if kind is DPBoostRegressor else "k"
+    frame = dd.from_pandas(whole, npartitions=3)
+    here = estimator(kind).fit(whole[["a", "b"]], whole[target])
+    there = estimator(kind).fit(frame[["a", "b", target]], frame[target])
+    assert there.model_.to_json() == here.model_.to_json() and there.certificate_ == here.certificate_
+    assert there.transcript_ == here.transcript_ and list(there.feature_names_in_) == ["a", "b"]
+    for method in ("predict",) if target == "t" else ("predict", "predict_proba", "decision_function"):
+        found = getattr(there, method)(frame)
+        assert found.npartitions == 3
+        found, expected = found.compute(scheduler="synchronous"), getattr(here, method)(whole[["a", "b"]])
+        assert list(found.index) == list(whole.index) and np.array_equal(found.to_numpy(), expected)
+        if found.ndim > 1:
+            assert list(found.columns) == ["x", "y", "z"]
+        else:
+            assert found.name == "prediction"
+
+
+def test_only_frames_of_dask_are_elsewhere() -> None:
+    """Other objects of Dask's are no tables, and other tables with such a method are here."""
+
+    class Other(pd.DataFrame):
+        map_partitions = None
+
+    frame = dd.from_pandas(table(), npartitions=2)
+    assert elsewhere(frame) and elsewhere(frame["a"])
+    for here in (table(), Other(table()), type("Graph", (), {"__module__": "dask.base"})(), None, [1.0]):
+        assert not elsewhere(here)
+
+
+def test_scores_of_two_classes_are_one_column() -> None:
+    whole = table()
+    whole["k"] = np.where(whole["a"] > 0.5, "y", "x")
+    frame = dd.from_pandas(whole, npartitions=2)
+    there = estimator(DPBoostClassifier, classes=["y", "x"]).fit(frame[["a", "b"]], frame["k"])
+    here = estimator(DPBoostClassifier, classes=["y", "x"]).fit(whole[["a", "b"]], whole["k"])
+    found = there.decision_function(frame).compute(scheduler="synchronous")
+    assert isinstance(found, pd.Series) and np.array_equal(found, here.decision_function(whole[["a", "b"]]))
+    found = there.predict_proba(frame).compute(scheduler="synchronous")
+    assert np.array_equal(found, here.predict_proba(whole[["a", "b"]])) and list(found.columns) == ["x", "y"]
+    with pytest.raises(InvalidRecords, match="no column 'b'; the model has a, b"):
+        there.predict(frame[["a", "k"]])
+
+
+def test_fits_on_partitions_are_charged_as_others() -> None:
+    """Before any record is loaded; one that is too dear leaves nothing, and names of a budget are told apart."""
+    whole = table()
+    frame = dd.from_pandas(whole, npartitions=2)
+    x, y = frame[["a", "b"]], frame["t"]
+    budget = refdp.PrivacyBudget(3.0)
+    model = estimator(DPBoostRegressor, budget=budget).fit(x, y)
+    assert budget.spent() == pytest.approx(2.0)
+    with pytest.raises(BudgetExceeded):
+        estimator(DPBoostRegressor, budget=budget).fit(x, y)
+    assert model.model_ is not None
+    named = refdp.PrivacyBudget(9.0)
+    estimator(DPBoostRegressor, budget=named.on("one")).fit(x, y)
+    with pytest.warns(RepeatedFitWarning, match="under the name 'one'"):
+        estimator(DPBoostRegressor, budget=named.on("two")).fit(x, y)
+
+
+def test_a_second_fit_on_one_frame_without_a_budget_is_warned_about() -> None:
+    frame = dd.from_pandas(table(), npartitions=2)
+    x, y = frame[["a", "b"]], frame["t"]
+    estimator(DPBoostRegressor).fit(x, y)
+    with pytest.warns(RepeatedFitWarning, match="fitted before"):
+        estimator(DPBoostRegressor).fit(x, y)
+
+
+def test_what_cannot_be_trained_on_partitions_is_refused() -> None:
+    whole = table()
+    frame = dd.from_pandas(whole, npartitions=2)
+    x, y = frame[["a", "b"]], frame["t"]
+    for wrong in ((x, whole["t"]), (x, whole["t"].to_numpy()), (x, None), (x, frame[["t"]])):
+        with pytest.raises(InvalidRecords, match="a Dask frame X and a Dask series y"):
+            estimator(DPBoostRegressor).fit(*wrong)
+    with pytest.raises(InvalidParameter, match="owners train among themselves"):
+        InPrivateRegressor(epsilon=1.0, relation="add-remove", bounds=SMALL["bounds"], label_bounds=(-1, 1)).fit(x, y)
+    with pytest.raises(InvalidParameter, match="weights of records in Dask frames"):
+        GroveClassifier(epsilon=1.0, relation="add-remove", classes=["x", "y", "z"]).fit(x, frame["k"], np.ones(30))
+    with pytest.raises(InvalidParameter, match="monotone"):
+        estimator(DPBoostRegressor, monotone_constraints={"b": 1}).fit(x, y)
+    up = estimator(DPBoostRegressor, monotone_constraints={"a": 1}).fit(x, y)
+    steps = up.predict(pd.DataFrame({"a": np.linspace(0, 1, 20), "b": ["p"] * 20}))
+    assert (np.diff(steps) >= 0).all()

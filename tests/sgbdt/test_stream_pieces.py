@@ -1,0 +1,197 @@
+"""A stream piece by piece: what its batches are checked for, what its certificate says, and what may be published."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from refdp.errors import InvalidParameter, InvalidRecords, PrivacyWarning
+from refdp.faces.estimators import SGBDTClassifier, SGBDTRegressor
+from refdp.faces.estimators.stream import STRANGERS
+from refdp.faces.seeds import SEED_ASSUMPTION, ReproducibleSeed
+
+pytestmark = pytest.mark.filterwarnings("ignore:insecure_seed:refdp.errors.PrivacyWarning")
+BOUNDS = {"a": (0, 1), "b": (0, 1)}
+SMALL = {"epsilon": 2.0, "relation": "add-remove", "delta": 1e-3, "trees": 2, "extra_trees": 1, "depth": 1,
+         "subsample": 0.3}  # fmt: skip
+
+
+def data(rows: int = 20) -> tuple[pd.DataFrame, np.ndarray]:
+    x = np.random.default_rng(1).random((rows, 2))
+    return pd.DataFrame(x, columns=["a", "b"]), 2 * x[:, 0] - 1
+
+
+def regressor(**changes: Any) -> SGBDTRegressor:
+    given = {**SMALL, "bounds": BOUNDS, "label_bounds": (-1, 1), "insecure_seed": ReproducibleSeed(3), **changes}
+    return SGBDTRegressor(**given)
+
+
+def test_trees_of_a_batch_are_those_that_are_asked_for() -> None:
+    """T_regular of the first, T_extra of each further one; all earlier trees and the initial score stay."""
+    x, y = data()
+    model = regressor()
+    seen = []
+    for count in (2, 3, 4):
+        one = model.partial_fit(x, y).model_.outputs[0]
+        assert len(one.trees) == count and model.private_stream_.batches == count - 1
+        seen.append([repr(tree) for tree in one.trees])
+    assert seen[1][:2] == seen[0] and seen[2][:3] == seen[1]
+    released = [line["name"] for line in model.transcript_ if line["kind"] == "release"]
+    assert released == ["score 0/count", "score 0/labels", *["score 0/sample/leaves"] * 4]
+
+
+def test_the_first_batch_is_a_run_of_its_own() -> None:
+    """Its score and trees are the first ones of a `fit` on the same records from the same seed, which goes on."""
+    x, y = data()
+    whole = regressor().fit(x, y).model_.outputs[0]
+    first = regressor().partial_fit(x, y).model_.outputs[0]
+    assert first.initial == whole.initial and repr(first.trees) == repr(whole.trees[:2]) and len(whole.trees) == 3
+
+
+def test_every_class_has_the_trees_that_were_grown_for_it() -> None:
+    """Each splits where the draws of its own scope say: on that feature, at a point of a grid of 32."""
+    x, y = data()
+    kinds = np.where(y > 0.3, "c", np.where(y > -0.3, "b", "a"))
+    model = SGBDTClassifier(**SMALL, bounds=BOUNDS, classes=["a", "b", "c"], insecure_seed=ReproducibleSeed(3))
+    for count in (2, 3):
+        model.partial_fit(x, kinds)
+        for number, one in enumerate(model.model_.outputs):
+            drawn = {
+                what: [line["output"][0] for line in model.transcript_ if line["name"] == f"score {number}/{what}"]
+                for what in ("features", "values")
+            }
+            splits = np.array([tree.splits[0] for tree in one.trees])
+            assert splits[:, 0].tolist() == drawn["features"] and len(splits) == count
+            assert np.abs(splits[:, 1] - drawn["values"]).max() <= 1 / 32
+
+
+def test_people_without_ids_are_others_in_every_batch() -> None:
+    x, y = data(3)
+    model = regressor().partial_fit(x, y).partial_fit(x, y, ids=["p", "q", "r"]).partial_fit(x[:2], y[:2])
+    assert list(model.private_budget_report()) == [(0, 0), (0, 1), (0, 2), "p", "q", "r", (2, 0), (2, 1)]
+
+
+def test_a_record_that_comes_again_is_its_persons_only_one() -> None:
+    """The known get their new content in the rows that they have, in whatever order they come; the others follow."""
+    x, y = data(6)
+    model = regressor().partial_fit(x[:3], y[:3], ids=["p", "q", "r"])
+    model.partial_fit(x[3:], y[3:], ids=["r", "s", "p"])
+    records = model.private_stream_._population._records  # type: ignore[union-attr]
+    held = {name: records.x[row].tolist() for name, row in model.private_stream_._row.items()}
+    rows = x.to_numpy()
+    assert held == {name: rows[at].tolist() for name, at in (("p", 5), ("q", 1), ("r", 3), ("s", 4))}
+
+
+def test_one_id_a_record() -> None:
+    x, y = data(3)
+    for wrong in (["p", "q"], ["p", "q", "r", "s"], ["p", "q", "p"]):
+        with pytest.raises(InvalidRecords, match="one id a record is needed, each at most once"):
+            regressor().partial_fit(x, y, ids=wrong)
+
+
+def test_a_further_batch_has_the_columns_of_the_first() -> None:
+    x, y = data()
+    model = regressor().partial_fit(x, y)
+    with pytest.raises(ValueError, match="feature names should match"):
+        model.partial_fit(x[["b", "a"]], y)
+    assert model.private_stream_.batches == 1
+    assert regressor(bounds={**BOUNDS, "c": (0, 1)}).partial_fit(x.assign(c=0.5), y).n_features_in_ == 3
+
+
+def test_a_further_batch_needs_extra_trees_and_a_public_target() -> None:
+    x, y = data()
+    for change, told in (({"extra_trees": 0}, r"\(given: 0\) and label_bounds"), ({"label_bounds": None}, "and label")):
+        with pytest.warns(PrivacyWarning) if "label_bounds" in change else _nothing():
+            model = regressor(**change).partial_fit(x, y)
+        with pytest.raises(InvalidParameter, match=f"a further batch needs extra_trees >= 1 .*{told}"):
+            model.partial_fit(x, y)
+
+
+class _nothing:
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *error: object) -> None:
+        pass
+
+
+@pytest.mark.parametrize("classes", [["no", "yes"], ["yes", "no"], np.array(["no", "yes"]), None])
+def test_classes_are_those_of_the_parameter(classes: Any) -> None:
+    x, y = data()
+    labels = np.where(y > 0, "yes", "no")
+    named: dict[str, Any] = {**SMALL, "bounds": BOUNDS, "insecure_seed": ReproducibleSeed(3)}
+    SGBDTClassifier(**named, classes=["yes", "no"]).partial_fit(x, labels, classes=classes)
+    for other in (["no"], ["no", "yes", "perhaps"], ["no", "maybe"]):
+        with pytest.raises(InvalidParameter, match=r"classes = .*: the parameter of that name has \['yes', 'no'\]"):
+            SGBDTClassifier(**named, classes=["yes", "no"]).partial_fit(x, labels, classes=other)
+    with pytest.warns(PrivacyWarning, match="the classes were taken from the data"):
+        SGBDTClassifier(**named).partial_fit(x, labels, classes=classes)
+
+
+def test_only_fit_takes_weights_of_classes() -> None:
+    x, y = data()
+    model = SGBDTClassifier(**SMALL, bounds=BOUNDS, classes=["no", "yes"], class_weight={"no": 0.5, "yes": 1.0})
+    with pytest.raises(InvalidParameter, match="class_weight in partial_fit"):
+        model.partial_fit(x, np.where(y > 0, "yes", "no"))
+
+
+# --- What may be published --------------------------------------------------------------------------------------------
+
+
+def test_what_is_read_off_a_batch_establishes_nothing() -> None:
+    """Bounds or the range of labels; and what is assumed is said of the first batch on, once."""
+    x, y = data()
+    for change, told in (({"bounds": {"a": (0, 1)}}, "the bounds of b were"), ({"bounds": None}, "bounds of a, b were"),
+                         ({"label_bounds": None}, "label range was taken")):  # fmt: skip
+        with pytest.warns(PrivacyWarning, match=told):
+            found = regressor(**change).partial_fit(x, y).certificate_
+        assert found.established.epsilon == float("inf") and any(told in note for note in found.notes)
+    model = regressor().partial_fit(x, y)
+    for _ in range(2):
+        found = model.certificate_
+        assert found.established.epsilon <= 2.0 * (1 + 1e-9) and found.claimed.epsilon == 2.0
+        assert not any("no privacy guarantee" in note for note in found.notes)
+        assert [found.assumptions.count(one) for one in (STRANGERS, SEED_ASSUMPTION)] == [1, 1]
+        model.partial_fit(x, y)
+    named = regressor(insecure_seed=None).partial_fit(x, y, ids=range(20))
+    assert not {STRANGERS, SEED_ASSUMPTION} & set(named.certificate_.assumptions)
+
+
+@pytest.mark.parametrize("as_published", [False, True])
+def test_the_published_report_of_a_budget_is_of_parameters_alone(as_published: bool) -> None:
+    """The initial score's share of epsilon; a record at its whole budget, for every score, within what is left.
+
+    By the order that it is kept at: epsilon = B + log((a - 1) / a) - (log delta + log a) / (a - 1), B for all scores.
+    """
+    x, y = data()
+    given: dict[str, Any] = {**SMALL, "bounds": BOUNDS, "initial_share": 0.25, "orders": "one"}
+    kinds = np.where(y > 0.3, "c", np.where(y > -0.3, "b", "a"))
+    several = SGBDTClassifier(**given, classes=["a", "b", "c"], as_published=as_published).fit(x, kinds)
+    for model, scores in ((several, 3), (regressor(initial_share=0.25, orders="one", as_published=as_published), 1)):
+        if scores == 1:
+            model.partial_fit(x, y)
+        found = model.budget_report()
+        assert (found["epsilon"], found["delta"], found["epsilon of the initial score"]) == (2.0, 1e-3, 0.5)
+        (order,), (whole,) = found["orders"], found["budget of a record at each order"]
+        kept = scores * whole + np.log((order - 1) / order) - (np.log(1e-3) + np.log(order)) / (order - 1)
+        assert found["epsilon of the trees"] == pytest.approx(kept, rel=1e-9) and 1.4 < kept <= 1.5
+        assert found["rounds that every record can pay"] == 2 and found["further rounds"] == 1
+        assert found["sigma"] > 0
+
+
+def test_nothing_of_a_stream_is_reported_before_it_begins() -> None:
+    from sklearn.exceptions import NotFittedError
+
+    model = regressor()
+    for report in (model.budget_report, model.private_budget_report):
+        with pytest.raises(NotFittedError):
+            report()
+    x, y = data()
+    assert model.fit(x, y).budget_report()
+    with pytest.raises(NotFittedError):
+        model.private_budget_report()
+    text = repr(model.partial_fit(x, y).partial_fit(x, y).private_stream_)
+    assert text == "Stream(sgbdt, batches=2)"
