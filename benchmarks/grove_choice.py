@@ -59,8 +59,9 @@ ONE_SCORE = Schema((Numeric("x", 0.0, 1.0),), Interval(0.0, 1.0))
 def followed(epsilon: float, rows: int, delta: float = 1e-5) -> tuple[int, int, float]:
     """Trees, depth and step of the defaults before the first pass, which follow from nu, for one score."""
     params = Params(epsilon, Relation.ADD_REMOVE, delta=delta, rows=rows)
-    step = 0.3 if params.strength(ONE_SCORE) < 1500 else 0.5
-    return params.rounds(ONE_SCORE), params.levels(ONE_SCORE), step
+    nu = params.strength(ONE_SCORE)
+    trees, step = int(min(max(round(8 * nu**0.5), 50), 800)), 0.3 if nu < 1500 else 0.5
+    return trees, params.levels(ONE_SCORE), step
 
 
 def scaled(name: str, factor: float) -> Callable[..., Settings]:
@@ -103,7 +104,8 @@ def settings(change: str, data: Dataset, epsilon: float, rows: int, delta: float
     """Of one change, for this set."""
     if change == FIRST:
         return {}
-    before = {"feature_share": 0.0, "shrinkage": followed(epsilon, rows, delta)[2]}
+    trees, _, step = followed(epsilon, rows, delta)
+    before = {"feature_share": 0.0, "trees": trees, "shrinkage": step}
     found = before | dict(CHANGES[change](epsilon, rows, delta))
     if isinstance(found.get("start_share"), str):
         usual = 0.02 if isinstance(data.target, Classes) else 0.1

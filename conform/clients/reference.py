@@ -1603,7 +1603,7 @@ def grove_settings(p, schema):
     """mu, trees, depth, step, a, the parts of mu^2, that of the first pass in the last, and its levels."""
     mu = fedgbdt_mu(float(setting(p, "epsilon")), float(setting(p, "delta")), p["noise"] == "floating")
     nu = p["rows"] * mu / math.sqrt(schema.scores) / changed(p["relation"])
-    trees = p["trees"] or min(max(round(8 * math.sqrt(nu)), 50), 800)
+    trees = p["trees"] or min(max(round((8 if schema.regression else 4) * math.sqrt(nu)), 50), 800)
     depth = p["depth"] or (3 if nu < 1500 else 4 if nu < 20_000 else 5)
     enough = 1500 if schema.regression else 5000
     step = num(0.3 if nu < enough else 0.5) if p["shrinkage"] is None else setting(p, "shrinkage")
@@ -1618,7 +1618,7 @@ def grove_first(p, schema, nu):
     """The first pass's part of the leaves' share, and levels of a numeric feature's tree in it."""
     many, levels = len(grove_splittable(schema)), 2 if nu < 500 else 3
     part = num(0.5 if nu < 500 else 0.3) if p["feature_share"] is None else setting(p, "feature_share")
-    if p["feature_share"] is None and not nu * math.sqrt(part / float(max(many, 1))) >= 15:
+    if p["feature_share"] is None and not nu * math.sqrt(part / float(max(many, 1))) >= 25:
         part = num(0.0)
     return (part if many else num(0.0)), levels
 

@@ -215,8 +215,9 @@ class Params:
         return self.rows * self.mu() / math.sqrt(schema.scores) / records_changed(self.relation)
 
     def rounds(self, schema: Schema) -> int:
-        """T = 8 sqrt(nu), from 50 to 800."""
-        return self.trees or int(min(max(round(8 * math.sqrt(self.strength(schema))), 50), 800))
+        """T = 4 sqrt(nu) (classes) or 8 sqrt(nu) (regression), from 50 to 800."""
+        factor = 4 if isinstance(schema.target, Classes) else 8
+        return self.trees or int(min(max(round(factor * math.sqrt(self.strength(schema))), 50), 800))
 
     def levels(self, schema: Schema) -> int:
         """3, 4 from nu = 1,500, 5 from nu = 20,000."""
@@ -239,12 +240,12 @@ class Params:
         return thresholds, start, 1 - thresholds - start
 
     def first_part(self, schema: Schema) -> float:
-        """q: .5 below nu = 500, .3 from there on; none where a feature's signal, nu sqrt(q / M), is below 15."""
+        """q: .5 below nu = 500, .3 from there on; none where a feature's signal, nu sqrt(q / M), is below 25."""
         many, nu = len(splittable(schema)), self.strength(schema)
         if many == 0:
             return 0.0
         part = 0.5 if nu < 500 else 0.3
-        followed = part if nu * math.sqrt(part / many) >= 15 else 0.0
+        followed = part if nu * math.sqrt(part / many) >= 25 else 0.0
         return followed if self.feature_share is None else self.feature_share
 
     def first_levels(self, schema: Schema) -> int:

@@ -260,7 +260,7 @@ OWN = {
         ("a prior from the last tree alone", "prior if before is None else 0.7 * before + 0.3 * prior", "prior"),
         ("scatter is left out of the prior", "a * a - b * scatter - variance", "a * a - variance"),
         ("scores have one prior", "priors[k] = grove_learn(noisy, splits, depth, scatter, sd * sd, weight, credit, seen, priors[k])", "priors[k] = grove_learn(noisy, splits, depth, scatter, sd * sd, weight, credit, seen, priors[k - 1])"),
-        ("half the trees", "max(round(8 * math.sqrt(nu)), 50)", "max(round(4 * math.sqrt(nu)), 50)"),
+        ("half the trees", "(8 if schema.regression else 4) * math.sqrt(nu)", "(4 if schema.regression else 2) * math.sqrt(nu)"),
         ("the noise of one tree for all", "shares[2] / (trees * schema.scores))", "shares[2] / schema.scores)"),
         ("the Hessian's noise like the gradient's", "(sd / float(weight)).hex()", "sd.hex()"),
         ("no room for the grid of statistics", "norm = (norm + 2.0**-22) * changed(relation)", "norm = norm * changed(relation)"),

@@ -95,18 +95,18 @@ def test_a_setting_is_refused_just_outside_its_range(name: str, good: tuple[Any,
 
 
 def test_what_depends_on_the_strength(monkeypatch: pytest.MonkeyPatch) -> None:
-    """8 sqrt(nu) trees from 50 to 800, levels from 1,500 and 20,000 on, a larger step from 5,000 or 1,500 on."""
+    """4 or 8 sqrt(nu) trees from 50 to 800, levels from 1,500 and 20,000 on, a larger step from 5,000 or 1,500 on."""
     params = grove.Params(1.0, ADD)
-    for strength, trees, depth, step, real in (
-        (1.0, 50, 3, 0.3, 0.3), (39.0, 50, 3, 0.3, 0.3), (42.25, 52, 3, 0.3, 0.3), (43.3, 53, 3, 0.3, 0.3),
-        (1499.9, 310, 3, 0.3, 0.3), (1500.0, 310, 4, 0.3, 0.5), (4999.9, 566, 4, 0.3, 0.5), (5000.0, 566, 4, 0.5, 0.5),
-        (9801.0, 792, 4, 0.5, 0.5), (10_100.0, 800, 4, 0.5, 0.5), (19_999.0, 800, 4, 0.5, 0.5),
-        (20_000.0, 800, 5, 0.5, 0.5),
+    for strength, trees, wide, depth, step, real in (
+        (1.0, 50, 50, 3, 0.3, 0.3), (42.25, 50, 52, 3, 0.3, 0.3), (43.3, 50, 53, 3, 0.3, 0.3),
+        (156.2, 50, 100, 3, 0.3, 0.3), (169.0, 52, 104, 3, 0.3, 0.3), (1499.9, 155, 310, 3, 0.3, 0.3),
+        (1500.0, 155, 310, 4, 0.3, 0.5), (4999.9, 283, 566, 4, 0.3, 0.5), (5000.0, 283, 566, 4, 0.5, 0.5),
+        (10_100.0, 402, 800, 4, 0.5, 0.5), (19_999.0, 566, 800, 4, 0.5, 0.5), (20_000.0, 566, 800, 5, 0.5, 0.5),
+        (41_000.0, 800, 800, 5, 0.5, 0.5),
     ):  # fmt: skip
         monkeypatch.setattr(grove.Params, "strength", lambda self, schema, nu=strength: nu)
-        assert (params.rounds(TWO), params.levels(TWO), params.step(TWO), params.step(REAL)) == (
-            trees, depth, step, real
-        )  # fmt: skip
+        assert (params.rounds(TWO), params.rounds(REAL), params.levels(TWO)) == (trees, wide, depth)
+        assert (params.step(TWO), params.step(REAL)) == (step, real)
         own = replace(params, trees=7, depth=2, shrinkage=0.125)
         assert (own.rounds(TWO), own.levels(TWO), own.step(TWO)) == (7, 2, 0.125)
 
@@ -114,7 +114,7 @@ def test_what_depends_on_the_strength(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_when_features_are_asked_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """Half of the leaves' share below a strength of 500, three tenths from there on; nothing where signals are low."""
     params, features = grove.Params(1.0, ADD), len(grove.splittable(TWO))
-    least = 15 / math.sqrt(0.5 / features)
+    least = 25 / math.sqrt(0.5 / features)
     for strength, part, levels in (
         (least * 0.999, 0.0, 2), (least * 1.001, 0.5, 2), (499.9, 0.5, 2), (500.0, 0.3, 3), (1e6, 0.3, 3),
     ):  # fmt: skip
@@ -122,7 +122,7 @@ def test_when_features_are_asked_one_by_one(monkeypatch: pytest.MonkeyPatch) -> 
         assert (params.first_part(TWO), params.first_levels(TWO)) == (part, levels)
         assert [replace(params, feature_share=q).first_part(TWO) for q in (0, 0.25)] == [0, 0.25]
     wide = Schema(tuple(Numeric(f"x{k}", 0, 1) for k in range(2000)), TWO.target)
-    for strength, part in ((1224.7, 0.0), (1224.8, 0.3)):  # 15 sqrt(2000 / .3)
+    for strength, part in ((2041.2, 0.0), (2041.3, 0.3)):  # 25 sqrt(2000 / .3)
         monkeypatch.setattr(grove.Params, "strength", lambda self, schema, nu=strength: nu)
         assert params.first_part(wide) == part
     nothing = Schema((Numeric("x", 1, 1),), TWO.target)
