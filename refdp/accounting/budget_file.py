@@ -61,7 +61,10 @@ def _charge_in(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def check_scope(scope: object) -> None:
-    """Names that are not equal to themselves, or to what a file gives back, would part what belongs together."""
+    """Names that are not equal to themselves, or to what a file gives back, would part what belongs together.
+
+    Errors: InvalidParameter for anything but a text that is not empty, or None.
+    """
     if scope is not None and (not isinstance(scope, str) or not scope):
         raise InvalidParameter(f"scope = {scope!r}: the name of some records as text is allowed, or None for all")
 

@@ -9,6 +9,9 @@ from __future__ import annotations
 import hashlib
 import platform
 import sys
+from collections.abc import Mapping
+from functools import cache
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -60,16 +63,13 @@ def _told(key: str) -> str:
 
 
 def _version(top: str) -> str:
-    """Of a package that is loaded, or can be: "" for none."""
-    if top not in sys.modules:
-        import importlib
+    """Of the installed distributions that a package comes from: "" for none. Nothing is imported for it."""
+    return ", ".join(f"{name} {metadata.version(name)}" for name in sorted(set(_distributions().get(top, ()))))
 
-        try:
-            importlib.import_module(top)
-        except Exception:  # foreign code
-            return ""
-    version = getattr(sys.modules.get(top), "__version__", "")
-    return version if isinstance(version, str) else ""
+
+@cache
+def _distributions() -> Mapping[str, list[str]]:
+    return metadata.packages_distributions()
 
 
 def _file(module: Any) -> Path | None:

@@ -410,21 +410,28 @@ def one_by_one(
                 population.tell(Refresh(("g", "h")))
                 for k in range(count):
                     population.tell(Place(shapes[k]))
-                noisy = released_bins(schema, feature, charge, population, curator)
+                noisy = released_bins(schema, candidates, feature, charge, population, curator)
                 learnt, values = bin_values(params, schema, learnt, output, feature, noisy, unit)
                 leaves = leaves_of(schema, feature, values)
                 own.append(tuple(Tree(shapes[k], leaves[k]) for k in range(count)))
                 population.tell(Advance(leaves, FIRST_STEP))
         found.append(tuple(own))
-    return found, replace(learnt, priors=nothing_learnt(schema).priors)
+    return found, without_priors(schema, learnt)
 
 
-def released_bins(schema: Schema, feature: int, charge: Charge, population: Population, curator: Curator) -> Floats:
+def without_priors(schema: Schema, learnt: Learnt) -> Learnt:
+    """What was learnt of the features."""
+    return Learnt(learnt.credit, learnt.seen, nothing_learnt(schema).priors)
+
+
+def released_bins(
+    schema: Schema, candidates: Candidates, feature: int, charge: Charge, population: Population, curator: Curator
+) -> Floats:
     """The sums of every bin of a feature, in the order of `leaves_of`, with noise. Shape (bins, 2)."""
     if isinstance(schema.features[feature], Numeric):
         return curator.release_sum("bins", charge, population, Leaves(("g", "h")), lambda sums: sums[0].T)
-    of_one = Histogram(("g", "h"), (feature,))
-    return curator.release_sum("bins", charge, population, of_one, lambda sums: sums.T)
+    asked = Histogram(("g", "h"), (feature,))
+    return curator.release_sum("bins", charge, population, asked, lambda sums: candidates.apart(sums, (feature,))[0].T)
 
 
 def classes_of(schema: Schema) -> tuple[str, ...]:

@@ -96,6 +96,7 @@ def too_far(terms: Iterable[Any], sums: bool = False) -> str:
 
     sums: whether their unknowns are sums over many records. The product of two, over a third, is of a sum's size; more
     of them have no digits left for a sum that is added and stays when they are taken off again.
+    Errors: none, the reason is told.
     """
     terms = list(terms)
     try:

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from importlib.metadata import version
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,6 +17,7 @@ import numpy as np
 import pytest
 
 from refdp.audit import campaign as module
+from refdp.audit import loaded
 from refdp.audit.campaign import Campaign, Job, load
 from refdp.audit.runs import InputPair
 from refdp.audit.structural import inspect
@@ -253,7 +255,7 @@ def test_runs_with_another_version_are_not_taken(tmp_path: Path, monkeypatch: py
     monkeypatch.setenv("RUNS_LOG", str(tmp_path / "log"))
     Campaign(JOB, path, seconds=0.05).upto(5)
     with monkeypatch.context() as patched:
-        patched.setattr(np, "__version__", "1.0")
+        patched.setattr(loaded.metadata, "version", lambda name: "1.0" if name == "numpy" else version(name))
         with pytest.raises(InvalidParameter, match="another text or version of numpy"):
             Campaign(JOB, path)
     with monkeypatch.context() as patched:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -47,9 +48,14 @@ def test_what_is_best_on_the_judging_set_alone_is_not_chosen() -> None:
 
 
 @pytest.mark.parametrize(("epsilon", "rows"), [(0.1, 900), (1.0, 3000), (4.0, 35_000), (4.0, 10**6)])
-def test_changes_start_from_the_defaults(epsilon: float, rows: int) -> None:
+def test_changes_start_from_the_defaults_before_the_first_pass(epsilon: float, rows: int) -> None:
+    """Those of a regression are as they were; classes had twice as many trees, and no pass over features."""
     params = Params(epsilon, Relation.ADD_REMOVE, rows=rows)
-    for target in (Interval(0.0, 1.0), Classes(("no", "yes"))):
-        schema = Schema((Numeric("x", 0, 1),), target)
-        own = params.rounds(schema), params.levels(schema), params.step(schema)
-        assert grove_choice.followed(epsilon, rows) == own
+    real = Schema((Numeric("x", 0, 1),), Interval(0.0, 1.0))
+    trees, depth, step = grove_choice.followed(epsilon, rows)
+    assert (trees, depth, step) == (params.rounds(real), params.levels(real), params.step(real))
+    data: Any = SimpleNamespace(target=Classes(("no", "yes")))
+    usual = {"feature_share": 0.0, "trees": trees, "shrinkage": step}
+    assert grove_choice.settings("defaults", data, epsilon, rows) == usual
+    assert grove_choice.settings("explore 1", data, epsilon, rows) == {**usual, "explore": 1.0}
+    assert grove_choice.settings(grove_choice.FIRST, data, epsilon, rows) == {}

@@ -195,11 +195,12 @@ def test_findings_are_grouped_by_cause_the_worst_first() -> None:
 
 def test_a_baseline_accepts_with_a_reason(tmp_path: Path) -> None:
     path = tmp_path / "baseline.json"
-    path.write_text(json.dumps({"accepted": [{"id": "x", "reason": " why "}, {"id": 3, "reason": "so"}]}))
+    path.write_text(json.dumps({"accepted": [{"id": "x", "reason": " why "}, {"id": "3", "reason": "so"}]}))
     assert module.read_baseline(path) == {"x": "why", "3": "so"}
     for text, words in [('{"accepted": [{"id": "x", "reason": " "}]}', "x has no reason"), ("{", "is needed"),
         ("{}", "is needed"), ('{"accepted": [3]}', "is needed"),
-                        ('{"accepted": [{"id": "x"}]}', "is needed")]:  # fmt: skip
+                        ('{"accepted": [{"id": "x"}]}', "is needed"),
+                        ('{"accepted": [{"id": 3, "reason": "so"}]}', "is needed")]:  # fmt: skip
         path.write_text(text)
         with pytest.raises(InvalidParameter, match=words):
             module.read_baseline(path)
