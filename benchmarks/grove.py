@@ -51,6 +51,7 @@ VARIANTS: dict[str, tuple[str, dict[str, Any], dict[str, Callable[..., Any]]]] =
     "whole": ("Grove at its defaults", {}, {}),
     "thresholds": ("thresholds at equal distances", {"threshold_share": 1e-6}, {"quantiles": blind}),
     "start": ("hardly any budget for start and scale", {"start_share": 1e-4}, {}),
+    "first pass": ("no pass over single features before the random trees", {"feature_share": 0.0}, {}),
     "steering": ("all features drawn evenly", {"explore": 1.0}, {}),
     "joint": ("a = 1 instead of 3.3 (classes): the Hessian pays like the gradient", {"hessian_weight": 1.0}, {}),
     "shrinkage": ("leaves not shrunk by known noise: -G / (H + 1)", {}, {"shrunk": plain}),
