@@ -421,7 +421,7 @@ def one_by_one(
 
 def without_priors(schema: Schema, learnt: Learnt) -> Learnt:
     """What was learnt of the features."""
-    return Learnt(learnt.credit, learnt.seen, nothing_learnt(schema).priors)
+    return Learnt(learnt.credit.copy(), learnt.seen.copy(), np.full(schema.scores, np.nan))
 
 
 def released_bins(
