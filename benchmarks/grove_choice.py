@@ -216,7 +216,9 @@ def run(minutes: float) -> None:
 
 
 def told(figures: Sequence[float]) -> str:
-    """Mean and standard error."""
+    """Mean and standard error, of a single run its figure."""
+    if len(figures) == 1:
+        return f"{figures[0]:.3f}"
     return f"{np.mean(figures):.3f} ± {np.std(figures, ddof=1) / len(figures) ** 0.5:.3f}"
 
 
