@@ -261,7 +261,7 @@ OWN = {
         ("scatter is left out of the prior", "a * a - b * scatter - variance", "a * a - variance"),
         ("scores have one prior", "priors[k] = grove_learn(noisy, splits, depth, scatter, sd * sd, weight, credit, seen, priors[k])", "priors[k] = grove_learn(noisy, splits, depth, scatter, sd * sd, weight, credit, seen, priors[k - 1])"),
         ("half the trees", "(8 if schema.regression else 4) * math.sqrt(nu)", "(4 if schema.regression else 2) * math.sqrt(nu)"),
-        ("the noise of one tree for all", "shares[2] / (trees * schema.scores))", "shares[2] / schema.scores)"),
+        ("the noise of one tree for all", "share / (count * schema.scores))", "share / schema.scores)"),
         ("the Hessian's noise like the gradient's", "(sd / float(weight)).hex()", "sd.hex()"),
         ("no room for the grid of statistics", "norm = (norm + 2.0**-22) * changed(relation)", "norm = norm * changed(relation)"),
         ("one cell of a histogram for all features", "touched = cells * changed(relation)", "touched = changed(relation)"),
