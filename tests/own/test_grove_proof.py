@@ -58,7 +58,9 @@ def test_a_regression_is_proved_and_divides_by_no_released_number_that_can_be_0(
         assert read(0, feature_share=0.0).verdict == "PROVED"
     bare = edit(("np.maximum(self.params.cut, GRID)", "self.params.cut"))
     with applied({**few, "refdp.own.grove:Contribution.statistics": bare}):
-        assert read(0, feature_share=0.0).failures[0].reason == "a quotient of a record's values whose divisor can be 0"
+        assert read(0, feature_share=0.0).failures[0].reason == (
+            "a released number beside a record's values, but for a finite divisor away from 0"
+        )
 
 
 def one_cell(self: Any, share: float, cells: int) -> Any:
