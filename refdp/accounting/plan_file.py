@@ -168,4 +168,6 @@ def _number(name: str, value: Any) -> float:
     try:
         return float(value)
     except OverflowError:
-        raise InvalidParameter(f"{name}: a whole number of {value.bit_length()} bits is beyond all floats") from None
+        raise InvalidParameter(
+            f"{name}: a whole number of {int(value).bit_length()} bits is beyond all floats"
+        ) from None

@@ -53,7 +53,7 @@ def test_helpers_beside_it_count_and_others_do_not(folder: Path, monkeypatch: py
         monkeypatch.syspath_prepend(folder / name)
         assert to_run(f"helped_{name}.main:f")([], 0) == 0.0
     (folder / "one" / "helped_one" / "noise.py").write_text("NOISE = 9.0\n")
-    with pytest.raises(InvalidParameter, match="since module helped_one.noise was imported"):
+    with pytest.raises(InvalidParameter, match=r"since module helped_one\.noise was imported"):
         to_run("helped_one.main:f")
     assert to_run("helped_two.main:f")([], 0) == 0.0
 

@@ -16,7 +16,9 @@ from refdp.data.forms import from_json
 from refdp.data.records import Categorical, Classes, Ensemble, Interval, Model, Numeric, Schema, Tree
 from refdp.documents import parsed
 from refdp.errors import InvalidParameter, MessageError, ModelFileError
-from refdp.faces import cli
+from refdp.faces import cli, registry
+from refdp.faces.commands.blackbox import read_pair
+from refdp.faces.commands.output import write_text
 from refdp.protocols.messages import Rules
 
 DEEP = "[" * 100_000 + "]" * 100_000
@@ -50,7 +52,7 @@ def test_a_model_that_is_edited_to_the_same() -> None:
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), None, True, "nan", "1e5", HUGE, [1.0], {}])
 @pytest.mark.parametrize("place", NUMBERS)
 def test_what_a_model_predicts_with_is_a_finite_number(place: tuple[Any, ...], value: Any) -> None:
-    with pytest.raises(ModelFileError, match="in place of a finite number|int too large"):
+    with pytest.raises(ModelFileError, match=r"in place of a finite number|int too large"):
         from_json(edited(place, value))
 
 
@@ -100,3 +102,39 @@ def test_scores_of_one_run_are_numbers(score: Any, tmp_path: Path, capsys: pytes
     path.write_text(json.dumps({"included": [True, False] * 4, "scores": [1.0, 0.0] * 3 + [1.0, score]}))
     assert cli.run(["audit", "one-run", str(path)]) == 2
     assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_numbers_beyond_all_floats_are_errors(tmp_path: Path) -> None:
+    path = tmp_path / "pair.json"
+    path.write_text(json.dumps({"first": [[HUGE]], "second": [[1.0]]}))
+    with pytest.raises(InvalidParameter, match="too large"):
+        read_pair(path)
+    for given in (HUGE, str(HUGE), -HUGE):
+        for paper in ("grove", "sgbdt"):
+            for name in ("trees", "epsilon"):
+                with pytest.raises(InvalidParameter, match=f"{name}: a whole number of 1329 bits"):
+                    registry.paper(paper).params({"epsilon": 1.0, name: given}, as_published=False)
+
+
+ENVELOPE = json.loads(next(files.vectors("sgbdt", ("encode",)))[2])
+
+
+@pytest.mark.parametrize(("change", "message"), [
+    ({"paper": "other"}, "paper 'other', none of"), ({"kind": None}, "kind None"), ({"paper": []}, "paper"),
+    ({"tests": []}, "no list of tests of sgbdt/encode"), ({"tests": None}, "no list of tests"),
+    ({"tests": [1]}, "lacks one of id"), ({"tests": [{"id": "a"}]}, "lacks one of id"),
+    ({"tests": [{**ENVELOPE["tests"][0], "result": "fine"}]}, "another result than valid"), ({"version": 2}, "version"),
+])  # fmt: skip
+def test_vectors_that_would_run_nothing(change: dict[str, Any], message: str, tmp_path: Path) -> None:
+    path = tmp_path / "sgbdt" / "encode.json"
+    path.parent.mkdir()
+    path.write_text(json.dumps(ENVELOPE))
+    assert files.read(tmp_path) == [ENVELOPE]
+    path.write_text(json.dumps(ENVELOPE | change))
+    with pytest.raises(InvalidParameter, match=message):
+        files.read(tmp_path)
+
+
+def test_a_page_of_a_text_without_bytes(tmp_path: Path) -> None:
+    write_text("--html", tmp_path / "page.html", "a \ud800 b")
+    assert (tmp_path / "page.html").read_text() == "a \\ud800 b"
