@@ -159,7 +159,7 @@ def _read(name: str, hint: Any, value: Any) -> Any:
         if kind in kinds:
             try:
                 found = {"true": True, "false": False}[value.lower()] if kind is bool else kind(value)
-                return _read(name, hint, found)
             except (ValueError, KeyError):
                 continue
+            return _read(name, hint, found)
     return value

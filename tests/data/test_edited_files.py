@@ -109,11 +109,13 @@ def test_numbers_beyond_all_floats_are_errors(tmp_path: Path) -> None:
     path.write_text(json.dumps({"first": [[HUGE]], "second": [[1.0]]}))
     with pytest.raises(InvalidParameter, match="too large"):
         read_pair(path)
-    for given in (HUGE, str(HUGE), -HUGE):
-        for paper in ("grove", "sgbdt"):
-            for name in ("trees", "epsilon"):
-                with pytest.raises(InvalidParameter, match=f"{name}: a whole number of 1329 bits"):
-                    registry.paper(paper).params({"epsilon": 1.0, name: given}, as_published=False)
+    for paper in ("grove", "sgbdt"):
+        for name, given in (("trees", HUGE), ("trees", str(HUGE)), ("epsilon", HUGE), ("epsilon", -HUGE)):
+            with pytest.raises(InvalidParameter, match=f"{name}: a whole number of 1329 bits"):
+                registry.paper(paper).params({"epsilon": 1.0, name: given}, as_published=False)
+        settings = {"epsilon": "1.5", "trees": "3", "relation": "add-remove"}
+        read = registry.paper(paper).params(settings, as_published=False)
+        assert (read.epsilon, read.trees) == (1.5, 3)
 
 
 ENVELOPE = json.loads(next(files.vectors("sgbdt", ("encode",)))[2])
