@@ -204,3 +204,17 @@ def test_transforms_of_a_composed_loss_give_the_masses_of_enumeration() -> None:
     assert found.blur == pytest.approx(0.007, rel=1e-9) and found.blur >= 0.007
     assert found.step == 0.5 and found.centre in found.losses
     assert 5 * 2.0**-53 < found.relative_error < 1e-12 and 0 < found.transform_error < 1e-12
+
+
+@pytest.mark.parametrize("shift", [-400.0, 400.0])
+def test_weights_are_rounded_as_the_loss_farthest_from_zero_is(shift: float) -> None:
+    """e^{-λx} of a float product λx is off by 2^-53 λ|x| at least, on either side of 0."""
+    one = replace(composed(2.0, 0.0, 0.0), losses=LOSSES + shift)
+    assert 2.0**-53 * 2.0 * 401 <= one._exponents <= 1e-11
+
+
+def test_tails_without_a_tilt_are_off_by_every_loss() -> None:
+    """An error e of the 2-norm is at most e times the root of the number of losses in a plain sum."""
+    one = replace(composed(1e-20, 0.0, 0.0), transform_error=1e-3)
+    assert one.upper_tails(True, slice(4, 5))[0] == pytest.approx(0.15 + 1e-3 * math.sqrt(5), rel=1e-9)
+    assert one.upper_tails(False, slice(4, 5))[0] == pytest.approx(0.1 - 1e-3 * math.sqrt(5), rel=1e-9)

@@ -132,3 +132,11 @@ def test_no_and_only_gains_leave_powers_of_the_error() -> None:
     assert none.upper == pytest.approx(1 - 0.0025 ** (1 / 400), rel=1e-6)
     assert (every.estimate, every.upper) == (1.0, 1.0)
     assert every.lower == pytest.approx(0.0025 ** (1 / 400), rel=1e-6)
+
+
+@pytest.mark.parametrize("origin", [0.0, -0.25])
+def test_a_crossing_below_zero_is_none(origin: float) -> None:
+    """ε is at least 0: a δ that is met before is met there."""
+    field: Any = SimpleNamespace(first=-4, last=3, origin=origin, step=0.5)
+    found, _ = adaptive._crossing(field, lambda i: 0.9 if i < -2 else 0.1, 0.2)
+    assert found == (0.0 if origin == 0 else 0.25)  # the first point of the grid from 0 on
