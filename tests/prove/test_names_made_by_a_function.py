@@ -57,7 +57,8 @@ CHANGES = [
 KEEPS = [
     "return a[0]", "x = []\nx[0] = 1", "x = []\ndel x[0]", "x = 0\nx += 1", "x = []\nx.append(a)", "return a.count(1)",
     "x = np.zeros(3)\nnp.add.at(x, a, a)", "x = []\ng(x.sort)", "return a.update == 'averaging'",
-    "return 'averaging' == a.update", "return 1 < a.update < 2", "return np.partition(a, 1)", "x = np.sort\nreturn x(a)",
+    "return 'averaging' == a.update", "return 1 < a.update < 2", "return np.partition(a, 1)",
+    "x = np.sort\nreturn x(a)",
     "x = a.copy()\nx[0] = 1", "x, y = [], a\nx[0] = 1",
 ]  # fmt: skip
 
