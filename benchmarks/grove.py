@@ -130,7 +130,7 @@ def write() -> None:
 TEXT = """# Grove, refdp's own trainer
 
 **Many small steps, bounded by the noise that everybody knows, are worth most; the text is proved, but for regressions
-under replace-one.**
+under replace-one. S-BDT's published table stays ahead of it at small epsilon.**
 
 | question | answer |
 |---|---|
