@@ -3,14 +3,14 @@
     python -m benchmarks.grove_choice run [--minutes 40]    # adds what is not there to benchmarks/grove_choice.jsonl
     python -m benchmarks.grove write                        # the tables, on docs/grove.md
 
-Looked at are the defaults and one change of them at a time (`CHANGES`). For a set that judges, the settings are those
-of the best mean over all other sets of its task and epsilon .1, 1 and 4; then the set judges them once, with other
+Looked at were the defaults and one change of them at a time (`CHANGES`). For a set that judges, the settings are those
+of the best mean over all other sets of its task and epsilon .1, 1 and 4; then the set judged them once, with other
 seeds. S-BDT's protocol (Kirschte, Peinemann et al. 2023, section 6): five folds, delta 5e-8; settings of the best mean
 without Abalone and without Adult. Last, Adult with its tuning paid for: `refdp.select` among `TUNED`, .5 in all.
 
-All of this was run before Grove had its first pass, one feature at a time, so `BEFORE` gives the settings that leave it
-out. The pass and its settings were chosen on other sets than Abalone and Adult, and are held against S-BDT's table at
-Grove's defaults (`FIRST`).
+The runs of the changes are of an earlier text of Grove, which had neither its first pass nor small steps and cut
+gradients: they cannot be run again with this one. Against S-BDT's table and in the paid selection Grove is as it is
+(`FIRST`).
 """
 
 from __future__ import annotations
@@ -29,13 +29,10 @@ import pandas as pd
 
 import refdp
 from benchmarks import kept_lines
-from benchmarks.league.cells import BINARY, HELD_OUT, REGRESSION, figure, loaded, rounded, trained
+from benchmarks.league.cells import BINARY, REGRESSION, figure, rounded, trained
 from benchmarks.reproduce.study.sgbdt import FOLDS, parts
 from benchmarks.reproduce.study.sgbdt_variants import DELTA, EPSILONS
-from refdp.data.records import Classes, Interval, Numeric, Schema
-from refdp.io.datasets import Dataset, train_test
-from refdp.own.grove import Params
-from refdp.privacy.events import Relation
+from refdp.data.records import Classes, Numeric
 
 KEPT = Path(__file__).with_suffix(".jsonl")
 LEAGUE = Path(__file__).parent / "league" / "runs.jsonl"
@@ -53,64 +50,13 @@ TUNED: Sequence[Mapping[str, Any]] = ({}, {"trees": 600}, {"depth": 5}, {"explor
 RUN_EPSILON, SCORE_EPSILON, MEAN_RUNS, ALLOWED = 0.34, 0.01, 2.0, 0.5
 """Of each run and each score, and the mean number of runs: what `selection_epsilon` leaves room for below ALLOWED."""
 Settings = Mapping[str, Any]
-ONE_SCORE = Schema((Numeric("x", 0.0, 1.0),), Interval(0.0, 1.0))
-
-
-def followed(epsilon: float, rows: int, delta: float = 1e-5) -> tuple[int, int, float]:
-    """Trees, depth and step of the defaults before the first pass, which follow from nu, for one score."""
-    params = Params(epsilon, Relation.ADD_REMOVE, delta=delta, rows=rows)
-    nu = params.strength(ONE_SCORE)
-    trees, step = int(min(max(round(8 * nu**0.5), 50), 800)), 0.3 if nu < 1500 else 0.5
-    return trees, params.levels(ONE_SCORE), step
-
-
-def scaled(name: str, factor: float) -> Callable[..., Settings]:
-    """One of the three times a factor (depth: plus so much)."""
-
-    def found(epsilon: float, rows: int, delta: float = 1e-5) -> Settings:
-        trees, depth, step = followed(epsilon, rows, delta)
-        if name == "trees":
-            return {"trees": max(round(trees * factor), 1)}
-        return {"depth": max(depth + int(factor), 1)} if name == "depth" else {"shrinkage": min(step * factor, 1.0)}
-
-    return found
-
-
-def given(**settings: Any) -> Callable[..., Settings]:
-    """The same whatever epsilon and rows are."""
-    return lambda epsilon, rows, delta=1e-5: settings
-
-
-CHANGES: Mapping[str, Callable[..., Settings]] = {
-    "defaults": given(),
-    "half the trees": scaled("trees", 0.5),
-    "twice the trees": scaled("trees", 2.0),
-    "a level less": scaled("depth", -1),
-    "a level more": scaled("depth", 1),
-    "step x 0.6": scaled("step", 0.6),
-    "step x 1.5": scaled("step", 1.5),
-    "16 thresholds": given(bins=16),
-    "5% for thresholds": given(threshold_share=0.05),
-    "start x 0.5": given(start_share="half"),
-    "start x 2": given(start_share="twice"),
-    "explore 0.25": given(explore=0.25),
-    "explore 1": given(explore=1.0),
-}
-FIRST = "first pass"
-"""Grove's defaults as they are, with the first pass: in S-BDT's protocol alone."""
-
-
-def settings(change: str, data: Dataset, epsilon: float, rows: int, delta: float = 1e-5) -> dict[str, Any]:
-    """Of one change, for this set."""
-    if change == FIRST:
-        return {}
-    trees, _, step = followed(epsilon, rows, delta)
-    before = {"feature_share": 0.0, "trees": trees, "shrinkage": step}
-    found = before | dict(CHANGES[change](epsilon, rows, delta))
-    if isinstance(found.get("start_share"), str):
-        usual = 0.02 if isinstance(data.target, Classes) else 0.1
-        found["start_share"] = usual * {"half": 0.5, "twice": 2.0}[found["start_share"]]
-    return found
+CHANGES = (
+    "defaults", "half the trees", "twice the trees", "a level less", "a level more", "step x 0.6", "step x 1.5",
+    "16 thresholds", "5% for thresholds", "start x 0.5", "start x 2", "explore 0.25", "explore 1",
+)  # fmt: skip
+"""What was looked at of the earlier text, one at a time."""
+FIRST = "as it is"
+"""Grove's defaults as they are: in S-BDT's protocol alone."""
 
 
 def task(name: str) -> str:
@@ -123,19 +69,11 @@ def of_task(name: str) -> tuple[str, ...]:
     return REGRESSION if name in REGRESSION else BINARY
 
 
-def cell(data: str, change: str, epsilon: float, seed: int) -> dict[str, Any]:
-    """One run of the league's protocol."""
-    training, held_out = train_test(loaded(data), HELD_OUT, seed)
-    own = settings(change, training, epsilon, rounded(len(training.y)))
-    found = figure(held_out, trained("grove", training, held_out.x, epsilon, seed, **own))
-    return {"figure": round(found, 5)}
-
-
 def fold(data: str, change: str, epsilon: float, repeat: int, number: int) -> dict[str, Any]:
-    """One run of S-BDT's protocol: RMSE in the label's unit, or AUC."""
+    """One run of Grove as it is by S-BDT's protocol: RMSE in the label's unit, or AUC."""
     training, held_out = parts(data, repeat)[number]
-    own = settings(change, training, epsilon, rounded(len(training.y)), DELTA)
-    scores = trained("grove", training, held_out.x, epsilon, FOLDS * repeat + number, delta=DELTA, **own)
+    assert change == FIRST
+    scores = trained("grove", training, held_out.x, epsilon, FOLDS * repeat + number, delta=DELTA)
     found = figure(held_out, scores) * (float(np.std(held_out.y)) if data == "abalone" else 1.0)
     return {"figure": round(found, 5)}
 
@@ -177,23 +115,12 @@ Job = tuple[Callable[..., dict[str, Any]], dict[str, Any]]
 
 
 def wanted() -> Iterator[Job]:
-    """Runs in order: first those that choose, then those that judge the chosen."""
-    for of in (REGRESSION, BINARY):
-        for seed, change, epsilon, data in itertools.product(CHOOSING[task(of[0])], CHANGES, MAIN, of):
-            yield cell, {"data": data, "change": change, "epsilon": epsilon, "seed": seed}
-    there = kept_lines.read(KEPT)
+    """Runs in order."""
     for repeat, data, number in itertools.product(range(3), PUBLISHED, range(FOLDS)):
         for epsilon in EPSILONS[data]:
             yield fold, {"data": data, "change": FIRST, "epsilon": epsilon, "repeat": repeat, "number": number}
     for number in range(FOLDS):
         yield tuned, {"data": "adult", "repeat": 0, "number": number}
-    for repeat, data, number in itertools.product(range(3), PUBLISHED, range(FOLDS)):
-        change = chosen(tuple(PUBLISHED), of_task(data), there)
-        for epsilon in EPSILONS[data]:
-            yield fold, {"data": data, "change": change, "epsilon": epsilon, "repeat": repeat, "number": number}
-    for seed, data, epsilon in itertools.product(JUDGING, (*REGRESSION, *BINARY), MAIN):
-        change = chosen((data,), of_task(data), there)
-        yield cell, {"data": data, "change": change, "epsilon": epsilon, "seed": seed}
 
 
 def run(minutes: float) -> None:
@@ -242,7 +169,7 @@ def judged() -> Iterator[str]:
 def beside_published() -> Iterator[str]:
     """Grove under S-BDT's protocol, beside its table."""
     there = kept_lines.read(KEPT)
-    yield "| set | epsilon | S-BDT, published | Grove | runs | | before the first pass | runs |"
+    yield "| set | epsilon | S-BDT, published | Grove | runs | | the earlier text | runs |"
     yield "|---|---|---|---|---|---|---|---|"
     for data, figures in PUBLISHED.items():
         change = chosen(tuple(PUBLISHED), of_task(data), there)

@@ -34,7 +34,8 @@ labels, lower is better, 1 is the best constant. 75% of the records train, 25% j
 half a digit.
 
 Settings of refdp's methods at default were chosen on {chosen}: figures there are figures on the sets of the choice. The
-other sets took no part, but that Grove's first pass was looked at on give_me_some_credit and year_prediction_msd, too.
+other sets took no part, but that Grove's first pass and small steps were looked at on give_me_some_credit and
+year_prediction_msd, too.
 Peers run at their own defaults and claim their epsilon themselves: docs/audit-packages.md has
 what audits found of them. Bounds that were read off the records are used here by all methods alike."""
 Key = tuple[str, str, float]

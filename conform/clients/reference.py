@@ -1581,6 +1581,7 @@ def grove_check(p):
         "start_share": (0, 0.4, True, False),
         "explore": (0, 1, True, False),
         "feature_share": (0, 0.9, False, False),
+        "score_noise": (0.001, 1000, False, False),
     }
     check(p, {name: domain for name, domain in domains.items() if p[name] is not None})
 
@@ -1596,19 +1597,20 @@ def grove_statistics(p, schema, score, label):
         unit = num(1.0) if p["residual"] is None else setting(p, "residual")
         return {"g": on_grid(clamp((score - label) / unit, num(-1.0), num(1.0))), "h": num(1.0)}, True
     gradient = 1.0 / (1.0 + exp(-score)) - label
-    return {"g": on_grid(gradient), "h": fedgbdt_hessian(gradient)}, True
+    return {"g": on_grid(clamp(gradient, num(-0.5), num(0.5))), "h": fedgbdt_hessian(gradient)}, True
 
 
 def grove_settings(p, schema):
     """mu, trees, depth, step, a, the parts of mu^2, that of the first pass in the last, and its levels."""
     mu = fedgbdt_mu(float(setting(p, "epsilon")), float(setting(p, "delta")), p["noise"] == "floating")
     nu = p["rows"] * mu / math.sqrt(schema.scores) / changed(p["relation"])
-    trees = p["trees"] or min(max(round((8 if schema.regression else 4) * math.sqrt(nu)), 50), 800)
-    depth = p["depth"] or (3 if nu < 1500 else 4 if nu < 20_000 else 5)
-    enough = 1500 if schema.regression else 5000
-    step = num(0.3 if nu < enough else 0.5) if p["shrinkage"] is None else setting(p, "shrinkage")
+    trees = p["trees"] or (200 if nu < 500 else 400)
+    depth = p["depth"] or (4 if nu < 500 else 5)
+    if schema.regression:
+        depth = p["depth"] or (3 if nu < 500 else 4 if nu < 3000 else 5)
+    step = setting(p, "shrinkage")
     given = p["hessian_weight"] is not None
-    weight = setting(p, "hessian_weight") if given else num(0.3 if schema.regression else 3.3)
+    weight = setting(p, "hessian_weight") if given else num(0.3 if schema.regression else 1.0)
     start = num(0.1 if schema.regression else 0.02) if p["start_share"] is None else setting(p, "start_share")
     apart = setting(p, "threshold_share") if grove_numeric(schema) else num(0.0)
     return mu, trees, depth, step, weight, (apart, start, 1.0 - apart - start), grove_first(p, schema, nu)
@@ -1698,8 +1700,16 @@ def grove_centre(counts):
     return centre, clamp(distance[order[min(place, 63)]] + 1.0 / 64.0, num(2.0 / 64.0), num(1.0))
 
 
-def grove_leaf(g, h, scatter, variance, prior, unit):
-    """A leaf's value: shrunk by the noise that is known, cut to 3, in units of the score."""
+def grove_leaf(g, h, p, schema, trees, sd, unit):
+    """A leaf's value: as small as all noise of a score may be, cut to 3, in units of the score."""
+    usual = num(0.25 if schema.regression else 0.7)
+    most = usual if p["score_noise"] is None else setting(p, "score_noise")
+    padding = setting(p, "shrinkage") * sd * num(math.sqrt(trees)) / most
+    return clamp(-g / (floor0(h) + padding), num(-3.0), num(3.0)) * unit
+
+
+def grove_bin(g, h, scatter, variance, prior, unit):
+    """The value of a bin of the first pass: shrunk by the noise that is known, cut to 3, in units of the score."""
     h = floor0(h)
     least = num(1e-12)
     value = -g * h / (h * h + (h * scatter + variance) / (prior if prior > least else least) + least)
@@ -1725,12 +1735,9 @@ def grove_tree(p, candidates, credit, seen, number, depth, which, where):
     return found
 
 
-def grove_learn(noisy, splits, depth, scatter, variance, weight, credit, seen, before):
-    """Credits what each split separated, less what noise would; the prior's variance."""
+def grove_learn(noisy, splits, depth, scatter, variance, weight, credit, seen):
+    """Credits what each split separated, less what noise would."""
     g, h = [a for a, _ in noisy], [floor0(b) for _, b in noisy]
-    above = pairwise([a * a - b * scatter - variance for a, b in zip(g, h)])
-    squares, least = pairwise([b * b for b in h]), num(1e-9)
-    prior = floor0(above) / (squares if squares > least else least)
     for level in reversed(range(depth)):
         below = float(2 ** (depth - 1 - level))
         least = 3.0 * num(math.sqrt(below * variance)) / weight + 1.0
@@ -1745,7 +1752,6 @@ def grove_learn(noisy, splits, depth, scatter, variance, weight, credit, seen, b
                 credit[f] = credit[f] + (apart * apart - noise) * left * right / (left + right)
             seen[f] = seen[f] + 1.0
         g, h = ([a + b for a, b in zip(one[::2], one[1::2])] for one in (g, h))
-    return prior if before is None else 0.7 * before + 0.3 * prior
 
 
 def grove_shapes(schema, candidates, feature, levels):
@@ -1769,7 +1775,7 @@ def grove_bins(noisy, feature, scatter, sd, weight, credit, seen, before, unit):
     credit[feature] = credit[feature] + floor0(pairwise(parts))
     seen[feature] = seen[feature] + 1.0
     both = 0.5 * found + 0.5 * prior
-    return prior, [grove_leaf(a, b, scatter, variance, both, unit) for a, b in noisy]
+    return prior, [grove_bin(a, b, scatter, variance, both, unit) for a, b in noisy]
 
 
 def grove_pass(schema, x, columns, candidates, labels, scores, settings, state, tape, sums_of):
@@ -1839,7 +1845,7 @@ def grove_train(p, schema, x, y, tape):
     made = grove_pass(schema, x, columns, candidates, labels, scores, (levels, weight, scatter, unit),
                       (credit, seen), tape, sums_of)  # fmt: skip
     steps = [num(0.7)] * len(made[0]) + [step] * trees
-    width, priors = 2**depth, [None for _ in initial]
+    width = 2**depth
     for number in range(trees):
         which = tape.take(f"tree {number}/features", "draw", [width - 1])[1]
         where = tape.take(f"tree {number}/values", "draw", [width - 1])[1]
@@ -1851,8 +1857,8 @@ def grove_train(p, schema, x, y, tape):
             sd = num(number_of(mechanism))
             got = tape.noise(f"tree {number}/leaves", [[a, b] for a, b in zip(*sums)])
             noisy = [(got[2 * j], got[2 * j + 1]) for j in range(width)]
-            priors[k] = grove_learn(noisy, splits, depth, scatter, sd * sd, weight, credit, seen, priors[k])
-            leaves = [grove_leaf(a, b, scatter, sd * sd, priors[k], unit) for a, b in noisy]
+            grove_learn(noisy, splits, depth, scatter, sd * sd, weight, credit, seen)
+            leaves = [grove_leaf(a, b, p, schema, trees, sd, unit) for a, b in noisy]
             made[k].append((splits, leaves))
             scores[k] = advance(scores[k], leaf, leaves, step)
     return [ensemble(initial[k], steps, made[k]) for k in range(schema.scores)]
@@ -1875,7 +1881,8 @@ def grove_plan(p, schema):
             touched = cells * changed(relation)
             charge = gaussian_charge(mu * math.sqrt(share), root_up(Fraction(touched)), relation, noise, touched)
             found.append(release(name, charge))
-    norm = root_up(1 + Fraction(float(weight)) ** 2 if schema.regression else Fraction(1))
+    square = Fraction(float(weight)) ** 2
+    norm = root_up(1 + square if schema.regression else (4 + square) / 16)
     norm = (norm + 2.0**-22) * changed(relation)
     many = len(grove_splittable(schema)) if part > 0 else 0
     for name, share, count in (("bins", shares[2] * part, many), ("leaves", shares[2] * (1.0 - part), trees)):
@@ -2112,12 +2119,11 @@ def op_tree(paper, i):
 def op_learn(paper, i):
     p, schema = i["params"], Schema(i["schema"])
     weight, sd = grove_settings(p, schema)[4], num(number_of(i["mechanism"]))
-    credit, seen, before = flat(i["credit"]), flat(i["seen"]), number(i["prior"])
-    before = None if before != before else num(before)
+    credit, seen = flat(i["credit"]), flat(i["seen"])
     scatter = num(0.15 if schema.regression else 1.0)
     noisy = list(zip(*rows(i["sums"])))
-    prior = grove_learn(noisy, rows(i["splits"]), p["depth"], scatter, sd * sd, weight, credit, seen, before)
-    return {"credit": out(credit), "seen": out(seen), "prior": float(prior).hex()}
+    grove_learn(noisy, rows(i["splits"]), p["depth"], scatter, sd * sd, weight, credit, seen)
+    return {"credit": out(credit), "seen": out(seen)}
 
 
 def op_leaves(paper, i):
@@ -2129,12 +2135,7 @@ def op_leaves(paper, i):
         "fedgbdt": lambda g, n: fedgbdt_leaf(g, n, p, schema),
         "sgbdt": lambda g, n: sgbdt_leaf(g, n, p),
         "grove": lambda g, n: grove_leaf(
-            g,
-            n,
-            num(0.15 if schema.regression else 1.0),
-            num(number_of(i["mechanism"])) * number_of(i["mechanism"]),
-            num(number(i["prior"])),
-            num(number(i["unit"])),
+            g, n, p, schema, grove_settings(p, schema)[1], num(number_of(i["mechanism"])), num(number(i["unit"]))
         ),
     }[paper]
     return {"values": out([one(g, n) for g, n in zip(first, second)])}

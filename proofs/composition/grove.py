@@ -11,25 +11,30 @@ from proofs.checker.statements import AtMost, ForAll, reals
 from proofs.checker.tightness import Tight
 from refdp.accounting import account
 from refdp.own import grove
-from refdp.own.grove import log_hessian_of, squared_joint_norm, squared_log_bound, squared_square_bound
+from refdp.own.grove import CUT, log_hessian_of, squared_joint_norm, squared_log_bound, squared_square_bound
 
 LARGEST = Fraction(33, 10)
 STEP = Fraction(1, 2**25)
 
 
-def of_log_loss(g: Any, a: Any) -> Any:
-    """Squared norm of (g, a h) of a record of gradient g under the log loss."""
-    return squared_joint_norm(g, log_hessian_of(g), a)
+def of_log_loss(g: Any, t: Any, a: Any) -> Any:
+    """Squared norm of (g, a h) of a record of gradient t under the log loss, of which g is left."""
+    return squared_joint_norm(g, log_hessian_of(t), a)
 
 
-def of_square_loss(g: Any, a: Any) -> Any:
-    """Squared norm of (g, a h) of a clipped residual g in units of its bound, and h = 1."""
+def of_square_loss(g: Any, t: Any, a: Any) -> Any:
+    """Squared norm of (g, a h) of a clipped residual g in units of its bound, and h = 1; whatever t is."""
     return squared_joint_norm(g, g * 0 + 1, a)
 
 
-def within(g: Any, a: Any) -> tuple[Any, ...]:
+def within_half(g: Any, t: Any, a: Any) -> tuple[Any, ...]:
+    """|g| <= 1/2, |t| <= 1, 0 < a <= 3.3."""
+    return g >= -Fraction(CUT), g <= Fraction(CUT), t >= -1, t <= 1, a > 0, a <= LARGEST
+
+
+def within(g: Any, t: Any, a: Any) -> tuple[Any, ...]:
     """|g| <= 1, 0 < a <= 3.3."""
-    return g >= -1, g <= 1, a > 0, a <= LARGEST
+    return g >= -1, g <= 1, t >= -1, t <= 1, a > 0, a <= LARGEST
 
 
 def allowed(a: Any) -> tuple[Any, ...]:
@@ -52,7 +57,7 @@ TWICE = Follows(
 )
 
 
-def joint(name: str, loss: str, quantity: Any, bound: Any, tight: Tight) -> tuple[Proposition, ...]:
+def joint(name: str, loss: str, quantity: Any, bound: Any, given: Any, tight: Tight) -> tuple[Proposition, ...]:
     """The statement about one loss under both relations."""
     about = (grove.squared_joint_norm, bound, *((grove.log_hessian_of,) if bound is squared_log_bound else ()))
     sums = "the sums (G, a H) of all leaves, or of all bins of a feature,"
@@ -65,7 +70,7 @@ def joint(name: str, loss: str, quantity: Any, bound: Any, tight: Tight) -> tupl
             ADD_REMOVE,
             about=about,
             evidence=(
-                Proved(AtMost(reals("g a"), quantity=quantity, bound=lambda a: bound(a), given=within), tight=tight),
+                Proved(AtMost(reals("g t a"), quantity=quantity, bound=lambda a: bound(a), given=given), tight=tight),
                 ROUNDED,
             ),
             argument=ROUNDING,
@@ -86,17 +91,31 @@ def joint(name: str, loss: str, quantity: Any, bound: Any, tight: Tight) -> tupl
 PROPOSITIONS = (
     *joint(
         "grove-log-loss",
-        "1 + 2^-22 in Euclidean norm under the log loss",
+        "sqrt(1/4 + a^2 / 16) + 2^-22 in Euclidean norm under the log loss with gradients cut to 1/2",
         of_log_loss,
         squared_log_bound,
-        Tight("1", "at |g| = 1", at=lambda a: {"g": a * 0 + 1}, near={"g": 1, "a": 1}, given=allowed),
+        within_half,
+        Tight(
+            "1/4 + a^2 / 16",
+            "at a gradient of 1/2",
+            at=lambda a: {"g": a * 0 + Fraction(1, 2), "t": a * 0 + Fraction(1, 2)},
+            near={"g": Fraction(1, 2), "t": Fraction(1, 2), "a": 1},
+            given=allowed,
+        ),
     ),
     *joint(
         "grove-square-loss",
         "sqrt(1 + a^2) + 2^-22 in Euclidean norm for residuals clipped to 1",
         of_square_loss,
         squared_square_bound,
-        Tight("1 + a^2", "at |g| = 1", at=lambda a: {"g": a * 0 + 1}, near={"g": 1, "a": 1}, given=allowed),
+        within,
+        Tight(
+            "1 + a^2",
+            "at |g| = 1",
+            at=lambda a: {"g": a * 0 + 1, "t": a * 0},
+            near={"g": 1, "t": 0, "a": 1},
+            given=allowed,
+        ),
     ),
     *(
         Proposition(

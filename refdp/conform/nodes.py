@@ -131,11 +131,9 @@ def _leaves(paper: str, chance: random.Random) -> Iterator[Vector]:
             sums = np.stack([g, noisy])
             value = fedgbdt.leaf_values(params, schema, sums)
         case "grove":
-            sums, prior, unit = np.stack([g, noisy]), chance.choice((0.0, 0.04, 3.0)), chance.choice((1.0, 0.25))
-            learnt = replace(grove.nothing_learnt(schema), priors=np.full(schema.scores, prior))
-            body |= {"mechanism": mechanism_out(params.leaf_charge(schema).mechanism), "prior": hexed(prior),
-                     "unit": hexed(unit)}  # fmt: skip
-            value = grove.leaf_values(params, schema, learnt, 0, sums.T, unit)
+            sums, unit = np.stack([g, noisy]), chance.choice((1.0, 0.25))
+            body |= {"mechanism": mechanism_out(params.leaf_charge(schema).mechanism), "unit": hexed(unit)}
+            value = grove.leaf_values(params, schema, sums.T, unit)
         case _:
             sums = np.stack([g, noisy - 20.0 * (chance.random() < 0.3)])
             value = sgbdt.leaf_values(params, sums.T)
@@ -199,13 +197,11 @@ def _steered(paper: str, chance: random.Random) -> Iterator[Vector]:
         **own, "candidates": _candidates_json(candidates), "number": number, "which": floats(which),
         "where": floats(where)}, {"splits": floats(splits)}, ("TieBroken", "OrderOfOperations"))  # fmt: skip
     g, h = (np.array([chance.uniform(low, top) for _ in range(2**depth)]) for low, top in ((-4e3, 4e3), (-400.0, 4e3)))
-    prior = chance.choice((math.nan, 0.0, 0.3))
-    learnt = replace(learnt, priors=np.full(schema.scores, prior))
-    after = grove.learnt_from(params, schema, learnt, 0, splits, np.column_stack([g, h]))
-    yield Vector("learn", "credit of features and the prior's variance from sums of leaves", {
-        **own, "splits": floats(splits), "sums": floats(np.stack([g, h])), "prior": hexed(prior),
+    after = grove.learnt_from(params, schema, learnt, splits, np.column_stack([g, h]))
+    yield Vector("learn", "credit of features from sums of leaves", {
+        **own, "splits": floats(splits), "sums": floats(np.stack([g, h])),
         "mechanism": mechanism_out(params.leaf_charge(schema).mechanism)},
-        {"credit": floats(after.credit), "seen": floats(after.seen), "prior": hexed(float(after.priors[0]))},
+        {"credit": floats(after.credit), "seen": floats(after.seen)},
         ("OrderOfOperations", "NotPositiveSupport"))  # fmt: skip
 
 

@@ -43,7 +43,7 @@ WIDE: dict[str, tuple[dict[str, Any], ...]] = {
     "grove": ({"bins": 127, "depth": 6}, {"trees": 1}),
 }  # fmt: skip
 """Settings of the wider runs of fresh vectors: codes beyond 8 bits and many nodes; more than 2^16 records."""
-FOLLOWING: dict[str, Any] = {"trees": None, "depth": None, "shrinkage": None, "rows": 600, "epsilon": 1.0}
+FOLLOWING: dict[str, Any] = {"trees": None, "depth": None, "rows": 600, "epsilon": 1.0}
 """Of runs whose trees follow rows and budget."""
 ROWS = (700, 66000)
 MISTAKES = ("TieBroken", "HessianFromRoundedGradient", "EmptyLeafNegativeZero", "FilterBeforeScores", "WrongSibling",
@@ -156,7 +156,7 @@ BAD: dict[str, tuple[tuple[str, Any], ...]] = {
               ("support_weight", 0.0), ("hessian_bound", 2.0), ("regularisation", 0.0), ("initial_share", 1.0)),
     "grove": (("epsilon", 0.0), ("delta", 0.0), ("rows", 0), ("bins", 128), ("trees", 0), ("depth", 11),
               ("shrinkage", 0.0), ("residual", 2.0), ("hessian_weight", 3.5), ("threshold_share", 0.75),
-              ("start_share", 0.5), ("explore", 0.0)),
+              ("start_share", 0.5), ("explore", 0.0), ("score_noise", 0.0)),
 }  # fmt: skip
 
 

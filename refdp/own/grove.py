@@ -12,33 +12,43 @@ then decide how much a sum is worth, and Grove does each of them from released v
    the sums in its bins, between quantiles, or in its categories, at the scores that the features before it have left.
 4. Steering. Of every released tree the sums of all inner nodes are known. What a split separated, less what noise alone
    would, is credited to its feature; half of the features of later trees are drawn in proportion to the root of that.
-5. Shrinkage. A leaf releases (G + N(0, s^2), H + N(0, s^2 / a^2)). With a prior N(0, tau^2) of its value w and G = -H w
-   up to the records' own scatter H v, the mean of w given G is
+5. Many small steps. A leaf releases (G + N(0, s^2), H + N(0, s^2 / a^2)) and moves the score of its records by
 
-       w = -G H / (H^2 + (H v + s^2) / tau^2),                                                          (1)
+       -eta G / (H + lambda),   lambda = eta s sqrt(T) / x.                                             (1)
 
-   and tau^2 follows by moments from all leaves released so far: the mean of G^2 is H^2 tau^2 + H v + s^2.
+   The noise of a step is at most eta s / lambda = x / sqrt(T), that of T steps x, however small the leaves are and
+   however many the trees: noise that is independent averages out, and what is there to be learnt adds up.
+   A bin of the first pass is asked once, so that it takes all that its sum says: with a prior N(0, tau^2) of its value
+   w and G = -H w up to the records' own scatter H v, the mean of w given G is
 
-Sensitivity. A record adds (g, h) to one leaf. Under the log loss t = |g| is in [0, 1] and h = t (1 - t), so that
+       w = -G H / (H^2 + (H v + s^2) / tau^2),                                                          (2)
 
-       g^2 + a^2 h^2 = t^2 (1 + a^2 (1 - t)^2) <= 1   if and only if   a^2 <= (11 + 5 sqrt 5) / 2,           (2)
+   and tau^2 follows by moments from the bins of this feature and those before: the mean of G^2 is
+   H^2 tau^2 + H v + s^2.
 
-since (1 + t) / (t^2 (1 - t)) is least where t^2 = 1 - t. With a = 3.3 the Hessian sum costs nothing. For squares
-|g| <= c and h = 1: (g / c)^2 + a^2 <= 1 + a^2. Two records change (replace-one) by at most twice as much.
+Sensitivity. A record adds (g, h) to one leaf. Under the log loss the gradient p - y is cut to 1/2, which halves the
+noise: a record that is on the wrong side of 1/2 pulls as one that is on it. With t = |p - y| and h = t (1 - t)
+
+       g^2 + a^2 h^2 <= 1/4 + a^2 / 16,                                                                 (3)
+
+both greatest where t = 1/2. For squares |g| <= c and h = 1: (g / c)^2 + a^2 <= 1 + a^2. Two records change
+(replace-one) by at most twice as much.
 
 Composition. Every release is Gaussian, so costs add up in mu^2: shares of one mu^2, that of (epsilon, delta). K scores
 and M features have equal ones of the first pass, K scores and T trees of the rest. A record is in one bin of a feature,
-so that (2) is about the first pass, too. Of more than two classes each has its own sums in one common tree.
+so that (3) is about the first pass, too. Of more than two classes each has its own sums in one common tree.
 
 | symbol | in the code | what it is, unit |
 |---|---|---|
-| T, depth, eta | trees, levels, step | trees, levels of splits, shrinkage: from nu unless given |
+| T, depth, eta | trees, levels, shrinkage | trees, levels of splits: from nu unless given; step |
 | nu | strength | rows times mu of one score: signal over noise of one sum over all records |
 | a | hessian_weight | weight of the Hessian in the joint norm |
 | M, q | features, feature_share | features that can be split, the first pass's part of the leaves' share |
 | s | deviation | standard deviation of the noise of G |
+| x | score_noise | standard deviation that the noise of all trees may give a score |
+| lambda | padding | what is added to H |
 | v | SCATTER | variance of a record's residual per unit of H |
-| tau | prior | standard deviation of leaf values before anything was released |
+| tau | prior | standard deviation of values of bins before anything was released |
 """
 
 from __future__ import annotations
@@ -90,6 +100,8 @@ FINE, LABEL_BINS = 127, 64
 """Thresholds of the histogram that quantiles are read off, and bins of the label's histogram."""
 SCATTER = {"log": 1.0, "square": 0.15}
 LARGEST_LEAF = 3.0
+CUT = 0.5
+"""Beyond this gradients of the log loss are cut."""
 FIRST_STEP = 0.7
 """Step of the trees of one feature each."""
 
@@ -109,8 +121,8 @@ def squared_joint_norm(gradient: Number, hessian: Number, weight: Number) -> Num
 
 
 def squared_log_bound(weight: Number) -> Number:
-    """1, for a^2 <= 10.89: the supremum of `squared_joint_norm` under the log loss, by (2)."""
-    return 0 * weight + 1
+    """1/4 + a^2 / 16: the supremum of `squared_joint_norm` for a cut gradient of the log loss, by (3)."""
+    return (4 + weight * weight) / 16
 
 
 def squared_square_bound(weight: Number) -> Number:
@@ -124,13 +136,13 @@ def clip(value: Number, bound: Number) -> Number:
 
 
 def shrunk(gradient: Floats, hessian: Floats, scatter: float, variance: float, prior: float) -> Floats:
-    """(1) for released sums, shape (leaves,); prior: tau^2. 0 where the released Hessian is not positive."""
+    """(2) for released sums, shape (bins,); prior: tau^2. 0 where the released Hessian is not positive."""
     h = np.maximum(hessian, 0.0)
     return np.asarray(-gradient * h / (h * h + (h * scatter + variance) / max(prior, 1e-12) + 1e-12))
 
 
 def moments(gradient: Floats, hessian: Floats, scatter: float, variance: float) -> float:
-    """tau^2 by moments: what G^2 has above noise and scatter, over H^2. gradient, hessian: shape (leaves,)."""
+    """tau^2 by moments: what G^2 has above noise and scatter, over H^2. gradient, hessian: shape (bins,)."""
     h = np.maximum(hessian, 0.0)
     return float(max((gradient * gradient - h * scatter - variance).sum(), 0.0) / max((h * h).sum(), 1e-9))
 
@@ -151,13 +163,14 @@ class Params:
     """All parameters of a run. They are public.
 
     epsilon, delta: total privacy budget. relation: the neighbours. rows: a public round number of records, which
-      trees, depth and shrinkage follow where they are None.
-    bins: quantile thresholds a feature. hessian_weight: a; None for 3.3 (classes) or .3 (regression).
+      trees and depth follow where they are None.
+    bins: quantile thresholds a feature. hessian_weight: a; None for 1 (classes) or .3 (regression).
     threshold_share, start_share: parts of mu^2; start_share None for 2% (classes) or 10% (regression).
     feature_share: q, part of what the other two leave for leaves that the first pass has, 0 for no such pass; None to
       follow rows and features.
     explore: part of the features that are drawn evenly. residual: c, for labels in [-1, 1]; None to read it off the
       label's histogram.
+    score_noise: x, in units of the score, for a regression of c; None for .7 (classes) or .25 (regression).
     noise: "discrete", exact samplers; or "floating", which risks that the last bits of what is released tell more than
       epsilon (Mironov 2012).
     """
@@ -168,7 +181,7 @@ class Params:
     rows: int = 10_000
     trees: int | None = None
     depth: int | None = None
-    shrinkage: float | None = None
+    shrinkage: float = 0.5
     bins: int = 32
     hessian_weight: float | None = None
     threshold_share: float = 0.1
@@ -176,6 +189,7 @@ class Params:
     feature_share: float | None = None
     explore: float = 0.5
     residual: float | None = None
+    score_noise: float | None = None
     noise: Literal["floating", "discrete"] = "discrete"
 
     def __post_init__(self) -> None:
@@ -190,6 +204,8 @@ class Params:
         for name in ("shrinkage", "residual"):
             if getattr(self, name) is not None:
                 check_number(name, getattr(self, name), above=2 * GRID, most=1)
+        if self.score_noise is not None:
+            check_number("score_noise", self.score_noise, least=0.001, most=1000)
         if self.hessian_weight is not None:
             check_number("hessian_weight", self.hessian_weight, above=0, most=3.3)
         check_number("threshold_share", self.threshold_share, above=0, most=0.5)
@@ -215,23 +231,19 @@ class Params:
         return self.rows * self.mu() / math.sqrt(schema.scores) / records_changed(self.relation)
 
     def rounds(self, schema: Schema) -> int:
-        """T = 4 sqrt(nu) (classes) or 8 sqrt(nu) (regression), from 50 to 800."""
-        factor = 4 if isinstance(schema.target, Classes) else 8
-        return self.trees or int(min(max(round(factor * math.sqrt(self.strength(schema))), 50), 800))
+        """T = 200, 400 from nu = 500."""
+        return self.trees or (200 if self.strength(schema) < 500 else 400)
 
     def levels(self, schema: Schema) -> int:
-        """3, 4 from nu = 1,500, 5 from nu = 20,000."""
+        """4, 5 from nu = 500 (classes); 3, 4 from nu = 500, 5 from 3,000 (regression)."""
         nu = self.strength(schema)
-        return self.depth or (3 if nu < 1500 else 4 if nu < 20_000 else 5)
-
-    def step(self, schema: Schema) -> float:
-        """eta: .3, .5 from nu = 5,000 (classes) or 1,500 (regression)."""
-        enough = 5000 if isinstance(schema.target, Classes) else 1500
-        return self.shrinkage or (0.3 if self.strength(schema) < enough else 0.5)
+        if isinstance(schema.target, Classes):
+            return self.depth or (4 if nu < 500 else 5)
+        return self.depth or (3 if nu < 500 else 4 if nu < 3000 else 5)
 
     def weight(self, schema: Schema) -> float:
         """a."""
-        return self.hessian_weight or (3.3 if isinstance(schema.target, Classes) else 0.3)
+        return self.hessian_weight or (1.0 if isinstance(schema.target, Classes) else 0.3)
 
     def shares(self, schema: Schema) -> tuple[float, float, float]:
         """Parts of mu^2: thresholds (none without numeric features), start, all leaves."""
@@ -266,6 +278,11 @@ class Params:
         """s: noise of G in units of the gradient, for one of K T releases of the trees' part of the leaves' share."""
         share = self.shares(schema)[2] * (1 - self.first_part(schema))
         return self.joint_norm(schema) / (self.mu() * math.sqrt(share / (self.rounds(schema) * schema.scores)))
+
+    def padding(self, schema: Schema) -> float:
+        """lambda of (1)."""
+        x = self.score_noise or (0.7 if isinstance(schema.target, Classes) else 0.25)
+        return self.shrinkage * self.deviation(schema) * math.sqrt(self.rounds(schema)) / x
 
     def first_deviation(self, schema: Schema) -> float:
         """s of one of K M releases of the first pass."""
@@ -336,7 +353,7 @@ class Contribution:
         return y * 1.0 if output == self.schema.scores else self.schema.label(output, y)
 
     def statistics(self, score: Floats, label: Floats, of: tuple[str, ...]) -> Statistics:
-        """The log loss, or the square loss with residuals cut to c and given in units of it.
+        """The log loss with gradients cut to 1/2, or the square loss with residuals cut to c and given in units of it.
 
         score, label: shape (rows,).
         """
@@ -350,7 +367,8 @@ class Contribution:
             return Statistics({"g": np.asarray(g), "h": None})
         with np.errstate(over="ignore"):  # exp(-s) = inf gives the limit, and a warning would tell of a record's score
             gradient = log_gradient(score, label)
-        return Statistics({"g": on_grid(gradient), "h": on_grid(log_hessian_of(gradient))})
+        g = on_grid(clip(gradient, CUT))
+        return Statistics({"g": np.asarray(g), "h": on_grid(log_hessian_of(gradient))})
 
 
 # --- Training ---------------------------------------------------------------------------------------------------------
@@ -367,7 +385,7 @@ def train_on(params: Params, schema: Schema, population: Population, curator: Cu
     population.tell(Encode(candidates))
     unit, initial = start(params, schema, population, curator)
     first, learnt = one_by_one(params, schema, candidates, unit, population, curator)
-    charge, weight = params.leaf_charge(schema), params.step(schema)
+    charge = params.leaf_charge(schema)
     rounds: list[tuple[Tree, ...]] = []
     for number in range(params.rounds(schema)):
         with curator.step(f"tree {number}"):
@@ -381,12 +399,12 @@ def train_on(params: Params, schema: Schema, population: Population, curator: Cu
                 population.tell(Refresh(("g", "h")))
                 population.tell(Place(splits))
                 noisy = curator.release_sum("leaves", charge, population, Leaves(("g", "h")), lambda sums: sums[0].T)
-                learnt = learnt_from(params, schema, learnt, output, splits, noisy)
-                leaves = leaf_values(params, schema, learnt, output, noisy, unit)
+                learnt = learnt_from(params, schema, learnt, splits, noisy)
+                leaves = leaf_values(params, schema, noisy, unit)
                 own.append(Tree(splits, leaves))
-                population.tell(Advance(leaves[None], weight))
+                population.tell(Advance(leaves[None], params.shrinkage))
         rounds.append(tuple(own))
-    steps = tuple(FIRST_STEP for own in first for _ in own[0]) + (weight,) * params.rounds(schema)
+    steps = tuple(FIRST_STEP for own in first for _ in own[0]) + (params.shrinkage,) * params.rounds(schema)
     ensembles = [
         Ensemble(initial[k], (*(one for own in first for one in own[k]), *(own[k] for own in rounds)), steps)
         for k in outputs_of(schema)
@@ -397,7 +415,7 @@ def train_on(params: Params, schema: Schema, population: Population, curator: Cu
 def one_by_one(
     params: Params, schema: Schema, candidates: Candidates, unit: float, population: Population, curator: Curator
 ) -> tuple[list[tuple[tuple[Tree, ...], ...]], Learnt]:
-    """The first pass: of every feature the trees of every output, and its credit; nothing is kept of tau."""
+    """The first pass: of every feature the trees of every output, and its credit."""
     learnt, passed = nothing_learnt(schema), splittable(schema) if params.first_part(schema) > 0 else ()
     found: list[tuple[tuple[Tree, ...], ...]] = []
     for feature in passed:
@@ -416,12 +434,7 @@ def one_by_one(
                 own.append(tuple(Tree(shapes[k], leaves[k]) for k in range(count)))
                 population.tell(Advance(leaves, FIRST_STEP))
         found.append(tuple(own))
-    return found, without_priors(schema, learnt)
-
-
-def without_priors(schema: Schema, learnt: Learnt) -> Learnt:
-    """What was learnt of the features."""
-    return Learnt(learnt.credit.copy(), learnt.seen.copy(), np.full(schema.scores, np.nan))
+    return found, learnt
 
 
 def released_bins(
@@ -550,7 +563,8 @@ def centre_and_scale(counts: Floats) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class Learnt:
-    """What released sums say: post-processing. credit, seen: by feature; priors: tau^2 of each output, first nan."""
+    """What released sums say: post-processing. credit, seen: by feature; priors: tau^2 of each output's bins, first
+    nan."""
 
     credit: Floats
     seen: Floats
@@ -596,7 +610,7 @@ def leaves_of(schema: Schema, feature: int, values: Floats) -> Floats:
 def bin_values(
     params: Params, schema: Schema, learnt: Learnt, output: int, feature: int, noisy: Floats, unit: float
 ) -> tuple[Learnt, Floats]:
-    """(1) of a feature's bins, tau^2 the mean of its own and of that of the features before; and its credit.
+    """(2) of a feature's bins, tau^2 the mean of its own and of that of the features before; and its credit.
 
     noisy: shape (bins, 2). Result: also the values, shape (bins,), at most `LARGEST_LEAF`, in units of the score.
     """
@@ -645,25 +659,22 @@ def scatter_of(schema: Schema) -> float:
     return SCATTER["log" if isinstance(schema.target, Classes) else "square"]
 
 
-def leaf_values(params: Params, schema: Schema, learnt: Learnt, output: int, noisy: Floats, unit: float) -> Floats:
-    """(1) of released sums of shape (leaves, 2), at most `LARGEST_LEAF`, in units of the score."""
-    variance = params.deviation(schema) * params.deviation(schema)  # pow differs between machines
-    own = shrunk(noisy[:, 0], noisy[:, 1], scatter_of(schema), variance, float(learnt.priors[output]))
+def leaf_values(params: Params, schema: Schema, noisy: Floats, unit: float) -> Floats:
+    """(1) without eta of released sums of shape (leaves, 2), at most `LARGEST_LEAF`, in units of the score."""
+    own = -noisy[:, 0] / (np.maximum(noisy[:, 1], 0.0) + params.padding(schema))
     return np.asarray(np.clip(own, -LARGEST_LEAF, LARGEST_LEAF) * unit)
 
 
-def learnt_from(params: Params, schema: Schema, learnt: Learnt, output: int, splits: Floats, noisy: Floats) -> Learnt:
-    """Credit what every split separated, less what noise alone would, from the leaves' sums upwards; and tau^2.
+def learnt_from(params: Params, schema: Schema, learnt: Learnt, splits: Floats, noisy: Floats) -> Learnt:
+    """Credit what every split separated, less what noise alone would, from the leaves' sums upwards.
 
     splits: shape (2^depth - 1, 2); noisy: shape (leaves, 2).
     """
     s, scatter, a = params.deviation(schema), scatter_of(schema), params.weight(schema)
     variance = s * s
-    g, h = noisy[:, 0], noisy[:, 1]
-    found, before = moments(g, h, scatter, variance), float(learnt.priors[output])
-    credit, seen, priors = learnt.credit.copy(), learnt.seen.copy(), learnt.priors.copy()
-    priors[output] = found if math.isnan(before) else 0.7 * before + 0.3 * found
-    depth, h = (len(splits) + 1).bit_length() - 1, np.maximum(h, 0.0)
+    g, h = noisy[:, 0], np.maximum(noisy[:, 1], 0.0)
+    credit, seen = learnt.credit.copy(), learnt.seen.copy()
+    depth = (len(splits) + 1).bit_length() - 1
     for level in reversed(range(depth)):
         below = 2 ** (depth - 1 - level)
         left_g, right_g, left_h, right_h = g[0::2], g[1::2], h[0::2], h[1::2]
@@ -676,7 +687,7 @@ def learnt_from(params: Params, schema: Schema, learnt: Learnt, output: int, spl
         np.add.at(credit, of, np.where(enough, gain, 0.0))
         np.add.at(seen, of, 1.0)
         g, h = left_g + right_g, left_h + right_h
-    return Learnt(credit, seen, priors)
+    return Learnt(credit, seen, learnt.priors.copy())
 
 
 # --- Predictions ------------------------------------------------------------------------------------------------------

@@ -72,6 +72,7 @@ def test_the_numbers_of_the_pages_are_those_of_the_code() -> None:
         "thresholds of the first histogram": str(grove.FINE), "bins of the label's histogram": str(grove.LABEL_BINS),
         "v, scatter of a record: log loss, square loss": ", ".join(map(str, grove.SCATTER.values())),
         "largest leaf, in units of c": str(grove.LARGEST_LEAF), "step of the first pass": str(grove.FIRST_STEP),
+            "largest gradient of the log loss": str(grove.CUT),
     }  # fmt: skip
     told = constants("sgbdt")
     assert told == {

@@ -18,7 +18,7 @@ TWO = Schema((Numeric("x", 0, 1), Categorical("c", ("a", "b"))), Classes(("no", 
 TARGETS = (Classes(("no", "yes")), Classes(("p", "q", "r")), Interval(-1.0, 1.0))
 DIGESTS = {
     "dpboost": "3dba564ab96b2a9c", "inprivate": "654fdae07a4cc688", "dpxgboost": "d572500b82c1685b",
-    "fedgbdt": "b085045f65cadbc9", "sgbdt": "8d065dc5c00ad68f", "grove": "fb914fb484efb4e3",
+    "fedgbdt": "b085045f65cadbc9", "sgbdt": "8d065dc5c00ad68f", "grove": "c8530a3938aa5866",
 }  # fmt: skip
 
 

@@ -30,12 +30,34 @@ def test_formulas_of_fractions() -> None:
         Fraction(k, 16) for k in (3, 3, 0, 3, 4)
     ]
     assert grove.squared_joint_norm(Fraction(-2, 3), Fraction(1, 2), Fraction(3)) == Fraction(4, 9) + Fraction(9, 4)
-    assert [grove.squared_log_bound(Fraction(n)) for n in (0, 1, 3)] == [1, 1, 1]
+    assert [grove.squared_log_bound(Fraction(n)) for n in (0, 1, 3)] == [
+        Fraction(1, 4), Fraction(5, 16), Fraction(13, 16)
+    ]  # fmt: skip
     assert [grove.squared_square_bound(Fraction(n)) for n in (0, 1, 3)] == [1, 2, 10]
     assert [grove.clip(Fraction(n), Fraction(2)) for n in (-3, -2, -1, 0, 2, 5)] == [-2, -2, -1, 0, 2, 2]
 
 
-def test_leaves_are_shrunk_one_by_one() -> None:
+def test_the_noise_of_all_trees_moves_a_score_by_at_most_x() -> None:
+    """T steps of eta s / lambda each, s the deviation of their noise, have x = eta s sqrt(T) / lambda in all."""
+    for schema, x in ((TWO, 0.7), (THREE, 0.7), (REAL, 0.25)):
+        for given in ({}, {"score_noise": 0.125}, {"shrinkage": 0.25}, {"trees": 30}):
+            params = grove.Params(0.5, ADD, **given)  # type: ignore[arg-type]
+            s, rounds = params.deviation(schema), params.rounds(schema)
+            step = params.shrinkage * s / params.padding(schema)
+            assert math.sqrt(rounds) * step == near(given.get("score_noise", x))
+
+
+def test_leaves_are_steps_against_their_sums() -> None:
+    """-G / (H + lambda), no released Hessian below 0, at most 3, in units of the score."""
+    for schema in (TWO, REAL):
+        params = grove.Params(2.0, ADD, trees=9, rows=700)
+        padding = params.padding(schema)
+        noisy = np.array([[6.0, 2.0], [-4.0, 4.0], [2.0, -1.0], [1e6 * padding, 0.0], [-1e6 * padding, 5.0]])
+        found = grove.leaf_values(params, schema, noisy, 0.5)
+        assert found == near([-3 / (2 + padding), 2 / (4 + padding), -1 / padding, -1.5, 1.5])
+
+
+def test_bins_are_shrunk_one_by_one() -> None:
     g, h = np.array([6.0, -4.0, 2.0, 8.0]), np.array([2.0, 4.0, -1.0, 0.0])
     found = grove.shrunk(g, h, 0.5, 3.0, 0.25)
     assert found == near([-12 / (4 + 4 / 0.25), 16 / (16 + 5 / 0.25), 0.0, 0.0])
@@ -58,10 +80,10 @@ def test_priors_by_moments() -> None:
 def test_defaults_are_those_that_are_documented() -> None:
     assert asdict(grove.Params(1.0, ADD)) == {
         "epsilon": 1.0, "relation": ADD, "delta": 1e-5, "rows": 10_000, "trees": None, "depth": None,
-        "shrinkage": None, "bins": 32, "hessian_weight": None, "threshold_share": 0.1, "start_share": None,
-        "feature_share": None, "explore": 0.5, "residual": None, "noise": "discrete",
+        "shrinkage": 0.5, "bins": 32, "hessian_weight": None, "threshold_share": 0.1, "start_share": None,
+        "feature_share": None, "explore": 0.5, "residual": None, "score_noise": None, "noise": "discrete",
     }  # fmt: skip
-    assert (grove.FINE, grove.LABEL_BINS, grove.LARGEST_LEAF, grove.FIRST_STEP) == (127, 64, 3.0, 0.7)
+    assert (grove.FINE, grove.LABEL_BINS, grove.LARGEST_LEAF, grove.FIRST_STEP, grove.CUT) == (127, 64, 3.0, 0.7, 0.5)
     assert dict(grove.SCATTER) == {"log": 1.0, "square": 0.15}
     assert [grove.scatter_of(schema) for schema in (TWO, THREE, REAL)] == [1.0, 1.0, 0.15]
     assert len(grove.BINS) == 64 and grove.BINS[0] == "b0" and grove.BINS[63] == "b63"
@@ -76,7 +98,8 @@ def test_defaults_are_those_that_are_documented() -> None:
         ("bins", (1, 127), (0, 128)),
         ("trees", (None, 1, 10_000), (0, 10_001)),
         ("depth", (None, 1, 10), (0, 11)),
-        ("shrinkage", (None, 2.0**-22, 1.0), (0.0, 2.0**-23, 1.01)),
+        ("shrinkage", (2.0**-22, 1.0), (0.0, 2.0**-23, 1.01)),
+        ("score_noise", (None, 0.001, 1000), (0.0, 0.0009, 1001.0)),
         ("residual", (None, 2.0**-22, 1.0), (0.0, 2.0**-23, 1.01)),
         ("hessian_weight", (None, 1e-6, 3.3), (0.0, 3.31)),
         ("threshold_share", (1e-6, 0.5), (0.0, 0.51)),
@@ -95,20 +118,17 @@ def test_a_setting_is_refused_just_outside_its_range(name: str, good: tuple[Any,
 
 
 def test_what_depends_on_the_strength(monkeypatch: pytest.MonkeyPatch) -> None:
-    """4 or 8 sqrt(nu) trees from 50 to 800, levels from 1,500 and 20,000 on, a larger step from 5,000 or 1,500 on."""
+    """200 or 400 trees, levels by task, from a strength of 500 and of 3,000 on."""
     params = grove.Params(1.0, ADD)
-    for strength, trees, wide, depth, step, real in (
-        (1.0, 50, 50, 3, 0.3, 0.3), (42.25, 50, 52, 3, 0.3, 0.3), (43.3, 50, 53, 3, 0.3, 0.3),
-        (156.2, 50, 100, 3, 0.3, 0.3), (169.0, 52, 104, 3, 0.3, 0.3), (1499.9, 155, 310, 3, 0.3, 0.3),
-        (1500.0, 155, 310, 4, 0.3, 0.5), (4999.9, 283, 566, 4, 0.3, 0.5), (5000.0, 283, 566, 4, 0.5, 0.5),
-        (10_100.0, 402, 800, 4, 0.5, 0.5), (19_999.0, 566, 800, 4, 0.5, 0.5), (20_000.0, 566, 800, 5, 0.5, 0.5),
-        (41_000.0, 800, 800, 5, 0.5, 0.5),
+    for strength, trees, deep, real in (
+        (1.0, 200, 4, 3), (499.9, 200, 4, 3), (500.0, 400, 5, 4), (2999.9, 400, 5, 4), (3000.0, 400, 5, 5),
+        (1e6, 400, 5, 5),
     ):  # fmt: skip
         monkeypatch.setattr(grove.Params, "strength", lambda self, schema, nu=strength: nu)
-        assert (params.rounds(TWO), params.rounds(REAL), params.levels(TWO)) == (trees, wide, depth)
-        assert (params.step(TWO), params.step(REAL)) == (step, real)
-        own = replace(params, trees=7, depth=2, shrinkage=0.125)
-        assert (own.rounds(TWO), own.levels(TWO), own.step(TWO)) == (7, 2, 0.125)
+        assert [params.rounds(schema) for schema in (TWO, THREE, REAL)] == [trees] * 3
+        assert [params.levels(schema) for schema in (TWO, THREE, REAL)] == [deep, deep, real]
+        own = replace(params, trees=7, depth=2)
+        assert [(own.rounds(schema), own.levels(schema)) for schema in (TWO, REAL)] == [(7, 2)] * 2
 
 
 def test_when_features_are_asked_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -138,7 +158,7 @@ def test_budgets_and_their_shares() -> None:
         assert params.strength(THREE) == near(500 * mu / math.sqrt(3) / 2)
         assert replace(params, relation=ADD).strength(TWO) == near(500 * mu)
     assert (params.cut, replace(params, residual=0.25).cut) == (1.0, 0.25)
-    assert [params.weight(schema) for schema in (TWO, THREE, REAL)] == [3.3, 3.3, 0.3]
+    assert [params.weight(schema) for schema in (TWO, THREE, REAL)] == [1.0, 1.0, 0.3]
     assert replace(params, hessian_weight=2.0).weight(REAL) == 2.0
     assert params.shares(TWO) == near((0.1, 0.02, 0.88))
     assert params.shares(REAL) == near((0.1, 0.1, 0.8))
@@ -182,7 +202,7 @@ def test_charges(relation: Relation, changed: int, suffix: str) -> None:
     assert isinstance(discrete.mechanism, DiscreteGaussian)
     step = discrete.mechanism.step
     assert discrete.declared.bound == near(math.sqrt(3 * changed) * (1 + step))
-    for schema, norm, loss, scores in ((THREE, 1.0, "log", 3), (REAL, math.sqrt(1.25), "square", 1)):
+    for schema, norm, loss, scores in ((THREE, math.sqrt(17) / 8, "log", 3), (REAL, math.sqrt(1.25), "square", 1)):
         norm = (norm + 2.0**-22) * changed
         assert params.joint_norm(schema) == near(norm)
         s = norm / (params.mu() * math.sqrt(params.shares(schema)[2] / (9 * scores)))
@@ -244,7 +264,7 @@ def test_gradients_and_hessians_of_both_losses() -> None:
     for row, (s, y) in enumerate(zip(-score, label, strict=True)):
         p = 1 / (1 + math.exp(-s)) if s > -700 else 0.0
         t = abs(p - y)
-        assert found["g"][row] == round((p - y) / GRID) * GRID  # type: ignore[index]
+        assert found["g"][row] == round(min(max(p - y, -0.5), 0.5) / GRID) * GRID  # type: ignore[index]
         assert found["h"][row] == round(t * (1 - t) / GRID) * GRID  # type: ignore[index]
     for cut, unit in ((None, 1.0), (0.25, 0.25)):
         params = grove.Params(1.0, ADD, residual=cut)

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from benchmarks import grove, grove_choice
 from benchmarks.league.cells import REGRESSION
-from refdp.data.records import Classes, Interval, Numeric, Schema
-from refdp.own.grove import Params
-from refdp.privacy.events import Relation
 
 
 def test_the_page_is_what_the_kept_results_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -45,17 +41,3 @@ def test_what_is_best_on_the_judging_set_alone_is_not_chosen() -> None:
     )
     assert grove_choice.chosen((judge,), REGRESSION, there) == "a level more"
     assert grove_choice.chosen((others[0],), REGRESSION, there) == "half the trees"
-
-
-@pytest.mark.parametrize(("epsilon", "rows"), [(0.1, 900), (1.0, 3000), (4.0, 35_000), (4.0, 10**6)])
-def test_changes_start_from_the_defaults_before_the_first_pass(epsilon: float, rows: int) -> None:
-    """Those of a regression are as they were; classes had twice as many trees, and no pass over features."""
-    params = Params(epsilon, Relation.ADD_REMOVE, rows=rows)
-    real = Schema((Numeric("x", 0, 1),), Interval(0.0, 1.0))
-    trees, depth, step = grove_choice.followed(epsilon, rows)
-    assert (trees, depth, step) == (params.rounds(real), params.levels(real), params.step(real))
-    data: Any = SimpleNamespace(target=Classes(("no", "yes")))
-    usual = {"feature_share": 0.0, "trees": trees, "shrinkage": step}
-    assert grove_choice.settings("defaults", data, epsilon, rows) == usual
-    assert grove_choice.settings("explore 1", data, epsilon, rows) == {**usual, "explore": 1.0}
-    assert grove_choice.settings(grove_choice.FIRST, data, epsilon, rows) == {}

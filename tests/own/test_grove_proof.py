@@ -41,9 +41,9 @@ def read(classes: int, relation: Relation = ADD, **settings: Any) -> Proof:
     ],
 )
 def test_grove_is_proved_with_all_its_rounds(classes: int, relation: Relation, share: float | None) -> None:
-    """By induction over the trees, so that the proof is about 398 of them as about three.
+    """By induction over the trees, so that the proof is about 400 of them as about three.
 
-    share: 0 without the first pass, with which a proof takes six minutes of processor time.
+    share: 0 without the first pass.
     """
     found = read(classes, relation, feature_share=share)
     assert (found.verdict, found.failures) == ("PROVED", ())

@@ -175,7 +175,7 @@ class GroveSettings:
     delta: float | None = None
     trees: int | None = None
     depth: int | None = None
-    shrinkage: float | None = None
+    shrinkage: float = grove.Params.shrinkage
     bins: int = grove.Params.bins
     hessian_weight: float | None = None
     threshold_share: float = grove.Params.threshold_share
@@ -183,6 +183,7 @@ class GroveSettings:
     feature_share: float | None = None
     explore: float = grove.Params.explore
     residual: float | None = None
+    score_noise: float | None = None
     noise: Literal["floating", "discrete"] = grove.Params.noise
 
 
