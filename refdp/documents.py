@@ -1,4 +1,4 @@
-"""JSON texts that others wrote: an object has every name once.
+"""JSON texts that others wrote: an object has every name once, and depth is an error like any other.
 
 Python's parser keeps the last of two values and says nothing, other parsers keep the first: a file could show one
 budget, mask or answer to its reader and another one to the program.
@@ -15,8 +15,11 @@ class Twice(ValueError):
 
 
 def parsed(text: str | bytes) -> Any:
-    """What a JSON text says. Errors: ValueError for what is none, and `Twice`."""
-    return json.loads(text, object_pairs_hook=_once)
+    """What a JSON text says. Errors: ValueError for what is none, or is nested too deeply to be read, and `Twice`."""
+    try:
+        return json.loads(text, object_pairs_hook=_once)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -23,6 +23,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+from refdp.checks import check_count
 from refdp.errors import InvalidParameter
 from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian, Laplace, Mechanism
 from refdp.privacy.events import (
@@ -58,14 +59,18 @@ def load_plan(path: str | Path) -> Plan:
     Errors: InvalidParameter if the file cannot be read or a key is unknown, missing or of the wrong type.
     """
     try:
-        table = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        return plan_from(tomllib.loads(Path(path).read_text(encoding="utf-8")))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise InvalidParameter(f"plan file {path}: {error}") from error
-    return plan_from(table)
+    except RecursionError:
+        raise InvalidParameter(f"plan file {path}: nested too deeply") from None
 
 
 def plan_from(table: dict[str, Any]) -> Plan:
-    """The plan in a parsed TOML table. Errors: InvalidParameter for unknown keys or values."""
+    """The plan in a parsed TOML table.
+
+    Errors: InvalidParameter for unknown keys or values, and where nothing is released: it would cost nothing.
+    """
     if unknown := set(table) - {"relation", "event"}:
         raise InvalidParameter(f"keys {sorted(unknown)} of a plan: allowed are relation and event")
     relation = relation_of(table.get("relation"), "a plan")
@@ -87,10 +92,12 @@ def release_of(kind: str, noise: float, relation: Relation, **options: Any) -> R
     """
     bound = _number("sensitivity", options.get("sensitivity", 1.0))
     norm = options.get("norm", _NORMS[kind])
-    if norm not in (1, 2, "range", "whitened"):
+    if isinstance(norm, bool) or norm not in (1, 2, "range", "whitened"):
         raise InvalidParameter(f"norm {norm!r}: allowed are 1, 2, 'range' and 'whitened'")
+    if not isinstance(name := options.get("name", kind), str):
+        raise InvalidParameter(f"name {name!r} of an event: a text is allowed")
     sensitivity = Sensitivity(bound, norm, CLAIM, relation)
-    return Release(str(options.get("name", kind)), _mechanism(kind, _number(kind, noise), options), sensitivity)
+    return Release(name, _mechanism(kind, _number(kind, noise), options), sensitivity)
 
 
 def _mechanism(kind: str, noise: float, options: dict[str, Any]) -> Mechanism:
@@ -111,6 +118,8 @@ def _events(table: dict[str, Any], relation: Relation) -> tuple[Event, ...]:
     rows = table.get("event", [])
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise InvalidParameter("event of a plan: allowed is an array of tables, [[event]]")
+    if not rows:
+        raise InvalidParameter("a plan, or an event of others, without an event: [[event]], [[event.event]] inside")
     return tuple(_event(row, relation) for row in rows)
 
 
@@ -138,6 +147,8 @@ def _one(kind: str, row: dict[str, Any], relation: Relation) -> Event:
         raise InvalidParameter(f"relation of an event {kind!r}: allowed is that of a plan or of a release")
     inner = _events(row, relation)
     if kind == "parallel":
+        if row[kind] is not True:
+            raise InvalidParameter(f"parallel {row[kind]!r}: allowed is true; events compose sequentially without it")
         return Parallel(inner)
     if kind == "weights":
         if not isinstance(row[kind], list):
@@ -145,6 +156,7 @@ def _one(kind: str, row: dict[str, Any], relation: Relation) -> Event:
         return Partition(tuple(_number("weights", weight) for weight in row["weights"]), inner)
     whole = inner[0] if len(inner) == 1 else Sequential(inner)
     if kind == "bins":
+        check_count("bins", row[kind])
         return balls_and_bins(whole, row[kind])
     method = "poisson" if kind == "poisson" else "without-replacement"
     return Subsample(_number(kind, row[kind]), whole, method)  # type: ignore[arg-type]
@@ -153,4 +165,9 @@ def _one(kind: str, row: dict[str, Any], relation: Relation) -> Event:
 def _number(name: str, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise InvalidParameter(f"{name} {value!r}: allowed are numbers")
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError:
+        raise InvalidParameter(
+            f"{name}: a whole number of {int(value).bit_length()} bits is beyond all floats"
+        ) from None

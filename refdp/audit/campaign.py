@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from refdp.audit.imported import IMPORTED
 from refdp.audit.loaded import Loaded
 from refdp.audit.runs import CHUNK, RAISED, InputPair, chunk, table
 from refdp.audit.structural_samples import State
@@ -59,10 +60,10 @@ class Job:
 
     def function(self) -> Any:
         """The function to run, with the score of its output where one is given."""
-        found = load(self.name)
+        found = to_run(self.name)
         if not self.score:
             return found
-        score = load(self.score, "--score")
+        score = to_run(self.score, "--score")
         return lambda records, seed: score(found(records, seed))
 
     def digest(self) -> str:
@@ -71,6 +72,13 @@ class Job:
         scored = [self.score, _text_of(self.score)] if self.score else []
         shown = [self.name, self.seed, *scored, *((side.shape, side.tolist()) for side in sides), _text_of(self.name)]
         return hashlib.sha256(json.dumps(shown).encode()).hexdigest()
+
+
+def to_run(name: str, option: str = "--callable") -> Any:
+    """The same, to be run. Errors: InvalidParameter too where its file says something else than what would be run."""
+    found = load(name, option)
+    IMPORTED.check(name.partition(":")[0])
+    return found
 
 
 def load(name: str, option: str = "--callable") -> Any:
@@ -82,6 +90,7 @@ def load(name: str, option: str = "--callable") -> Any:
         sys.path.insert(0, os.getcwd())
     try:
         found = importlib.import_module(module)
+        IMPORTED.note()
         for part in function.split("."):
             found = getattr(found, part)
     except RAISED as error:

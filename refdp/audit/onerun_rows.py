@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from refdp.audit.onerun_tradeoff import within_floats
 from refdp.audit.verdicts import Row, Verdict, completed
 from refdp.errors import InvalidParameter
 
@@ -62,7 +63,8 @@ def blind(scores: NDArray[np.float64], right: int, guesses: int) -> str:
 
 def blind_alone(included: NDArray[np.bool_], scores: NDArray[np.float64]) -> str:
     """The same of scores that are compared by their deviation. Both of shape (canaries,)."""
-    inside, outside = scores[included], scores[~included]
+    scaled = within_floats(scores)
+    inside, outside = scaled[included], scaled[~included]
     if min(len(inside), len(outside)) < 2:
         return "fewer than two canaries are in, or out"
     if len(np.unique(inside)) == len(np.unique(outside)) == 1:

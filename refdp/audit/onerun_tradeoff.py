@@ -178,12 +178,23 @@ def isolated_bound(
     """
     check_number("delta", delta, above=0, below=1)
     check_number("confidence", confidence, above=0, below=1)
-    inside, outside = scores[included], scores[~included]
+    scaled = within_floats(scores)
+    inside, outside = scaled[included], scaled[~included]
     mu = 0.0
     if len(inside) > 1 and len(outside) > 1:
         mu = _shift(inside, outside, confidence)
     epsilon = gaussian.epsilon(mu, delta) if mu else 0.0
     return GaussianOneRun(mu, epsilon, delta, confidence, len(scores), 0, 0, ISOLATED)
+
+
+def within_floats(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The scores by a power of two, the largest between 1/2 and 1: what their deviation tells is the same.
+
+    The squares of others are infinite or 0, which would pass for noise that hides everything, or for none.
+    Of shape (canaries,), as are the scores.
+    """
+    _, exponent = np.frexp(np.abs(scores).max())
+    return np.asarray(np.ldexp(scores, -exponent))
 
 
 def _shift(inside: NDArray[np.float64], outside: NDArray[np.float64], confidence: float) -> float:

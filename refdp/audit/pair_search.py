@@ -83,7 +83,7 @@ def ranges_of_example(file: Path) -> Ranges:
         rows = np.atleast_2d(np.asarray(json.loads(file.read_text(encoding="utf-8")), dtype=np.float64))
         if rows.ndim != 2 or not rows.size or not np.isfinite(rows).all():
             raise ValueError(f"shape {rows.shape}")
-    except (OSError, ValueError, TypeError, RecursionError) as error:
+    except (OSError, ValueError, TypeError, OverflowError, RecursionError) as error:
         raise InvalidParameter(f"--example {file}: a list of records of finite numbers is needed ({error})") from error
     low, high = rows.min(axis=0), rows.max(axis=0)
     flat, zero = low == high, (low == 0) & (high == 0)

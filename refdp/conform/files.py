@@ -99,7 +99,26 @@ def read(directory: Path) -> list[dict[str, Any]]:
         raise InvalidParameter(f"no vectors in {directory}: `refdp conform --vectors {directory}` writes them")
     if any(body.get("version") != VERSION for body in found):
         raise InvalidParameter(f"vectors in {directory}: of another version than {VERSION}")
+    for body in found:
+        if wrong := _wrong(body):
+            raise InvalidParameter(f"vectors in {directory}: {wrong}")
     return sorted(found, key=lambda body: (TEXTS.index(body["paper"]), order.index(body["kind"])))
+
+
+def _wrong(body: dict[str, Any]) -> str:
+    """What keeps an envelope from being run, or would run none of its tests; empty if nothing does."""
+    for name, known in (("paper", TEXTS), ("kind", tuple(KINDS))):
+        if body.get(name) not in known:
+            return f"{name} {body.get(name)!r}, none of {', '.join(known)}"
+    tests, needed = body.get("tests"), SCHEMA["properties"]["tests"]["items"]["required"]
+    if not isinstance(tests, list) or not tests:
+        return f"no list of tests of {body['paper']}/{body['kind']}"
+    if not all(isinstance(test, dict) and all(name in test for name in needed) for test in tests):
+        return f"a test of {body['paper']}/{body['kind']} lacks one of {', '.join(needed)}"
+    results = SCHEMA["properties"]["tests"]["items"]["properties"]["result"]["enum"]
+    if not all(test["result"] in results for test in tests):
+        return f"a test of {body['paper']}/{body['kind']} with another result than {', '.join(results)}"
+    return ""
 
 
 _TEXT: dict[str, Any] = {"type": "string"}

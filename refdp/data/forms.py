@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from dataclasses import asdict
 from typing import Any
 
@@ -49,18 +50,20 @@ def from_json(text: str) -> Model:
     try:
         document = parsed(text)
         body, digest = document["model"], document["sha256"]
-    except (ValueError, KeyError, TypeError):
+        sound = digest == _digest(body)
+    except (ValueError, KeyError, TypeError, RecursionError):
         raise ModelFileError("not a complete model file: it is truncated or was not written by refdp") from None
-    if digest != _digest(body):
+    if not sound:
         raise ModelFileError("the model file was altered: its checksum does not match its content")
     try:
-        if body["version"] != SCHEMA_VERSION:
+        if type(body["version"]) is not int or body["version"] != SCHEMA_VERSION:
             raise ModelFileError(f"model file of schema version {body['version']}, this refdp reads {SCHEMA_VERSION}")
         outputs = tuple(_ensemble_in(ensemble) for ensemble in body["outputs"])
         model = Model(str(body["paper"]), dict(body["params"]), schema_in(body["schema"]), outputs)
+        canonical(model.params)
     except ModelFileError:
         raise
-    except (KeyError, TypeError, AttributeError, IndexError, ValueError) as problem:
+    except (KeyError, TypeError, AttributeError, IndexError, ValueError, OverflowError, RecursionError) as problem:
         what = f"{type(problem).__name__} {problem}"
         raise ModelFileError(f"not a model file of this refdp, although its checksum fits: {what}") from None
     _check(model)
@@ -120,12 +123,32 @@ def _ensemble_out(ensemble: Ensemble) -> dict[str, Any]:
 
 
 def _ensemble_in(body: dict[str, Any]) -> Ensemble:
-    trees = tuple(Tree(_splits_in(t["splits"]), np.array(t["leaves"], dtype=np.float64)) for t in body["trees"])
-    return Ensemble(float(body["initial"]), trees, tuple(map(float, body["weights"])))
+    trees = tuple(Tree(_splits_in(t["splits"]), np.array(_numbers(t["leaves"]))) for t in body["trees"])
+    return Ensemble(_number(body["initial"]), trees, tuple(_numbers(body["weights"])))
 
 
 def _splits_in(rows: list[list[float]]) -> Floats:
-    return np.array(rows, dtype=np.float64).reshape(len(rows), len(rows[0]) if rows else 2)
+    return np.array([_numbers(row) for row in rows]).reshape(len(rows), len(rows[0]) if rows else 2)
+
+
+def _numbers(values: Any) -> list[float]:
+    return [_number(value) for value in _list(values)]
+
+
+def _number(value: Any) -> float:
+    """What a model predicts with: text, null and truth values pass for numbers with numpy, NaN with every comparison.
+
+    Errors: ValueError or OverflowError.
+    """
+    if type(value) not in (int, float) or not math.isfinite(value):
+        raise ValueError(f"{value!r} in place of a finite number")
+    return float(value)
+
+
+def _list(values: Any) -> list[Any]:
+    if not isinstance(values, (list, tuple)):  # a schema's own form, which was not read from a file, has tuples
+        raise ValueError(f"{values!r} in place of a list")
+    return list(values)
 
 
 def schema_out(schema: Schema) -> dict[str, Any]:
@@ -137,13 +160,15 @@ def schema_out(schema: Schema) -> dict[str, Any]:
 def schema_in(body: dict[str, Any]) -> Schema:
     """The schema that `schema_out` wrote."""
     features: list[Feature] = [
-        Categorical(f["name"], tuple(f["categories"]))
+        Categorical(f["name"], tuple(_list(f["categories"])))
         if "categories" in f
         else Numeric(f["name"], float(f["low"]), float(f["high"]))
         for f in body["features"]
     ]
     given = body["target"]
     target: Target = (
-        Classes(tuple(given["values"])) if "values" in given else Interval(float(given["low"]), float(given["high"]))
+        Classes(tuple(_list(given["values"])))
+        if "values" in given
+        else Interval(float(given["low"]), float(given["high"]))
     )
     return Schema(tuple(features), target)

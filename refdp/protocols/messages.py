@@ -87,14 +87,14 @@ class Rules:
         """The message in these bytes. Errors: MessageError for anything that the protocol cannot have written."""
         try:
             document = parsed(data.decode("ascii"))
-            body, digest = document["message"], document["sha256"]
-        except (ValueError, KeyError, TypeError):
+            body, sound = document["message"], document["sha256"] == _digest(document["message"])
+        except (ValueError, KeyError, TypeError, RecursionError):
             raise MessageError("not a message: it is cut short, or was not written by refdp") from None
-        if digest != _digest(body):
+        if not sound:
             raise MessageError("the message is damaged: its digest does not match its content")
         try:
             message = self._message(body)
-        except (ValueError, KeyError, TypeError, OverflowError) as error:
+        except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
             raise MessageError(f"malformed message: {error}") from None
         return message
 

@@ -74,7 +74,7 @@ def test_events_around_events() -> None:
     assert events({"weights": [0.25, 0.5], "event": [two, one]}) == (Partition((0.25, 0.5), inner[::-1]),)
     assert events({"bins": 4, "event": [one]}) == (balls_and_bins(inner[0], 4),)
     assert events({"bins": 4, "event": [one, two]}) == (balls_and_bins(Sequential(inner), 4),)
-    assert events(one, two) == inner and events() == () == plan_from({"relation": "add-remove"}).event.events  # type: ignore[union-attr]
+    assert events(one, two) == inner
 
 
 @pytest.mark.parametrize(("count", "due"), [(0, Repeat(released("laplace"), 0)), (1, released("laplace")),
@@ -89,12 +89,20 @@ def test_counts_of_events(count: int, due: Any) -> None:
     ({"laplace": True}, "laplace True"), ({"laplace": 3.0, "gaussian": 1.0}, "exactly one of gaussian, laplace"),
     ({}, "exactly one of"), ({"laplace": 3.0, "odd": 1}, "event with keys"), ({"laplace": 3.0, "norm": 3}, "norm 3"),
     ({"laplace": 3.0, "sensitivity": "1"}, "sensitivity '1'"), ({"discrete-laplace": 3.0, "step": "1"}, "step '1'"),
-    ({"discrete-gaussian": 3.0, "step": True}, "step True"), ({"weights": 0.5, "event": []}, "a list of numbers"),
+    ({"discrete-gaussian": 3.0, "step": True}, "step True"),
+    ({"weights": 0.5, "event": [{"laplace": 3.0}]}, "a list of numbers"),
     ({"weights": [True], "event": [{"laplace": 3.0}]}, "weights True"),
     ({"laplace": 3.0, "relation": "x"}, "of an event"),
-    ({"poisson": 0.5, "relation": "add-remove"}, "relation of an event 'poisson'"), ({"poisson": "x"}, "poisson 'x'"),
+    ({"poisson": 0.5, "relation": "add-remove"}, "relation of an event 'poisson'"),
+    ({"poisson": "x", "event": [{"laplace": 3.0}]}, "poisson 'x'"),
     ({"parallel": True, "event": {"laplace": 3.0}}, "array of tables"),
     ({"parallel": True, "event": [3]}, "array of tables"),
+    ({"parallel": False, "event": [{"laplace": 3.0}]}, "parallel False: allowed is true"),
+    ({"parallel": 1, "event": [{"laplace": 3.0}]}, "parallel 1: allowed is true"),
+    ({"poisson": 0.5}, "without an event"), ({"parallel": True, "event": []}, "without an event"),
+    ({"weights": [], "event": []}, "without an event"), ({"bins": 10**9, "event": [{"laplace": 3.0}]}, "bins = "),
+    ({"laplace": 10**400}, "laplace: a whole number of 1329 bits"), ({"laplace": 3.0, "norm": True}, "norm True"),
+    ({"laplace": 3.0, "name": [1]}, "name \\[1\\] of an event"),
 ])  # fmt: skip
 def test_events_that_are_none(row: dict[str, Any], message: str) -> None:
     with pytest.raises(InvalidParameter, match=message):
@@ -113,6 +121,22 @@ def test_plans_that_are_none(tmp_path: Path) -> None:
     assert plan_file.load_plan(path) == Plan(ADD, Sequential((released("laplace"),)))
     path.write_bytes(b"\xff")
     with pytest.raises(InvalidParameter, match="plan file"):
+        plan_file.load_plan(path)
+
+
+def test_a_plan_that_releases_nothing_has_no_figure() -> None:
+    """Its epsilon would be 0: a file without its releases was taken for a program without cost."""
+    for table in ({"relation": "add-remove"}, {"relation": "add-remove", "event": []}):
+        with pytest.raises(InvalidParameter, match="without an event"):
+            plan_from(table)
+
+
+@pytest.mark.parametrize("within", ["event = {0}", "[[event]]\npoisson = 1\n{1}gaussian = 1"])
+def test_plans_nested_beyond_what_can_be_read(within: str, tmp_path: Path) -> None:
+    tables = "".join(f"[[event{'.event' * depth}]]\npoisson = 1\n" for depth in range(1, 400))
+    path = tmp_path / "plan.toml"
+    path.write_text('relation = "add-remove"\n' + within.format("[" * 9999 + "]" * 9999, tables))
+    with pytest.raises(InvalidParameter, match="nested too deeply"):
         plan_file.load_plan(path)
 
 

@@ -14,10 +14,12 @@ from scipy import optimize, special, stats
 
 from refdp.accounting import gaussian
 from refdp.audit import onerun
+from refdp.audit.onerun_rows import blind_alone
 from refdp.audit.onerun_tradeoff import (
     approximate_curve,
     gaussian_bound,
     gaussian_curve,
+    isolated_bound,
     isolated_gaussian_lower_bound,
     one_run_gaussian_lower_bound,
     p_value,
@@ -193,3 +195,15 @@ def test_wrong_input_is_refused() -> None:
             gaussian_bound(*wrong)
     with pytest.raises(InvalidParameter, match="delta"):
         gaussian_bound(3, 4, 10, delta=0.0)
+
+
+@pytest.mark.parametrize("exponent", [-1060, -600, 600, 1000])
+def test_scores_whose_squares_are_no_floats(exponent: int) -> None:
+    """Infinite squares passed for noise that hides everything, and squares of 0 for none."""
+    included = np.arange(40) % 2 == 0
+    scores = np.where(included, 8.0, 0.0) + np.arange(40) % 5
+    due, found = isolated_bound(included, scores), isolated_bound(included, np.ldexp(scores, exponent))
+    assert due.epsilon > 1.0 and found == due
+    assert blind_alone(included, np.ldexp(scores, exponent)) == ""
+    assert "lower" in blind_alone(included, np.ldexp(-scores, exponent))
+    assert isolated_bound(included, np.zeros(40)).epsilon == 0.0

@@ -239,9 +239,12 @@ def test_files_of_one_run(tmp_path: Path) -> None:
     fine = [True, False, True, False]
     assert read(fine, [1, 2, 3, 4]) == (fine, [1.0, 2.0, 3.0, 4.0])
     for included, scores in ((fine[:3], [1, 2, 3]), (fine, [1, 2, 3]), ([1, 0, 1, 0], [1, 2, 3, 4]),
-                             ([[one] for one in fine], [[1], [2], [3], [4]])):  # fmt: skip
+                             ([[one] for one in fine], [1, 2, 3, 4])):  # fmt: skip
         with pytest.raises(InvalidParameter, match="at least 4, are needed"):
             read(included, scores)
+    for scores in ([[1], [2], [3], [4]], [1, 2, 3, "4"], [1, 2, 3, None], [1, 2, 3, True]):
+        with pytest.raises(InvalidParameter, match="scores that are no numbers"):
+            read(fine, scores)
     for at in range(4):
         with pytest.raises(InvalidParameter, match="finite numbers"):
             read(fine, [math.nan if k == at else 1.0 for k in range(4)])

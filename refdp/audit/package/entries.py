@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from refdp.audit.adapters.plain import command
-from refdp.audit.campaign import load
+from refdp.audit.campaign import to_run
 from refdp.audit.package.scope import Entry, Scope
 from refdp.documents import parsed
 from refdp.errors import InvalidParameter
@@ -83,7 +83,7 @@ def function_of(entry: Entry) -> Function:
     """The entry point. Errors: InvalidParameter if it cannot be found."""
     if entry.kind == "callable":
         assert isinstance(entry.target, str)
-        found: Function = load(entry.target, f"[[entry]] {entry.name!r} callable")
+        found: Function = to_run(entry.target, f"[[entry]] {entry.name!r} callable")
         return found
     if entry.kind == "notebook":
         assert isinstance(entry.target, str)

@@ -103,8 +103,10 @@ def _read(file: Path) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
 
     try:
         data = parsed(file.read_text(encoding="utf-8"))
+        if any(type(score) not in (int, float) for score in data["scores"]):
+            raise ValueError("scores that are no numbers")
         included, scores = np.asarray(data["included"]), np.asarray(data["scores"], dtype=np.float64)
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+    except (OSError, ValueError, KeyError, TypeError, OverflowError) as error:
         raise InvalidParameter(f'{file}: {{"included": [true, ...], "scores": [...]}} is needed ({error})') from error
     if included.dtype != np.bool_ or included.shape != scores.shape or included.ndim != 1 or len(included) < 4:
         raise InvalidParameter(

@@ -9,7 +9,7 @@ from pathlib import Path
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from refdp.audit.campaign import load
+from refdp.audit.campaign import to_run
 from refdp.audit.declared_filter import read
 from refdp.audit.trainer import TrainerReport, audit_trainer
 from refdp.audit.verdicts import exit_status
@@ -51,7 +51,7 @@ def audit_one(asked: Asked) -> int:
         from refdp.audit.page import check_drawing
 
         check_drawing()
-    train, known = load(asked.name, "--trainer"), _known(asked, schema)
+    train, known = to_run(asked.name, "--trainer"), _known(asked, schema)
     with bar("replaying") as progress:
         report = audit_trainer(
             train,

@@ -242,7 +242,7 @@ def read_pair(path: Path, relation: Relation | None = None) -> InputPair:
         first, second = (_array(data[side]) for side in ("first", "second"))
         if not first.ndim or not second.ndim:
             raise ValueError("a number in place of a list")
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+    except (OSError, ValueError, KeyError, TypeError, OverflowError) as error:
         raise InvalidParameter(
             f'--pair {path}: {{"first": [[...]], "second": [[...]]}} with numbers is needed ({error})'
         ) from error

@@ -57,9 +57,9 @@ def write_page(option: str, path: Path, text: str) -> bool:
 
 
 def write_text(option: str, path: Path, text: str) -> None:
-    """Write a file. Errors: InvalidParameter."""
+    """Write a file, what UTF-8 has no bytes for escaped. Errors: InvalidParameter."""
     try:
-        path.write_text(text, encoding="utf-8")
+        path.write_text(text, encoding="utf-8", errors="backslashreplace")
     except OSError as error:
         raise InvalidParameter(f"{option} {path}: cannot be written: {error.strerror}") from error
 
