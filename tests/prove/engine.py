@@ -156,7 +156,7 @@ ENGINE: tuple[Engine, ...] = (
     Engine("containers that outlive the run may change", ((reading, "changed", lambda *_: False),),
            *_hostile("louder from the seventeenth call, counted in a dictionary by another name")),
     Engine("float64 has any digits and sizes",
-           ((releases, "too_far", lambda _: ""),), *_hostile("digits lost beside a large number")),
+           ((releases, "too_far", lambda *_, **__: ""),), *_hostile("digits lost beside a large number")),
     Engine("statistics may be of any kind of numbers", ((symbols, "WIDE", _Everything()),),
            *_hostile("statistics as small numbers without a sign")),
     Engine("texts may use numpy's own random numbers", ((reading, "peeks", lambda _: []), WORDS),
