@@ -50,7 +50,7 @@ def plainly(value: Any) -> None:
         return
     elif isinstance(value, tuple):
         inner = value
-    elif is_dataclass(value):
+    elif is_dataclass(value) and not isinstance(value, type):
         names = {one.name for one in fields(value)}
         inner = [getattr(value, name) for name in names | getattr(value, "__dict__", {}).keys()]
     else:

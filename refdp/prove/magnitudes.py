@@ -41,6 +41,10 @@ operation, times whatever it is multiplied or divided by afterwards."""
 NEAR = -17.0
 """The same of what is counted in steps of the grid, and rounded to a whole number of them: half of what that rounding
 takes for possible (`refdp.prove.unknown.NEAR`)."""
+RECORDS = 26
+"""Binary orders of magnitude of a sum over as many records as a public grid has room for."""
+FAR = -20.0
+"""Binary orders of magnitude of what rounding may make of a formula where every sum in it is of so many records."""
 MOVED = 2**44
 """Steps of a sum's grid that a constant may move it by without a rounding; a sum itself has fewer than 2^53."""
 
@@ -52,6 +56,9 @@ class Size(NamedTuple):
     grid: of the grid that an exact term is on, None where there is none. number: of a constant. positive: whether the
     term is a public number above 0, and a sum of such ones no smaller than the largest. times: how many sums of records
     it multiplies; net: less those that it is divided by. apart: whether products of many sums are added to something.
+    far: of how far float64 can be from the term where every sum is of 2^`RECORDS`; -inf where nothing is rounded.
+    crowd: the least and most of the term's numbers then; what is never negative, with more added, is of the larger
+    one's size. natural: whether the term is never negative.
     """
 
     low: float
@@ -64,6 +71,9 @@ class Size(NamedTuple):
     times: int = 0
     net: int = 0
     apart: bool = False
+    far: float = -math.inf
+    crowd: tuple[float, float] = (0.0, 0.0)
+    natural: bool = False
 
 
 def moderate(values: Any) -> bool:
@@ -86,6 +96,8 @@ def steps_stay(*factors: Any) -> bool:
 
 anything: set[str] = set()
 """Names of unknowns that stand for any public number, which is on no grid."""
+natural: set[str] = set()
+"""Names of unknowns that are never negative: numbers of records, and sums of what is never negative."""
 ranges: dict[str, tuple[float, float]] = {}
 """Of unknowns that are public numbers of a range, by name: least and most. Orders of magnitude spread and grow as
 convex functions of theirs, so that both are largest where every one of them is at an end of its range."""
@@ -103,8 +115,13 @@ def too_far(terms: Iterable[Any], sums: bool = False) -> str:
         for ends in _ends(terms):
             known: dict[int, Size] = {}
             for term in terms:
-                if _size(term, known, ends).apart and sums:
+                if not sums:
+                    _size(term, known, ends)
+                    continue
+                if (found := _size(term, known, ends)).apart:
                     raise OverflowError("a formula that adds products of sums, beside which float64 loses digits")
+                if found.far > FAR:
+                    raise OverflowError("a formula that makes large what float64 rounds of sums of many records")
     except OverflowError as problem:
         return str(problem)
     return ""
@@ -136,14 +153,16 @@ def _of(term: Any, parts: list[Size], ends: dict[str, float]) -> Size:
     if z3.is_rational_value(term):
         exact = Fraction(term.numerator_as_long(), term.denominator_as_long())
         size = _order(exact.numerator) - _order(exact.denominator)
-        return Size(size, size, 0, number=exact, positive=exact > 0)
+        return Size(size, size, 0, number=exact, positive=exact > 0, crowd=(size, size), natural=exact >= 0)
     if not parts:
         own = ends.get(name_of(term))
         free = name_of(term) in anything or own is not None
         size = 0.0 if own is None else own
         positive = own is not None and ranges[name_of(term)][0] > 0
         grid, sums = None if free else math.log2(GRID), int(not free)
-        return Size(size, size, int(own is None), grid=grid, positive=positive, times=sums, net=sums)
+        many = size + RECORDS * sums
+        return Size(size, size, int(own is None), grid=grid, positive=positive, times=sums, net=sums,
+                    crowd=(many, many), natural=positive or name_of(term) in natural)  # fmt: skip
     kind = term.decl().kind()
     if kind in (z3.Z3_OP_MUL, z3.Z3_OP_DIV, z3.Z3_OP_POWER):
         found = parts[0]
@@ -152,9 +171,12 @@ def _of(term: Any, parts: list[Size], ends: dict[str, float]) -> Size:
             both = one.net if kind == z3.Z3_OP_MUL else -one.net
             times, net = found.times + (one.times if kind == z3.Z3_OP_MUL else 0), found.net + both
             signs = (one.low, one.high) if kind == z3.Z3_OP_MUL else (-one.high, -one.low)
+            far, crowd = _crowded(found, one, kind == z3.Z3_OP_DIV)
+            never = found.natural and one.natural
             found = Size(found.low + signs[0], found.high + signs[1], found.degree + one.degree,
                          *_product(found, one, signs[1], kind == z3.Z3_OP_DIV),
                          positive=found.positive and one.positive, times=times, net=net)  # fmt: skip
+            found = found._replace(far=far if found.error > -math.inf else -math.inf, crowd=crowd, natural=never)
     else:
         low, high, degree = min(p.low for p in parts), max(p.high for p in parts), max(p.degree for p in parts)
         if kind in (z3.Z3_OP_ADD, z3.Z3_OP_SUB) and high - low > APART:
@@ -166,6 +188,9 @@ def _of(term: Any, parts: list[Size], ends: dict[str, float]) -> Size:
         times, net = max(p.times for p in parts), max(p.net for p in parts)
         apart = kind in (z3.Z3_OP_ADD, z3.Z3_OP_SUB) and (net > 1 or times > 2)
         found = Size(low, high, degree, *_sum(term, parts), positive=positive, times=times, net=net, apart=apart)
+        far, crowd, never = _together(term, parts)
+        far = far if found.error > -math.inf and z3.is_real(term) else -math.inf
+        found = found._replace(far=far, crowd=crowd, natural=never)
     found = found._replace(apart=found.apart or any(one.apart for one in parts))
     if max(-found.low, found.high) > LARGEST or found.degree > DEGREE:
         raise OverflowError("a formula with numbers of such sizes that float64 could overflow")
@@ -186,6 +211,41 @@ def _product(one: Size, other: Size, high: float, divides: bool) -> tuple[float,
             return this.error + moved, None if this.grid is None else this.grid + moved
     slope = 2 * high + one.high if divides else one.high
     return max(one.error + high, other.error + slope, one.high + high - DIGITS), None
+
+
+def _crowded(one: Size, other: Size, divides: bool) -> tuple[float, tuple[float, float]]:
+    """Of a product or quotient of sums of many records: how far it can be, and its least and most.
+
+    It is off by what its factors are, by its own rounding, and a quotient by the part of itself that its divisor is.
+    """
+    low, high = (-other.crowd[1], -other.crowd[0]) if divides else other.crowd
+    most = one.crowd[1] + high
+    off = most + other.far - (other.crowd[0] if divides else other.crowd[1])
+    return max(one.far + high, off, most - DIGITS), (one.crowd[0] + low, most)
+
+
+def _together(term: Any, parts: Sequence[Size]) -> tuple[float, tuple[float, float], bool]:
+    """Of anything else, of many records: how far it can be, its least and most, and whether it is never negative."""
+    kind, far = term.decl().kind(), max(one.far for one in parts)
+    own = parts[1:] if kind == z3.Z3_OP_ITE else parts
+    never = all(one.natural for one in own) and kind in (z3.Z3_OP_ITE, z3.Z3_OP_ADD)
+    lows, highs = [one.crowd[0] for one in own], [one.crowd[1] for one in own]
+    if kind != z3.Z3_OP_ITE:
+        rounding = -math.inf if kind == z3.Z3_OP_UMINUS else max(highs) - DIGITS
+        return max(far, rounding), ((max if never else min)(lows), max(highs)), never
+    larger = _is_larger(*term.children()) if never else None
+    return far, ((max if larger else min)(lows), (min if larger is False else max)(highs)), never
+
+
+def _is_larger(condition: Any, then: Any, otherwise: Any) -> bool | None:
+    """Whether a choice is of the larger of two, or of the smaller (False), or neither (None)."""
+    kind = condition.decl().kind()
+    if kind not in (z3.Z3_OP_LE, z3.Z3_OP_GE, z3.Z3_OP_LT, z3.Z3_OP_GT):
+        return None
+    one, other = (side.get_id() for side in condition.children())
+    if {one, other} != {then.get_id(), otherwise.get_id()}:
+        return None
+    return bool((then.get_id() == one) == (kind in (z3.Z3_OP_GE, z3.Z3_OP_GT)))
 
 
 def _sum(term: Any, parts: Sequence[Size]) -> tuple[float, float | None]:

@@ -55,7 +55,7 @@ from refdp.prove.arithmetic import combined
 from refdp.prove.asking import Solvers, name_of, number, parts_of, real, truth, unknowns
 from refdp.prove.kinds import ANYWHERE, Kind, followed, kind_of
 from refdp.prove.loops import Loops
-from refdp.prove.magnitudes import steps_stay, too_far
+from refdp.prove.magnitudes import natural, steps_stay, too_far
 from refdp.prove.open import Open, Opens, example_of
 from refdp.prove.peeking import POPULATION, guarded
 from refdp.prove.reach import Host
@@ -610,6 +610,7 @@ class Unknown(Host):
             count = self._memo.setdefault((group, how_many), real())
             if name_of(count) not in self.known:
                 self.known[name_of(count)] = [count >= 0, z3.Or(count == 0, count >= 1)]
+                natural.add(name_of(count))
             if one.name != how_many:
                 total = self._memo[group, one.name] = real()
                 terms, used = self._memo["statistics", one.state]
@@ -617,6 +618,8 @@ class Unknown(Host):
                 facts = [] if low is None else [number(low) * count <= total]
                 facts += [] if high is None else [total <= number(high) * count]
                 self.known[name_of(total)] = facts
+                if low is not None and low >= 0:
+                    natural.add(name_of(total))
             if one.option is not None:
                 self.optional |= {name_of(self._memo[group, name]) for name in (one.name, how_many)}
         return self._memo[group, one.name]
@@ -643,6 +646,8 @@ class Unknown(Host):
             terms, used = self._memo["statistics", state]
             low, high = self._bounds(state, terms[name], used)
             facts = [] if low is None else [number(low) <= value]
+            if low is not None and low >= 0:
+                natural.add(name_of(value))
             self.known[name_of(value)] = facts + ([] if high is None else [value <= number(high)])
         return self._memo[key]
 

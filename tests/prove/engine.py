@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import decimal
+import math
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -37,6 +38,7 @@ from tests.prove.hostile_eighth import EIGHTH
 from tests.prove.hostile_eleventh import ALONG, ELEVENTH, FLOATS, LENGTHS, METHODS, NAMES
 from tests.prove.hostile_ninth import ADDRESSES, CONTEXTS, NINTH
 from tests.prove.hostile_tenth import TABLES, TENTH
+from tests.prove.hostile_twelfth import SIGNS, TIMES, TWELFTH
 from tests.prove.mutants import NEW
 from tests.prove.test_loops import LATE
 from tests.prove.test_loops import ONE as LONG
@@ -73,7 +75,7 @@ def _late(name: str) -> tuple[str, Mutant, dict[str, Any]]:
 
 
 def _hostile(name: str) -> tuple[str, Mutant, dict[str, Any]]:
-    mutant = next(one for one in (*HOSTILE, *SIBLINGS, *NINTH, *TENTH, *ELEVENTH) if one.name == name)
+    mutant = next(one for one in (*HOSTILE, *SIBLINGS, *NINTH, *TENTH, *ELEVENTH, *TWELFTH) if one.name == name)
     return paper_of(mutant), mutant, SMALL[paper_of(mutant)]
 
 
@@ -154,7 +156,7 @@ ENGINE: tuple[Engine, ...] = (
     Engine("containers that outlive the run may change", ((reading, "changed", lambda *_: False),),
            *_hostile("louder from the seventeenth call, counted in a dictionary by another name")),
     Engine("float64 has any digits and sizes",
-           ((releases, "too_far", lambda _: ""),), *_hostile("digits lost beside a large number")),
+           ((releases, "too_far", lambda *_, **__: ""),), *_hostile("digits lost beside a large number")),
     Engine("statistics may be of any kind of numbers", ((symbols, "WIDE", _Everything()),),
            *_hostile("statistics as small numbers without a sign")),
     Engine("texts may use numpy's own random numbers", ((reading, "peeks", lambda _: []), WORDS),
@@ -187,6 +189,10 @@ ENGINE: tuple[Engine, ...] = (
            *_hostile(LENGTHS[-1].name)),
     Engine("products of sums may be added",
            ((releases, "too_far", lambda terms, sums: magnitudes.too_far(terms)),), *_hostile(FLOATS[1].name)),
+    Engine("sums are of few records", ((magnitudes, "FAR", math.inf),), *_hostile(TIMES[0].name)),
+    Engine("no sum is negative", ((magnitudes, "natural", _Everything()),), *_hostile(SIGNS[0].name)),
+    Engine("the smaller of two is as large as the larger", ((magnitudes, "_is_larger", _always),),
+           *_hostile(SIGNS[1].name)),
     Engine("scores are of the size of 1", ((kinds, "_width", lambda *_: (False, False, False)),),
            *_hostile(next(one.name for one in FLOATS if "score * score" in one.name))),
     Engine("exponentials are small", ((unknown, "SMALL_EXPONENT", 700),),

@@ -17,7 +17,7 @@ import z3
 from refdp.papers.fedgbdt import WHOLE
 from refdp.prove.asking import Solvers
 from refdp.prove.keeping import changed, state
-from refdp.prove.magnitudes import steps_stay, too_far
+from refdp.prove.magnitudes import natural, steps_stay, too_far
 from refdp.prove.peeking import peeks
 from tests.mutants.harness import Mutant, applied
 from tests.prove.attacks import SMALL, paper_of
@@ -37,6 +37,8 @@ from tests.prove.hostile_sixth import SIXTH
 from tests.prove.hostile_tenth import HONEST as HONEST_TENTH
 from tests.prove.hostile_tenth import TENTH
 from tests.prove.hostile_third import THIRD
+from tests.prove.hostile_twelfth import HONEST as HONEST_TWELFTH
+from tests.prove.hostile_twelfth import TWELFTH
 from tests.prove.page import read
 
 
@@ -60,7 +62,7 @@ def slowly(mutants: tuple[Mutant, ...]) -> list[Any]:
 
 
 @pytest.mark.parametrize("mutant", slowly((*HOSTILE, *SIBLINGS, *FURTHER, *SECOND, *THIRD, *FOURTH, *FIFTH, *SIXTH,
-                                           *SEVENTH, *EIGHTH, *NINTH, *TENTH, *ELEVENTH)))  # fmt: skip
+                                           *SEVENTH, *EIGHTH, *NINTH, *TENTH, *ELEVENTH, *TWELFTH)))  # fmt: skip
 def test_a_hostile_text_is_not_proved(solvers: Solvers, mutant: Mutant) -> None:
     assert {*AT_FIRST} < {one.name for one in HOSTILE}
     name = paper_of(mutant)
@@ -70,9 +72,10 @@ def test_a_hostile_text_is_not_proved(solvers: Solvers, mutant: Mutant) -> None:
     assert all(one.reason for one in found.failures)
 
 
-@pytest.mark.parametrize("mutant", [pytest.param(one, id=one.name) for one in (*HONEST, *HONEST_EIGHTH, *HONEST_NINTH,
-                                                                               *HONEST_TENTH,
-                                                                               *HONEST_ELEVENTH)])  # fmt: skip
+PRIVATE = (*HONEST, *HONEST_EIGHTH, *HONEST_NINTH, *HONEST_TENTH, *HONEST_ELEVENTH, *HONEST_TWELFTH)
+
+
+@pytest.mark.parametrize("mutant", [pytest.param(one, id=one.name) for one in PRIVATE])
 def test_a_text_of_the_like_that_is_private_is_proved(solvers: Solvers, mutant: Mutant) -> None:
     name = paper_of(mutant)
     with applied(mutant.patches):  # type: ignore[arg-type]
@@ -111,6 +114,25 @@ def test_formulas_whose_float64_value_is_far_from_the_real_one_are_told() -> Non
     assert too_far([x * x * x * x * x * y * y * y * y]).endswith("could overflow")
     assert too_far([x * x * x * x * y * y * y * y]) == ""
     assert too_far([(x * x / (y + 1) + z3.Q(1, 1000) * x), z3.If(x > y, x * large, y)]) == ""
+
+
+def test_what_float64_rounds_of_sums_of_many_records_is_told() -> None:
+    x, n, large = z3.Real("x"), z3.Real("n of many"), z3.Q(2**12, 1)
+    natural.add("n of many")
+    try:
+        kept = [x / (n + 1), x * x / (n + z3.Q(1, 1000)), x / (n + 1) + n - n, n * large - n * large]
+        lost = [x / (n + 1) + n * large - n * large, (x / (n + 1) + n - n) * large, x * x / (x + 1) + x * x / (n + 1)]
+        assert [too_far([one], sums=True) for one in kept] == [""] * 4
+        assert [too_far([one]) for one in lost] == [""] * 3
+        for one in lost:
+            assert too_far([one], sums=True).endswith("what float64 rounds of sums of many records")
+        larger, smaller = z3.If(n >= 1, n, 1), z3.If(n >= 1, 1, n)
+        for divisor in (larger, z3.If(z3.Q(1, 1) <= n, n, 1)):
+            assert too_far([x * x / divisor], sums=True) == ""
+        for divisor in (smaller + 1, z3.If(x >= 1, x, 1)):
+            assert too_far([x * x / divisor], sums=True).endswith("of sums of many records")
+    finally:
+        natural.discard("n of many")
 
 
 def test_steps_of_the_scores_that_leave_float64_are_told() -> None:

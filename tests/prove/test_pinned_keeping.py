@@ -87,7 +87,7 @@ def test_a_model_is_made_of_numbers_texts_and_containers(around: Callable[[Any],
         plainly(around(EACH))
     for value in (len, lambda: 1, iter([1]), Local(), Plain(), Plain.Inner(), Text("a"), bytearray(1), deque([1]),
                   np.zeros(2).view(Array), structured, structured[0], np.zeros(1, np.dtype("f8", metadata={"a": 1})),
-                  Plain, Known(len), {len: 1}, {len}):  # fmt: skip
+                  Plain, Box, Relation, Known(len), {len: 1}, {len}):  # fmt: skip
         with pytest.raises(Unmodelled, match="a model with a"):
             plainly(around(value))
 

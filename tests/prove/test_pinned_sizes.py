@@ -20,6 +20,8 @@ from refdp.prove.magnitudes import BEYOND, DIGITS, Size, too_far
 X, Y, Z = real(), real(), real()
 ON_GRID = math.log2(GRID)
 THREE = math.log2(3)
+MANY = (26.0, 26.0)
+"""Of a sum over 2^26 records."""
 WIDE = Y * 3 * 2**20 + Z
 """From 1 to 3 * 2^20, and as far off as its largest number."""
 
@@ -34,11 +36,43 @@ def about(term: Any, error: float, grid: float | None) -> bool:
 
 
 def test_sizes_of_numbers_and_unknowns() -> None:
-    assert size(X) == Size(0.0, 0.0, 1, -math.inf, ON_GRID, None, False, 1, 1)
-    assert size(number(Fraction(3, 4))) == Size(THREE - 2, THREE - 2, 0, -math.inf, None, Fraction(3, 4), True)
-    assert size(number(-2)) == Size(1.0, 1.0, 0, -math.inf, None, Fraction(-2), False)
-    assert size(number(0)) == Size(0.0, 0.0, 0, -math.inf, None, Fraction(0), False)
-    assert Size(0.0, 0.0, 0) == Size(0.0, 0.0, 0, -math.inf, None, None, False)
+    assert size(X) == Size(0.0, 0.0, 1, -math.inf, ON_GRID, None, False, 1, 1, crowd=MANY)
+    assert size(number(Fraction(3, 4))) == Size(THREE - 2, THREE - 2, 0, -math.inf, None, Fraction(3, 4), True,
+                                                crowd=(THREE - 2, THREE - 2), natural=True)  # fmt: skip
+    assert size(number(-2)) == Size(1.0, 1.0, 0, -math.inf, None, Fraction(-2), False, crowd=(1.0, 1.0))
+    assert size(number(0)) == Size(0.0, 0.0, 0, -math.inf, None, Fraction(0), False, natural=True)
+    assert Size(0.0, 0.0, 0) == Size(
+        0.0, 0.0, 0, -math.inf, None, None, False, 0, 0, False, -math.inf, (0.0, 0.0), False
+    )
+
+
+def test_how_far_float64_is_of_sums_of_many_records(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sums of 2^26 records: rounding takes the 53rd digit of the largest, by what is surely large."""
+    n = real()
+    monkeypatch.setattr(magnitudes, "natural", {name_of(n)})
+    assert size(n) == size(X)._replace(natural=True)
+    none = -math.inf
+    for term, far, crowd, natural in (
+        (X + Y, none, MANY, False), (-X, none, MANY, False), (n + 1, none, MANY, True),
+        (X + 1, none, (0.0, 26.0), False),
+        (n - 1, none, (0.0, 26.0), False), (X * 4, none, (28.0, 28.0), False), (X * 3, 26 + THREE - 53, None, False),
+        (n * n, -1.0, (52.0, 52.0), True), (X / 3, 26 - THREE - 53, None, False), (X / n, -53.0, (0.0, 0.0), False),
+        (X / (n + 1), -53.0, (0.0, 0.0), False), (X / (X + 1), -27.0, (0.0, 26.0), False),
+        (X * X / (n + 1), -27.0, (26.0, 26.0), False), (X * X / (X + 1), -1.0, (26.0, 52.0), False),
+        (X / (n + 1) + n, -27.0, (0.0, 26.0), False), ((X / (n + 1) + n) / (n + 1), -53.0, (-26.0, 0.0), False),
+        (n / (n + 1) + n, -27.0, MANY, True), (1 / (n * 3), -79.0 - THREE, None, True),
+        (z3.If(n >= 1, n, number(1)), none, MANY, True), (z3.If(n >= 1, number(1), n), none, (0.0, 0.0), True),
+        (z3.If(n <= 1, n, number(1)), none, (0.0, 0.0), True), (z3.If(n <= 1, number(1), n), none, MANY, True),
+        (z3.If(n > 1, n, number(1)), none, MANY, True), (z3.If(n < 1, number(1), n), none, MANY, True),
+        (z3.If(X >= 1, X, number(1)), none, (0.0, 26.0), False), (z3.If(n >= 1, n, number(2)), none, (1.0, 26.0), True),
+        (z3.If(n == 1, n, number(1)), none, (0.0, 26.0), True),
+    ):  # fmt: skip
+        found = size(term)
+        assert found.far == far or abs(found.far - far) < 1e-9, (term, found)
+        assert (crowd is None or found.crowd == crowd) and found.natural is natural, (term, found)
+    assert (magnitudes.FAR, magnitudes.RECORDS) == (-20.0, 26)
+    for power, told in ((6, False), (7, False), (8, True), (26, True)):  # 2^-27 of the sum, times 2^power
+        assert bool(magnitudes.too_far([(X / (n + 1) + n - n) * 2**power], sums=True)) is told, power
 
 
 def test_products_of_sums_are_added_to_nothing() -> None:
@@ -47,8 +81,10 @@ def test_products_of_sums_are_added_to_nothing() -> None:
         (X * X * Y / (Y * Y), 3, 1, False), (X * X * Y / (Y * Y) - X, 3, 1, True), (X / Y + 1, 1, 0, False),
         (number(1) / X, 0, -1, False), ((X * X + Y) / X, 2, 1, True), (z3.If(X <= Y, X * X, Y), 2, 2, False),
     ):  # fmt: skip
-        assert size(term)[7:] == (times, net, apart), term
-        assert bool(magnitudes.too_far([term], sums=True)) is apart and not magnitudes.too_far([term]), term
+        assert size(term)[7:10] == (times, net, apart), term
+        told = magnitudes.too_far([term], sums=True)
+        assert told.startswith("a formula that adds products of sums") is apart and not magnitudes.too_far([term]), term
+        assert bool(told) is (net > 1 or apart), term  # squares of sums of many records have too many digits
 
 
 def test_powers_of_two_move_the_grid_and_round_nothing() -> None:
@@ -117,7 +153,8 @@ def test_public_numbers_are_on_no_grid_and_no_degree(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(magnitudes, "anything", {name_of(q)})
     ends = list(magnitudes._ends([p * X]))
     assert ends == [{name_of(p): -2.0}, {name_of(p): 6.0}]
-    assert magnitudes._size(p, {}, ends[1]) == Size(6.0, 6.0, 0, -math.inf, None, None, True)
+    assert magnitudes._size(p, {}, ends[1]) == Size(6.0, 6.0, 0, -math.inf, None, None, True,
+                                                             crowd=(6.0, 6.0), natural=True)  # fmt: skip
     assert size(q) == Size(0.0, 0.0, 1, -math.inf, None, None, False)
     assert about(q + X, -53.0, ON_GRID) or about(q + X, -53.0, None)
     for low, high, found in ((-1.0, 2.0, [-BEYOND] * 2), (0.0, 2.0, [-BEYOND] * 2), (-4.0, -2.0, [2.0, 1.0])):
