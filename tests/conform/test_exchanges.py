@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
+import select
+import shlex
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -158,3 +162,23 @@ def test_commands_that_are_none() -> None:
         with pytest.raises(InvalidParameter, match=told):
             Client(command, 1.0)
     assert Client("a 'b c' d", 1.0)._words == ["a", "b c", "d"] and Client("a", 1.0).crashes == 0
+
+
+def test_what_a_program_started_ends_with_it(tmp_path: Path) -> None:
+    """A process of its own that outlives its parent is ended too: it could hold a port or a file of the next start."""
+    path, held = tmp_path / "starts_another.py", tmp_path / "held"
+    os.mkfifo(held)
+    path.write_text(
+        "import json, subprocess, sys\n"
+        "waits = 'import sys, time; held = open(sys.argv[1], \"w\"); time.sleep(60)'\n"
+        f"words = [sys.executable, '-c', waits, {str(held)!r}]\n"
+        "child = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)\n"
+        "print(json.dumps({'name': 'n', 'version': '1', 'supports': []}), flush=True)\n"
+        "sys.stdin.readline(), sys.stdin.readline()\n"
+    )
+    made = Client(f"{shlex.quote(sys.executable)} {shlex.quote(str(path))}", 30.0)
+    assert made.start()["name"] == "n"
+    with open(held, "rb", buffering=0) as reading:  # once the child holds it
+        assert select.select([reading], [], [], 0)[0] == []
+        made.stop()
+        assert select.select([reading], [], [], 20)[0] == [reading] and reading.read() == b""  # nobody does any more

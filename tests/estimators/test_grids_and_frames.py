@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.exceptions import DataConversionWarning
 from sklearn.model_selection import GridSearchCV
 
 from refdp.errors import InvalidRecords
@@ -44,3 +45,9 @@ def test_dates_are_refused_as_what_is_no_number() -> None:
     model = DPBoostClassifier(relation="add-remove", bounds={"a": (0, 1), "b": (0, 1)}, classes=[False, True])
     with pytest.raises(InvalidRecords):
         model.fit(dates, Y > 0.5)
+
+
+def test_labels_in_a_column_are_taken_with_scikit_learns_warning() -> None:
+    plain = regressor().fit(X, Y).predict(X)
+    with pytest.warns(DataConversionWarning, match="column-vector"):
+        np.testing.assert_array_equal(regressor().fit(X, Y[:, None]).predict(X), plain)
