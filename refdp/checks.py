@@ -9,6 +9,12 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 from refdp.errors import InvalidParameter
 from refdp.privacy.events import Relation
 
+MOST_BITS = 1023
+"""Of a whole number that is a float for certain."""
+
+SMALLEST_EPSILON, LARGEST_EPSILON = 1e-60, 1e15
+"""Beyond, scales of noise or exponentials of accountants leave what is computed exactly."""
+
 
 def check_number(name: str, value: Any, *, above: float | None = None, least: float | None = None,
                  below: float | None = None, most: float | None = None) -> None:  # fmt: skip
@@ -18,7 +24,8 @@ def check_number(name: str, value: Any, *, above: float | None = None, least: fl
     """
     allowed = [f"> {above}"] * (above is not None) + [f">= {least}"] * (least is not None)
     allowed += [f"< {below}"] * (below is not None) + [f"<= {most}"] * (most is not None)
-    number = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    number = number and not _is_beyond_floats(value) and math.isfinite(value)
     if not (
         number
         and (above is None or value > above)
@@ -26,13 +33,31 @@ def check_number(name: str, value: Any, *, above: float | None = None, least: fl
         and (below is None or value < below)
         and (most is None or value <= most)
     ):
-        raise InvalidParameter(f"{name} = {value!r}: a finite number {' and '.join(allowed)} is allowed")
+        raise InvalidParameter(f"{name} = {shown(value)}: a finite number {' and '.join(allowed)} is allowed")
+
+
+def check_epsilon(value: Any) -> None:
+    """A privacy budget whose square, parts and exponential the accountants' arithmetic can hold.
+
+    Errors: InvalidParameter for anything else.
+    """
+    check_number("epsilon", value, above=0)
+    check_number("epsilon", value, least=SMALLEST_EPSILON, most=LARGEST_EPSILON)
 
 
 def check_count(name: str, value: Any, *, least: int = 1, most: int = 1_000_000) -> None:
     """A whole number between least and most. Errors: InvalidParameter for anything else."""
     if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
-        raise InvalidParameter(f"{name} = {value!r}: a whole number from {least} to {most} is allowed")
+        raise InvalidParameter(f"{name} = {shown(value)}: a whole number from {least} to {most} is allowed")
+
+
+def shown(value: Any) -> str:
+    """A value as a message shows it: whole numbers beyond all floats by their size; Python writes no long ones."""
+    return f"a whole number of {value.bit_length()} bits" if _is_beyond_floats(value) else repr(value)
+
+
+def _is_beyond_floats(value: Any) -> bool:
+    return isinstance(value, int) and value.bit_length() > MOST_BITS
 
 
 def check_choices(params: Any) -> None:

@@ -155,9 +155,12 @@ def _inprivate(public: Public, given: Mapping[str, Any]) -> dict[str, Any]:
             "rounds": 2, "depth": deep, "split_share": share, "residual_bound": 0.5, "leaf_bound": 0.5, "damping": 4.0,
             "shrinkage": 1.0, "bins": 8,
         }  # fmt: skip
-    return {
-        "rounds": 1, "depth": 4 if strength < 50_000 else 5, "split_share": 0.7, "residual_bound": 1.0,
-        "leaf_bound": 1.0, "damping": 8.0, "shrinkage": 1.0, "bins": 32,
+    found: dict[str, Any] = {"residual_bound": 0.5, "leaf_bound": 1.0}
+    if strength < 10_000:
+        return found | {"rounds": 1, "depth": 4, "split_share": 0.9, "damping": 8.0, "shrinkage": 1.0, "bins": 16}
+    rounds, deep = (1, 5) if strength < 50_000 else (3, 6)
+    return found | {
+        "rounds": rounds, "depth": deep, "split_share": 0.8, "damping": 4.0, "shrinkage": 0.5, "bins": 32
     }  # fmt: skip
 
 
@@ -174,34 +177,33 @@ def _dpxgboost(public: Public, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _fedgbdt(public: Public, given: Mapping[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = {
-        "delta": public.delta, "trees": 200, "depth": 4, "shrinkage": 0.6, "leaf_clip": 0.5,
-        "candidates": "iterative-hessian", "rounds": 1, "features_per_tree": None, "gradient_bound": 1.0,
-    }  # fmt: skip
-    padding = 8.0
+    found: dict[str, Any] = {"delta": public.delta, "rounds": 1}
+    nu = public.rows * public.mu
     if public.regression:
-        nu = public.rows * public.mu
         trees, padding = (50, 30.0) if nu < 1500 else (200, 30.0)
         deep = 1 if nu < 600 else 2 if nu < 1500 else 3
-        found |= {"trees": trees, "depth": deep, "shrinkage": 0.2, "candidates": "log", "features_per_tree": 1}
-    elif given.get("noise_by") == "record":
-        found["candidates"] = "uniform"  # every record answers one query a tree, none for candidates
+        found |= {"trees": trees, "depth": deep, "shrinkage": 0.2, "leaf_clip": 0.5, "gradient_bound": 1.0,
+                  "candidates": "log", "features_per_tree": 1}  # fmt: skip
+    else:
+        trees, deep, few, padding = (200, 4, 2, 12.0) if nu < 1500 else (400, 5, None, 16.0)
+        # Where every record adds its noise it answers one query a tree, none for candidates.
+        thresholds = "uniform" if given.get("noise_by") == "record" else "iterative-hessian"
+        found |= {"trees": trees, "depth": deep, "shrinkage": 0.6, "leaf_clip": 1.0, "gradient_bound": 0.5,
+                  "candidates": thresholds, "features_per_tree": few}  # fmt: skip
     trees = given.get("trees", found["trees"])
     return found | {"regularisation": _finite(padding * math.sqrt(trees) / public.mu)}
 
 
 def _sgbdt(public: Public, given: Mapping[str, Any]) -> dict[str, Any]:
     found = {"delta": public.delta, "subsample": 1.0, "gradient_bound": 0.5, "orders": "shared"}
-    nu = public.rows * public.mu
-    low = nu < 1500
     if public.regression:
+        nu = public.rows * public.mu
         deep, step = 1 if nu < 240 else 2 if nu < 480 else 3, min(max(nu / 4000, 0.05), 0.5)
         found |= {"trees": 100, "depth": deep, "shrinkage": step, "initial_share": 0.1, "support_weight": 0.3}
         padding = 10.0
     else:
-        found |= {"trees": 400, "depth": 2 if low else 4, "shrinkage": 0.2 if low else 0.5, "initial_share": 0.05,
-                  "support_weight": 0.05}  # fmt: skip
-        padding = 1.0 if low else 0.3
+        found |= {"trees": 400, "depth": 5, "shrinkage": 0.7, "initial_share": 0.05, "support_weight": 0.02}
+        padding = 6.0
     trees = given.get("trees", found["trees"])
     return found | {"regularisation": _finite(padding * math.sqrt(trees) / public.mu)}
 

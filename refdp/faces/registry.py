@@ -141,25 +141,18 @@ def register(name: str, text: PaperText) -> Paper:
     return Paper(name, text)
 
 
-MOST_BITS = 1023
-"""Of a whole number that is a float for certain."""
-
-
 def _read(name: str, hint: Any, value: Any) -> Any:
     if hint is Relation and not isinstance(value, Relation):
         if value not in list(Relation):
             raise InvalidParameter(f"{name} = {value!r}: {' or '.join(Relation)} is allowed")
         return Relation(value)
-    if isinstance(value, int) and value.bit_length() > MOST_BITS:
-        raise InvalidParameter(f"{name}: a whole number of {value.bit_length()} bits is beyond all floats")
     if not isinstance(value, str):
         return value
     kinds = get_args(hint) if get_origin(hint) is not None else (hint,)
     for kind in (bool, int, float):
         if kind in kinds:
             try:
-                found = {"true": True, "false": False}[value.lower()] if kind is bool else kind(value)
+                return {"true": True, "false": False}[value.lower()] if kind is bool else kind(value)
             except (ValueError, KeyError):
                 continue
-            return _read(name, hint, found)
     return value

@@ -62,7 +62,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from refdp.accounting import account
-from refdp.checks import check_choices, check_count, check_number
+from refdp.checks import check_choices, check_count, check_epsilon, check_number
 from refdp.data import candidates as grids
 from refdp.data import numbers
 from refdp.data.candidates import Candidates
@@ -194,7 +194,7 @@ class Params:
 
     def __post_init__(self) -> None:
         check_choices(self)
-        check_number("epsilon", self.epsilon, above=0)
+        check_epsilon(self.epsilon)
         check_number("delta", self.delta, above=0, below=1)
         check_count("rows", self.rows, most=10**12)
         check_count("bins", self.bins, most=FINE)

@@ -23,7 +23,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from refdp.checks import check_choices, check_count, check_number
+from refdp.checks import check_choices, check_count, check_epsilon, check_number
 from refdp.data import candidates as grids
 from refdp.data import numbers
 from refdp.data.candidates import Candidates
@@ -170,7 +170,7 @@ class Params:
 
     def __post_init__(self) -> None:
         check_choices(self)
-        check_number("epsilon", self.epsilon, above=0)
+        check_epsilon(self.epsilon)
         check_count("trees", self.trees)
         check_count("trees_per_ensemble", self.trees_per_ensemble)
         check_count("depth", self.depth, most=16)

@@ -30,7 +30,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from refdp.accounting.calibration import calibrate_total
-from refdp.checks import check_choices, check_count, check_number
+from refdp.checks import check_choices, check_count, check_epsilon, check_number
 from refdp.data import candidates as grids
 from refdp.data.candidates import Candidates
 from refdp.data.losses import GRID, LARGEST, WIDEST, grid_floor, on_grid, sigmoid, square_gradient
@@ -240,7 +240,7 @@ class Params:
 
     def __post_init__(self) -> None:
         check_choices(self)
-        check_number("epsilon", self.epsilon, above=0)
+        check_epsilon(self.epsilon)
         check_number("delta", self.delta, least=0, below=1)
         for name, least, most in (("trees", 1, 100_000), ("depth", 1, 12), ("bins", 1, 254), ("sketch_bins", 2, 255)):
             check_count(name, getattr(self, name), least=least, most=most)

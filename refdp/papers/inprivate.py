@@ -28,7 +28,7 @@ from typing import Literal
 
 import numpy as np
 
-from refdp.checks import check_choices, check_count, check_number
+from refdp.checks import check_choices, check_count, check_epsilon, check_number
 from refdp.data import candidates as grids
 from refdp.data import numbers
 from refdp.data.candidates import Candidates
@@ -199,7 +199,7 @@ class Params:
 
     def __post_init__(self) -> None:
         check_choices(self)
-        check_number("epsilon", self.epsilon, above=0)
+        check_epsilon(self.epsilon)
         check_count("owners", self.owners, most=100_000)
         check_count("rounds", self.rounds, most=60)
         check_count("depth", self.depth, most=16)

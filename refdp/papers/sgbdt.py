@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from refdp.accounting.conversion import epsilons
 from refdp.accounting.individual import Accounts, Budget, initialise
-from refdp.checks import check_choices, check_count, check_number
+from refdp.checks import check_choices, check_count, check_epsilon, check_number
 from refdp.data import numbers
 from refdp.data.losses import GRID, LOG, SQUARE, WIDEST, grid_floor, on_grid
 from refdp.data.memory import Memory
@@ -183,7 +183,7 @@ class Params:
                 f"relation = {self.relation.value!r}: add-remove is allowed; Poisson sampling and the individual "
                 "filter are accounted for records that are added or removed"
             )
-        check_number("epsilon", self.epsilon, above=0)
+        check_epsilon(self.epsilon)
         check_number("delta", self.delta, above=0, below=1)
         for name, least, most in (("trees", 1, 10_000), ("extra_trees", 0, 10_000), ("depth", 1, 8)):
             check_count(name, getattr(self, name), least=least, most=most)

@@ -50,7 +50,7 @@ REFDP: dict[str, frozenset[str]] = {
     "refdp.accounting.calibration": frozenset({"calibrate_total"}),
     "refdp.accounting.conversion": frozenset({"epsilons"}),
     "refdp.accounting.individual": frozenset({"Accounts", "Budget", "initialise", "tabulated"}),
-    "refdp.checks": frozenset({"check_choices", "check_count", "check_number"}),
+    "refdp.checks": frozenset({"check_choices", "check_count", "check_epsilon", "check_number"}),
     "refdp.data": frozenset({"candidates", "losses", "numbers"}),
     "refdp.data.candidates": frozenset({
         "Candidates", "categorical", "from_records", "given", "inner_uniform_candidate", "iterative_hessian",

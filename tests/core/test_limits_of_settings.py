@@ -27,21 +27,21 @@ COUNTS: dict[str, dict[str, tuple[int, int]]] = {
 """Least and most, both allowed."""
 
 NUMBERS: dict[str, dict[str, tuple[str, float, float]]] = {
-    "dpboost": {"epsilon": ("()", 0, math.inf), "regularisation": ("[)", GRID, math.inf), "shrinkage": ("[)", 0.001, 1),
+    "dpboost": {"epsilon": ("[]", 1e-60, 1e15), "regularisation": ("[)", GRID, math.inf), "shrinkage": ("[)", 0.001, 1),
                 "gradient_bound": ("(]", GRID, LARGEST)},
-    "dpxgboost": {"epsilon": ("()", 0, math.inf), "delta": ("[)", 0, 1), "regularisation": ("[)", GRID, math.inf),
+    "dpxgboost": {"epsilon": ("[]", 1e-60, 1e15), "delta": ("[)", 0, 1), "regularisation": ("[)", GRID, math.inf),
                   "shrinkage": ("(]", 0, WIDEST), "level_growth": ("()", 0, math.inf),
                   "tree_growth": ("()", 0, math.inf), "sketch_part": ("()", 0, math.inf),
                   "split_part": ("()", 0, math.inf), "leaf_part": ("()", 0, math.inf),
                   "count_part": ("()", 0, math.inf), "count_weight": ("()", 0, math.inf), "subsample": ("(]", 0, 1),
                   "columns": ("(]", 0, 1), "gradient_bound": ("(]", GRID, LARGEST),
                   "ratio_bound": ("()", GRID, math.inf)},
-    "fedgbdt": {"epsilon": ("()", 0, math.inf), "delta": ("()", 0, 1), "regularisation": ("()", 0, math.inf),
+    "fedgbdt": {"epsilon": ("[]", 1e-60, 1e15), "delta": ("()", 0, 1), "regularisation": ("()", 0, math.inf),
                 "shrinkage": ("(]", 0, WIDEST), "leaf_clip": ("(]", 0, WIDEST), "split_penalty": ("[)", 0, math.inf),
                 "gradient_bound": ("(]", GRID, LARGEST), "batch_share": ("(]", 0, 1)},
-    "inprivate": {"epsilon": ("()", 0, math.inf), "split_share": ("()", 0, 1), "residual_bound": ("(]", GRID, LARGEST),
+    "inprivate": {"epsilon": ("[]", 1e-60, 1e15), "split_share": ("()", 0, 1), "residual_bound": ("(]", GRID, LARGEST),
                   "leaf_bound": ("(]", 0, WIDEST), "damping": ("[)", 0, math.inf), "shrinkage": ("(]", 0, 1)},
-    "sgbdt": {"epsilon": ("()", 0, math.inf), "delta": ("()", 0, 1), "subsample": ("(]", 0, 1),
+    "sgbdt": {"epsilon": ("[]", 1e-60, 1e15), "delta": ("()", 0, 1), "subsample": ("(]", 0, 1),
               "shrinkage": ("(]", 0, 1), "gradient_bound": ("[]", 2 * GRID, 1), "hessian_bound": ("[]", 2 * GRID, 1),
               "label_bound": ("[]", 2 * GRID, 1), "regularisation": ("()", 0, math.inf), "leaf_clip": ("(]", 0, WIDEST),
               "support_weight": ("()", 0, 1), "count_share": ("()", 0, 1), "initial_share": ("[)", 0, 1)},
@@ -101,3 +101,15 @@ def test_checks_themselves() -> None:
                     check_number("x", value, **{name: 2.5})
     with pytest.raises(InvalidParameter, match="a finite number > 1 and >= 2 and < 3 and <= 4 is allowed"):
         check_number("x", 9, above=1, least=2, below=3, most=4)
+
+
+@pytest.mark.parametrize("paper", list(NUMBERS))
+@pytest.mark.parametrize("value", [10**400, -(10**400), 10**5000], ids=["large", "small", "of 5,000 digits"])
+def test_whole_numbers_beyond_all_floats_are_refused_by_their_size(paper: str, value: int) -> None:
+    """Python compares them with no float, and writes none of more than 4,300 digits."""
+    for name in (*NUMBERS[paper], *COUNTS[paper]):
+        with pytest.raises(InvalidParameter, match=rf"^{name} = a whole number of {value.bit_length()} bits: a "):
+            made(paper, name, value)
+    check_number("x", 2**1023 - 1)
+    with pytest.raises(InvalidParameter, match=r"^x = a whole number of 1024 bits"):
+        check_number("x", 2**1023)

@@ -111,8 +111,10 @@ def test_numbers_beyond_all_floats_are_errors(tmp_path: Path) -> None:
         read_pair(path)
     for paper in ("grove", "sgbdt"):
         for name, given in (("trees", HUGE), ("trees", str(HUGE)), ("epsilon", HUGE), ("epsilon", -HUGE)):
-            with pytest.raises(InvalidParameter, match=f"{name}: a whole number of 1329 bits"):
-                registry.paper(paper).params({"epsilon": 1.0, name: given}, as_published=False)
+            with pytest.raises(InvalidParameter, match=f"{name} = a whole number of 1329 bits: a"):
+                registry.paper(paper).params(
+                    {"epsilon": 1.0, "relation": "add-remove", name: given}, as_published=False
+                )
         settings = {"epsilon": "1.5", "trees": "3", "relation": "add-remove"}
         read = registry.paper(paper).params(settings, as_published=False)
         assert (read.epsilon, read.trees) == (1.5, 3)

@@ -76,10 +76,15 @@ def test_inprivate() -> None:
             "rounds": 2, "depth": deep, "split_share": share, "residual_bound": 0.5, "leaf_bound": 0.5, "damping": 4.0,
             "shrinkage": 1.0, "bins": 8,
         }  # fmt: skip
-    for rows, e, deep in ((49_999, 1.0, 4), (50_000, 1.0, 5), (25_000, 2.0, 5), (60_000, 0.5, 4)):
+    bounds = {"residual_bound": 0.5, "leaf_bound": 1.0}
+    for rows, e in ((9_999, 1.0), (10, 1.0), (10**6, 1e-3), (4_000, 2.0)):
         assert of("inprivate", rows=rows, e=e) == {
-            "rounds": 1, "depth": deep, "split_share": 0.7, "residual_bound": 1.0, "leaf_bound": 1.0, "damping": 8.0,
-            "shrinkage": 1.0, "bins": 32,
+            **bounds, "rounds": 1, "depth": 4, "split_share": 0.9, "damping": 8.0, "shrinkage": 1.0, "bins": 16
+        }  # fmt: skip
+    for rows, e, rounds, deep in ((10_000, 1.0, 1, 5), (49_999, 1.0, 1, 5), (50_000, 1.0, 3, 6), (25_000, 2.0, 3, 6),
+                                  (60_000, 0.5, 1, 5), (20_000, 0.5, 1, 5)):  # fmt: skip
+        assert of("inprivate", rows=rows, e=e) == {
+            **bounds, "rounds": rounds, "depth": deep, "split_share": 0.8, "damping": 4.0, "shrinkage": 0.5, "bins": 32
         }  # fmt: skip
 
 
@@ -100,21 +105,26 @@ def test_dpxgboost() -> None:
 
 
 def test_fedgbdt() -> None:
-    same = {"delta": 3e-7, "leaf_clip": 0.5, "rounds": 1, "gradient_bound": 1.0}
+    same = {"delta": 3e-7, "rounds": 1}
     for rows, mu, trees, deep in ((599, 1.0, 50, 1), (600, 1.0, 50, 2), (1499, 1.0, 50, 2), (1500, 1.0, 200, 3),
                                   (300, 2.0, 50, 2)):  # fmt: skip
         assert of("fedgbdt", rows=rows, mu=mu, regression=True) == {
             **same, "trees": trees, "depth": deep, "shrinkage": 0.2, "candidates": "log", "features_per_tree": 1,
-            "regularisation": 30.0 * math.sqrt(trees) / mu,
+            "regularisation": 30.0 * math.sqrt(trees) / mu, "leaf_clip": 0.5, "gradient_bound": 1.0,
         }  # fmt: skip
-    assert of("fedgbdt", mu=0.5) == {
-        **same, "trees": 200, "depth": 4, "shrinkage": 0.6, "candidates": "iterative-hessian",
-        "features_per_tree": None, "regularisation": 16.0 * math.sqrt(200),
-    }  # fmt: skip
+    for rows, mu, trees, deep, features, padding in ((1499, 1.0, 200, 4, 2, 12.0), (2999, 0.5, 200, 4, 2, 12.0),
+                                                     (1500, 1.0, 400, 5, None, 16.0),
+                                                     (750, 2.0, 400, 5, None, 16.0)):  # fmt: skip
+        assert of("fedgbdt", rows=rows, mu=mu) == {
+            **same, "trees": trees, "depth": deep, "shrinkage": 0.6, "candidates": "iterative-hessian",
+            "features_per_tree": features, "regularisation": padding * math.sqrt(trees) / mu, "leaf_clip": 1.0,
+            "gradient_bound": 0.5,
+        }  # fmt: skip
     assert of("fedgbdt", noise_by="record")["candidates"] == "uniform"
     assert of("fedgbdt", noise_by="owner")["candidates"] == "iterative-hessian"
     assert of("fedgbdt", noise_by="record", regression=True)["candidates"] == "log"
-    assert of("fedgbdt", trees=4)["regularisation"] == 16.0
+    assert of("fedgbdt", trees=4)["regularisation"] == 32.0
+    assert of("fedgbdt", trees=4, rows=9)["regularisation"] == 24.0
     assert of("fedgbdt", trees=4, regression=True)["regularisation"] == 60.0
 
 
@@ -127,13 +137,13 @@ def test_sgbdt() -> None:
             **same, "trees": 100, "depth": deep, "shrinkage": pytest.approx(step, rel=1e-12), "initial_share": 0.1,
             "support_weight": 0.3, "regularisation": 10.0 * math.sqrt(100) / mu,
         }  # fmt: skip
-    for rows, mu, deep, step, padding in ((1499, 1.0, 2, 0.2, 1.0), (1500, 1.0, 4, 0.5, 0.3), (750, 2.0, 4, 0.5, 0.3)):
+    for rows, mu in ((100, 1.0), (1500, 1.0), (10**6, 2.0)):
         assert of("sgbdt", rows=rows, mu=mu) == {
-            **same, "trees": 400, "depth": deep, "shrinkage": step, "initial_share": 0.05, "support_weight": 0.05,
-            "regularisation": padding * math.sqrt(400) / mu,
+            **same, "trees": 400, "depth": 5, "shrinkage": 0.7, "initial_share": 0.05, "support_weight": 0.02,
+            "regularisation": 6.0 * math.sqrt(400) / mu,
         }  # fmt: skip
     assert of("sgbdt", trees=16, regression=True)["regularisation"] == 40.0
-    assert of("sgbdt", trees=16, rows=10)["regularisation"] == 4.0
+    assert of("sgbdt", trees=16, rows=10)["regularisation"] == 24.0
 
 
 @pytest.mark.parametrize("name", (*registry.PAPERS, "grove"))
