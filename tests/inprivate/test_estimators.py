@@ -159,3 +159,8 @@ def test_a_record_without_an_owner_is_refused(missing: Any) -> None:
     groups[3] = missing
     with pytest.raises(InvalidRecords, match="groups: a name is missing"):
         classifier(owners=OWNERS).fit(X, Y, groups=groups)
+
+
+def test_groups_of_another_length_than_the_records_are_told_first() -> None:
+    with pytest.raises(InvalidRecords, match=rf"one owner a record is needed: .*samples: \[3, {len(Y)}\]"):
+        classifier(owners=OWNERS).fit(X, Y, groups=GROUPS[:3])
