@@ -8,6 +8,7 @@ Guarantees (2025), whose factors are put as eleven questions here.
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -16,7 +17,9 @@ from typing import Any
 from refdp.audit.page import STYLE
 from refdp.audit.verdicts import Row, Verdict, completed, summary
 from refdp.errors import InvalidParameter
+from refdp.faces.registry import PAPERS
 from refdp.ledger import claims as ledger
+from refdp.privacy.events import Relation
 
 
 class Word(StrEnum):
@@ -144,15 +147,26 @@ def _of_certificate(certificate: Mapping[str, Any], run: Mapping[str, Any]) -> D
         assumptions = [str(one) for one in certificate.get("assumptions", [])]
         own = {str(one["claim"]): claims.get(str(one["claim"]), "") for one in releases}
         mechanisms = list(dict.fromkeys(f"{one['mechanism']} ({one['name']})" for one in releases))
+        scaled = [_too_quiet(one) for one in releases]
+        stated = {str(one["id"]): claims[str(one["id"])] for one in certificate.get("claims", [])}
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise InvalidParameter(f"certificate: {error!r} is missing or no number") from error
     for name, one in (("claimed", claimed), ("established", established)):
         if one["epsilon"] < 0 or not 0 <= one["delta"] < 1:
             raise InvalidParameter(f"certificate: {name} {one}: epsilon from 0 on and delta from 0 to 1 are needed")
+    paper = str(certificate.get("paper", ""))
+    if relation not in list(Relation):
+        raise InvalidParameter(f"certificate: relation {relation!r}: {' or '.join(Relation)} is needed")
+    foreign = sorted({name for name in (*stated, *own) if name.partition("/")[0] in {*PAPERS} - {paper}})
+    if paper in PAPERS and foreign:
+        raise InvalidParameter(f"certificate of {paper!r} with claims of another paper: {', '.join(foreign)}")
     kept = all(established[name] <= claimed[name] * (1 + 1e-9) for name in claimed)
     composed = _matching(claims, lambda name: name.startswith("composition/") or name.endswith("/run"))
     sampled = _matching(claims, lambda name: "subsampl" in name)
     laws = _matching(claims, lambda name: name.split("/")[-1] in LAWS)
+    if not releases:
+        composed, laws = {}, {}  # of what the document does not list, nothing is known
+    whole = claims if stated else {}
     ideal = [one for one in assumptions if any(word in one for word in ("float", "rounded", "ideal", "grid"))]
     beside = [one for one in assumptions if any(word in one for word in ("time", "refused", "memory", "message"))]
     metrics = _mapping(run.get("metrics"))
@@ -162,12 +176,16 @@ def _of_certificate(certificate: Mapping[str, Any], run: Mapping[str, Any]) -> D
         "unit of privacy": (Word.ASSUMED, f"one record, {relation}; that a person has one record is not checked", ()),
         "model": (Word.ASSUMED, "a trusted curator holds the records; released values alone leave it", ()),
         "parameters": (
-            min(_weakest(claims.values()), Word.ASSUMED, key=list(Word).index) if kept else _weakest(claims.values()),
+            min(_weakest(whole.values()), Word.ASSUMED, key=list(Word).index) if kept else _weakest(whole.values()),
             f"epsilon {claimed['epsilon']:g}, delta {claimed['delta']:g} are claimed; {said}",
             tuple(f"{name}: {verdict}" for name, verdict in claims.items()),
         ),
-        "mechanism": (_weakest(laws.values()), f"{len(mechanisms)} kinds of releases: {'; '.join(mechanisms)}",
-                      _listed(laws)),
+        "mechanism": (
+            _weakest(laws.values()),
+            f"{len(mechanisms)} kinds of releases: {'; '.join(mechanisms)}{'; ' * any(scaled)}"
+            f"{'; '.join(one for one in scaled if one)}",
+            _listed(laws),
+        ),
         "composition": (_weakest(composed.values()), f"{len(releases)} releases, composed by the accountant",
                         _listed(composed)),
         "sampling": (
@@ -196,8 +214,12 @@ def _of_certificate(certificate: Mapping[str, Any], run: Mapping[str, Any]) -> D
         ),
         "access": (Word.NOT_EXAMINED, "no program can say who may read the records, the seed or the machine", ()),
     }  # fmt: skip
-    broken = {topic for topic, known in (("sensitivity", own), ("composition", composed), ("mechanism", laws))
-              if "REFUTED" in known.values()}  # fmt: skip
+    broken = {
+        topic for topic, known in (
+            ("sensitivity", own), ("composition", composed), ("mechanism", laws), ("sampling", sampled),
+            ("parameters", claims),
+        ) if "REFUTED" in known.values()
+    } | ({"mechanism"} if any(scaled) else set())  # fmt: skip
     broken |= set() if kept else {"parameters"}
     name = str(run.get("paper") or certificate.get("paper") or "a certificate")
     return Dossier(name, "certificate", tuple(
@@ -248,6 +270,20 @@ def _of_report(report: Mapping[str, Any]) -> Dossier:
     answers[place] = Answer(own.topic, own.question, Word.TESTED if broken else own.word, text, own.evidence,
                             not broken)  # fmt: skip
     return Dossier(subject, "audit report", tuple(answers))
+
+
+def _too_quiet(release: Mapping[str, Any]) -> str:
+    """What contradicts a release of Laplace noise: sensitivity / scale is its cost, and more than it is charged.
+
+    Empty for other mechanisms, whose cost is the accountant's. Errors: ValueError, KeyError, TypeError.
+    """
+    found = re.match(r"(?:Discrete)?Laplace\(scale=([^,)]+)", str(release["mechanism"]))
+    if found is None or release.get("charge") is None:
+        return ""
+    scale, bound, charge = float(found[1]), float(release["sensitivity"]), float(release["charge"])
+    if scale > 0 and bound >= 0 and bound / scale <= charge * (1 + 1e-6):
+        return ""
+    return f"{release['name']}: sensitivity {bound:g} at scale {scale:g} is charged {charge:g}"
 
 
 VERDICTS = ("REFUTED", "OPEN", "CONDITIONAL", "ARGUED", "PROVED")

@@ -57,7 +57,55 @@ def test_a_contradicted_claim_is_told() -> None:
     found = dossier(larger)
     assert not found.holds and [one.topic for one in found.answers if not one.holds] == ["parameters"]
     refuted = CERTIFICATE | {"claims": [{"id": "dpboost/eq-3", "verdict": "REFUTED"}]}
-    assert [one.topic for one in dossier(refuted).answers if not one.holds] == ["sensitivity"]
+    assert [one.topic for one in dossier(refuted).answers if not one.holds] == ["parameters", "sensitivity"]
+
+
+def contradicted(document: dict[str, Any]) -> list[str]:
+    return [one.topic for one in dossier(document).answers if not one.holds]
+
+
+def test_a_refuted_claim_about_samples_or_anything_else_contradicts() -> None:
+    """It was proved that the claim is false, and "proved" alone was said of samples."""
+    sampled = CERTIFICATE | {"rests_on": [{"id": "sgbdt/discrete-subsampled", "verdict": "REFUTED"}]}
+    assert contradicted(sampled) == ["parameters", "sampling"]
+    other = CERTIFICATE | {"rests_on": [{"id": "dpboost/eq-4", "verdict": "REFUTED"}]}
+    assert contradicted(other) == ["parameters"]
+
+
+@pytest.mark.parametrize("mechanism", ["Laplace(scale=2.0)", "DiscreteLaplace(scale=2.0, step=0.5)"])
+def test_a_release_with_less_noise_than_it_is_charged_for_contradicts(mechanism: str) -> None:
+    told = {"name": "leaves", "mechanism": mechanism, "claim": "dpboost/eq-3", "sensitivity": 1.0, "charge": 0.5}
+
+    def of(**changed: Any) -> dict[str, Any]:
+        return CERTIFICATE | {"releases": [{**told, **changed}]}
+
+    assert contradicted(of()) == contradicted(of(charge=0.6)) == contradicted(of(charge=None)) == []
+    assert contradicted(of(charge=0.5 * (1 - 1e-7))) == []  # of a figure that was rounded for print
+    for changed in ({"charge": 0.4}, {"charge": 0.0}, {"sensitivity": 1.5}, {"sensitivity": -1.0}, {"charge": "nan"},
+                    {"mechanism": mechanism.replace("2.0", "0.02")}, {"mechanism": mechanism.replace("2.0", "0")},
+                    {"mechanism": mechanism.replace("2.0", "nan")}):  # fmt: skip
+        found = dossier(of(**changed)).answers
+        assert [one.topic for one in found if not one.holds] == ["mechanism"], changed
+        assert any("leaves: sensitivity" in one.text and "is charged" in one.text for one in found)
+    assert contradicted(of(mechanism="Gaussian(sd=0.001)")) == []  # the accountant's alone
+    for wrong in ({"mechanism": mechanism.replace("2.0", "two")}, {"sensitivity": None}, {"charge": "much"}):
+        with pytest.raises(InvalidParameter, match=r"certificate: .* is missing or no number"):
+            dossier(of(**wrong))
+
+
+def test_what_is_not_listed_is_not_examined() -> None:
+    nothing = CERTIFICATE | {"releases": []}
+    assert {words(nothing)[topic] for topic in ("mechanism", "composition", "sensitivity")} == {Word.NOT_EXAMINED}
+    assert words(CERTIFICATE | {"claims": []})["parameters"] is Word.NOT_EXAMINED
+
+
+def test_a_certificate_is_of_one_paper_and_a_known_relation() -> None:
+    for paper in ("dpboost", "", "of somebody else"):
+        assert dossier(CERTIFICATE | {"paper": paper}).holds
+    with pytest.raises(InvalidParameter, match="certificate of 'fedgbdt' with claims of another paper: dpboost/eq-3"):
+        dossier(CERTIFICATE | {"paper": "fedgbdt"})
+    with pytest.raises(InvalidParameter, match="relation 'swap': add-remove or replace-one is needed"):
+        dossier(CERTIFICATE | {"relation": "swap"})
 
 
 def test_a_report_is_as_good_as_its_rows() -> None:
