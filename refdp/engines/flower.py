@@ -71,7 +71,7 @@ class Run:
             raise InvalidRecords(f"{path}: run is a name, settings are {{parameter: value}}")
         try:
             params = registry.paper(body["paper"]).params(body["settings"], as_published=False)
-        except (TypeError, OverflowError) as error:
+        except (TypeError, OverflowError, InvalidParameter) as error:
             raise InvalidParameter(f"{path}: settings: {error}") from None
         if body["paper"] == OWNED and params.owners != body["participants"]:
             given = f"{body['participants']} participants, owners = {params.owners}"

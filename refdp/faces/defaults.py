@@ -185,7 +185,7 @@ def _fedgbdt(public: Public, given: Mapping[str, Any]) -> dict[str, Any]:
         found |= {"trees": trees, "depth": deep, "shrinkage": 0.2, "leaf_clip": 0.5, "gradient_bound": 1.0,
                   "candidates": "log", "features_per_tree": 1}  # fmt: skip
     else:
-        trees, deep, few, padding = (200, 4, 2, 12.0) if nu < 1500 else (400, 5, None, 16.0)
+        trees, deep, few, padding = (200, 4, min(2, public.features), 12.0) if nu < 1500 else (400, 5, None, 16.0)
         # Where every record adds its noise it answers one query a tree, none for candidates.
         thresholds = "uniform" if given.get("noise_by") == "record" else "iterative-hessian"
         found |= {"trees": trees, "depth": deep, "shrinkage": 0.6, "leaf_clip": 1.0, "gradient_bound": 0.5,
@@ -196,13 +196,14 @@ def _fedgbdt(public: Public, given: Mapping[str, Any]) -> dict[str, Any]:
 
 def _sgbdt(public: Public, given: Mapping[str, Any]) -> dict[str, Any]:
     found = {"delta": public.delta, "subsample": 1.0, "gradient_bound": 0.5, "orders": "shared"}
+    nu = public.rows * public.mu
     if public.regression:
-        nu = public.rows * public.mu
         deep, step = 1 if nu < 240 else 2 if nu < 480 else 3, min(max(nu / 4000, 0.05), 0.5)
         found |= {"trees": 100, "depth": deep, "shrinkage": step, "initial_share": 0.1, "support_weight": 0.3}
         padding = 10.0
     else:
-        found |= {"trees": 400, "depth": 5, "shrinkage": 0.7, "initial_share": 0.05, "support_weight": 0.02}
+        trees, deep = (200, 4) if nu < 500 else (400, 5)
+        found |= {"trees": trees, "depth": deep, "shrinkage": 0.7, "initial_share": 0.05, "support_weight": 0.02}
         padding = 6.0
     trees = given.get("trees", found["trees"])
     return found | {"regularisation": _finite(padding * math.sqrt(trees) / public.mu)}

@@ -21,9 +21,9 @@ TWO, THREE = Schema(FEATURES, Classes(("a", "b"))), Schema(FEATURES, Classes(("a
 REAL = Schema(FEATURES, Interval(0, 1))
 
 
-def of(paper: str, *, rows: float = 10_000, e: float = 1.0, mu: float = 1.0, regression: bool = False,
-       **given: Any) -> dict[str, Any]:  # fmt: skip
-    public: Any = SimpleNamespace(rows=rows, e=e, mu=mu, regression=regression, delta=3e-7)
+def of(paper: str, *, rows: float = 10_000, e: float = 1.0, mu: float = 1.0, features: int = 9,
+       regression: bool = False, **given: Any) -> dict[str, Any]:  # fmt: skip
+    public: Any = SimpleNamespace(rows=rows, e=e, mu=mu, regression=regression, delta=3e-7, features=features)
     return recommended(paper, public, given)
 
 
@@ -120,6 +120,8 @@ def test_fedgbdt() -> None:
             "features_per_tree": features, "regularisation": padding * math.sqrt(trees) / mu, "leaf_clip": 1.0,
             "gradient_bound": 0.5,
         }  # fmt: skip
+    for features, due in ((1, 1), (2, 2), (3, 2)):
+        assert of("fedgbdt", rows=9, features=features)["features_per_tree"] == due
     assert of("fedgbdt", noise_by="record")["candidates"] == "uniform"
     assert of("fedgbdt", noise_by="owner")["candidates"] == "iterative-hessian"
     assert of("fedgbdt", noise_by="record", regression=True)["candidates"] == "log"
@@ -137,10 +139,11 @@ def test_sgbdt() -> None:
             **same, "trees": 100, "depth": deep, "shrinkage": pytest.approx(step, rel=1e-12), "initial_share": 0.1,
             "support_weight": 0.3, "regularisation": 10.0 * math.sqrt(100) / mu,
         }  # fmt: skip
-    for rows, mu in ((100, 1.0), (1500, 1.0), (10**6, 2.0)):
+    for rows, mu, trees, deep in ((100, 1.0, 200, 4), (499, 1.0, 200, 4), (999, 0.5, 200, 4), (500, 1.0, 400, 5),
+                                  (250, 2.0, 400, 5), (10**6, 2.0, 400, 5)):  # fmt: skip
         assert of("sgbdt", rows=rows, mu=mu) == {
-            **same, "trees": 400, "depth": 5, "shrinkage": 0.7, "initial_share": 0.05, "support_weight": 0.02,
-            "regularisation": 6.0 * math.sqrt(400) / mu,
+            **same, "trees": trees, "depth": deep, "shrinkage": 0.7, "initial_share": 0.05, "support_weight": 0.02,
+            "regularisation": 6.0 * math.sqrt(trees) / mu,
         }  # fmt: skip
     assert of("sgbdt", trees=16, regression=True)["regularisation"] == 40.0
     assert of("sgbdt", trees=16, rows=10)["regularisation"] == 24.0

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from refdp.audit.campaign import load
 from refdp.audit.package import audit_package, run
 from refdp.audit.package.entries import _lines
 from refdp.errors import InvalidParameter
@@ -147,8 +148,13 @@ def _without_times(report: Any) -> Any:
     return [_without_times(one) for one in report] if isinstance(report, list) else report
 
 
-def test_what_was_kept_is_refused_once_scope_scripts_data_or_sources_change(folder: Path, tmp_path: Path) -> None:
+def test_what_was_kept_is_refused_once_scope_scripts_data_or_sources_change(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A head line that a kill cut short is written again; whatever else the file holds is not touched."""
+    monkeypatch.setattr(
+        "refdp.audit.package.entries.to_run", load
+    )  # as in a new process, which has imported nothing yet
     (folder / "inner").mkdir()
     (folder / "inner" / "helper.py").write_text("HELP = 1\n")
     (folder / "rows.json").write_text("[[0.5], [0.25]]")

@@ -244,7 +244,7 @@ def made(**changed: Any) -> Entry:
 
 def test_each_kind_of_entry_is_called(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Any] = []
-    monkeypatch.setattr(entries, "load", lambda *given: asked.append(given) or "loaded")
+    monkeypatch.setattr(entries, "to_run", lambda *given: asked.append(given) or "loaded")
     assert entries.function_of(made()) == "loaded" and asked == [("m:f", "[[entry]] 'n' callable")]
     cells = [{"cell_type": "code", "source": ["x = records[0]\n", "y = 2"]},
         {"cell_type": "markdown", "source": "not python"},
