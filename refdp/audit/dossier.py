@@ -147,8 +147,8 @@ def _of_certificate(certificate: Mapping[str, Any], run: Mapping[str, Any]) -> D
         assumptions = [str(one) for one in certificate.get("assumptions", [])]
         own = {str(one["claim"]): claims.get(str(one["claim"]), "") for one in releases}
         mechanisms = list(dict.fromkeys(f"{one['mechanism']} ({one['name']})" for one in releases))
-        scaled = [_too_quiet(one) for one in releases]
-        stated = {str(one["id"]): claims[str(one["id"])] for one in certificate.get("claims", [])}
+        quiet = [told for one in releases if (told := _too_quiet(one))]
+        stated = [str(one["id"]) for one in certificate.get("claims", [])]
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise InvalidParameter(f"certificate: {error!r} is missing or no number") from error
     for name, one in (("claimed", claimed), ("established", established)):
@@ -166,7 +166,7 @@ def _of_certificate(certificate: Mapping[str, Any], run: Mapping[str, Any]) -> D
     laws = _matching(claims, lambda name: name.split("/")[-1] in LAWS)
     if not releases:
         composed, laws = {}, {}  # of what the document does not list, nothing is known
-    whole = claims if stated else {}
+    weakest = _weakest(claims.values()) if stated else Word.NOT_EXAMINED
     ideal = [one for one in assumptions if any(word in one for word in ("float", "rounded", "ideal", "grid"))]
     beside = [one for one in assumptions if any(word in one for word in ("time", "refused", "memory", "message"))]
     metrics = _mapping(run.get("metrics"))
@@ -176,16 +176,12 @@ def _of_certificate(certificate: Mapping[str, Any], run: Mapping[str, Any]) -> D
         "unit of privacy": (Word.ASSUMED, f"one record, {relation}; that a person has one record is not checked", ()),
         "model": (Word.ASSUMED, "a trusted curator holds the records; released values alone leave it", ()),
         "parameters": (
-            min(_weakest(whole.values()), Word.ASSUMED, key=list(Word).index) if kept else _weakest(whole.values()),
+            min(weakest, Word.ASSUMED, key=list(Word).index) if kept else weakest,
             f"epsilon {claimed['epsilon']:g}, delta {claimed['delta']:g} are claimed; {said}",
             tuple(f"{name}: {verdict}" for name, verdict in claims.items()),
         ),
-        "mechanism": (
-            _weakest(laws.values()),
-            f"{len(mechanisms)} kinds of releases: {'; '.join(mechanisms)}{'; ' * any(scaled)}"
-            f"{'; '.join(one for one in scaled if one)}",
-            _listed(laws),
-        ),
+        "mechanism": (_weakest(laws.values()), f"{len(mechanisms)} kinds of releases: "
+                      f"{'; '.join([*mechanisms, *quiet])}", _listed(laws)),
         "composition": (_weakest(composed.values()), f"{len(releases)} releases, composed by the accountant",
                         _listed(composed)),
         "sampling": (
@@ -219,8 +215,8 @@ def _of_certificate(certificate: Mapping[str, Any], run: Mapping[str, Any]) -> D
             ("sensitivity", own), ("composition", composed), ("mechanism", laws), ("sampling", sampled),
             ("parameters", claims),
         ) if "REFUTED" in known.values()
-    } | ({"mechanism"} if any(scaled) else set())  # fmt: skip
-    broken |= set() if kept else {"parameters"}
+    }  # fmt: skip
+    broken |= {topic for topic, wrong in (("mechanism", bool(quiet)), ("parameters", not kept)) if wrong}
     name = str(run.get("paper") or certificate.get("paper") or "a certificate")
     return Dossier(name, "certificate", tuple(
         Answer(topic, QUESTIONS[topic], *answers[topic], holds=topic not in broken)
