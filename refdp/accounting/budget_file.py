@@ -33,7 +33,7 @@ def plan_in(data: Any) -> Plan:
     """The inverse of `plan_out`. Errors: InvalidParameter for anything else."""
     try:
         relation = Relation(data["relation"])
-        return Plan(relation, _in(data["event"], relation))
+        return Plan(relation, _in(data["event"], relation, relation))
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InvalidParameter(f"a plan as plain data: {type(error).__name__} {error}") from None
 
@@ -78,7 +78,7 @@ def _out(event: Event) -> dict[str, Any]:
             fields = {
                 name: list(value) if isinstance(value, tuple) else value for name, value in vars(mechanism).items()
             }
-            bound = {"bound": sensitivity.bound, "norm": sensitivity.norm, "claim": sensitivity.claim}
+            bound = {**vars(sensitivity), "relation": sensitivity.relation.value}
             return {"release": name, "mechanism": kind, **fields, "sensitivity": bound}
         case Repeat(inner, count):
             return {"repeat": count, "of": _out(inner)}
@@ -92,19 +92,22 @@ def _out(event: Event) -> dict[str, Any]:
             return {"subsample": rate, "of": _out(inner), "method": method}
 
 
-def _in(data: dict[str, Any], relation: Relation) -> Event:
+def _in(data: dict[str, Any], relation: Relation, dearest: Relation) -> Event:
+    """dearest: what a sensitivity is about if nothing is said of it, as in files of earlier versions, which forgot."""
     if "release" in data:
         own = {k: v for k, v in data.items() if k not in ("release", "mechanism", "sensitivity")}
         own = {name: tuple(value) if isinstance(value, list) else value for name, value in own.items()}
         mechanism: Mechanism = _MECHANISMS[data["mechanism"]](**own)
-        return Release(data["release"], mechanism, Sensitivity(**data["sensitivity"], relation=relation))
+        about = {**data["sensitivity"], "relation": Relation(data["sensitivity"].get("relation", dearest))}
+        return Release(data["release"], mechanism, Sensitivity(**about))
     if "repeat" in data:
-        return Repeat(_in(data["of"], relation), int(data["repeat"]))
+        return Repeat(_in(data["of"], relation, dearest), int(data["repeat"]))
     if "sequential" in data:
-        return Sequential(tuple(_in(one, relation) for one in data["sequential"]))
+        return Sequential(tuple(_in(one, relation, dearest) for one in data["sequential"]))
     if "parallel" in data:
-        return Parallel(tuple(_in(one, relation) for one in data["parallel"]))
+        return Parallel(tuple(_in(one, relation, dearest) for one in data["parallel"]))
     if "partition" in data:
-        inner = tuple(_in(one, relation) for one in data["of"])
+        inner = tuple(_in(one, relation, dearest) for one in data["of"])
         return Partition(tuple(data["partition"]), inner, bool(data["independent"]))
-    return Subsample(data["subsample"], _in(data["of"], relation), data["method"])
+    # of two records that differ by a replacement, what one of them adds counts twice
+    return Subsample(data["subsample"], _in(data["of"], relation, Relation.ADD_REMOVE), data["method"])

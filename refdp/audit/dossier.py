@@ -8,16 +8,16 @@ Guarantees (2025), whose factors are put as eleven questions here.
 from __future__ import annotations
 
 import html
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from refdp.audit import dossier_figures
 from refdp.audit.page import STYLE
-from refdp.audit.verdicts import Row, Verdict, completed, summary
+from refdp.audit.verdicts import Row, Verdict, completed, is_ok, summary
 from refdp.errors import InvalidParameter
-from refdp.faces.registry import PAPERS
+from refdp.faces import registry
 from refdp.ledger import claims as ledger
 from refdp.privacy.events import Relation
 
@@ -120,9 +120,11 @@ class Dossier:
 def dossier(document: Any) -> Dossier:
     """From what `refdp train`, `refdp audit` or `refdp audit package` prints with --json, or a certificate alone.
 
-    Errors: InvalidParameter for any other document.
+    Errors: InvalidParameter for any other document, and for one that contradicts itself.
     """
     if isinstance(document, Mapping):
+        if "coverage" in document and {"certificate", "releases"} & document.keys():
+            raise InvalidParameter("a certificate and an audit report in one document: each needs a dossier of its own")
         if isinstance(document.get("certificate"), Mapping):
             return _of_certificate(document["certificate"], document)
         if {"claimed", "established", "releases"} <= document.keys():
@@ -147,7 +149,7 @@ def _of_certificate(certificate: Mapping[str, Any], run: Mapping[str, Any]) -> D
         assumptions = [str(one) for one in certificate.get("assumptions", [])]
         own = {str(one["claim"]): claims.get(str(one["claim"]), "") for one in releases}
         mechanisms = list(dict.fromkeys(f"{one['mechanism']} ({one['name']})" for one in releases))
-        quiet = [told for one in releases if (told := _too_quiet(one))]
+        held = dossier_figures.held(releases, claims, **established)
         stated = [str(one["id"]) for one in certificate.get("claims", [])]
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise InvalidParameter(f"certificate: {error!r} is missing or no number") from error
@@ -155,14 +157,20 @@ def _of_certificate(certificate: Mapping[str, Any], run: Mapping[str, Any]) -> D
         if one["epsilon"] < 0 or not 0 <= one["delta"] < 1:
             raise InvalidParameter(f"certificate: {name} {one}: epsilon from 0 on and delta from 0 to 1 are needed")
     paper = str(certificate.get("paper", ""))
+    if run.get("paper", paper) != paper and paper:
+        raise InvalidParameter(f"certificate of {paper!r} in a document about {run['paper']!r}")
     if relation not in list(Relation):
         raise InvalidParameter(f"certificate: relation {relation!r}: {' or '.join(Relation)} is needed")
-    foreign = sorted({name for name in (*stated, *own) if name.partition("/")[0] in {*PAPERS} - {paper}})
-    if paper in PAPERS and foreign:
+    begins = "composition/grove-" if paper in registry.OWN else f"{paper}/"
+    foreign = sorted({name for name in (*stated, *own) if name.partition("/")[0] in {*registry.PAPERS} - {paper}}
+                     | {name for name in own if not name.startswith(begins)})  # fmt: skip
+    if paper in (*registry.PAPERS, *registry.OWN) and foreign:
         raise InvalidParameter(f"certificate of {paper!r} with claims of another paper: {', '.join(foreign)}")
     kept = all(established[name] <= claimed[name] * (1 + 1e-9) for name in claimed)
     composed = _matching(claims, lambda name: name.startswith("composition/") or name.endswith("/run"))
     sampled = _matching(claims, lambda name: "subsampl" in name)
+    others = [name for name in own if _about_others(name, relation)]
+    inside = bool(sampled) and (relation == Relation.REPLACE_ONE or any("replace-one" in one for one in sampled))
     laws = _matching(claims, lambda name: name.split("/")[-1] in LAWS)
     if not releases:
         composed, laws = {}, {}  # of what the document does not list, nothing is known
@@ -180,14 +188,15 @@ def _of_certificate(certificate: Mapping[str, Any], run: Mapping[str, Any]) -> D
             f"epsilon {claimed['epsilon']:g}, delta {claimed['delta']:g} are claimed; {said}",
             tuple(f"{name}: {verdict}" for name, verdict in claims.items()),
         ),
-        "mechanism": (_weakest(laws.values()), f"{len(mechanisms)} kinds of releases: "
-                      f"{'; '.join([*mechanisms, *quiet])}", _listed(laws)),
-        "composition": (_weakest(composed.values()), f"{len(releases)} releases, composed by the accountant",
-                        _listed(composed)),
+        "mechanism": (Word.NOT_EXAMINED if held.unheld else _weakest(laws.values()),
+                      f"{len(mechanisms)} kinds of releases: {'; '.join([*mechanisms, *held.wrong])}"
+                      + (f"; held against no charge: {', '.join(held.unheld)}" if held.unheld else ""), _listed(laws)),
+        "composition": (_weakest(composed.values()), "; ".join(
+            [f"{len(releases)} releases, composed by the accountant", *filter(None, [held.total])]), _listed(composed)),
         "sampling": (
             (_weakest(sampled.values()), "a secret sample is credited", _listed(sampled))
             if sampled
-            else (Word.PROVED, "no sample is credited: the plan, from which the cost is computed, has none", ())
+            else (Word.ASSUMED, "no sample is credited, as the document has it: no claim about one is named", ())
             if composed
             else (Word.NOT_EXAMINED, "the certificate says nothing about it, nor about composition", ())
         ),
@@ -201,7 +210,14 @@ def _of_certificate(certificate: Mapping[str, Any], run: Mapping[str, Any]) -> D
             if beside
             else (Word.NOT_EXAMINED, "the certificate says nothing about them; see `refdp audit`", ())
         ),
-        "sensitivity": (_weakest(own.values()), f"{len(own)} declarations, each by a claim", _listed(own)),
+        "sensitivity": (
+            min(_weakest(own.values()), Word.ASSUMED, key=list(Word).index) if others and inside
+            else _weakest(own.values()),
+            f"{len(own)} declarations, each by a claim"
+            + (f"; about other neighbours{' inside samples, it is assumed' if inside else ''}: {', '.join(others)}"
+               if others else ""),
+            _listed(own),
+        ),
         "utility": (
             (Word.TESTED, "measured on a part held out; the figures themselves are "
              "computed from records without noise", tuple(f"{name} {value}" for name, value in metrics.items()))
@@ -216,7 +232,9 @@ def _of_certificate(certificate: Mapping[str, Any], run: Mapping[str, Any]) -> D
             ("parameters", claims),
         ) if "REFUTED" in known.values()
     }  # fmt: skip
-    broken |= {topic for topic, wrong in (("mechanism", bool(quiet)), ("parameters", not kept)) if wrong}
+    contradicts = {"mechanism": held.wrong, "parameters": not kept, "composition": held.total,
+                   "sensitivity": others and not inside}  # fmt: skip
+    broken |= {topic for topic, wrong in contradicts.items() if wrong}
     name = str(run.get("paper") or certificate.get("paper") or "a certificate")
     return Dossier(name, "certificate", tuple(
         Answer(topic, QUESTIONS[topic], *answers[topic], holds=topic not in broken)
@@ -225,6 +243,12 @@ def _of_certificate(certificate: Mapping[str, Any], run: Mapping[str, Any]) -> D
 
 
 LAWS = ("laplace", "discrete-laplace", "gaussian", "discrete-gaussian", "exponential-range", "exponential")
+
+
+def _about_others(name: str, relation: str) -> bool:
+    """Whether a declared sensitivity is about other neighbours than the certificate."""
+    about = ledger.everything()[name].relation if name in ledger.everything() else "none"
+    return about in list(Relation) and about != relation
 
 
 def _of_report(report: Mapping[str, Any]) -> Dossier:
@@ -239,10 +263,12 @@ def _of_report(report: Mapping[str, Any]) -> Dossier:
             for row in report["coverage"]
         ]
         rows = {row.what: (row.verdict, row.reason) for row in completed(told)} if told else {}
-        listed = [Verdict.VIOLATION] if report.get("violations") else []
+        listed = [Verdict.VIOLATION] if report.get("violations") or _lost_more(report) else []
         verdict = min(Verdict(report["verdict"]), summary(told), *listed, key=list(Verdict).index)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InvalidParameter(f"coverage: {error!r}; rows with what, verdict and reason are needed") from error
+    if "ok" in report and report["ok"] is not is_ok(Verdict(report["verdict"])):
+        raise InvalidParameter(f"an audit report that says {report['verdict']} and ok {report['ok']!r}")
     claim, package = _mapping(report.get("claim")), _mapping(report.get("package"))
     subject = " ".join(filter(None, [str(package.get("name", "")), str(package.get("version", ""))])) or str(
         report.get("paper") or "an audited program"
@@ -268,18 +294,12 @@ def _of_report(report: Mapping[str, Any]) -> Dossier:
     return Dossier(subject, "audit report", tuple(answers))
 
 
-def _too_quiet(release: Mapping[str, Any]) -> str:
-    """What contradicts a release of Laplace noise: sensitivity / scale is its cost, and more than it is charged.
-
-    Empty for other mechanisms, whose cost is the accountant's. Errors: ValueError, KeyError, TypeError.
-    """
-    found = re.match(r"(?:Discrete)?Laplace\(scale=([^,)]+)", str(release["mechanism"]))
-    if found is None or release.get("charge") is None:
-        return ""
-    scale, bound, charge = float(found[1]), float(release["sensitivity"]), float(release["charge"])
-    if scale > 0 and bound >= 0 and bound / scale <= charge * (1 + 1e-6):
-        return ""
-    return f"{release['name']}: sensitivity {bound:g} at scale {scale:g} is charged {charge:g}"
+def _lost_more(report: Mapping[str, Any]) -> bool:
+    """Whether a replay lost more privacy than a claim without delta allows. Errors: ValueError or TypeError."""
+    lost, claimed = report.get("max_loss"), report.get("claimed_epsilon")
+    if lost is None or claimed is None or float(report.get("claimed_delta", 0.0)) > 0:
+        return False
+    return not float(lost) <= float(claimed) * (1 + 1e-9) + 1e-9
 
 
 VERDICTS = ("REFUTED", "OPEN", "CONDITIONAL", "ARGUED", "PROVED")

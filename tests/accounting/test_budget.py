@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import json
 import math
 import os
@@ -22,7 +23,7 @@ from refdp.accounting.budget_file import plan_in, plan_out
 from refdp.errors import BudgetExceeded, InvalidParameter, RepeatedFitWarning
 from refdp.faces import registry
 from refdp.noise.mechanisms import Gaussian, Laplace
-from refdp.privacy.events import Plan, Relation, Release, Sensitivity, expand, proved
+from refdp.privacy.events import Plan, Relation, Release, Repeat, Sensitivity, Subsample, expand, folded, proved
 from tests.estimators.test_defaults import SCHEMAS
 
 R = Relation.ADD_REMOVE
@@ -407,3 +408,34 @@ def test_a_charge_that_cannot_be_written_is_none(tmp_path: Path, monkeypatch: py
             budget.charge_known(0.5, 0.0)
     assert budget.spent() == 0.0
     budget.charge_known(1.0, 0.0)
+
+
+@pytest.mark.parametrize("relation", Relation)
+@pytest.mark.parametrize("method", ["poisson", "without-replacement"])
+def test_a_charge_keeps_what_sensitivities_inside_samples_are_about(method: Any, relation: Relation) -> None:
+    """The relation was forgotten, and what one record adds was charged as if it were all that a replacement changes."""
+    for inner, rate, noise in itertools.product(Relation, (0.1, 1.0), (Gaussian(2.0), Laplace(2.0))):
+        if method == "poisson" and relation is R and inner is not R:
+            continue
+        norm: Any = 2 if isinstance(noise, Gaussian) else 1
+        release = Release("sums", noise, Sensitivity(1.0, norm, "account/declared", inner))
+        plan = Plan(relation, Subsample(rate, Repeat(release, 3), method))
+        budget = refdp.PrivacyBudget(100.0, DELTA, relation=relation)
+        budget.charge(plan)
+        assert budget.spent() == pytest.approx(account(plan, delta=DELTA).epsilon, rel=1e-9)
+        assert plan_in(json.loads(json.dumps(plan_out(plan)))) == Plan(relation, folded(plan.event))
+
+
+def test_a_file_that_forgot_it_is_read_as_the_dearer_one() -> None:
+    inner = Release("sums", Gaussian(2.0), Sensitivity(1.0, 2, "account/declared", Relation.ADD_REMOVE))
+    dear = Plan(Relation.REPLACE_ONE, Subsample(0.5, inner, "without-replacement"))
+    data = plan_out(dear)
+    del data["event"]["of"]["sensitivity"]["relation"]
+    assert plan_in(data) == dear
+    outside = plan_out(gaussian(2.0, Relation.REPLACE_ONE))
+    del outside["event"]["sensitivity"]["relation"]
+    assert plan_in(outside) == gaussian(2.0, Relation.REPLACE_ONE)
+    for wrong in ("swap", None, 3):
+        data["event"]["of"]["sensitivity"]["relation"] = wrong
+        with pytest.raises(InvalidParameter, match="a plan as plain data"):
+            plan_in(data)

@@ -19,7 +19,17 @@ CERTIFICATE: dict[str, Any] = {
     "established": {"epsilon": 1.0, "delta": 0.0},
     "claims": [{"id": "dpboost/eq-3", "verdict": "PROVED"}],
     "rests_on": [{"id": "composition/laplace", "verdict": "ARGUED"}, {"id": "composition/events", "verdict": "ARGUED"}],
-    "releases": [{"name": "leaves", "mechanism": "Laplace(scale=1.0)", "claim": "dpboost/eq-3"}],
+    "releases": [
+        {
+            "name": "leaves",
+            "mechanism": "Laplace(scale=1.0)",
+            "claim": "dpboost/eq-3",
+            "sensitivity": 1.0,
+            "norm": "1",
+            "count": 1,
+            "charge": 1.0,
+        }
+    ],
     "assumptions": ["what is computed is rounded to float64"],
 }
 
@@ -79,15 +89,16 @@ def test_a_release_with_less_noise_than_it_is_charged_for_contradicts(mechanism:
     def of(**changed: Any) -> dict[str, Any]:
         return CERTIFICATE | {"releases": [{**told, **changed}]}
 
-    assert contradicted(of()) == contradicted(of(charge=0.6)) == contradicted(of(charge=None)) == []
+    assert contradicted(of()) == contradicted(of(charge=None)) == []
     assert contradicted(of(charge=0.5 * (1 - 1e-7))) == []  # of a figure that was rounded for print
-    for changed in ({"charge": 0.4}, {"charge": 0.0}, {"sensitivity": 1.5}, {"sensitivity": -1.0}, {"charge": "nan"},
+    for changed in ({"charge": 0.4}, {"charge": 0.0}, {"charge": 0.6}, {"charge": "inf"},
+                    {"charge": 50}, {"sensitivity": 1.5}, {"sensitivity": -1.0}, {"charge": "nan"},
                     {"mechanism": mechanism.replace("2.0", "0.02")}, {"mechanism": mechanism.replace("2.0", "0")},
                     {"mechanism": mechanism.replace("2.0", "nan")}):  # fmt: skip
         found = dossier(of(**changed)).answers
-        assert [one.topic for one in found if not one.holds] == ["mechanism"], changed
-        assert any("leaves: sensitivity" in one.text and "is charged" in one.text for one in found)
-    assert contradicted(of(mechanism="Gaussian(sd=0.001)")) == []  # the accountant's alone
+        assert "mechanism" in [one.topic for one in found if not one.holds], changed
+        assert any("leaves: sensitivity" in one.text and ("is charged" in one.text or "is no release" in one.text)
+                   for one in found)  # fmt: skip
     for wrong in ({"mechanism": mechanism.replace("2.0", "two")}, {"sensitivity": None}, {"charge": "much"}):
         with pytest.raises(InvalidParameter, match=r"certificate: .* is missing or no number"):
             dossier(of(**wrong))
@@ -234,7 +245,7 @@ def test_figures_of_a_document_are_its_own() -> None:
 
 
 def test_without_claims_on_composition_nothing_is_known_of_samples() -> None:
-    assert answer(CERTIFICATE, "sampling").word is Word.PROVED
+    assert answer(CERTIFICATE, "sampling").word is Word.ASSUMED  # a document can leave a claim out
     assert answer(CERTIFICATE | {"rests_on": []}, "sampling").word is Word.NOT_EXAMINED
 
 
