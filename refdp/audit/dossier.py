@@ -161,7 +161,7 @@ def _of_certificate(certificate: Mapping[str, Any], run: Mapping[str, Any]) -> D
         raise InvalidParameter(f"certificate of {paper!r} in a document about {run['paper']!r}")
     if relation not in list(Relation):
         raise InvalidParameter(f"certificate: relation {relation!r}: {' or '.join(Relation)} is needed")
-    begins = "composition/grove-" if paper in registry.OWN else f"{paper}/"
+    begins = f"composition/{paper}-" if paper in registry.OWN else f"{paper}/"
     foreign = sorted({name for name in (*stated, *own) if name.partition("/")[0] in {*registry.PAPERS} - {paper}}
                      | {name for name in own if not name.startswith(begins)})  # fmt: skip
     if paper in (*registry.PAPERS, *registry.OWN) and foreign:
