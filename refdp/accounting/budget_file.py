@@ -33,7 +33,7 @@ def plan_in(data: Any) -> Plan:
     """The inverse of `plan_out`. Errors: InvalidParameter for anything else."""
     try:
         relation = Relation(data["relation"])
-        return Plan(relation, _in(data["event"], relation, relation))
+        return Plan(relation, _in(data["event"], relation))
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InvalidParameter(f"a plan as plain data: {type(error).__name__} {error}") from None
 
@@ -92,7 +92,7 @@ def _out(event: Event) -> dict[str, Any]:
             return {"subsample": rate, "of": _out(inner), "method": method}
 
 
-def _in(data: dict[str, Any], relation: Relation, dearest: Relation) -> Event:
+def _in(data: dict[str, Any], dearest: Relation) -> Event:
     """dearest: what a sensitivity is about if nothing is said of it, as in files of earlier versions, which forgot."""
     if "release" in data:
         own = {k: v for k, v in data.items() if k not in ("release", "mechanism", "sensitivity")}
@@ -101,13 +101,13 @@ def _in(data: dict[str, Any], relation: Relation, dearest: Relation) -> Event:
         about = {**data["sensitivity"], "relation": Relation(data["sensitivity"].get("relation", dearest))}
         return Release(data["release"], mechanism, Sensitivity(**about))
     if "repeat" in data:
-        return Repeat(_in(data["of"], relation, dearest), int(data["repeat"]))
+        return Repeat(_in(data["of"], dearest), int(data["repeat"]))
     if "sequential" in data:
-        return Sequential(tuple(_in(one, relation, dearest) for one in data["sequential"]))
+        return Sequential(tuple(_in(one, dearest) for one in data["sequential"]))
     if "parallel" in data:
-        return Parallel(tuple(_in(one, relation, dearest) for one in data["parallel"]))
+        return Parallel(tuple(_in(one, dearest) for one in data["parallel"]))
     if "partition" in data:
-        inner = tuple(_in(one, relation, dearest) for one in data["of"])
+        inner = tuple(_in(one, dearest) for one in data["of"])
         return Partition(tuple(data["partition"]), inner, bool(data["independent"]))
     # of two records that differ by a replacement, what one of them adds counts twice
-    return Subsample(data["subsample"], _in(data["of"], relation, Relation.ADD_REMOVE), data["method"])
+    return Subsample(data["subsample"], _in(data["of"], Relation.ADD_REMOVE), data["method"])

@@ -247,8 +247,8 @@ LAWS = ("laplace", "discrete-laplace", "gaussian", "discrete-gaussian", "exponen
 
 def _about_others(name: str, relation: str) -> bool:
     """Whether a declared sensitivity is about other neighbours than the certificate."""
-    about = ledger.everything()[name].relation if name in ledger.everything() else "none"
-    return about in list(Relation) and about != relation
+    known = ledger.everything()
+    return name in known and known[name].relation in list(Relation) and known[name].relation != relation
 
 
 def _of_report(report: Mapping[str, Any]) -> Dossier:

@@ -111,6 +111,8 @@ def _total(lines: Sequence[_Line], epsilon: float, delta: float) -> str:
             return "Gaussian noise has no finite epsilon at delta 0"
         return f"the releases add up to epsilon {pure:g}" if pure > epsilon * (1 + ROUNDED) else ""
     least = min(mu, LARGEST) * (1 - DISCRETE)
-    if least > 0 and math.isfinite(epsilon) and gaussian.delta(least, epsilon) > delta * (1 + ROUNDED):
-        return f"the Gaussian releases alone have delta {gaussian.delta(least, epsilon):.3g} at epsilon {epsilon:g}"
-    return ""
+    if least == 0 or not math.isfinite(epsilon):
+        return ""
+    found = gaussian.delta(least, epsilon)
+    told = f"the Gaussian releases alone have delta {found:.3g} at epsilon {epsilon:g}"
+    return told if found > delta * (1 + ROUNDED) else ""
