@@ -1603,7 +1603,7 @@ def grove_statistics(p, schema, score, label):
 def grove_settings(p, schema):
     """mu, trees, depth, step, a, the parts of mu^2, that of the first pass in the last, and its levels."""
     mu = fedgbdt_mu(float(setting(p, "epsilon")), float(setting(p, "delta")), p["noise"] == "floating")
-    nu = p["rows"] * mu / math.sqrt(schema.scores) / changed(p["relation"])
+    nu = grove_nu(p, schema, mu)
     trees = p["trees"] or (200 if nu < 500 else 400)
     depth = p["depth"] or (4 if nu < 500 else 5)
     if schema.regression:
@@ -1614,6 +1614,11 @@ def grove_settings(p, schema):
     start = num(0.1 if schema.regression else 0.02) if p["start_share"] is None else setting(p, "start_share")
     apart = setting(p, "threshold_share") if grove_numeric(schema) else num(0.0)
     return mu, trees, depth, step, weight, (apart, start, 1.0 - apart - start), grove_first(p, schema, nu)
+
+
+def grove_nu(p, schema, mu):
+    """Rows times mu of one score, half of it where two records change."""
+    return p["rows"] * mu / math.sqrt(schema.scores) / changed(p["relation"])
 
 
 def grove_first(p, schema, nu):
@@ -1687,17 +1692,35 @@ def grove_quantiles(noisy, fine, bins):
     return [fine[k] for k in sorted(set(places))]
 
 
+def grove_label_bins(signal):
+    """Bins of the label's histogram."""
+    return next((bins for bins in (64, 32, 16) if not signal < 2.0 * bins), 8)
+
+
+def label_place(schema, label, bins):
+    """The bin of a label."""
+    return min(max(int((schema.label(0, label) + 1.0) / 2.0 * float(bins)), 0), bins - 1)
+
+
+def grove_piece(noisy, least):
+    """Counts of the run of bins that is most above `least` in each; 0 outside."""
+    sums, bins = running([num(0.0)] + [one - least for one in noisy]), len(noisy)
+    runs = [(first, last) for first in range(bins) for last in range(first, bins)]
+    first, last = max(runs, key=lambda run: sums[run[1] + 1] - sums[run[0]])
+    return [floor0(one) if first <= k <= last else num(0.0) for k, one in enumerate(noisy)]
+
+
 def grove_centre(counts):
     """Mean of labels from a histogram on [-1, 1], and the 85% point of the distance from it."""
-    total = pairwise(counts)
+    total, bins = pairwise(counts), len(counts)
     if total <= 0:
         return num(0.0), num(1.0)
-    middle = [-1.0 + 2.0 * num(k + 0.5) / 64.0 for k in range(64)]
+    middle = [-1.0 + 2.0 * num(k + 0.5) / float(bins) for k in range(bins)]
     centre = pairwise([c * m for c, m in zip(counts, middle)]) / total
     distance = [abs(m - centre) for m in middle]
-    order = sorted(range(64), key=lambda k: distance[k])
+    order = sorted(range(bins), key=lambda k: distance[k])
     place = at_or_above(running([counts[k] for k in order]), 0.85 * total)
-    return centre, clamp(distance[order[min(place, 63)]] + 1.0 / 64.0, num(2.0 / 64.0), num(1.0))
+    return centre, clamp(distance[order[min(place, bins - 1)]] + 1.0 / float(bins), num(2.0 / bins), num(1.0))
 
 
 def grove_leaf(g, h, p, schema, trees, sd, unit):
@@ -1819,11 +1842,10 @@ def grove_train(p, schema, x, y, tape):
             candidates[f] = grove_quantiles(noisy[129 * place : 129 * (place + 1)], candidates[f], p["bins"])
     unit, scatter = num(1.0), num(0.15 if schema.regression else 1.0)
     if schema.regression:
-        noisy = grove_counts(
-            "labels", 64, lambda one: min(max(int((schema.label(0, one) + 1.0) / 2.0 * 64.0), 0), 63), y, tape
-        )
+        bins = grove_label_bins(grove_nu(p, schema, mu) * math.sqrt(shares[1]))
+        noisy = grove_counts("labels", bins, lambda one: label_place(schema, one, bins), y, tape)
         least = 1.5 / (mu * math.sqrt(shares[1]))
-        centre, scale = grove_centre([one if one >= least else num(0.0) for one in noisy])
+        centre, scale = grove_centre(grove_piece(noisy, least))
         unit = grid_floor(scale if p["residual"] is None else setting(p, "residual"))
         initial, p = [centre], {**p, "residual": float(unit).hex()}
     else:
@@ -2106,7 +2128,7 @@ def op_quantiles(paper, i):
 
 
 def op_centre(paper, i):
-    centre, scale = grove_centre(flat(i["counts"]))
+    centre, scale = grove_centre(grove_piece(flat(i["noisy"]), number(i["least"])))
     return {"centre": float(centre).hex(), "scale": float(scale).hex()}
 
 

@@ -178,11 +178,14 @@ def _steered(paper: str, chance: random.Random) -> Iterator[Vector]:
     yield Vector("quantiles", "thresholds from noisy counts, many of them in one bin, or none", {
         "params": params_json(params), "fine": floats(fine.thresholds[0]), "noisy": floats(noisy)},
         {"thresholds": floats(found.thresholds[0])}, ("MissingLeft", "OrderOfOperations"))  # fmt: skip
-    counts = np.array([max(chance.uniform(-5.0, 9.0), 0.0) for _ in range(grove.LABEL_BINS)])
-    counts = counts * chance.choice((0.0, 1.0, 1.0, 1.0))
-    centre, scale = grove.centre_and_scale(counts)
-    yield Vector("centre", "centre and 85% point of labels from noisy counts", {"counts": floats(counts)},
-                 {"centre": hexed(centre), "scale": hexed(scale)}, ("OrderOfOperations",))  # fmt: skip
+    within, bins = chance.choice((0.0, 3.0, 9.0)), chance.choice((8, 16, 32, grove.LABEL_BINS))
+    low, top = sorted(chance.randrange(bins) for _ in "ab")
+    noisy = np.array([chance.uniform(-5.0, 9.0) + within * (low <= k <= top) for k in range(bins)])
+    noisy, least = noisy * chance.choice((0.0, 1.0, 1.0, 1.0)), chance.uniform(1.0, 7.0)
+    centre, scale = grove.centre_and_scale(grove.in_one_piece(noisy, least))
+    yield Vector("centre", "centre and 85% point of labels from noisy counts, those of one run of bins", {
+        "noisy": floats(noisy), "least": hexed(least)},
+        {"centre": hexed(centre), "scale": hexed(scale)}, ("OrderOfOperations",))  # fmt: skip
     features, depth = len(schema.features), chance.choice((1, 2, 3))
     candidates = grids.uniform(schema, chance.choice((1, 2, 4)))
     credit = np.array([chance.choice((0.0, 0.0, chance.uniform(-1.0, 60.0))) for _ in range(features)])

@@ -74,14 +74,15 @@ OWN: dict[str, tuple[str, ...]] = {
               "refdp.accounting.individual:Budget.charges", "refdp.accounting.individual:table",
               "refdp.accounting.individual:tabulated"),
     "grove": ("log_hessian_of", "squared_joint_norm", "squared_log_bound", "squared_square_bound", "clip", "shrunk",
-              "moments", "Params.mu", "Params.strength", "Params.rounds", "Params.levels", "Params.padding",
-              "Params.weight", "Params.shares", "Params.counts_charge", "Params.deviation", "Params.joint_norm",
-              "Params.first_part", "Params.first_levels", "Params.first_deviation", "Params.joint_charge",
+              "moments", "Params.mu", "Params.strength", "Params.rounds", "Params.levels", "Params.label_bins",
+              "Params.padding", "Params.weight", "Params.shares", "Params.counts_charge", "Params.deviation",
+              "Params.joint_norm", "Params.first_part", "Params.first_levels", "Params.first_deviation",
+              "Params.joint_charge",
               "Params.leaf_charge", "Params.first_charge", "Contribution.label", "Contribution.statistics",
               "train_on", "one_by_one", "released_bins", "trees_of", "shapes_of", "leaves_of",
               "bin_values", "splittable", "thresholds", "quantiles", "start", "label_counts", "cut_to", "log_odds",
-              "centre_and_unit", "centre_and_scale", "nothing_learnt", "chances", "random_tree", "leaf_values",
-              "learnt_from"),
+              "bins_of", "centre_and_unit", "in_one_piece", "centre_and_scale", "nothing_learnt",
+              "chances", "random_tree", "leaf_values", "learnt_from"),
 }  # fmt: skip
 """Functions of a paper's own module, or of another by its full name."""
 

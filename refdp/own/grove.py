@@ -6,7 +6,8 @@ then decide how much a sum is worth, and Grove does each of them from released v
 
 1. Thresholds. One noisy histogram of every numeric feature, 128 bins on the public bounds, gives quantiles.
 2. Start and scale. Noisy counts of the classes give the first log odds; a noisy histogram of the label gives a
-   regression its centre and c, beyond which residuals are cut: noise is measured in units of c.
+   regression its centre and c, beyond which residuals are cut: noise is measured in units of c. Its bins are as wide
+   as their noise asks for, and labels are taken to be in one run of them, that which is most above the noise.
 3. One feature at a time. Most of what can be learnt from few records at a small epsilon is what each feature says by
    itself, and a random tree seldom asks for it. So a first pass asks each feature once, in their order: one release of
    the sums in its bins, between quantiles, or in its categories, at the scores that the features before it have left.
@@ -97,7 +98,7 @@ from refdp.privacy.events import Charge, Plan, Relation, Sensitivity, records_ch
 PAPER = "Grove, refdp's own trainer (refdp/own/grove.py)"
 AS_PUBLISHED: dict[str, Any] = {}
 FINE, LABEL_BINS = 127, 64
-"""Thresholds of the histogram that quantiles are read off, and bins of the label's histogram."""
+"""Thresholds of the histogram that quantiles are read off, and the most bins of the label's histogram."""
 SCATTER = {"log": 1.0, "square": 0.15}
 LARGEST_LEAF = 3.0
 CUT = 0.5
@@ -241,6 +242,11 @@ class Params:
             return self.depth or (4 if nu < 500 else 5)
         return self.depth or (3 if nu < 500 else 4 if nu < 3000 else 5)
 
+    def label_bins(self, schema: Schema) -> int:
+        """Bins of the label's histogram: 64; 32, 16 or 8 to have two deviations of noise in an even share of rows."""
+        signal = self.strength(schema) * math.sqrt(self.shares(schema)[1])
+        return min(LABEL_BINS, 64 if signal >= 128 else 32 if signal >= 64 else 16 if signal >= 32 else 8)
+
     def weight(self, schema: Schema) -> float:
         """a."""
         return self.hessian_weight or (1.0 if isinstance(schema.target, Classes) else 0.3)
@@ -359,9 +365,9 @@ class Contribution:
         """
         if of and of == classes_of(self.schema):
             return Statistics({name: (label == number) * 1.0 for number, name in enumerate(of)})
-        if of == BINS:
-            place = np.clip(np.trunc((label + 1) / 2 * LABEL_BINS), 0, LABEL_BINS - 1)
-            return Statistics({name: (place == number).astype(np.float64) for number, name in enumerate(BINS)})
+        if of and of == BINS[: len(of)]:
+            place = np.clip(np.trunc((label + 1) / 2 * len(of)), 0, len(of) - 1)
+            return Statistics({name: (place == number).astype(np.float64) for number, name in enumerate(of)})
         if not isinstance(self.schema.target, Classes):
             g = on_grid(clip(square_gradient(score, label) / np.maximum(self.params.cut, GRID), 1.0))
             return Statistics({"g": np.asarray(g), "h": None})
@@ -454,6 +460,11 @@ def classes_of(schema: Schema) -> tuple[str, ...]:
     return tuple(f"b{number:d}" for number in range(len(schema.target.values)))
 
 
+def bins_of(params: Params, schema: Schema) -> tuple[str, ...]:
+    """Names of the counts of labels by their bins."""
+    return BINS[: params.label_bins(schema)]
+
+
 def outputs_of(schema: Schema) -> tuple[int, ...]:
     """The scores."""
     return tuple(range(schema.scores))
@@ -515,7 +526,7 @@ def label_counts(
     name: str, charge: Charge, contribution: Contribution, output: int, population: Population, curator: Curator
 ) -> Floats:
     """Noisy counts of labels by class, or by bin of [-1, 1]. Shape (names,)."""
-    of = classes_of(contribution.schema) or BINS
+    of = classes_of(contribution.schema) or bins_of(contribution.params, contribution.schema)
     population.tell(Begin(contribution, (output,)))
     population.tell(Refresh(of))
     population.tell(Root(tuple(range(len(contribution.schema.features)))))
@@ -537,8 +548,18 @@ def log_odds(outputs: int, noisy: Floats) -> tuple[float, ...]:
 def centre_and_unit(params: Params, schema: Schema, noisy: Floats) -> tuple[float, float]:
     """The centre of a noisy histogram of labels, and c on the grid. noisy: shape (bins,)."""
     spread = params.mu() * math.sqrt(params.shares(schema)[1])
-    centre, c = centre_and_scale(np.where(noisy >= 1.5 / spread, noisy, 0.0))
+    centre, c = centre_and_scale(in_one_piece(noisy, 1.5 / spread))
     return centre, grid_floor(params.residual or c)
+
+
+def in_one_piece(noisy: Floats, least: float) -> Floats:
+    """Counts of the run of neighbouring bins that is most above `least` in each; 0 outside. noisy: shape (bins,)."""
+    sums = np.concatenate([[0.0], np.cumsum(noisy - least)])
+    place = np.arange(len(noisy))
+    gain = np.where(place[:, None] <= place, sums[None, 1:] - sums[:-1, None], -np.inf)
+    first, last = divmod(int(np.argmax(gain)), len(noisy))
+    within = (place >= first) & (place <= last)
+    return np.where(within, np.maximum(noisy, 0.0), 0.0)
 
 
 def centre_and_scale(counts: Floats) -> tuple[float, float]:
@@ -546,16 +567,16 @@ def centre_and_scale(counts: Floats) -> tuple[float, float]:
 
     counts: shape (bins,).
     """
-    total = float(counts.sum())
+    bins, total = len(counts), float(counts.sum())
     if total <= 0:
         return 0.0, 1.0
-    middle = -1 + 2 * (np.arange(LABEL_BINS) + 0.5) / LABEL_BINS
+    middle = -1 + 2 * (np.arange(bins) + 0.5) / bins
     centre = float((counts * middle).sum() / total)
     distance = np.abs(middle - centre)
     order = np.argsort(distance, kind="stable")
     place = int(np.searchsorted(np.cumsum(counts[order]), 0.85 * total))
-    c = float(distance[order][min(place, LABEL_BINS - 1)]) + 1 / LABEL_BINS
-    return centre, min(max(c, 2 / LABEL_BINS), 1.0)
+    c = float(distance[order][min(place, bins - 1)]) + 1 / bins
+    return centre, min(max(c, 2 / bins), 1.0)
 
 
 # --- Trees ------------------------------------------------------------------------------------------------------------

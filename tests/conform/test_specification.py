@@ -69,7 +69,8 @@ def test_the_numbers_of_the_pages_are_those_of_the_code() -> None:
     assert constants("fedgbdt")["Renyi orders"] == "1.25, 1.5, ..., 63, 128, 256, 512"
     assert np.array_equal(ORDERS, [*np.arange(5, 253) / 4, 128, 256, 512])
     assert constants("grove") == {
-        "thresholds of the first histogram": str(grove.FINE), "bins of the label's histogram": str(grove.LABEL_BINS),
+        "thresholds of the first histogram": str(grove.FINE),
+        "bins of the label's histogram, at most": str(grove.LABEL_BINS),
         "v, scatter of a record: log loss, square loss": ", ".join(map(str, grove.SCATTER.values())),
         "largest leaf, in units of c": str(grove.LARGEST_LEAF), "step of the first pass": str(grove.FIRST_STEP),
             "largest gradient of the log loss": str(grove.CUT),

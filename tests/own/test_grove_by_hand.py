@@ -131,6 +131,18 @@ def test_what_depends_on_the_strength(monkeypatch: pytest.MonkeyPatch) -> None:
         assert [(own.rounds(schema), own.levels(schema)) for schema in (TWO, REAL)] == [(7, 2)] * 2
 
 
+def test_the_label_has_fewer_bins_where_a_bin_would_drown(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An even share of the records is at least two deviations of a bin's noise, but in 8 bins."""
+    params = grove.Params(1.0, ADD, start_share=0.25)  # a signal of half the strength
+    for strength, bins in (
+        (1.0, 8), (63.9, 8), (64.0, 16), (127.9, 16), (128.0, 32), (255.9, 32), (256.0, 64), (1e6, 64),
+    ):  # fmt: skip
+        monkeypatch.setattr(grove.Params, "strength", lambda self, schema, nu=strength: nu)
+        assert params.label_bins(REAL) == bins
+        assert grove.bins_of(params, REAL) == tuple(f"b{k}" for k in range(bins))
+        assert bins == 8 or strength / 2 / bins >= 2
+
+
 def test_when_features_are_asked_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """Half of the leaves' share below a strength of 500, three tenths from there on; nothing where signals are low."""
     params, features = grove.Params(1.0, ADD), len(grove.splittable(TWO))
@@ -250,10 +262,16 @@ def test_labels_and_counts_of_labels() -> None:
     real = grove.Contribution(grove.Params(1.0, ADD), REAL)
     assert real.label(0, np.array([-3.0, 1.0, 5.0])).tolist() == [-1, 0, 1]
     label = np.array([-1.0, -0.97, -0.96875, -0.5, -1e-9, 0.0, 0.96874, 0.97, 1.0])
-    bins = real.statistics(label, label, grove.BINS).values
-    assert list(bins) == [f"b{k}" for k in range(64)]
-    places = [[k for k, own in enumerate(bins.values()) if own is not None and own[row]] for row in range(len(label))]
-    assert places == [[0], [0], [1], [16], [31], [32], [62], [63], [63]]
+    for rows, expected in (
+        (10_000, [0, 0, 1, 16, 31, 32, 62, 63, 63]), (1000, [0, 0, 0, 8, 15, 16, 31, 31, 31]),
+        (10, [0, 0, 0, 2, 3, 4, 7, 7, 7]),
+    ):  # fmt: skip
+        own = grove.Contribution(grove.Params(1.0, ADD, rows=rows), REAL)
+        bins = own.statistics(label, label, grove.bins_of(own.params, REAL)).values
+        assert list(bins) == [f"b{k}" for k in range(expected[-1] + 1)]
+        assert [[k for k, one in enumerate(bins.values()) if one is not None and one[row]] for row in range(9)] == [
+            [place] for place in expected
+        ]
 
 
 def test_gradients_and_hessians_of_both_losses() -> None:
@@ -314,14 +332,15 @@ def test_log_odds_are_kept_between_half_a_percent_and_98() -> None:
 def test_centre_and_scale_of_a_histogram() -> None:
     """The mean, and the distance from it that 85% of the counts are within, nearest bins first, plus half a bin."""
     rng = np.random.default_rng(2)
-    for counts in (rng.integers(0, 9, 64), np.eye(64)[5] * 3, np.eye(64)[20] + np.eye(64)[40], np.arange(64) > 61):
-        own = [float(one) for one in counts]
-        middle = [-1 + (2 * k + 1) / 64 for k in range(64)]
+    for counts in (rng.integers(0, 9, 64), np.eye(64)[5] * 3, np.eye(64)[20] + np.eye(64)[40], np.arange(64) > 61,
+                   rng.integers(0, 9, 8), np.eye(8)[5] * 3, rng.integers(0, 9, 16), np.arange(32) > 29):  # fmt: skip
+        own, bins = [float(one) for one in counts], len(counts)
+        middle = [-1 + (2 * k + 1) / bins for k in range(bins)]
         centre = sum(c * m for c, m in zip(own, middle, strict=True)) / sum(own)
-        ranked = sorted(range(64), key=lambda k: abs(middle[k] - centre))
-        reached = next(i for i in range(64) if sum(own[k] for k in ranked[: i + 1]) >= 0.85 * sum(own))
-        c = abs(middle[ranked[reached]] - centre) + 1 / 64
-        assert grove.centre_and_scale(np.array(own)) == near((centre, min(max(c, 1 / 32), 1.0)), 1e-9)
+        ranked = sorted(range(bins), key=lambda k: abs(middle[k] - centre))
+        reached = next(i for i in range(bins) if sum(own[k] for k in ranked[: i + 1]) >= 0.85 * sum(own))
+        c = abs(middle[ranked[reached]] - centre) + 1 / bins
+        assert grove.centre_and_scale(np.array(own)) == near((centre, min(max(c, 2 / bins), 1.0)), 1e-9)
     ends = np.zeros(64)
     ends[[0, 63]] = 1.0
     assert grove.centre_and_scale(ends) == (0.0, 1.0)
@@ -329,12 +348,26 @@ def test_centre_and_scale_of_a_histogram() -> None:
     assert grove.centre_and_scale(np.eye(64)[0] * 1e-3) == near((-63 / 64, 1 / 32))
 
 
-def test_counts_within_their_noise_tell_nothing_of_the_labels() -> None:
+def test_labels_are_in_the_run_of_bins_that_is_most_above_its_noise() -> None:
+    rng = np.random.default_rng(6)
+    for bins in (8, 16, 64):
+        for _ in range(20):
+            noisy = rng.integers(-4, 9, bins).astype(float)
+            runs = [(low, top) for low in range(bins) for top in range(low, bins)]
+            low, top = max(runs, key=lambda run: sum(noisy[run[0] : run[1] + 1] - 2.0))
+            kept = [max(one, 0.0) if low <= k <= top else 0.0 for k, one in enumerate(noisy.tolist())]
+            assert grove.in_one_piece(noisy, 2.0).tolist() == kept
+    assert grove.in_one_piece(np.array([1.0, -3.0, 1.5, 1.0]), 2.0).tolist() == [0, 0, 1.5, 0]  # none is above
+    assert grove.in_one_piece(np.array([5.0, 1.0, 4.0, -9.0, 4.0]), 2.0).tolist() == [5, 1, 4, 0, 0]
+
+
+def test_centre_and_unit_are_those_of_counts_that_stand_out() -> None:
+    """One and a half deviations of their noise, which are least times 1 / (mu root of the share)."""
     params = grove.Params(1.0, ADD, start_share=0.25)
     least = 1.5 / (params.mu() * 0.5)
     noisy = np.zeros(64)
-    noisy[[3, 10, 50]] = least, 5 * least, least * (1 - 1e-9)
-    kept = np.where(np.arange(64) == 50, 0.0, noisy)
+    noisy[[3, 10, 12, 50]] = 2 * least, 5 * least, 2.5 * least, 3.5 * least  # 12: worth the bin between
+    kept = np.where(np.isin(np.arange(64), (10, 12)), noisy, 0.0)
     centre, c = grove.centre_and_scale(kept)
     assert grove.centre_and_unit(params, REAL, noisy) == (centre, math.floor(c / GRID) * GRID)
     assert grove.centre_and_unit(replace(params, residual=0.3), REAL, noisy) == (centre, math.floor(0.3 / GRID) * GRID)

@@ -86,9 +86,9 @@ def test_a_run_is_that_of_a_loop_over_records(name: str) -> None:
         candidates = grove.quantiles(params, fine, features, noisy)
     path, exact, noisy = next(released)
     if name == "real":
-        label = (2 * (data.y + 3) / 8 - 1).tolist()
+        label, bins = (2 * (data.y + 3) / 8 - 1).tolist(), params.label_bins(schema)
         assert path == "labels"
-        assert exact.tolist() == [sum(min(int((v + 1) * 32), 63) == k for v in label) for k in range(64)]
+        assert exact.tolist() == [sum(min(int((v + 1) / 2 * bins), bins - 1) == k for v in label) for k in range(bins)]
         centre, unit = grove.centre_and_unit(params, schema, noisy)
         initial: tuple[float, ...] = (centre,)
         cut = unit
