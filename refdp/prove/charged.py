@@ -27,6 +27,8 @@ from fractions import Fraction
 from types import ModuleType
 from typing import Any, NamedTuple
 
+import z3
+
 from refdp import checks
 from refdp.data import losses, numbers
 from refdp.data.losses import GRID
@@ -34,11 +36,13 @@ from refdp.errors import InvalidParameter
 from refdp.noise import calibration, draws, exponential, gridded, mechanisms
 from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian, Laplace
 from refdp.privacy.events import Charge, Sensitivity
-from refdp.prove.asking import number
+from refdp.prove.asking import number, parts_of
 from refdp.prove.magnitudes import spread
 from refdp.prove.open import Open, Opens, example_of, opened, term_of
 from refdp.prove.terms import Unmodelled
 
+SHRINKS = 2**8
+"""No sum in a formula of noise is smaller beside its summands: float64 rounds it by less than `ROUNDING` then."""
 ROUNDING = Fraction(1, 2**40)
 """Relative, of noise that calibration rounds."""
 LARGEST_EPSILON = 2.0**20
@@ -92,6 +96,12 @@ def check_cost(opens: Opens, mechanism: Any, declared: Sensitivity) -> None:
     noise = getattr(mechanism, NOISE[type(mechanism)])
     if isinstance(noise, tuple):
         raise Unmodelled(f"noise of several deviations that follows from {opens.said}")
+    for part in parts_of([term_of(noise)]):
+        if part.decl().kind() in (z3.Z3_OP_ADD, z3.Z3_OP_SUB):
+            for one in part.children():
+                size = SHRINKS * z3.If(part < 0, -part, part)
+                if not opens.never(z3.Or(one > size, -one > size)):
+                    raise Unmodelled(f"noise that follows from {opens.said} by a difference of larger numbers")
     bound, size = Fraction(example_of(declared.bound)), Fraction(example_of(noise))
     if isinstance(mechanism, Exponential):
         paid, most = term_of(noise) * term_of(declared.bound), number(bound * size * (1 + ROUNDING))

@@ -39,10 +39,12 @@ HIDING = {"next", "iter", "setattr", "delattr", "vars", "globals", "locals", "ex
 
 @dataclass(frozen=True)
 class Form:
-    """A loop's names. grown: lists that rounds append to; kept: names that a round uses as it finds them."""
+    """A loop's names. grown: lists that rounds append to; kept: names that a round uses as it finds them, or that some
+    rounds leave and others do not, for what comes after the loop. deep: how many last entries of a list it asks for."""
 
     grown: frozenset[str]
     kept: frozenset[str]
+    deep: int = 1
 
 
 def is_for(code: Any, at: int) -> bool:
@@ -95,7 +97,10 @@ def form_of(file: str, line: int) -> Form | None:
     if not text or hides(text):
         return None
     loops = [one for one in ast.walk(tree_of(text)) if isinstance(one, ast.For) and one.lineno == line]
-    return _form(loops[0]) if len(loops) == 1 and not loops[0].orelse else None
+    if len(loops) != 1 or loops[0].orelse or any(isinstance(one, ast.Break | ast.Return) for one in ast.walk(loops[0])):
+        return None
+    around = [one for one in ast.walk(tree_of(text)) if isinstance(one, ast.FunctionDef) and loops[0] in ast.walk(one)]
+    return _form(loops[0], around[0] if around else tree_of(text))
 
 
 @lru_cache(maxsize=16)
@@ -243,23 +248,29 @@ def _changes_others(function: ast.FunctionDef | ast.Lambda) -> bool:
     return False
 
 
-def _form(loop: ast.For) -> Form | None:
+def _form(loop: ast.For, around: ast.AST) -> Form | None:
     grown = {name for name, _ in _appended(loop)}
     allowed = {id(node) for _, node in _appended(loop)}
     for one in ast.walk(loop):
-        if isinstance(one, ast.Subscript) and isinstance(one.ctx, ast.Load) and _last(one.slice):
+        if isinstance(one, ast.Subscript) and isinstance(one.ctx, ast.Load) and _back(one.slice) is not None:
             allowed.add(id(one.value))
         elif isinstance(one, ast.Call) and isinstance(one.func, ast.Name) and one.func.id == "len":
             allowed |= {id(argument) for argument in one.args}
-    used: set[str] = set()
-    assigned = _names(loop.target)
-    _through(loop.body, set(assigned), used)
+    assigned, inside = set[str](), {id(one) for one in ast.walk(loop)}
+    used = _stored(loop.target, assigned)
+    _through(loop.body, assigned, used)
+    stored = {one.id for one in ast.walk(loop) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
+    beside = {one.id for one in ast.walk(around) if isinstance(one, ast.Name) and id(one) not in inside}
+    used |= (stored - assigned) & beside
+    deep = [back for one in ast.walk(loop) if (back := _back(one)) is not None]
+    if not all(type(one) is int for one in deep):
+        return None
     for one in ast.walk(loop):
         if isinstance(one, ast.Name) and one.id in grown and id(one) not in allowed:
             if one.id in used:
                 return None
             grown.discard(one.id)  # made anew in every round
-    return Form(frozenset(grown & used), frozenset(used - grown))
+    return Form(frozenset(grown & used), frozenset(used - grown), max(deep, default=1))
 
 
 def _appended(loop: ast.For) -> Iterator[tuple[str, ast.Name]]:
@@ -271,8 +282,11 @@ def _appended(loop: ast.For) -> Iterator[tuple[str, ast.Name]]:
             yield one.target.id, one.target
 
 
-def _last(index: ast.expr) -> bool:
-    return isinstance(index, ast.UnaryOp) and isinstance(index.op, ast.USub) and isinstance(index.operand, ast.Constant)
+def _back(index: ast.AST) -> Any:
+    """k of -k, None of anything else."""
+    if isinstance(index, ast.UnaryOp) and isinstance(index.op, ast.USub) and isinstance(index.operand, ast.Constant):
+        return index.operand.value
+    return None
 
 
 def _names(target: ast.AST) -> set[str]:
@@ -283,13 +297,7 @@ def _loaded(node: ast.AST | None, assigned: set[str]) -> set[str]:
     """Names that an expression uses and that are not assigned before."""
     if node is None:
         return set()
-    inner = set[str]()
-    for one in ast.walk(node):
-        if isinstance(one, ast.comprehension):
-            inner |= _names(one.target)
-        elif isinstance(one, ast.Lambda):
-            inner |= {argument.arg for argument in one.args.args}
-    return {one.id for one in ast.walk(node) if isinstance(one, ast.Name)} - inner - assigned
+    return _names(node) - assigned  # with names of comprehensions, which can be those of other values as well
 
 
 def _through(body: Iterable[ast.stmt], assigned: set[str], used: set[str]) -> None:
@@ -302,12 +310,14 @@ def _through(body: Iterable[ast.stmt], assigned: set[str], used: set[str]) -> No
                     used |= _stored(target, assigned)
             case ast.AnnAssign():
                 used |= _loaded(one.value, assigned)
-                used |= _stored(one.target, assigned)
+                used |= _stored(one.target, assigned if one.value is not None else set())
             case ast.AugAssign():
                 used |= _loaded(one.value, assigned) | _loaded(one.target, assigned)
             case ast.For():
                 used |= _loaded(one.iter, assigned)
-                _through(one.body, assigned | _names(one.target), used)
+                inner = set(assigned)
+                used |= _stored(one.target, inner)
+                _through(one.body, inner, used)
                 _through(one.orelse, set(assigned), used)
             case ast.If():
                 used |= _loaded(one.test, assigned)

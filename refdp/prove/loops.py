@@ -5,7 +5,8 @@ state before the loop. Every later round is read from what rounds leave: scores 
 values are any values, constants are what they were, and no private sum of an earlier round is used (`alive`). That each
 round leaves the same again is looked at after it (`state`). A round's number stands for all rounds at once; where the
 text decides by it, the rounds that decide alike are read together and the others after them. Lists that rounds append
-to are longer than what is read of them: their lengths are numbers of this kind too.
+to are longer than what is read of them: their lengths are numbers of this kind too. The last round is read last, once
+more if it was read with others: what comes after the loop finds what it leaves, and lists as long as in training.
 
 What the induction needs of the text is seen in its syntax tree (`refdp.prove.forms`) and in the frame at the head; a
 loop of which it is not seen is unrolled.
@@ -13,6 +14,7 @@ loop of which it is not seen is unrolled.
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
@@ -29,6 +31,8 @@ from refdp.prove.open import Open
 from refdp.prove.reach import Host, inside
 from refdp.prove.symbols import Known, Private
 
+ROUNDED_ALIKE = {"add", "subtract", "multiply", "divide", "negative", "positive", "absolute", "sqrt"}
+"""Functions whose results IEEE 754 fixes, so that arrays of numbers have those of numbers."""
 FEW = 2
 """Loops of so many rounds are read as they are."""
 
@@ -142,6 +146,9 @@ class Number(Known):
             return super().__array_ufunc__(ufunc, method, *inputs, **options)
         each = [one.each if isinstance(one, Number) else one for one in inputs]
         found = ufunc(*each)
+        kind = getattr(getattr(found, "dtype", None), "kind", "O")
+        if kind == "f" and ufunc.__name__ not in ROUNDED_ALIKE:
+            raise Carried(f"numpy's {ufunc.__name__} of numbers of rounds, which Python may round otherwise")
         if getattr(found, "dtype", None) is None or found.dtype.kind != "f":  # Python's numbers have no largest
             exact = ufunc(*(np.asarray(one, dtype=object) for one in each))
             if not np.array_equal(exact, found):
@@ -170,7 +177,7 @@ class Loop:
 
     def __init__(self, loops: Loops, line: str, items: Sequence[Any], form: Form, host: Any) -> None:
         self._loops, self.line, self._items, self._form, self._host = loops, line, items, form, host
-        self.reading = 0
+        self.reading, self._again = 0, 0
         self.rounds: list[int] = [0]
         self.tests = False
         self.grown: dict[str, list[Any]] = {}
@@ -182,7 +189,8 @@ class Loop:
         """A value in the first of the rounds that are read; those with another value are read later."""
         self.tests |= len(self.rounds) > 1
         value = each[self.rounds[0]]
-        self.rounds = [one for one in self.rounds if each[one] == value]
+        told = abstract(value.item())
+        self.rounds = [one for one in self.rounds if abstract(each[one].item()) == told]
         return value.item()
 
     def length(self, value: list[Any]) -> Number:
@@ -200,19 +208,28 @@ class Loop:
             yield self._items[0]
             self._lists(frame)
             self._growth = {name: len(one) - self._first[name] for name, one in self.grown.items()}
-            left_by = self._state(frame)
-            for group in _groups(self._items):
-                while group:
-                    self.rounds, self.reading = group, self.reading + 1
-                    self._begun = {name: len(one) for name, one in self.grown.items()}
-                    yield self._item(group)
-                    group = [one for one in group if one not in set(self.rounds)]
-                    if self.rounds != [last]:
-                        self._lists(frame)
-                        if any(len(one) - self._begun[name] != self._growth[name] for name, one in self.grown.items()):
-                            raise Carried("rounds append different numbers of entries to a list")
-                        if self._state(frame) != left_by:
-                            raise Carried("a round leaves another state than the one before")
+            chunks = [self._appended(self._first)]
+            left_by, kinds, left = self._state(frame), _kinds(self._items), list(range(1, last + 1))
+            while True:  # the first that is left, and those like it; the last one in the end, perhaps once more
+                self._again = int(not left)
+                self.rounds = [one for one in left if kinds[one] == kinds[left[0]]] or [last]
+                self.reading += 1
+                self._begun = {name: len(one) for name, one in self.grown.items()}
+                yield self._item(self.rounds)
+                done = set(self.rounds)
+                left = [one for one in left if one not in done]
+                alone = not left and done == {last}
+                if not alone:
+                    self._lists(frame)
+                    if any(len(one) - self._begun[name] != self._growth[name] for name, one in self.grown.items()):
+                        raise Carried("rounds append different numbers of entries to a list")
+                    if self._state(frame) != left_by:
+                        raise Carried("a round leaves another state than the one before")
+                chunks.append(self._appended(self._begun))
+                if not left and last in done:
+                    break
+            self.rounds = [last]
+            self._whole(chunks)
         except Carried:
             loops.stuck = loops.stuck or self.line
             raise
@@ -222,8 +239,27 @@ class Loop:
             loops.ended += self.grown.values()
             old = loops.cut.get(self.line, Cut(0, 0, False))
             loops.cut[self.line] = Cut(
-                max(old.rounds, len(self._items)), max(old.read, self.reading + 1), old.tests or self.tests
+                max(old.rounds, len(self._items)),
+                max(old.read, self.reading + 1 - self._again),
+                old.tests or self.tests,
             )
+
+    def _appended(self, since: dict[str, int]) -> Any:
+        """What a round appended, as far as a text can tell."""
+        return {name: abstract(one[since[name] :]) for name, one in self.grown.items()}
+
+    def _whole(self, chunks: list[Any]) -> None:
+        """Lists have as many entries after the loop as they have in training. chunks: what each read round appended.
+
+        Errors: Carried where rounds that were not read could have appended something else.
+        """
+        missing = len(self._items) - len(chunks)
+        fleeting = any(abstract(one) != abstract(one) for one in self.grown.values())  # numbers of rounds
+        if fleeting or (missing and any(one != chunks[0] for one in chunks[:-1])):
+            raise Carried("rounds append different entries to a list")
+        for name, one in self.grown.items():
+            own = one[self._first[name] : self._first[name] + self._growth[name]]
+            one[self._begun[name] : self._begun[name]] = own * missing
 
     def _lists(self, frame: Any) -> None:
         """The lists that rounds append to are the same ones at every head."""
@@ -247,21 +283,55 @@ class Loop:
 
     def _state(self, frame: Any) -> Any:
         """What a round leaves, but for what is forgotten."""
-        names = self._form.kept & frame.f_locals.keys()
-        return self._host.left(), {name: abstract(frame.f_locals[name]) for name in names}
+        kept = {name: frame.f_locals[name] for name in sorted(self._form.kept & frame.f_locals.keys())}
+        kept |= {f"{name}, its end": self.grown[name][-self._form.deep :] for name in sorted(self.grown)}
+        told = {name: abstract(one) for name, one in kept.items()}
+        return self._host.left(), told, _shared(list(kept.values())), self._changing()
+
+    def _changing(self) -> Any:
+        """What is in the loop's items that rounds could change."""
+        if not all(isinstance(one, tuple) for one in self._items):
+            return None
+        kinds = [abstract(one[1]) for one in self._items]
+        return [kind if kind == abstract(one[1]) else None for kind, one in zip(kinds, self._items, strict=True)]
 
 
-def _groups(items: Sequence[Any]) -> Iterator[list[int]]:
-    """The rounds after the first whose items are alike but for their numbers."""
-    kinds: dict[Any, list[int]] = {}
-    for place, item in enumerate(items):
+def _kinds(items: Sequence[Any]) -> list[int]:
+    """Of every round a number, the same for those whose items are alike but for their numbers."""
+    kinds: dict[Any, int] = {}
+    found = []
+    for item in items:
         kind = None
         if isinstance(item, tuple):
             same = isinstance(item[1], range) and item[1].step == 1
             kind = ("range", len(item[1])) if same else abstract(item[1])
-        if place:
-            kinds.setdefault(kind, []).append(place)
-    yield from kinds.values()
+        found.append(kinds.setdefault(kind, len(kinds)))
+    return found
+
+
+def _shared(value: Any) -> list[int]:
+    """Which of the containers in a value, that a round can change, are one and the same: in order, the first of each.
+
+    Arrays that share memory count as the same."""
+    found, seen = list[int](), dict[int, int]()
+
+    def through(one: Any, depth: int) -> None:
+        if isinstance(one, np.ndarray):
+            while isinstance(one.base, np.ndarray):
+                one = one.base
+        changes = isinstance(one, list | dict | set | np.ndarray)
+        if changes:
+            found.append(seen.setdefault(id(one), len(seen)))
+        if isinstance(one, Known | Private | Open | Host | Curator | Enum | type | ModuleType) or depth > 12:
+            return
+        if changes and found[-1] != len(seen) - 1:
+            return
+        inner = [getattr(one, each.name) for each in fields(one)] if is_dataclass(one) else inside(one)
+        for each in inner:
+            through(each, depth + 1)
+
+    through(value, 0)
+    return found
 
 
 def abstract(value: Any) -> Any:
@@ -269,29 +339,39 @@ def abstract(value: Any) -> Any:
     if isinstance(value, Number) or hasattr(value, "__next__"):
         return object()  # differs from round to round
     if isinstance(value, Known):
-        return type(value), None if value._varying else _shape(value.example)
+        shape = None if value._varying else _shape(value.example)
+        return type(value), shape, value.least, value.listed, value.finite
     if isinstance(value, Open):
         return type(value), value.term.sexpr(), value.error
     if isinstance(value, Private):
         return type(value), getattr(value, "__dict__", {}).get("shape")
+    if isinstance(value, Enum):
+        return id(value)
+    if isinstance(value, list | tuple | dict | bool | int | float | str | bytes) and getattr(value, "__dict__", None):
+        return object()  # it has more than its entries
     if isinstance(value, list | tuple):
         return type(value), tuple(abstract(one) for one in value)
     if isinstance(value, dict):
-        return type(value), tuple((key, abstract(one)) for key, one in value.items())
+        return type(value), tuple((abstract(key), abstract(one)) for key, one in value.items())
+    if isinstance(value, np.generic):
+        return type(value), value.tobytes()
+    if isinstance(value, float):
+        return type(value), value, math.copysign(1.0, value)
     if isinstance(value, np.ndarray) and value.dtype == object:
         return value.shape, tuple(abstract(one) for one in value.ravel())
     if isinstance(value, np.ndarray):
         return value.shape, value.dtype, value.tobytes()
     if is_dataclass(value) and not isinstance(value, type):
         return type(value), tuple(abstract(getattr(value, one.name)) for one in fields(value))
-    if value is None or isinstance(value, bool | int | float | complex | str | bytes | range | np.generic):
+    if value is None or isinstance(value, bool | int | str | bytes | range):
         return type(value), value
     if isinstance(value, Host | Curator | Enum | type | ModuleType):
         return id(value)
     if isinstance(value, FunctionType) and str(value.__module__).startswith("refdp.prove"):
         return id(value)  # a function of the text's module
     if isinstance(value, FunctionType | MethodType | partial):
-        return id(value), tuple(abstract(one) for one in inside(value) if one is not value)
+        own = value.__code__ if isinstance(value, FunctionType) else type(value)
+        return own, tuple(abstract(one) for one in inside(value) if one is not value)
     return object()  # what may have a state of its own
 
 

@@ -254,7 +254,7 @@ def covers(loops: Loops, weighed: bool = False) -> tuple[str, ...]:
         f"{line.rpartition('/')[2]}: the rounds of these settings, one by one"
         for line in sorted(loops.whole - loops.cut.keys())
     ]
-    found.append("any number of nodes and of candidates: one of each stands for all")
+    found.append("all nodes and candidates of these settings: one of each stands for all")
     found.append("the cost of all releases together: with these settings")
     return tuple(found)
 

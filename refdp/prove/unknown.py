@@ -54,7 +54,7 @@ from refdp.privacy.events import Relation
 from refdp.prove.arithmetic import combined
 from refdp.prove.asking import Solvers, name_of, number, parts_of, real, truth, unknowns
 from refdp.prove.kinds import ANYWHERE, Kind, followed, kind_of
-from refdp.prove.loops import Loops
+from refdp.prove.loops import Loops, abstract
 from refdp.prove.magnitudes import natural, steps_stay, too_far
 from refdp.prove.open import Open, Opens, example_of
 from refdp.prove.peeking import POPULATION, guarded
@@ -99,6 +99,8 @@ def _tabled(budget: Budget) -> None:
 
     Errors: Unmodelled for another one, by which records could pay less.
     """
+    if not (np.array_equal(budget.orders, np.rint(budget.orders)) and np.min(budget.orders) >= 2):
+        raise Unmodelled("accounts at orders that are no whole numbers, of which there is no table")
     knots, costs = table(budget.sigma, budget.rate, budget.orders)
     if not (np.array_equal(budget.knots, knots) and np.array_equal(budget.costs, costs)):
         raise Unmodelled("accounts with other costs than those of their budget")
@@ -136,6 +138,7 @@ class Unknown(Host):
         self._named: tuple[str, ...] = ()
         self._features: tuple[int, ...] = ()
         self._candidates: Any = None
+        self._coded: Any = None
         self.record: list[Any] = [self._weight >= 0, self._weight <= 1] if weighed else []  # type: ignore[operator]
         """What is known of the unknowns of one record."""
         self.known: dict[str, list[Any]] = {}
@@ -200,7 +203,7 @@ class Unknown(Host):
             case Turn(output):
                 self._begin(output)
             case Encode(candidates):
-                self._candidates, self._encoding = public(candidates), self._encoding + 1
+                self._candidates, self._encoding, self._coded = public(candidates), self._encoding + 1, candidates
                 self._recoded = varies(candidates)
                 self._covers()
             case Refresh(of):
@@ -259,10 +262,13 @@ class Unknown(Host):
         _tabled(accounts._budget)
         if used is not None:
             raise Unmodelled("records that are left out beside records that pay: hosts leave out who has not paid")
-        own = {name: None if term is None else Each(term, self) for name, term in terms.items() if name != COUNT}
+        own = {name: None if term is None else Each(term, self) for name, term in terms.items()
+               if name != COUNT or self._weight is not None}  # as hosts have it  # fmt: skip
         cost = self._contribution.cost(own)
         if not isinstance(cost, Each):
             raise Unmodelled("a cost that is no value of each record")
+        if any(_takes_off(one) for one in parts_of([cost.term])):
+            raise Unmodelled("a cost with a difference in it, of which float64 can lose all that is small")
         self._same_unweighed(cost, own)
         self._now = next(self._state)
         self._memo["statistics", self._now] = {**terms, "cost": self._finite(cost.term)}, used
@@ -276,7 +282,8 @@ class Unknown(Host):
         """
         if self._weight is None:
             return
-        plain = {name: None if one is not None and one.term.eq(self._weight) else one for name, one in own.items()}
+        plain = {name: None if one is not None and one.term.eq(self._weight) else one for name, one in own.items()
+                 if name != COUNT}  # fmt: skip
         other = self._contribution.cost(plain)
         if not isinstance(other, Each):
             raise Unmodelled("a cost that is no value of each record")
@@ -509,8 +516,11 @@ class Unknown(Host):
 
     def left(self) -> Any:
         """What later rounds of a loop could tell one round from another by, beside scores."""
-        told = len(self._shapes._following.leaves), self._features, self._output, self._shapes._following.still
-        return tuple(self._within), told, self._now in self.paid, len(self.accounts)
+        following = self._shapes._following
+        told = tuple(following.leaves), following.nodes, self._features, self._output, following.still, self._named
+        coded = abstract(self._coded), self._recoded, self._deeper
+        paid = self._now in self.paid, self._now in self.spent, len(self.accounts)
+        return tuple(self._within), told, paid, abstract(self._contribution), coded
 
     def ask(self, query: Query) -> Any:
         """A private table of sums, which is about the rounds of loops in which it was asked for."""
@@ -735,6 +745,13 @@ def _concerning(facts: list[Any], names: set[str]) -> list[Any]:
         names = names.union(*(own for _, own in near))
         found += [fact for fact, _ in near]
     return found
+
+
+def _takes_off(term: Any) -> bool:
+    """Whether a part of a formula makes it smaller: a difference, an opposite, a number below 0."""
+    if z3.is_rational_value(term):
+        return _fraction(term) < 0
+    return term.decl().kind() in (z3.Z3_OP_SUB, z3.Z3_OP_UMINUS)
 
 
 def _fraction(term: Any) -> Fraction:

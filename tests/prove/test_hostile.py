@@ -37,6 +37,8 @@ from tests.prove.hostile_sixth import SIXTH
 from tests.prove.hostile_tenth import HONEST as HONEST_TENTH
 from tests.prove.hostile_tenth import TENTH
 from tests.prove.hostile_third import THIRD
+from tests.prove.hostile_thirteenth import HONEST as HONEST_THIRTEENTH
+from tests.prove.hostile_thirteenth import THIRTEENTH
 from tests.prove.hostile_twelfth import HONEST as HONEST_TWELFTH
 from tests.prove.hostile_twelfth import TWELFTH
 from tests.prove.page import read
@@ -56,9 +58,19 @@ def whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def slowly(mutants: tuple[Mutant, ...]) -> list[Any]:
-    """Parameters of a test; DPBoost's take a second or two each."""
+    """Parameters of a test; DPBoost's of the first twelve attacks take a second or two each."""
     return [pytest.param(one, id=one.name, marks=[pytest.mark.statistics] if paper_of(one) == "dpboost" else [])
             for one in mutants]  # fmt: skip
+
+
+@pytest.mark.parametrize("mutant", [pytest.param(one, id=one.name) for one in THIRTEENTH])
+def test_a_text_that_hides_rounds_or_pays_too_little_is_not_proved(solvers: Solvers, mutant: Mutant) -> None:
+    """One like it is proved where nothing is hidden: `HONEST` of the thirteenth attack."""
+    name = paper_of(mutant)
+    with applied(mutant.patches):  # type: ignore[arg-type]
+        found = read(name, {**SMALL[name], **mutant.settings}, solvers, briefly=True)
+    assert found.verdict == "NOT PROVED"
+    assert all(one.reason for one in found.failures)
 
 
 @pytest.mark.parametrize("mutant", slowly((*HOSTILE, *SIBLINGS, *FURTHER, *SECOND, *THIRD, *FOURTH, *FIFTH, *SIXTH,
@@ -72,7 +84,8 @@ def test_a_hostile_text_is_not_proved(solvers: Solvers, mutant: Mutant) -> None:
     assert all(one.reason for one in found.failures)
 
 
-PRIVATE = (*HONEST, *HONEST_EIGHTH, *HONEST_NINTH, *HONEST_TENTH, *HONEST_ELEVENTH, *HONEST_TWELFTH)
+PRIVATE = (*HONEST, *HONEST_EIGHTH, *HONEST_NINTH, *HONEST_TENTH, *HONEST_ELEVENTH, *HONEST_TWELFTH,
+           *HONEST_THIRTEENTH)  # fmt: skip
 
 
 @pytest.mark.parametrize("mutant", [pytest.param(one, id=one.name) for one in PRIVATE])

@@ -36,7 +36,7 @@ def mutated(solvers: Solvers, name: str, patches: Mapping[str, Replacement], **s
         return read(name, {**ONE[name], **settings}, solvers)
 
 
-@pytest.mark.parametrize(("name", "read_releases"), [("sgbdt", 4), ("fedgbdt", 3), ("dpboost", 9)])
+@pytest.mark.parametrize(("name", "read_releases"), [("sgbdt", 4), ("fedgbdt", 3), ("dpboost", 18)])
 def test_many_rounds_are_read_as_few(solvers: Solvers, name: str, read_releases: int) -> None:
     found = read(name, ONE[name], solvers)
     assert (found.verdict, found.failures, found.releases) == ("PROVED", (), read_releases)

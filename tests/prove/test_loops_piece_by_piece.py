@@ -169,6 +169,14 @@ def test_the_length_of_a_list_that_has_grown_is_released() -> None:
 
 TEXT = """
 def rounds(population, loops, items):
+    seen, number = [], None
+    for one in loops.over(items, __import__("sys")._getframe(0), HOST):
+        seen.append("a round")
+        number = one
+    return seen, number
+
+
+def numbers(population, loops, items):
     seen = []
     for one in loops.over(items, __import__("sys")._getframe(0), HOST):
         seen.append(one)
@@ -193,22 +201,24 @@ def test_a_loop_of_more_than_two_rounds_beside_the_population_is_cut(text: dict[
     host = text["HOST"]
     for items, cut in ((range(2), False), (range(3), True), (range(9), True)):
         loops = Loops()
-        seen = text["rounds"](host, loops, items)
+        seen, number = text["rounds"](host, loops, items)
         line = f"{text['rounds'].__code__.co_filename}:4"
         assert (loops.cut.keys(), loops.whole) == (({line}, set()) if cut else (set(), {line}))
-        assert len(seen) == (2 if cut else len(items))
+        assert seen == ["a round"] * len(items)  # after the loop, as in training
         if cut:
-            assert loops.cut[line] == Cut(len(items), 2, False) and seen[0] == 0
-            assert seen[1].each.tolist() == list(items) and loops.active == [] and loops.stuck == ""
+            assert loops.cut[line] == Cut(len(items), 2, False) and number.settled() == items[-1]
+            assert number.each.tolist() == list(items) and loops.active == [] and loops.stuck == ""
             assert loops.ended == [seen]  # which rounds have appended to
+            with pytest.raises(Carried, match="another state"):
+                text["numbers"](host, Loops(), items)
 
 
 def test_other_loops_are_read_as_they_are(text: dict[str, Any]) -> None:
     host, line = text["HOST"], f"{text['rounds'].__code__.co_filename}:4"
     for loops in (Loops(allowed=False), Loops(refused=frozenset({line}))):
-        assert text["rounds"](host, loops, range(4)) == [0, 1, 2, 3] and loops.whole == {line} and not loops.cut
+        assert text["rounds"](host, loops, range(4))[1] == 3 and loops.whole == {line} and not loops.cut
     loops = Loops()
-    assert text["rounds"]("no population", loops, range(4)) == [0, 1, 2, 3] and not loops.whole
+    assert text["numbers"]("no population", loops, range(4)) == [0, 1, 2, 3] and not loops.whole
     assert text["listed"](host, loops, range(4)) == [0, 1, 2, 3] and not loops.whole and not loops.cut
 
 
@@ -230,7 +240,8 @@ def test_rounds_that_decide_alike_are_read_together() -> None:
     loop = loop_of(range(6), [0], ("kept",))
     assert read(loop) == [[0], [1, 2, 3, 4, 5]] and loop._loops.cut == {"a line": Cut(6, 2, False)}
     loop = loop_of(range(6), [0], ("kept",))
-    assert read(loop, decide=3) == [[0], [1, 2, 3, 4, 5], [3]] and loop._loops.cut == {"a line": Cut(6, 3, True)}
+    assert read(loop, decide=3) == [[0], [1, 2, 3, 4, 5], [3], [5]]  # what comes after the loop sees the last round
+    assert loop._loops.cut == {"a line": Cut(6, 3, True)}
     later = Loop(loop._loops, "a line", range(4), loop._form, Host())
     assert read(later) == [[0], [1, 2, 3]] and loop._loops.cut == {"a line": Cut(6, 3, True)}  # the most of both
     longer = Loop(loop._loops, "a line", range(9), loop._form, Host())
@@ -304,11 +315,9 @@ def test_items_with_ranges_or_other_things_beside_a_number() -> None:
 
 
 def test_rounds_after_the_first_are_grouped_by_what_they_go_over() -> None:
-    assert list(module._groups(range(5))) == [[1, 2, 3, 4]]
+    assert module._kinds(range(5)) == [0] * 5
     over = [range(2), range(3, 5), range(3), range(1, 3), "a", "b", "a", range(0, 4, 2), range(0, 4, 2)]
-    items = list(enumerate(over))
-    assert list(module._groups(items)) == [[1, 3], [2], [4, 6], [5], [7, 8]]
-    assert list(module._groups([(0, "a")])) == []
+    assert module._kinds(list(enumerate(over))) == [0, 0, 1, 0, 2, 3, 2, 4, 4]
 
 
 # --- Names ----------------------------------------------------------------------------------------------------------

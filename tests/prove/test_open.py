@@ -22,6 +22,7 @@ from refdp.prove.reading import Proof, prove  # noqa: E402
 from refdp.prove.report import schema_of  # noqa: E402
 from tests.mutants.harness import Mutant, applied  # noqa: E402
 from tests.prove.hostile_open import COMPUTES, HALF, LOOKS, RANGE, RIGHTLY  # noqa: E402
+from tests.prove.hostile_thirteenth import STEPPED, STEPS  # noqa: E402
 
 ONE = {"trees": 1, "trees_per_ensemble": 1, "depth": 1, "bins": 4, "noise": "floating"}
 LAMBDA = {"regularisation": RANGE}
@@ -86,6 +87,13 @@ def test_a_text_that_does_otherwise_at_another_value_is_not_proved(
     with applied(mutant.patches):  # type: ignore[arg-type]
         found = proof(solvers, LAMBDA, briefly=True)
     assert found.verdict == "NOT PROVED" and all(one.reason for one in found.failures)
+
+
+def test_noise_that_loses_its_small_part_to_a_large_number_is_not_proved(solvers: Solvers) -> None:
+    assert proof(solvers, STEPS, regularisation=32767.0).failures == ()
+    with applied(STEPPED.patches):  # type: ignore[arg-type]
+        found = proof(solvers, STEPS, briefly=True, regularisation=32767.0)
+    assert found.verdict == "NOT PROVED" and "difference of larger numbers" in found.failures[0].reason
 
 
 @pytest.mark.parametrize("mutant", RIGHTLY, ids=lambda mutant: mutant.name)

@@ -129,14 +129,18 @@ def form(tmp_path: Path, body: str, before: str = "") -> Form | None:
     ("with c as d:\n    a = d\nb = a", "", "c"),
     ("with c:\n    a = b", "", "b c"),
     ("with c as d[f]:\n    pass", "", "c d f"),
-    ("a = [k + m for k in ks]", "", "ks m"),
-    ("a = lambda k: k + m", "", "m"),
+    ("a = [k + m for k in ks]", "", "k ks m"),  # k may be a name of the text, too
+    ("a = lambda k: k + m", "", "k m"),
     ("a, b = c\nd = a + b", "", "c"),
     ("(a, b[k]) = c", "", "b c k"),
     ("a += b", "a", "b"),
     ("a -= b", "", "a b"),
     ("assert a", "", "a"),
-    ("return a", "", "a"),
+    ("return a", None, None),
+    ("if a:\n    break", None, None),
+    ("for k in ks:\n    break", None, None),
+    ("a: int\nb = a", "", "a"),
+    ("for k[0] in ks:\n    a = k", "", "k ks"),
 ])  # fmt: skip
 def test_what_rounds_carry_over(body: str, grown: str | None, kept: str | None, tmp_path: Path) -> None:
     found = form(tmp_path, body)
