@@ -1,5 +1,6 @@
 """What Grove's start is worth for a regression, beside the rule before it: no trees, labels of six distributions.
 
+    python -m benchmarks.grove_start        # all of it anew, to benchmarks/grove_start.jsonl
     python -m benchmarks.grove write        # the table, on docs/grove.md
 
 A draw of `ROWS` labels of each, noise as in a run at a strength nu, `DRAWS` times. The old rule kept every one of 64
@@ -10,15 +11,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from benchmarks import kept_lines
 from benchmarks.league.cells import loaded
 from refdp.data.records import Interval, Numeric, Schema
 from refdp.own import grove
 from refdp.privacy.events import Relation
 
+KEPT = Path(__file__).with_suffix(".jsonl")
 ROWS, DRAWS, SHARE = 5000, 200, 0.1
 STRENGTHS = (15, 60, 120, 250, 500, 2000)
 REAL = ("king_county_house_sales", "year_prediction_msd_timbre12", "year_prediction_msd")
@@ -64,15 +68,28 @@ def bins_at(nu: float) -> int:
                         start_share=SHARE).label_bins(SCHEMA)  # fmt: skip
 
 
-def rows() -> Iterator[str]:
-    """The table: means over the six distributions."""
+def run() -> None:
+    """Means over the six distributions, by both rules."""
     known = labels()
+    KEPT.write_text("", encoding="utf-8")
+    for nu in STRENGTHS:
+        bins = bins_at(nu)
+        for rule, of in ((grove.in_one_piece, bins), (every_bin, grove.LABEL_BINS)):
+            rng = np.random.default_rng(2)
+            error, c = np.mean([worth(y, nu, of, rule, rng) for y in known.values()], 0)
+            found = {"nu": nu, "rule": rule.__name__, "bins": of, "error": round(error, 4), "c": round(c, 4)}
+            kept_lines.append(KEPT, found)
+
+
+def rows() -> Iterator[str]:
+    """The table."""
     yield "| nu | bins | error, now | every bin above its noise | c, now | every bin above its noise |"
     yield "|---" * 6 + "|"
-    for nu in STRENGTHS:
-        bins, cells = bins_at(nu), []
-        for of, rule in ((bins, grove.in_one_piece), (grove.LABEL_BINS, every_bin)):
-            rng = np.random.default_rng(2)
-            cells.append(np.mean([worth(y, nu, of, rule, rng) for y in known.values()], 0))
-        now, before = cells
-        yield f"| {nu} | {bins} | {now[0]:.2f} | {before[0]:.2f} | {now[1]:.1f} | {before[1]:.1f} |"
+    found = kept_lines.read(KEPT)
+    for now, before in zip(found[::2], found[1::2], strict=True):
+        yield (f"| {now['nu']} | {now['bins']} | {now['error']:.2f} | {before['error']:.2f} | {now['c']:.1f} "
+               f"| {before['c']:.1f} |")  # fmt: skip
+
+
+if __name__ == "__main__":
+    run()
