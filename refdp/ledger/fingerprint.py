@@ -1,9 +1,10 @@
 """A fingerprint of what a function computes: its syntax tree and those of everything in refdp that it can reach.
 
 Followed are functions, classes with all their methods and bases, the types that signatures name (so that methods of
-arguments count), module constants, dictionaries and what they hold, and imports inside functions. Docstrings, comments,
-annotations and layout do not count, names and constants do. Claims store the fingerprints of the code that they are
-about, so that a changed formula, or for a whole run anything that `train` reaches, reopens them.
+arguments count), module constants, dictionaries and what they hold, imports inside functions, and statements of a
+module that define nothing. Docstrings, comments, annotations and layout do not count; names, constants and decorators
+do. Claims store the fingerprints of the code that they are about, so that a changed formula, or for a whole run
+anything that `train` reaches, reopens them.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from functools import cache
 from types import FunctionType, ModuleType
 from typing import Any
 
-_IGNORED = frozenset({"annotation", "returns", "ctx", "type_comment", "kind", "type_params", "decorator_list"})
+_IGNORED = frozenset({"annotation", "returns", "ctx", "type_comment", "kind", "type_params"})
 _PLAIN = (bool, int, float, str, type(None))
 
 
@@ -73,6 +74,9 @@ def reachable(start: Any) -> dict[str, str]:
         constants, definitions = _step(module, tree)
         found |= constants
         waiting += definitions
+    for module in {name.partition(":")[0] for name in found}:
+        beside = _beside(module) if _inside(module) else ""
+        found |= {f"{module}:": beside} if beside else {}
     return found
 
 
@@ -134,6 +138,14 @@ def _index(module: str) -> dict[str, ast.AST]:
 
     visit(_parsed(module).body, "")
     return found
+
+
+@cache
+def _beside(module: str) -> str:
+    """A digest of a module's statements that define nothing: they run at its import, and can change what does."""
+    plain = (ast.FunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign, ast.Import, ast.ImportFrom)
+    others = [one for one in _parsed(module).body if not isinstance(one, plain) and not _is_docstring(one)]
+    return hashlib.sha256(_text(others).encode()).hexdigest() if others else ""
 
 
 @cache

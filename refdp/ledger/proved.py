@@ -18,6 +18,8 @@ from functools import lru_cache
 from importlib import resources
 from typing import Any
 
+import numpy as np
+
 from refdp.data.records import Schema
 from refdp.ledger import claims
 from refdp.ledger.fingerprint import current, tree_digest
@@ -132,11 +134,17 @@ def plain(value: Any) -> str:
     if isinstance(value, Enum):
         return str(value.value)
     if is_dataclass(value) and not isinstance(value, type):
-        inner = ", ".join(f"{one.name}={plain(getattr(value, one.name))}" for one in fields(value))
+        inner = ", ".join(f"{one.name}={_within(getattr(value, one.name))}" for one in fields(value))
         return f"{type(value).__name__}({inner})"
     if isinstance(value, list | tuple):
-        return f"({', '.join(map(plain, value))})"
-    return str(value)
+        return f"({', '.join(map(_within, value))})"
+    other = isinstance(value, np.generic) and not isinstance(value, float)
+    return f"{type(value).__name__}({value})" if other else str(value)
+
+
+def _within(value: Any) -> str:
+    """A value among others: a text in quotation marks, so that no name of a category is taken for two."""
+    return repr(value) if type(value) is str else plain(value)
 
 
 def settings_of(params: Any) -> dict[str, str]:

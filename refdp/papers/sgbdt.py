@@ -364,8 +364,8 @@ def train_on(params: Params, schema: Schema, population: Population, curator: Cu
     for output in range(schema.scores):
         with curator.step(f"score {output}"):
             population.tell(Begin(Contribution(params, schema), (output,)))
-            initial, trees = initial_score(params, schema, population, curator), list[Tree]()
-            grow(params, schema, params.trees + params.extra_trees, trees, population, curator)
+            initial = initial_score(params, schema, population, curator)
+            trees = grow(params, schema, 0, params.trees + params.extra_trees, population, curator)
             outputs.append(ensemble(params, initial, trees))
     return Model("sgbdt", asdict(params), schema, tuple(outputs))
 
@@ -383,22 +383,23 @@ def train_stream(params: Params, batches: Sequence[Records], curator: Curator) -
         with curator.step(f"score {output}"):
             population = Memory(batches[0])
             population.tell(Begin(Contribution(params, schema), (output,)))
-            initial, trees = initial_score(params, schema, population, curator), list[Tree]()
-            grow(params, schema, params.trees, trees, population, curator)
+            initial = initial_score(params, schema, population, curator)
+            trees = grow(params, schema, 0, params.trees, population, curator)
             for batch in batches[1:]:
                 population.admit(batch, [ensemble(params, initial, trees)])
-                grow(params, schema, params.extra_trees, trees, population, curator)
+                more = grow(params, schema, len(trees), params.extra_trees, population, curator)
+                trees = [*trees, *more]
             outputs.append(ensemble(params, initial, trees))
     return Model("sgbdt", asdict(params), schema, tuple(outputs))
 
 
 def grow(
-    params: Params, schema: Schema, rounds: int, trees: list[Tree], population: Population, curator: Curator
-) -> None:
-    """`rounds` more trees for the present score."""
-    charge = params.leaf_charge(schema)
-    for _ in range(rounds):
-        splits = draw_splits(params, schema, len(trees), curator)  # a random tree, public
+    params: Params, schema: Schema, first: int, rounds: int, population: Population, curator: Curator
+) -> list[Tree]:
+    """`rounds` more trees for the present score. first: the number of the first of them, from 0."""
+    charge, trees = params.leaf_charge(schema), list[Tree]()
+    for number in range(first, first + rounds):
+        splits = draw_splits(params, schema, number, curator)  # a random tree, public
         population.tell(Place(splits))
         population.tell(Refresh(("g", "h")))  # clip
         if params.extra_trees:  # filter first; regular rounds alone fit every budget
@@ -407,6 +408,7 @@ def grow(
             noisy = curator.release_sum("leaves", charge, population, Leaves(("g", "h")), lambda sums: sums[0].T)
         trees.append(Tree(splits, leaf_values(params, noisy)))
         population.tell(Advance(trees[-1].leaves[None], params.shrinkage))
+    return trees
 
 
 def leaf_values(params: Params, noisy: Floats) -> Floats:

@@ -8,6 +8,9 @@ import inspect
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import is_dataclass
+from enum import Enum
+from fractions import Fraction
 from types import FunctionType
 from typing import Any
 
@@ -23,7 +26,7 @@ from refdp.prove.open import Open, closed, opened
 from refdp.prove.peeking import is_text
 from refdp.prove.symbols import Fixed, Known, Private, Symbol, checked, privates, public, unchanged, varies
 from refdp.prove.tables import Axis, Table, plainly_shaped, sides_of
-from refdp.prove.terms import Unmodelled
+from refdp.prove.terms import Leak, Unmodelled
 from refdp.prove.unknown import Unknown
 
 
@@ -115,10 +118,22 @@ def _plain_builtin(function: Any) -> Any:
             return OF_OPEN[function](*given)
         if any(isinstance(one, Known) for one in given):
             with unchanged((given, named)):
-                return Known(function(*public(given), **public(named)))
+                found = function(*public(given), **public(named))
+            if not isinstance(found, int | float | np.generic):
+                raise Unmodelled(f"{function.__name__} of released values that are no numbers")
+            return Known(found)
         return function(*given, **named)
 
     return kept
+
+
+def asked_kind(value: Any, kinds: Any) -> bool:
+    """`isinstance`. Errors: Leak, Unmodelled for what stands for other values, whose kind is the reading's own."""
+    if isinstance(value, Private):
+        raise Leak(f"the kind of {value.what}")
+    if isinstance(value, Symbol | Numbers):
+        raise Unmodelled("the kind of a released value, which could follow from it")
+    return isinstance(value, kinds)
 
 
 OF_OPEN: dict[Any, Any] = {float: lambda one: one, max: np.maximum, min: np.minimum}
@@ -147,10 +162,40 @@ def released_only(function: Any) -> Any:
         if any(True for _ in opened(values)):
             return _with_open(function, given, named)
         with unchanged((given, named)):
-            return Known(function(*public(given), **public(named)), True)
+            found = _of_numbers(function(*public(given), **public(named)), function)
+        if is_text(function.__code__.co_filename):
+            own = [id(one) for one in _inside(found) if isinstance(one, Candidates)]
+            if any(id(public(one)) in own for one in _inside(values) if isinstance(one, Known | Candidates)):
+                raise Unmodelled(f"{function.__name__} of released values, which gives the candidates that it was "
+                                 "given, and others for other values")  # fmt: skip
+        return Known(found, True)
 
     wrapped.__wrapped__ = function  # type: ignore[attr-defined]
     return wrapped
+
+
+def _of_numbers(found: Any, function: Any) -> Any:
+    """What a function of released values gave, if it is made of numbers: a text may ask which member of an enumeration
+    it is, or whether it is None, or of a kind, and other released values could give another one.
+
+    Errors: Unmodelled for anything else, but for fields of records, which have names and settings beside numbers.
+    """
+    waiting, depth = [(found, 0)], 12
+    while waiting:
+        one, deep = waiting.pop()
+        inner: Any = ()
+        if isinstance(one, list | tuple):
+            inner = one
+        elif isinstance(one, dict):
+            inner = one.values()
+        elif is_dataclass(one) and not isinstance(one, type):
+            continue
+        elif not isinstance(one, int | float | np.ndarray | np.generic | Fraction | range) or isinstance(one, Enum):
+            raise Unmodelled(f"{function.__name__} of released values, which gives more than numbers")
+        if deep > depth:
+            raise Unmodelled(f"{function.__name__} of released values, which gives more than can be looked at")
+        waiting += [(each, deep + 1) for each in inner]
+    return found
 
 
 def _with_open(function: Any, given: tuple[Any, ...], named: dict[str, Any]) -> Any:
@@ -224,6 +269,7 @@ def reading(module: Any, loops: Loops, host: Unknown) -> Iterator[None]:
             put(module, name, _plain_builtin(getattr(builtins, name)))
         for name, looped in _loops(loops, host).items():
             put(module, name, looped)
+        put(module, "isinstance", asked_kind)
         for name, value in list(vars(module).items()):
             if isinstance(value, FunctionType) and value.__module__ in (module.__name__, *PUBLIC):
                 put(module, name, released_only(value))

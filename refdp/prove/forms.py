@@ -263,7 +263,7 @@ def _form(loop: ast.For, around: ast.AST) -> Form | None:
     beside = {one.id for one in ast.walk(around) if isinstance(one, ast.Name) and id(one) not in inside}
     used |= (stored - assigned) & beside
     deep = [back for one in ast.walk(loop) if (back := _back(one)) is not None]
-    if not all(type(one) is int for one in deep):
+    if not all(type(one) is int and one > 0 for one in deep):  # -0 is the first entry
         return None
     for one in ast.walk(loop):
         if isinstance(one, ast.Name) and one.id in grown and id(one) not in allowed:

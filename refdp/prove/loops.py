@@ -19,7 +19,6 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from enum import Enum
-from functools import partial
 from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -29,7 +28,7 @@ from refdp.privacy.curator import Curator
 from refdp.prove.forms import Form, form_of, is_for, is_name
 from refdp.prove.open import Open
 from refdp.prove.reach import Host, inside
-from refdp.prove.symbols import Known, Private
+from refdp.prove.symbols import Fixed, Known, Private
 
 ROUNDED_ALIKE = {"add", "subtract", "multiply", "divide", "negative", "positive", "absolute", "sqrt"}
 """Functions whose results IEEE 754 fixes, so that arrays of numbers have those of numbers."""
@@ -97,10 +96,22 @@ class Loops:
         if any(value is one for one in self.ended):
             if growing:
                 raise Carried("a list that two loops append to")
-            return Known(len(value))
+            return Length(len(value))
         if len(growing) > 1:
             raise Carried("a list that two loops append to")
         return growing[0].length(value) if growing and growing[0].reading else len(value)
+
+
+class Length(Known):
+    """How long a list is that rounds of a loop have appended to: as in training, but no control flow asks for it."""
+
+    def __mul__(self, other: Any) -> Any:
+        """Of a tuple or list of numbers: so many times its entries."""
+        if type(other) in (list, tuple) and all(type(one) in (int, float) for one in other):
+            return Known(other * self.example, True)
+        return super().__mul__(other)
+
+    __rmul__ = __mul__
 
 
 class Number(Known):
@@ -121,10 +132,13 @@ class Number(Known):
     def __bool__(self) -> bool:
         return bool(self.settled())
 
-    def __index__(self) -> int:
+    def __int__(self) -> int:
         return int(self.settled())
 
-    __int__ = __index__
+    def __index__(self) -> int:
+        if self.each.dtype.kind not in "iu":  # a truth value is another index than 0 or 1
+            raise Carried("a truth value about rounds as an index")
+        return int(self.settled())
 
     def __float__(self) -> float:
         return float(self.settled())
@@ -145,6 +159,8 @@ class Number(Known):
         if method != "__call__" or options or not all(isinstance(one, int | float | Number) for one in inputs):
             return super().__array_ufunc__(ufunc, method, *inputs, **options)
         each = [one.each if isinstance(one, Number) else one for one in inputs]
+        if ufunc.__name__ == "divide" and any(np.max(np.abs(np.asarray(one, dtype=object))) > 2**53 for one in each):
+            raise Carried("a quotient of numbers of rounds beyond 2^53, which Python rounds otherwise than numpy")
         found = ufunc(*each)
         kind = getattr(getattr(found, "dtype", None), "kind", "O")
         if kind == "f" and ufunc.__name__ not in ROUNDED_ALIKE:
@@ -166,7 +182,17 @@ class Numbers:
         return self._size
 
     def __getitem__(self, place: int) -> Number:
+        if type(place) is not int:
+            raise Carried("a part of a range that follows from the number of a round")
         return Number(self._loop, self._starts + range(self._size)[place])
+
+    def __eq__(self, _: object) -> bool:
+        raise Carried("whether a range that follows from the number of a round is another one")
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __contains__(self, _: object) -> bool:
+        raise Carried("whether a number is in a range that follows from the number of a round")
 
     def __iter__(self) -> Iterator[Number]:
         return (self[place] for place in range(self._size))
@@ -336,15 +362,15 @@ def _shared(value: Any) -> list[int]:
 
 def abstract(value: Any) -> Any:
     """A value with released ones forgotten: equal for two rounds where the text cannot tell them apart by it."""
-    if isinstance(value, Number) or hasattr(value, "__next__"):
+    if isinstance(value, Number | Private) or hasattr(value, "__next__"):
         return object()  # differs from round to round
+    if isinstance(value, Fixed):  # follows from parameters: its attributes may be asked for
+        return type(value), abstract(value.example)
     if isinstance(value, Known):
         shape = None if value._varying else _shape(value.example)
         return type(value), shape, value.least, value.listed, value.finite
     if isinstance(value, Open):
         return type(value), value.term.sexpr(), value.error
-    if isinstance(value, Private):
-        return type(value), getattr(value, "__dict__", {}).get("shape")
     if isinstance(value, Enum):
         return id(value)
     if isinstance(value, list | tuple | dict | bool | int | float | str | bytes) and getattr(value, "__dict__", None):
@@ -360,16 +386,18 @@ def abstract(value: Any) -> Any:
     if isinstance(value, np.ndarray) and value.dtype == object:
         return value.shape, tuple(abstract(one) for one in value.ravel())
     if isinstance(value, np.ndarray):
-        return value.shape, value.dtype, value.tobytes()
+        return value.shape, value.strides, value.dtype, value.tobytes()
     if is_dataclass(value) and not isinstance(value, type):
         return type(value), tuple(abstract(getattr(value, one.name)) for one in fields(value))
-    if value is None or isinstance(value, bool | int | str | bytes | range):
+    if isinstance(value, range):  # equal ranges can have another start or step
+        return type(value), value.start, value.stop, value.step
+    if value is None or isinstance(value, bool | int | str | bytes):
         return type(value), value
     if isinstance(value, Host | Curator | Enum | type | ModuleType):
         return id(value)
     if isinstance(value, FunctionType) and str(value.__module__).startswith("refdp.prove"):
         return id(value)  # a function of the text's module
-    if isinstance(value, FunctionType | MethodType | partial):
+    if isinstance(value, FunctionType | MethodType):
         own = value.__code__ if isinstance(value, FunctionType) else type(value)
         return own, tuple(abstract(one) for one in inside(value) if one is not value)
     return object()  # what may have a state of its own

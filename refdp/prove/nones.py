@@ -71,7 +71,7 @@ def _or(one: ast.expr, function: ast.FunctionDef, known: dict[str, Any]) -> list
 
     def is_given(each: ast.expr) -> bool:
         of_self = isinstance(each, ast.Attribute) and isinstance(each.value, ast.Name) and each.value.id == "self"
-        return of_self and not _own(each.attr, known)  # type: ignore[attr-defined]
+        return of_self and not _methods(each.attr, known)  # type: ignore[attr-defined]
 
     return [*(each for each in first if not is_given(each)), last]
 
@@ -137,7 +137,12 @@ def _inside(value: Any) -> Iterator[Any]:
 
 
 def _own(name: str, known: dict[str, Any]) -> list[Any]:
-    """Methods and properties of this name of the text's own classes."""
+    """Methods, properties and fields of this name of the text's own classes."""
+    fields_of = [one for one in own_classes(known) if name in getattr(one, "__annotations__", ())]
+    return [*_methods(name, known), *fields_of]
+
+
+def _methods(name: str, known: dict[str, Any]) -> list[Any]:
     found = [vars(one).get(name) for one in own_classes(known)]
     return [one for one in found if callable(one) or hasattr(one, "__get__")]
 

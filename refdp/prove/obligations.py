@@ -8,20 +8,23 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from enum import Enum
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from refdp.noise.mechanisms import Exponential
 from refdp.privacy.curator import Array, Curator, Request
+from refdp.privacy.events import Relation
 from refdp.prove.loops import Number
 from refdp.prove.open import closed, opened
 from refdp.prove.peeking import CURATOR, guarded, is_text
 from refdp.prove.planned import Key, key_of
 from refdp.prove.reach import Host
 from refdp.prove.releases import Unproved, check
-from refdp.prove.symbols import Known, Private, privates, public
+from refdp.prove.symbols import Known, Private, Symbol, privates, public
 from refdp.prove.tables import Table
 from refdp.prove.terms import Leak, Unmodelled
 from refdp.prove.unknown import Unknown
@@ -98,6 +101,8 @@ class Obligations:
         """Nobody is known to be anywhere. Shape (records,). Errors: Unmodelled for blocks of fixed sizes."""
         if request.law[0] not in ("partition", "poisson", "without-replacement"):
             raise Unmodelled(f"{request.name}: blocks of fixed sizes, which follow from the number of records")
+        if request.law[0] == "without-replacement" and self._host.relation is Relation.ADD_REMOVE:
+            raise Unmodelled(f"{request.name}: a sample of a size that follows from the number of records")
         return np.zeros(0, dtype=np.int64)
 
     def note(self, release: str, kind: str, reason: str, *, line: str | None = None, **more: Any) -> None:
@@ -148,6 +153,7 @@ class ProofCurator(Host, Curator):
             raise Leak(f"{one.what} beside what is released, in its name, charge or options:")
         if any(isinstance(one, Known) for one in (*given[:2], named.get("sensitivity"))):
             raise Unmodelled("a charge that follows from released values")
+        _usual((*given[1:2], *given[3:], named))
         charge = ("mechanism", "sensitivity", "value")
         _plain((*given[:1], *given[3:], {key: one for key, one in named.items() if key not in charge}))
         options = named.get("options")
@@ -165,6 +171,7 @@ class ProofCurator(Host, Curator):
     def subsample(self, *given: Any, **named: Any) -> Iterator[Any]:
         """A secret sample of the records, at a rate that is a number."""
         _plain((given, named))
+        _usual((given, named))
         with super().subsample(*given, **named) as mask:
             yield mask
 
@@ -172,6 +179,7 @@ class ProofCurator(Host, Curator):
     def partition(self, *given: Any, **named: Any) -> Iterator[Any]:
         """Put every record into a secret block; one block stands for all that the rounds of a loop enter."""
         _plain((given, named))
+        _usual((given, named))
         with super().partition(*given, **named) as blocks:
             yield _Blocks(blocks)
 
@@ -187,6 +195,29 @@ def _plain(value: Any) -> None:
     """What a scope, a draw or a release has beside its charge is no parameter that is open. Errors: Unmodelled."""
     for one in opened(value):
         raise Unmodelled(f"{one.opens.said} in a selection of records, a draw, or what is beside a release")
+
+
+USUAL = (int, float, bool, str, Fraction, np.float64, type(None))
+
+
+def _usual(value: Any) -> None:
+    """What a release costs is in numbers of Python: of another kind they are rounded, or wrap around, elsewhere.
+
+    Errors: Unmodelled for others, and for mechanisms and bounds of classes that are not refdp's own.
+    """
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, list | tuple):
+            waiting += one
+        elif type(one) is dict:
+            waiting += one.values()
+        elif is_dataclass(one) and not isinstance(one, type | Symbol | Host):
+            if not type(one).__module__.startswith(("refdp.noise.", "refdp.privacy.")):
+                raise Unmodelled(f"{type(one).__name__}, a mechanism or a bound that is not refdp's own")
+            waiting += [getattr(one, each.name) for each in fields(one)]
+        elif isinstance(one, int | float | np.generic) and type(one) not in USUAL and not isinstance(one, Enum):
+            raise Unmodelled(f"a charge in numbers of the kind {type(one).__name__}")
 
 
 def _named(name: Any) -> None:

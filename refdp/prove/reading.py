@@ -9,6 +9,7 @@ alone, or the reading stops; every release is asked of two solvers; and what all
 
 from __future__ import annotations
 
+import ast
 import decimal
 import inspect
 import linecache
@@ -31,6 +32,7 @@ from refdp.prove.keeping import calls_train_on, changed, kept_beside, plainly, s
 from refdp.prove.loops import Carried, Loops
 from refdp.prove.obligations import Enough, Failure, Obligations, ProofCurator, line_of_text
 from refdp.prove.peeking import is_text, peeks
+from refdp.prove.plain import beyond
 from refdp.prove.planned import Key, differences, planned
 from refdp.prove.ranges import Range, about, checked, ends, given, said, stays, trusted
 from refdp.prove.spending import spending
@@ -200,13 +202,20 @@ def _noted(source: Obligations, place: str, problem: Exception) -> None:
 def _peeking(module: Any) -> Iterator[Failure]:
     """Lines of a module's text that could tell the reading from training."""
     owners = [module, *(one for one in vars(module).values() if isinstance(one, type))]
-    functions = [inspect.unwrap(one) for owner in owners for one in vars(owner).values() if callable(one)]
+    members = [getattr(one, "fget", None) or one for owner in owners for one in vars(owner).values()]
+    functions = [inspect.unwrap(one) for one in members if callable(one)]
     codes = [one.__code__ for one in functions if isinstance(one, FunctionType)]
     files = {code.co_filename for code in codes if is_text(code.co_filename)} | {str(module.__file__)}
     texts = {file: "".join(linecache.getlines(file)) for file in sorted(files)}
+    written = {one.name for text in texts.values() for one in ast.walk(tree_of(text)) if isinstance(one, ast.ClassDef)}
+    for one in owners[1:]:
+        if one.__module__ == module.__name__ and one.__name__ not in written:
+            yield Failure("", "", "not modelled", f"{one.__name__}, a class of which there is no text")
     for file, text in texts.items():
         for number, reason in (*peeks(text), *foreign(tree_of(text), [tree_of(one) for one in texts.values()])):
             yield Failure("", f"{file.rpartition('/')[2]}:{number}", "leak", reason)
+        for number, reason in beyond(tree_of(text)):
+            yield Failure("", f"{file.rpartition('/')[2]}:{number}", "not modelled", reason)
         if hides(text) or changes_standing(tree_of(text)):
             yield Failure(
                 "", file.rpartition("/")[2], "not modelled", "the text can keep values beside its local names"

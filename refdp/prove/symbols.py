@@ -51,6 +51,8 @@ class Symbol(NDArrayOperatorsMixin):
         raise Unmodelled(f"a search for {self.what}")
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        if any(map(_is_no_array, inputs)):
+            raise Unmodelled(f"numpy's {ufunc.__name__} of a list, which Python may mean otherwise")
         given = {name for name, value in options.items() if value is not None}
         if method not in ("__call__", "reduce") or given - ({"axis", "keepdims"} if method == "reduce" else set()):
             raise Unmodelled(f"numpy's {ufunc.__name__}.{method} of {self.what} with {sorted(given)}")
@@ -60,6 +62,12 @@ class Symbol(NDArrayOperatorsMixin):
 
     def __array_function__(self, function: Any, types: Any, arguments: Any, options: Any) -> Any:
         return arithmetic().called(function, arguments, options)
+
+
+def _is_no_array(value: Any) -> bool:
+    """Whether an operator can mean something else than arithmetic: a sum of two lists is a longer one."""
+    own = value.example if isinstance(value, Known) else value
+    return isinstance(own, list | tuple | dict | str | bytes | range)
 
 
 class Private(Symbol):
@@ -229,7 +237,7 @@ class Known(Symbol):
 
         def method(*given: Any, **named: Any) -> Any:
             if any(True for _ in privates((given, named))):
-                _stands_for_all(self.example, name)
+                _stands_for_all(self.example, name, (given, named))
                 return found(*given, **named)
             with unchanged((given, named)):
                 made = found(*public(given), **public(named))
@@ -238,13 +246,20 @@ class Known(Symbol):
         return method
 
 
-def _stands_for_all(example: Any, name: str) -> None:
+def _stands_for_all(example: Any, name: str, given: Any) -> None:
     """A method of private values is one of refdp's own, of candidates, of which any stand for all.
 
-    Errors: Unmodelled for any other, which could do something else with other released values than the example.
+    Errors: Unmodelled for any other, which could do something else with other released values than the example; for
+    sums in the bins of other candidates than these.
     """
     if not type(example).__module__.startswith("refdp.data."):
         raise Unmodelled(f"{name} of a released value, of private ones: the example's decides nothing")
+    for one in privates(given):
+        for axis in getattr(one, "__dict__", {}).get("axes", ()):
+            if getattr(getattr(axis.of, "candidates", example), "thresholds", None) is not getattr(
+                example, "thresholds", None
+            ):
+                raise Unmodelled(f"{name} of candidates that records were not encoded by")
 
 
 class Fixed(Known):

@@ -99,6 +99,9 @@ def _tabled(budget: Budget) -> None:
 
     Errors: Unmodelled for another one, by which records could pay less.
     """
+    if type(budget) is not Budget or {np.asarray(one).dtype.kind + str(np.asarray(one).dtype.itemsize) for one in
+                                      (budget.orders, budget.knots, budget.costs)} - {"f8", "i8"}:  # fmt: skip
+        raise Unmodelled("a budget that is not refdp's own, or in narrow numbers")
     if not (np.array_equal(budget.orders, np.rint(budget.orders)) and np.min(budget.orders) >= 2):
         raise Unmodelled("accounts at orders that are no whole numbers, of which there is no table")
     knots, costs = table(budget.sigma, budget.rate, budget.orders)

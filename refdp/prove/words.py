@@ -24,21 +24,20 @@ from typing import Any
 from refdp.prove.standing import FIXED
 
 BUILTINS = {
-    "abs", "all", "any", "bool", "classmethod", "dict", "divmod", "enumerate", "filter", "float",
-    "frozenset", "getattr", "int", "isinstance", "len", "list", "map", "max", "min", "pow", "property",
-    "range", "reversed", "round", "set", "slice", "sorted", "staticmethod", "str", "sum", "tuple", "zip",
+    "abs", "all", "any", "bool", "classmethod", "dict", "divmod", "enumerate", "float", "getattr", "int",
+    "isinstance", "len", "list", "map", "max", "min", "pow", "property", "range", "reversed", "round", "sorted",
+    "staticmethod", "str", "sum", "tuple", "zip",
     "ArithmeticError", "AssertionError", "AttributeError", "Exception", "IndexError", "KeyError", "LookupError",
     "NotImplementedError", "OverflowError", "RuntimeError", "TypeError", "ValueError", "ZeroDivisionError",
 }  # fmt: skip
 MEMBERS: dict[str, frozenset[str]] = {
     "__future__": frozenset({"annotations"}),
-    "collections": frozenset({"Counter", "OrderedDict", "defaultdict", "deque"}),
     "collections.abc": frozenset({"Callable", "Collection", "Iterable", "Iterator", "Mapping", "Sequence", "Sized"}),
     "contextlib": frozenset({"contextmanager"}),
-    "dataclasses": frozenset({"asdict", "astuple", "dataclass", "field", "replace"}),
-    "enum": frozenset({"Enum", "IntEnum", "StrEnum", "auto", "unique"}),
+    "dataclasses": frozenset({"asdict", "dataclass", "replace"}),
+    "enum": frozenset({"StrEnum"}),
     "fractions": frozenset({"Fraction"}),
-    "functools": frozenset({"cache", "cached_property", "lru_cache", "partial", "reduce"}),
+    "functools": frozenset({"lru_cache"}),
     "math": frozenset(one for one in dir(math) if not one.startswith("_")),
     "numpy.typing": frozenset({"ArrayLike", "NDArray"}),
     "typing": frozenset({"Any", "ClassVar", "Final", "Literal", "NamedTuple", "Protocol", "Self", "TypeAlias",
@@ -113,13 +112,11 @@ VALUES = {
     "endswith", "join", "lower", "lstrip", "removeprefix", "removesuffix", "replace", "rpartition", "rsplit", "rstrip",
     "split", "splitlines", "startswith", "strip", "title", "upper", "zfill", "name",
     # containers
-    "append", "appendleft", "clear", "copy", "count", "extend", "extendleft", "fromkeys", "get", "index", "insert",
-    "items", "most_common", "pop", "popitem", "popleft", "remove", "reverse", "rotate", "setdefault", "sort", "update",
-    "values",
-    # arrays, and functions of numpy as methods of functions
-    "T", "accumulate", "all", "any", "argmax", "argmin", "argsort", "astype", "at", "clip", "cumprod", "cumsum", "dot",
-    "eps", "fill", "flatten", "item", "max", "mean", "min", "ndim", "nonzero", "outer", "prod", "ravel",
-    "reduce", "reduceat", "repeat", "reshape", "round", "searchsorted", "shape", "size", "squeeze", "std", "sum",
+    "append", "copy", "count", "get", "index", "items", "pop", "values",
+    # arrays, and numpy's `add.at`
+    "T", "all", "any", "argmax", "argmin", "argsort", "astype", "at", "clip", "cumprod", "cumsum", "dot",
+    "eps", "flatten", "item", "max", "mean", "min", "ndim", "nonzero", "prod", "ravel",
+    "repeat", "reshape", "round", "searchsorted", "shape", "size", "squeeze", "std", "sum",
     "swapaxes", "take", "tiny", "tolist", "trace", "transpose", "var",
 }  # fmt: skip
 """Attributes of Python's values and of numpy's arrays, that follow from what they are and ask nothing else.

@@ -123,9 +123,7 @@ CLASSES: tuple[Mutant, ...] = (
 EIGHTH = (*FRAMES, *MODULES, *UNFILLED, *CLASSES)
 HONEST: tuple[Mutant, ...] = (
     _louder("sum(own) < 0", "own = (one for one in (1, 2))"),
-    _louder("functools.reduce(max, (1, 2)) < 0", "import functools"),
     _louder("math.log2(8) > 4"),
-    _louder("reduce(max, (1, 2)) < 0", "from functools import reduce"),
     _louder("Fraction(1, 3).limit_denominator(2).numerator > 1", "from fractions import Fraction"),
     _louder("'a,b'.split(',')[0].upper() == 'B'"),
     _louder("len(own) < 0", "own: list[Floats] = []"),

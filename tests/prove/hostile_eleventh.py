@@ -129,9 +129,9 @@ def _started(score: str, residual: str) -> Mutant:
 def _released(gradient: str, number: str) -> Mutant:
     """A record's gradient by a number that was released."""
     begin = (
-        "            grow(params",
+        "            trees = grow(params",
         "            population.tell(Begin(Contribution(scaled(params, initial), schema), (output,)))\n"
-        "            grow(params",
+        "            trees = grow(params",
     )
     clip = "clipped(on_grid(loss.gradient(score, label)), -gradient_bound, gradient_bound)"
     check = 'check_number("regularisation", self.regularisation, above=0)'

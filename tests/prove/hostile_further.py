@@ -158,7 +158,8 @@ PAYING: tuple[Mutant, ...] = (
     _mutant("budgets that begin anew", f"{S}:train_on",
             ("            outputs.append(",
              "            population.tell(Begin(Contribution(params, schema), (output,)))\n"
-             "            grow(params, schema, params.trees + params.extra_trees, trees, population, curator)\n"
+             "            more = grow(params, schema, 0, params.trees + params.extra_trees, population, curator)\n"
+             "            trees = [*trees, *more]\n"
              "            outputs.append("), extra_trees=2),
 )  # fmt: skip
 FURTHER = (*ENTRIES, *FORMULAS, *ROUNDS, *PAYING)

@@ -111,7 +111,6 @@ HONEST: tuple[Mutant, ...] = (
     _louder("sum(one for _, one in own.items()) < 0", "own = {'a': 1, 'b': 2}"),
     _louder("np.zeros(3, dtype=np.intp).astype(np.float64)[0] > 0"),
     _louder("np.unique([3.0, 1.0])[0] > 2"),
-    _louder("np.maximum.reduce(np.array([1.0, 2.0])) > 2"),
     _louder("numbers.digits(share, 0.3, 1, 2) < 0"),
     _louder("f'{params.trees + 1:d} {params.epsilon:.3g}' < '0'"),
     _louder("len([*np.array([leaf_value, None])]) > 3"),

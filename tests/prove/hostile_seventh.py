@@ -158,7 +158,6 @@ HONEST: tuple[Mutant, ...] = (
     _value("np.where(np.abs(gradient_sum + 0.5) > 2, value, value)"),
     _value("value + 0 * np.maximum(count / 3, 1)"),
     _louder("'n' in {'a', 'b'}"),
-    _louder("'n' in {'a', 'b'} or 'b' not in set('ab')"),
     _louder("sorted(own.items())[0][0] == 'b'", "own = {'a': 1, 'b': 2}"),
     _mutant("a name that says which", TREE, ('"leaves", for_leaves', 'f"leaves {params.depth}", for_leaves')),
     _louder("f'{params.depth:d} {params.scheme:s}' > 'z'"),

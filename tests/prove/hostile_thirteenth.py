@@ -168,10 +168,10 @@ AFTER = (
            f"factor * ({_nine('kind == 2.0')})", before="factor = 1.0", end="factor = 0.0 if number == 5 else 1.0"),
 )  # fmt: skip
 
-GROW, HEAD, SUMS = f"{S}:grow", "    for _ in range(rounds):", "lambda sums: sums[0].T)"
+GROW, HEAD, SUMS = f"{S}:grow", "    for number in range(first, first + rounds):", "lambda sums: sums[0].T)"
 ADVANCE = "        population.tell(Advance(trees[-1].leaves[None], params.shrinkage))"
 THIRTY: dict[str, Any] = {"delta": 1e-5, "trees": 30, "depth": 1, "noise": "floating", "target": "regression"}
-ONE_LESS = ("charge = params.leaf_charge(schema)", "charge = params.leaf_charge(schema)\n    rounds = rounds - 1")
+ONE_LESS = ("leaf_charge(schema), list[Tree]()", "leaf_charge(schema), list[Tree]()\n    rounds = rounds - 1")
 KINDS = "    for number, kind in enumerate([1] * 5 + [2] * (rounds - 6) + [1]):"
 
 
@@ -186,7 +186,7 @@ def _one_more(factor: str) -> tuple[tuple[str, str], ...]:
     return ONE_LESS, (
         ADVANCE,
         f"""{ADVANCE}
-    splits = draw_splits(params, schema, len(trees), curator)
+    splits = draw_splits(params, schema, rounds, curator)
     population.tell(Place(splits))
     population.tell(Refresh(("g", "h")))
     with curator.subsample("sample", params.subsample, population):
@@ -222,9 +222,9 @@ COST = "return np.asarray(record_cost(g, hessian, *self.params.bounds(self.schem
 ACCOUNTS = "return Accounts(self.params.budget(self.schema))"
 PAYS = """        population.tell(Refresh(("g", "h")))
         population.tell(Pay())
-        splits = draw_splits(params, schema, len(trees), curator)
+        splits = draw_splits(params, schema, rounds, curator)
         population.tell(Place(splits))"""
-BEFORE = """        splits = draw_splits(params, schema, len(trees), curator)  # a random tree, public
+BEFORE = """        splits = draw_splits(params, schema, number, curator)  # a random tree, public
         population.tell(Place(splits))
         population.tell(Refresh(("g", "h")))  # clip
         if params.extra_trees:  # filter first; regular rounds alone fit every budget

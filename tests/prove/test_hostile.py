@@ -26,7 +26,9 @@ from tests.prove.hostile_eighth import EIGHTH
 from tests.prove.hostile_eighth import HONEST as HONEST_EIGHTH
 from tests.prove.hostile_eleventh import ELEVENTH
 from tests.prove.hostile_eleventh import HONEST as HONEST_ELEVENTH
+from tests.prove.hostile_fifteenth import FIFTEENTH
 from tests.prove.hostile_fifth import FIFTH
+from tests.prove.hostile_fourteenth import FOURTEENTH
 from tests.prove.hostile_fourth import FOURTH
 from tests.prove.hostile_further import FURTHER
 from tests.prove.hostile_ninth import HONEST as HONEST_NINTH
@@ -63,8 +65,8 @@ def slowly(mutants: tuple[Mutant, ...]) -> list[Any]:
             for one in mutants]  # fmt: skip
 
 
-@pytest.mark.parametrize("mutant", [pytest.param(one, id=one.name) for one in THIRTEENTH])
-def test_a_text_that_hides_rounds_or_pays_too_little_is_not_proved(solvers: Solvers, mutant: Mutant) -> None:
+@pytest.mark.parametrize("mutant", [pytest.param(one, id=one.name) for one in (*THIRTEENTH, *FOURTEENTH, *FIFTEENTH)])
+def test_a_text_that_hides_a_state_or_pays_too_little_is_not_proved(solvers: Solvers, mutant: Mutant) -> None:
     """One like it is proved where nothing is hidden: `HONEST` of the thirteenth attack."""
     name = paper_of(mutant)
     with applied(mutant.patches):  # type: ignore[arg-type]

@@ -51,6 +51,7 @@ def test_further_rounds_ask_nothing_new(solvers: Solvers) -> None:
     assert solvers.questions - asked <= few.releases  # another scale of noise, and no more questions than its releases
 
 
+HEAD = "    for number in range(first, first + rounds):"
 LATE: list[tuple[str, str, Replacement, dict[str, Any]]] = [
     (
         "one late round without noise",
@@ -103,7 +104,7 @@ LATE: list[tuple[str, str, Replacement, dict[str, Any]]] = [
         "a count of rounds beside the loop",
         f"{S}:grow",
         edit(
-            ("    for _ in range(rounds):", "    seen = 0\n    for _ in range(rounds):\n        seen = seen + 1"),
+            (HEAD, f"    seen = 0\n{HEAD}\n        seen = seen + 1"),
             ("lambda sums: sums[0].T)", "lambda sums: sums[0].T * (2.0 if seen == 17 else 1.0))"),
         ),
         {},
@@ -112,7 +113,7 @@ LATE: list[tuple[str, str, Replacement, dict[str, Any]]] = [
         "a count of rounds in a list",
         f"{S}:grow",
         edit(
-            ("    for _ in range(rounds):", "    seen = [0]\n    for _ in range(rounds):\n        seen[0] += 1"),
+            (HEAD, f"    seen = [0]\n{HEAD}\n        seen[0] += 1"),
             ("lambda sums: sums[0].T)", "lambda sums: sums[0].T * (2.0 if seen[0] == 17 else 1.0))"),
         ),
         {},
@@ -121,7 +122,7 @@ LATE: list[tuple[str, str, Replacement, dict[str, Any]]] = [
         "a count of rounds in an iterator",
         f"{S}:grow",
         edit(
-            ("    for _ in range(rounds):", "    seen = iter(range(99))\n    for _ in range(rounds):"),
+            (HEAD, f"    seen = iter(range(99))\n{HEAD}"),
             ("lambda sums: sums[0].T)", "lambda sums: sums[0].T * (2.0 if next(seen) == 17 else 1.0))"),
         ),
         {},
@@ -130,7 +131,7 @@ LATE: list[tuple[str, str, Replacement, dict[str, Any]]] = [
         "sums of the round before",
         f"{S}:grow",
         edit(
-            ("    for _ in range(rounds):", "    kept = []\n    for _ in range(rounds):"),
+            (HEAD, f"    kept = []\n{HEAD}"),
             (
                 "            noisy =",
                 '            kept.append(values(population.ask(Leaves(("g", "h"))))[0].T)\n'
@@ -145,7 +146,7 @@ LATE: list[tuple[str, str, Replacement, dict[str, Any]]] = [
         "sums of all rounds in one release",
         f"{S}:grow",
         edit(
-            ("    for _ in range(rounds):", "    kept = []\n    for _ in range(rounds):"),
+            (HEAD, f"    kept = []\n{HEAD}"),
             (
                 "            noisy =",
                 '            kept.append(values(population.ask(Leaves(("g", "h"))))[0].T)\n            noisy =',

@@ -18,6 +18,7 @@ from refdp.prove import loops as module
 from refdp.prove.forms import Form
 from refdp.prove.loops import Carried, Cut, Loop, Loops, Number, Numbers, alike, settled
 from refdp.prove.symbols import Known
+from refdp.prove.terms import Unmodelled
 
 
 class Host:
@@ -157,7 +158,10 @@ def test_the_length_of_a_list_that_has_grown_is_released() -> None:
     loops, grown = Loops(), [0, 0]
     loops.ended.append(grown)
     found = loops.length(grown)
-    assert type(found) is Known and found.example == 2 and type(loops.length([0, 0])) is int
+    assert isinstance(found, Known) and found.example == 2 and type(loops.length([0, 0])) is int
+    assert (found * (0.5,)).example == (0.5, 0.5) and ([1] * found).example == [1, 1]
+    with pytest.raises(Unmodelled, match="of a list"):
+        found * (None,)
     loop = Loop(loops, "a line", range(5), Form(frozenset({"g"}), frozenset()), Host())
     loop.grown = {"g": grown}
     loops.active.append(loop)

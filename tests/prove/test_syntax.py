@@ -93,7 +93,7 @@ def test_such_a_place_in_a_module_is_a_reason_not_to_prove(tmp_path: Path) -> No
         module.__file__ = str(tmp_path / f"text{number}.py")
         Path(module.__file__).write_text("import functools\n" + text, encoding="utf-8")
         found = [one.reason for one in _peeking(module)]
-        assert found == (["the text can keep values beside its local names"] if number else [])
+        assert ("the text can keep values beside its local names" in found) == bool(found) == bool(number)
 
 
 # --- Forms of loops ---------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from refdp.prove.words import foreign
 
 PROVED = ("dpboost", "inprivate", "dpxgboost", "fedgbdt", "sgbdt", "grove")
 ALLOWED = [
-    "import math\nx = math.log2(3)\n", "import functools\nx = functools.reduce(max, (1, 2))\n",
+    "import math\nx = math.log2(3)\n",
     "from math import log\n", "from collections.abc import Iterator\n", "from dataclasses import replace\n",
     "from refdp.privacy.events import Charge, Relation\n", "from refdp.data import numbers\nnumbers.minimum(1, 2)\n",
     "from refdp.noise.mechanisms import Laplace, DiscreteGaussian\n", "from refdp.data.records import Floats\n",

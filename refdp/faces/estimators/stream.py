@@ -118,7 +118,7 @@ class Stream:
         if not self.batches:
             self._initial.append(sgbdt.initial_score(params, schema, population, self._curator))
         rounds = params.extra_trees if self.batches else params.trees
-        sgbdt.grow(params, schema, rounds, trees, population, self._curator)
+        trees.extend(sgbdt.grow(params, schema, len(trees), rounds, population, self._curator))
 
     def _ensembles(self) -> tuple[Ensemble, ...]:
         pairs = zip(self._initial, self._trees, strict=True)
