@@ -51,7 +51,7 @@ class Symbol(NDArrayOperatorsMixin):
         raise Unmodelled(f"a search for {self.what}")
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-        if any(map(_is_no_array, inputs)):
+        if _is_of_lists(inputs):
             raise Unmodelled(f"numpy's {ufunc.__name__} of a list, which Python may mean otherwise")
         given = {name for name, value in options.items() if value is not None}
         if method not in ("__call__", "reduce") or given - ({"axis", "keepdims"} if method == "reduce" else set()):
@@ -64,10 +64,20 @@ class Symbol(NDArrayOperatorsMixin):
         return arithmetic().called(function, arguments, options)
 
 
-def _is_no_array(value: Any) -> bool:
-    """Whether an operator can mean something else than arithmetic: a sum of two lists is a longer one."""
-    own = value.example if isinstance(value, Known) else value
-    return isinstance(own, list | tuple | dict | str | bytes | range)
+def _is_of_lists(inputs: Any) -> bool:
+    """Whether an operator can mean something else than arithmetic: two lists in a row, or one so many times.
+
+    Beside a private value or an array, which are numpy's, a list is an array.
+    """
+    own = [one.example if isinstance(one, Known) else one for one in inputs]
+    lists = [isinstance(one, list | tuple | dict | str | bytes | range) for one in own]
+    arrays = [
+        isinstance(one, Private) or (isinstance(one, np.ndarray) and one.ndim > 0)
+        for one, other in zip(own, lists, strict=True)
+        if not other
+    ]
+    released = any(other and isinstance(one, Known) for one, other in zip(inputs, lists, strict=True))
+    return released or (any(lists) and not any(arrays))
 
 
 class Private(Symbol):

@@ -117,7 +117,7 @@ MUTANTS = (
     _mutant(
         "training stops when no record is active",
         "leaves",
-        {GROW: edit((_TOLD, _TOLD + "            if not population._paid.any():\n                return\n"))},
+        {GROW: edit((_TOLD, _TOLD + "            if not population._paid.any():\n                return trees\n"))},
         extra_trees=40,
     ),
     _mutant("every record charged as if its gradient were zero", "leaves", {COST: cost_of(lambda g: 0 * g)}),
