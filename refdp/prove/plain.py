@@ -24,7 +24,7 @@ BASES = {"NamedTuple", "StrEnum"}
 MARKS = {"property", "contextmanager", "staticmethod", "classmethod"}
 ALONE = {"max", "min", "sum", "len", "tuple", "list", "float", "int", "bool", "str", "abs", "range", "all", "any"}
 """Built-in functions that are given no names of arguments."""
-MAKING = {"zeros", "ones", "full", "empty", "zeros_like", "ones_like", "arange", "linspace", "concatenate", "repeat"}
+MAKING = {"zeros", "ones", "full", "zeros_like", "ones_like", "arange", "linspace", "concatenate", "repeat"}
 """Functions of numpy that make an array that is nobody else's."""
 READING = {"copy", "get", "items", "values", "sum", "tolist", "min", "max", "any", "all"}
 """Methods by which a list, dictionary or array is read and not held."""
@@ -38,6 +38,10 @@ NO_FIELDS = frozenset(one for kind in (Known, Open) for one in dir(kind) if not 
      *CHANGING)
 )  # fmt: skip
 """Names by which arrays and the reading's own values are asked for what is no field of a class."""
+
+
+Round = tuple[set[int], set[int]]
+"""Of a loop the statements that every round comes by, and all that is in it."""
 
 
 def beyond(tree: ast.Module) -> Iterator[tuple[int, str]]:
@@ -155,6 +159,9 @@ def _beyond_call(one: ast.Call) -> Iterator[str]:
     if not isinstance(one.func, ast.Attribute):
         return
     of_numpy, name = _is_np(one.func.value), one.func.attr
+    if of_numpy and name.startswith("empty") and not any(_is_zero(each) for one_of in one.args[:1] for each in
+                                                          ast.walk(one_of)):  # fmt: skip
+        yield f"{name} of entries that nobody has filled"
     if of_numpy and isinstance(kind := getattr(np, name, None), type) and issubclass(kind, np.generic):
         yield f"a number of numpy's kind {name}, which others round or wrap around otherwise than Python's"
     texts = [each for each in one.args if isinstance(each, ast.Constant) and isinstance(each.value, str)]
@@ -168,6 +175,10 @@ def _beyond_call(one: ast.Call) -> Iterator[str]:
         yield "get, which gives None where there is nothing"
     if of_numpy and any(each.arg == "copy" for each in one.keywords):
         yield f"{name} that may make no array"
+
+
+def _is_zero(value: ast.AST) -> bool:
+    return isinstance(value, ast.Constant) and type(value.value) is int and value.value == 0
 
 
 # --- What a function changes ------------------------------------------------------------------------------------------
@@ -198,7 +209,8 @@ def _changes(function: ast.FunctionDef, own: list[ast.AST]) -> Iterator[tuple[in
             yield one.lineno, f"{one.attr} by another name"
     if not changed:
         return
-    around = [{id(each) for each in ast.walk(one)} for one in ast.walk(function) if isinstance(one, ast.For)]
+    around = [(_certain(one.body), {id(each) for each in ast.walk(one)}) for one in ast.walk(function)
+              if isinstance(one, ast.For)]  # fmt: skip
     made = _made(function, own, [at for _, at in changed], around)
     within = {id(each) for one in own if isinstance(one, ast.Lambda | ast.ListComp | ast.DictComp | ast.GeneratorExp)
               for each in ast.walk(one)}  # fmt: skip
@@ -213,7 +225,7 @@ def _changes(function: ast.FunctionDef, own: list[ast.AST]) -> Iterator[tuple[in
 
 
 def _made(
-    function: ast.FunctionDef, own: list[ast.AST], changed: list[ast.AST], around: list[set[int]]
+    function: ast.FunctionDef, own: list[ast.AST], changed: list[ast.AST], around: list[Round]
 ) -> dict[str, list[ast.AST]]:
     """Names that a function binds to new lists, dictionaries or arrays of its own, and where.
 
@@ -248,12 +260,21 @@ def _made(
     return {name: places for name, places in found.items() if name not in other}
 
 
-def _shared_round(change: ast.AST, other: ast.AST, made: list[ast.AST], around: list[set[int]]) -> bool:
+def _shared_round(change: ast.AST, other: ast.AST, made: list[ast.AST], around: list[Round]) -> bool:
     """Whether a loop has both, so that the change is in a later round than the other, and no new object in between."""
     return any(
-        id(change) in inside and id(other) in inside and not any(id(each) in inside for each in made)
-        for inside in around
+        id(change) in inside and id(other) in inside and not any(id(each) in certain for each in made)
+        for certain, inside in around
     )
+
+
+def _certain(body: list[ast.stmt]) -> set[int]:
+    """The statements that every round comes by."""
+    found = {id(one) for one in body}
+    for one in body:
+        if isinstance(one, ast.With):
+            found |= _certain(one.body)
+    return found
 
 
 def _line(one: ast.AST) -> int:
@@ -274,7 +295,7 @@ def _is_new(value: ast.expr) -> bool:
 
 
 def _escapes(
-    function: ast.FunctionDef, own: list[ast.AST], name: str, changes: list[ast.AST], around: list[set[int]],
+    function: ast.FunctionDef, own: list[ast.AST], name: str, changes: list[ast.AST], around: list[Round],
     made: list[ast.AST],
 ) -> Iterator[tuple[int, str]]:  # fmt: skip
     """Where something else may get hold of an object that is changed afterwards: in a later line, or a later round."""

@@ -20,6 +20,7 @@ IN = "def f(y, ys):\n    "
 PLAIN = (
     f"{IN}x = []\n    for one in ys:\n        x.append(one)\n        g(x[-1], len(x))\n    return tuple(x)\n",
     f"{IN}for one in ys:\n        x = []\n        x.append(one)\n        g(x)\n",
+    f"{IN}for one in ys:\n        with h():\n            x = []\n        x.append(np.empty((2, 0)))\n        g(x)\n",
     f"{IN}x, z = np.zeros(3), list[int]()\n    x[0] = 1.0\n    z += [1]\n    return x, z\n",
     f"{IN}x = list(y)\n    x[0] += 1\n    return x\n", f"{IN}x = y.copy()\n    np.add.at(x, 0, 1.0)\n    return x\n",
     f"{IN}x = {{}}\n    x |= {{1: y}}\n    z = sum(x.values()) + x.pop(1)\n    return x, z\n",
@@ -77,6 +78,8 @@ BEYOND = {
     f"{IN}x = []\n    z = lambda: x\n    x.append(1)\n": "handed on", f"{IN}x = [0]\n    z = [x]\n    x[0] = 1\n": "handed on",
     f"{IN}x = []\n    for one in ys:\n        x.append(1)\n        g(x)\n": "handed on",
     f"{IN}x = [0]\n    for one in ys:\n        x[0] = one\n        g(x)\n": "handed on",
+    f"{IN}for one in ys:\n        if one:\n            x = []\n        x.append(1)\n        g(x)\n": "handed on",
+    "x = np.empty(3)\n": "nobody has filled", "x = np.empty((2, y))\n": "nobody has filled", "x = np.empty_like(y)\n": "nobody",
     f"{IN}x = []\n    x.append(x)\n": "handed on", f"{IN}x = [0]\n    x[0] = g(x)\n": "handed on",
     f"{IN}x = []\n    x += [g(x)]\n": "handed on", f"{IN}x = {{}}\n    z = g(x, x.pop(1))\n": "handed on", f"{IN}x = np.zeros(2)\n    z = x.T\n    x[0] = 1\n": "handed on",
 }  # fmt: skip
