@@ -34,7 +34,7 @@ def request(name: str = "sums", scale: float = 1.0, value: Any = TABLE) -> Reque
 
 
 def reading(monkeypatch: pytest.MonkeyPatch, check: Callable[[Any, Request], Any], **more: Any) -> tuple[Any, Any]:
-    host = SimpleNamespace(spent=[], opens=None, described=lambda values: {"x": str(values)},
+    host = SimpleNamespace(spent=[], opens=None, relation=Relation.REPLACE_ONE, described=lambda values: {"x": str(values)},
                            _loops=SimpleNamespace(active=[], stuck=""))  # fmt: skip
     monkeypatch.setattr(obligations, "check", check)
     return Obligations(host, more.pop("progress", None), **more), host  # type: ignore[arg-type]
@@ -180,7 +180,7 @@ def test_examples_have_the_shape_of_what_is_asked_for_and_differ(monkeypatch: py
 
 
 def test_public_draws_are_examples_and_nobody_is_known_to_be_anywhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    read, _ = reading(monkeypatch, lambda host, request: None)
+    read, host = reading(monkeypatch, lambda host, request: None)
     uniform = read.draw(Request("draw", ("u",), law=("uniform",), size=(2, 3)))
     assert uniform.shape == (2, 3) and np.all((uniform > 0) & (uniform < 1))
     whole = read.draw(Request("draw", ("p",), law=("integers", 5), size=4))
@@ -189,6 +189,9 @@ def test_public_draws_are_examples_and_nobody_is_known_to_be_anywhere(monkeypatc
         assert read.assign(Request("assign", ("s",), law=(kind, (1.0,)))).shape == (0,)
     with pytest.raises(Unmodelled, match="fixed sizes"):
         read.assign(Request("assign", ("s",), law=("shares", (1, 2))))
+    host.relation = Relation.ADD_REMOVE  # one of two neighbours has another sample size
+    with pytest.raises(Unmodelled, match="follows from the number of records"):
+        read.assign(Request("assign", ("s",), law=("without-replacement", (1.0,))))
 
 
 @pytest.mark.parametrize("place", ["name", "options", "mechanism", "sensitivity", "other"])
