@@ -34,8 +34,13 @@ def request(name: str = "sums", scale: float = 1.0, value: Any = TABLE) -> Reque
 
 
 def reading(monkeypatch: pytest.MonkeyPatch, check: Callable[[Any, Request], Any], **more: Any) -> tuple[Any, Any]:
-    host = SimpleNamespace(spent=[], opens=None, relation=Relation.REPLACE_ONE,
-                           described=lambda values: {"x": str(values)}, _loops=SimpleNamespace(active=[], stuck=""))  # fmt: skip
+    host = SimpleNamespace(
+        spent=[],
+        opens=None,
+        relation=Relation.REPLACE_ONE,
+        described=lambda values: {"x": str(values)},
+        _loops=SimpleNamespace(active=[], stuck=""),
+    )
     monkeypatch.setattr(obligations, "check", check)
     return Obligations(host, more.pop("progress", None), **more), host  # type: ignore[arg-type]
 
