@@ -99,6 +99,10 @@ class Candidates:
         kind = self.categorical[self.feature[chosen]]
         return np.where(kind, table[..., position], ordered) if kind.any() else ordered
 
+    def missing_sums(self, table: Floats, chosen: NDArray[np.intp] | slice = slice(None)) -> Floats:
+        """Per candidate the sum over records without a value of its feature, from bin sums of shape (..., bins)."""
+        return table.take(self.offsets[self.feature[chosen]], axis=-1)
+
     def sides(self, table: Floats, chosen: NDArray[np.intp] | slice = slice(None)) -> tuple[Floats, Floats]:
         """Sums to the left and right of every candidate, (..., candidates) each, from bin sums of shape (..., bins)."""
         right = self.right_sums(table, chosen)

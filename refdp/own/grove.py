@@ -412,7 +412,7 @@ def train_on(params: Params, schema: Schema, population: Population, curator: Cu
         rounds.append(tuple(own))
     steps = tuple(FIRST_STEP for own in first for _ in own[0]) + (params.shrinkage,) * params.rounds(schema)
     ensembles = [
-        Ensemble(initial[k], (*(one for own in first for one in own[k]), *(own[k] for own in rounds)), steps)
+        Ensemble(initial[k], (*[one for own in first for one in own[k]], *[own[k] for own in rounds]), steps)
         for k in outputs_of(schema)
     ]
     return Model("grove", asdict(params), schema, tuple(ensembles))

@@ -24,7 +24,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
-from functools import lru_cache
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -448,7 +447,6 @@ def tree_budget(epsilon: Number, parts: Mapping[str, Number], levels: Sequence[N
     return TreeBudget(unit * parts.get("sketch", 0.0), splits, counts, unit * parts["leaves"])
 
 
-@lru_cache(maxsize=64)
 def total_epsilon(params: Params, schema: Schema) -> float:
     """What the epsilons of all scores may add up to: epsilon by basic composition (section 4.4); more for a delta."""
     if params.delta == 0:
@@ -619,7 +617,7 @@ def gains(params: Params, grid: Candidates, table: Floats, at: Positions) -> tup
     left, right = grid.sides(table, at)
     ways = [(left, right)]
     if params.missing == "learned":  # the gain twice, with missing values left and right
-        missing = table.take(grid.offsets[grid.feature[at]], axis=-1)
+        missing = grid.missing_sums(table, at)
         ways.append((left - missing, right + missing))
     found = [gain(one[0], one[1], other[0], other[1], params.regularisation) for one, other in ways]  # after Eq. 3
     return np.concatenate(found, axis=-1), ways

@@ -26,7 +26,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
-from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
@@ -361,9 +360,11 @@ class Params:
         """
         if isinstance(schema.target, Interval):
             return charge(self, mu, "gradient", 1.0 if self.update == "averaging" else self.gradient_bound)
-        if self.sensitivities != "by-round" or self.update == "averaging":
-            return charge(self, mu, self.update, 1.0)
-        return charge(self, mu, self.update, gradient_bound_after(updates, self.leaf_clip, self.shrinkage))
+        if self.update == "averaging":
+            return charge(self, mu, "averaging", 1.0)
+        kind = "newton" if self.update == "newton" else "gradient"
+        moved = self.sensitivities == "by-round"
+        return charge(self, mu, kind, gradient_bound_after(updates, self.leaf_clip, self.shrinkage) if moved else 1.0)
 
     def hessian_charge(self, schema: Schema, mu: float) -> Charge:
         """One Hessian histogram of one feature. The square loss has h = 1 and pays for (g, h)."""
@@ -398,15 +399,14 @@ class Params:
         return []
 
 
-@lru_cache(maxsize=1024)
 def charge(params: Params, mu: float, kind: str, bound: float = 1.0) -> Charge:
     """One query; mu: its cost in Gaussian privacy; kind, bound: see `Params.proved`."""
     proved, declared, each = params.proved(kind, bound), params.declared(kind, bound), params.records_each
     if each > 1:  # r times the sensitivity of one record (Section 4)
-        proved, declared = (
+        proved, declared = [
             replace(one, bound=numbers.at_least(each * Fraction(one.bound)), claim=SEVERAL)
             for one in (proved, declared)
-        )
+        ]
     touched = (1 if kind == "hessian" else 2) * (1 if params.relation is Relation.ADD_REMOVE else 2) * each
     mechanism, rounded = gaussian(mu, declared, params.noise, touched=touched)
     added = Fraction(rounded.bound) - Fraction(declared.bound)
@@ -459,17 +459,17 @@ class Contribution:
 
     def statistics(self, score: Floats, label: Floats, of: tuple[str, ...]) -> Statistics:
         """(g, h) at the scores; of a random forest (label, 1). score, label: shape (rows,)."""
-        update, forest, hessian = self.params.update, self.params.update == "averaging", None
+        newton, forest, hessian = self.params.update == "newton", self.params.update == "averaging", None
         if isinstance(self.schema.target, Interval):
             bound = grid_floor(self.params.gradient_bound)
             g = on_grid(label) if forest else clip_gradient(on_grid(square_gradient(score, label)), bound)
             return Statistics({"g": np.asarray(g), "h": None, "hessian": None})
         with np.errstate(over="ignore"):  # exp(-s) = inf gives the limit, and a warning would tell of a record's score
             gradient = log_gradient(score, label)
-        if update == "newton" or "hessian" in of:
+        if newton or "hessian" in of:
             hessian = on_grid(log_hessian_of(gradient))
         g = on_grid(label if forest else gradient)
-        return Statistics({"g": g, "h": hessian if update == "newton" else None, "hessian": hessian})
+        return Statistics({"g": g, "h": hessian if newton else None, "hessian": hessian})
 
 
 # --- Training: Algorithm 1 --------------------------------------------------------------------------------------------

@@ -412,7 +412,7 @@ def train_tree(
 
 def model_of(params: Params, schema: Schema, turns: list[tuple[Tree, ...]]) -> Model:
     """Alg. 2, l. 13: all trees, as the data miner gets them."""
-    by_output = zip(*turns, strict=True) if turns else [()] * schema.scores
+    by_output = list(zip(*turns, strict=True)) if turns else [()] * schema.scores
     ensembles = tuple(Ensemble(0.0, tuple(trees), (params.shrinkage,) * len(turns)) for trees in by_output)
     return Model("inprivate", asdict(params), schema, ensembles)
 

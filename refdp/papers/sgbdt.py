@@ -23,7 +23,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
-from functools import lru_cache
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -234,7 +233,7 @@ class Params:
     def initial_charges(self, schema: Schema) -> tuple[Charge, Charge]:
         """The noisy count and the noisy sum of clamped labels (sgbdt/initial-score)."""
         epsilon = self.epsilon * self.initial_share / schema.scores
-        count, total = (Sensitivity(bound, 1, INITIAL, self.relation) for bound in (1.0, grid_floor(self.label_bound)))
+        count, total = [Sensitivity(bound, 1, INITIAL, self.relation) for bound in (1.0, grid_floor(self.label_bound))]
         for_count = laplace_charge(epsilon * self.count_share, count, count, self.noise, touched=1)
         for_total = laplace_charge(epsilon * (1 - self.count_share), total, total, self.noise, touched=1)
         return for_count, for_total
@@ -249,12 +248,12 @@ DISCRETE, RUN = "sgbdt/discrete-subsampled", "sgbdt/run"
 REPAIRED, INDIVIDUAL, FILTER = "sgbdt/nonspherical-repaired", "sgbdt/individual", "sgbdt/filter"
 
 
-@lru_cache(maxsize=64)
 def leaf_charge(params: Params, schema: Schema) -> Charge:
     """What a round releases and declares, for whatever bounds and variances the parameters give."""
     deviations = tuple(math.sqrt(variance) for variance in params.variances(schema))
-    exact = (*map(Fraction, params.bounds(schema)), *(Fraction(deviation) ** 2 for deviation in deviations))
-    proved = Sensitivity(numbers.root(whitened_squared(*exact)), "whitened", WHITENED, params.relation)
+    bounds = [Fraction(bound) for bound in params.bounds(schema)]
+    variances = [Fraction(deviation) ** 2 for deviation in deviations]
+    proved = Sensitivity(numbers.root(whitened_squared(*bounds, *variances)), "whitened", WHITENED, params.relation)
     discrete = params.noise == "discrete"  # the sums are multiples of GRID: nothing is rounded, no shift grows
     return Charge(DiscreteGaussian(deviations, GRID) if discrete else Gaussian(deviations), proved, proved)
 
@@ -470,7 +469,6 @@ def draw_splits(params: Params, schema: Schema, tree: int, curator: Curator) -> 
     return np.column_stack([feature, np.where(categories[feature] > 0, category, ordered)]).astype(np.float64)
 
 
-@lru_cache(maxsize=64)
 def domain(schema: Schema) -> tuple[Floats, Floats, NDArray[np.int64]]:
     """Lower bound, width and number of categories (0 for a numeric feature) of each feature, shape (features,) each."""
     numeric = [feature if isinstance(feature, Numeric) else None for feature in schema.features]
@@ -489,14 +487,14 @@ def grid_index(feature: NDArray[np.int64], where: Floats, width: int, points: in
     last = np.full((len(feature), width), points - 1)
     index = np.zeros(len(feature))
     for node, f in enumerate(feature):
-        left = first[node, f]
-        count = max(last[node, f] - left + 1, 0)
+        left, right = int(first[node, f]), int(last[node, f])
+        count = max(right - left + 1, 0)
         index[node] = chosen = min(left + int(where[node] * count), points - 1)
         for child in (2 * node + 1, 2 * node + 2):
             if child < len(feature):
                 first[child], last[child] = first[node], last[node]
         if 2 * node + 2 < len(feature):  # right means x >= threshold
-            last[2 * node + 1, f] = min(last[node, f], chosen - 1)
+            last[2 * node + 1, f] = min(right, chosen - 1)
             first[2 * node + 2, f] = max(left, chosen + 1)
     return index
 

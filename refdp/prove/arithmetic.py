@@ -30,6 +30,7 @@ def combined(name: str, arguments: Sequence[Any], ufunc: Any = None) -> Any:
     each = next((one for one in arguments if isinstance(one, Each)), None)
     if each is not None:
         return each.reader.operated(name, arguments)
+    plain = [float(one) for one in arguments if isinstance(one, int | float)]
     free = next((one for one in arguments if isinstance(one, Open)), None)
     if free is not None:
         if not any(isinstance(one, Known) for one in arguments):
@@ -37,7 +38,6 @@ def combined(name: str, arguments: Sequence[Any], ufunc: Any = None) -> Any:
         arguments = [example_of(one) for one in arguments]  # a function of what is released and of the parameter
     with np.errstate(all="ignore"):
         found = (ufunc or getattr(np, name))(*public(tuple(arguments)))
-    plain = [float(one) for one in arguments if isinstance(one, int | float)]
     made = Known(found, varies(tuple(arguments)), max(plain, default=None) if name == "maximum" else None)
     made.finite = name in ("maximum", "minimum") and all(
         one.finite if isinstance(one, Known) else np.isfinite(one).all() for one in arguments
@@ -59,6 +59,8 @@ def _tables(name: str, arguments: Sequence[Any]) -> Table:
         if isinstance(value, Open):
             return value.term
         if not isinstance(value, Known):
+            if isinstance(value, np.ndarray | np.generic) and value.dtype not in (np.float64, np.int64, np.bool_):
+                raise Unmodelled(f"numbers of the kind {value.dtype} beside private sums")
             if not np.ndim(value):
                 return _plain(value)
             own = tuple(0 if size == 1 else i for i, size in zip(own, shapes[place], strict=True))

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import is_dataclass
 from enum import Enum
 from fractions import Fraction
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ from refdp.prove.charged import exchanged
 from refdp.prove.loops import Carried, Loops, Number, Numbers, alike, settled
 from refdp.prove.open import Open, closed, opened
 from refdp.prove.peeking import is_text
+from refdp.prove.reach import Exchanged
 from refdp.prove.symbols import Fixed, Known, Private, Symbol, checked, privates, public, unchanged, varies
 from refdp.prove.tables import Axis, Table, plainly_shaped, sides_of
 from refdp.prove.terms import Leak, Unmodelled
@@ -66,6 +67,12 @@ class _Numbers:
         found = getattr(self._whole, name)
         return found if isinstance(found, type) or not callable(found) else _Numbers(found)
 
+    def __eq__(self, other: object) -> bool:
+        raise Unmodelled("whether two functions are the same")
+
+    def __hash__(self) -> int:
+        raise Unmodelled("whether two functions are the same")
+
     def __call__(self, *given: Any, **named: Any) -> Any:
         found = self._whole(*given, **named)
         if any(_is_no_number(one) for one in _inside(found)):
@@ -88,6 +95,9 @@ def array(make: Any, value: Any, *given: Any, **named: Any) -> Any:
             return value.astype(kinds[0])
         if any(kind not in symbols.WIDE for kind in kinds):
             raise Unmodelled("private values as an array of another kind of numbers")
+    if isinstance(value, Known) and any(one not in symbols.WIDE for key, one in (*enumerate(given), *named.items())
+                                        if key != "copy"):  # fmt: skip
+        return Known(make(value.example, *given, **named), value._varying, listed=value.listed)
     if isinstance(value, Symbol):
         return value
     if isinstance(value, list | tuple) and any(isinstance(one, Symbol) for one in value):
@@ -233,7 +243,7 @@ class _Released:
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._module, name)
-        return released_only(found) if isinstance(found, FunctionType) else found
+        return Exchanged(released_only(found)) if isinstance(found, FunctionType) else found
 
 
 @contextmanager
@@ -243,33 +253,45 @@ def reading(module: Any, loops: Loops, host: Unknown) -> Iterator[None]:
 
     def put(owner: Any, name: str, value: Any) -> None:
         undo.append((owner, name, vars(owner).get(name), name in vars(owner)))
-        setattr(owner, name, value)
+        of_text = isinstance(owner, ModuleType) and isinstance(value, FunctionType)
+        setattr(owner, name, Exchanged(value) if of_text else value)
 
-    right = Candidates.right_sums
+    right, missing = Candidates.right_sums, Candidates.missing_sums
 
     def right_sums(self: Candidates, table: Any, chosen: Any = slice(None)) -> Any:
         if not isinstance(table, Table):
             return right(self, table, chosen)
         check_sides(self, right)
+        check_encoded(self, table)
         features, positions = self.feature[public(chosen)], self.position[public(chosen)]
-        of = ("sides", positions.tobytes(), features.tobytes())
+        of = ("sides", host.name_of_choice(chosen, positions), host.name_of_choice(chosen, features))
         return sides_of(table, frozenset("r"), len(features), of, varies(chosen))
+
+    def missing_sums(self: Candidates, table: Any, chosen: Any = slice(None)) -> Any:
+        if not isinstance(table, Table):
+            return missing(self, table, chosen)
+        check_encoded(self, table)
+        features = self.feature[public(chosen)]
+        of = ("missing", host.name_of_choice(chosen, features))
+        return sides_of(table, frozenset("m"), len(features), of, varies(chosen))
 
     published = [name for name in sys.modules if name.startswith(("refdp.papers", "refdp.own"))]
     texts = [sys.modules[name] for name in published]
     data = [importlib.import_module(f"refdp.data.{name}") for name in ("records", "losses", "population", "candidates")]
     try:
         put(Candidates, "right_sums", right_sums)
+        put(Candidates, "missing_sums", missing_sums)
         for text in {id(one): one for one in (*texts, *data)}.values():
             if "np" in vars(text):
                 put(text, "np", _Numbers(_Numpy()) if is_text(str(text.__file__)) else _Numpy())
         for room, name, either in exchanged(host.opens, texts) if host.opens else ():
             put(room, name, either)
-        for name in ("float", "int", "max", "min"):
-            put(module, name, _plain_builtin(getattr(builtins, name)))
+        for text in {id(one): one for one in (*texts, module)}.values():
+            for name in ("float", "int", "max", "min"):
+                put(text, name, _plain_builtin(getattr(builtins, name)))
+            put(text, "isinstance", asked_kind)
         for name, looped in _loops(loops, host).items():
             put(module, name, looped)
-        put(module, "isinstance", asked_kind)
         for name, value in list(vars(module).items()):
             if isinstance(value, FunctionType) and value.__module__ in (module.__name__, *PUBLIC):
                 put(module, name, released_only(value))
@@ -306,22 +328,38 @@ def _is_refdps(function: Any, module: Any) -> bool:
 
 
 def _loops(loops: Loops, host: Unknown) -> dict[str, Any]:
-    """What a `for` goes over, and what lists of its rounds are long."""
+    """What a `for` goes over, and what lists of its rounds are long. Two frames up is who calls what is exchanged."""
 
     def looped_range(*given: Any) -> Any:
-        return loops.over(range(*map(settled, given)), sys._getframe(1), host)
+        return loops.over(range(*map(settled, given)), sys._getframe(2), host)
 
     def looped_enumerate(value: Any, start: int = 0) -> Any:
         if any(value is one for one in loops.ended):
             raise Carried("numbers of the entries of a list that rounds append to")
         if type(value) not in (list, tuple) or start:
             return enumerate(value, start)
-        return loops.over(list(enumerate(value)), sys._getframe(1), host)
+        return loops.over(list(enumerate(value)), sys._getframe(2), host)
 
-    return {"range": looped_range, "enumerate": looped_enumerate, "len": loops.length}
+    return {"range": looped_range, "enumerate": looped_enumerate, "len": Exchanged(loops.length)}
 
 
 _checked: set[int] = set()
+
+
+def check_encoded(candidates: Candidates, table: Table) -> None:
+    """Sums in bins are asked about the candidates that records were encoded by. Errors: Unmodelled for others."""
+    binned = table.axes[-1].of
+    if table.axes[-1].kind != "bins" or not _alike_candidates(candidates, binned.candidates):
+        raise Unmodelled("sides of other candidates than those that records were encoded by")
+
+
+def _alike_candidates(one: Candidates, other: Any) -> bool:
+    return one is other or (
+        type(other) is type(one)
+        and len(one.thresholds) == len(other.thresholds)
+        and all(map(np.array_equal, one.thresholds, other.thresholds))
+        and np.array_equal(one.categorical, other.categorical)
+    )
 
 
 def check_sides(candidates: Candidates, right: Any) -> None:

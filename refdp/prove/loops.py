@@ -345,7 +345,7 @@ def _shared(value: Any) -> list[int]:
         if isinstance(one, np.ndarray):
             while isinstance(one.base, np.ndarray):
                 one = one.base
-        changes = isinstance(one, list | dict | set | np.ndarray)
+        changes = isinstance(one, list | dict | set | np.ndarray | FunctionType)  # a function may be told from another
         if changes:
             found.append(seen.setdefault(id(one), len(seen)))
         if isinstance(one, Known | Private | Open | Host | Curator | Enum | type | ModuleType) or depth > 12:

@@ -15,8 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from refdp.prove.altering import CHANGING
-from refdp.prove.texts import own_classes, tree_of_function
+from refdp.prove.texts import CHANGING, own_classes, tree_of_function
 
 NUMBERS = {"float", "int", "len", "abs", "sum", "round", "range", "bool"}
 ENTRIES = {"tuple", "list", "sorted", "enumerate", "zip", "set", "reversed"}
@@ -172,7 +171,8 @@ def _call(one: ast.Call, function: ast.FunctionDef, known: dict[str, Any], depth
         return _made(called) or any(_can(each, function, known, depth + 1) for each in given)
     if name in NUMBERS or _of_numbers(called):
         return False
-    return name == function.name or not inspect.isfunction(inspect.unwrap(called)) or can_be_none(called)
+    own = inspect.unwrap(called) if callable(called) else None
+    return name == function.name or not inspect.isfunction(own) or can_be_none(own)
 
 
 def _of_numbers(called: Any) -> bool:

@@ -6,7 +6,7 @@ Whatever a training text does at its curator is read here: names, scopes, draws 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from enum import Enum
@@ -129,6 +129,10 @@ def _example(request: Request, value: Any, number: int) -> Array:
 class ProofCurator(Host, Curator):
     """A curator whose outputs are public unknowns."""
 
+    def __init__(self, source: Obligations, relation: Relation) -> None:
+        super().__init__(source, relation)
+        self._host = source._host
+
     def __getattribute__(self, name: str) -> Any:
         return guarded(self, name, CURATOR, Leak)
 
@@ -172,6 +176,7 @@ class ProofCurator(Host, Curator):
         """A secret sample of the records, at a rate that is a number."""
         _plain((given, named))
         _usual((given, named))
+        self._of_records(given, named)
         with super().subsample(*given, **named) as mask:
             yield mask
 
@@ -180,14 +185,23 @@ class ProofCurator(Host, Curator):
         """Put every record into a secret block; one block stands for all that the rounds of a loop enter."""
         _plain((given, named))
         _usual((given, named))
+        self._of_records(given, named)
         with super().partition(*given, **named) as blocks:
             yield _Blocks(blocks)
+
+    def _of_records(self, given: tuple[Any, ...], named: Mapping[str, Any]) -> None:
+        """Secret coins are of the records that are read. Errors: Unmodelled for others, which a text would be given."""
+        if (named["size"] if "size" in named else given[2]) is not self._host:
+            raise Unmodelled("secret coins of something else than the records")
 
     def draw(self, *given: Any, **named: Any) -> Any:
         """Public randomness: any value of the law. Errors: Leak if a private value decides it."""
         if any(True for _ in privates((given, named))):
             raise Leak("a private value decides a public draw:")
         _plain((given, named))
+        size = named["size"] if "size" in named else given[2]
+        if any(type(one) is not int for one in (size if type(size) is tuple else (size,))):
+            raise Unmodelled("as many draws as released values say, or as something else than a number")
         return Known(super().draw(*public(given), **public(named)))
 
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from refdp.prove.open import Open
 from refdp.prove.symbols import Known
+from refdp.prove.texts import CHANGING
 
 STATEMENTS = (ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom, ast.Assign, ast.AnnAssign, ast.AugAssign,
               ast.Expr, ast.Return, ast.For, ast.If, ast.With, ast.Raise, ast.Assert, ast.Pass)  # fmt: skip
@@ -28,11 +29,22 @@ MAKING = {"zeros", "ones", "full", "zeros_like", "ones_like", "arange", "linspac
 """Functions of numpy that make an array that is nobody else's."""
 READING = {"copy", "get", "items", "values", "sum", "tolist", "min", "max", "any", "all"}
 """Methods by which a list, dictionary or array is read and not held."""
-CHANGING = {"append", "pop"}
-FIRST_ONLY = ("all", "any", "argmax", "argmin", "argsort", "cumprod", "cumsum", "dot", "max", "mean", "min", "prod",
-              "repeat", "round", "std", "sum", "take", "var")  # fmt: skip
+NEVER = {"add", "update", "insert", "remove", "clear", "setdefault", "popitem", "extend", "discard", "sort", "reverse",
+         "fill", "put", "partition", "resize", "setflags", "setfield", "itemset", "byteswap"}  # fmt: skip
+"""Methods that change a container or an array, of which no text needs any; a curator has a `partition` too."""
+AT = "at"
+"""numpy's `add.at`, which changes the array that it is given first."""
+LISTS = (ast.List, ast.Dict, ast.ListComp, ast.DictComp)
+ITERATORS = {"map", "zip", "enumerate", "reversed"}
+GOING_OVER = {"list", "tuple", "dict", "sorted", "sum", "any", "all", "max", "min", "len", *ITERATORS}
+"""Functions that go over what they are given, or give it on to one that does."""
+FIRST_ONLY = ("all", "any", "argmax", "argmin", "argsort", "choose", "cumprod", "cumsum", "dot", "max", "mean", "min",
+              "prod", "repeat", "round", "std", "sum", "take", "trace", "var")  # fmt: skip
 ARGUMENTS = dict.fromkeys(FIRST_ONLY, 1) | {"clip": 2}
 """Arguments of methods of arrays by position; of one further the result may be written to it."""
+TAKING = {"clip": 3, "where": 3, "linspace": 7, "arange": 4, "full": 3, "split": 3, "take_along_axis": 3, "isclose": 5,
+          "logspace": 6, "searchsorted": 4, "repeat": 3, "diff": 3, "digitize": 3, "einsum": 99}  # fmt: skip
+"""Those of numpy's functions; of others as many as one of them is said to take, or 2."""
 NO_FIELDS = frozenset(one for kind in (Known, Open) for one in dir(kind) if not one.startswith("__")) | frozenset(
     (*vars(Known(0.0)), "shape", "ndim", "size", "dtype", "base", "T", "loop", "each", *READING - {"values"},
      *CHANGING)
@@ -45,8 +57,17 @@ Round = tuple[set[int], set[int]]
 
 
 def beyond(tree: ast.Module) -> Iterator[tuple[int, str]]:
-    """Lines of a text that are not of the small language, and why."""
+    """Lines of a text that are not of the small language, and why.
+
+    Changes are looked at function by function; outside of functions there are none.
+    """
     whole = {id(each) for one in ast.walk(tree) if isinstance(one, ast.Module | ast.FunctionDef) for each in one.body}
+    inside = {id(each) for one in ast.walk(tree) if isinstance(one, ast.FunctionDef) for each in _of_function(one)}
+    bases = {id(each) for one in ast.walk(tree) if isinstance(one, ast.ClassDef) for each in one.bases}
+    gone_over = _gone_over(tree)
+    compared = {
+        id(each) for one in ast.walk(tree) if isinstance(one, ast.Compare) for each in (one.left, *one.comparators)
+    }
     for one in ast.walk(tree):
         line = getattr(one, "lineno", 0)
         if isinstance(one, ast.stmt) and not isinstance(one, STATEMENTS):
@@ -55,8 +76,12 @@ def beyond(tree: ast.Module) -> Iterator[tuple[int, str]]:
             yield from _beyond_class(one, tree)
         elif isinstance(one, ast.FunctionDef):
             yield from _beyond_function(one)
-        elif isinstance(one, ast.Import | ast.ImportFrom) and id(one) not in whole:
-            yield line, "an import within a loop or a branch"
+        elif isinstance(one, ast.Import | ast.ImportFrom):
+            if id(one) not in whole:
+                yield line, "an import within a loop or a branch"
+            for each in one.names:
+                if each.asname and each.name != "numpy" and not (getattr(one, "module", "") or "").startswith("refdp"):
+                    yield line, f"{each.name} by another name"
         elif isinstance(one, ast.SetComp) or (
             isinstance(one, ast.Set) and not all(isinstance(each, ast.Constant) for each in one.elts)
         ):
@@ -71,13 +96,47 @@ def beyond(tree: ast.Module) -> Iterator[tuple[int, str]]:
                     yield line, "what a with opens is no name"
         elif isinstance(one, ast.Compare):
             yield from ((line, why) for why in _beyond_identity(one))
+        elif isinstance(one, ast.Name) and one.id in BASES and id(one) not in bases:
+            yield line, f"{one.id} elsewhere than as the base of a class"
+        elif isinstance(one, ast.Lambda) and id(one) not in inside:
+            yield line, "a function that stands outside of functions and has no name"
+        elif isinstance(one, ast.Lambda) and any(isinstance(each, ast.Yield | ast.YieldFrom) for each in ast.walk(one)):
+            yield line, "a generator without a name"
+        elif isinstance(one, ast.Subscript) and not isinstance(one.ctx, ast.Load) and id(one) not in inside:
+            yield line, f"{ast.unparse(one.value)} is changed outside of functions"
+        elif isinstance(one, ast.GeneratorExp) and id(one) not in gone_over:
+            yield line, "a generator that is not gone over where it is made"
         elif isinstance(one, ast.Call):
+            if _iterates(one) and id(one) not in gone_over:
+                yield line, f"{ast.unparse(one.func)}, which is not gone over where it is made"
             yield from ((line, why) for why in _beyond_call(one))
-        elif isinstance(one, ast.Attribute) and isinstance(one.value, ast.Attribute) and _is_np(one.value.value):
-            if (one.value.attr, one.attr) != ("add", "at"):
-                yield line, f"{one.attr} of numpy's {one.value.attr}"
         elif isinstance(one, ast.Attribute) and not isinstance(one.ctx, ast.Load):
             yield line, "an attribute that is set"
+        elif isinstance(one, ast.Attribute) and id(one) not in compared:  # a field may be called like a method
+            yield from ((line, why) for why in _beyond_method(one, id(one) in inside))
+
+
+def _gone_over(tree: ast.Module) -> set[int]:
+    """Expressions whose values are gone over where they stand: what goes over them keeps how far it came."""
+    found = set[int]()
+    for one in ast.walk(tree):
+        if isinstance(one, ast.For | ast.comprehension):
+            found.add(id(one.iter))
+        elif isinstance(one, ast.Starred) and isinstance(one.ctx, ast.Load):
+            found.add(id(one.value))
+        elif isinstance(one, ast.Call) and (
+            (isinstance(one.func, ast.Name) and one.func.id in GOING_OVER)
+            or (isinstance(one.func, ast.Attribute) and one.func.attr == "join")
+        ):
+            found |= {id(each) for each in one.args}
+    return found
+
+
+def _iterates(one: ast.Call) -> bool:
+    """Whether it gives an iterator, which is gone over once, or a view of a dictionary, which follows its changes."""
+    if isinstance(one.func, ast.Attribute):
+        return one.func.attr in ("items", "values")
+    return isinstance(one.func, ast.Name) and one.func.id in ITERATORS
 
 
 def _beyond_class(one: ast.ClassDef, tree: ast.Module) -> Iterator[tuple[int, str]]:
@@ -113,7 +172,9 @@ def _constant(value: ast.expr) -> bool:
 
 def _beyond_function(one: ast.FunctionDef) -> Iterator[tuple[int, str]]:
     marks = {ast.unparse(mark) for mark in one.decorator_list}
-    if not all(mark in MARKS or mark.startswith("lru_cache(maxsize=") for mark in marks):
+    if not marks <= MARKS:
+        yield one.lineno, f"{one.name} is marked by {', '.join(sorted(marks))}"
+    if "contextmanager" in marks and len(marks) > 1:
         yield one.lineno, f"{one.name} is marked by {', '.join(sorted(marks))}"
     own = list(_of_function(one))
     if any(isinstance(each, ast.Yield | ast.YieldFrom) for each in own) and "contextmanager" not in marks:
@@ -122,6 +183,24 @@ def _beyond_function(one: ast.FunctionDef) -> Iterator[tuple[int, str]]:
     if nested and (any(isinstance(each, ast.For) for each in own) or not all(each in one.body for each in nested)):
         yield one.lineno, f"{one.name}, in which a function is made beside or within a loop"
     yield from _changes(one, own)
+    yield from _rebound(one, own)
+
+
+def _rebound(function: ast.FunctionDef, own: list[ast.AST]) -> Iterator[tuple[int, str]]:
+    """Names of a function that another one in it uses, and that mean something else when that one is called."""
+    inner = [one for one in own if isinstance(one, ast.Lambda | ast.FunctionDef)]
+    within = {id(each) for one in own if isinstance(one, ast.Lambda | ast.comprehension) for each in ast.walk(one)}
+    stored = [
+        one for one in own if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store) and id(one) not in within
+    ]
+    looped = {id(each) for one in own if isinstance(one, ast.For) for each in ast.walk(one)}
+    for one in inner:
+        given = {each.arg for each in ast.walk(one) if isinstance(each, ast.arg)}
+        for name in {each.id for each in ast.walk(one) if isinstance(each, ast.Name)} - given:
+            places = [each for each in stored if each.id == name]
+            if len(places) > 1 or any(_line(each) > _line(one) or (id(each) in looped and id(one) not in looped)
+                                      for each in places):  # fmt: skip
+                yield _line(one), f"{name}, which a function within another one has, is bound anew"
 
 
 def _of_function(function: ast.FunctionDef) -> Iterator[ast.AST]:
@@ -150,6 +229,9 @@ def _beyond_identity(one: ast.Compare) -> Iterator[str]:
 
 
 def _beyond_call(one: ast.Call) -> Iterator[str]:
+    starred = any(isinstance(each, ast.Starred) for each in one.args)
+    if any(each.arg == "out" for each in one.keywords):
+        yield "out, which is written to"
     if isinstance(one.func, ast.Name):
         if one.func.id in ALONE and one.keywords:
             yield f"{one.func.id} with names of arguments"
@@ -169,12 +251,24 @@ def _beyond_call(one: ast.Call) -> Iterator[str]:
         yield f"{name} with a text, which says how an array lies in memory or what is done with it"
     if name in ("ravel", "flatten", "copy") and not of_numpy and (one.args or one.keywords):
         yield f"{name} of an array with arguments"
-    if not of_numpy and len(one.args) > ARGUMENTS.get(name, 9):
+    taking = getattr(getattr(np, name, None), "nin", TAKING.get(name, 2)) if of_numpy else ARGUMENTS.get(name)
+    if taking is not None and (starred or len(one.args) > taking):
         yield f"{name} of an array, whose result goes to one of its arguments"
     if name == "get" and len(one.args) != 2:
         yield "get, which gives None where there is nothing"
     if of_numpy and any(each.arg == "copy" for each in one.keywords):
         yield f"{name} that may make no array"
+
+
+def _beyond_method(one: ast.Attribute, inside: bool) -> Iterator[str]:
+    if one.attr in NEVER and not _is_np(one.value) and ast.unparse(one) != "curator.partition":
+        yield f"{one.attr}, which changes what nobody has looked at"
+    if isinstance(one.value, ast.Attribute) and _is_np(one.value.value) and (one.value.attr, one.attr) != ("add", AT):
+        yield f"{one.attr} of numpy's {one.value.attr}"
+    if one.attr == AT and ast.unparse(one.value) != "np.add":
+        yield "at of something else than numpy's add"
+    if one.attr in CHANGING | {AT} and not inside:
+        yield f"{one.attr} outside of functions"
 
 
 def _is_zero(value: ast.AST) -> bool:
@@ -199,13 +293,13 @@ def _changes(function: ast.FunctionDef, own: list[ast.AST]) -> Iterator[tuple[in
                 if one.func.attr == "append" and id(one) not in statements:
                     yield one.lineno, "append elsewhere than in a statement of its own"
                 changed.append((one.func.value, one))
-            elif one.func.attr == "at" and one.args:
-                if id(one) not in statements:
+            elif one.func.attr == AT:
+                if id(one) not in statements or not one.args:
                     yield one.lineno, "at elsewhere than in a statement of its own"
-                changed.append((one.args[0], one))
+                changed += [(each, one) for each in one.args[:1]]
     called = {id(one.func) for one in own if isinstance(one, ast.Call)}
     for one in own:
-        if isinstance(one, ast.Attribute) and one.attr in CHANGING and id(one) not in called:
+        if isinstance(one, ast.Attribute) and one.attr in CHANGING | {AT} and id(one) not in called:
             yield one.lineno, f"{one.attr} by another name"
     if not changed:
         return
@@ -216,6 +310,9 @@ def _changes(function: ast.FunctionDef, own: list[ast.AST]) -> Iterator[tuple[in
               for each in ast.walk(one)}  # fmt: skip
     for value, at in changed:
         line = getattr(at, "lineno", function.lineno)
+        by_at = isinstance(at, ast.Call) and isinstance(at.func, ast.Attribute) and at.func.attr == AT
+        if by_at and isinstance(value, ast.Name) and not all(_is_array(one) for _, one in made.get(value.id, ())):
+            yield line, f"{value.id}, which is not always zeros, ones or a copy, is added to by at"
         if not (isinstance(value, ast.Name) and value.id in made) or id(at) in within:
             yield line, f"{ast.unparse(value)}, which the function has not made itself, is changed"
     names = {value.id for value, _ in changed if isinstance(value, ast.Name) and value.id in made}
@@ -226,12 +323,13 @@ def _changes(function: ast.FunctionDef, own: list[ast.AST]) -> Iterator[tuple[in
 
 def _made(
     function: ast.FunctionDef, own: list[ast.AST], changed: list[ast.AST], around: list[Round]
-) -> dict[str, list[ast.AST]]:
-    """Names that a function binds to new lists, dictionaries or arrays of its own, and where.
+) -> dict[str, list[tuple[ast.AST, ast.expr]]]:
+    """Names that a function binds to new lists, dictionaries or arrays of its own, where, and to what.
 
     Whatever else a name is bound to follows all changes, in the round that began with the new object.
     """
-    found, other = dict[str, list[ast.AST]](), {one.arg for one in ast.walk(function) if isinstance(one, ast.arg)}
+    found = dict[str, list[tuple[ast.AST, ast.expr]]]()
+    other = {one.arg for one in ast.walk(function) if isinstance(one, ast.arg)}
     inner = {id(each) for one in own if isinstance(one, ast.comprehension) for each in ast.walk(one.target)}
     stored = {id(one): one for one in own if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)
               and id(one) not in inner}  # fmt: skip
@@ -248,11 +346,11 @@ def _made(
         for target, value in pairs:
             if isinstance(target, ast.Name) and _is_new(value):
                 stored.pop(id(target), None)
-                found.setdefault(target.id, []).append(one)
+                found.setdefault(target.id, []).append((one, value))
     for one in stored.values():
         own_changes = [each for each in changed if any(isinstance(part, ast.Name) and part.id == one.id
                                                        for part in ast.walk(each))]  # fmt: skip
-        places = found.get(one.id, [])
+        places = [place for place, _ in found.get(one.id, [])]
         if not places or any(
             _line(each) >= one.lineno or _shared_round(each, one, places, around) for each in own_changes
         ):
@@ -282,7 +380,7 @@ def _line(one: ast.AST) -> int:
 
 
 def _is_new(value: ast.expr) -> bool:
-    if isinstance(value, ast.List | ast.Dict | ast.ListComp | ast.DictComp):
+    if isinstance(value, LISTS):
         return True
     if not isinstance(value, ast.Call):
         return False
@@ -294,17 +392,25 @@ def _is_new(value: ast.expr) -> bool:
     return own.attr in MAKING if _is_np(own.value) else own.attr == "copy" and not value.args and not value.keywords
 
 
+def _is_array(value: ast.expr) -> bool:
+    """Whether what is new is an array of numbers that were there before: zeros, ones, or a copy."""
+    own = value.func if isinstance(value, ast.Call) else None
+    return isinstance(own, ast.Attribute) and own.attr in ("zeros", "ones", "full", "copy")
+
+
 def _escapes(
     function: ast.FunctionDef, own: list[ast.AST], name: str, changes: list[ast.AST], around: list[Round],
-    made: list[ast.AST],
+    made: list[tuple[ast.AST, ast.expr]],
 ) -> Iterator[tuple[int, str]]:  # fmt: skip
     """Where something else may get hold of an object that is changed afterwards: in a later line, or a later round."""
-    read, ends = _only_read(own), [_end(own, at) for at in changes]
+    entries = all(isinstance(value, LISTS) or ast.unparse(value).startswith("list") for _, value in made)
+    places = [where for where, _ in made]
+    read, ends = _only_read(own, entries), [_end(own, at) for at in changes]
     for one in ast.walk(function):
         if not (isinstance(one, ast.Name) and one.id == name and isinstance(one.ctx, ast.Load)) or id(one) in read:
             continue
         place = one.lineno, one.col_offset
-        if any(end >= place or _shared_round(at, one, made, around) for at, end in zip(changes, ends, strict=True)):
+        if any(end >= place or _shared_round(at, one, places, around) for at, end in zip(changes, ends, strict=True)):
             yield one.lineno, f"{name} is handed on before it is changed"
 
 
@@ -316,20 +422,48 @@ def _end(own: list[ast.AST], change: ast.AST) -> tuple[int, int]:
     return getattr(last, "end_lineno", 0) or 0, getattr(last, "end_col_offset", 0) or 0
 
 
-def _only_read(own: list[ast.AST]) -> set[int]:
-    """Names that stand where an object is read, or changed, and not held: x[i], len(x), x.append, x.values()."""
+def _only_read(own: list[ast.AST], entries: bool) -> set[int]:
+    """Names that stand where an object is read, or changed, and not held: x[i], len(x), x.append, x.values().
+
+    entries: whether x[i] is an entry, or new; of an array it can be a view.
+    """
     found = set[int]()
+    used = _used_up(own)
     for one in own:
         if isinstance(one, ast.Subscript):
-            found.add(id(one.value))
+            if entries or not isinstance(one.ctx, ast.Load) or id(one) in used:
+                found.add(id(one.value))
         elif isinstance(one, ast.Call) and isinstance(one.func, ast.Attribute):
             if one.func.attr in READING | CHANGING:
                 found.add(id(one.func.value))
-            elif one.func.attr == "at" and one.args:
+            elif one.func.attr == AT and one.args:
                 found.add(id(one.args[0]))
         elif isinstance(one, ast.Call) and isinstance(one.func, ast.Name) and one.func.id == "len":
             found |= {id(each) for each in one.args}
     return found
+
+
+def _used_up(own: list[ast.AST]) -> set[int]:
+    """Expressions of which new numbers are made, or whose entries are copied to others of the same array."""
+    found = set[int]()
+    for one in own:
+        if isinstance(one, ast.BinOp):
+            found |= {id(one.left), id(one.right)}
+        elif isinstance(one, ast.Compare):
+            found |= {id(one.left), *map(id, one.comparators)}
+        elif isinstance(one, ast.Call) and isinstance(one.func, ast.Name) and one.func.id in ("float", "int"):
+            found |= {id(each) for each in one.args}
+        elif isinstance(one, ast.Assign) and len(one.targets) == 1:
+            target, value = one.targets[0], one.value
+            both = isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple)
+            for to, of in zip(target.elts, value.elts, strict=False) if both else [(target, value)]:  # type: ignore[attr-defined]
+                if isinstance(to, ast.Subscript) and isinstance(of, ast.Subscript) and _same_name(to.value, of.value):
+                    found.add(id(of))
+    return found
+
+
+def _same_name(one: ast.expr, other: ast.expr) -> bool:
+    return isinstance(one, ast.Name) and isinstance(other, ast.Name) and one.id == other.id
 
 
 def _is_np(value: Any) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from refdp.prove.terms import Leak
+from refdp.prove.terms import Leak, Unmodelled
 
 
 class Host:
@@ -26,6 +26,25 @@ class Host:
         return repr(self)
 
 
+class Exchanged:
+    """A function that stands for one of a text's. Whether two functions are the same is answered otherwise in training.
+
+    Errors: Unmodelled for a comparison or a search.
+    """
+
+    def __init__(self, function: Any) -> None:
+        self.__wrapped__ = function
+
+    def __call__(self, *given: Any, **named: Any) -> Any:
+        return self.__wrapped__(*given, **named)
+
+    def __eq__(self, other: object) -> bool:
+        raise Unmodelled("whether two functions are the same")
+
+    def __hash__(self) -> int:
+        raise Unmodelled("whether two functions are the same")
+
+
 def inside(value: Any) -> list[Any]:
     """What a container, a function or an object of refdp keeps."""
     if isinstance(value, dict):
@@ -38,6 +57,8 @@ def inside(value: Any) -> list[Any]:
         return [value.func, *value.args, *value.keywords.values()]
     if isinstance(value, MethodType):
         return [value.__self__, value.__func__]
+    if isinstance(value, Exchanged):
+        return list(vars(value).values())
     value = getattr(value, "__func__", value)
     if isinstance(value, FunctionType):
         kept = [cell.cell_contents for cell in value.__closure__ or () if _filled(cell)]

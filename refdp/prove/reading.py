@@ -9,16 +9,12 @@ alone, or the reading stops; every release is asked of two solvers; and what all
 
 from __future__ import annotations
 
-import ast
 import decimal
-import inspect
-import linecache
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from traceback import walk_tb
-from types import FunctionType
 from typing import Any
 
 from refdp.data.records import Schema
@@ -27,20 +23,15 @@ from refdp.faces import registry
 from refdp.privacy.events import Event, Plan, Relation, expand, releases
 from refdp.prove.asking import Solvers
 from refdp.prove.exchange import reading
-from refdp.prove.forms import hides
 from refdp.prove.keeping import calls_train_on, changed, kept_beside, plainly, state
 from refdp.prove.loops import Carried, Loops
 from refdp.prove.obligations import Enough, Failure, Obligations, ProofCurator, line_of_text
-from refdp.prove.peeking import is_text, peeks
-from refdp.prove.plain import beyond
 from refdp.prove.planned import Key, differences, planned
 from refdp.prove.ranges import Range, about, checked, ends, given, said, stays, trusted
 from refdp.prove.spending import spending
-from refdp.prove.standing import changeable, changes_standing
+from refdp.prove.syntax import refused
 from refdp.prove.terms import Leak, Unmodelled
-from refdp.prove.texts import tree_of
 from refdp.prove.unknown import Unknown
-from refdp.prove.words import foreign
 
 ROUNDING = 1e-12
 """Relative slack of the account, which rounds up by up to 2^-44; bounds of sensitivities have none."""
@@ -89,13 +80,20 @@ def prove(
     anywhere: parameters that may have any value of a range, least and most, None for all (`refdp.prove.ranges`).
     Errors: InvalidParameter for what is no range.
 
-    Loops are read by induction; where that meets something that it cannot follow, the loop is read round by round.
+    A text that is not of the small language is not read. Loops are read by induction; where that meets something that
+    it cannot follow, the loop is read round by round.
     """
     began, solvers = time.process_time(), solvers or Solvers()
     ranges = checked(params, anywhere or {})
-    asked, refused = solvers.questions, set[str]()
+    if unread := tuple(refused(registry.paper(paper).module)):
+        statement = said(ranges) + _statement(paper, params, _claimed(params), None)
+        return Proof(
+            paper, params.relation, "NOT PROVED", statement, (), TRUSTED, time.process_time() - began, 0, 0,
+            solvers.counts, solvers.single, unread, anywhere=ranges,
+        )  # fmt: skip
+    asked, uncut = solvers.questions, set[str]()
     for attempt in range(ATTEMPTS + 1):
-        loops = Loops(attempt < ATTEMPTS, frozenset(refused))
+        loops = Loops(attempt < ATTEMPTS, frozenset(uncut))
         found = _read(paper, params, schema, solvers, loops, progress, briefly, ranges)
         if not loops.cut or not any(one.kind == "not modelled" for one in found.failures):
             break
@@ -103,7 +101,10 @@ def prove(
             loops = Loops(False)
             found = _read(paper, params, schema, solvers, loops, progress, briefly, ranges)
             break
-        refused.add(loops.stuck)
+        uncut.add(loops.stuck)
+    if found.verdict == "PROVED" and type(params) is not registry.paper(paper).module.Params:
+        unseen = Failure("", "", "not modelled", "printed readings, parameters whose text is not read")
+        found = replace(found, verdict="NOT PROVED", failures=(unseen,))
     for end, own in ends(params, ranges) if ranges else ():
         if found.verdict == "PROVED":
             one = prove(paper, own, schema, solvers=solvers, progress=progress, briefly=True)
@@ -144,11 +145,11 @@ def _read(
             own = given(params, opens) if opens else params
             model = module.train_on(own, schema, host, curator)
             plainly(model)
+            for one in kept_beside(module, own, schema):  # here, as functions are exchanged for the reading's own
+                raise Leak(f"{one.what} is kept beside the model")
             if opens:
                 stays("the budget", _claimed(params), _claimed(own))
                 stays("whether a guarantee holds", _breaches(paper, params, schema), _breaches(paper, own, schema))
-        for one in kept_beside(module, own, schema):
-            raise Leak(f"{one.what} is kept beside the model")
         if changed(before, params, schema):
             raise Unmodelled("a container that outlives the run is changed: later rounds or runs could ask for it")
         event = planned(module.train_on, params, schema)
@@ -166,7 +167,6 @@ def _read(
     if not failures:
         failures += [Failure("", "", "leak", str(one)) for one in Leak.raised[:1]]  # one that the text handled
         failures += [Failure("", "", "not modelled", str(one)) for one in Unmodelled.raised[:1] if not failures]
-    failures += _peeking(module)
     if not calls_train_on(module):
         failures.append(Failure("", "", "not modelled", "`train` does other things than to call `train_on`"))
     claimed = _claimed(params)
@@ -197,33 +197,6 @@ def _noted(source: Obligations, place: str, problem: Exception) -> None:
     at = line_of_text(reversed(list(walk_tb(problem.__traceback__))))
     with suppress(Enough):
         source.note(place, _kind(problem), _reason(problem), line=at)
-
-
-def _peeking(module: Any) -> Iterator[Failure]:
-    """Lines of a module's text that could tell the reading from training."""
-    owners = [module, *(one for one in vars(module).values() if isinstance(one, type))]
-    members = [getattr(one, "fget", None) or one for owner in owners for one in vars(owner).values()]
-    functions = [inspect.unwrap(one) for one in members if callable(one)]
-    codes = [one.__code__ for one in functions if isinstance(one, FunctionType)]
-    files = {code.co_filename for code in codes if is_text(code.co_filename)} | {str(module.__file__)}
-    texts = {file: "".join(linecache.getlines(file)) for file in sorted(files)}
-    written = {one.name for text in texts.values() for one in ast.walk(tree_of(text)) if isinstance(one, ast.ClassDef)}
-    for one in owners[1:]:
-        if one.__module__ == module.__name__ and one.__name__ not in written:
-            yield Failure("", "", "not modelled", f"{one.__name__}, a class of which there is no text")
-    for file, text in texts.items():
-        for number, reason in (*peeks(text), *foreign(tree_of(text), [tree_of(one) for one in texts.values()])):
-            yield Failure("", f"{file.rpartition('/')[2]}:{number}", "leak", reason)
-        for number, reason in beyond(tree_of(text)):
-            yield Failure("", f"{file.rpartition('/')[2]}:{number}", "not modelled", reason)
-        if hides(text) or changes_standing(tree_of(text)):
-            yield Failure(
-                "", file.rpartition("/")[2], "not modelled", "the text can keep values beside its local names"
-            )
-        spaces = [vars(module), *(one.__globals__ for one in functions if isinstance(one, FunctionType))]
-        own = next((space for space in spaces if space.get("__file__") == file), None)
-        for name in [] if own is None else changeable(own, tree_of(text)):
-            yield Failure("", file.rpartition("/")[2], "not modelled", f"{name} is a value that the text could change")
 
 
 def _overspent(plan: Plan, host: Unknown, claimed: tuple[float, float], asked: Mapping[Key, bool]) -> Iterator[Failure]:

@@ -12,7 +12,7 @@ from refdp.accounting.conversion import epsilons
 from refdp.accounting.individual import FEW, tabulated
 from refdp.data.records import Floats
 from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
-from refdp.privacy.events import Event, Plan, Release, Repeat, Sequential, Subsample, releases
+from refdp.privacy.events import Event, Plan, Relation, Release, Repeat, Sequential, Subsample, releases
 from refdp.prove.planned import Key, keys
 from refdp.prove.terms import Unmodelled
 from refdp.prove.unknown import Unknown
@@ -31,6 +31,8 @@ def spending(plan: Plan, host: Unknown, delta: float, asked: Mapping[Key, bool])
     discrete = any(isinstance(one.mechanism, DiscreteGaussian) for one in releases(plan.event))
     if not host.accounts and not (sampled and discrete):
         return account(plan, delta=delta, quick=discrete, both=delta > 0).epsilon  # its distributions take gigabytes
+    if sampled and plan.relation is not Relation.ADD_REMOVE:
+        raise Unmodelled("an account of samples under another relation than add-remove")
     rounds: Counter[tuple[float, float]] = Counter()
     rest: list[Release] = []
     for one in _parts(plan.event):

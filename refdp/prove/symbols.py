@@ -26,12 +26,11 @@ import z3
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from refdp.privacy.curator import Curator
-from refdp.prove.altering import alters
 from refdp.prove.forms import is_unpacked
 from refdp.prove.kinds import Kind
 from refdp.prove.nones import can_be_none
 from refdp.prove.peeking import is_text
-from refdp.prove.reach import Host, inside
+from refdp.prove.reach import Exchanged, Host, inside
 from refdp.prove.terms import Leak, Unmodelled
 from refdp.prove.texts import tree_of_function
 
@@ -253,7 +252,7 @@ class Known(Symbol):
                 made = found(*public(given), **public(named))
             return Known(made, self._varying or sized(name, (self, *given), named) or varies((given, named)))
 
-        return method
+        return Exchanged(method)
 
 
 def _stands_for_all(example: Any, name: str, given: Any) -> None:
@@ -284,14 +283,11 @@ class Fixed(Known):
 def checked(method: Any) -> None:
     """A method or property of the text's own is run on an example of a released value.
 
-    Errors: Unmodelled for one that could give None for some of them, or that changes what it is given.
+    Errors: Unmodelled for one that could give None for some of them.
     """
     own = getattr(method, "fget", None) or getattr(method, "func", None) or getattr(method, "__func__", method)
-    if isinstance(own, FunctionType) and is_text(own.__code__.co_filename):
-        if can_be_none(own):
-            raise Unmodelled(f"{own.__name__} of released values, which could give None for some of them")
-        if alters(own):
-            raise Unmodelled(f"{own.__name__} of released values, which changes what it is given")
+    if isinstance(own, FunctionType) and is_text(own.__code__.co_filename) and can_be_none(own):
+        raise Unmodelled(f"{own.__name__} of released values, which could give None for some of them")
 
 
 def gives_field(kind: Any, name: str) -> bool:
@@ -394,8 +390,6 @@ def holds(value: Any) -> bool:
             return True
         if isinstance(one, BuiltinMethodType) and isinstance(one.__self__, list | dict | set | deque | np.ndarray):
             return True  # what is given to it stays there
-        if isinstance(one, FunctionType) and is_text(one.__code__.co_filename) and alters(one):
-            return True
         if id(one) not in seen and not _is_plain(one):
             seen.add(id(one))
             waiting += inside(one)

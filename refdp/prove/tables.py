@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from refdp.prove.peeking import from_text
-from refdp.prove.symbols import Known, Private, arithmetic, public, varies
+from refdp.prove.symbols import Known, Private, arithmetic, public
 from refdp.prove.terms import Unmodelled
 
 
@@ -156,14 +156,16 @@ class Table(Private):
     def take(self, indices: Any, axis: int = -1) -> Any:
         """The bins of missing values, one for each candidate. Errors: Unmodelled for any other choice."""
         plainly_shaped(self)
-        bins, given, indices = self.axes[-1], indices, public(indices)
+        if isinstance(indices, Known):
+            raise Unmodelled("a choice among private sums by released values")
+        bins = self.axes[-1]
         if bins.kind != "bins" or axis not in (-1, self.ndim - 1):
             raise Unmodelled("a choice among private sums")
         edges = bins.of.candidates.offsets
         if not np.isin(indices, edges[:-1]).all():
             raise Unmodelled("a choice of bins other than those of missing values")
         features = np.searchsorted(edges, indices).astype(np.int64)
-        return sides_of(self, frozenset("m"), len(indices), ("missing", features.tobytes()), varies(given))
+        return sides_of(self, frozenset("m"), len(indices), ("missing", features.tobytes()))
 
 
 def plainly_shaped(table: Table) -> None:
@@ -207,7 +209,7 @@ def _picked(table: Table, keys: list[Any]) -> Any:
             axes.append(axis)
         elif isinstance(key, int | np.integer) and axis.kind == "each":
             picks.append((None, int(key) % axis.size))
-        elif isinstance(key, int | np.integer) and axis.kind == "part" and axis.size == 1:
+        elif isinstance(key, int | np.integer) and axis.kind == "part" and axis.size == 1 and axis.of[0] == "root":
             picks.append((None, "r0"))
         elif isinstance(key, slice) and axis.kind == "each":
             chosen = range(axis.size)[key]

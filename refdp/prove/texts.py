@@ -8,6 +8,9 @@ import textwrap
 from functools import lru_cache
 from typing import Any
 
+CHANGING = {"append", "pop"}
+"""Methods that change an object, of those that a text may use."""
+
 
 @lru_cache(maxsize=16)
 def tree_of(text: str) -> ast.Module:

@@ -22,6 +22,7 @@ import z3
 
 from refdp.accounting.individual import Accounts, Budget, table
 from refdp.data import numbers
+from refdp.data.candidates import Candidates
 from refdp.data.following import check_covers
 from refdp.data.kernels import GRID
 from refdp.data.losses import LARGEST
@@ -45,6 +46,7 @@ from refdp.data.population import (
     Root,
     Sides,
     Start,
+    Statistics,
     Step,
     Turn,
 )
@@ -59,7 +61,7 @@ from refdp.prove.magnitudes import natural, steps_stay, too_far
 from refdp.prove.open import Open, Opens, example_of
 from refdp.prove.peeking import POPULATION, guarded
 from refdp.prove.reach import Host
-from refdp.prove.symbols import Each, Known, Private, privates, public, varies
+from refdp.prove.symbols import Each, Fixed, Known, Private, privates, public, varies
 from refdp.prove.tables import ALL, Axis, Binned, Sum, Table, Within
 from refdp.prove.terms import Leak, Unmodelled, operated
 
@@ -198,22 +200,31 @@ class Unknown(Host):
             case Begin(contribution, outputs):
                 if self._weight is None and getattr(contribution, "weighs", False):  # as a host asks for it
                     raise Unmodelled("a contribution that takes weights of records, and records are read without any")
-                self._contribution, self._outputs, self._begun = contribution, outputs, self._begun + 1
-                for one in (getattr(contribution, each.name) for each in fields(contribution)):  # type: ignore[arg-type]
+                own = {each.name: getattr(contribution, each.name) for each in fields(contribution)}  # type: ignore[arg-type]
+                of_text = type(contribution).__module__.startswith(("refdp.papers", "refdp.own"))
+                if of_text and own.keys() - {"params", "schema"}:
+                    raise Unmodelled("a contribution with other fields than parameters and schema: hosts have no other")
+                for one in own.values():
                     if isinstance(one, Known):
                         one.finite = True  # or hosts refuse it
+                self._contribution, self._outputs, self._begun = contribution, outputs, self._begun + 1
                 self._begin(outputs[0])
             case Turn(output):
                 self._begin(output)
             case Encode(candidates):
                 self._candidates, self._encoding, self._coded = public(candidates), self._encoding + 1, candidates
                 self._recoded = varies(candidates)
+                if type(self._candidates) is not Candidates:
+                    raise Unmodelled("candidates of another class than refdp's own, which hosts would ask")
                 self._covers()
             case Refresh(of):
                 self._named, self._now = of, next(self._state)
             case Pay():
                 self._charge()
             case Root(features):
+                each = (features, *(features if isinstance(features, tuple) else ()))
+                if any(isinstance(one, Known) and not isinstance(one, Fixed) for one in each):
+                    raise Unmodelled("features that follow from released values")
                 self._features, self._level, self._tree = public(features), 0, self._tree + 1
             case Descend():
                 self._level += 1
@@ -251,8 +262,16 @@ class Unknown(Host):
             self.record += [number(target.low) <= y, y <= number(target.high)]
         else:
             self.record.append(z3.Or(*(y == place for place in range(len(target.values)))))
-        self._label = self._contribution.label(output, Each(y, self))
+        far = isinstance(target, Interval) and max(-target.low, target.high) > 2.0**20
+        self._label = self._contribution.label(output, Each(y, self, ANYWHERE if far else None))
         self._score = Each(real(), self, ANYWHERE)
+
+    def name_of_choice(self, chosen: Any, places: Any) -> Any:
+        """Which candidates these are: released ones by themselves, since others could coincide with any."""
+        if not isinstance(chosen, Known) or isinstance(chosen, Fixed):
+            return np.asarray(places).tobytes()
+        self._kept.append(chosen)
+        return "released", id(chosen)
 
     def _charge(self) -> None:
         """Whether a record has paid is not known; who has not is in no sum."""
@@ -441,8 +460,10 @@ class Unknown(Host):
         """The terms of the statistics, None for a count, and of whether a record is used, None for always."""
         key = "statistics", self._now
         if key not in self._memo:
-            found = self._contribution.statistics(self._score, self._label, self._named)
-            used = found.used
+            found: Any = self._contribution.statistics(self._score, self._label, self._named)
+            if type(found) is not Statistics or type(found.values) is not dict:
+                raise Unmodelled("statistics of another class than refdp's own, which hosts take apart")
+            used: Any = found.used
             if used is not None and not isinstance(used, Each):
                 raise Unmodelled("records that are used or not for reasons beside their values")
             terms: dict[str, Any] = {COUNT: None}

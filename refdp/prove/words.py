@@ -21,8 +21,6 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
-from refdp.prove.standing import FIXED
-
 BUILTINS = {
     "abs", "all", "any", "bool", "classmethod", "dict", "divmod", "enumerate", "float", "getattr", "int",
     "isinstance", "len", "list", "map", "max", "min", "pow", "property", "range", "reversed", "round", "sorted",
@@ -37,7 +35,6 @@ MEMBERS: dict[str, frozenset[str]] = {
     "dataclasses": frozenset({"asdict", "dataclass", "replace"}),
     "enum": frozenset({"StrEnum"}),
     "fractions": frozenset({"Fraction"}),
-    "functools": frozenset({"lru_cache"}),
     "math": frozenset(one for one in dir(math) if not one.startswith("_")),
     "numpy.typing": frozenset({"ArrayLike", "NDArray"}),
     "typing": frozenset({"Any", "ClassVar", "Final", "Literal", "NamedTuple", "Protocol", "Self", "TypeAlias",
@@ -160,7 +157,6 @@ def _foreign(tree: ast.Module, trees: Sequence[ast.Module]) -> Iterator[tuple[in
     classes = {name: kind for one in trees for name, kind in _refdps(one).items()}
     called = {id(one.func) for one in ast.walk(tree) if isinstance(one, ast.Call)}
     named = {id(one.value) for one in ast.walk(tree) if isinstance(one, ast.Attribute)}
-    own_arrays = {id(one) for one in _at_own_arrays(tree)}
     for one in ast.walk(tree):
         if isinstance(one, ast.Import):
             for each in one.names:
@@ -197,8 +193,6 @@ def _foreign(tree: ast.Module, trees: Sequence[ast.Module]) -> Iterator[tuple[in
                 yield one.lineno, f"{one.attr} is no attribute that is known here"
             elif one.attr == "astype" and id(one) not in called:
                 yield one.lineno, "astype by another name"
-            if one.attr == "at" and id(one) not in own_arrays:
-                yield one.lineno, "at, which writes to arrays that nothing else may change, of one not made here"
         elif isinstance(one, ast.Call):
             yield from ((one.lineno, reason) for reason in _given(one))
             if isinstance(one.func, ast.Name) and one.func.id == "getattr":
@@ -213,45 +207,6 @@ def _foreign(tree: ast.Module, trees: Sequence[ast.Module]) -> Iterator[tuple[in
             yield one.target.lineno, "a coroutine, which has the interpreter's frame"
         elif isinstance(one, ast.Delete):
             yield one.lineno, "a name that is taken away, after which a built-in function can be meant by it"
-
-
-def _at_own_arrays(tree: ast.Module) -> Iterator[ast.expr]:
-    """Functions `np.add.at` that are called on an array which the same function made: a copy, or one of zeros."""
-    for function in ast.walk(tree):
-        if not isinstance(function, ast.FunctionDef):
-            continue
-        made = _made(function)
-        for one in ast.walk(function):
-            if isinstance(one, ast.Call) and isinstance(one.func, ast.Attribute) and one.func.attr == "at":
-                of, first = one.func.value, one.args[0] if one.args else None
-                known = isinstance(of, ast.Attribute) and _is_np(of.value)
-                if known and isinstance(first, ast.Name) and first.id in made:
-                    yield one.func
-
-
-def _made(function: ast.FunctionDef) -> set[str]:
-    """Names that a function binds in plain assignments alone, each time to an array that it makes there."""
-    stored = [one for one in ast.walk(function) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)]
-    fresh, names = set[int](), {one.id for one in stored} - {one.arg for one in ast.walk(function)
-                                                            if isinstance(one, ast.arg)}  # fmt: skip
-    for one in ast.walk(function):
-        if not isinstance(one, ast.Assign):
-            continue
-        for target in one.targets:
-            pairs = [(target, one.value)]
-            if isinstance(target, ast.Tuple) and isinstance(one.value, ast.Tuple):
-                pairs = [*zip(target.elts, one.value.elts, strict=False)]
-            fresh |= {id(name) for name, value in pairs if _is_fresh(value)}
-    return names - {one.id for one in stored if id(one) not in fresh}
-
-
-def _is_fresh(value: ast.expr) -> bool:
-    """Whether an expression makes an array: a copy, zeros or ones."""
-    if not (isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute)):
-        return False
-    if _is_np(value.func.value):
-        return value.func.attr in ("zeros", "ones", "full")
-    return value.func.attr == "copy" and not value.args and not value.keywords
 
 
 _PYTHONS = frozenset(dir(__builtins__) if isinstance(__builtins__, types.ModuleType) else __builtins__)
@@ -358,24 +313,7 @@ def _may_have(module: str, name: str) -> bool:
         return name in MEMBERS.get(module, ())
     if not module.startswith(TEXTS):
         return name in REFDP.get(module, ())
-    if name.startswith("_") or name == "*":
-        return False
-    found = _got(module, name)
-    if isinstance(found, types.ModuleType):
-        return found.__name__.startswith(TEXTS)
-    found = inspect.unwrap(found) if callable(found) else found
-    if isinstance(found, type | types.FunctionType):
-        return found is Any or found.__module__.startswith(TEXTS) or name in REFDP.get(found.__module__, ())
-    return not callable(found) and _is_constant(found)
-
-
-def _is_constant(found: Any) -> bool:
-    """Whether it is a number, a text, a type, or made of such."""
-    if isinstance(found, tuple):
-        return all(map(_is_constant, found))
-    if found is None or isinstance(found, types.ModuleType | types.FunctionType | types.BuiltinFunctionType):
-        return False
-    return isinstance(found, FIXED) or type(found).__module__ == "typing"
+    return False  # another text, which nobody reads
 
 
 @lru_cache(maxsize=1024)

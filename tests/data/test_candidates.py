@@ -75,6 +75,7 @@ def test_sums_on_both_sides_are_those_of_the_records_one_by_one() -> None:
         some = np.array(chosen)
         assert np.array_equal(OWN.right_sums(table, some), OWN.right_sums(table)[..., some])
         assert np.array_equal(OWN.sides(table, some)[0], left[..., some])
+        assert np.array_equal(OWN.missing_sums(table, some), table[..., OWN.offsets[OWN.feature[some]]])
     apart = OWN.apart(table[..., OWN.offsets[1] :], (1, 2, 3))
     assert [one.shape for one in apart] == [(2, 2, 5), (2, 2, 2), (2, 2, 5)]
     assert np.array_equal(np.concatenate(apart, axis=-1), table[..., 4:])

@@ -107,15 +107,15 @@ def edit(*changes: tuple[str, str]) -> Replacement:
 
 
 def added(source: str) -> Replacement:
-    """A function of a module's own, from a module to the function. source: its text, which a `def` begins."""
+    """A function or class of a module's own, from a module to it. source: its text, from its marks on."""
 
     def replacement(module: Any) -> Any:
         made: dict[str, Any] = {}
         text = f"from __future__ import annotations\n{source}"
-        name = f"<mutant of {module.__name__}: {source.partition('(')[0]}>"
+        name = f"<mutant of {module.__name__}: {source.partition('(')[0]}, {len(source)}>"
         linecache.cache[name] = len(text), None, text.splitlines(keepends=True), name
         exec(compile(text, name, "exec"), module.__dict__, made)
-        return next(one for one in made.values() if inspect.isfunction(one))
+        return next(one for key, one in made.items() if key != "annotations")
 
     return replacement
 

@@ -122,7 +122,6 @@ CLASSES: tuple[Mutant, ...] = (
 )  # fmt: skip
 EIGHTH = (*FRAMES, *MODULES, *UNFILLED, *CLASSES)
 HONEST: tuple[Mutant, ...] = (
-    _louder("sum(own) < 0", "own = (one for one in (1, 2))"),
     _louder("math.log2(8) > 4"),
     _louder("Fraction(1, 3).limit_denominator(2).numerator > 1", "from fractions import Fraction"),
     _louder("'a,b'.split(',')[0].upper() == 'B'"),

@@ -120,7 +120,7 @@ NUMBERS = (
     Mutant("a bound of the text's own kind", {
         **_class(S, _quiet("16, 1")), f"{S}:leaf_charge": edit(
             (DEVIATIONS, "deviations = tuple(one / 8.0 for one in params.bounds(schema))"),
-            ("Sensitivity(numbers.root(whitened_squared(*exact)), ", "Sensitivity(Quiet(0.001), "))},
+            ("Sensitivity(numbers.root(whitened_squared(*bounds, *variances)), ", "Sensitivity(Quiet(0.001), "))},
         "", {**PAID, "extra_trees": 0, "initial_share": 0.0}),
 )  # fmt: skip
 

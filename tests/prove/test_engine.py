@@ -9,7 +9,7 @@ pytest.importorskip("cvc5", reason="the extra proofs is not installed")
 
 from refdp.prove.asking import Solvers
 from tests.mutants.harness import applied
-from tests.prove.engine import ENGINE, Engine
+from tests.prove.engine import ENGINE, LANGUAGE, WORDS, Engine
 from tests.prove.page import hasty, read
 
 
@@ -19,6 +19,12 @@ def test_a_check_of_the_reading_that_is_dropped_shows(mutant: Engine, monkeypatc
     settings = {**mutant.settings, **mutant.text.settings}
     with applied(mutant.text.patches), hasty(1500):  # type: ignore[arg-type]
         assert read(mutant.paper, settings, Solvers(), briefly=True).verdict == "NOT PROVED"
+        if any(one not in (LANGUAGE, WORDS) for one in mutant.drops):  # these two refuse such a text as well
+            with monkeypatch.context() as only:
+                for drop in mutant.drops:
+                    if drop in (LANGUAGE, WORDS):
+                        only.setattr(*drop)
+                assert read(mutant.paper, settings, Solvers(), briefly=True).verdict == "NOT PROVED"
         for owner, name, dropped in mutant.drops:
             monkeypatch.setattr(owner, name, dropped)
         assert read(mutant.paper, settings, Solvers(), briefly=True).verdict == "PROVED"

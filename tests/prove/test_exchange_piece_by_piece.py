@@ -55,7 +55,8 @@ def test_an_array_of_a_symbol_is_the_symbol() -> None:
         for one in (own, EACH, OPEN):
             assert make(one) is one
         assert make(OPEN, float) is OPEN and make(OPEN, dtype=np.float64) is OPEN
-        assert make(own, int) is own
+        assert make(own, float) is own and make(own, int) is not own  # which may be less than it was
+        assert type(make(own, int)) is Known and make(own, int).example.tolist() == [0, 1, 2]
         for kind in (int, bool):
             with pytest.raises(Unmodelled, match="another kind of numbers"):
                 make(OPEN, kind)

@@ -14,12 +14,16 @@ pytest.importorskip("cvc5", reason="the extra proofs is not installed")
 
 import z3
 
+from refdp.data.records import Schema
+from refdp.faces.registry import paper
 from refdp.papers.fedgbdt import WHOLE
 from refdp.prove.asking import Solvers
 from refdp.prove.keeping import changed, state
 from refdp.prove.magnitudes import natural, steps_stay, too_far
 from refdp.prove.peeking import peeks
+from refdp.prove.reading import prove
 from tests.mutants.harness import Mutant, applied
+from tests.mutants.matrix import FEATURES, TARGETS
 from tests.prove.attacks import SMALL, paper_of
 from tests.prove.hostile import AT_FIRST, HOSTILE, SIBLINGS
 from tests.prove.hostile_eighth import EIGHTH
@@ -34,7 +38,9 @@ from tests.prove.hostile_further import FURTHER
 from tests.prove.hostile_ninth import HONEST as HONEST_NINTH
 from tests.prove.hostile_ninth import NINTH
 from tests.prove.hostile_second import SECOND
+from tests.prove.hostile_seventeenth import ANYWHERE, LABELS, LARGE, OPEN, SEVENTEENTH
 from tests.prove.hostile_seventh import HONEST, SEVENTH
+from tests.prove.hostile_sixteenth import SIXTEENTH
 from tests.prove.hostile_sixth import SIXTH
 from tests.prove.hostile_tenth import HONEST as HONEST_TENTH
 from tests.prove.hostile_tenth import TENTH
@@ -43,7 +49,7 @@ from tests.prove.hostile_thirteenth import HONEST as HONEST_THIRTEENTH
 from tests.prove.hostile_thirteenth import THIRTEENTH
 from tests.prove.hostile_twelfth import HONEST as HONEST_TWELFTH
 from tests.prove.hostile_twelfth import TWELFTH
-from tests.prove.page import read
+from tests.prove.page import AR, read
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +71,10 @@ def slowly(mutants: tuple[Mutant, ...]) -> list[Any]:
             for one in mutants]  # fmt: skip
 
 
-@pytest.mark.parametrize("mutant", [pytest.param(one, id=one.name) for one in (*THIRTEENTH, *FOURTEENTH, *FIFTEENTH)])
+LATER = (*THIRTEENTH, *FOURTEENTH, *FIFTEENTH, *SIXTEENTH, *SEVENTEENTH)
+
+
+@pytest.mark.parametrize("mutant", [pytest.param(one, id=one.name) for one in LATER])
 def test_a_text_that_hides_a_state_or_pays_too_little_is_not_proved(solvers: Solvers, mutant: Mutant) -> None:
     """One like it is proved where nothing is hidden: `HONEST` of the thirteenth attack."""
     name = paper_of(mutant)
@@ -73,6 +82,22 @@ def test_a_text_that_hides_a_state_or_pays_too_little_is_not_proved(solvers: Sol
         found = read(name, {**SMALL[name], **mutant.settings}, solvers, briefly=True)
     assert found.verdict == "NOT PROVED"
     assert all(one.reason for one in found.failures)
+
+
+def test_an_open_parameter_is_not_below_its_own_example_alone(solvers: Solvers) -> None:
+    (mutant,) = OPEN
+    params = paper("dpboost").params({"epsilon": 1.0, **AR, **SMALL["dpboost"], **mutant.settings}, as_published=False)
+    with applied(mutant.patches):  # type: ignore[arg-type]
+        found = prove("dpboost", params, Schema(FEATURES, TARGETS["regression"]), solvers=solvers, anywhere=ANYWHERE)
+    assert found.verdict == "NOT PROVED"
+
+
+def test_labels_of_a_large_range_have_few_digits(solvers: Solvers) -> None:
+    (mutant,) = LABELS
+    params = paper("dpboost").params({"epsilon": 1.0, **AR, **SMALL["dpboost"], **mutant.settings}, as_published=False)
+    with applied(mutant.patches):  # type: ignore[arg-type]
+        found = prove("dpboost", params, LARGE, solvers=solvers, briefly=True)
+    assert found.verdict == "NOT PROVED"
 
 
 @pytest.mark.parametrize("mutant", slowly((*HOSTILE, *SIBLINGS, *FURTHER, *SECOND, *THIRD, *FOURTH, *FIFTH, *SIXTH,

@@ -11,7 +11,7 @@ pytest.importorskip("z3", reason="the extra proofs is not installed")
 pytest.importorskip("cvc5", reason="the extra proofs is not installed")
 
 from refdp.prove.asking import Solvers
-from refdp.prove.forms import Form, form_of, hides
+from refdp.prove.forms import Form, form_of
 from refdp.prove.loops import Carried, Loop, Loops
 from refdp.prove.reading import Proof
 from refdp.prove.unknown import Unknown
@@ -207,11 +207,5 @@ def test_a_private_sum_of_another_round_is_not_used() -> None:
         loops.alive(born)
 
 
-def test_texts_with_a_state_beside_local_names_are_read_round_by_round() -> None:
-    loop = "def f(population):\n    for i in range(9):\n        population.tell(i)\n"
-    assert not hides(loop)
-    for more in ("STATE = []\ndef g():\n    STATE.append(1)\n", "def g(x, seen=[]):\n    return seen\n",
-                 "def g():\n    global x\n    x = 1\n", "def g(self):\n    self.x = 1\n", "x = next(y)\n",
-                 "def g():\n    yield 1\n", "def g(seen):\n    seen[0] += 1\n"):  # fmt: skip
-        assert hides(loop + more), more
+def test_a_loop_without_a_text_has_no_form() -> None:
     assert form_of("no such file", 2) is None

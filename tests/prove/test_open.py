@@ -15,7 +15,7 @@ from refdp.errors import InvalidParameter  # noqa: E402
 from refdp.faces.cli import run  # noqa: E402
 from refdp.faces.registry import paper  # noqa: E402
 from refdp.privacy.events import Charge  # noqa: E402
-from refdp.prove import easier, magnitudes, open, peeking, reading, releases  # noqa: E402
+from refdp.prove import easier, magnitudes, open, peeking, reading, releases, syntax  # noqa: E402
 from refdp.prove.asking import Solvers, number, real  # noqa: E402
 from refdp.prove.ranges import checked  # noqa: E402
 from refdp.prove.reading import Proof, prove  # noqa: E402
@@ -153,7 +153,7 @@ def test_every_check_is_needed(
     mutant = next(one for one in (*LOOKS, *COMPUTES) if one.name == text)
     monkeypatch.setattr(reading, "ends", lambda *_: ())
     monkeypatch.setattr(owner, name, instead)
-    monkeypatch.setattr(reading, "peeks", without_texts)
+    monkeypatch.setattr(syntax, "peeks", without_texts)
     with applied(mutant.patches):  # type: ignore[arg-type]
         assert proof(solvers, LAMBDA, briefly=True).verdict == "PROVED"
 
@@ -162,7 +162,7 @@ def test_the_readings_at_the_ends_would_show_a_text_that_looks(
     solvers: Solvers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(open.Open, "__str__", lambda self: str(self.example))
-    monkeypatch.setattr(reading, "peeks", without_texts)
+    monkeypatch.setattr(syntax, "peeks", without_texts)
     mutant = next(one for one in LOOKS if one.name == 'str(params.regularisation) != "0.1"')
     with applied(mutant.patches):  # type: ignore[arg-type]
         found = proof(solvers, LAMBDA)

@@ -142,7 +142,9 @@ def test_choices_of_every_kind_of_axis() -> None:
     some = table[:, 1:3]
     assert some.axes == (EACH, Axis("part", 2, of=("some", ("nodes",), 1))) and at(some, 2, "r1") == ("t", 2, "r1")
     assert table[:, 1:3:1].shape == (3, 2)
-    one = named("t", EACH, Axis("part", 1, of=("nodes",)))
+    with pytest.raises(Unmodelled, match="a choice of some"):  # of one node, which could be another one
+        named("t", EACH, Axis("part", 1, of=("nodes",)))[:, 0]
+    one = named("t", EACH, Axis("part", 1, of=("root", 0, 0)))
     assert at(one[:, 0], 2) == ("t", 2, "r0") and at(one[:, -1], 2) == ("t", 2, "r0")
     for wrong in ((slice(None), slice(0, 4, 2)), (slice(None), 1), False, (slice(None), False)):
         with pytest.raises(Unmodelled):

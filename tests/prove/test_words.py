@@ -33,10 +33,12 @@ ALLOWED = [
     "import numpy as np\ndef f(y):\n    x = y.copy()\n    np.add.at(x, 0, 1)\n",
     "import numpy as np\ndef f(y):\n    x, z = np.zeros(3), y\n    np.add.at(x, 0, 1)\n",
     "from refdp.data.sketch import quantile_edges\n", "from refdp.accounting import account\n",
-    "from refdp.papers.fedgbdt import SUMS, Splits, charge\n", "from refdp.papers import dpboost\ndpboost.gain\n",
+
     "from refdp.data.shards import check_records_each\n",
 ]  # fmt: skip
 REFUSED = {
+    "from refdp.papers.fedgbdt import SUMS, Splits, charge\n": "nothing that a text is known to need",
+    "from refdp.papers import dpboost\ndpboost.gain\n": "nothing that a text is known",
     "from refdp.privacy.curator import Curator\nx = Curator.event(y)\n": "takes any object",
     "from refdp.privacy.curator import Curator as C\nx = partial(C.event, y)\n": "takes any object",
     "from refdp.privacy.curator import Curator\nx = Curator\n": "of which a host is",
@@ -109,14 +111,6 @@ REFUSED = {
     "from refdp.papers.dpboost import np\n": "np of", "from refdp.papers import grids\n": "grids of",
     "from refdp.papers import dpboost\ndpboost.grids\n": "grids of",
     "from refdp.papers.dpxgboost import lru_cache\n": "lru_cache of",
-    "import numpy as np\ndef f(y):\n    np.add.at(y, 0, 1)\n": "at, which writes",
-    "import numpy as np\ndef f(y):\n    x = g(y)\n    np.add.at(x, 0, 1)\n": "at, which writes",
-    "import numpy as np\ndef f(y):\n    np.add.at(g(y), 0, 1)\n": "at, which writes",
-    "import numpy as np\ndef f(y):\n    x = y.copy()\n    x = y\n    np.add.at(x, 0, 1)\n": "at, which writes",
-    "import numpy as np\ndef f(y):\n    x = y.copy()\n    for x in y:\n        np.add.at(x, 0)\n": "at, which writes",
-    "import numpy as np\ndef f(y):\n    y, x = y, y.copy()\n    np.add.at(y, 0, 1)\n": "at, which writes",
-    "import numpy as np\ndef f(y):\n    y = y.copy()\n    return lambda y: np.add.at(y, 0, 1)\n": "at, which writes",
-    "import numpy as np\nx = np.add.at\n": "at, which writes", "x = y.at(z, 0, 1)\n": "at, which writes",
     "def f(self):\n    return getattr(self, 'at')\n": "at is no",
 }  # fmt: skip
 

@@ -52,7 +52,7 @@ def test_a_text_that_writes_to_an_argument_is_not_proved(line: str, kind: str) -
     with applied(mutant.patches):  # type: ignore[arg-type]
         found = read("dpboost", SMALL["dpboost"], Solvers(), briefly=True)
     assert found.verdict == "NOT PROVED", found.verdict
-    assert "read-only" in found.failures[0].reason or "['out']" in found.failures[0].reason
+    assert found.questions == 0 and found.failures
 
 
 @pytest.mark.parametrize("kind", ["in the text", "in a function of released values"])

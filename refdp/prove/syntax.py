@@ -1,0 +1,55 @@
+"""What a training text is written in: what can be seen of it before it is read.
+
+Four rules, each a module of its own: the text is of the small language (`plain`), has no words but known ones
+(`words`), asks nobody who answers it (`peeking`, `chance`), and nothing outside its functions can change (`standing`).
+A text that breaks one is not read: no solver is asked.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import linecache
+from collections.abc import Iterator, Sequence
+from types import FunctionType
+from typing import Any
+
+from refdp.prove.obligations import Failure
+from refdp.prove.peeking import is_text, peeks
+from refdp.prove.plain import beyond
+from refdp.prove.standing import changeable, changes_standing
+from refdp.prove.texts import tree_of
+from refdp.prove.words import foreign
+
+
+def refused(module: Any) -> Iterator[Failure]:
+    """Lines of a module's texts that are not of the small language, or could tell the reading from training."""
+    owners = [module, *(one for one in vars(module).values() if isinstance(one, type))]
+    members = [getattr(one, "fget", None) or one for owner in owners for one in vars(owner).values()]
+    functions = [inspect.unwrap(one) for one in members if callable(one)]
+    codes = [one.__code__ for one in functions if isinstance(one, FunctionType)]
+    files = {code.co_filename for code in codes if is_text(code.co_filename)} | {str(module.__file__)}
+    texts = {file: "".join(linecache.getlines(file)) for file in sorted(files)}
+    written = {one.name for text in texts.values() for one in ast.walk(tree_of(text)) if isinstance(one, ast.ClassDef)}
+    for one in owners[1:]:
+        if one.__module__ == module.__name__ and one.__name__ not in written:
+            yield Failure("", "", "not modelled", f"{one.__name__}, a class of which there is no text")
+    for name, one in vars(module).items():
+        if hasattr(one, "cache_info") and is_text(inspect.unwrap(one).__code__.co_filename):
+            yield Failure("", "", "not modelled", f"{name} keeps what it gave, for arguments that are only equal")
+    for file, text in texts.items():
+        for number, kind, reason in lines(text, [tree_of(one) for one in texts.values()]):
+            yield Failure("", f"{file.rpartition('/')[2]}:{number}", kind, reason)
+        spaces = [vars(module), *(one.__globals__ for one in functions if isinstance(one, FunctionType))]
+        own = next((space for space in spaces if space.get("__file__") == file), None)
+        for name in [] if own is None else changeable(own, tree_of(text)):
+            yield Failure("", file.rpartition("/")[2], "not modelled", f"{name} is a value that the text could change")
+
+
+def lines(text: str, beside: Sequence[ast.Module] = ()) -> Iterator[tuple[int, str, str]]:
+    """Lines of one text that break a rule, the kind of failure, and why. beside: the module's texts."""
+    tree = tree_of(text)
+    yield from ((number, "leak", reason) for number, reason in (*peeks(text), *foreign(tree, beside)))
+    yield from ((number, "not modelled", reason) for number, reason in beyond(tree))
+    if changes_standing(tree):
+        yield 1, "not modelled", "what stands outside of functions could change"
