@@ -138,7 +138,7 @@ def reachable(index: Callable[..., Any]) -> bool:
 
 def test_grid_points_are_drawn_from_those_that_a_path_has_left() -> None:
     assert reachable(grid_index)
-    count, both = "count = max(last[node, f] - left + 1, 0)", "if 2 * node + 2 < len(feature):"
+    count, both = "count = max(right - left + 1, 0)", "if 2 * node + 2 < len(feature):"
     equivalent = {  # a draw times 1 or -1 is cut to 0; trees have an odd number of nodes
         f"{count} | 0 -> 1",
         f"{count} | 0 -> -1",
