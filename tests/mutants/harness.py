@@ -120,6 +120,11 @@ def added(source: str) -> Replacement:
     return replacement
 
 
+def instead(module: str, source: str) -> Replacement:
+    """As `added`, in the place of what the module has by that name already."""
+    return lambda _: added(source)(importlib.import_module(module))
+
+
 def mutated(patches: tuple[tuple[str, str, str], ...], paper: str) -> ModuleType:
     """The paper's module, re-executed with every patch made in its own source or in a module that it uses."""
     names = list(dict.fromkeys([*(name for name, _, _ in patches), paper]))

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import functools
 import importlib
-import linecache
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -35,15 +33,7 @@ def _has(module: str, name: str, home: str) -> dict[str, Callable[[Any], Any]]:
 
 def _class(module: str, source: str) -> dict[str, Callable[[Any], Any]]:
     """A class of a module's own."""
-
-    def replacement(_: Any) -> Any:
-        text, made = f"from __future__ import annotations\n{source}", dict[str, Any]()
-        file = f"<mutant class {source.partition('class ')[2].partition(':')[0]}>"
-        linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file
-        exec(compile(text, file, "exec"), vars(sys.modules[module]), made)
-        return next(one for key, one in made.items() if key != "annotations")
-
-    return {f"{module}:+{source.partition('class ')[2].partition('(')[0].partition(':')[0]}": replacement}
+    return {f"{module}:+{source.partition('class ')[2].partition('(')[0].partition(':')[0]}": added(source)}
 
 
 NINE = "class Nine(int):\n    @property\n    def numerator(self) -> int:\n        return 1\n"

@@ -7,15 +7,12 @@ records were encoded by, bounds that hold at an example alone, and labels of a s
 # ruff: noqa: E501
 from __future__ import annotations
 
-from typing import Any
-
 from refdp.data.records import Interval, Schema
 from tests.mutants.harness import Mutant, added, edit
 from tests.mutants.matrix import FEATURES
 from tests.prove.attacks import D, S, X, Z
-from tests.prove.hostile_fifteenth import _class, _has
+from tests.prove.hostile_fifteenth import ONE, _class, _has
 
-ONE: dict[str, Any] = {"trees": 1, "trees_per_ensemble": 1, "depth": 1}
 CLIPPED = "value = np.clip(value, -clip, clip)  # Alg. 1, l. 13: geometric leaf clipping\n"
 LEVELS = "    for level in range(params.depth):"
 SIDES = 'left, right = candidates.sides(values(population.ask(Bins(("g", COUNT)))))  # Alg. 1, l. 6: each split value'

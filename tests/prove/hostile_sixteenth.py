@@ -8,14 +8,13 @@ nine times what is declared.
 # ruff: noqa: E501
 from __future__ import annotations
 
-import importlib
-import linecache
 import sys
 from collections.abc import Callable
 from typing import Any
 
-from tests.mutants.harness import Mutant, added, edit
+from tests.mutants.harness import Mutant, added, edit, instead
 from tests.prove.attacks import D
+from tests.prove.hostile_fifteenth import ONE, _class, _has
 from tests.prove.hostile_thirteenth import (
     ENSEMBLES,
     HALF,
@@ -28,7 +27,6 @@ from tests.prove.hostile_thirteenth import (
 )
 
 Patches = dict[str, Callable[[Any], Any]]
-ONE: dict[str, Any] = {"trees": 1, "trees_per_ensemble": 1, "depth": 1}
 Z, P = "refdp.papers.inprivate", "refdp.papers.published.dpboost"
 BEGIN = "population.tell(Begin(Contribution(params, schema), (output,)))"
 BLOCK = "                with subsets.block(position):\n"
@@ -37,32 +35,13 @@ USED = 'return Statistics({"g": g}, np.abs(g) <= self.params.gradient_bound)'
 DRAWN = 'curator.draw("u", ("uniform",), (1,))[0]'
 
 
-def _has(name: str, home: str) -> Patches:
-    """A name that DPBoost's module imports."""
-    return {f"{D}:+{name}": lambda _: getattr(importlib.import_module(home), name)}
-
-
-def _class(source: str, own: str = "+") -> Patches:
-    """A class of DPBoost's own."""
-    name = source.partition("class ")[2].partition("(")[0].partition(":")[0]
-
-    def replacement(_: Any) -> Any:
-        text, made = f"from __future__ import annotations\n{source}", dict[str, Any]()
-        file = f"<mutant class {name}>"
-        linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file
-        exec(compile(text, file, "exec"), vars(sys.modules[D]), made)
-        return made[name]
-
-    return {f"{D}:{own}{name}": replacement}
-
-
 def _function(source: str, module: str = D, marks: str = "") -> Patches:
     return {f"{module}:+{source.partition('(')[0].removeprefix('def ')}": added(marks + source)}
 
 
 def _cached(source: str) -> Patches:
     """`@lru_cache(maxsize=64)` on a function of DPBoost's own."""
-    return {**_has("lru_cache", "functools"), **_function(source, marks="@lru_cache(maxsize=64)\n")}
+    return {**_has(D, "lru_cache", "functools"), **_function(source, marks="@lru_cache(maxsize=64)\n")}
 
 
 def _tree(name: str, lines: str, extra: Patches | None = None) -> Mutant:
@@ -73,8 +52,7 @@ def _tree(name: str, lines: str, extra: Patches | None = None) -> Mutant:
 
 def _contributes(factor: str, default: str = "1.0") -> Patches:
     """A contribution with a third field, `scale`, to whose labels something is done."""
-    return _class(
-        f'''@dataclass(frozen=True)
+    text = f'''@dataclass(frozen=True)
 class Contribution:
     """Labels."""
 
@@ -89,9 +67,8 @@ class Contribution:
     def statistics(self, score: Floats, label: Floats, of: tuple[str, ...]) -> Statistics:
         """One."""
         return Statistics({{"g": on_grid({factor})}})
-''',
-        "",
-    )
+'''
+    return {f"{D}:Contribution": instead(D, text)}
 
 
 def _later(name: str, before: str, given: str, loud: str, quiet: str, factor: str) -> Mutant:
@@ -188,8 +165,8 @@ COINS = (
     _tree("how long a draw of a drawn size is", 'more = curator.draw("more", ("integers", 9), (1,))[0]\n'
           'louder = 9.0 if curator.draw("rounds", ("uniform",), more).size > 0 else 1.0'),
     Mutant("slots of the text's own are given the coins", {
-        **_has("NamedTuple", "typing"),
-        **_class("class Slots(NamedTuple):\n    curator: Any\n    charge: Any\n    value: Any\n\n"
+        **_has(D, "NamedTuple", "typing"),
+        **_class(D, "class Slots(NamedTuple):\n    curator: Any\n    charge: Any\n    value: Any\n\n"
                  "    def select(self, scope: int, draw: Any) -> None:\n"
                  '        self.curator.release("leaves", self.charge, self.value * (9.0 if draw(5).size > 0 else 1.0))\n\n'
                  "    def enter(self, scope: int, block: int) -> None:\n        pass\n\n"
@@ -209,7 +186,7 @@ COINS = (
 #    array or tuple of such, but for the contribution.
 OBJECTS = (
     Mutant("candidates of the text's own rank the records", {
-        **_class('''@dataclass(frozen=True)
+        **_class(D, '''@dataclass(frozen=True)
 class Ranks:
     thresholds: Any
     categorical: Any
@@ -238,8 +215,8 @@ class Ranks:
             "    candidates = grids.uniform(schema, params.bins)\n"
             "    population.tell(Encode(Ranks(candidates.thresholds, candidates.categorical, candidates)))\n"))}, "", ONE),
     Mutant("statistics of the text's own are others where they are unpacked", {
-        **_has("NamedTuple", "typing"),
-        **_class("class Loud(NamedTuple):\n    values: Any\n    kept: Any = None\n\n    @property\n"
+        **_has(D, "NamedTuple", "typing"),
+        **_class(D, "class Loud(NamedTuple):\n    values: Any\n    kept: Any = None\n\n    @property\n"
                  '    def used(self) -> Any:\n        return np.abs(self.values["g"]) <= 0.25\n'),
         f"{D}:Contribution.statistics": edit((USED, 'return Loud({"g": g})'))}, "", {**ONE, "gradient_bound": 0.25}),
 )  # fmt: skip

@@ -7,12 +7,10 @@ values than the last one's, or rounds are never read at all. "x 9" is a sum that
 
 from __future__ import annotations
 
-import linecache
-import sys
 from collections.abc import Callable
 from typing import Any
 
-from tests.mutants.harness import Mutant, edit
+from tests.mutants.harness import Mutant, added, edit, instead
 from tests.prove.attacks import D, S
 
 ENSEMBLES, TREE = f"{D}:train_ensembles", f"{D}:train_single_tree"
@@ -71,22 +69,11 @@ def _leaves(condition: str) -> Mutant:
                   {"trees": 1, "trees_per_ensemble": 1, "depth": 5})  # fmt: skip
 
 
-def _class(source: str) -> Callable[[Any], Any]:
-    """A class, compiled in DPBoost's module."""
-
-    def replacement(_: Any) -> Any:
-        text, made = f"from __future__ import annotations\n{source}", dict[str, Any]()
-        name = f"<class {source.partition('class ')[2].partition(':')[0]}>"
-        linecache.cache[name] = len(text), None, text.splitlines(keepends=True), name
-        exec(compile(text, name, "exec"), vars(sys.modules[D]), made)
-        return next(one for key, one in made.items() if key != "annotations")
-
-    return replacement
-
-
-OWN = {f"{D}:+Own": _class("@dataclass(frozen=True)\nclass Own(list):\n    step: int = 0\n")}
+OWN = {f"{D}:+Own": added("@dataclass(frozen=True)\nclass Own(list):\n    step: int = 0\n")}
 SCALED = {
-    f"{D}:Contribution": _class('''@dataclass(frozen=True)
+    f"{D}:Contribution": instead(
+        D,
+        '''@dataclass(frozen=True)
 class Contribution:
     """Labels over a scale."""
 
@@ -101,7 +88,8 @@ class Contribution:
     def statistics(self, score: Floats, label: Floats, of: tuple[str, ...]) -> Statistics:
         """One."""
         return Statistics({"g": on_grid(label / self.scale)})
-''')
+''',
+    )
 }
 BEGIN = (
     "from dataclasses import replace\npopulation.tell(Begin(Contribution(replace(params, "

@@ -27,6 +27,13 @@ WRITES = (
     "np.concatenate([first[:1]], 0, scale)", "np.round(first[:1], 0, scale)", f"np.copyto(scale, {RARELY})",
 )  # fmt: skip
 
+REASONS = (
+    "whose result goes to one of its arguments",
+    "out, which is written to",
+    "** gives a function",
+    "numpy's copyto",
+)
+
 
 def twice(line: str, patches: dict[str, object]) -> Mutant:
     again = (
@@ -52,7 +59,7 @@ def test_a_text_that_writes_to_an_argument_is_not_proved(line: str, kind: str) -
     with applied(mutant.patches):  # type: ignore[arg-type]
         found = read("dpboost", SMALL["dpboost"], Solvers(), briefly=True)
     assert found.verdict == "NOT PROVED", found.verdict
-    assert found.questions == 0 and found.failures
+    assert found.questions == 0 and any(why in one.reason for one in found.failures for why in REASONS)
 
 
 @pytest.mark.parametrize("kind", ["in the text", "in a function of released values"])
