@@ -10,6 +10,7 @@ from functools import partial
 
 from refdp.accounting import extremes, gaussian, pure
 from refdp.accounting.bound import Bound
+from refdp.accounting.fine import fine
 from refdp.accounting.normal import NOTHING, Node, compose, has_slots, normalise, one_sided, parts
 from refdp.accounting.releases import GaussianCost, PureCost
 from refdp.accounting.rounding import downwards, is_number, upwards
@@ -38,8 +39,9 @@ def account(
     is none under add-remove, and its blocks add up.
 
     Methods: "basic" (pure, with parallel composition and amplification), "kov" (optimal composition of the parts' pure
-    epsilons), "exact" (one release, possibly sampled; Gaussians), "renyi", "adaptive" (selections of one range with any
-    other releases: the optimum over adaptive choices), "pld" (privacy loss distributions, where those two are silent).
+    epsilons), "exact" (one release, possibly sampled; Gaussians, and discrete ones of many steps), "renyi", "adaptive"
+    (selections of one range with any other releases: the optimum over adaptive choices), "pld" (privacy loss
+    distributions, where those two are silent).
     quick: leave out what takes more than milliseconds ("adaptive", "pld", "kov" for unequal parts); `lower` may be 0.
     epsilon: may be negative, where δ(ε) = 1 - e^ε + e^ε δ(-ε), since either data set may be the first; what is returned
       for a delta is never below 0.
@@ -149,6 +151,9 @@ def _renyi_and_exact(query: _Query, delta: float) -> None:
     if isinstance(query.node, GaussianCost):
         upper = gaussian.epsilon(query.node.mu, delta)
         query.found("exact", upper, gaussian.epsilon_below(query.node.mu, delta, upper) if query.both else 0.0)
+    elif (whole := fine(query.node)) is not None:
+        lower, upper = whole.epsilon(delta)
+        query.found("exact", upper, lower if query.both else 0.0)
     elif (profile := single.profile_of(query.node)) is not None:
         lower, upper = single.epsilon_bounds(profile, delta, min(query.methods.values()))
         query.found("exact", min(upper, *query.methods.values()), lower)
@@ -239,6 +244,9 @@ def _deltas(query: _Query, epsilon: float) -> None:
         query.found("kov", pure.kov_delta(epsilon, *alike))
     if isinstance(node, GaussianCost):
         query.found("exact", gaussian.delta(node.mu, epsilon), gaussian.delta_below(node.mu, epsilon))
+    elif (whole := fine(node)) is not None and epsilon >= whole.shift:
+        lower, upper = whole.delta(epsilon)
+        query.found("exact", upper, lower)
     elif (profile := single.profile_of(node)) is not None:
         query.found("exact", profile(epsilon)[1], profile(epsilon * single.STRETCH)[0])
     elif not query.quick:

@@ -162,18 +162,19 @@ def discrete_gaussian(node: DiscreteGaussianCost, above: bool) -> pairs.Dominati
     fine = node.sigma > FINE
     if fine and not above:
         return pairs.GaussianPair(
-            math.floor(node.length) / math.sqrt(node.sigma**2 + 2 * _smoothing(1.0)) * (1 - 2.0**-40)
+            math.floor(node.length) / math.sqrt(node.sigma**2 + 2 * smoothing(1.0)) * (1 - 2.0**-40)
         )
     if not above or (node.scalar and not fine):
         return pairs.DiscreteGaussianPair(node.sigma, (math.floor(node.length),))
-    return pairs.GaussianPair(node.length / math.sqrt(node.sigma**2 - _smoothing(node.length)) * (1 + 2.0**-50))
+    return pairs.GaussianPair(node.length / math.sqrt(node.sigma**2 - smoothing(node.length)) * (1 + 2.0**-50))
 
 
 FINE = 2.0**16
 """Steps a deviation: noise this fine is accounted for as Gaussian, at both ends."""
 
 
-def _smoothing(length: float) -> float:
+def smoothing(length: float) -> float:
+    """b² for changes of so many steps."""
     return (math.log(9 * max(length, 1.0) ** 2) + 50 * math.log(2)) / (2 * math.pi**2)
 
 
@@ -182,11 +183,11 @@ def _enumerated(node: DiscreteGaussianCost) -> list[tuple[int, ...]] | None:
 
     Errors: NoPair if there are too many of them.
     """
-    if node.scalar or node.sigma**2 > 16 * _smoothing(node.length):
+    if node.scalar or node.sigma**2 > 16 * smoothing(node.length):
         return None
     budget = node.length if node.norm == 1 else node.length**2
     if budget > _LONGEST_ENUMERATED:
-        if node.sigma**2 > 2 * _smoothing(node.length):
+        if node.sigma**2 > 2 * smoothing(node.length):
             return None
         raise NoPair(f"discrete Gaussian noise of {node.sigma:g} steps for changes of length {node.length:g}")
     sizes = range(1, math.floor(budget) + 1)

@@ -233,7 +233,7 @@ def _unequal(release: Release, sds: tuple[float, ...], step: float) -> DiscreteG
 
     At every order coordinates add up to at most α b²/2, as they do for equal ones. At most (b S)² of them can change, S
     the greatest deviation in steps, which the Gaussian of variance s² - t that stands for the noise in profiles has to
-    know (`distributions._smoothing`): s² is lowered by the difference that S/s makes there.
+    know (`distributions.smoothing`): s² is lowered by the difference that S/s makes there.
     """
     sigmas = [Fraction(_positive("sd", sd, release)) / Fraction(_positive("step", step, release)) for sd in sds]
     least, most = min(sigmas), max(sigmas)

@@ -66,7 +66,7 @@ class Kept:
             return "its digest is another"
         if self.text != current(text_of(self.paper)):
             return "the text that trains has changed since"
-        return "" if self.engine == engine() else "the reading that proved it has changed since"
+        return "" if self.engine == engine() else "the reading that proved it, or its accountant, has changed since"
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ def text_of(paper: str) -> str:
 
 @lru_cache(maxsize=1)
 def engine() -> str:
-    """A digest of the reading's source, without running it: it needs solvers, this does not.
+    """A digest of the source of the reading and its accountant, without running it: it needs solvers, this does not.
 
     Where the files are, byte for byte, those that the kept digest is of, parsing them would give it again.
     """
@@ -113,8 +113,10 @@ def engine() -> str:
 
 
 def _sources() -> dict[str, bytes]:
-    folder = resources.files("refdp") / "prove"
-    return {one.name: one.read_bytes() for one in folder.iterdir() if one.name.endswith(".py")}
+    """The reading's files, and those of the accountant, which says what all releases cost together."""
+    folders = [resources.files("refdp") / name for name in ("prove", "accounting")]
+    return {f"{folder.name}/{one.name}": one.read_bytes() for folder in folders for one in folder.iterdir()
+            if one.name.endswith(".py")}  # fmt: skip
 
 
 def bytes_of() -> str:

@@ -26,6 +26,8 @@ ORDERS = np.concatenate([np.arange(1.25, 63.25, 0.25), [128.0, 256.0, 512.0]])
 """Renyi orders 1.25, 1.5, ..., 63, 128, 256, 512: those of Maddock et al. (2022)."""
 BITS = 32
 """Significant bits of what searches find: 20 more than those in which machines differ, and at most 2^-31 more noise."""
+LESS = 1 - 2.0**-16
+"""The part of mu that fine discrete noise is given: it costs up to 2^-18 more than Gaussian noise does."""
 LARGE_ORDERS = 2.0 ** np.arange(10, 41)
 """Further orders for an epsilon so small that no order up to 512 reaches it."""
 
@@ -76,17 +78,19 @@ def _step(scale: float) -> float:
     return math.ldexp(1.0, math.frexp(scale)[1] - 1) / STEPS
 
 
-def total_mu(epsilon: float, delta: float, accounting: Literal["renyi", "exact"]) -> float:
+def total_mu(epsilon: float, delta: float, accounting: Literal["renyi", "exact", "fine"]) -> float:
     """The mu of Gaussian differential privacy that (epsilon, delta) allows, all Gaussian releases together.
 
     Rounded down to a public grid, so that the noise is the same on every machine.
-    exact: from the profile of the Gaussian. renyi: from the curve alpha mu^2 / 2 at ORDERS (Maddock et al. 2022), by
+    exact: from the profile of the Gaussian. fine: as much less as discrete noise of `STEPS` steps and more in every
+    deviation costs more (`refdp.accounting.fine`). renyi: from the curve alpha mu^2 / 2 at ORDERS (Maddock et al. 2022), by
     the conversion of Canonne, Kamath, Steinke (2020, Proposition 12); never larger.
 
     Errors: InvalidParameter where no order up to 2^40 reaches epsilon.
     """
-    if accounting == "exact":
-        return numbers.coarser(exact_gaussian.mu_for(epsilon, delta), BITS)
+    if accounting != "renyi":
+        part = 1 if accounting == "exact" else LESS
+        return numbers.coarser(exact_gaussian.mu_for(epsilon, delta) * part, BITS)
 
     reach = conversion.canonne(ORDERS, np.zeros_like(ORDERS), delta).min()
     orders = ORDERS if reach < epsilon / 2 else np.concatenate([ORDERS, LARGE_ORDERS])

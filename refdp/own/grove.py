@@ -35,9 +35,10 @@ noise: a record that is on the wrong side of 1/2 pulls as one that is on it. Wit
 both greatest where t = 1/2. For squares |g| <= c and h = 1: (g / c)^2 + a^2 <= 1 + a^2. Two records change
 (replace-one) by at most twice as much.
 
-Composition. Every release is Gaussian, so costs add up in mu^2: shares of one mu^2, that of (epsilon, delta). K scores
-and M features have equal ones of the first pass, K scores and T trees of the rest. A record is in one bin of a feature,
-so that (3) is about the first pass, too. Of more than two classes each has its own sums in one common tree.
+Composition. Every release is Gaussian, so costs add up in mu^2: shares of one mu^2, that of (epsilon, delta). Discrete
+noise has 2^10 steps and more in a deviation, and is Gaussian but for a factor next to 1 (`refdp/accounting/fine.py`).
+K scores and M features have equal shares of the first pass, K scores and T trees of the rest. A record is in one bin of
+a feature, so that (3) is about the first pass, too. Of more than two classes each has its own sums in one common tree.
 
 | symbol | in the code | what it is, unit |
 |---|---|---|
@@ -225,7 +226,7 @@ class Params:
 
     def mu(self) -> float:
         """What the whole run may cost in Gaussian differential privacy."""
-        return total_mu(self.epsilon, self.delta, "exact" if self.noise == "floating" else "renyi")
+        return total_mu(self.epsilon, self.delta, "exact" if self.noise == "floating" else "fine")
 
     def strength(self, schema: Schema) -> float:
         """nu: rows times mu of one score, half of it where two records change."""

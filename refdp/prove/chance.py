@@ -4,8 +4,9 @@ The text of an object has its class or its address in it, the order of a set fol
 an array that nobody filled holds what was in memory before, such as sums of records. A text that asks for one of them
 behaves otherwise in training than in the reading. So texts are made of numbers and texts, each with a format that
 Python refuses for all else, as in `f"{number:d}"`, but for those of errors and releases, which no program reads; a set
-is only asked what is in it, views of a dictionary are gone over where they are made, and an array without values has no
-entries. That no array has texts in it is looked at in the reading itself (`refdp.prove.exchange`).
+is only asked what is in it, and an array without values has no entries. That views of a dictionary, of which two are a
+set where they meet, are gone over where they are made, `refdp.prove.plain` sees; that no array has texts in it, the
+reading itself (`refdp.prove.exchange`).
 """
 
 from __future__ import annotations
@@ -16,8 +17,6 @@ from collections.abc import Iterator
 TEXTS = {"str", "ascii", "format", "print"}
 SETS = {"set", "frozenset"}
 NAMING = {"step", "release", "release_sum", "draw", "partition", "subsample"}
-GOING_OVER = {"sorted", "list", "tuple", "dict", "len", "enumerate", "zip"}
-"""Functions that keep no view of a dictionary: two views that meet are a set."""
 
 
 def by_chance(tree: ast.Module) -> Iterator[tuple[int, str]]:
@@ -35,7 +34,7 @@ def by_chance(tree: ast.Module) -> Iterator[tuple[int, str]]:
             yield one.lineno, "% makes a text that could be another one in every process"
         elif isinstance(one, ast.FormattedValue) and not _is_plain(one):
             yield one.lineno, "a text without a format, such as :d or :s, could be another one in every process"
-        elif (_is_set(one) and not _is_asked(one, parents)) or (_is_view(one) and not _is_gone_over(one, parents)):
+        elif _is_set(one) and not _is_asked(one, parents):
             yield getattr(one, "lineno", 0), "the order of a set is another one in every process"
         elif isinstance(one, ast.Call) and not _is_filled(one):
             yield one.lineno, "an array that nobody filled holds what was in memory before"
@@ -86,21 +85,6 @@ def _is_asked(one: ast.AST, parents: dict[int, ast.AST]) -> bool:
     if not isinstance(above, ast.Compare):
         return False
     return one is not above.left and all(isinstance(how, ast.In | ast.NotIn) for how in above.ops)
-
-
-def _is_view(one: ast.AST) -> bool:
-    return isinstance(one, ast.Attribute) and one.attr in ("keys", "items")
-
-
-def _is_gone_over(one: ast.AST, parents: dict[int, ast.AST]) -> bool:
-    """Whether a dictionary's entries are gone over where they are asked for: `.items()`, of which nothing is kept."""
-    call = parents.get(id(one))
-    if not (isinstance(call, ast.Call) and call.func is one and one.attr == "items"):  # type: ignore[attr-defined]
-        return False
-    above = parents.get(id(call))
-    if isinstance(above, ast.For | ast.comprehension):
-        return above.iter is call
-    return isinstance(above, ast.Call) and isinstance(above.func, ast.Name) and above.func.id in GOING_OVER
 
 
 def _is_filled(one: ast.Call) -> bool:

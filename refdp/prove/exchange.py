@@ -54,27 +54,18 @@ class _Numpy:
         return array(np.array, value, *given, **named)
 
 
-class _Numbers:
+class _Numbers(Exchanged):
     """numpy as a text has it: whatever its functions give is made of numbers.
 
     An array of texts takes the text of any object that is put in it, with its address, and one of times reads "now".
     """
 
-    def __init__(self, whole: Any) -> None:
-        self._whole = whole
-
     def __getattr__(self, name: str) -> Any:
-        found = getattr(self._whole, name)
+        found = getattr(self.__wrapped__, name)
         return found if isinstance(found, type) or not callable(found) else _Numbers(found)
 
-    def __eq__(self, other: object) -> bool:
-        raise Unmodelled("whether two functions are the same")
-
-    def __hash__(self) -> int:
-        raise Unmodelled("whether two functions are the same")
-
     def __call__(self, *given: Any, **named: Any) -> Any:
-        found = self._whole(*given, **named)
+        found = super().__call__(*given, **named)
         if any(_is_no_number(one) for one in _inside(found)):
             raise Unmodelled("an array of texts, times or several kinds")
         return found
@@ -87,16 +78,15 @@ def _is_no_number(made: Any) -> bool:
 
 def array(make: Any, value: Any, *given: Any, **named: Any) -> Any:
     """An array, or a symbol as it is. Errors: Unmodelled for private values as another kind of numbers."""
-    if isinstance(value, Open) and not all(one in symbols.WIDE for one in (*given, *named.values())):
+    kinds = [*given, *(one for key, one in named.items() if key != "copy")]
+    another = not all(one in symbols.WIDE for one in kinds)
+    if isinstance(value, symbols.Each) and len(kinds) == 1:
+        return value.astype(kinds[0])
+    if another and isinstance(value, Open):
         raise Unmodelled(f"{value.what}, as another kind of numbers")
-    if isinstance(value, Symbol | list | tuple) and any(True for _ in privates(value)):
-        kinds = [*given, *(one for key, one in named.items() if key != "copy")]
-        if isinstance(value, symbols.Each) and len(kinds) == 1:
-            return value.astype(kinds[0])
-        if any(kind not in symbols.WIDE for kind in kinds):
-            raise Unmodelled("private values as an array of another kind of numbers")
-    if isinstance(value, Known) and any(one not in symbols.WIDE for key, one in (*enumerate(given), *named.items())
-                                        if key != "copy"):  # fmt: skip
+    if another and isinstance(value, Symbol | list | tuple) and any(True for _ in privates(value)):
+        raise Unmodelled("private values as an array of another kind of numbers")
+    if another and isinstance(value, Known):
         return Known(make(value.example, *given, **named), value._varying, listed=value.listed)
     if isinstance(value, Symbol):
         return value

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
+from refdp.prove.changes import changes
 from refdp.prove.open import Open
 from refdp.prove.symbols import Known
-from refdp.prove.texts import CHANGING
+from refdp.prove.texts import AT, CHANGING, READING, is_numpy, line_of, of_function
 
 STATEMENTS = (ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom, ast.Assign, ast.AnnAssign, ast.AugAssign,
               ast.Expr, ast.Return, ast.For, ast.If, ast.With, ast.Raise, ast.Assert, ast.Pass)  # fmt: skip
@@ -25,16 +25,9 @@ BASES = {"NamedTuple", "StrEnum"}
 MARKS = {"property", "contextmanager", "staticmethod", "classmethod"}
 ALONE = {"max", "min", "sum", "len", "tuple", "list", "float", "int", "bool", "str", "abs", "range", "all", "any"}
 """Built-in functions that are given no names of arguments."""
-MAKING = {"zeros", "ones", "full", "zeros_like", "ones_like", "arange", "linspace", "concatenate", "repeat"}
-"""Functions of numpy that make an array that is nobody else's."""
-READING = {"copy", "get", "items", "values", "sum", "tolist", "min", "max", "any", "all"}
-"""Methods by which a list, dictionary or array is read and not held."""
 NEVER = {"add", "update", "insert", "remove", "clear", "setdefault", "popitem", "extend", "discard", "sort", "reverse",
          "fill", "put", "partition", "resize", "setflags", "setfield", "itemset", "byteswap"}  # fmt: skip
 """Methods that change a container or an array, of which no text needs any; a curator has a `partition` too."""
-AT = "at"
-"""numpy's `add.at`, which changes the array that it is given first."""
-LISTS = (ast.List, ast.Dict, ast.ListComp, ast.DictComp)
 ITERATORS = {"map", "zip", "enumerate", "reversed"}
 GOING_OVER = {"list", "tuple", "dict", "sorted", "sum", "any", "all", "max", "min", "len", *ITERATORS}
 """Functions that go over what they are given, or give it on to one that does."""
@@ -52,19 +45,16 @@ NO_FIELDS = frozenset(one for kind in (Known, Open) for one in dir(kind) if not 
 """Names by which arrays and the reading's own values are asked for what is no field of a class."""
 
 
-Round = tuple[set[int], set[int]]
-"""Of a loop the statements that every round comes by, and all that is in it."""
-
-
 def beyond(tree: ast.Module) -> Iterator[tuple[int, str]]:
     """Lines of a text that are not of the small language, and why.
 
     Changes are looked at function by function; outside of functions there are none.
     """
     whole = {id(each) for one in ast.walk(tree) if isinstance(one, ast.Module | ast.FunctionDef) for each in one.body}
-    inside = {id(each) for one in ast.walk(tree) if isinstance(one, ast.FunctionDef) for each in _of_function(one)}
+    inside = {id(each) for one in ast.walk(tree) if isinstance(one, ast.FunctionDef) for each in of_function(one)}
     bases = {id(each) for one in ast.walk(tree) if isinstance(one, ast.ClassDef) for each in one.bases}
     gone_over = _gone_over(tree)
+    called = {id(one.func) for one in ast.walk(tree) if isinstance(one, ast.Call)}
     compared = {
         id(each) for one in ast.walk(tree) if isinstance(one, ast.Compare) for each in (one.left, *one.comparators)
     }
@@ -112,6 +102,8 @@ def beyond(tree: ast.Module) -> Iterator[tuple[int, str]]:
             yield from ((line, why) for why in _beyond_call(one))
         elif isinstance(one, ast.Attribute) and not isinstance(one.ctx, ast.Load):
             yield line, "an attribute that is set"
+        elif isinstance(one, ast.Attribute) and (one.attr == "keys" or (one.attr == "items" and id(one) not in called)):
+            yield line, f"{one.attr}, views of which can meet and be a set"
         elif isinstance(one, ast.Attribute) and id(one) not in compared:  # a field may be called like a method
             yield from ((line, why) for why in _beyond_method(one, id(one) in inside))
 
@@ -176,13 +168,13 @@ def _beyond_function(one: ast.FunctionDef) -> Iterator[tuple[int, str]]:
         yield one.lineno, f"{one.name} is marked by {', '.join(sorted(marks))}"
     if "contextmanager" in marks and len(marks) > 1:
         yield one.lineno, f"{one.name} is marked by {', '.join(sorted(marks))}"
-    own = list(_of_function(one))
+    own = list(of_function(one))
     if any(isinstance(each, ast.Yield | ast.YieldFrom) for each in own) and "contextmanager" not in marks:
         yield one.lineno, f"{one.name}, a generator"
     nested = [each for each in own if isinstance(each, ast.FunctionDef)]
     if nested and (any(isinstance(each, ast.For) for each in own) or not all(each in one.body for each in nested)):
         yield one.lineno, f"{one.name}, in which a function is made beside or within a loop"
-    yield from _changes(one, own)
+    yield from changes(one, own)
     yield from _rebound(one, own)
 
 
@@ -198,19 +190,9 @@ def _rebound(function: ast.FunctionDef, own: list[ast.AST]) -> Iterator[tuple[in
         given = {each.arg for each in ast.walk(one) if isinstance(each, ast.arg)}
         for name in {each.id for each in ast.walk(one) if isinstance(each, ast.Name)} - given:
             places = [each for each in stored if each.id == name]
-            if len(places) > 1 or any(_line(each) > _line(one) or (id(each) in looped and id(one) not in looped)
+            if len(places) > 1 or any(line_of(each) > line_of(one) or (id(each) in looped and id(one) not in looped)
                                       for each in places):  # fmt: skip
-                yield _line(one), f"{name}, which a function within another one has, is bound anew"
-
-
-def _of_function(function: ast.FunctionDef) -> Iterator[ast.AST]:
-    """What is in a function's body, without the bodies of functions in it."""
-    waiting: list[ast.AST] = list(function.body)
-    while waiting:
-        one = waiting.pop(0)
-        yield one
-        if not isinstance(one, ast.FunctionDef):
-            waiting += ast.iter_child_nodes(one)
+                yield line_of(one), f"{name}, which a function within another one has, is bound anew"
 
 
 def _only_names(target: ast.expr) -> bool:
@@ -240,7 +222,7 @@ def _beyond_call(one: ast.Call) -> Iterator[str]:
         return
     if not isinstance(one.func, ast.Attribute):
         return
-    of_numpy, name = _is_np(one.func.value), one.func.attr
+    of_numpy, name = is_numpy(one.func.value), one.func.attr
     if of_numpy and name.startswith("empty") and not any(_is_zero(each) for one_of in one.args[:1] for each in
                                                           ast.walk(one_of)):  # fmt: skip
         yield f"{name} of entries that nobody has filled"
@@ -261,9 +243,9 @@ def _beyond_call(one: ast.Call) -> Iterator[str]:
 
 
 def _beyond_method(one: ast.Attribute, inside: bool) -> Iterator[str]:
-    if one.attr in NEVER and not _is_np(one.value) and ast.unparse(one) != "curator.partition":
+    if one.attr in NEVER and not is_numpy(one.value) and ast.unparse(one) != "curator.partition":
         yield f"{one.attr}, which changes what nobody has looked at"
-    if isinstance(one.value, ast.Attribute) and _is_np(one.value.value) and (one.value.attr, one.attr) != ("add", AT):
+    if isinstance(one.value, ast.Attribute) and is_numpy(one.value.value) and (one.value.attr, one.attr) != ("add", AT):
         yield f"{one.attr} of numpy's {one.value.attr}"
     if one.attr == AT and ast.unparse(one.value) != "np.add":
         yield "at of something else than numpy's add"
@@ -273,198 +255,3 @@ def _beyond_method(one: ast.Attribute, inside: bool) -> Iterator[str]:
 
 def _is_zero(value: ast.AST) -> bool:
     return isinstance(value, ast.Constant) and type(value.value) is int and value.value == 0
-
-
-# --- What a function changes ------------------------------------------------------------------------------------------
-
-
-def _changes(function: ast.FunctionDef, own: list[ast.AST]) -> Iterator[tuple[int, str]]:
-    """Changes of what the function has not made itself, or of what something else may hold already."""
-    statements = {id(one.value) for one in own if isinstance(one, ast.Expr)}
-    changed: list[tuple[ast.expr, ast.AST]] = []
-    for one in own:
-        if isinstance(one, ast.Subscript) and isinstance(one.ctx, ast.Store | ast.Del):
-            changed.append((one.value, one))
-        elif isinstance(one, ast.AugAssign):
-            if not isinstance(one.target, ast.Subscript):
-                changed.append((one.target, one))
-        elif isinstance(one, ast.Call) and isinstance(one.func, ast.Attribute):
-            if one.func.attr in CHANGING:
-                if one.func.attr == "append" and id(one) not in statements:
-                    yield one.lineno, "append elsewhere than in a statement of its own"
-                changed.append((one.func.value, one))
-            elif one.func.attr == AT:
-                if id(one) not in statements or not one.args:
-                    yield one.lineno, "at elsewhere than in a statement of its own"
-                changed += [(each, one) for each in one.args[:1]]
-    called = {id(one.func) for one in own if isinstance(one, ast.Call)}
-    for one in own:
-        if isinstance(one, ast.Attribute) and one.attr in CHANGING | {AT} and id(one) not in called:
-            yield one.lineno, f"{one.attr} by another name"
-    if not changed:
-        return
-    around = [(_certain(one.body), {id(each) for each in ast.walk(one)}) for one in ast.walk(function)
-              if isinstance(one, ast.For)]  # fmt: skip
-    made = _made(function, own, [at for _, at in changed], around)
-    within = {id(each) for one in own if isinstance(one, ast.Lambda | ast.ListComp | ast.DictComp | ast.GeneratorExp)
-              for each in ast.walk(one)}  # fmt: skip
-    for value, at in changed:
-        line = getattr(at, "lineno", function.lineno)
-        by_at = isinstance(at, ast.Call) and isinstance(at.func, ast.Attribute) and at.func.attr == AT
-        if by_at and isinstance(value, ast.Name) and not all(_is_array(one) for _, one in made.get(value.id, ())):
-            yield line, f"{value.id}, which is not always zeros, ones or a copy, is added to by at"
-        if not (isinstance(value, ast.Name) and value.id in made) or id(at) in within:
-            yield line, f"{ast.unparse(value)}, which the function has not made itself, is changed"
-    names = {value.id for value, _ in changed if isinstance(value, ast.Name) and value.id in made}
-    for name in sorted(names):
-        places = [at for value, at in changed if isinstance(value, ast.Name) and value.id == name]
-        yield from _escapes(function, own, name, places, around, made[name])
-
-
-def _made(
-    function: ast.FunctionDef, own: list[ast.AST], changed: list[ast.AST], around: list[Round]
-) -> dict[str, list[tuple[ast.AST, ast.expr]]]:
-    """Names that a function binds to new lists, dictionaries or arrays of its own, where, and to what.
-
-    Whatever else a name is bound to follows all changes, in the round that began with the new object.
-    """
-    found = dict[str, list[tuple[ast.AST, ast.expr]]]()
-    other = {one.arg for one in ast.walk(function) if isinstance(one, ast.arg)}
-    inner = {id(each) for one in own if isinstance(one, ast.comprehension) for each in ast.walk(one.target)}
-    stored = {id(one): one for one in own if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)
-              and id(one) not in inner}  # fmt: skip
-    for one in own:
-        pairs: list[tuple[ast.expr, ast.expr]] = []
-        if isinstance(one, ast.Assign) and len(one.targets) == 1:
-            target, value = one.targets[0], one.value
-            both = isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple)
-            pairs = [*zip(target.elts, value.elts, strict=False)] if both else [(target, value)]  # type: ignore[attr-defined]
-        elif isinstance(one, ast.AnnAssign) and one.value is not None:
-            pairs = [(one.target, one.value)]
-        elif isinstance(one, ast.AugAssign) and isinstance(one.target, ast.Name):
-            stored.pop(id(one.target), None)
-        for target, value in pairs:
-            if isinstance(target, ast.Name) and _is_new(value):
-                stored.pop(id(target), None)
-                found.setdefault(target.id, []).append((one, value))
-    for one in stored.values():
-        own_changes = [each for each in changed if any(isinstance(part, ast.Name) and part.id == one.id
-                                                       for part in ast.walk(each))]  # fmt: skip
-        places = [place for place, _ in found.get(one.id, [])]
-        if not places or any(
-            _line(each) >= one.lineno or _shared_round(each, one, places, around) for each in own_changes
-        ):
-            other.add(one.id)
-    return {name: places for name, places in found.items() if name not in other}
-
-
-def _shared_round(change: ast.AST, other: ast.AST, made: list[ast.AST], around: list[Round]) -> bool:
-    """Whether a loop has both, so that the change is in a later round than the other, and no new object in between."""
-    return any(
-        id(change) in inside and id(other) in inside and not any(id(each) in certain for each in made)
-        for certain, inside in around
-    )
-
-
-def _certain(body: list[ast.stmt]) -> set[int]:
-    """The statements that every round comes by."""
-    found = {id(one) for one in body}
-    for one in body:
-        if isinstance(one, ast.With):
-            found |= _certain(one.body)
-    return found
-
-
-def _line(one: ast.AST) -> int:
-    return int(getattr(one, "lineno", 0))
-
-
-def _is_new(value: ast.expr) -> bool:
-    if isinstance(value, LISTS):
-        return True
-    if not isinstance(value, ast.Call):
-        return False
-    own = value.func.value if isinstance(value.func, ast.Subscript) else value.func  # list[int]()
-    if isinstance(own, ast.Name):
-        return own.id == "list"
-    if not isinstance(own, ast.Attribute):
-        return False
-    return own.attr in MAKING if _is_np(own.value) else own.attr == "copy" and not value.args and not value.keywords
-
-
-def _is_array(value: ast.expr) -> bool:
-    """Whether what is new is an array of numbers that were there before: zeros, ones, or a copy."""
-    own = value.func if isinstance(value, ast.Call) else None
-    return isinstance(own, ast.Attribute) and own.attr in ("zeros", "ones", "full", "copy")
-
-
-def _escapes(
-    function: ast.FunctionDef, own: list[ast.AST], name: str, changes: list[ast.AST], around: list[Round],
-    made: list[tuple[ast.AST, ast.expr]],
-) -> Iterator[tuple[int, str]]:  # fmt: skip
-    """Where something else may get hold of an object that is changed afterwards: in a later line, or a later round."""
-    entries = all(isinstance(value, LISTS) or ast.unparse(value).startswith("list") for _, value in made)
-    places = [where for where, _ in made]
-    read, ends = _only_read(own, entries), [_end(own, at) for at in changes]
-    for one in ast.walk(function):
-        if not (isinstance(one, ast.Name) and one.id == name and isinstance(one.ctx, ast.Load)) or id(one) in read:
-            continue
-        place = one.lineno, one.col_offset
-        if any(end >= place or _shared_round(at, one, places, around) for at, end in zip(changes, ends, strict=True)):
-            yield one.lineno, f"{name} is handed on before it is changed"
-
-
-def _end(own: list[ast.AST], change: ast.AST) -> tuple[int, int]:
-    """Where the statement ends that a change is in: what it hands on is handed on before."""
-    around = [one for one in own if isinstance(one, ast.Assign | ast.AnnAssign | ast.AugAssign | ast.Expr | ast.Return)
-              and any(each is change for each in ast.walk(one))]  # fmt: skip
-    last = around[0] if around else change
-    return getattr(last, "end_lineno", 0) or 0, getattr(last, "end_col_offset", 0) or 0
-
-
-def _only_read(own: list[ast.AST], entries: bool) -> set[int]:
-    """Names that stand where an object is read, or changed, and not held: x[i], len(x), x.append, x.values().
-
-    entries: whether x[i] is an entry, or new; of an array it can be a view.
-    """
-    found = set[int]()
-    used = _used_up(own)
-    for one in own:
-        if isinstance(one, ast.Subscript):
-            if entries or not isinstance(one.ctx, ast.Load) or id(one) in used:
-                found.add(id(one.value))
-        elif isinstance(one, ast.Call) and isinstance(one.func, ast.Attribute):
-            if one.func.attr in READING | CHANGING:
-                found.add(id(one.func.value))
-            elif one.func.attr == AT and one.args:
-                found.add(id(one.args[0]))
-        elif isinstance(one, ast.Call) and isinstance(one.func, ast.Name) and one.func.id == "len":
-            found |= {id(each) for each in one.args}
-    return found
-
-
-def _used_up(own: list[ast.AST]) -> set[int]:
-    """Expressions of which new numbers are made, or whose entries are copied to others of the same array."""
-    found = set[int]()
-    for one in own:
-        if isinstance(one, ast.BinOp):
-            found |= {id(one.left), id(one.right)}
-        elif isinstance(one, ast.Compare):
-            found |= {id(one.left), *map(id, one.comparators)}
-        elif isinstance(one, ast.Call) and isinstance(one.func, ast.Name) and one.func.id in ("float", "int"):
-            found |= {id(each) for each in one.args}
-        elif isinstance(one, ast.Assign) and len(one.targets) == 1:
-            target, value = one.targets[0], one.value
-            both = isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple)
-            for to, of in zip(target.elts, value.elts, strict=False) if both else [(target, value)]:  # type: ignore[attr-defined]
-                if isinstance(to, ast.Subscript) and isinstance(of, ast.Subscript) and _same_name(to.value, of.value):
-                    found.add(id(of))
-    return found
-
-
-def _same_name(one: ast.expr, other: ast.expr) -> bool:
-    return isinstance(one, ast.Name) and isinstance(other, ast.Name) and one.id == other.id
-
-
-def _is_np(value: Any) -> bool:
-    return isinstance(value, ast.Name) and value.id == "np"

@@ -85,7 +85,8 @@ def prove(
     """
     began, solvers = time.process_time(), solvers or Solvers()
     ranges = checked(params, anywhere or {})
-    if unread := tuple(refused(registry.paper(paper).module)):
+    module = registry.paper(paper).module
+    if unread := tuple(refused(module)):
         statement = said(ranges) + _statement(paper, params, _claimed(params), None)
         return Proof(
             paper, params.relation, "NOT PROVED", statement, (), TRUSTED, time.process_time() - began, 0, 0,
@@ -102,7 +103,7 @@ def prove(
             found = _read(paper, params, schema, solvers, loops, progress, briefly, ranges)
             break
         uncut.add(loops.stuck)
-    if found.verdict == "PROVED" and type(params) is not registry.paper(paper).module.Params:
+    if found.verdict == "PROVED" and type(params) is not module.Params:
         unseen = Failure("", "", "not modelled", "printed readings, parameters whose text is not read")
         found = replace(found, verdict="NOT PROVED", failures=(unseen,))
     for end, own in ends(params, ranges) if ranges else ():

@@ -153,19 +153,9 @@ class Table(Private):
         """Of all bins of a feature: the total."""
         return arithmetic().reduced("add", self, axis=axis, keepdims=keepdims)
 
-    def take(self, indices: Any, axis: int = -1) -> Any:
-        """The bins of missing values, one for each candidate. Errors: Unmodelled for any other choice."""
-        plainly_shaped(self)
-        if isinstance(indices, Known):
-            raise Unmodelled("a choice among private sums by released values")
-        bins = self.axes[-1]
-        if bins.kind != "bins" or axis not in (-1, self.ndim - 1):
-            raise Unmodelled("a choice among private sums")
-        edges = bins.of.candidates.offsets
-        if not np.isin(indices, edges[:-1]).all():
-            raise Unmodelled("a choice of bins other than those of missing values")
-        features = np.searchsorted(edges, indices).astype(np.int64)
-        return sides_of(self, frozenset("m"), len(indices), ("missing", features.tobytes()))
+    def take(self, *given: Any, **named: Any) -> Any:
+        """Errors: Unmodelled. Sums of missing values are asked of their candidates (`Candidates.missing_sums`)."""
+        raise Unmodelled("a choice among private sums")
 
 
 def plainly_shaped(table: Table) -> None:

@@ -5,11 +5,16 @@ from __future__ import annotations
 import ast
 import inspect
 import textwrap
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
 CHANGING = {"append", "pop"}
 """Methods that change an object, of those that a text may use."""
+READING = {"copy", "get", "items", "values", "sum", "tolist", "min", "max", "any", "all"}
+"""Methods by which a list, dictionary or array is read and not held."""
+AT = "at"
+"""numpy's `add.at`, which changes the array that it is given first."""
 
 
 @lru_cache(maxsize=16)
@@ -30,3 +35,23 @@ def tree_of_function(function: Any) -> ast.Module | None:
 def own_classes(known: dict[str, Any]) -> list[type]:
     """Classes that a module makes itself. known: its names."""
     return [one for one in known.values() if isinstance(one, type) and one.__module__ == known.get("__name__")]
+
+
+def of_function(function: ast.FunctionDef) -> Iterator[ast.AST]:
+    """What is in a function's body, without the bodies of functions in it."""
+    waiting: list[ast.AST] = list(function.body)
+    while waiting:
+        one = waiting.pop(0)
+        yield one
+        if not isinstance(one, ast.FunctionDef):
+            waiting += ast.iter_child_nodes(one)
+
+
+def line_of(one: ast.AST) -> int:
+    """The line in which a piece of syntax begins."""
+    return int(getattr(one, "lineno", 0))
+
+
+def is_numpy(value: Any) -> bool:
+    """Whether an expression is the name that texts have for numpy."""
+    return isinstance(value, ast.Name) and value.id == "np"

@@ -147,7 +147,7 @@ CASES: Cases = {
         )
         for above in (False, True)
     ],
-    "smoothing": lambda: [distributions._smoothing(length) for length in (0.5, 1.0, 3.0)],
+    "smoothing": lambda: [distributions.smoothing(length) for length in (0.5, 1.0, 3.0)],
     "enumerated": lambda: [
         distributions._enumerated(DiscreteGaussianCost(sigma, length, norm)) or [()]
         for sigma, length, norm in (

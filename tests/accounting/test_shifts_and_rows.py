@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from refdp.accounting import sampling
-from refdp.accounting.distributions import _enumerated, _smoothing, loss_range
+from refdp.accounting.distributions import _enumerated, loss_range, smoothing
 from refdp.accounting.individual import KNOTS, Accounts, Budget
 from refdp.accounting.normal import Composed, Sampled
 from refdp.accounting.pairs import NoPair
@@ -30,7 +30,7 @@ def test_every_change_up_to_sign_and_order(length: float, norm: int) -> None:
 
 def test_which_noise_is_coarse() -> None:
     """sigma^2 up to 16 times the smoothing one; of long changes none is enumerated, and coarse noise has no pair."""
-    border = math.sqrt(16 * _smoothing(3.0))
+    border = math.sqrt(16 * smoothing(3.0))
     assert _enumerated(DiscreteGaussianCost(border * (1 - 1e-9), 3.0, 2)) is not None
     assert _enumerated(DiscreteGaussianCost(border * (1 + 1e-9), 3.0, 2)) is None
     assert (
@@ -39,12 +39,12 @@ def test_which_noise_is_coarse() -> None:
     )
     assert _enumerated(DiscreteGaussianCost(1.0, math.sqrt(12.0) * (1 - 1e-9), 2)) is not None
     long = 13.0
-    border = math.sqrt(2 * _smoothing(long))
+    border = math.sqrt(2 * smoothing(long))
     assert _enumerated(DiscreteGaussianCost(border * (1 + 1e-9), long, 1)) is None
     with pytest.raises(NoPair, match="for changes of length 13"):
         _enumerated(DiscreteGaussianCost(border * (1 - 1e-9), long, 1))
-    assert _smoothing(0.5) == _smoothing(1.0) == pytest.approx((math.log(9) + 50 * math.log(2)) / (2 * math.pi**2))
-    assert _smoothing(4.0) - _smoothing(1.0) == pytest.approx(math.log(16) / (2 * math.pi**2))
+    assert smoothing(0.5) == smoothing(1.0) == pytest.approx((math.log(9) + 50 * math.log(2)) / (2 * math.pi**2))
+    assert smoothing(4.0) - smoothing(1.0) == pytest.approx(math.log(16) / (2 * math.pi**2))
 
 
 def test_rough_ranges_of_losses() -> None:

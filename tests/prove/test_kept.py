@@ -99,8 +99,10 @@ def test_the_kept_digest_of_the_reading_is_what_parsing_gives(monkeypatch: pytes
     again = "python -m refdp.prove.keep"
     assert proved._file()["engine"] == {"bytes": proved.bytes_of(), "digest": proved.parsed()}, again
     sources = proved._sources()
-    for change, same in ((b"\n# a comment\n", True), (b"\nMORE = 1\n", False)):
-        changed = {**sources, "releases.py": sources["releases.py"] + change}
+    more = b"\nMORE = 1\n"
+    for name, change, same in (("prove/releases.py", b"\n# a comment\n", True), ("prove/releases.py", more, False),
+                               ("accounting/conversion.py", more, False)):  # fmt: skip
+        changed = {**sources, name: sources[name] + change}
         monkeypatch.setattr(proved, "_sources", lambda changed=changed: changed)
         assert (proved.engine.__wrapped__() == proved._file()["engine"]["digest"]) is same
     monkeypatch.setattr(proved, "parsed", lambda: pytest.fail("parsed without need"))
