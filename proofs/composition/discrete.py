@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from proofs.checker.evidence import Follows, Proved
 from proofs.checker.proposition import Proposition
-from proofs.checker.statements import AtMost, reals
+from proofs.checker.statements import AtMost, ForAll, reals
 from proofs.checker.tightness import Tight
 from proofs.composition.releases import laplace_loss
 from refdp.data.numbers import absolute
@@ -47,5 +47,41 @@ PROPOSITIONS = (
             ),
         ),
         uses=("composition/gaussian",),
+    ),
+    Proposition(
+        "composition/discrete-gaussian-fine",
+        "refdp/accounting/fine.py",
+        "N releases, each of discrete Gaussian noise of variance parameter s^2 from 1023^2 steps^2 on, or of Gaussian "
+        "noise, have delta(epsilon) at most f^N delta_G(epsilon - 2 N log f) with f = 1 + 2^-50: delta_G is that of "
+        "one Gaussian release whose mu^2 is the sum of theirs, of length^2 / (s^2 - b^2) for discrete ones.",
+        evidence=(
+            Proved(
+                ForAll(
+                    reals("p q pp qq f e d"),
+                    lambda p, q, f, e, d: p <= f * f * e * q + f * d,
+                    lambda p, q, pp, qq, f, e, d: (
+                        p >= 0,
+                        q >= 0,
+                        pp >= 0,
+                        qq >= 0,
+                        f >= 1,
+                        e >= 0,
+                        d >= 0,
+                        p <= f * pp,
+                        pp <= e * qq + d,
+                        qq <= f * q,
+                    ),
+                ),
+                label="two factors and a Gaussian's profile between them",
+            ),
+            Follows(
+                "a discrete law is, but for a factor of f, that of an integer drawn around a Gaussian of variance "
+                "s^2 - b^2: the sum of exp(-(x - y)^2 / 2 b^2) over integers x is within 2.1 exp(-2 pi^2 b^2) of its "
+                "mean by Poisson's summation, and at most length^2 coordinates change"
+            ),
+        ),
+        uses=("composition/gaussian", "composition/post-processing"),
+        argument="Each release is replaced given those before, on the coordinates that differ, so that factors "
+        "multiply and Gaussian releases that follow from earlier ones add up their mu^2.",
     ),
 )

@@ -150,8 +150,7 @@ PROPOSITIONS = (
             about=(grove.train, grove.certificate, account),
             uses=(
                 *(f"composition/grove-{name}{suffix}" for name in ("log-loss", "square-loss", "counts")),
-                *("composition/renyi-sequential", "composition/renyi-to-dp", "composition/post-processing"),
-                "fedgbdt/exact-composition",
+                *("composition/discrete-gaussian-fine", "composition/post-processing", "fedgbdt/exact-composition"),
             ),
             evidence=(
                 Follows(

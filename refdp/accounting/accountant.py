@@ -151,12 +151,12 @@ def _renyi_and_exact(query: _Query, delta: float) -> None:
     if isinstance(query.node, GaussianCost):
         upper = gaussian.epsilon(query.node.mu, delta)
         query.found("exact", upper, gaussian.epsilon_below(query.node.mu, delta, upper) if query.both else 0.0)
-    elif (whole := fine(query.node)) is not None:
-        lower, upper = whole.epsilon(delta)
-        query.found("exact", upper, lower if query.both else 0.0)
     elif (profile := single.profile_of(query.node)) is not None:
         lower, upper = single.epsilon_bounds(profile, delta, min(query.methods.values()))
         query.found("exact", min(upper, *query.methods.values()), lower)
+    elif (whole := fine(query.node)) is not None:
+        lower, upper = whole.epsilon(delta)
+        query.found("exact", upper, lower if query.both else 0.0)
 
 
 SEEN = (1e-30, 1e-12)
@@ -244,11 +244,11 @@ def _deltas(query: _Query, epsilon: float) -> None:
         query.found("kov", pure.kov_delta(epsilon, *alike))
     if isinstance(node, GaussianCost):
         query.found("exact", gaussian.delta(node.mu, epsilon), gaussian.delta_below(node.mu, epsilon))
+    elif (profile := single.profile_of(node)) is not None:
+        query.found("exact", profile(epsilon)[1], profile(epsilon * single.STRETCH)[0])
     elif (whole := fine(node)) is not None and epsilon >= whole.shift:
         lower, upper = whole.delta(epsilon)
         query.found("exact", upper, lower)
-    elif (profile := single.profile_of(node)) is not None:
-        query.found("exact", profile(epsilon)[1], profile(epsilon * single.STRETCH)[0])
     elif not query.quick:
         _enclosed_delta(query, epsilon)
 

@@ -28,6 +28,8 @@ FACTOR = Fraction(1, 2**50)
 """f - 1 of one release, and more than log f."""
 MOST = 2**30
 """So many releases at most: f^N stays next to 1."""
+LONGEST = 2.0**200
+"""In steps, of a change."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,7 @@ def fine(node: Node) -> Fine | None:
     for part, times in parts(node):
         if isinstance(part, GaussianCost):
             below, above = below + part.square * times, above + part.square * times
-        elif isinstance(part, DiscreteGaussianCost) and part.sigma >= FINE / 2:
+        elif isinstance(part, DiscreteGaussianCost) and part.sigma > FINE - 1 and part.length < LONGEST:
             squares = _squares(part)
             if squares is None:
                 return None

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 
 from refdp.accounting.precise import gaussian_delta
 from refdp.accounting.rounding import ceiling
@@ -77,6 +78,12 @@ def mu_for(epsilon: float, delta: float) -> float:
         raise InvalidParameter(f"epsilon {epsilon!r}: allowed are finite numbers >= 0")
     if not 0 < delta < 1:
         raise InvalidParameter(f"delta {delta!r}: a Gaussian needs a number in (0, 1)")
+    return _mu_for(epsilon, delta)
+
+
+@lru_cache(maxsize=64)
+def _mu_for(epsilon: float, delta: float) -> float:
+    """`mu_for`, which a run asks for every release."""
     certain = -ceiling(-Fraction(delta) * Fraction(_ROOT))
     start = greatest(lambda mu: _float_delta(mu, epsilon) <= delta, 0.0, _HUGE, relative=1e-16)
     for step in range(60):

@@ -36,8 +36,8 @@ REPLAYED = "that the text that trains is this program: recorded runs are compute
 class Kept:
     """A result of `refdp prove`, of one target.
 
-    settings: of every parameter. schema: as text. text: fingerprint of the paper's `train_on`. engine: digest of the
-    reading's source. digest: of all of this, so that no field can be another unnoticed.
+    settings: of every parameter. schema: as text. text: fingerprints of the paper's `train` and `train_on`. engine:
+    digest of the reading's source. digest: of all of this, so that no field can be another unnoticed.
     """
 
     paper: str
@@ -64,9 +64,13 @@ class Kept:
         """Why it covers nothing any more, empty where it does."""
         if self.digest != self.digested():
             return "its digest is another"
-        if self.text != current(text_of(self.paper)):
+        if self.text != text_now(self.paper):
             return "the text that trains has changed since"
-        return "" if self.engine == engine() else "the reading that proved it, or its accountant, has changed since"
+        return (
+            ""
+            if self.engine == engine()
+            else "the reading that proved it, or what it takes for given, has changed since"
+        )
 
 
 @dataclass(frozen=True)
@@ -102,9 +106,15 @@ def text_of(paper: str) -> str:
     return f"refdp.papers.{paper}:train_on"
 
 
+def text_now(paper: str) -> str | None:
+    """The fingerprints of `train`, which calls the function that a result is about, and of it; None if one is gone."""
+    found = [current(name) for name in (text_of(paper).removesuffix("_on"), text_of(paper))]
+    return None if None in found else " ".join(map(str, found))
+
+
 @lru_cache(maxsize=1)
 def engine() -> str:
-    """A digest of the source of the reading and its accountant, without running it: it needs solvers, this does not.
+    """A digest of the source of the reading and of what it takes for given, without running it, which needs solvers.
 
     Where the files are, byte for byte, those that the kept digest is of, parsing them would give it again.
     """
@@ -113,8 +123,8 @@ def engine() -> str:
 
 
 def _sources() -> dict[str, bytes]:
-    """The reading's files, and those of the accountant, which says what all releases cost together."""
-    folders = [resources.files("refdp") / name for name in ("prove", "accounting")]
+    """The reading's files, and those of what it takes for given: accounts, noise, records in memory, the curator."""
+    folders = [resources.files("refdp") / name for name in ("prove", "accounting", "data", "noise", "privacy")]
     return {f"{folder.name}/{one.name}": one.read_bytes() for folder in folders for one in folder.iterdir()
             if one.name.endswith(".py")}  # fmt: skip
 

@@ -83,8 +83,8 @@ def total_mu(epsilon: float, delta: float, accounting: Literal["renyi", "exact",
 
     Rounded down to a public grid, so that the noise is the same on every machine.
     exact: from the profile of the Gaussian. fine: as much less as discrete noise of `STEPS` steps and more in every
-    deviation costs more (`refdp.accounting.fine`). renyi: from the curve alpha mu^2 / 2 at ORDERS (Maddock et al. 2022), by
-    the conversion of Canonne, Kamath, Steinke (2020, Proposition 12); never larger.
+    deviation costs more (`refdp.accounting.fine`). renyi: from the curve alpha mu^2 / 2 at ORDERS (Maddock et al.
+    2022), by the conversion of Canonne, Kamath, Steinke (2020, Proposition 12); never larger.
 
     Errors: InvalidParameter where no order up to 2^40 reaches epsilon.
     """

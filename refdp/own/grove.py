@@ -44,7 +44,7 @@ a feature, so that (3) is about the first pass, too. Of more than two classes ea
 |---|---|---|
 | T, depth, eta | trees, levels, shrinkage | trees, levels of splits: from nu unless given; step |
 | nu | strength | rows times mu of one score: signal over noise of one sum over all records |
-| a | hessian_weight | weight of the Hessian in the joint norm |
+| a | hessian_weight | weight of the Hessian in the joint norm, less in trees, whose lambda counts more than H |
 | M, q | features, feature_share | features that can be split, the first pass's part of the leaves' share |
 | s | deviation | standard deviation of the noise of G |
 | x | score_noise | standard deviation that the noise of all trees may give a score |
@@ -166,7 +166,8 @@ class Params:
 
     epsilon, delta: total privacy budget. relation: the neighbours. rows: a public round number of records, which
       trees and depth follow where they are None.
-    bins: quantile thresholds a feature. hessian_weight: a; None for 1 (classes) or .3 (regression).
+    bins: quantile thresholds a feature. hessian_weight: a; None for .4, 1 in the first pass (classes), or .3
+      (regression).
     threshold_share, start_share: parts of mu^2; start_share None for 2% (classes) or 10% (regression).
     feature_share: q, part of what the other two leave for leaves that the first pass has, 0 for no such pass; None to
       follow rows and features.
@@ -249,7 +250,11 @@ class Params:
         return min(LABEL_BINS, 64 if signal >= 128 else 32 if signal >= 64 else 16 if signal >= 32 else 8)
 
     def weight(self, schema: Schema) -> float:
-        """a."""
+        """a of the trees."""
+        return self.hessian_weight or (0.4 if isinstance(schema.target, Classes) else 0.3)
+
+    def first_weight(self, schema: Schema) -> float:
+        """a of the first pass."""
         return self.hessian_weight or (1.0 if isinstance(schema.target, Classes) else 0.3)
 
     def shares(self, schema: Schema) -> tuple[float, float, float]:
@@ -284,7 +289,8 @@ class Params:
     def deviation(self, schema: Schema) -> float:
         """s: noise of G in units of the gradient, for one of K T releases of the trees' part of the leaves' share."""
         share = self.shares(schema)[2] * (1 - self.first_part(schema))
-        return self.joint_norm(schema) / (self.mu() * math.sqrt(share / (self.rounds(schema) * schema.scores)))
+        norm = self.joint_norm(schema, self.weight(schema))
+        return norm / (self.mu() * math.sqrt(share / (self.rounds(schema) * schema.scores)))
 
     def padding(self, schema: Schema) -> float:
         """lambda of (1)."""
@@ -294,28 +300,28 @@ class Params:
     def first_deviation(self, schema: Schema) -> float:
         """s of one of K M releases of the first pass."""
         share = self.shares(schema)[2] * self.first_part(schema)
-        return self.joint_norm(schema) / (self.mu() * math.sqrt(share / (len(splittable(schema)) * schema.scores)))
+        norm = self.joint_norm(schema, self.first_weight(schema))
+        return norm / (self.mu() * math.sqrt(share / (len(splittable(schema)) * schema.scores)))
 
-    def joint_norm(self, schema: Schema) -> float:
+    def joint_norm(self, schema: Schema, a: float) -> float:
         """What a pair (G, a H) changes by; rounding to the grid adds at most 2^-22."""
         bound = squared_log_bound if isinstance(schema.target, Classes) else squared_square_bound
-        one = numbers.root(Fraction(bound(Fraction(self.weight(schema)))))
+        one = numbers.root(Fraction(bound(Fraction(a))))
         return (one + 2.0**-22) * records_changed(self.relation)
 
     def leaf_charge(self, schema: Schema) -> Charge:
         """The sums (G, H) of all leaves of a tree."""
-        return self.joint_charge(schema, self.deviation(schema))
+        return self.joint_charge(schema, self.deviation(schema), self.weight(schema))
 
     def first_charge(self, schema: Schema) -> Charge:
         """The sums (G, H) of all bins of a feature."""
-        return self.joint_charge(schema, self.first_deviation(schema))
+        return self.joint_charge(schema, self.first_deviation(schema), self.first_weight(schema))
 
-    def joint_charge(self, schema: Schema, s: float) -> Charge:
+    def joint_charge(self, schema: Schema, s: float, a: float) -> Charge:
         """Sums (G, H) over disjoint sets of records: noise of two deviations, s and s / a."""
-        a = self.weight(schema)
         classes = isinstance(schema.target, Classes)
         claim = (JOINT_LOG if classes else JOINT_SQUARE) + SUFFIX[self.relation]
-        bound = numbers.at_least(Fraction(self.joint_norm(schema)) / Fraction(s) * (1 + Fraction(1, 2**40)))
+        bound = numbers.at_least(Fraction(self.joint_norm(schema, a)) / Fraction(s) * (1 + Fraction(1, 2**40)))
         proved = Sensitivity(bound, "whitened", claim, self.relation)
         deviations = (s, s / a)
         mechanism = Gaussian(deviations) if self.noise == "floating" else DiscreteGaussian(deviations, GRID)
@@ -636,7 +642,7 @@ def bin_values(
 
     noisy: shape (bins, 2). Result: also the values, shape (bins,), at most `LARGEST_LEAF`, in units of the score.
     """
-    s, scatter, a = params.first_deviation(schema), scatter_of(schema), params.weight(schema)
+    s, scatter, a = params.first_deviation(schema), scatter_of(schema), params.first_weight(schema)
     variance, g, h = s * s, noisy[:, 0], noisy[:, 1]
     found, before = moments(g, h, scatter, variance), float(learnt.priors[output])
     credit, seen, priors = learnt.credit.copy(), learnt.seen.copy(), learnt.priors.copy()

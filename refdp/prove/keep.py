@@ -16,8 +16,7 @@ from typing import Any
 from refdp.data.records import Schema
 from refdp.errors import InvalidParameter
 from refdp.faces.registry import PAPERS, paper
-from refdp.ledger.fingerprint import fingerprint
-from refdp.ledger.proved import FILE, Kept, bytes_of, engine, kept, parsed, plain, settings_of, text_of
+from refdp.ledger.proved import FILE, Kept, bytes_of, engine, kept, parsed, plain, settings_of, text_now
 from refdp.privacy.events import Relation
 from refdp.prove.asking import Solvers
 from refdp.prove.reading import Proof, prove
@@ -32,7 +31,7 @@ def result(params: Any, schema: Schema, found: Proof) -> Kept:
     made = Kept(
         found.paper, found.relation.value, settings_of(params), plain(schema), found.verdict, found.statement,
         found.covers, found.trusted, found.releases, found.single, tuple(one.reason for one in found.failures),
-        fingerprint(text_of(found.paper)), engine(),
+        str(text_now(found.paper)), engine(),
     )  # fmt: skip
     return replace(made, digest=made.digested())
 

@@ -31,13 +31,12 @@ def ledger() -> None:
 def proofs() -> None:
     """Fingerprints of the texts and of the reading in the kept proofs."""
     from refdp.ledger import proved
-    from refdp.ledger.fingerprint import current
 
     path = next(Path("refdp").rglob(proved.FILE))
     reading = {"bytes": proved.bytes_of(), "digest": proved.parsed()}
     found = []
     for one in proved.kept():
-        text = current(proved.text_of(one.paper)) or one.text
+        text = proved.text_now(one.paper) or one.text
         followed = replace(one, text=text, engine=reading["digest"])
         found.append(asdict(replace(followed, digest=followed.digested())))
     path.write_text(json.dumps({"engine": reading, "proved": found}, indent=1, sort_keys=True) + "\n", encoding="utf-8")

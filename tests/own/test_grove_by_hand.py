@@ -163,15 +163,17 @@ def test_when_features_are_asked_one_by_one(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_budgets_and_their_shares() -> None:
-    for noise, accounting in (("floating", "exact"), ("discrete", "renyi")):
+    for noise, accounting in (("floating", "exact"), ("discrete", "fine")):
         params = grove.Params(0.7, REPLACE, 1e-6, rows=500, noise=noise)  # type: ignore[arg-type]
         mu = total_mu(0.7, 1e-6, accounting)  # type: ignore[arg-type]
         assert params.mu() == mu
         assert params.strength(THREE) == near(500 * mu / math.sqrt(3) / 2)
         assert replace(params, relation=ADD).strength(TWO) == near(500 * mu)
     assert (params.cut, replace(params, residual=0.25).cut) == (1.0, 0.25)
-    assert [params.weight(schema) for schema in (TWO, THREE, REAL)] == [1.0, 1.0, 0.3]
-    assert replace(params, hessian_weight=2.0).weight(REAL) == 2.0
+    assert [params.weight(schema) for schema in (TWO, THREE, REAL)] == [0.4, 0.4, 0.3]
+    assert [params.first_weight(schema) for schema in (TWO, THREE, REAL)] == [1.0, 1.0, 0.3]
+    given = replace(params, hessian_weight=2.0)
+    assert given.weight(REAL) == given.first_weight(TWO) == 2.0
     assert params.shares(TWO) == near((0.1, 0.02, 0.88))
     assert params.shares(REAL) == near((0.1, 0.1, 0.8))
     assert params.shares(WORDS) == near((0.0, 0.02, 0.98))
@@ -183,15 +185,16 @@ def test_both_passes_share_what_is_left_for_leaves() -> None:
     for schema, scores in ((TWO, 1), (THREE, 3), (REAL, 1)):
         for q in (0.25, 0.9):
             params = grove.Params(1.0, ADD, trees=7, feature_share=q)
-            norm, features = params.joint_norm(schema), len(grove.splittable(schema))
-            first = features * scores * (norm / params.first_deviation(schema)) ** 2
+            a, features = params.first_weight(schema), len(grove.splittable(schema))
+            norm, in_bins = params.joint_norm(schema, params.weight(schema)), params.joint_norm(schema, a)
+            first = features * scores * (in_bins / params.first_deviation(schema)) ** 2
             rest = 7 * scores * (norm / params.deviation(schema)) ** 2
             assert first / (first + rest) == near(q)
             assert first + rest == near(params.mu() ** 2 * params.shares(schema)[2])
-            charge, s, a = params.first_charge(schema), params.first_deviation(schema), params.weight(schema)
+            charge, s = params.first_charge(schema), params.first_deviation(schema)
             assert isinstance(charge.mechanism, DiscreteGaussian) and charge.mechanism.sd == near((s, s / a))
             assert charge.declared.claim == params.leaf_charge(schema).declared.claim
-            assert Fraction(norm) / Fraction(s) < Fraction(charge.declared.bound)
+            assert Fraction(in_bins) / Fraction(s) < Fraction(charge.declared.bound)
 
 
 def test_features_and_scores() -> None:
@@ -216,14 +219,14 @@ def test_charges(relation: Relation, changed: int, suffix: str) -> None:
     assert discrete.declared.bound == near(math.sqrt(3 * changed) * (1 + step))
     for schema, norm, loss, scores in ((THREE, math.sqrt(17) / 8, "log", 3), (REAL, math.sqrt(1.25), "square", 1)):
         norm = (norm + 2.0**-22) * changed
-        assert params.joint_norm(schema) == near(norm)
+        assert params.joint_norm(schema, 0.5) == near(norm)
         s = norm / (params.mu() * math.sqrt(params.shares(schema)[2] / (9 * scores)))
         assert params.deviation(schema) == near(s)
         leaves: Charge = params.leaf_charge(schema)
         assert leaves.declared == leaves.proved
         assert leaves.declared.claim == f"composition/grove-{loss}-loss{suffix}"
         assert (leaves.declared.norm, leaves.declared.relation) == ("whitened", relation)
-        exact = Fraction(params.joint_norm(schema)) / Fraction(params.deviation(schema))
+        exact = Fraction(params.joint_norm(schema, 0.5)) / Fraction(params.deviation(schema))
         assert exact * (1 + Fraction(1, 2**41)) < Fraction(leaves.declared.bound) < exact * (1 + Fraction(1, 2**39))
         assert isinstance(leaves.mechanism, Gaussian) and leaves.mechanism.sd == near((s, 2 * s))
         drawn = replace(params, noise="discrete")

@@ -44,7 +44,7 @@ def test_bins_of_a_feature_are_shrunk_by_its_own_prior_and_that_of_those_before(
     rng, acted = np.random.default_rng(3), 0
     for schema, output, feature in ((TWO, 0, 1), (THREE, 2, 0), (REAL, 0, 3)):
         params = grove.Params(3.0, ADD, trees=5, rows=1000, feature_share=0.5)
-        s, a, v = params.first_deviation(schema), params.weight(schema), grove.scatter_of(schema)
+        s, a, v = params.first_deviation(schema), params.first_weight(schema), grove.scatter_of(schema)
         least = 3 * s / a + 1
         noisy = np.column_stack([rng.normal(0, 20 * s, 6), rng.uniform(-1, 5, 6) * least])
         for before in (math.nan, 0.5):
