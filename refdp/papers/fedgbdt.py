@@ -225,8 +225,8 @@ class Params:
     trees_per_feature, rounds_per_feature: T trees, s rounds for every feature, T m and s m in all.
     batch: B (A2), at most T count; batch_share: p, for B = p T instead.
     gradient_bound: c, gradients of a regression on labels in [-1, 1] are clipped to it.
-    accounting: the noise follows from "exact" Gaussian composition, or from "renyi" as in the paper; discrete noise
-      always from "renyi".
+    accounting: the noise follows from "exact" Gaussian composition (discrete noise from what is next to it), or from
+      "renyi" as in the paper.
     noise: "discrete", exact samplers on a public grid; or "floating", which risks that the last bits of what is
       released tell more than epsilon (Mironov 2012).
     noise_by: "aggregator", a trusted one or shares that add up to it (refdp/privacy/shares.py); or "record": the local
@@ -346,10 +346,11 @@ class Params:
     def query_mu(self, schema: Schema) -> float:
         """What one query may cost: queries of equal cost compose as the root of their number (exact-composition).
 
-        More than two classes share epsilon and delta. Discrete Gaussians keep below a Gaussian's Renyi curve, not below
-        its exact profile.
+        More than two classes share epsilon and delta. Discrete Gaussians keep below a Gaussian's Renyi curve, and next
+        to its exact profile.
         """
-        accounting = self.accounting if self.noise == "floating" else "renyi"
+        exact = "exact" if self.noise == "floating" else "fine"
+        accounting: Literal["renyi", "exact", "fine"] = exact if self.accounting == "exact" else "renyi"
         mu = total_mu(self.epsilon / schema.scores, self.score_delta(schema), accounting)
         return mu / math.sqrt(self.queries(schema))
 
