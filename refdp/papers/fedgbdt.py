@@ -349,8 +349,9 @@ class Params:
         More than two classes share epsilon and delta. Discrete Gaussians keep below a Gaussian's Renyi curve, and next
         to its exact profile.
         """
-        exact = "exact" if self.noise == "floating" else "fine"
-        accounting: Literal["renyi", "exact", "fine"] = exact if self.accounting == "exact" else "renyi"
+        accounting: Literal["renyi", "exact", "fine"] = self.accounting
+        if accounting == "exact" and self.noise == "discrete":
+            accounting = "fine"
         mu = total_mu(self.epsilon / schema.scores, self.score_delta(schema), accounting)
         return mu / math.sqrt(self.queries(schema))
 
