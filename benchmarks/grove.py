@@ -244,7 +244,8 @@ For every set, the change of the best mean over all other sets of its task and e
 defaults and {changes} changes of them, one at a time: {names} (one seed for classes, two for regressions, none of them
 of those that judge). Then it is judged on the set by further seeds; beside it the league's figures of the defaults.
 The defaults themselves were found on ten of these sets, so the neighbourhood that is looked at is not independent of
-them; the choice within it is.
+them; the choice within it is. The runs that the choice follows from were made before the account of fine noise
+and before a was changed; those that judge, here and below, are of this text.
 
 {judged}
 
