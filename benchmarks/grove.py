@@ -234,9 +234,9 @@ at, in a copy with floating noise on 10,000 records each of adult, bank_full, cr
 nomao and four made-up classes, at nu of 120, 250, 800 and 3,000, four seeds: lambda is several deviations of H's noise,
 so that a of .4 instead of 1, which takes 7% of G's noise, was better in 28 of these 32 means, by .001 to .014; .6 and
 .25 were between or alike. In the first pass, which divides by H itself, .4 was better on some sets and worse on others,
-and is 1 as before. Regressions (a of .15 and .2 on four sets at nu of 120 to 5,000) were no better and keep .3. The first pass
-with parts of 0, .25 and .5, at nu from 113 to 441, was better with less on bank_full and adult and with more on cod_rna
-and higgs, as before. The figures on this page and in the league are of this text.
+and is 1 as before. Regressions (a of .15 and .2 on four sets at nu of 120 to 5,000) were no better and keep .3. The
+first pass with parts of 0, .25 and .5, at nu from 113 to 441, was better with less on bank_full and adult and with more
+on cod_rna and higgs, as before.
 
 ## Chosen without the set that judges
 
