@@ -18,7 +18,7 @@ from refdp.privacy.events import Relation
 
 SCHEMA = Schema((Numeric("a", 0, 1),), Interval(-100, 100))
 SPLITS = np.array([[0, 0.5]])
-HUGE = 1.7e308
+HUGE = 1.2e30
 
 
 def started(outputs: int = 1) -> Nothing:
@@ -42,7 +42,7 @@ def test_a_step_is_the_largest_of_each_tree(values: list[list[float]], weight: f
     if fits:
         made.tell(Advance(np.array(values), weight))
     else:
-        with pytest.raises(InvalidParameter, match="a step of the scores beyond float64"):
+        with pytest.raises(InvalidParameter, match="a step of the scores too far"):
             made.tell(Advance(np.array(values), weight))
 
 
@@ -54,7 +54,7 @@ def test_steps_add_up_for_each_output_alone() -> None:
         if fits:
             made.tell(Advance(np.array([[HUGE, 0.0]]), 1.0))
         else:
-            with pytest.raises(InvalidParameter, match="beyond float64"):
+            with pytest.raises(InvalidParameter, match="too far"):
                 made.tell(Advance(np.array([[HUGE, 0.0]]), 1.0))
 
 
