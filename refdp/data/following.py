@@ -156,7 +156,7 @@ def _check_numbers(value: Any, within: type = object) -> None:
     """
     if isinstance(value, NUMBER):
         usual = isinstance(value, int | float | np.bool_ | np.integer)  # narrower ones take what they meet for 0
-        if not usual or not abs(value) <= sys.float_info.max:
+        if not (usual and abs(value) <= sys.float_info.max):  # type: ignore[arg-type]
             raise InvalidParameter(f"Begin with a contribution that has {value}: finite numbers are allowed")
     elif isinstance(value, tuple):
         if not issubclass(within, OF_SCHEMA) and (not value or any(isinstance(one, NUMBER) for one in value)):

@@ -203,7 +203,7 @@ class _Reader:
     def _ones(self, one: ast.expr, depth: int) -> list[Any] | None:
         """What an expression of parameters, their fields and entries can be in this call; None if that is not known."""
         given = list(assigned(one.id, self._tree)) if isinstance(one, ast.Name) else []
-        if isinstance(one, ast.Name) and one.id in self._bound and not given:
+        if isinstance(one, ast.Name) and self._is_given(one):
             return [self._bound[one.id]]
         inner = (
             given
@@ -254,15 +254,10 @@ class _Reader:
             return self.alike(self._call(one, each, own) for each in chosen) if name not in map(_id, chosen) else None
         called = self._known.get(name)
         if called is replace:
-            first = one.args[0] if len(one.args) == 1 else None
-            fixed = isinstance(first, ast.Name) and self._actual(first) is not None
-            anew = [self.form(each.value) for each in one.keywords]
-            names = tuple(str(each.arg) for each in one.keywords)
-            return (
-                ("replaced", first.id, names)
-                if fixed and all(f == NUMBER for f in anew) and "None" not in names
-                else None
-            )  # type: ignore[union-attr]
+            numbers = all(each.arg and self.form(each.value) == NUMBER for each in one.keywords)
+            if len(one.args) != 1 or not self._is_given(one.args[0]) or not numbers:
+                return None
+            return "replaced", ast.unparse(one.args[0]), tuple(each.arg for each in one.keywords)
         if name in (ENTRIES | GIVING | {"sum"}):
             kept = name in ("tuple", "list") and len(own) == 1 and own[0] is not None
             return NUMBER if all(each == NUMBER for each in own) else ("entries", own[0]) if kept else None
@@ -297,7 +292,8 @@ class _Reader:
 
         try:
             bound = inspect.signature(function).bind(
-                *before, *map(value, one.args), **{str(each.arg): value(each.value) for each in one.keywords})  # fmt: skip
+                *before, *map(value, one.args), **{str(each.arg): value(each.value) for each in one.keywords}
+            )
         except TypeError:
             return None
         bound.apply_defaults()
@@ -314,19 +310,18 @@ class _Reader:
         root = one
         while isinstance(root, ast.Attribute):
             root = root.value
-        given = (
-            isinstance(root, ast.Name)
-            and root.id in self._bound
-            and not any(True for _ in assigned(root.id, self._tree))
-        )
-        return isinstance(one, ast.Constant) or (
-            given and self._actual(one) is not None and _is_public(self._bound[root.id])
-        )  # type: ignore[attr-defined]
+        fixed = self._is_given(root) and _is_public(self._actual(root))
+        return isinstance(one, ast.Constant) or (fixed and self._actual(one) is not None)
+
+    def _is_given(self, one: ast.expr) -> bool:
+        """Whether it is a parameter that stays what it was given as."""
+        given = isinstance(one, ast.Name) and one.id in self._bound
+        return given and not any(True for _ in assigned(ast.unparse(one), self._tree))
 
     def _is_kind(self, one: ast.expr) -> bool:
         """Whether it is one of numpy's kinds of numbers, by its name."""
         of_numpy = isinstance(one, ast.Attribute) and is_numpy(one.value)
-        return of_numpy and isinstance(getattr(np, one.attr, None), type)  # type: ignore[attr-defined]
+        return of_numpy and isinstance(getattr(np, str(getattr(one, "attr", "")), None), type)
 
     def _method(self, one: ast.Call, function: ast.Attribute, own: list[Form]) -> Form:
         if isinstance(function.value, ast.Name) and function.value.id in ("np", "math", "numbers"):
