@@ -81,7 +81,7 @@ class _Numbers(Exchanged):
 
 def _is_no_number(made: Any) -> bool:
     found = made.example if isinstance(made, Known) else made
-    return isinstance(found, np.ndarray | np.generic) and found.dtype.kind not in "biufc"
+    return isinstance(found, np.ndarray | np.generic) and found.dtype.kind not in "biufcO"
 
 
 def array(make: Any, value: Any, *given: Any, **named: Any) -> Any:
