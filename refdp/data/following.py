@@ -6,7 +6,8 @@ it failed tells which. Numbers that are no numbers would do so later: a score of
 
 from __future__ import annotations
 
-import math
+import numbers
+import sys
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -33,8 +34,15 @@ from refdp.data.population import (
     Step,
     Turn,
 )
-from refdp.data.records import Categorical, Schema
+from refdp.data.records import Categorical, Classes, Interval, Numeric, Schema
 from refdp.errors import InvalidParameter
+
+WIDEST = 2.0**100
+"""So far from 0 a score may be: whatever a statistic computes of it, in units of the grid too, float64 has room for."""
+
+
+NUMBER = numbers.Number | np.bool_
+OF_SCHEMA = (Schema, Numeric, Categorical, Interval, Classes)
 
 
 class Following:
@@ -62,7 +70,7 @@ class Following:
         """Take in one step. Errors: InvalidParameter for one that does not fit those before."""
         match step:
             case Begin(contribution, outputs):
-                _check_finite(contribution)
+                _check_numbers(contribution)
                 self._output, self.leaves, self._moved = outputs[0], [], False
                 self._reach = dict.fromkeys(outputs, 0.0)
             case Turn(output):
@@ -124,8 +132,10 @@ class Following:
         with np.errstate(all="ignore"):
             largest = np.max(np.abs(np.multiply(step, weight, dtype=np.float64)), axis=-1 if np.ndim(step) else None)
             reach = self._reach.get(self._output, 0.0) + float(np.sum(largest))
-        if not math.isfinite(reach):
-            raise InvalidParameter("a step of the scores beyond float64: allowed are steps whose sum is finite")
+        if not reach <= WIDEST:
+            raise InvalidParameter(
+                f"a step of the scores too far: steps may add up to {WIDEST:g}, their numbers finite"
+            )
         self._reach[self._output], self._moved = reach, True
 
     def _check_coded(self, what: str) -> None:
@@ -137,16 +147,27 @@ class Following:
             raise InvalidParameter(f"{what} after Start or Advance: Refresh comes first, at the scores as they are now")
 
 
-def _check_finite(value: Any) -> None:
-    """A contribution has no number that is none, by which a record's statistic would be no number either."""
-    if isinstance(value, float) and not math.isfinite(value):
-        raise InvalidParameter(f"Begin with a contribution that has {value}: finite numbers are allowed")
-    if isinstance(value, tuple):
+def _check_numbers(value: Any, within: type = object) -> None:
+    """A contribution has no number that is none, by which a record's statistic would be no number either.
+
+    It has no several numbers in one place either: beside the values of as many records they would be one for each, and
+    beside those of more an error. within: the class that the value is a field of; a schema has such, and nobody
+    computes with them.
+    """
+    if isinstance(value, NUMBER):
+        usual = isinstance(value, int | float | np.bool_ | np.integer)  # narrower ones take what they meet for 0
+        if not (usual and abs(value) <= sys.float_info.max):  # type: ignore[arg-type]
+            raise InvalidParameter(f"Begin with a contribution that has {value}: finite numbers are allowed")
+    elif isinstance(value, tuple):
+        if not issubclass(within, OF_SCHEMA) and (not value or any(isinstance(one, NUMBER) for one in value)):
+            raise InvalidParameter("Begin with a contribution that has several numbers in one: single ones are allowed")
         for one in value:
-            _check_finite(one)
+            _check_numbers(one, within)
+    elif isinstance(value, np.ndarray | list | dict | set | frozenset | range):
+        raise InvalidParameter(f"Begin with a contribution that has a {type(value).__name__}: numbers are allowed")
     elif is_dataclass(value) and not isinstance(value, type):
         for each in fields(value):
-            _check_finite(getattr(value, each.name))
+            _check_numbers(getattr(value, each.name), type(value))
 
 
 def _check_rows(what: str, rows: int, nodes: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -227,7 +228,8 @@ def _side_by_side(tables: list[Table], axis: int) -> Table:
 
         if len({one.kind for one in joined}) > 1:
             raise Unmodelled("private sums of different kinds, side by side")
-        return Table((Axis("each", len(tables)), joined[0]), pieces, (size,))
+        own = replace(joined[0], loose=any(one.loose for one in joined))
+        return Table((Axis("each", len(tables)), own), pieces, (size,))
     else:
         raise Unmodelled("private sums side by side")
     return Table((*tables[0].axes[:axis], new, *tables[0].axes[axis + 1 :]), cell)

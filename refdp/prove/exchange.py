@@ -8,9 +8,6 @@ import inspect
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import is_dataclass
-from enum import Enum
-from fractions import Fraction
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -25,8 +22,19 @@ from refdp.prove.loops import Carried, Loops, Number, Numbers, alike, settled
 from refdp.prove.open import Open, closed, opened
 from refdp.prove.peeking import is_text
 from refdp.prove.reach import Exchanged
-from refdp.prove.symbols import Fixed, Known, Private, Symbol, checked, privates, public, unchanged, varies
-from refdp.prove.tables import Axis, Table, plainly_shaped, sides_of
+from refdp.prove.symbols import (
+    Fixed,
+    Known,
+    Private,
+    Symbol,
+    checked,
+    privates,
+    public,
+    released,
+    unchanged,
+    varies,
+)
+from refdp.prove.tables import Axis, Binned, Table, plainly_shaped, sides_of
 from refdp.prove.terms import Leak, Unmodelled
 from refdp.prove.unknown import Unknown
 
@@ -121,7 +129,9 @@ def _plain_builtin(function: Any) -> Any:
                 found = function(*public(given), **public(named))
             if not isinstance(found, int | float | np.generic):
                 raise Unmodelled(f"{function.__name__} of released values that are no numbers")
-            return Known(found)
+            return Known(
+                found, function in (max, min)
+            )  # of which one can be a truth value, another index than a number
         return function(*given, **named)
 
     return kept
@@ -162,40 +172,11 @@ def released_only(function: Any) -> Any:
         if any(True for _ in opened(values)):
             return _with_open(function, given, named)
         with unchanged((given, named)):
-            found = _of_numbers(function(*public(given), **public(named)), function)
-        if is_text(function.__code__.co_filename):
-            own = [id(one) for one in _inside(found) if isinstance(one, Candidates)]
-            if any(id(public(one)) in own for one in _inside(values) if isinstance(one, Known | Candidates)):
-                raise Unmodelled(f"{function.__name__} of released values, which gives the candidates that it was "
-                                 "given, and others for other values")  # fmt: skip
-        return Known(found, True)
+            found = function(*public(given), **public(named))
+        return released(found, function, given, named)
 
     wrapped.__wrapped__ = function  # type: ignore[attr-defined]
     return wrapped
-
-
-def _of_numbers(found: Any, function: Any) -> Any:
-    """What a function of released values gave, if it is made of numbers: a text may ask which member of an enumeration
-    it is, or whether it is None, or of a kind, and other released values could give another one.
-
-    Errors: Unmodelled for anything else, but for fields of records, which have names and settings beside numbers.
-    """
-    waiting, depth = [(found, 0)], 12
-    while waiting:
-        one, deep = waiting.pop()
-        inner: Any = ()
-        if isinstance(one, list | tuple):
-            inner = one
-        elif isinstance(one, dict):
-            inner = one.values()
-        elif is_dataclass(one) and not isinstance(one, type):
-            continue
-        elif not isinstance(one, int | float | np.ndarray | np.generic | Fraction | range) or isinstance(one, Enum):
-            raise Unmodelled(f"{function.__name__} of released values, which gives more than numbers")
-        if deep > depth:
-            raise Unmodelled(f"{function.__name__} of released values, which gives more than can be looked at")
-        waiting += [(each, deep + 1) for each in inner]
-    return found
 
 
 def _with_open(function: Any, given: tuple[Any, ...], named: dict[str, Any]) -> Any:
@@ -246,7 +227,12 @@ def reading(module: Any, loops: Loops, host: Unknown) -> Iterator[None]:
         of_text = isinstance(owner, ModuleType) and isinstance(value, FunctionType)
         setattr(owner, name, Exchanged(value) if of_text else value)
 
-    right, missing = Candidates.right_sums, Candidates.missing_sums
+    right, missing, cut = Candidates.right_sums, Candidates.missing_sums, Candidates.apart
+
+    def apart(self: Candidates, table: Any, features: Any) -> Any:
+        if isinstance(table, Table):
+            check_told(self, table)
+        return cut(self, table, features)
 
     def right_sums(self: Candidates, table: Any, chosen: Any = slice(None)) -> Any:
         if not isinstance(table, Table):
@@ -271,6 +257,7 @@ def reading(module: Any, loops: Loops, host: Unknown) -> Iterator[None]:
     try:
         put(Candidates, "right_sums", right_sums)
         put(Candidates, "missing_sums", missing_sums)
+        put(Candidates, "apart", apart)
         for text in {id(one): one for one in (*texts, *data)}.values():
             if "np" in vars(text):
                 put(text, "np", _Numbers(_Numpy()) if is_text(str(text.__file__)) else _Numpy())
@@ -339,8 +326,16 @@ _checked: set[int] = set()
 def check_encoded(candidates: Candidates, table: Table) -> None:
     """Sums in bins are asked about the candidates that records were encoded by. Errors: Unmodelled for others."""
     binned = table.axes[-1].of
+    check_told(candidates, table)
     if table.axes[-1].kind != "bins" or not _alike_candidates(candidates, binned.candidates):
         raise Unmodelled("sides of other candidates than those that records were encoded by")
+
+
+def check_told(candidates: Candidates, table: Table) -> None:
+    """Where records were encoded by released candidates, no others are the same in every run. Errors: Unmodelled."""
+    for binned in (axis.of for axis in table.axes if isinstance(axis.of, Binned)):
+        if type(binned.told) is Known and candidates is not binned.candidates:
+            raise Unmodelled("bins of released candidates, by others that are these in an example")
 
 
 def _alike_candidates(one: Candidates, other: Any) -> bool:

@@ -31,10 +31,6 @@ DEGREE = 8
 """Sums that are multiplied with each other; with less than 2^53 each the product stays far below float64's largest."""
 
 
-STEP = 2.0**800
-"""No step of the scores may be larger: beyond it sums of steps, in units of the grid, could be infinite."""
-
-
 LOST = -27.0
 """Binary orders of magnitude below a sum of size 1 of what rounding may make of a formula of it: 2^-53 for each
 operation, times whatever it is multiplied or divided by afterwards."""
@@ -80,18 +76,6 @@ def moderate(values: Any) -> bool:
     """Whether public numbers are 0 or of a size that formulas may have anywhere."""
     size = np.abs(np.asarray(values, dtype=np.float64))
     return bool(((size == 0) | ((size >= 2.0 ** (-APART / 2)) & (size <= 2.0 ** (APART / 2)))).all())
-
-
-def steps_stay(*factors: Any) -> bool:
-    """Whether a step of the scores, the product of these numbers, is finite and at most `STEP`.
-
-    factors: public numbers and arrays; examples of what was released are of the size of 1.
-    """
-    with np.errstate(all="ignore"):
-        step: Any = 1.0
-        for factor in factors:
-            step = step * np.asarray(factor, dtype=np.float64)
-        return bool((np.abs(step) <= STEP).all())
 
 
 anything: set[str] = set()

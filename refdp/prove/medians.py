@@ -17,7 +17,7 @@ import z3
 
 from refdp.data import sketch
 from refdp.prove.arithmetic import combined
-from refdp.prove.symbols import Known, privates, public
+from refdp.prove.symbols import Known, privates, public, varies
 from refdp.prove.tables import Axis, Choices, Table, Within, total_of
 from refdp.prove.terms import Unmodelled
 
@@ -49,16 +49,19 @@ def median_utilities(histograms: Any, edges: Any) -> Any:
 
         return Table(axes, cell)
 
-    options = Axis("option", max(sizes) - 1, of=("medians", drawn))
-    axes = Axis("each", len(features)), Axis("part", each, of=("intervals", drawn)), options
+    wider = any(one.axes[0].loose for one in histograms)
+    options = Axis("option", max(sizes) - 1, of=("medians", drawn), loose=wider)
+    part = Axis("part", each, of=("intervals", drawn), loose=varies(edges))
+    axes = Axis("each", len(features)), part, options
     away = combined("absolute", (combined("subtract", (side("a"), side("r"))),))
     worth = combined("divide", (combined("negative", (away,)), 2))
     return Choices(worth.axes, worth.cell, (rows, options.size))
 
 
 def halved(edges: Any, middles: Any) -> Any:
-    """`sketch.halved` of released medians: how many edges a feature has follows from the level."""
-    return [Known(one) for one in sketch.halved(public(edges), public(middles))]
+    """`sketch.halved` of released medians: how many edges a feature has follows from how many it had."""
+    longer = varies((edges, middles))
+    return [Known(one, longer) for one in sketch.halved(public(edges), public(middles))]
 
 
 def _feature(weights: Any) -> int:

@@ -24,7 +24,7 @@ from refdp.prove.peeking import CURATOR, guarded, is_text
 from refdp.prove.planned import Key, key_of
 from refdp.prove.reach import Host
 from refdp.prove.releases import Unproved, check
-from refdp.prove.symbols import Known, Private, Symbol, privates, public
+from refdp.prove.symbols import Known, Private, Symbol, privates, public, varies
 from refdp.prove.tables import Table
 from refdp.prove.terms import Leak, Unmodelled
 from refdp.prove.unknown import Unknown
@@ -161,12 +161,13 @@ class ProofCurator(Host, Curator):
         charge = ("mechanism", "sensitivity", "value")
         _plain((*given[:1], *given[3:], {key: one for key, one in named.items() if key not in charge}))
         options = named.get("options")
+        wider = varies(options)
         if isinstance(options, Known):
             named["options"] = options.example
         value: Any = named.get("value", given[2] if len(given) > 2 else None)
         axes = value.axes if isinstance(value, Table) else ()
         longer = any(axis.loose for axis in axes if axis.kind != "option")
-        found = Known(super().release(*given, **named), longer)
+        found = Known(super().release(*given, **named), longer or wider, listed=wider and not longer)
         filed = self._filing()
         filed[-1] = closed(filed[-1])
         return found

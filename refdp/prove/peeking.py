@@ -67,6 +67,14 @@ def is_text(file: str) -> bool:
     return "/refdp/papers/" in name or "/refdp/own/" in name or file.startswith("<mutant")
 
 
+def for_text() -> bool:
+    """Whether a training text asks, by whatever functions of numpy and of the reading, and none of refdp's data."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and str(frame.f_globals.get("__name__")).startswith(("refdp.prove.", "numpy")):
+        frame = frame.f_back
+    return is_text(frame.f_code.co_filename)
+
+
 def from_text(depth: int) -> bool:
     """Whether the caller so many frames up is a paper's text."""
     return is_text(sys._getframe(depth + 1).f_code.co_filename)

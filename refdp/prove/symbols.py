@@ -25,10 +25,12 @@ import numpy as np
 import z3
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
+from refdp.data.candidates import Candidates
 from refdp.privacy.curator import Curator
 from refdp.prove.forms import is_unpacked
 from refdp.prove.kinds import Kind
 from refdp.prove.nones import can_be_none
+from refdp.prove.objects import form_of, is_number, replaced_fields
 from refdp.prove.peeking import is_text
 from refdp.prove.reach import Exchanged, Host, inside
 from refdp.prove.terms import Leak, Unmodelled
@@ -168,13 +170,22 @@ class Known(Symbol):
 
     what = "a released value"
     finite = listed = False
+    kept: tuple[Known, ...] = ()
+    """Released candidates that an object of refdp's own was made of, and gives again as they are."""
 
     def __init__(
         self, example: Any, varying: bool = False, least: float | None = None, *, listed: bool = False
     ) -> None:
         for one in privates(example):
             raise Leak(f"{one.what} in place of a released one:")
+        if not self._is_number(example):
+            raise Unmodelled(
+                "a released value that is not made of numbers: another one could be a None, or another object"
+            )
         self.example, self._varying, self.least, self.listed = example, varying, least, listed
+
+    def _is_number(self, example: Any) -> bool:
+        return is_number(example, deep=True)
 
     def _fixed(self) -> None:
         if self._varying:
@@ -212,10 +223,30 @@ class Known(Symbol):
         if any(isinstance(one, Private) for one in (key if isinstance(key, tuple) else (key,))):
             raise Leak("a private choice among released values")
         found, varying = self.example[public(key)], self._varying or _chooses(key)
-        return Known(found, varying) if any(True for _ in _knowns(key)) else self._part(found, varying)
+        if not any(True for _ in _knowns(key)):
+            return self._part(found, varying)
+        return Known(found, varying or not isinstance(self.example, np.ndarray))  # entries of a list differ in length
 
     def _part(self, found: Any, varying: bool | None = None) -> Known:
-        return Known(found, self._varying if varying is None else varying)
+        same = next((one for one in self.kept if one.example is found), None)
+        return Known(found, self._varying if varying is None else varying) if same is None else same
+
+    def _stands_for_all(self, name: str, given: Any) -> None:
+        """A method of private values is one of refdp's own, of candidates, of which any stand for all.
+
+        Errors: Unmodelled for any other, which could do something else with other released values than the example; for
+        sums in the bins of candidates that are not these in every run.
+        """
+        if not type(self.example).__module__.startswith("refdp.data."):
+            raise Unmodelled(f"{name} of a released value, of private ones: the example's decides nothing")
+        for one in privates(given):
+            for axis in getattr(one, "__dict__", {}).get("axes", ()):
+                if hasattr(axis.of, "told") and not self._is_told(axis.of):
+                    raise Unmodelled(f"{name} of candidates that records were not encoded by")
+
+    def _is_told(self, binned: Any) -> bool:
+        """Whether these are the candidates that `Encode` was told of."""
+        return binned.told is self
 
     def __repr__(self) -> str:
         raise Unmodelled("a text of a released value")
@@ -226,11 +257,20 @@ class Known(Symbol):
         raise Unmodelled("a text of a released value")
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or name in ("example", "loop", "each", "least", "listed", "finite", "_varying"):
+        if name.startswith("__") or name in (
+            "example",
+            "loop",
+            "each",
+            "least",
+            "listed",
+            "finite",
+            "kept",
+            "_varying",
+        ):
             raise AttributeError(name)
         if name == "base":
             raise Unmodelled("whether a released value has memory of its own")
-        checked(inspect.getattr_static(type(self.example), name, None))
+        checked(inspect.getattr_static(type(self.example), name, None), (self.example,))
         found = getattr(self.example, name)
         if found is None:
             raise Unmodelled(f"{name} of a released value, which is None for some of them")
@@ -246,29 +286,17 @@ class Known(Symbol):
 
         def method(*given: Any, **named: Any) -> Any:
             if any(True for _ in privates((given, named))):
-                _stands_for_all(self.example, name, (given, named))
+                self._stands_for_all(name, (given, named))
                 return found(*given, **named)
+            if given and isinstance(self.example, list | tuple | dict):
+                raise Unmodelled(f"{name} of a released list, which could give another entry, or none")
             with unchanged((given, named)):
                 made = found(*public(given), **public(named))
-            return Known(made, self._varying or sized(name, (self, *given), named) or varies((given, named)))
+            made = released(made, getattr(found, "__func__", found), (self, *given), named)
+            made._varying = self._varying or sized(name, (self, *given), named) or varies((given, named))
+            return made
 
         return Exchanged(method)
-
-
-def _stands_for_all(example: Any, name: str, given: Any) -> None:
-    """A method of private values is one of refdp's own, of candidates, of which any stand for all.
-
-    Errors: Unmodelled for any other, which could do something else with other released values than the example; for
-    sums in the bins of other candidates than these.
-    """
-    if not type(example).__module__.startswith("refdp.data."):
-        raise Unmodelled(f"{name} of a released value, of private ones: the example's decides nothing")
-    for one in privates(given):
-        for axis in getattr(one, "__dict__", {}).get("axes", ()):
-            if getattr(getattr(axis.of, "candidates", example), "thresholds", None) is not getattr(
-                example, "thresholds", None
-            ):
-                raise Unmodelled(f"{name} of candidates that records were not encoded by")
 
 
 class Fixed(Known):
@@ -279,15 +307,55 @@ class Fixed(Known):
     def _part(self, found: Any, varying: bool | None = None) -> Known:
         return Fixed(found)
 
+    def _is_told(self, binned: Any) -> bool:
+        return type(binned.told) is not Known and binned.candidates.thresholds is self.example.thresholds
 
-def checked(method: Any) -> None:
-    """A method or property of the text's own is run on an example of a released value.
 
-    Errors: Unmodelled for one that could give None for some of them.
+class Settings(Known):
+    """Parameters of a text with other numbers in some fields, `replace` of the same ones in every run."""
+
+    def _is_number(self, example: Any) -> bool:
+        return True
+
+
+def checked(method: Any, given: Any = ()) -> None:
+    """A function of the text's own is run on an example of a released value. given: what a property is asked of.
+
+    Errors: Unmodelled for one that could give None for some of them, or a property objects of several kinds.
     """
-    own = getattr(method, "fget", None) or getattr(method, "func", None) or getattr(method, "__func__", method)
-    if isinstance(own, FunctionType) and is_text(own.__code__.co_filename) and can_be_none(own):
-        raise Unmodelled(f"{own.__name__} of released values, which could give None for some of them")
+    getter = getattr(method, "fget", None) or getattr(method, "func", None)
+    own = getter or getattr(method, "__func__", method)
+    if isinstance(own, FunctionType) and is_text(own.__code__.co_filename):
+        if can_be_none(own):
+            raise Unmodelled(f"{own.__name__} of released values, which could give None for some of them")
+        if getter:
+            _alike(own, given, {})
+
+
+def released(found: Any, function: Any, given: Any, named: Any) -> Known:
+    """What a function gave of released values. given, named: its arguments.
+
+    Errors: Unmodelled for what is not made of numbers, and where a text's function could give another kind of object.
+    """
+    code = getattr(function, "__code__", None)
+    if code is None or not is_text(code.co_filename):
+        made = Known(found, True)
+        own = [each for one in _knowns((*given, *named.values())) for each in (one, *one.kept)]
+        made.kept = tuple(one for one in own if type(one.example) is Candidates)
+        return made
+    replaced = replaced_fields(_alike(function, given, named))
+    if replaced is None:
+        return Known(found, True)
+    if not all(is_number(getattr(found, name), deep=True) for name in replaced):
+        raise Unmodelled(f"{function.__name__} of released values, which gives settings that are no numbers")
+    return Settings(found, True)
+
+
+def _alike(function: Any, given: Any, named: Any) -> Any:
+    form = form_of(function, given, named)
+    if form is None:
+        raise Unmodelled(f"{function.__name__} of released values, which could give another kind of object for others")
+    return form
 
 
 def gives_field(kind: Any, name: str) -> bool:

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from refdp.prove.peeking import from_text
+from refdp.prove.peeking import for_text, from_text
 from refdp.prove.symbols import Known, Private, arithmetic, public
 from refdp.prove.terms import Unmodelled
 
@@ -22,23 +22,27 @@ class Axis:
 
     each: a few entries of their own. part: every record is in one entry at most, e.g. a node. option: any of many, e.g.
     candidates, in several `ways`. bins: those of several features side by side, in one of each of which a record is.
-    loose: how many entries there are follows from released values.
+    loose: how many entries there are follows from released values, which one axis may not tell of another.
     """
 
     kind: Literal["each", "part", "option", "bins"]
     size: int
     ways: int = 1
     of: Any = None
-    loose: bool = field(default=False, compare=False)
+    loose: bool = False
 
 
 @dataclass(frozen=True, eq=False)
 class Binned:
-    """The bins of these features, side by side. encoding: how many candidates were told of before these."""
+    """The bins of these features, side by side. encoding: how many candidates were told of before these.
+
+    candidates: an example of them; told: what `Encode` was told of, which may be released.
+    """
 
     candidates: Any
     features: tuple[int, ...]
     encoding: int
+    told: Any = None
 
 
 @dataclass(frozen=True)
@@ -206,6 +210,8 @@ def _picked(table: Table, keys: list[Any]) -> Any:
             picks.append((len(axes), chosen))
             axes.append(Axis("each", len(chosen)))
         elif isinstance(key, slice) and axis.kind == "bins":
+            if axis.loose and for_text():
+                raise Unmodelled("some of the bins of released candidates, but by these candidates themselves")
             feature = _feature(axis, key)
             picks.append((len(axes), ("bins", feature)))
             own = range(axis.size)[key]

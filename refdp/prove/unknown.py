@@ -23,7 +23,7 @@ import z3
 from refdp.accounting.individual import Accounts, Budget, table
 from refdp.data import numbers
 from refdp.data.candidates import Candidates
-from refdp.data.following import check_covers
+from refdp.data.following import WIDEST, check_covers
 from refdp.data.kernels import GRID
 from refdp.data.losses import LARGEST
 from refdp.data.nothing import Nothing
@@ -57,7 +57,7 @@ from refdp.prove.arithmetic import combined
 from refdp.prove.asking import Solvers, name_of, number, parts_of, real, truth, unknowns
 from refdp.prove.kinds import ANYWHERE, Kind, followed, kind_of
 from refdp.prove.loops import Loops, abstract
-from refdp.prove.magnitudes import natural, steps_stay, too_far
+from refdp.prove.magnitudes import natural, too_far
 from refdp.prove.open import Open, Opens, example_of
 from refdp.prove.peeking import POPULATION, guarded
 from refdp.prove.reach import Host
@@ -67,7 +67,7 @@ from refdp.prove.terms import Leak, Unmodelled, operated
 
 for _function in (numbers.exp, numbers.log, numbers.sqrt):
     _function.register(Each, lambda value, name=_function.name: combined(name, (value,)))
-    _function.register(Known, lambda value, own=_function: Known(own(public(value))))
+    _function.register(Known, lambda value, own=_function: Known(own(public(value)), varies(value)))
 
 USUAL = tuple(Fraction(n, 4) for n in (-8, -4, -2, -1, 0, 1, 2, 4, 8))
 """Bounds of a statistic that are tried beside the numbers in its formula."""
@@ -246,13 +246,9 @@ class Unknown(Host):
             raise Unmodelled(str(problem)) from None
 
     def _moved(self, *factors: Any) -> None:
-        """Scores were any numbers and are. Errors: Unmodelled for a step by which float64 could overflow."""
-        if any(isinstance(one, Open) and not one.opens.at_most(one, 2.0**100) for one in factors):
+        """Scores were any numbers and are, which hosts keep below `WIDEST`. Errors: Unmodelled for a step beyond it."""
+        if any(isinstance(one, Open) and not one.opens.at_most(one, WIDEST) for one in factors):
             raise Unmodelled("a step of the scores that a parameter can make of any size")
-        if not steps_stay(*(2.0**100 if isinstance(one, Open) else public(one) for one in factors)):
-            raise Unmodelled(
-                "a step of the scores of such a size that float64 overflows for some records, with a warning"
-            )
 
     def _begin(self, output: int) -> None:
         self._named, self._now, self._output = (), next(self._state), output
@@ -586,7 +582,7 @@ class Unknown(Host):
                 return Units((each, part), lambda index, world: total(of[index[0]], ((node, index[1]),)))
             case Bins() | Histogram():
                 features = self._features if isinstance(query, Bins) else query.features
-                binned = Binned(self._candidates, tuple(features), encoding)
+                binned = Binned(self._candidates, tuple(features), encoding, self._coded)
                 bins = Axis("bins", shape[-1], of=binned, loose=self._recoded)
 
                 def cell(index: tuple[Any, ...], world: Any) -> Sum:

@@ -14,18 +14,22 @@ pytest.importorskip("cvc5", reason="the extra proofs is not installed")
 
 import z3
 
+from refdp.data.nothing import Nothing
+from refdp.data.population import Advance, Begin, Place, Refresh
 from refdp.data.records import Schema
+from refdp.errors import InvalidParameter
 from refdp.faces.registry import paper
 from refdp.papers.fedgbdt import WHOLE
 from refdp.prove.asking import Solvers
 from refdp.prove.keeping import changed, state
-from refdp.prove.magnitudes import natural, steps_stay, too_far
+from refdp.prove.magnitudes import natural, too_far
 from refdp.prove.peeking import peeks
 from refdp.prove.reading import prove
 from tests.mutants.harness import Mutant, applied
 from tests.mutants.matrix import FEATURES, TARGETS
 from tests.prove.attacks import SMALL, paper_of
 from tests.prove.hostile import AT_FIRST, HOSTILE, SIBLINGS
+from tests.prove.hostile_eighteenth import EIGHTEENTH, STEPS
 from tests.prove.hostile_eighth import EIGHTH
 from tests.prove.hostile_eighth import HONEST as HONEST_EIGHTH
 from tests.prove.hostile_eleventh import ELEVENTH
@@ -71,7 +75,7 @@ def slowly(mutants: tuple[Mutant, ...]) -> list[Any]:
             for one in mutants]  # fmt: skip
 
 
-LATER = (*THIRTEENTH, *FOURTEENTH, *FIFTEENTH, *SIXTEENTH, *SEVENTEENTH)
+LATER = (*THIRTEENTH, *FOURTEENTH, *FIFTEENTH, *SIXTEENTH, *SEVENTEENTH, *EIGHTEENTH)
 
 
 @pytest.mark.parametrize("mutant", [pytest.param(one, id=one.name) for one in LATER])
@@ -82,6 +86,18 @@ def test_a_text_that_hides_a_state_or_pays_too_little_is_not_proved(solvers: Sol
         found = read(name, {**SMALL[name], **mutant.settings}, solvers, briefly=True)
     assert found.verdict == "NOT PROVED"
     assert all(one.reason for one in found.failures)
+
+
+def test_a_step_of_any_size_is_refused_by_hosts(solvers: Solvers) -> None:
+    """So that a text with one is proved, and stops where released values alone say so."""
+    (mutant,) = STEPS
+    with applied(mutant.patches):  # type: ignore[arg-type]
+        assert read("dpboost", {**SMALL["dpboost"], **mutant.settings}, solvers, briefly=True).verdict == "PROVED"
+    host = Nothing()
+    for step in (Begin(None, (0,)), Refresh(("g",)), Place(np.zeros((1, 2)))):  # type: ignore[arg-type]
+        host.tell(step)
+    with pytest.raises(InvalidParameter, match="too far"):
+        host.tell(Advance(np.array([[1e307, 0.0]]), 1.0))
 
 
 def test_an_open_parameter_is_not_below_its_own_example_alone(solvers: Solvers) -> None:
@@ -173,12 +189,6 @@ def test_what_float64_rounds_of_sums_of_many_records_is_told() -> None:
             assert too_far([x * x / divisor], sums=True).endswith("of sums of many records")
     finally:
         natural.discard("n of many")
-
-
-def test_steps_of_the_scores_that_leave_float64_are_told() -> None:
-    assert steps_stay(np.ones((2, 3)), 0.3) and steps_stay(1e200) and steps_stay(np.empty((1, 0)), 1.0)
-    assert not steps_stay(np.array([0.0, 1e307]), 1.0) and not steps_stay(1e200, 1e200)
-    assert not steps_stay(np.array([np.nan])) and not steps_stay(np.inf)
 
 
 def test_a_container_that_outlives_a_run_is_looked_at() -> None:

@@ -89,11 +89,17 @@ def test_methods_are_run_on_the_example() -> None:
         OWN.dot(EACH)
 
     @dataclass
-    class Empty:
-        none: Any = None
+    class Own:
+        number: Any = 1.0
 
-    with pytest.raises(Unmodelled, match="None for some"):
-        Known(Empty()).none  # noqa: B018
+    assert same(Known(Own()).number, 1.0, False)
+    assert same(Known([np.arange(2), np.arange(3)])[Known(0)], [0, 1], True), "entries of a list differ in length"
+    for other in (None, "text", float, Relation.ADD_REMOVE, len, np.array([None]), np.array(["a"]), [1.0, None],
+                  {"a": "b"}, Own(None), Own((1.0, Relation.ADD_REMOVE))):  # fmt: skip
+        with pytest.raises(Unmodelled, match="not made of numbers"):
+            Known(other)
+    with pytest.raises(Unmodelled, match="another entry"):
+        Known({1: 1.0}).get(2)
 
 
 def test_numpys_functions_of_symbols_take_axes_of_reductions_alone() -> None:

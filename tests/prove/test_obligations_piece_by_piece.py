@@ -216,7 +216,7 @@ def test_private_and_released_values_beside_what_is_released_are_refused(
         curator.release(name, **given | ({} if place == "name" else {place: TABLE}))
     charge = [given["mechanism"], TABLE, given["sensitivity"]]
     if place in ("mechanism", "sensitivity"):
-        charge[0 if place == "mechanism" else 2] = Known(given[place])
+        charge[0 if place == "mechanism" else 2] = Known(1.0)
         with pytest.raises(Unmodelled, match="follows from released values"):
             curator.release("again", *charge[:2], sensitivity=charge[2])
     assert read.releases == 2
