@@ -23,7 +23,7 @@ COMPREHENSIONS = LOOPS[1:]
 INNER = (ast.Lambda, ast.FunctionDef)
 
 
-def meanings(tree: ast.Module, known: set[str]) -> Iterator[tuple[int, str]]:
+def meanings(tree: ast.Module, known: dict[str, str]) -> Iterator[tuple[int, str]]:
     """Lines of a text in which a name gets another meaning than rules take it for, and which.
 
     known: names that the module has, by this text and others.
@@ -40,9 +40,9 @@ def meanings(tree: ast.Module, known: set[str]) -> Iterator[tuple[int, str]]:
     yield from ((line_of(one), f"{name} means two things in the text") for name, one in over.items() if name in known)
 
 
-def names(tree: ast.Module) -> set[str]:
-    """The names that a module has by its text."""
-    return {name for one in _scope(tree) for name in binds(one)}
+def names(tree: ast.Module) -> dict[str, str]:
+    """The names that a module has by its text, and what is imported under each."""
+    return {name: _source(one, name) for one in _scope(tree) for name in binds(one)}
 
 
 def binds(one: ast.AST) -> Iterator[str]:
@@ -102,6 +102,11 @@ def _source(one: ast.AST, name: str) -> str:
     return f"{module}{each.name}{f' as {each.asname}' if each.asname else ''}"
 
 
+def _is_the_same(imported: str, other: str | None) -> bool:
+    """Whether a name is imported once more."""
+    return bool(imported) and imported == other
+
+
 def _functions(tree: ast.Module) -> Iterator[ast.FunctionDef]:
     """The functions that are in no other one: of the text, and of its classes."""
     for one in _scope(tree):
@@ -111,18 +116,19 @@ def _functions(tree: ast.Module) -> Iterator[ast.FunctionDef]:
             yield from (each for each in one.body if isinstance(each, ast.FunctionDef))
 
 
-def _of_function(function: ast.FunctionDef, known: set[str]) -> Iterator[tuple[int, str]]:
+def _of_function(function: ast.FunctionDef, known: dict[str, str]) -> Iterator[tuple[int, str]]:
     own = list(_scope(function))
-    named = {name for one in own for name in binds(one)} | {name for one in own for name in _arguments(one, function)}
+    named = {name for one in own for name in binds(one) if not _is_the_same(_source(one, name), known.get(name))}
+    named |= {name for one in own for name in _arguments(one, function)}
     over = {name for one in ast.walk(function) if isinstance(one, COMPREHENSIONS) for name in _over(one)}
     inner = {name for one in own if isinstance(one, INNER) for each in ast.walk(one) if each is not one
              for name in binds(each)}  # fmt: skip
-    for name in sorted((inner & (named | over)) | ((inner | over) & known)):
+    for name in sorted((inner & (named | over)) | ((inner | over) & known.keys())):
         yield function.lineno, f"{name} means two things in {function.name}"
     used = {id(one.func) for one in ast.walk(function) if isinstance(one, ast.Call)}
     used |= {id(one.value) for one in ast.walk(function) if isinstance(one, ast.Attribute)}
     for one in ast.walk(function):
-        if isinstance(one, ast.Name) and id(one) in used and one.id in known & named:
+        if isinstance(one, ast.Name) and id(one) in used and one.id in known.keys() & named:
             yield one.lineno, f"{one.id}, which {function.name} has for something else, is called or asked"
         elif one is not function:
             yield from _given(one, function)

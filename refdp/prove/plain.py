@@ -67,11 +67,11 @@ def beyond(tree: ast.Module, beside: Sequence[ast.Module] = ()) -> Iterator[tupl
     notes = {id(each) for one in notes_of(tree) for each in ast.walk(one)}
     by_at = {id(one.value) for one in ast.walk(tree) if isinstance(one, ast.Attribute) and one.attr == AT}
     handed = called | by_at | _handed_to_curator(tree)
-    known = {name for one in (tree, *beside) for name in names(one)}
+    known = {name: of for one in (*beside, tree) for name, of in names(one).items()}
     fields = {name for one in (tree, *beside) for name in _fields(one)}
     yield from meanings(tree, known)
     if "clip" in fields:
-        yield from _beyond_callees(tree, known | BUILTINS, fields)
+        yield from _beyond_callees(tree, {*known, *BUILTINS}, fields)
     compared = {
         id(each) for one in ast.walk(tree) if isinstance(one, ast.Compare) for each in (one.left, *one.comparators)
     }
