@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import replace
 from typing import Any
 
@@ -47,6 +48,8 @@ def combined(name: str, arguments: Sequence[Any], ufunc: Any = None) -> Any:
 
 
 def _tables(name: str, arguments: Sequence[Any]) -> Table:
+    """Entry by entry, as the arguments are now: what a text changes of its arrays later is another number."""
+    arguments = [_kept(one) for one in arguments]
     shapes = [one.shape if isinstance(one, Table) else np.shape(getattr(one, "example", one)) for one in arguments]
     tables = [one for one in arguments if isinstance(one, Table)]
     for one in tables:
@@ -54,6 +57,9 @@ def _tables(name: str, arguments: Sequence[Any]) -> Table:
     shape = np.broadcast_shapes(*shapes)
     axes = [_axis(tables, place - len(shape), size) for place, size in enumerate(shape)]
     constants: dict[Any, Any] = {}
+    along = not shape or all(one.ndim and one.shape[-1] == shape[-1] for one in tables)
+    """Whether all have entries of their own along the last axis; one that is the same for all of them is no summand of
+    each, so that the entries' sum has it more than once."""
 
     def constant(place: int, index: tuple[Any, ...], world: Any) -> Any:
         value, own = arguments[place], index[len(shape) - len(shapes[place]) :]
@@ -88,11 +94,18 @@ def _tables(name: str, arguments: Sequence[Any]) -> Table:
             return whole
         pairs = [world.pair(one) if isinstance(one, Sum) else one for one in found]
         both = Combined(operated(name, [pair[side] for pair in pairs]) for side in (0, 1))
-        plain = name in ("add", "subtract", "negative") and all(summands(one) for one in found)
+        plain = along and name in ("add", "subtract", "negative") and all(summands(one) for one in found)
         both.sums = tuple(own for one in found for own in summands(one)) if plain else ()
         return both
 
     return Table(axes, cell)
+
+
+def _kept(value: Any) -> Any:
+    """An argument of which nothing that a text may change is shared."""
+    if isinstance(value, list | tuple):
+        return [_kept(one) for one in value]
+    return value.copy() if isinstance(value, np.ndarray) else value
 
 
 def _plain(value: Any) -> Any:
@@ -204,7 +217,7 @@ def _cut(table: Table, cuts: list[int], axis: int) -> list[Table]:
 def _side_by_side(tables: list[Table], axis: int) -> Table:
     """Options in several ways, or the parts of several features."""
     if len(tables) == 1:
-        return tables[0]
+        return copy(tables[0])  # numpy makes a new one
     for one in tables:
         plainly_shaped(one)
     axis %= tables[0].ndim

@@ -14,9 +14,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from refdp.prove.texts import NAMING, notes_of
+
 TEXTS = {"str", "ascii", "format", "print"}
 SETS = {"set", "frozenset"}
-NAMING = {"step", "release", "release_sum", "draw", "partition", "subsample"}
 
 
 def by_chance(tree: ast.Module) -> Iterator[tuple[int, str]]:
@@ -42,21 +43,24 @@ def by_chance(tree: ast.Module) -> Iterator[tuple[int, str]]:
 
 def _notes(tree: ast.Module) -> Iterator[ast.expr]:
     """What is said of kinds: it is never run, or makes no text."""
+    yield from notes_of(tree)
     for one in ast.walk(tree):
-        if isinstance(one, ast.arg | ast.AnnAssign) and one.annotation is not None:
-            yield one.annotation
-        elif isinstance(one, ast.FunctionDef) and one.returns is not None:
-            yield one.returns
-        elif isinstance(one, ast.Subscript) and isinstance(one.value, ast.Name) and one.value.id[:1].isupper():
+        if isinstance(one, ast.Subscript) and isinstance(one.value, ast.Name) and one.value.id[:1].isupper():
             yield one  # Mapping[str, Any]
 
 
 def _free(tree: ast.Module) -> set[int]:
-    """Texts that nobody in the program reads: of errors, which are not handled, and names that the curator gets."""
+    """Texts that nobody in the program reads: of errors, which are not handled, and names that the curator gets.
+
+    No class of a text has a method of these names (`refdp.prove.plain`), but for `subsample`, a field; texts have a
+    `partition`, of which no `with` is.
+    """
     found = [one for one in ast.walk(tree) if isinstance(one, ast.Raise)]
+    opened = {id(one.context_expr) for one in ast.walk(tree) if isinstance(one, ast.withitem)}
     named = [one.args[0] for one in ast.walk(tree) if isinstance(one, ast.Call) and one.args
-             and isinstance(one.func, ast.Attribute) and one.func.attr in NAMING
-             and isinstance(one.func.value, ast.Name) and one.func.value.id == "curator"]  # fmt: skip
+             and isinstance(one.func, ast.Attribute) and one.func.attr in NAMING - {"subsample"}
+             and isinstance(one.func.value, ast.Name) and one.func.value.id == "curator"
+             and (one.func.attr != "partition" or id(one) in opened)]  # fmt: skip
     return {id(each) for one in (*found, *named) for each in ast.walk(one)
             if isinstance(each, ast.FormattedValue)}  # fmt: skip
 

@@ -98,11 +98,23 @@ def _made(
 
 
 def _shared_round(change: ast.AST, other: ast.AST, made: list[ast.AST], around: list[Round]) -> bool:
-    """Whether a loop has both, so that the change is in a later round than the other, and no new object in between."""
+    """Whether a loop has both, so that the change is in a later round than the other, and no new object in between:
+    one that every round makes before either of them."""
+    first = min(_begin(change), _begin(other))
     return any(
-        id(change) in inside and id(other) in inside and not any(id(each) in certain for each in made)
+        id(change) in inside
+        and id(other) in inside
+        and not any(id(each) in certain and _last(each) <= first for each in made)
         for certain, inside in around
     )
+
+
+def _begin(one: ast.AST) -> tuple[int, int]:
+    return line_of(one), getattr(one, "col_offset", 0)
+
+
+def _last(one: ast.AST) -> tuple[int, int]:
+    return getattr(one, "end_lineno", 0) or 0, getattr(one, "end_col_offset", 0) or 0
 
 
 def _certain(body: list[ast.stmt]) -> set[int]:
@@ -154,7 +166,7 @@ def _end(own: list[ast.AST], change: ast.AST) -> tuple[int, int]:
     around = [one for one in own if isinstance(one, ast.Assign | ast.AnnAssign | ast.AugAssign | ast.Expr | ast.Return)
               and any(each is change for each in ast.walk(one))]  # fmt: skip
     last = around[0] if around else change
-    return getattr(last, "end_lineno", 0) or 0, getattr(last, "end_col_offset", 0) or 0
+    return _last(last)
 
 
 def _only_read(own: list[ast.AST], entries: bool) -> set[int]:
@@ -179,13 +191,16 @@ def _only_read(own: list[ast.AST], entries: bool) -> set[int]:
 
 
 def _used_up(own: list[ast.AST]) -> set[int]:
-    """Expressions of which new numbers are made, or whose entries are copied to others of the same array."""
+    """Expressions of which new numbers are made, or whose entries are copied to others of the same array.
+
+    A part of an array, by a slice, is none of which numbers are made: sums that it stands beside keep it as it is.
+    """
     found = set[int]()
     for one in own:
         if isinstance(one, ast.BinOp):
-            found |= {id(one.left), id(one.right)}
+            found |= {id(each) for each in (one.left, one.right) if not _is_part(each)}
         elif isinstance(one, ast.Compare):
-            found |= {id(one.left), *map(id, one.comparators)}
+            found |= {id(each) for each in (one.left, *one.comparators) if not _is_part(each)}
         elif isinstance(one, ast.Call) and isinstance(one.func, ast.Name) and one.func.id in ("float", "int"):
             found |= {id(each) for each in one.args}
         elif isinstance(one, ast.Assign) and len(one.targets) == 1:
@@ -195,6 +210,12 @@ def _used_up(own: list[ast.AST]) -> set[int]:
                 if isinstance(to, ast.Subscript) and isinstance(of, ast.Subscript) and _same_name(to.value, of.value):
                     found.add(id(of))
     return found
+
+
+def _is_part(value: ast.expr) -> bool:
+    key = value.slice if isinstance(value, ast.Subscript) else None
+    keys = key.elts if isinstance(key, ast.Tuple) else [key]
+    return any(isinstance(one, ast.Slice) or (isinstance(one, ast.Constant) and one.value is ...) for one in keys)
 
 
 def _same_name(one: ast.expr, other: ast.expr) -> bool:

@@ -8,8 +8,9 @@ import inspect
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from copy import copy
 from types import FunctionType, ModuleType
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -85,7 +86,10 @@ def _is_no_number(made: Any) -> bool:
 
 
 def array(make: Any, value: Any, *given: Any, **named: Any) -> Any:
-    """An array, or a symbol as it is. Errors: Unmodelled for private values as another kind of numbers."""
+    """An array, or a symbol of the same numbers, which is another object as numpy's array can be.
+
+    Errors: Unmodelled for private values as another kind of numbers.
+    """
     kinds = [*given, *(one for key, one in named.items() if key != "copy")]
     another = not all(one in symbols.WIDE for one in kinds)
     if isinstance(value, symbols.Each) and len(kinds) == 1:
@@ -97,7 +101,7 @@ def array(make: Any, value: Any, *given: Any, **named: Any) -> Any:
     if another and isinstance(value, Known):
         return Known(make(value.example, *given, **named), value._varying, listed=value.listed)
     if isinstance(value, Symbol):
-        return value
+        return copy(value)
     if isinstance(value, list | tuple) and any(isinstance(one, Symbol) for one in value):
         if all(isinstance(one, Table) for one in value):
             return stacked(list(value))
@@ -278,6 +282,8 @@ def reading(module: Any, loops: Loops, host: Unknown) -> Iterator[None]:
         for name in ("public_grid", "split_candidates"):  # public, and picked from by released positions
             if hasattr(module.Params, name):
                 put(module.Params, name, _known(getattr(module.Params, name)))
+        if "Memory" in vars(module):
+            put(module, "Memory", _another_host)
         if "domain" in vars(module):
             domain = module.domain
             put(module, "domain", lambda schema: Known(domain(schema)))
@@ -296,6 +302,11 @@ def reading(module: Any, loops: Loops, host: Unknown) -> Iterator[None]:
                 setattr(owner, name, value)
             else:
                 delattr(owner, name)
+
+
+def _another_host(*_: Any, **__: Any) -> NoReturn:
+    """A population of the text's own records follows what it is told: a state. Errors: Unmodelled."""
+    raise Unmodelled("a population that the text makes itself")
 
 
 def _is_refdps(function: Any, module: Any) -> bool:

@@ -17,7 +17,7 @@ from functools import lru_cache
 from typing import Any
 
 from refdp.privacy.curator import Curator
-from refdp.prove.texts import tree_of
+from refdp.prove.texts import NAMING, tree_of
 
 
 @dataclass(frozen=True)
@@ -42,9 +42,6 @@ def is_unpacked(frame: Any) -> bool:
     offsets, names = _instructions(frame.f_code)
     place = bisect_right(offsets, frame.f_lasti) - 1
     return names[place] == "UNPACK_SEQUENCE"
-
-
-NAMING = {"step", "release", "release_sum", "draw", "partition", "subsample"}
 
 
 def is_name(frame: Any) -> bool:

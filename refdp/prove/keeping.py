@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from enum import Enum
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -134,18 +134,34 @@ def _within(value: Any) -> list[Any]:
 
 
 def calls_train_on(module: Any) -> bool:
-    """Whether `train` is the call of `train_on` on records in memory, which is what is read, and nothing else."""
-    if module.Memory is not Memory:
+    """Whether `train` is the call of `train_on` on records in memory, which is what is read, and nothing else.
+
+    It has these three arguments, without defaults and marks, and its names are the module's.
+    """
+    train = module.train
+    if module.Memory is not Memory or not isinstance(train, FunctionType):
         return False
-    text = tree_of_function(module.train)
-    body = [one for one in getattr(text and text.body[-1], "body", ()) if not _is_text(one)]
-    return [ast.dump(one) for one in body] == [ast.dump(one) for one in _parsed(CALL)]
+    if any(train.__globals__.get(name) is not getattr(module, name, None) for name in ("Memory", "train_on")):
+        return False
+    text = tree_of_function(train)
+    own = None if text is None else text.body[0]
+    if not isinstance(own, ast.FunctionDef) or own.decorator_list or train.__defaults__ or train.__kwdefaults__:
+        return False
+    body = [one for one in own.body if not _is_text(one)]
+    said = own.args.args
+    own.args.args = [ast.arg(one.arg) for one in said]  # whatever kind they are said to be
+    found = ast.dump(own.args), [ast.dump(one) for one in body]
+    own.args.args = said
+    return found == (ast.dump(_TRAIN.args), [ast.dump(one) for one in _TRAIN.body])
 
 
-def _parsed(line: str) -> list[ast.stmt]:
-    function = ast.parse(f"def train():\n    {line}\n").body[0]
+def _parsed(text: str) -> ast.FunctionDef:
+    function = ast.parse(text).body[0]
     assert isinstance(function, ast.FunctionDef)
-    return function.body
+    return function
+
+
+_TRAIN = _parsed(f"def train(params, records, curator):\n    {CALL}\n")
 
 
 def _is_text(one: ast.stmt) -> bool:

@@ -169,6 +169,7 @@ def _of(term: Any, parts: list[Size], ends: dict[str, float]) -> Size:
             )
         positive = kind == z3.Z3_OP_ADD and all(one.positive for one in parts)
         low = max(p.low for p in parts) if positive else low
+        high = _added(kind, [p.high for p in parts])
         times, net = max(p.times for p in parts), max(p.net for p in parts)
         apart = kind in (z3.Z3_OP_ADD, z3.Z3_OP_SUB) and (net > 1 or times > 2)
         found = Size(low, high, degree, *_sum(term, parts), positive=positive, times=times, net=net, apart=apart)
@@ -194,7 +195,7 @@ def _product(one: Size, other: Size, high: float, divides: bool) -> tuple[float,
             moved = -moved if divides else moved
             return this.error + moved, None if this.grid is None else this.grid + moved
     slope = 2 * high + one.high if divides else one.high
-    return max(one.error + high, other.error + slope, one.high + high - DIGITS), None
+    return _total(one.error + high, other.error + slope, one.high + high - DIGITS), None
 
 
 def _crowded(one: Size, other: Size, divides: bool) -> tuple[float, tuple[float, float]]:
@@ -205,18 +206,20 @@ def _crowded(one: Size, other: Size, divides: bool) -> tuple[float, tuple[float,
     low, high = (-other.crowd[1], -other.crowd[0]) if divides else other.crowd
     most = one.crowd[1] + high
     off = most + other.far - (other.crowd[0] if divides else other.crowd[1])
-    return max(one.far + high, off, most - DIGITS), (one.crowd[0] + low, most)
+    return _total(one.far + high, off, most - DIGITS), (one.crowd[0] + low, most)
 
 
 def _together(term: Any, parts: Sequence[Size]) -> tuple[float, tuple[float, float], bool]:
     """Of anything else, of many records: how far it can be, its least and most, and whether it is never negative."""
-    kind, far = term.decl().kind(), max(one.far for one in parts)
+    kind = term.decl().kind()
+    far = _added(kind, [one.far for one in parts])
     own = parts[1:] if kind == z3.Z3_OP_ITE else parts
     never = all(one.natural for one in own) and kind in (z3.Z3_OP_ITE, z3.Z3_OP_ADD)
     lows, highs = [one.crowd[0] for one in own], [one.crowd[1] for one in own]
     if kind != z3.Z3_OP_ITE:
-        rounding = -math.inf if kind == z3.Z3_OP_UMINUS else max(highs) - DIGITS
-        return max(far, rounding), ((max if never else min)(lows), max(highs)), never
+        high = _added(kind, highs)
+        rounding = -math.inf if kind == z3.Z3_OP_UMINUS else high + _steps(parts) - DIGITS
+        return _total(far, rounding), ((max if never else min)(lows), high), never
     larger = _is_larger(*term.children()) if never else None
     return far, ((max if larger else min)(lows), (min if larger is False else max)(highs)), never
 
@@ -237,7 +240,8 @@ def _sum(term: Any, parts: Sequence[Size]) -> tuple[float, float | None]:
 
     Errors: OverflowError for a choice by a comparison of what float64 rounds, but for the larger or smaller of two.
     """
-    kind, error = term.decl().kind(), max(one.error for one in parts)
+    kind = term.decl().kind()
+    error = _added(kind, [one.error for one in parts])
     if z3.is_bool(term):
         return (math.inf if error > -math.inf else error), None
     if kind == z3.Z3_OP_ITE:
@@ -251,7 +255,23 @@ def _sum(term: Any, parts: Sequence[Size]) -> tuple[float, float | None]:
         grid = None
     if kind in (z3.Z3_OP_ITE, z3.Z3_OP_UMINUS) or (error == -math.inf and grid is not None):
         return error, grid
-    return max(error, max(one.high for one in parts) - DIGITS), None
+    return _total(error, _added(kind, [one.high for one in parts]) + _steps(parts) - DIGITS), None
+
+
+def _total(*orders: float) -> float:
+    """The binary order of what these orders add up to."""
+    most = max(orders)
+    return most if math.isinf(most) else most + math.log2(math.fsum(2.0 ** (one - most) for one in orders))
+
+
+def _added(kind: int, orders: Sequence[float]) -> float:
+    """The largest order of anything made of these: the total of a sum or difference, else that of one of them."""
+    return _total(*orders) if kind in (z3.Z3_OP_ADD, z3.Z3_OP_SUB) else max(orders)
+
+
+def _steps(parts: Sequence[Size]) -> float:
+    """How many roundings a sum of so many parts has, as a binary order."""
+    return math.log2(max(len(parts) - 1, 1))
 
 
 def _moves(number: Fraction, grid: float) -> bool:

@@ -10,14 +10,16 @@ The five papers' texts and Grove's are written so; a text that is not is refused
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from refdp.prove.changes import changes
+from refdp.prove.meanings import meanings, names, rebound
 from refdp.prove.open import Open
 from refdp.prove.symbols import Known
-from refdp.prove.texts import AT, CHANGING, READING, is_numpy, line_of, of_function
+from refdp.prove.texts import AT, CHANGING, NAMING, READING, is_numpy, notes_of, of_function
+from refdp.prove.words import BUILTINS, CHARGING
 
 STATEMENTS = (ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom, ast.Assign, ast.AnnAssign, ast.AugAssign,
               ast.Expr, ast.Return, ast.For, ast.If, ast.With, ast.Raise, ast.Assert, ast.Pass)  # fmt: skip
@@ -38,15 +40,22 @@ ARGUMENTS = dict.fromkeys(FIRST_ONLY, 1) | {"clip": 2}
 TAKING = {"clip": 3, "where": 3, "linspace": 7, "arange": 4, "full": 3, "split": 3, "take_along_axis": 3, "isclose": 5,
           "logspace": 6, "searchsorted": 4, "repeat": 3, "diff": 3, "digitize": 3, "einsum": 99}  # fmt: skip
 """Those of numpy's functions; of others as many as one of them is said to take, or 2."""
+METHODS = frozenset(
+    name for kind in (np.ndarray, str, list, tuple, dict, float, int) for name in dir(kind)
+    if name[0] != "_" and callable(getattr(kind, name))
+)  # fmt: skip
+"""Methods of arrays, texts and containers; some of arrays write to an argument."""
+OWN = {"clip", "update", "values"}
+"""Those that fields of texts and of refdp are called like."""
 NO_FIELDS = frozenset(one for kind in (Known, Open) for one in dir(kind) if not one.startswith("__")) | frozenset(
     (*vars(Known(0.0)), "shape", "ndim", "size", "dtype", "base", "T", "loop", "each", *READING - {"values"},
-     *CHANGING)
+     *CHANGING, *NAMING - {"subsample"}, *METHODS - OWN, *CHARGING)
 )  # fmt: skip
-"""Names by which arrays and the reading's own values are asked for what is no field of a class."""
+"""Names by which arrays, curators, accounts and the reading's own values are asked for what is no field of a class."""
 
 
-def beyond(tree: ast.Module) -> Iterator[tuple[int, str]]:
-    """Lines of a text that are not of the small language, and why.
+def beyond(tree: ast.Module, beside: Sequence[ast.Module] = ()) -> Iterator[tuple[int, str]]:
+    """Lines of a text that are not of the small language, and why. beside: the module's other texts.
 
     Changes are looked at function by function; outside of functions there are none.
     """
@@ -55,6 +64,14 @@ def beyond(tree: ast.Module) -> Iterator[tuple[int, str]]:
     bases = {id(each) for one in ast.walk(tree) if isinstance(one, ast.ClassDef) for each in one.bases}
     gone_over = _gone_over(tree)
     called = {id(one.func) for one in ast.walk(tree) if isinstance(one, ast.Call)}
+    notes = {id(each) for one in notes_of(tree) for each in ast.walk(one)}
+    by_at = {id(one.value) for one in ast.walk(tree) if isinstance(one, ast.Attribute) and one.attr == AT}
+    handed = called | by_at | _handed_to_curator(tree)
+    known = {name: of for one in (*beside, tree) for name, of in names(one).items()}
+    fields = {name for one in (tree, *beside) for name in _fields(one)}
+    yield from meanings(tree, known)
+    if "clip" in fields:
+        yield from _beyond_callees(tree, {*known, *BUILTINS}, fields)
     compared = {
         id(each) for one in ast.walk(tree) if isinstance(one, ast.Compare) for each in (one.left, *one.comparators)
     }
@@ -85,7 +102,7 @@ def beyond(tree: ast.Module) -> Iterator[tuple[int, str]]:
                 if item.optional_vars is not None and not isinstance(item.optional_vars, ast.Name):
                     yield line, "what a with opens is no name"
         elif isinstance(one, ast.Compare):
-            yield from ((line, why) for why in _beyond_identity(one))
+            yield from ((line, why) for why in (*_beyond_identity(one), *_beyond_equality(one)))
         elif isinstance(one, ast.Name) and one.id in BASES and id(one) not in bases:
             yield line, f"{one.id} elsewhere than as the base of a class"
         elif isinstance(one, ast.Lambda) and id(one) not in inside:
@@ -102,6 +119,8 @@ def beyond(tree: ast.Module) -> Iterator[tuple[int, str]]:
             yield from ((line, why) for why in _beyond_call(one))
         elif isinstance(one, ast.Attribute) and not isinstance(one.ctx, ast.Load):
             yield line, "an attribute that is set"
+        elif isinstance(one, ast.Attribute) and id(one) not in notes | handed and _is_function(one, fields):
+            yield line, f"{ast.unparse(one)} elsewhere than where it is called"
         elif isinstance(one, ast.Attribute) and (one.attr == "keys" or (one.attr == "items" and id(one) not in called)):
             yield line, f"{one.attr}, views of which can meet and be a set"
         elif isinstance(one, ast.Attribute) and id(one) not in compared:  # a field may be called like a method
@@ -175,24 +194,7 @@ def _beyond_function(one: ast.FunctionDef) -> Iterator[tuple[int, str]]:
     if nested and (any(isinstance(each, ast.For) for each in own) or not all(each in one.body for each in nested)):
         yield one.lineno, f"{one.name}, in which a function is made beside or within a loop"
     yield from changes(one, own)
-    yield from _rebound(one, own)
-
-
-def _rebound(function: ast.FunctionDef, own: list[ast.AST]) -> Iterator[tuple[int, str]]:
-    """Names of a function that another one in it uses, and that mean something else when that one is called."""
-    inner = [one for one in own if isinstance(one, ast.Lambda | ast.FunctionDef)]
-    within = {id(each) for one in own if isinstance(one, ast.Lambda | ast.comprehension) for each in ast.walk(one)}
-    stored = [
-        one for one in own if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store) and id(one) not in within
-    ]
-    looped = {id(each) for one in own if isinstance(one, ast.For) for each in ast.walk(one)}
-    for one in inner:
-        given = {each.arg for each in ast.walk(one) if isinstance(each, ast.arg)}
-        for name in {each.id for each in ast.walk(one) if isinstance(each, ast.Name)} - given:
-            places = [each for each in stored if each.id == name]
-            if len(places) > 1 or any(line_of(each) > line_of(one) or (id(each) in looped and id(one) not in looped)
-                                      for each in places):  # fmt: skip
-                yield line_of(one), f"{name}, which a function within another one has, is bound anew"
+    yield from rebound(one, own)
 
 
 def _only_names(target: ast.expr) -> bool:
@@ -208,6 +210,67 @@ def _beyond_identity(one: ast.Compare) -> Iterator[str]:
         member = isinstance(right, ast.Attribute) and right.attr.isupper() and isinstance(right.value, ast.Name)
         if isinstance(how, ast.Is | ast.IsNot) and not ((none or member) and len(one.ops) == 1):
             yield "whether two values are one object"
+
+
+def _beyond_equality(one: ast.Compare) -> Iterator[str]:
+    """Containers are equal where their entries are the same objects, which numbers and arrays need not be."""
+    sides = [one.left, *one.comparators]
+    for how, *pair in zip(one.ops, sides, sides[1:], strict=False):
+        if not isinstance(how, ast.Is | ast.IsNot) and any(isinstance(each, CONTAINERS) and not _constant_entries(each)
+                                                           for each in pair):  # fmt: skip
+            yield "a comparison of a container that is made there, which asks whether entries are one object"
+
+
+CONTAINERS = (ast.Tuple, ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp, ast.GeneratorExp)
+
+
+def _constant_entries(value: ast.expr) -> bool:
+    return isinstance(value, ast.Tuple | ast.List | ast.Set) and all(isinstance(e, ast.Constant) for e in value.elts)
+
+
+def _is_function(one: ast.Attribute, fields: set[str]) -> bool:
+    """Whether it is, or can be, one of numpy's functions or a method of a value, which may write to an argument."""
+    if is_numpy(one.value):
+        found = getattr(np, one.attr, None)
+        kind = isinstance(found, type) and issubclass(found, np.generic)
+        return callable(found) and not kind
+    return one.attr in METHODS - {"values", "items", "keys"} and one.attr not in fields
+
+
+def _fields(tree: ast.Module) -> set[str]:
+    """Names of the fields and properties of a text's own classes."""
+    found = set[str]()
+    for one in ast.walk(tree):
+        if isinstance(one, ast.ClassDef):
+            found |= {each.target.id for each in one.body if isinstance(each, ast.AnnAssign)
+                      and isinstance(each.target, ast.Name)}  # fmt: skip
+        elif isinstance(one, ast.FunctionDef) and any(ast.unparse(each) == "property" for each in one.decorator_list):
+            found.add(one.name)
+    return found
+
+
+def _handed_to_curator(tree: ast.Module) -> set[int]:
+    """What a curator is given, which calls a function with sums alone."""
+    return {id(each) for one in ast.walk(tree) if isinstance(one, ast.Call)
+            and ast.unparse(one.func) == "curator.release_sum" for each in one.args}  # fmt: skip
+
+
+def _beyond_callees(tree: ast.Module, known: set[str], fields: set[str]) -> Iterator[tuple[int, str]]:
+    """Calls of what can be an array's `clip`, the one method that fields are called like: it writes to its third
+    argument. known: names of functions."""
+    for one in ast.walk(tree):
+        if not isinstance(one, ast.Call):
+            continue
+        called, *given = one.args if _maps(one) else [one.func, *one.args]
+        plain = isinstance(called, ast.Name) and called.id in known
+        method = not _maps(one) and isinstance(called, ast.Attribute) and called.attr not in fields - {"clip"}
+        starred = any(isinstance(each, ast.Starred) for each in given)
+        if not (plain or method) and (len(given) == 3 or starred):
+            yield one.lineno, f"{ast.unparse(called)}, which is no function by its name, with three arguments"
+
+
+def _maps(one: ast.Call) -> bool:
+    return isinstance(one.func, ast.Name) and one.func.id == "map" and bool(one.args)
 
 
 def _beyond_call(one: ast.Call) -> Iterator[str]:
@@ -236,6 +299,8 @@ def _beyond_call(one: ast.Call) -> Iterator[str]:
     taking = getattr(getattr(np, name, None), "nin", TAKING.get(name, 2)) if of_numpy else ARGUMENTS.get(name)
     if taking is not None and (starred or len(one.args) > taking):
         yield f"{name} of an array, whose result goes to one of its arguments"
+    if name in ("count", "index"):
+        yield f"{name}, which asks whether entries are one object"
     if name == "get" and len(one.args) != 2:
         yield "get, which gives None where there is nothing"
     if of_numpy and any(each.arg == "copy" for each in one.keywords):

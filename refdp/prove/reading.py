@@ -144,6 +144,7 @@ def _read(
     try:
         with reading(module, loops, host), decimal.localcontext(NO_DECIMALS):
             own = given(params, opens) if opens else params
+            host.begin_with(own, schema)
             model = module.train_on(own, schema, host, curator)
             plainly(model)
             for one in kept_beside(module, own, schema):  # here, as functions are exchanged for the reading's own

@@ -17,6 +17,7 @@ import sys
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import fields, is_dataclass
 from types import BuiltinMethodType, FunctionType, ModuleType
 from typing import Any, NoReturn
@@ -151,7 +152,7 @@ class Each(Private):
             return Each(made, self.reader, Kind("float" if kind in WIDE else "whole", 0, True))
         if self.kind.of != "float":
             raise Unmodelled("whole numbers of each record as numbers of another kind")
-        return self
+        return copy(self)
 
     def min(self, *_: Any, **__: Any) -> NoReturn:
         """An aggregate that is no query."""
@@ -223,7 +224,7 @@ class Known(Symbol):
         if any(isinstance(one, Private) for one in (key if isinstance(key, tuple) else (key,))):
             raise Leak("a private choice among released values")
         found, varying = self.example[public(key)], self._varying or _chooses(key)
-        if not any(True for _ in _knowns(key)):
+        if not any(True for _ in knowns(key)):
             return self._part(found, varying)
         return Known(found, varying or not isinstance(self.example, np.ndarray))  # entries of a list differ in length
 
@@ -340,7 +341,7 @@ def released(found: Any, function: Any, given: Any, named: Any) -> Known:
     code = getattr(function, "__code__", None)
     if code is None or not is_text(code.co_filename):
         made = Known(found, True)
-        own = [each for one in _knowns((*given, *named.values())) for each in (one, *one.kept)]
+        own = [each for one in knowns((*given, *named.values())) for each in (one, *one.kept)]
         made.kept = tuple(one for one in own if type(one.example) is Candidates)
         return made
     replaced = replaced_fields(_alike(function, given, named))
@@ -397,15 +398,18 @@ def sized(name: str, arguments: Any, options: Any) -> bool:
     if name == "where":
         return len(arguments) == 1
     deciding = (*arguments[SHAPED.get(name, 1) :], *options.values())  # such as a number of entries, or an axis
-    return name in VARYING or any(True for _ in _knowns(deciding))
+    return name in VARYING or any(True for _ in knowns(deciding))
 
 
-def _knowns(value: Any) -> Iterator[Known]:
+def knowns(value: Any) -> Iterator[Known]:
+    """Whatever is released in a value, at any depth."""
     if isinstance(value, Known):
         yield value
-    elif isinstance(value, list | tuple):
-        for one in value:
-            yield from _knowns(one)
+    elif isinstance(value, list | tuple | dict):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from knowns(one)
+    elif isinstance(value, slice):
+        yield from knowns((value.start, value.stop, value.step))
 
 
 def varies(value: Any) -> bool:

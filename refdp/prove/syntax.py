@@ -50,6 +50,6 @@ def lines(text: str, beside: Sequence[ast.Module] = ()) -> Iterator[tuple[int, s
     """Lines of one text that break a rule, the kind of failure, and why. beside: the module's texts."""
     tree = tree_of(text)
     yield from ((number, "leak", reason) for number, reason in (*peeks(text), *foreign(tree, beside)))
-    yield from ((number, "not modelled", reason) for number, reason in beyond(tree))
+    yield from ((number, "not modelled", reason) for number, reason in beyond(tree, beside))
     if changes_standing(tree):
         yield 1, "not modelled", "what stands outside of functions could change"

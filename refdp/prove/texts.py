@@ -13,6 +13,8 @@ CHANGING = {"append", "pop"}
 """Methods that change an object, of those that a text may use."""
 READING = {"copy", "get", "items", "values", "sum", "tolist", "min", "max", "any", "all"}
 """Methods by which a list, dictionary or array is read and not held."""
+NAMING = {"step", "release", "release_sum", "draw", "partition", "subsample"}
+"""Methods of a curator whose first argument is a name."""
 AT = "at"
 """numpy's `add.at`, which changes the array that it is given first."""
 
@@ -55,3 +57,12 @@ def line_of(one: ast.AST) -> int:
 def is_numpy(value: Any) -> bool:
     """Whether an expression is the name that texts have for numpy."""
     return isinstance(value, ast.Name) and value.id == "np"
+
+
+def notes_of(tree: ast.Module) -> Iterator[ast.expr]:
+    """What is said of kinds, of arguments, names and results."""
+    for one in ast.walk(tree):
+        if isinstance(one, ast.arg | ast.AnnAssign) and one.annotation is not None:
+            yield one.annotation
+        elif isinstance(one, ast.FunctionDef) and one.returns is not None:
+            yield one.returns

@@ -38,6 +38,7 @@ from refdp.data.population import (
     Labels,
     Leaves,
     Members,
+    Metered,
     Nodes,
     Pay,
     Place,
@@ -61,7 +62,7 @@ from refdp.prove.magnitudes import natural, too_far
 from refdp.prove.open import Open, Opens, example_of
 from refdp.prove.peeking import POPULATION, guarded
 from refdp.prove.reach import Host
-from refdp.prove.symbols import Each, Fixed, Known, Private, privates, public, varies
+from refdp.prove.symbols import Each, Fixed, Known, Private, knowns, privates, public, varies
 from refdp.prove.tables import ALL, Axis, Binned, Sum, Table, Within
 from refdp.prove.terms import Leak, Unmodelled, operated
 
@@ -101,9 +102,9 @@ def _tabled(budget: Budget) -> None:
 
     Errors: Unmodelled for another one, by which records could pay less.
     """
-    if type(budget) is not Budget or {np.asarray(one).dtype.kind + str(np.asarray(one).dtype.itemsize) for one in
+    if {np.asarray(one).dtype.kind + str(np.asarray(one).dtype.itemsize) for one in
                                       (budget.orders, budget.knots, budget.costs)} - {"f8", "i8"}:  # fmt: skip
-        raise Unmodelled("a budget that is not refdp's own, or in narrow numbers")
+        raise Unmodelled("a budget in narrow numbers")
     if not (np.array_equal(budget.orders, np.rint(budget.orders)) and np.min(budget.orders) >= 2):
         raise Unmodelled("accounts at orders that are no whole numbers, of which there is no table")
     knots, costs = table(budget.sigma, budget.rate, budget.orders)
@@ -138,6 +139,7 @@ class Unknown(Host):
         self._tree, self._level, self._placed, self._encoding, self._begun = 0, 0, 0, 0, 0
         self._recoded = self._deeper = False
         self._contribution: Any = None
+        self._told: tuple[Any, Schema] | None = None
         self._label: Any = None
         self._output = 0
         self._named: tuple[str, ...] = ()
@@ -204,9 +206,12 @@ class Unknown(Host):
                 of_text = type(contribution).__module__.startswith(("refdp.papers", "refdp.own"))
                 if of_text and own.keys() - {"params", "schema"}:
                     raise Unmodelled("a contribution with other fields than parameters and schema: hosts have no other")
+                self._given(contribution, own)
                 for one in own.values():
                     if isinstance(one, Known):
                         one.finite = True  # or hosts refuse it
+                if isinstance(contribution, Metered):
+                    self._accounts(contribution)
                 self._contribution, self._outputs, self._begun = contribution, outputs, self._begun + 1
                 self._begin(outputs[0])
             case Turn(output):
@@ -222,9 +227,7 @@ class Unknown(Host):
             case Pay():
                 self._charge()
             case Root(features):
-                each = (features, *(features if isinstance(features, tuple) else ()))
-                if any(isinstance(one, Known) and not isinstance(one, Fixed) for one in each):
-                    raise Unmodelled("features that follow from released values")
+                self._of_text(features)
                 self._features, self._level, self._tree = public(features), 0, self._tree + 1
             case Descend():
                 self._level += 1
@@ -237,6 +240,41 @@ class Unknown(Host):
                 self._deeper = False
             case _:
                 raise Unmodelled(f"a step {type(step).__name__}")
+
+    def begin_with(self, params: Any, schema: Schema) -> None:
+        """What training was given, of which contributions are; where nobody says, of anything."""
+        self._told = params, schema
+
+    def _given(self, contribution: Any, own: Mapping[str, Any]) -> None:
+        """Parameters and schema of a contribution are those of the run, but for what it learns from releases: a host
+        asks it whenever it likes, and the reading asks it once. Errors: Unmodelled for others."""
+        if self._told is None:
+            return
+        params, schema = self._told
+        if own.get("schema", schema) is not schema:
+            raise Unmodelled("a contribution of another schema than the run's")
+        found = own.get("params", params)
+        if found is params:
+            return
+        of = public(found)
+        names = {one.name for one in fields(params)} - {*getattr(type(contribution), "learnt", ())}
+        if type(of) is not type(params) or any(getattr(of, one) is not getattr(params, one) for one in names):
+            raise Unmodelled("a contribution of other parameters than the run's")
+        if any(type(getattr(of, one.name)) not in (float, int, str, bool, type(None)) for one in fields(of)
+               if one.name not in names):  # fmt: skip
+            raise Unmodelled("a contribution that has learnt something else than a number")
+
+    def _of_text(self, features: Any) -> None:
+        """Errors: Unmodelled for features that follow from released values, at any depth."""
+        if any(not isinstance(one, Fixed) for one in knowns(features)):
+            raise Unmodelled("features that follow from released values")
+
+    def _accounts(self, contribution: Any) -> Accounts:
+        """Those of a contribution, refdp's own; hosts tell them how many records there are. Errors: Unmodelled."""
+        accounts = contribution.accounts()
+        if type(accounts) is not Accounts or type(accounts._budget) is not Budget:
+            raise Unmodelled(f"the accounts {type(accounts).__name__}, or their budget, are not refdp's own")
+        return accounts
 
     def _covers(self) -> None:
         """Errors: Unmodelled for candidates that hosts refuse."""
@@ -264,7 +302,7 @@ class Unknown(Host):
 
     def name_of_choice(self, chosen: Any, places: Any) -> Any:
         """Which candidates these are: released ones by themselves, since others could coincide with any."""
-        if not isinstance(chosen, Known) or isinstance(chosen, Fixed):
+        if all(isinstance(one, Fixed) for one in knowns(chosen)):
             return np.asarray(places).tobytes()
         self._kept.append(chosen)
         return "released", id(chosen)
@@ -274,9 +312,7 @@ class Unknown(Host):
         terms, used = self._statistics()
         if self._now in self.paid:
             raise Unmodelled("a charge after a charge, before statistics are taken anew")
-        accounts = self._contribution.accounts()
-        if type(accounts) is not Accounts:
-            raise Unmodelled(f"the accounts {type(accounts).__name__}")
+        accounts = self._accounts(self._contribution)
         _tabled(accounts._budget)
         if used is not None:
             raise Unmodelled("records that are left out beside records that pay: hosts leave out who has not paid")
@@ -581,6 +617,7 @@ class Unknown(Host):
             case Nodes():
                 return Units((each, part), lambda index, world: total(of[index[0]], ((node, index[1]),)))
             case Bins() | Histogram():
+                self._of_text(() if isinstance(query, Bins) else query.features)
                 features = self._features if isinstance(query, Bins) else query.features
                 binned = Binned(self._candidates, tuple(features), encoding, self._coded)
                 bins = Axis("bins", shape[-1], of=binned, loose=self._recoded)

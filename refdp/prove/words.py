@@ -59,7 +59,6 @@ REFDP: dict[str, frozenset[str]] = {
         "square_hessian", "square_loss",
     }),
     "refdp.data.memory": frozenset({"Memory"}),
-    "refdp.data.nothing": frozenset({"Nothing"}),
     "refdp.data.numbers": frozenset({
         "Floats", "Number", "SHARE_GRID", "absolute", "at_least", "at_most", "coarser", "digits", "exp", "expm1",
         "greatest", "least", "log", "log1p", "log_whole", "maximum", "minimum", "root", "rounded_up", "share", "sqrt",
@@ -99,6 +98,8 @@ ROOMS = ("refdp.accounting", "refdp.checks", "refdp.data", "refdp.errors", "refd
          "refdp.noise.calibration", "refdp.noise.mechanisms", "refdp.own", "refdp.papers", "refdp.privacy.curator",
          "refdp.privacy.events")  # fmt: skip
 """Modules of refdp, with those below them, whose classes have the attributes that a text may ask for."""
+CHARGING = {"charge"}
+"""Methods of accounts, which change: a text may make some, for hosts, and has no word to charge them."""
 CALLED = "refdp.data.memory"
 """Where the one host is from that a text may make, of records; a curator it is given, and makes none."""
 VALUES = {
@@ -109,7 +110,7 @@ VALUES = {
     "endswith", "join", "lower", "lstrip", "removeprefix", "removesuffix", "replace", "rpartition", "rsplit", "rstrip",
     "split", "splitlines", "startswith", "strip", "title", "upper", "zfill", "name",
     # containers
-    "append", "copy", "count", "get", "index", "items", "pop", "values",
+    "append", "copy", "get", "items", "pop", "values",
     # arrays, and numpy's `add.at`
     "T", "all", "any", "argmax", "argmin", "argsort", "astype", "at", "clip", "cumprod", "cumsum", "dot",
     "eps", "flatten", "item", "max", "mean", "min", "ndim", "nonzero", "prod", "ravel",
@@ -363,7 +364,7 @@ def _attributes() -> frozenset[str]:
     for kind in _classes(ROOMS):
         if not kind.__module__.startswith(("refdp.papers", "refdp.own")):
             found |= {name for name in {*vars(kind), *vars(kind).get("__annotations__", ())} if name[:1] != "_"}
-    return frozenset(found - (INNER - VALUES))
+    return frozenset(found - (INNER - VALUES) - CHARGING)
 
 
 @lru_cache(maxsize=1)

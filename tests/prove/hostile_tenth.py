@@ -89,7 +89,6 @@ TENTH = (*CURATORS, *KEPT, *FILES, *LOOKS, *TABLES, *INFINITE)
 HONEST: tuple[Mutant, ...] = (
     _louder("own[0] > 3", "own = np.zeros(3)\nnp.add.at(own, 0, 1.0)"),
     _louder("quantile_edges(np.ones(7), 3)[0] > 9", "from refdp.data.sketch import quantile_edges"),
-    _louder("Nothing().size > 3", "from refdp.data.nothing import Nothing"),
     Mutant("a start that counts the trees", {f"{S}:ensemble": edit((
         "Ensemble(initial,", "Ensemble(initial + len(trees),"))}, "", {}),
 )  # fmt: skip

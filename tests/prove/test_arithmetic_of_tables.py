@@ -194,3 +194,26 @@ def test_numpys_functions_of_tables() -> None:
     ):  # fmt: skip
         with pytest.raises(Unmodelled):
             called(function, arguments, options)
+
+
+def test_a_total_over_bins_has_what_is_the_same_for_each_of_them_more_than_once() -> None:
+    part, bins = Axis("part", 1, of=("root", 1)), Axis("bins", 5, of=("bins", 2))
+    table, other, whole = sums("a", EACH, bins), sums("b", EACH, bins), sums("a", EACH, Axis("each", 1))
+    world: Any = World()
+    for name in ("add", "subtract"):
+        both = combined(name, (table, other))
+        assert len(both.cell((0, ("side", "r", "x")), world).sums) == 2
+        assert len(combined(name, (table, sums("b", bins))).cell((0, "r0"), world).sums) == 2  # of another first axis
+        for one in ((table, whole), (whole, table)):
+            assert combined(name, one).cell((0, "r0"), world).sums == ()
+        assert len(combined(name, (table[:, None], sums("b", EACH, part, bins))).cell((0, "r0", "r0"), world).sums) == 2
+
+
+def test_arrays_beside_sums_are_as_they_were_given() -> None:
+    table, factor, pair = sums("a", Axis("each", 2)), np.array([8.0, 1.0]), [3.0, 1.0]
+    for given, times in ((factor[:], 8), (pair, 3)):
+        found, world = combined("multiply", (table, given)), World()
+        given[0] = 1.0
+        before, _ = found.cell((0,), world)
+        (sums_of,) = world.sums.values()
+        assert evaluated(before, {name_of(one): Fraction(5) for one in sums_of}) == 5 * times

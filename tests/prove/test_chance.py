@@ -45,8 +45,7 @@ def test_what_is_otherwise_in_every_process(line: str, said: str) -> None:
 @pytest.mark.parametrize("line", [
     "b = f'{a:d}'", "b = f'{a.b:s}'", "b = f'{a[0]:.6g}'", "b = f'{a:{K:d}d}'", "b = f'{f():g}'", "b = f'x'",
     "raise ValueError(f'{f}')", "b = curator.release(f'{f}', 1)", "b = curator.step(f'{f()}')",
-    "b = curator.release_sum(f'{f}')", "b = curator.draw(f'{f}')", "b = curator.partition(f'{f}')",
-    "b = curator.subsample(f'{f}')",
+    "b = curator.release_sum(f'{f}')", "b = curator.draw(f'{f}')", "with curator.partition(f'{f}') as b: pass",
     "b = a % 2", "b = a in {1, 2}", "b = a not in {1, 2}", "b = a in set(a)", "b = a in {c for c in a}",
     "b: set[int] = a", "b: str = a", "for c in a.items(): pass", "b = [c for c in a.items()]",
     "b = list(a.items())", "b = zip(a, a.items())", "b = a.values()", "b = sorted(a)", "b = a - 1",

@@ -39,6 +39,7 @@ from tests.prove.hostile_fifth import FIFTH
 from tests.prove.hostile_fourteenth import FOURTEENTH
 from tests.prove.hostile_fourth import FOURTH
 from tests.prove.hostile_further import FURTHER
+from tests.prove.hostile_nineteenth import NINETEENTH
 from tests.prove.hostile_ninth import HONEST as HONEST_NINTH
 from tests.prove.hostile_ninth import NINTH
 from tests.prove.hostile_second import SECOND
@@ -75,7 +76,7 @@ def slowly(mutants: tuple[Mutant, ...]) -> list[Any]:
             for one in mutants]  # fmt: skip
 
 
-LATER = (*THIRTEENTH, *FOURTEENTH, *FIFTEENTH, *SIXTEENTH, *SEVENTEENTH, *EIGHTEENTH)
+LATER = (*THIRTEENTH, *FOURTEENTH, *FIFTEENTH, *SIXTEENTH, *SEVENTEENTH, *EIGHTEENTH, *NINETEENTH)
 
 
 @pytest.mark.parametrize("mutant", [pytest.param(one, id=one.name) for one in LATER])

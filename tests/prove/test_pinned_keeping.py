@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
+from functools import lru_cache
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
@@ -177,10 +178,35 @@ def after(params: Any, records: Any, curator: Any) -> Any:
     """Nothing."""
 
 
+def shadowed(params: Any, records: Any, curator: Any, train_on: Any = after) -> Any:
+    return train_on(params, records.schema, Memory(records), curator)
+
+
+def by_name(params: Any, records: Any, *, curator: Any) -> Any:
+    return train_on(params, records.schema, Memory(records), curator)
+
+
+def more(params: Any, records: Any, curator: Any, *train_on: Any) -> Any:
+    return train_on(params, records.schema, Memory(records), curator)  # type: ignore[operator]
+
+
+def given(params: Any, records: Any, curator: Any = None) -> Any:
+    return train_on(params, records.schema, Memory(records), curator)
+
+
+@lru_cache
+def marked(params: Any, records: Any, curator: Any) -> Any:
+    return train_on(params, records.schema, Memory(records), curator)
+
+
 def test_train_is_one_call() -> None:
-    for train, fits in ((good, True), (bare, True), (longer, False), (turned, False), (after, False), (len, False)):
-        assert calls_train_on(SimpleNamespace(Memory=Memory, train=train)) is fits
-    assert not calls_train_on(SimpleNamespace(Memory=dict, train=good))
+    own = {"Memory": Memory, "train_on": train_on}
+    for train in (good, bare):
+        assert calls_train_on(SimpleNamespace(**own, train=train))
+    for train in (longer, turned, after, len, shadowed, by_name, more, given, marked):
+        assert not calls_train_on(SimpleNamespace(**own, train=train))
+    assert not calls_train_on(SimpleNamespace(**own | {"Memory": dict}, train=good))
+    assert not calls_train_on(SimpleNamespace(**own | {"train_on": after}, train=good))
 
 
 def test_syntax_of_functions_and_classes_of_a_module() -> None:

@@ -12,6 +12,7 @@ import pytest
 pytest.importorskip("z3", reason="the extra proofs is not installed")
 pytest.importorskip("cvc5", reason="the extra proofs is not installed")
 
+from refdp.accounting.individual import Accounts, initialise
 from refdp.data import candidates as grids
 from refdp.data.kernels import GRID
 from refdp.data.population import (
@@ -36,6 +37,7 @@ from refdp.data.population import (
 from refdp.data.records import Categorical, Classes, Interval, Numeric, Schema
 from refdp.privacy.events import Relation
 from refdp.prove.asking import Solvers, name_of, number
+from refdp.prove.symbols import Fixed, Known
 from refdp.prove.tables import ALL, Sum, Within
 from refdp.prove.terms import Leak, Unmodelled
 from refdp.prove.unknown import Units, Unknown
@@ -267,3 +269,101 @@ def test_unknowns_have_names_for_readers() -> None:
     assert found["g of the other records of another node"] == "7" and len(found) == 3
     side = own.common(entry(own.ask(Sides(("g",), np.array([[0.0, 0.5]]))), 0, "r0", 0))
     assert own.described({name_of(side): 2}) == {"g of the other records of its node, left": "2"}
+
+
+# --- What a contribution is of, and features that are drawn -----------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Parameters of a run."""
+
+    bound: Any = 1.0
+    trees: int = 2
+
+
+@dataclass(frozen=True)
+class Learning:
+    """A contribution of a run's parameters, of which it learns one."""
+
+    params: Any
+    schema: Schema
+    learnt: ClassVar[tuple[str, ...]] = ("bound",)
+
+    def label(self, output: int, y: Any) -> Any:
+        return y * 0.5
+
+
+@dataclass(frozen=True)
+class Paying(Learning):
+    """One with accounts."""
+
+    charged: ClassVar[tuple[str, ...]] = ("g",)
+    own: ClassVar[list[Any]] = []
+
+    def statistics(self, score: Any, label: Any, of: Any) -> Statistics:
+        return Statistics({})
+
+    def accounts(self) -> Any:
+        return self.own[0]
+
+    def cost(self, statistics: Any) -> Any:
+        return 0.0
+
+
+def told(contribution: Any, params: Any) -> None:
+    host = Unknown(Relation.ADD_REMOVE, SCHEMA, SOLVERS)
+    host.begin_with(params, SCHEMA)
+    host.tell(Begin(contribution, (0,)))
+
+
+def test_a_contribution_is_of_what_the_run_was_given() -> None:
+    params = Settings()
+    for own in (params, Known(Settings(0.25)), Settings(0.5)):
+        told(Learning(own, SCHEMA), params)
+    more = (
+        Settings(trees=3),
+        Known(Settings(trees=3)),
+        Known([8.0]),
+        [8.0],
+        lambda: 8.0,
+        Settings(np.full(1, 8.0)),
+        None,
+    )
+    for own in more:
+        with pytest.raises(Unmodelled, match="a contribution"):
+            told(Learning(own, SCHEMA), params)
+    with pytest.raises(Unmodelled, match="another schema"):
+        told(Learning(params, Schema(FEATURES, Interval(-2.0, 3.0))), params)
+    host = Unknown(Relation.ADD_REMOVE, SCHEMA, SOLVERS)
+    host.tell(Begin(Learning(None, SCHEMA), (0,)))  # nobody has said what it is of
+
+
+def test_accounts_are_refdps_own_whether_they_are_paid_or_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    params = Settings()
+    other = Accounts(initialise(1.0, 1e-5, 1, 1.0))
+    monkeypatch.setattr(other, "_budget", params)
+    for own, fits in ((Accounts(initialise(1.0, 1e-5, 1, 1.0)), True), (other, False), (params, False)):
+        monkeypatch.setattr(Paying, "own", [own])
+        if fits:
+            told(Paying(params, SCHEMA), params)
+        else:
+            with pytest.raises(Unmodelled, match="are not refdp's own"):
+                told(Paying(params, SCHEMA), params)
+
+
+def test_whatever_has_a_released_value_in_it_is_a_released_choice() -> None:
+    drawn, host = Known(np.int64(1)), Unknown(Relation.ADD_REMOVE, SCHEMA, SOLVERS)
+    for chosen in (drawn, [drawn], (0, [drawn, 1]), slice(drawn, None)):
+        assert host.name_of_choice(chosen, [0])[0] == "released"
+    for fixed in ([0, 1], Fixed(np.arange(2)), [Fixed(0)], slice(0, 2)):
+        assert host.name_of_choice(fixed, [0]) == np.asarray([0]).tobytes()
+    host.tell(Encode(CANDIDATES))
+    host.tell(Begin(Own(), (0,)))
+    host.tell(Refresh(("g",)))
+    for features in (drawn, [drawn], (0, drawn), (0, (drawn,))):
+        with pytest.raises(Unmodelled, match="features that follow from released values"):
+            host.tell(Root(features))  # type: ignore[arg-type]
+    with pytest.raises(Unmodelled, match="features that follow from released values"):
+        host.ask(Histogram(("g",), (drawn,)))  # type: ignore[arg-type]
+    host.tell(Root((0, 1, 2)))
