@@ -118,8 +118,8 @@ def _no_room(path: str, call: str = "self.noise, touched=touched", **settings: o
                    noise="discrete", **settings)  # fmt: skip
 
 
-BETWEEN = " + ".join(["np.maximum(0, np.minimum({0}, 1 - {0}))"] * 32)
-"""0 for whole numbers from 0, 16 for a half; without a product of two sums, in which float64 could lose digits."""
+BETWEEN = " + ".join(["np.maximum(0, np.minimum({0}, 1 - {0}))"] * 8)
+"""0 for whole numbers from 0, 4 for a half; without a product of two sums, in which float64 could lose digits."""
 ROUNDED: tuple[Mutant, ...] = (
     _no_room(f"{D}:Params.leaf_charge"),
     _no_room(f"{Z}:Params.leaf_charge"),

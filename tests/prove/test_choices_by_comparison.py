@@ -5,13 +5,26 @@ from __future__ import annotations
 import itertools
 import math
 from fractions import Fraction
+from functools import partial
 
 import pytest
 import z3
 
 from refdp.prove.asking import number, real
-from refdp.prove.magnitudes import Size, _is_continuous, _is_power, _moves, _order, _product, _sum, spread, too_far
+from refdp.prove.magnitudes import (
+    Size,
+    _is_continuous,
+    _is_power,
+    _moves,
+    _order,
+    _product,
+    _sum,
+    _total,
+    spread,
+    too_far,
+)
 
+near = partial(pytest.approx, abs=1e-9)
 CHOICE = "a choice by a comparison of numbers that float64 rounds"
 
 
@@ -67,15 +80,16 @@ def test_errors_and_grids_of_products() -> None:
     assert _product(rounded, four, 2.0, False) == (-48.0, None) == _product(four, rounded, 2.0, False)
     assert _product(rounded, four, -2.0, True) == (-52.0, None)
     assert _product(four, sum_, -1.0, True) == (2.0 - 1.0 - 53, None)
-    assert _product(four, rounded, 1.0, True) == (-50.0 + 2 * 1.0 + 2.0, None)
+    assert _product(four, rounded, 1.0, True) == (_total(-50.0 + 2 * 1.0 + 2.0, 2.0 + 1.0 - 53), None)
     assert _product(sum_, three, 1.5, False) == (3.0 + 1.5 - 53, None) == _product(three, sum_, 3.0, False)
-    assert _product(rounded, three, 1.5, False) == (-48.5, None)
-    assert _product(three, rounded, 2.0, False) == (-48.5, None)
+    for one, other, high in ((rounded, three, 1.5), (three, rounded, 2.0)):
+        assert _product(one, other, high, False) == (near(_total(-48.5, -49.5)), None)
     wide = Size(-1.0, 9.0, 1, error=-50.0)
-    assert _product(wide, rounded, 2.0, False) == (-50.0 + 9.0, None)
-    assert _product(wide, rounded, 2.0, True) == (-50.0 + 2 * 2.0 + 9.0, None)
-    assert _product(wide, rounded, -2.0, False) == (-50.0 + 9.0, None)
-    assert _product(Size(0.0, 0.0, 1, error=-20.0), rounded, 7.0, False) == (-13.0, None)
+    for high, divides in ((2.0, False), (2.0, True), (-2.0, False)):  # two errors, and a rounding of the product
+        slope = 2 * high + 9.0 if divides else 9.0
+        wanted = _total(-50.0 + high, -50.0 + slope, 9.0 + high - 53)
+        assert _product(wide, rounded, high, divides) == (wanted, None) and wanted > -50.0 + slope
+    assert _product(Size(0.0, 0.0, 1, error=-20.0), rounded, 7.0, False) == (near(-13.0), None)
 
 
 def test_errors_and_grids_of_sums() -> None:
@@ -86,10 +100,13 @@ def test_errors_and_grids_of_sums() -> None:
     less, rounded = Size(-11.0, -11.0, 0, number=Fraction(1, 2**11)), Size(0.0, 1.0, 1, error=-45.0)
     for term in (x + y, x - y):
         assert _sum(term, [on, on]) == (-math.inf, -10.0) == _sum(term, [on, step]) == _sum(term, [step, on])
-        assert _sum(term, [on, other]) == (2.0 - 53, None) == _sum(term, [on, less])
-        assert _sum(term, [none, none]) == (4.0 - 53, None) == _sum(term, [on, none])
-        assert _sum(term, [rounded, on]) == (-45.0, None) == _sum(term, [on, rounded])
-        assert _sum(term, [Size(0.0, 30.0, 1, error=-45.0), on]) == (-23.0, None)
+        assert _sum(term, [on, other]) == (_total(2.0, 1.0) - 53, None)
+        assert _sum(term, [on, less]) == (_total(2.0, -11.0) - 53, None)
+        assert _sum(term, [none, none]) == (5.0 - 53, None) and _sum(term, [on, none]) == (_total(2.0, 4.0) - 53, None)
+        wanted = _total(-45.0, _total(1.0, 2.0) - 53)
+        assert _sum(term, [rounded, on]) == (near(wanted), None) == _sum(term, [on, rounded])
+        assert _sum(term, [Size(0.0, 30.0, 1, error=-45.0), on]) == (near(_total(-45.0, _total(30.0, 2.0) - 53)), None)
+    assert _total(3.0, 3.0) == 4.0 and _total(3.0, -math.inf) == 3.0 and _total(-math.inf, -math.inf) == -math.inf
     assert _sum(-x, [rounded]) == (-45.0, None) and _sum(-x, [on]) == (-math.inf, -10.0)
     assert _sum(x > y, [on, other]) == (-math.inf, None) and _sum(x > y, [on, rounded]) == (math.inf, None)
     choice = z3.If(x > y, x, y)
