@@ -49,7 +49,7 @@ PUBLISHED: Mapping[str, tuple[float, ...]] = {
 """S-BDT's table, at `EPSILONS`: RMSE in rings, and AUC."""
 TUNED: Sequence[Mapping[str, Any]] = ({}, {"trees": 600}, {"depth": 5}, {"explore": 1.0})
 """Candidates of the private selection, not chosen by anything that was seen of Adult."""
-RUN_EPSILON, SCORE_EPSILON, MEAN_RUNS, ALLOWED = 0.309, 0.01, 2.0, 0.5
+RUN_EPSILON, SCORE_EPSILON, MEAN_RUNS, ALLOWED = 0.308, 0.01, 2.0, 0.5
 """Of each run and each score, and the mean number of runs: what `selection_epsilon` leaves room for below ALLOWED."""
 Settings = Mapping[str, Any]
 CHANGES: Mapping[str, Callable[[Params, Schema], Settings]] = {
