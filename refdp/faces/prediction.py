@@ -36,6 +36,18 @@ def odds_probabilities(score: Floats) -> Floats:
     return _of_classes(np.clip(1 / (1 + np.exp(-np.clip(score, -700, 700))), LEAST, 1 - LEAST))
 
 
+def cut_probabilities(score: Floats) -> Floats:
+    """Log odds that Grove learnt from gradients cut to 1/2 as probabilities of shape (rows, classes).
+
+    Where a share q of labels is 1, its gradients at a probability p up to 1/2 add up to (1 - q) p - q / 2, which is 0
+    at q = p / (p + 1/2): a rare class is rarer in the scores than among labels. Beyond 1/2 by symmetry.
+    """
+    p = np.clip(1 / (1 + np.exp(-np.clip(score, -700, 700))), LEAST, 1 - LEAST)
+    rarer = np.minimum(p, 1 - p)
+    share = rarer / (rarer + 0.5)
+    return _of_classes(np.where(p < 0.5, share, 1 - share))
+
+
 def expected_probabilities(score: Floats) -> Floats:
     """Expected labels in [-1, 1], of DP-XGBoost with log loss, as probabilities of shape (rows, classes)."""
     return _of_classes(np.clip((1 + score) / 2, LEAST, 1 - LEAST))
@@ -50,7 +62,7 @@ LINKS: Mapping[str, Callable[[Floats], Floats]] = {
     "dpboost": mean_probabilities,
     "dpxgboost": mean_probabilities,
     "fedgbdt": odds_probabilities,
-    "grove": odds_probabilities,
+    "grove": cut_probabilities,
     "inprivate": lambda score: odds_probabilities(2 * score),  # Eq. 9
     "sgbdt": odds_probabilities,
 }

@@ -17,7 +17,7 @@ from sklearn.model_selection import cross_val_score
 
 from refdp.errors import InvalidParameter, InvalidRecords, PrivacyWarning
 from refdp.faces.estimators import DPBoostClassifier, DPBoostRegressor
-from refdp.faces.prediction import mean_probabilities, odds_probabilities
+from refdp.faces.prediction import cut_probabilities, mean_probabilities, odds_probabilities
 from refdp.faces.seeds import ReproducibleSeed
 from refdp.io import datasets
 
@@ -240,7 +240,7 @@ def test_clone_keeps_every_parameter() -> None:
 scores = arrays(np.float64, (3, 4), elements=st.floats(-1e3, 1e3, allow_subnormal=False))
 
 
-@pytest.mark.parametrize("link", [mean_probabilities, odds_probabilities])
+@pytest.mark.parametrize("link", [mean_probabilities, odds_probabilities, cut_probabilities])
 @given(scores)
 def test_no_class_is_certain_and_the_greatest_score_is_likeliest(link: Any, score: np.ndarray) -> None:
     found = link(score)

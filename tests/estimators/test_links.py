@@ -48,12 +48,20 @@ def test_log_odds_become_probabilities() -> None:
     labels = prediction.expected_probabilities(column(0.0, 0.5, -1.0, 1.0, 7.0))
     assert labels[:, 1].tolist() == pytest.approx([0.5, 0.75, 1e-6, 1 - 1e-6, 1 - 1e-6])
     assert prediction.LINKS["dpboost"] is prediction.LINKS["dpxgboost"] is prediction.mean_probabilities
-    assert (
-        prediction.LINKS["fedgbdt"]
-        is prediction.LINKS["sgbdt"]
-        is prediction.LINKS["grove"]
-        is prediction.odds_probabilities
-    )
+    assert prediction.LINKS["fedgbdt"] is prediction.LINKS["sgbdt"] is prediction.odds_probabilities
+    assert prediction.LINKS["grove"] is prediction.cut_probabilities
+
+
+def test_cut_gradients_rest_where_the_share_of_labels_is_what_the_link_says() -> None:
+    """Gradients p - y, cut to 1/2, of a share q of ones add up to nothing at the score that q is read off."""
+    for score in (-6.0, -2.0, -0.3, 0.0, 0.1, 1.0, 5.0):
+        p = 1 / (1 + math.exp(-score))
+        q = prediction.cut_probabilities(column(score))[0, 1]
+        assert (1 - q) * min(p, 0.5) - q * min(1 - p, 0.5) == pytest.approx(0.0, abs=1e-12)
+    far = prediction.cut_probabilities(column(800.0, -800.0))
+    assert far[:, 1].tolist() == pytest.approx([1 - 2e-6, 2e-6], rel=1e-5)
+    three = prediction.cut_probabilities(np.array([[0.0, -math.log(3), -math.log(3)]]))
+    assert three.tolist() == [pytest.approx([0.5 / (7 / 6), (1 / 3) / (7 / 6), (1 / 3) / (7 / 6)])]
 
 
 def test_probabilities_follow_the_papers_link(monkeypatch: pytest.MonkeyPatch) -> None:
