@@ -1089,7 +1089,7 @@ double above(double mu, double epsilon) {  // the profile of N(0, 1) against N(m
 double renyi(double order, double rho, double delta) {  // an order's epsilon
   return rho + std::log1p(-1 / order) - (std::log(delta) + std::log(order)) / (order - 1);
 }
-double total_mu(double epsilon, double delta, bool exact) {
+double total_mu(double epsilon, double delta, bool exact, bool discrete) {
   Floats orders;
   for (double order = 1.25; order <= 63; order += 0.25) orders.push_back(order);
   for (double order : {128.0, 256.0, 512.0}) orders.push_back(order);
@@ -1107,13 +1107,14 @@ double total_mu(double epsilon, double delta, bool exact) {
     (fits ? low : high) = middle;
   }
   int power;
+  if (exact && discrete) low *= 1 - std::ldexp(1.0, -16);  // noise of many steps costs a little more
   double mantissa = std::frexp(low, &power);
   return std::ldexp(std::floor(std::ldexp(mantissa, 32)), power - 32);
 }
 
 Mechanism Params::leaf_mechanism(const Schema& schema, double* listed = nullptr) const {
   double scores = (double)schema.scores();
-  double mu = total_mu(epsilon / scores, delta / scores, accounting == "exact" && !discrete) / std::sqrt((double)trees);
+  double mu = total_mu(epsilon / scores, delta / scores, accounting == "exact", discrete) / std::sqrt((double)trees);
   double most = root_up(squared_bound(schema));
   Mechanism m;
   m.name = discrete ? "DiscreteGaussian" : "Gaussian";

@@ -1226,8 +1226,11 @@ def fedgbdt_train(p, schema, x, y, tape):
     return model
 
 
-def fedgbdt_mu(epsilon, delta, exact):
-    """What all queries of a score may cost, in Gaussian privacy, rounded down to 32 bits."""
+def fedgbdt_mu(epsilon, delta, exact, noise):
+    """What all queries of a score may cost, in Gaussian privacy, rounded down to 32 bits.
+
+    Exact for continuous noise, a 65,536th less for discrete noise of many steps; or by Renyi orders.
+    """
     orders = [1.25 + k / 4 for k in range(248)] + [128.0, 256.0, 512.0]
     if not exact and not min(renyi_epsilon(a, 0.0, delta) for a in orders) < epsilon / 2:
         orders += [2.0**k for k in range(10, 41)]
@@ -1243,7 +1246,7 @@ def fedgbdt_mu(epsilon, delta, exact):
     for _ in range(52):
         middle = (low + high) / 2
         low, high = (middle, high) if fits(middle) else (low, middle)
-    mantissa, exponent = math.frexp(low)
+    mantissa, exponent = math.frexp(low * (1 - 2.0**-16) if exact and noise == "discrete" else low)
     return math.ldexp(math.floor(mantissa * 2**32), exponent - 32)
 
 
@@ -1262,7 +1265,7 @@ def fedgbdt_plan(p, schema):
     replaced = {"newton": Fraction(4), "averaging": Fraction(4), "gradient": Fraction(max(4 * c * c, 2 * c * c + 2))}
     square = added if relation == "add-remove" else replaced[kind]
     parts = float(setting(p, "epsilon")) / schema.scores, float(setting(p, "delta")) / schema.scores
-    mu = fedgbdt_mu(*parts, p["accounting"] == "exact" and noise == "floating") / math.sqrt(p["trees"])
+    mu = fedgbdt_mu(*parts, p["accounting"] == "exact", noise) / math.sqrt(p["trees"])
     charge = gaussian_charge(mu, root_up(square), relation, noise, 2 * changed(relation))
     return sequence([release("leaves", charge)] * (p["trees"] * schema.scores))
 
@@ -1601,8 +1604,8 @@ def grove_statistics(p, schema, score, label):
 
 
 def grove_settings(p, schema):
-    """mu, trees, depth, step, a, the parts of mu^2, that of the first pass in the last, and its levels."""
-    mu = fedgbdt_mu(float(setting(p, "epsilon")), float(setting(p, "delta")), p["noise"] == "floating")
+    """mu, trees, depth, step, a of trees and of bins, the parts of mu^2, that of the first pass, and its levels."""
+    mu = fedgbdt_mu(float(setting(p, "epsilon")), float(setting(p, "delta")), True, p["noise"])
     nu = grove_nu(p, schema, mu)
     trees = p["trees"] or (200 if nu < 500 else 400)
     depth = p["depth"] or (4 if nu < 500 else 5)
@@ -1610,10 +1613,11 @@ def grove_settings(p, schema):
         depth = p["depth"] or (3 if nu < 500 else 4 if nu < 3000 else 5)
     step = setting(p, "shrinkage")
     given = p["hessian_weight"] is not None
-    weight = setting(p, "hessian_weight") if given else num(0.3 if schema.regression else 1.0)
+    usual = (0.3, 0.3) if schema.regression else (0.4, 1.0)
+    weights = [setting(p, "hessian_weight") if given else num(one) for one in usual]
     start = num(0.1 if schema.regression else 0.02) if p["start_share"] is None else setting(p, "start_share")
     apart = setting(p, "threshold_share") if grove_numeric(schema) else num(0.0)
-    return mu, trees, depth, step, weight, (apart, start, 1.0 - apart - start), grove_first(p, schema, nu)
+    return mu, trees, depth, step, weights, (apart, start, 1.0 - apart - start), grove_first(p, schema, nu)
 
 
 def grove_nu(p, schema, mu):
@@ -1832,7 +1836,7 @@ def grove_counts(name, names, of, y, tape):
 def grove_train(p, schema, x, y, tape):
     """Thresholds, start, then random trees with noisy leaf sums."""
     grove_check(p)
-    mu, trees, depth, step, weight, shares, (part, levels) = grove_settings(p, schema)
+    mu, trees, depth, step, (weight, first), shares, (part, levels) = grove_settings(p, schema)
     candidates, numeric = candidates_of(schema, "uniform", 127), grove_numeric(schema)
     if numeric:
         codes = [[code_of(row[f], candidates[f]) for row in x] for f in numeric]
@@ -1864,7 +1868,7 @@ def grove_train(p, schema, x, y, tape):
         return node_table(place, width, [[one["g"] for one in found], h])
 
     columns = grove_splittable(schema) if part > 0 else []
-    made = grove_pass(schema, x, columns, candidates, labels, scores, (levels, weight, scatter, unit),
+    made = grove_pass(schema, x, columns, candidates, labels, scores, (levels, first, scatter, unit),
                       (credit, seen), tape, sums_of)  # fmt: skip
     steps = [num(0.7)] * len(made[0]) + [step] * trees
     width = 2**depth
@@ -1895,7 +1899,7 @@ def number_of(mechanism):
 def grove_plan(p, schema):
     """Everything that a run releases."""
     grove_check(p)
-    mu, trees, _, _, weight, shares, (part, _) = grove_settings(p, schema)
+    mu, trees, _, _, (weight, first), shares, (part, _) = grove_settings(p, schema)
     relation, noise, found = p["relation"], p["noise"], []
     for name, share, cells in (("histograms", shares[0], len(grove_numeric(schema))),
                                ("labels" if schema.regression else "classes", shares[1], 1)):  # fmt: skip
@@ -1903,15 +1907,16 @@ def grove_plan(p, schema):
             touched = cells * changed(relation)
             charge = gaussian_charge(mu * math.sqrt(share), root_up(Fraction(touched)), relation, noise, touched)
             found.append(release(name, charge))
-    square = Fraction(float(weight)) ** 2
-    norm = root_up(1 + square if schema.regression else (4 + square) / 16)
-    norm = (norm + 2.0**-22) * changed(relation)
     many = len(grove_splittable(schema)) if part > 0 else 0
-    for name, share, count in (("bins", shares[2] * part, many), ("leaves", shares[2] * (1.0 - part), trees)):
+    for name, share, count, a in (("bins", shares[2] * part, many, first),
+                                  ("leaves", shares[2] * (1.0 - part), trees, weight)):  # fmt: skip
         if not count:
             continue
+        square = Fraction(float(a)) ** 2
+        norm = root_up(1 + square if schema.regression else (4 + square) / 16)
+        norm = (norm + 2.0**-22) * changed(relation)
         sd = norm / (mu * math.sqrt(share / (count * schema.scores)))
-        mechanism = {"name": "Gaussian", "sd": [sd.hex(), (sd / float(weight)).hex()]}
+        mechanism = {"name": "Gaussian", "sd": [sd.hex(), (sd / float(a)).hex()]}
         if noise == "discrete":
             mechanism = {**mechanism, "name": "DiscreteGaussian", "step": GRID.hex()}
         bound = at_least(Fraction(norm) / Fraction(sd) * (1 + Fraction(1, 2**40)))
@@ -1998,10 +2003,11 @@ def account(event):
 
 
 def gaussian_account(event, delta):
-    """Epsilon of Gaussian releases: exact for continuous noise, by Renyi orders for discrete."""
+    """Epsilon of Gaussian releases: exact for continuous noise and that of many steps, else by Renyi orders."""
     count, one = event["repeat"], event["event"]
     mu = math.sqrt(count) * number(one["sensitivity"]["bound"]) / number(one["mechanism"]["sd"])
-    if one["mechanism"]["name"] == "DiscreteGaussian":
+    steps = number(one["mechanism"]["sd"]) / number(one["mechanism"].get("step", "0x1p-60"))
+    if one["mechanism"]["name"] == "DiscreteGaussian" and steps < 1024:
         orders = [1 + k / 64 for k in range(1, 64 * 64)]
 
         def best(order):
@@ -2140,7 +2146,7 @@ def op_tree(paper, i):
 
 def op_learn(paper, i):
     p, schema = i["params"], Schema(i["schema"])
-    weight, sd = grove_settings(p, schema)[4], num(number_of(i["mechanism"]))
+    weight, sd = grove_settings(p, schema)[4][0], num(number_of(i["mechanism"]))
     credit, seen = flat(i["credit"]), flat(i["seen"])
     scatter = num(0.15 if schema.regression else 1.0)
     noisy = list(zip(*rows(i["sums"])))
