@@ -37,8 +37,8 @@ from refdp.data.population import (
 from refdp.data.records import Categorical, Classes, Interval, Numeric, Schema
 from refdp.errors import InvalidParameter
 
-WIDEST = 2.0**100
-"""So far from 0 a score may be: whatever a statistic computes of it, in units of the grid too, float64 has room for."""
+FARTHEST = 2.0**800
+"""So far from 0 a score may be: sums of what statistics make of it, in units of the grid too, are finite."""
 
 
 NUMBER = numbers.Number | np.bool_
@@ -132,9 +132,9 @@ class Following:
         with np.errstate(all="ignore"):
             largest = np.max(np.abs(np.multiply(step, weight, dtype=np.float64)), axis=-1 if np.ndim(step) else None)
             reach = self._reach.get(self._output, 0.0) + float(np.sum(largest))
-        if not reach <= WIDEST:
+        if not reach <= FARTHEST:
             raise InvalidParameter(
-                f"a step of the scores too far: steps may add up to {WIDEST:g}, their numbers finite"
+                f"a step of the scores too far: steps may add up to {FARTHEST:g}, their numbers finite"
             )
         self._reach[self._output], self._moved = reach, True
 

@@ -40,8 +40,12 @@ def cut_probabilities(score: Floats) -> Floats:
     """Log odds that Grove learnt from gradients cut to 1/2 as probabilities of shape (rows, classes).
 
     Where a share q of labels is 1, its gradients at a probability p up to 1/2 add up to (1 - q) p - q / 2, which is 0
-    at q = p / (p + 1/2): a rare class is rarer in the scores than among labels. Beyond 1/2 by symmetry.
+    at q = p / (p + 1/2): a rare class is rarer in the scores than among labels. Beyond 1/2 by symmetry. Of more than
+    two classes nearly all have p below 1/2, so that nearly the same factor is in all of them, and dividing by their sum
+    takes it away.
     """
+    if score.shape[1] > 1:
+        return odds_probabilities(score)
     p = np.clip(1 / (1 + np.exp(-np.clip(score, -700, 700))), LEAST, 1 - LEAST)
     rarer = np.minimum(p, 1 - p)
     share = rarer / (rarer + 0.5)

@@ -23,7 +23,7 @@ import z3
 from refdp.accounting.individual import Accounts, Budget, table
 from refdp.data import numbers
 from refdp.data.candidates import Candidates
-from refdp.data.following import WIDEST, check_covers
+from refdp.data.following import check_covers
 from refdp.data.kernels import GRID
 from refdp.data.losses import LARGEST
 from refdp.data.nothing import Nothing
@@ -284,8 +284,8 @@ class Unknown(Host):
             raise Unmodelled(str(problem)) from None
 
     def _moved(self, *factors: Any) -> None:
-        """Scores were any numbers and are, which hosts keep below `WIDEST`. Errors: Unmodelled for a step beyond it."""
-        if any(isinstance(one, Open) and not one.opens.at_most(one, WIDEST) for one in factors):
+        """Scores were any numbers and are, which hosts keep finite. Errors: Unmodelled for an open step of any size."""
+        if any(isinstance(one, Open) and not one.opens.at_most(one, 2.0**100) for one in factors):
             raise Unmodelled("a step of the scores that a parameter can make of any size")
 
     def _begin(self, output: int) -> None:

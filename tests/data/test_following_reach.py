@@ -19,7 +19,7 @@ from refdp.privacy.events import Relation
 
 SCHEMA = Schema((Numeric("a", 0, 1),), Interval(-100, 100))
 SPLITS = np.array([[0, 0.5]])
-HUGE = 1.2e30
+HUGE = 6e240
 
 
 def started(outputs: int = 1) -> Nothing:

@@ -60,8 +60,8 @@ def test_cut_gradients_rest_where_the_share_of_labels_is_what_the_link_says() ->
         assert (1 - q) * min(p, 0.5) - q * min(1 - p, 0.5) == pytest.approx(0.0, abs=1e-12)
     far = prediction.cut_probabilities(column(800.0, -800.0))
     assert far[:, 1].tolist() == pytest.approx([1 - 2e-6, 2e-6], rel=1e-5)
-    three = prediction.cut_probabilities(np.array([[0.0, -math.log(3), -math.log(3)]]))
-    assert three.tolist() == [pytest.approx([0.5 / (7 / 6), (1 / 3) / (7 / 6), (1 / 3) / (7 / 6)])]
+    three = np.array([[0.0, math.log(3), -math.log(3)]])
+    assert prediction.cut_probabilities(three).tolist() == prediction.odds_probabilities(three).tolist()
 
 
 def test_probabilities_follow_the_papers_link(monkeypatch: pytest.MonkeyPatch) -> None:

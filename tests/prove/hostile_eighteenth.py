@@ -150,7 +150,7 @@ LONGER = (
 {LAST}"""))}, "", ONE),
 )  # fmt: skip
 
-# 5. A step of the scores was looked at by its example, of size 1. Now hosts refuse scores beyond 2^100, which released
+# 5. A step of the scores was looked at by its example, of size 1. Now hosts refuse scores beyond 2^800, which released
 #    values alone decide (data/following.py): the text is proved, and stops before anything is asked at such scores.
 STEPS = (
     Mutant("scores beyond what float64 divides by the grid", {
