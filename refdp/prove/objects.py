@@ -137,8 +137,9 @@ class _Reader:
                 return self.form(value) if self.form(value) == NUMBER else None
             case ast.IfExp(_, body, orelse):
                 return self.alike([self.form(body), self.form(orelse)])
-            case ast.BoolOp(_, values):
-                return self.alike(map(self.form, values))
+            case ast.BoolOp(how, values):
+                asked = [each for each in values if not (isinstance(how, ast.Or) and self._is_missing(each))]
+                return self.alike(map(self.form, asked))
             case ast.NamedExpr(_, value) | ast.Starred(value) | ast.UnaryOp(_, value):
                 return self.form(value)
             case ast.Subscript(value):
@@ -312,6 +313,11 @@ class _Reader:
             root = root.value
         fixed = self._is_given(root) and _is_public(self._actual(root))
         return isinstance(one, ast.Constant) or (fixed and self._actual(one) is not None)
+
+    def _is_missing(self, one: ast.expr) -> bool:
+        """Whether it is a field of a parameter that is None in every run."""
+        root = one.value if isinstance(one, ast.Attribute) else one
+        return self._is_given(root) and _is_public(self._actual(root)) and self._ones(one, 0) == [None]
 
     def _is_given(self, one: ast.expr) -> bool:
         """Whether it is a parameter that stays what it was given as."""
