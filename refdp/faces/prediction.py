@@ -44,9 +44,10 @@ def cut_probabilities(score: Floats) -> Floats:
     two classes nearly all have p below 1/2, so that nearly the same factor is in all of them, and dividing by their sum
     takes it away.
     """
+    odds = odds_probabilities(score)
     if score.shape[1] > 1:
-        return odds_probabilities(score)
-    p = np.clip(1 / (1 + np.exp(-np.clip(score, -700, 700))), LEAST, 1 - LEAST)
+        return odds
+    p = odds[:, 1:]
     rarer = np.minimum(p, 1 - p)
     share = rarer / (rarer + 0.5)
     return _of_classes(np.where(p < 0.5, share, 1 - share))
