@@ -7,7 +7,7 @@ settings, and so is the budget of the individual filter, by the accountant.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -59,7 +59,7 @@ def fedgbdt_text(run: Recorded) -> tuple[str, Requests]:
     rounds = min(p.rounds, p.trees) if p.candidates == "iterative-hessian" else 0
     asked = 1 if features == 1 else features * p.depth  # the root's histogram of a single feature serves all levels
     queries = asked if p.splits == "histogram" else p.trees + rounds * features
-    mu = total_mu(p.epsilon, p.delta, p.accounting if p.noise == "floating" else "renyi") / math.sqrt(queries)
+    mu = total_mu(p.epsilon, p.delta, _accounting(p)) / math.sqrt(queries)
     replaced = p.relation is Relation.REPLACE_ONE
     squared, hessian = _squared(p, regression, forest, replaced), 1 / 8 if replaced else 1 / 16
     sums = math.sqrt(squared) / mu
@@ -83,6 +83,13 @@ def fedgbdt_text(run: Recorded) -> tuple[str, Requests]:
         f"{truth(p.splits != 'histogram')} (fun _ _ _ => []) {derivatives} (fun _ _ => {second}) [(fun r => label r)]"
     )
     return f"FedGBDT.federated ({text}) {_data(run)}", FedRequests(run, replaced)
+
+
+def _accounting(params: fedgbdt.Params) -> Literal["renyi", "exact", "fine"]:
+    """How the noise follows from (epsilon, delta)."""
+    if params.accounting == "renyi":
+        return "renyi"
+    return "exact" if params.noise == "floating" else "fine"
 
 
 class FedRequests(Requests):
