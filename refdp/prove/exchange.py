@@ -133,9 +133,8 @@ def _plain_builtin(function: Any) -> Any:
                 found = function(*public(given), **public(named))
             if not isinstance(found, int | float | np.generic):
                 raise Unmodelled(f"{function.__name__} of released values that are no numbers")
-            return Known(
-                found, function in (max, min)
-            )  # of which one can be a truth value, another index than a number
+            flag = function in (max, min)  # of which one can be a truth value, another index than a number
+            return Known(found, flag)
         return function(*given, **named)
 
     return kept

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 import sys
 from collections import deque
 from collections.abc import Iterator
@@ -148,10 +149,10 @@ def calls_train_on(module: Any) -> bool:
     if not isinstance(own, ast.FunctionDef) or own.decorator_list or train.__defaults__ or train.__kwdefaults__:
         return False
     body = [one for one in own.body if not _is_text(one)]
-    said = own.args.args
-    own.args.args = [ast.arg(one.arg) for one in said]  # whatever kind they are said to be
-    found = ast.dump(own.args), [ast.dump(one) for one in body]
-    own.args.args = said
+    plain = copy.deepcopy(own.args)
+    for one in plain.args:
+        one.annotation = None  # whatever kind they are said to be
+    found = ast.dump(plain), [ast.dump(one) for one in body]
     return found == (ast.dump(_TRAIN.args), [ast.dump(one) for one in _TRAIN.body])
 
 

@@ -37,6 +37,9 @@ operation, times whatever it is multiplied or divided by afterwards."""
 NEAR = -17.0
 """The same of what is counted in steps of the grid, and rounded to a whole number of them: half of what that rounding
 takes for possible (`refdp.prove.unknown.NEAR`)."""
+STEPS = -21.0
+"""Binary orders of magnitude of what one step of the grid more or less, which rounding to whole steps may give where
+float64 rounded before, may make of a formula: eight steps."""
 RECORDS = 26
 """Binary orders of magnitude of a sum over as many records as a public grid has room for."""
 FAR = -20.0
@@ -54,7 +57,8 @@ class Size(NamedTuple):
     it multiplies; net: less those that it is divided by. apart: whether products of many sums are added to something.
     far: of how far float64 can be from the term where every sum is of 2^`RECORDS`; -inf where nothing is rounded.
     crowd: the least and most of the term's numbers then; what is never negative, with more added, is of the larger
-    one's size. natural: whether the term is never negative.
+    one's size. natural: whether the term is never negative. step: how far a step of the grid more or less in `stepped`
+    unknowns can take it; -inf where there are none.
     """
 
     low: float
@@ -70,6 +74,7 @@ class Size(NamedTuple):
     far: float = -math.inf
     crowd: tuple[float, float] = (0.0, 0.0)
     natural: bool = False
+    step: float = -math.inf
 
 
 def moderate(values: Any) -> bool:
@@ -82,16 +87,24 @@ anything: set[str] = set()
 """Names of unknowns that stand for any public number, which is on no grid."""
 natural: set[str] = set()
 """Names of unknowns that are never negative: numbers of records, and sums of what is never negative."""
+rounded: dict[str, float] = {}
+"""Of unknowns for exponentials, which float64 rounds, by name: the binary order of the largest."""
+stepped: dict[str, float] = {}
+"""Of unknowns for whole numbers of steps that follow from numbers that float64 has rounded, by name: by how many steps
+they can be off, as a binary order."""
+counted: set[str] = set()
+"""Names of unknowns that are whole numbers of steps of the grid."""
 ranges: dict[str, tuple[float, float]] = {}
 """Of unknowns that are public numbers of a range, by name: least and most. Orders of magnitude spread and grow as
 convex functions of theirs, so that both are largest where every one of them is at an end of its range."""
 
 
-def too_far(terms: Iterable[Any], sums: bool = False) -> str:
+def too_far(terms: Iterable[Any], most: float | None = None) -> str:
     """Why float64 could be far from a term's real value, nothing where it is not. terms: of z3.
 
-    sums: whether their unknowns are sums over many records. The product of two, over a third, is of a sum's size; more
-    of them have no digits left for a sum that is added and stays when they are taken off again.
+    most: given where their unknowns are sums over many records, how far off float64 may be then. The product of two,
+    over a third, is of a sum's size; more of them have no digits left for a sum that is added and stays when they are
+    taken off again.
     Errors: none, the reason is told.
     """
     terms = list(terms)
@@ -99,12 +112,12 @@ def too_far(terms: Iterable[Any], sums: bool = False) -> str:
         for ends in _ends(terms):
             known: dict[int, Size] = {}
             for term in terms:
-                if not sums:
+                if most is None:
                     _size(term, known, ends)
                     continue
                 if (found := _size(term, known, ends)).apart:
                     raise OverflowError("a formula that adds products of sums, beside which float64 loses digits")
-                if found.far > FAR:
+                if found.far > most:
                     raise OverflowError("a formula that makes large what float64 rounds of sums of many records")
     except OverflowError as problem:
         return str(problem)
@@ -116,6 +129,11 @@ def spread(terms: Iterable[Any]) -> tuple[float, float]:
     terms = list(terms)
     sizes = [_size(term, {}, ends) for ends in _ends(terms) for term in terms]
     return 2.0 ** math.floor(min(one.low for one in sizes)), 2.0 ** math.ceil(max(one.high for one in sizes))
+
+
+def steps_of(term: Any) -> float:
+    """How far off a term can be in whole steps, once it is rounded to them, as a binary order: one step at least."""
+    return max(0.0, *(_size(term, {}, ends).step + 1 for ends in _ends([term])))
 
 
 def _ends(terms: list[Any]) -> Iterator[dict[str, float]]:
@@ -141,12 +159,15 @@ def _of(term: Any, parts: list[Size], ends: dict[str, float]) -> Size:
     if not parts:
         own = ends.get(name_of(term))
         free = name_of(term) in anything or own is not None
-        size = 0.0 if own is None else own
+        whole = -math.log2(GRID) if name_of(term) in counted else 0.0
+        size = rounded.get(name_of(term), whole) if own is None else own
         positive = own is not None and ranges[name_of(term)][0] > 0
         grid, sums = None if free else math.log2(GRID), int(not free)
-        many = size + RECORDS * sums
-        return Size(size, size, int(own is None), grid=grid, positive=positive, times=sums, net=sums,
-                    crowd=(many, many), natural=positive or name_of(term) in natural)  # fmt: skip
+        many, error = size + RECORDS * sums, size - DIGITS if name_of(term) in rounded else -math.inf
+        return Size(size, size, int(own is None), error, None if name_of(term) in rounded else grid,
+                    positive=positive, times=sums, net=sums, crowd=(many, many),
+                    natural=positive or name_of(term) in natural,
+                    step=stepped.get(name_of(term), -math.inf))  # fmt: skip
     kind = term.decl().kind()
     if kind in (z3.Z3_OP_MUL, z3.Z3_OP_DIV, z3.Z3_OP_POWER):
         found = parts[0]
@@ -157,10 +178,13 @@ def _of(term: Any, parts: list[Size], ends: dict[str, float]) -> Size:
             signs = (one.low, one.high) if kind == z3.Z3_OP_MUL else (-one.high, -one.low)
             far, crowd = _crowded(found, one, kind == z3.Z3_OP_DIV)
             never = found.natural and one.natural
+            slope = found.high if kind == z3.Z3_OP_MUL else found.high - 2 * one.low
+            step = max(found.step + signs[1], one.step + slope)
             found = Size(found.low + signs[0], found.high + signs[1], found.degree + one.degree,
                          *_product(found, one, signs[1], kind == z3.Z3_OP_DIV),
                          positive=found.positive and one.positive, times=times, net=net)  # fmt: skip
-            found = found._replace(far=far if found.error > -math.inf else -math.inf, crowd=crowd, natural=never)
+            found = found._replace(far=far if found.error > -math.inf else -math.inf, crowd=crowd, natural=never,
+                                   step=step)  # fmt: skip
     else:
         low, high, degree = min(p.low for p in parts), max(p.high for p in parts), max(p.degree for p in parts)
         if kind in (z3.Z3_OP_ADD, z3.Z3_OP_SUB) and high - low > APART:
@@ -175,13 +199,16 @@ def _of(term: Any, parts: list[Size], ends: dict[str, float]) -> Size:
         found = Size(low, high, degree, *_sum(term, parts), positive=positive, times=times, net=net, apart=apart)
         far, crowd, never = _together(term, parts)
         far = far if found.error > -math.inf and z3.is_real(term) else -math.inf
-        found = found._replace(far=far, crowd=crowd, natural=never)
+        step = -math.inf if z3.is_bool(term) else _added(kind, [one.step for one in parts])
+        found = found._replace(far=far, crowd=crowd, natural=never, step=step)
     found = found._replace(apart=found.apart or any(one.apart for one in parts))
     if max(-found.low, found.high) > LARGEST or found.degree > DEGREE:
         raise OverflowError("a formula with numbers of such sizes that float64 could overflow")
     in_steps = kind == z3.Z3_OP_DIV and parts[1].number == Fraction(GRID)
     if z3.is_real(term) and found.error > (NEAR if in_steps else LOST):
         raise OverflowError("a formula that makes what float64 rounds large")
+    if z3.is_real(term) and found.step > (STEPS - math.log2(GRID) if in_steps else STEPS):
+        raise OverflowError("a formula that makes a step of the grid large, by which float64 can round otherwise")
     return found
 
 

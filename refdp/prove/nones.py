@@ -44,7 +44,7 @@ def _can(one: ast.expr, function: ast.FunctionDef, known: dict[str, Any], depth:
         return bool(_own(one.value.attr, known))  # else an entry of an array of candidates
     if isinstance(one, ast.Name) and _is_none(one.id, function, known):
         return True
-    inner = first_of(one, function, known) or parts_of(one, function)
+    inner = _first_of(one, function, known) or _parts_of(one, function)
     if inner is not None:
         return any(_can(each, function, known, depth + 1) for each in inner)
     if isinstance(one, ast.Constant):
@@ -62,7 +62,7 @@ def _can(one: ast.expr, function: ast.FunctionDef, known: dict[str, Any], depth:
     return not isinstance(one, ast.BinOp | ast.UnaryOp | ast.Compare | ast.JoinedStr)
 
 
-def first_of(one: ast.expr, function: ast.FunctionDef, known: dict[str, Any]) -> list[ast.expr]:
+def _first_of(one: ast.expr, function: ast.FunctionDef, known: dict[str, Any]) -> list[ast.expr]:
     """What `a or b` can be: a None is passed over, so of the first ones no parameter that the object was given."""
     if not isinstance(one, ast.BoolOp) or not isinstance(one.op, ast.Or) or any(assigned("self", function)):
         return []
@@ -75,7 +75,7 @@ def first_of(one: ast.expr, function: ast.FunctionDef, known: dict[str, Any]) ->
     return [*(each for each in first if not is_given(each)), last]
 
 
-def parts_of(one: ast.expr, function: ast.FunctionDef) -> list[ast.expr] | None:
+def _parts_of(one: ast.expr, function: ast.FunctionDef) -> list[ast.expr] | None:
     """The expressions that a value can be, or consists of; None where it is none of these forms."""
     match one:
         case ast.Tuple(elements) | ast.List(elements) | ast.Set(elements) | ast.BoolOp(_, elements):

@@ -11,6 +11,7 @@ Where that is not enough, the two records are put into the same node or bin, or 
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -26,13 +27,16 @@ from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponentia
 from refdp.privacy.curator import Request
 from refdp.privacy.events import Relation, Sensitivity
 from refdp.prove.asking import Reply, divisors, name_of, number, real, unknowns
-from refdp.prove.charged import amount, before_rounding, check_cost, exactly_declared
+from refdp.prove.charged import NOISE, amount, before_rounding, check_cost, exactly_declared
 from refdp.prove.easier import asked
-from refdp.prove.magnitudes import too_far
+from refdp.prove.magnitudes import FAR, too_far
 from refdp.prove.open import example_of, is_open
 from refdp.prove.tables import Choices, Sum, Table, World, summands
 from refdp.prove.terms import Leak, Unmodelled
 from refdp.prove.unknown import Unknown
+
+BESIDE = 10.0
+"""Binary orders of magnitude that what float64 rounds of a formula has to be below the noise."""
 
 NORMS = {Laplace: (1,), DiscreteLaplace: (1,), Gaussian: (2, "whitened"), DiscreteGaussian: (2, "whitened"),
          Exponential: ("range",)}  # fmt: skip
@@ -147,7 +151,7 @@ def _paid(host: Unknown, value: Table, request: Request, world: World, states: s
         raise Unproved(f"records pay for a sample at rate {budget.rate:g}, and the release is about {rates or 'all'}")
     paid = host.value(state, "cost", "z")
     _must(host, "a record's cost lies beyond the table of costs", [paid > number(float(budget.knots[-1]))])
-    for way in _changes(host, value, world):
+    for way in _changes(host, value, world, mechanism):
         moved = [(index, change) for index, change, sums in way.moved if _fits(host, mechanism, sums)]
         if len(moved) < len(way.moved):
             raise Unmodelled("records that pay for values off the grid of the noise")
@@ -160,7 +164,7 @@ def _paid(host: Unknown, value: Table, request: Request, world: World, states: s
 def _two(host: Unknown, value: Table) -> Iterator[World]:
     """The replaced and the new record in the same part of the records or in different ones, of every division."""
     seen = World(host, ("x",), ("z",))
-    list(_changes(host, value, seen))
+    list(_changes(host, value, seen, None))
     parts = {part for one in seen.sums for part, _ in one.seats if not (isinstance(part, tuple) and part[0] == "root")}
     for apart in itertools.product((False, True), repeat=len(parts)):
         seats = {(part, "z"): "r1" for part, differ in zip(sorted(parts, key=str), apart, strict=True) if differ}
@@ -231,12 +235,22 @@ def _indices(value: Table, seats: Sequence[str]) -> Iterator[tuple[Any, ...]]:
     yield from itertools.product(*ranges)
 
 
-def _changes(host: Unknown, value: Table, world: World) -> Iterator[Changed]:
+def _room(mechanism: Mechanism | None) -> float:
+    """How far float64 may be from a formula beside this noise, as a binary order: `BESIDE` below the noise."""
+    noise = getattr(mechanism, NOISE.get(type(mechanism), ""), None) if mechanism else None
+    if noise is None:
+        return FAR
+    least = min(map(float, map(example_of, noise))) if isinstance(noise, tuple) else float(example_of(noise))
+    order = math.log2(least) if least > 0 else -math.inf
+    return min(FAR, (-order if isinstance(mechanism, Exponential) else order) - BESIDE)
+
+
+def _changes(host: Unknown, value: Table, world: World, mechanism: Mechanism | None) -> Iterator[Changed]:
     """The changes of all cells that a record can be in, in every way that it can be used and sit."""
     indices = list(_indices(value, sorted({"r0", *world.seats.values()})))
     found = [value.cell(index, world) for index in indices]
     pairs = [world.pair(one) if isinstance(one, Sum) else one for one in found]
-    if why := too_far([term for pair in pairs for term in pair], sums=True):
+    if why := too_far([term for pair in pairs for term in pair], _room(mechanism)):
         raise Unmodelled(why)
     for used, changes in _assigned(host, [after - before for before, after in pairs]):
         yield Changed(used, tuple(zip(indices, changes, map(summands, found), strict=True)))
@@ -284,7 +298,7 @@ def _bounded(
     bound = amount(declared.bound)
     if isinstance(mechanism, DiscreteLaplace | DiscreteGaussian):
         _indexed(host, value, mechanism, declared, world)
-    ways = list(_changes(host, value, world))
+    ways = list(_changes(host, value, world, mechanism))
     for divisor in _divisors(host, value, world):
         _must(host, "a divisor can be 0", [divisor == 0])
     if declared.norm == "range":

@@ -58,7 +58,7 @@ from refdp.prove.arithmetic import combined
 from refdp.prove.asking import Solvers, name_of, number, parts_of, real, truth, unknowns
 from refdp.prove.kinds import ANYWHERE, Kind, followed, kind_of
 from refdp.prove.loops import Loops, abstract
-from refdp.prove.magnitudes import natural, too_far
+from refdp.prove.magnitudes import counted, natural, rounded, stepped, steps_of, too_far
 from refdp.prove.open import Open, Opens, example_of
 from refdp.prove.peeking import POPULATION, guarded
 from refdp.prove.reach import Host
@@ -102,6 +102,11 @@ def _tabled(budget: Budget) -> None:
 
     Errors: Unmodelled for another one, by which records could pay less.
     """
+    may = budget.spendable
+    if type(may) is not np.ndarray or may.dtype != np.float64 or may.shape != np.shape(budget.orders) or may.ndim != 1:
+        raise Unmodelled("a budget of another form than a number for each order")
+    if not (np.isfinite(may).all() and np.min(may) >= 0):
+        raise Unmodelled("a budget below 0, or that is no number")
     if {np.asarray(one).dtype.kind + str(np.asarray(one).dtype.itemsize) for one in
                                       (budget.orders, budget.knots, budget.costs)} - {"f8", "i8"}:  # fmt: skip
         raise Unmodelled("a budget in narrow numbers")
@@ -386,6 +391,8 @@ class Unknown(Host):
         found = operated(name, terms)
         if why := too_far([found]):
             raise Unmodelled(why)
+        if any(isinstance(one, Known) for one in arguments):  # which can be as small as the grid
+            kind = kind._replace(below=True, above=True, lost=True)
         return Each(found, self, kind)
 
     def _divisor(self, name: str, arguments: Any, value: Known, before: list[Any]) -> Any:
@@ -415,10 +422,10 @@ class Unknown(Host):
         """An unknown for a function that is no polynomial, with what is known of it.
 
         roundings: of x, which may be another number in float64 than in the formula. In units of the grid it is taken
-        for its real value: there a step more or less is what is rounded anyway.
+        for its real value: a step more or less is what is rounded anyway, and is not made large (`magnitudes.stepped`).
         """
-        if z3.is_div(x) and z3.is_rational_value(x.arg(1)) and _fraction(x.arg(1)) == Fraction(GRID):
-            roundings = 0
+        steps = z3.is_div(x) and z3.is_rational_value(x.arg(1)) and _fraction(x.arg(1)) == Fraction(GRID)
+        inexact, roundings, formula = roundings, 0 if steps else roundings, x
         self._kept.append(x)
         key = name, x.get_id()  # of this formula: another one that is equal as real numbers may differ by a digit
         x = z3.simplify(self._finite(x))  # before that, since 0 times infinity is no number
@@ -428,21 +435,35 @@ class Unknown(Host):
             return self._memo[key]
         y = self._memo[key] = real()
         if name == "exp":
+            rounded[name_of(y)] = 0.0
             if not self._refuted([x > LARGEST_EXPONENT]):
+                if np.geterr()["over"] != "ignore":
+                    raise Unmodelled("an exponential that can be infinite, of which a warning would tell")
                 self._infinite.add(name_of(y))
+            else:
+                largest = next(
+                    most for most in (0, *(2**n for n in range(10)), LARGEST_EXPONENT) if self._refuted([x > most])
+                )
+                rounded[name_of(y)] = largest / math.log(2)
             self.record += [y >= 0, z3.Implies(x >= 0, y >= 1), z3.Implies(x <= 0, y <= 1)]
             return y
         self._whole.add(name_of(y))
+        if steps:
+            counted.add(name_of(y))
+        if inexact:
+            stepped[name_of(y)] = steps_of(formula)
         if name == "rint":
             self.record += [2 * (y - x) <= 1 + near, 2 * (x - y) <= 1 + near]
-        elif roundings:
-            self.record += [y - x <= 1 + near, x - y <= 1 + near]
-        else:
-            self.record += [z3.If(x >= 0, z3.And(y >= 0, y <= x, x < y + 1), z3.And(x <= y, y <= 0, y < x + 1))]
+        else:  # what float64 made of x is at most `near` away, which can be on the other side of a whole number
+            up, down = z3.And(y >= 0, y <= x + near, x < y + 1 + near), z3.And(x <= y + near, y <= 0, y < x + 1 + near)
+            self.record += [z3.If(x >= 0, up, down)]
         for whole in sorted({0, *(int(Fraction(n) / Fraction(GRID)) for n in USUAL)}):
             self.record += [z3.Or(y <= whole - 1, y == whole, y >= whole + 1)]
-            if name == "rint" or not roundings:  # to the nearest is the same after a rounding
-                self.record += [z3.Implies(x <= whole, y <= whole), z3.Implies(x >= whole, y >= whole)]
+            nearest = name == "rint" or not roundings  # which is the same after a rounding
+            if nearest or whole >= 0:
+                self.record += [z3.Implies(x <= whole, y <= whole)]
+            if nearest or whole <= 0:
+                self.record += [z3.Implies(x >= whole, y >= whole)]
         return y
 
     def _finite(self, term: Any) -> Any:
@@ -665,8 +686,9 @@ class Unknown(Host):
         """Of all records, whoever is selected: hosts answer so."""
         state, scopes = next(self._state), ()
         label = combined("minimum", (combined("maximum", (self._label, query.low)), query.high))
-        rounded = combined("multiply", (combined("rint", (combined("divide", (label, GRID)),)), GRID))
-        self._memo["statistics", state] = self._shrunk({COUNT: None, "label": rounded.term}), None
+        whole = combined("multiply", (combined("rint", (combined("divide", (label, GRID)),)), GRID))
+        self._memo["statistics", state] = self._shrunk({COUNT: None, "label": whole.term}), None
+        self._summed(state, "label")
         return lambda index, world: Sum(state, (COUNT, "label")[index[0]], scopes, (), ALL, None, True)
 
     def common(self, one: Sum) -> Any:

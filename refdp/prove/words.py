@@ -21,6 +21,8 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
+from refdp.prove.texts import notes_of
+
 BUILTINS = {
     "abs", "all", "any", "bool", "classmethod", "dict", "divmod", "enumerate", "float", "getattr", "int",
     "isinstance", "len", "list", "map", "max", "min", "pow", "property", "range", "reversed", "round", "sorted",
@@ -298,12 +300,9 @@ def _kinds(tree: ast.Module) -> set[str]:
 
 def _annotations(tree: ast.Module) -> Iterator[ast.expr]:
     """Where a kind may stand: annotations, and between brackets, as in `list[Floats]`, if nothing is called there."""
+    yield from notes_of(tree)
     for one in ast.walk(tree):
-        if isinstance(one, ast.arg | ast.AnnAssign) and one.annotation is not None:
-            yield one.annotation
-        elif isinstance(one, ast.FunctionDef) and one.returns is not None:
-            yield one.returns
-        elif isinstance(one, ast.Subscript) and not any(isinstance(part, ast.Call) for part in ast.walk(one.slice)):
+        if isinstance(one, ast.Subscript) and not any(isinstance(part, ast.Call) for part in ast.walk(one.slice)):
             yield one.slice
 
 

@@ -22,7 +22,7 @@ from refdp.faces.registry import paper
 from refdp.papers.fedgbdt import WHOLE
 from refdp.prove.asking import Solvers
 from refdp.prove.keeping import changed, state
-from refdp.prove.magnitudes import natural, too_far
+from refdp.prove.magnitudes import FAR, natural, too_far
 from refdp.prove.peeking import peeks
 from refdp.prove.reading import prove
 from tests.mutants.harness import Mutant, applied
@@ -54,6 +54,7 @@ from tests.prove.hostile_thirteenth import HONEST as HONEST_THIRTEENTH
 from tests.prove.hostile_thirteenth import THIRTEENTH
 from tests.prove.hostile_twelfth import HONEST as HONEST_TWELFTH
 from tests.prove.hostile_twelfth import TWELFTH
+from tests.prove.hostile_twentieth import TWENTIETH
 from tests.prove.page import AR, read
 
 
@@ -76,7 +77,7 @@ def slowly(mutants: tuple[Mutant, ...]) -> list[Any]:
             for one in mutants]  # fmt: skip
 
 
-LATER = (*THIRTEENTH, *FOURTEENTH, *FIFTEENTH, *SIXTEENTH, *SEVENTEENTH, *EIGHTEENTH, *NINETEENTH)
+LATER = (*THIRTEENTH, *FOURTEENTH, *FIFTEENTH, *SIXTEENTH, *SEVENTEENTH, *EIGHTEENTH, *NINETEENTH, *TWENTIETH)
 
 
 @pytest.mark.parametrize("mutant", [pytest.param(one, id=one.name) for one in LATER])
@@ -179,15 +180,15 @@ def test_what_float64_rounds_of_sums_of_many_records_is_told() -> None:
     try:
         kept = [x / (n + 1), x * x / (n + z3.Q(1, 1000)), x / (n + 1) + n - n, n * large - n * large]
         lost = [x / (n + 1) + n * large - n * large, (x / (n + 1) + n - n) * large, x * x / (x + 1) + x * x / (n + 1)]
-        assert [too_far([one], sums=True) for one in kept] == [""] * 4
+        assert [too_far([one], FAR) for one in kept] == [""] * 4
         assert [too_far([one]) for one in lost] == [""] * 3
         for one in lost:
-            assert too_far([one], sums=True).endswith("what float64 rounds of sums of many records")
+            assert too_far([one], FAR).endswith("what float64 rounds of sums of many records")
         larger, smaller = z3.If(n >= 1, n, 1), z3.If(n >= 1, 1, n)
         for divisor in (larger, z3.If(z3.Q(1, 1) <= n, n, 1)):
-            assert too_far([x * x / divisor], sums=True) == ""
+            assert too_far([x * x / divisor], FAR) == ""
         for divisor in (smaller + 1, z3.If(x >= 1, x, 1)):
-            assert too_far([x * x / divisor], sums=True).endswith("of sums of many records")
+            assert too_far([x * x / divisor], FAR).endswith("of sums of many records")
     finally:
         natural.discard("n of many")
 

@@ -76,7 +76,7 @@ def test_how_far_float64_is_of_sums_of_many_records(monkeypatch: pytest.MonkeyPa
         assert (crowd is None or found.crowd == crowd) and found.natural is natural, (term, found)
     assert (magnitudes.FAR, magnitudes.RECORDS) == (-20.0, 26)
     for power, told in ((3, False), (4, False), (5, True), (26, True)):  # some 2^-25 of the sum, times 2^power
-        assert bool(magnitudes.too_far([(X / (n + 1) + n - n) * 2**power], sums=True)) is told, power
+        assert bool(magnitudes.too_far([(X / (n + 1) + n - n) * 2**power], magnitudes.FAR)) is told, power
 
 
 def test_products_of_sums_are_added_to_nothing() -> None:
@@ -86,7 +86,7 @@ def test_products_of_sums_are_added_to_nothing() -> None:
         (number(1) / X, 0, -1, False), ((X * X + Y) / X, 2, 1, True), (z3.If(X <= Y, X * X, Y), 2, 2, False),
     ):  # fmt: skip
         assert size(term)[7:10] == (times, net, apart), term
-        told = magnitudes.too_far([term], sums=True)
+        told = magnitudes.too_far([term], magnitudes.FAR)
         assert told.startswith("a formula that adds products of sums") is apart and not magnitudes.too_far([term]), term
         assert bool(told) is (net > 1 or apart), term  # squares of sums of many records have too many digits
 
