@@ -1607,8 +1607,8 @@ def grove_settings(p, schema):
     """mu, trees, depth, step, a of trees and of bins, the parts of mu^2, that of the first pass, and its levels."""
     mu = fedgbdt_mu(float(setting(p, "epsilon")), float(setting(p, "delta")), True, p["noise"])
     nu = grove_nu(p, schema, mu)
-    trees = p["trees"] or (200 if nu < 500 else 400)
-    depth = p["depth"] or (4 if nu < 500 else 5)
+    trees = p["trees"] or (200 if nu < 500 else 400 if nu < 5000 or schema.regression else 800)
+    depth = p["depth"] or (4 if nu < 500 else 5 if nu < 5000 else 7)
     if schema.regression:
         depth = p["depth"] or (3 if nu < 500 else 4 if nu < 3000 else 5)
     step = setting(p, "shrinkage")
@@ -1743,8 +1743,16 @@ def grove_bin(g, h, scatter, variance, prior, unit):
     return clamp(value, num(-3.0), num(3.0)) * unit
 
 
-def grove_tree(p, candidates, credit, seen, number, depth, which, where):
-    """The splits of a random tree, whose features follow what was credited to them."""
+def grove_used(p, schema, depth, deep):
+    """Levels in use: 5 of more, but where the first 40 trees of classes parted enough."""
+    if p["depth"] or depth <= 5 or schema.regression:
+        return depth
+    parted, looked = deep
+    return depth if looked >= 40.0 * schema.scores and parted >= looked else 5
+
+
+def grove_tree(p, candidates, credit, seen, number, depth, used, which, where):
+    """The splits of a random tree, whose features follow credit; below `used` levels each is its parent's."""
     live = [f for f, own in enumerate(candidates) if own] or [0]
     many, explore = float(len(live)), setting(p, "explore")
     chance = [num(1.0) / many for _ in live]
@@ -1759,14 +1767,27 @@ def grove_tree(p, candidates, credit, seen, number, depth, which, where):
         f = live[min(sum(1 for one in edges if one <= u), len(live) - 1)]
         own = candidates[f]
         found.append([num(float(f)), own[int(v * float(len(own)))] if own else num(0.0)])
+    for node in range(2**used - 1, 2**depth - 1):
+        found[node] = found[(node - 1) // 2]
     return found
 
 
-def grove_learn(noisy, splits, depth, scatter, variance, weight, credit, seen):
-    """Credits what each split separated, less what noise would."""
-    g, h = [a for a, _ in noisy], [floor0(b) for _, b in noisy]
-    for level in reversed(range(depth)):
-        below = float(2 ** (depth - 1 - level))
+def grove_there(noisy, depth, used):
+    """Of each leaf the sums of the one that its records went to."""
+    wide = 2 ** (depth - used)
+    return [noisy[k - k % wide + (wide - 1 if k // wide % 2 else 0)] for k in range(2**depth)]
+
+
+def grove_learn(noisy, splits, used, scatter, variance, weight, credit, seen, deep, looks):
+    """Credits what each split separated, less what noise would; and what the last level parted, for the first trees."""
+    wide = len(noisy) // 2**used
+    g, h = [a for a, _ in noisy][::wide], [floor0(b) for _, b in noisy][::wide]
+    if deep[1] < looks:
+        squares = [(a - b) * (a - b) for a, b in zip(g[::2], g[1::2])]
+        deep[0] = deep[0] + (pairwise(squares) / float(len(squares)) / (2.0 * variance) - 1.0)
+        deep[1] = deep[1] + 1.0
+    for level in reversed(range(used)):
+        below = float(2 ** (used - 1 - level))
         least = 3.0 * num(math.sqrt(below * variance)) / weight + 1.0
         for k in range(2**level):
             (ga, gb), (ha, hb) = g[2 * k : 2 * k + 2], h[2 * k : 2 * k + 2]
@@ -1871,19 +1892,20 @@ def grove_train(p, schema, x, y, tape):
     made = grove_pass(schema, x, columns, candidates, labels, scores, (levels, first, scatter, unit),
                       (credit, seen), tape, sums_of)  # fmt: skip
     steps = [num(0.7)] * len(made[0]) + [step] * trees
-    width = 2**depth
+    width, deep = 2**depth, [num(0.0), num(0.0)]
     for number in range(trees):
         which = tape.take(f"tree {number}/features", "draw", [width - 1])[1]
         where = tape.take(f"tree {number}/values", "draw", [width - 1])[1]
-        splits = grove_tree(p, candidates, credit, seen, number, depth, which, where)
+        used = grove_used(p, schema, depth, deep)
+        splits = grove_tree(p, candidates, credit, seen, number, depth, used, which, where)
         leaf = [leaf_of(one, splits, schema.categorical) for one in x]
         for k in range(schema.scores):
             sums = sums_of(scores[k], labels[k], leaf, width)
             mechanism = tape.entries[tape.at]["mechanism"] if tape.at < len(tape.entries) else {"sd": ["0x1p0"]}
             sd = num(number_of(mechanism))
             got = tape.noise(f"tree {number}/leaves", [[a, b] for a, b in zip(*sums)])
-            noisy = [(got[2 * j], got[2 * j + 1]) for j in range(width)]
-            grove_learn(noisy, splits, depth, scatter, sd * sd, weight, credit, seen)
+            noisy = grove_there([(got[2 * j], got[2 * j + 1]) for j in range(width)], depth, used)
+            grove_learn(noisy, splits, used, scatter, sd * sd, weight, credit, seen, deep, 40.0 * schema.scores)
             leaves = [grove_leaf(a, b, p, schema, trees, sd, unit) for a, b in noisy]
             made[k].append((splits, leaves))
             scores[k] = advance(scores[k], leaf, leaves, step)
@@ -2139,19 +2161,22 @@ def op_centre(paper, i):
 
 
 def op_tree(paper, i):
-    candidates, depth = [flat(t) for t in i["candidates"]["thresholds"]], i["params"]["depth"]
+    candidates, p, schema = [flat(t) for t in i["candidates"]["thresholds"]], i["params"], Schema(i["schema"])
+    depth = grove_settings(p, schema)[2]
+    used = grove_used(p, schema, depth, flat(i["parted"]))
     known, draws = (flat(i["credit"]), flat(i["seen"])), (flat(i["which"]), flat(i["where"]))
-    return {"splits": out(grove_tree(i["params"], candidates, *known, i["number"], depth, *draws))}
+    return {"splits": out(grove_tree(p, candidates, *known, i["number"], depth, used, *draws))}
 
 
 def op_learn(paper, i):
     p, schema = i["params"], Schema(i["schema"])
-    weight, sd = grove_settings(p, schema)[4][0], num(number_of(i["mechanism"]))
-    credit, seen = flat(i["credit"]), flat(i["seen"])
-    scatter = num(0.15 if schema.regression else 1.0)
-    noisy = list(zip(*rows(i["sums"])))
-    grove_learn(noisy, rows(i["splits"]), p["depth"], scatter, sd * sd, weight, credit, seen)
-    return {"credit": out(credit), "seen": out(seen)}
+    (_, _, depth, _, (weight, _), _, _), sd = grove_settings(p, schema), num(number_of(i["mechanism"]))
+    credit, seen, deep = flat(i["credit"]), flat(i["seen"]), flat(i["parted"])
+    scatter, used = num(0.15 if schema.regression else 1.0), grove_used(p, schema, depth, deep)
+    noisy = grove_there(list(zip(*rows(i["sums"]))), depth, used)
+    looks = 40.0 * schema.scores
+    grove_learn(noisy, rows(i["splits"]), used, scatter, sd * sd, weight, credit, seen, deep, looks)
+    return {"credit": out(credit), "seen": out(seen), "parted": out(deep)}
 
 
 def op_leaves(paper, i):

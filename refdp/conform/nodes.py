@@ -19,7 +19,7 @@ from refdp.data import kernels
 from refdp.data.candidates import Candidates
 from refdp.data.codes import Dense
 from refdp.data.losses import GRID
-from refdp.data.records import Floats, Schema
+from refdp.data.records import Floats, Interval, Schema
 from refdp.noise.draws import Draws
 from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian, Laplace, Mechanism
 from refdp.noise.samplers import discrete_gaussian, discrete_laplace
@@ -132,6 +132,8 @@ def _leaves(paper: str, chance: random.Random) -> Iterator[Vector]:
             value = fedgbdt.leaf_values(params, schema, sums)
         case "grove":
             sums, unit = np.stack([g, noisy]), chance.choice((1.0, 0.25))
+            params = params if unit == 1 else replace(params, trees=None, rows=10**9)
+            body |= {"params": params_json(params)}
             body |= {"mechanism": mechanism_out(params.leaf_charge(schema).mechanism), "unit": hexed(unit)}
             value = grove.leaf_values(params, schema, sums.T, unit)
         case _:
@@ -186,25 +188,31 @@ def _steered(paper: str, chance: random.Random) -> Iterator[Vector]:
     yield Vector("centre", "centre and 85% point of labels from noisy counts, those of one run of bins", {
         "noisy": floats(noisy), "least": hexed(least)},
         {"centre": hexed(centre), "scale": hexed(scale)}, ("OrderOfOperations",))  # fmt: skip
-    features, depth = len(schema.features), chance.choice((1, 2, 3))
+    deep = not isinstance(schema.target, Interval) and chance.random() < 0.3
+    params = replace(params, rows=10**9, epsilon=max(params.epsilon, 0.5), depth=None) if deep else replace(
+        params, depth=chance.choice((1, 2, 3)))  # fmt: skip
+    features, depth = len(schema.features), params.levels(schema)
     candidates = grids.uniform(schema, chance.choice((1, 2, 4)))
     credit = np.array([chance.choice((0.0, 0.0, chance.uniform(-1.0, 60.0))) for _ in range(features)])
     seen = np.array([1e-9 + chance.choice((0, 3, 17)) for _ in range(features)])
     which, where = (np.array([chance.choice((0.0, 0.5, chance.random())) for _ in range(2**depth - 1)]) for _ in "ab")
-    params = replace(params, depth=depth)
-    learnt = grove.Learnt(credit, seen, np.full(schema.scores, np.nan))
+    looked = float(chance.choice((39, 40, 40, 40)) * schema.scores)
+    learnt = grove.Learnt(credit, seen, np.full(schema.scores, np.nan), looked * chance.choice((0.9, 1.0, 4.0)), looked)
     number = chance.choice((0, 1, 40))
     splits = grove.random_tree(params, schema, candidates, learnt, number, which, where)
-    own = {"params": params_json(params), "schema": schema_json(schema), "credit": floats(credit), "seen": floats(seen)}
+    own = {"params": params_json(params), "schema": schema_json(schema), "credit": floats(credit), "seen": floats(seen),
+           "parted": floats(np.array([learnt.parted, learnt.looked]))}  # fmt: skip
     yield Vector("tree", "splits of a random tree, draws on edges among them", {
         **own, "candidates": _candidates_json(candidates), "number": number, "which": floats(which),
         "where": floats(where)}, {"splits": floats(splits)}, ("TieBroken", "OrderOfOperations"))  # fmt: skip
     g, h = (np.array([chance.uniform(low, top) for _ in range(2**depth)]) for low, top in ((-4e3, 4e3), (-400.0, 4e3)))
-    after = grove.learnt_from(params, schema, learnt, splits, np.column_stack([g, h]))
-    yield Vector("learn", "credit of features from sums of leaves", {
+    there = grove.where_records_are(params, schema, learnt, np.column_stack([g, h]))
+    after = grove.learnt_from(params, schema, learnt, splits, there)
+    yield Vector("learn", "credit of features from sums of leaves, and what the last level parted", {
         **own, "splits": floats(splits), "sums": floats(np.stack([g, h])),
         "mechanism": mechanism_out(params.leaf_charge(schema).mechanism)},
-        {"credit": floats(after.credit), "seen": floats(after.seen)},
+        {"credit": floats(after.credit), "seen": floats(after.seen),
+         "parted": floats(np.array([after.parted, after.looked]))},
         ("OrderOfOperations", "NotPositiveSupport"))  # fmt: skip
 
 

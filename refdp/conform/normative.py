@@ -82,7 +82,8 @@ OWN: dict[str, tuple[str, ...]] = {
               "train_on", "one_by_one", "released_bins", "trees_of", "shapes_of", "leaves_of",
               "bin_values", "splittable", "thresholds", "quantiles", "start", "label_counts", "cut_to", "log_odds",
               "bins_of", "centre_and_unit", "in_one_piece", "centre_and_scale", "nothing_learnt",
-              "chances", "random_tree", "leaf_values", "learnt_from"),
+              "chances", "random_tree", "levels_in_use", "decided_by", "where_records_are", "leaf_values",
+              "learnt_from"),
 }  # fmt: skip
 """Functions of a paper's own module, or of another by its full name."""
 

@@ -13,6 +13,9 @@ then decide how much a sum is worth, and Grove does each of them from released v
    the sums in its bins, between quantiles, or in its categories, at the scores that the features before it have left.
 4. Steering. Of every released tree the sums of all inner nodes are known. What a split separated, less what noise alone
    would, is credited to its feature; half of the features of later trees are drawn in proportion to the root of that.
+   Where nu is large there is room for deep trees of classes, which some sets need and others lose by. The first 40 have
+   5 levels; all are used from then on if the mean of (G_1 - G_2)^2 of their neighbouring leaves is 4 s^2 or more, twice
+   what noise alone makes it. Otherwise the lower levels ask their parents' splits again, and part nobody.
 5. Many small steps. A leaf releases (G + N(0, s^2), H + N(0, s^2 / a^2)) and moves the score of its records by
 
        -eta G / (H + lambda),   lambda = eta s sqrt(T) / x.                                             (1)
@@ -62,6 +65,7 @@ from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from refdp.accounting import account
 from refdp.checks import check_choices, check_count, check_epsilon, check_number
@@ -106,6 +110,8 @@ CUT = 0.5
 """Beyond this gradients of the log loss are cut."""
 FIRST_STEP = 0.7
 """Step of the trees of one feature each."""
+USUAL, LOOKED_AT, DEEP = 5, 40, 1.0
+"""Levels in use of so many first trees of classes, and what the last of these levels has to part for more of them."""
 
 
 # --- Formulas, generic over numbers -----------------------------------------------------------------------------------
@@ -234,14 +240,16 @@ class Params:
         return self.rows * self.mu() / math.sqrt(schema.scores) / records_changed(self.relation)
 
     def rounds(self, schema: Schema) -> int:
-        """T = 200, 400 from nu = 500."""
-        return self.trees or (200 if self.strength(schema) < 500 else 400)
+        """T = 200, 400 from nu = 500; 800 from nu = 5,000 (classes)."""
+        nu = self.strength(schema)
+        many = 800 if isinstance(schema.target, Classes) else 400
+        return self.trees or (200 if nu < 500 else 400 if nu < 5000 else many)
 
     def levels(self, schema: Schema) -> int:
-        """4, 5 from nu = 500 (classes); 3, 4 from nu = 500, 5 from 3,000 (regression)."""
+        """4, 5 from nu = 500, 7 from 5,000 (classes); 3, 4 from nu = 500, 5 from 3,000 (regression)."""
         nu = self.strength(schema)
         if isinstance(schema.target, Classes):
-            return self.depth or (4 if nu < 500 else 5)
+            return self.depth or (4 if nu < 500 else 5 if nu < 5000 else 7)
         return self.depth or (3 if nu < 500 else 4 if nu < 3000 else 5)
 
     def label_bins(self, schema: Schema) -> int:
@@ -412,6 +420,7 @@ def train_on(params: Params, schema: Schema, population: Population, curator: Cu
                 population.tell(Refresh(("g", "h")))
                 population.tell(Place(splits))
                 noisy = curator.release_sum("leaves", charge, population, Leaves(("g", "h")), lambda sums: sums[0].T)
+                noisy = where_records_are(params, schema, learnt, noisy)
                 learnt = learnt_from(params, schema, learnt, splits, noisy)
                 leaves = leaf_values(params, schema, noisy, unit)
                 own.append(Tree(splits, leaves))
@@ -592,11 +601,13 @@ def centre_and_scale(counts: Floats) -> tuple[float, float]:
 @dataclass(frozen=True)
 class Learnt:
     """What released sums say: post-processing. credit, seen: by feature; priors: tau^2 of each output's bins, first
-    nan."""
+    nan; parted, looked: sum over so many trees of what their last level parted."""
 
     credit: Floats
     seen: Floats
     priors: Floats
+    parted: float = 0.0
+    looked: float = 0.0
 
 
 def nothing_learnt(schema: Schema) -> Learnt:
@@ -679,7 +690,37 @@ def random_tree(
     feature = np.asarray(live)[np.minimum(place, len(live) - 1)]
     known = [candidates.thresholds[f] for f in feature]
     value = [own[int(u * len(own))] if len(own) else 0.0 for own, u in zip(known, where, strict=True)]
-    return np.column_stack([feature, value]).astype(np.float64)
+    drawn = np.column_stack([feature, value]).astype(np.float64)
+    return drawn[decided_by(params.levels(schema), levels_in_use(params, schema, learnt))]
+
+
+def levels_in_use(params: Params, schema: Schema, learnt: Learnt) -> int:
+    """How many levels of the next tree part records: of deep trees of classes all only where that is seen to help."""
+    most = params.levels(schema)
+    if params.depth or most <= USUAL or not isinstance(schema.target, Classes):
+        return most
+    known = learnt.looked >= LOOKED_AT * schema.scores
+    return most if known and learnt.parted >= DEEP * learnt.looked else USUAL
+
+
+def decided_by(levels: int, used: int) -> NDArray[np.intp]:
+    """Of each node of a full tree the one whose split it asks: itself, or below the levels in use the last above."""
+    node = np.arange(2**levels - 1)
+    for level in range(used, levels):
+        below = np.arange(2**level - 1, 2 ** (level + 1) - 1)
+        node[below] = node[(below - 1) // 2]
+    return node
+
+
+def where_records_are(params: Params, schema: Schema, learnt: Learnt, noisy: Floats) -> Floats:
+    """Of each leaf the sums of the one where its records are, as splits that are asked again lead to the same side.
+
+    noisy and result: shape (leaves, 2).
+    """
+    levels = params.levels(schema)
+    below = levels - levels_in_use(params, schema, learnt)
+    last = np.arange(2**levels) >> below
+    return np.asarray(noisy[(last + last % 2) * 2**below - last % 2])
 
 
 def scatter_of(schema: Schema) -> float:
@@ -696,13 +737,16 @@ def leaf_values(params: Params, schema: Schema, noisy: Floats, unit: float) -> F
 def learnt_from(params: Params, schema: Schema, learnt: Learnt, splits: Floats, noisy: Floats) -> Learnt:
     """Credit what every split separated, less what noise alone would, from the leaves' sums upwards.
 
-    splits: shape (2^depth - 1, 2); noisy: shape (leaves, 2).
+    splits: shape (2^depth - 1, 2); noisy: shape (leaves, 2), as of `where_records_are`.
     """
     s, scatter, a = params.deviation(schema), scatter_of(schema), params.weight(schema)
     variance = s * s
-    g, h = noisy[:, 0], np.maximum(noisy[:, 1], 0.0)
+    depth = levels_in_use(params, schema, learnt)
+    apart = 2 ** (params.levels(schema) - depth)
+    g, h = noisy[::apart, 0], np.maximum(noisy[::apart, 1], 0.0)
+    parted = float(np.mean((g[0::2] - g[1::2]) ** 2)) / (2 * variance) - 1
+    still = learnt.looked < LOOKED_AT * schema.scores
     credit, seen = learnt.credit.copy(), learnt.seen.copy()
-    depth = (len(splits) + 1).bit_length() - 1
     for level in reversed(range(depth)):
         below = 2 ** (depth - 1 - level)
         left_g, right_g, left_h, right_h = g[0::2], g[1::2], h[0::2], h[1::2]
@@ -715,7 +759,8 @@ def learnt_from(params: Params, schema: Schema, learnt: Learnt, splits: Floats, 
         np.add.at(credit, of, np.where(enough, gain, 0.0))
         np.add.at(seen, of, 1.0)
         g, h = left_g + right_g, left_h + right_h
-    return Learnt(credit, seen, learnt.priors.copy())
+    looked = learnt.looked + (1.0 if still else 0.0)
+    return Learnt(credit, seen, learnt.priors.copy(), learnt.parted + (parted if still else 0.0), looked)
 
 
 # --- Predictions ------------------------------------------------------------------------------------------------------

@@ -204,6 +204,22 @@ def test_faults_of_hosts_change_neither_the_model_nor_a_release(relation: Relati
     assert set(faults) == set(FAULTS)
 
 
+@pytest.mark.parametrize("schema", [TWO, THREE], ids=["two classes", "three classes"])
+def test_a_run_uses_all_levels_only_after_trees_that_told_so(schema: Schema, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With 2 of 3 levels in the first tree: its lower splits are their parents', and so are leaves of both sides."""
+    monkeypatch.setattr(grove, "USUAL", 2)
+    monkeypatch.setattr(grove, "LOOKED_AT", 1)
+    monkeypatch.setattr(grove.Params, "levels", lambda self, schema: 3)
+    params = grove.Params(5.0, Relation.ADD_REMOVE, trees=3, rows=1000, feature_share=0.0, noise="floating")
+    for least, expected in ((math.inf, [True] * 3), (-math.inf, [True, False, False])):
+        monkeypatch.setattr(grove, "DEEP", least)
+        model, _ = trained(params, data(schema))
+        for own in model.outputs:
+            for tree, usual in zip(own.trees, expected, strict=True):
+                asked = np.array_equal(tree.splits[3:], np.repeat(tree.splits[1:3], 2, axis=0))
+                assert asked == usual == np.array_equal(tree.leaves[::2], tree.leaves[1::2])
+
+
 def test_its_contribution_goes_through_json() -> None:
     begin = messages.Begin(grove.Contribution(grove.Params(1.0, Relation.ADD_REMOVE, residual=0.5), REAL))
     assert messages.from_json(messages.to_json(begin)) == begin
@@ -211,8 +227,8 @@ def test_its_contribution_goes_through_json() -> None:
 
 def test_settings_follow_rows_and_wrong_ones_are_refused() -> None:
     few, many = (grove.Params(1.0, Relation.ADD_REMOVE, rows=rows) for rows in (1000, 1_000_000))
-    assert (few.levels(TWO), many.levels(TWO)) == (4, 5)
-    assert (few.rounds(TWO), many.rounds(TWO)) == (200, 400)
+    assert (few.levels(TWO), many.levels(TWO), many.levels(REAL)) == (4, 7, 5)
+    assert (few.rounds(TWO), many.rounds(TWO), many.rounds(REAL)) == (200, 800, 400)
     assert replace(many, depth=2, trees=9).rounds(TWO) == 9
     wrong: list[dict[str, Any]] = [{"hessian_weight": 3.4}, {"rows": 0}, {"depth": 11}, {"explore": 0}, {"delta": 0.0}]
     for settings in wrong:

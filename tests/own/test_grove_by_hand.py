@@ -118,14 +118,14 @@ def test_a_setting_is_refused_just_outside_its_range(name: str, good: tuple[Any,
 
 
 def test_what_depends_on_the_strength(monkeypatch: pytest.MonkeyPatch) -> None:
-    """200 or 400 trees, levels by task, from a strength of 500 and of 3,000 on."""
+    """Trees and levels by task, from a strength of 500, of 3,000 and of 5,000 on."""
     params = grove.Params(1.0, ADD)
-    for strength, trees, deep, real in (
-        (1.0, 200, 4, 3), (499.9, 200, 4, 3), (500.0, 400, 5, 4), (2999.9, 400, 5, 4), (3000.0, 400, 5, 5),
-        (1e6, 400, 5, 5),
+    for strength, trees, many, deep, real in (
+        (1.0, 200, 200, 4, 3), (499.9, 200, 200, 4, 3), (500.0, 400, 400, 5, 4), (2999.9, 400, 400, 5, 4),
+        (3000.0, 400, 400, 5, 5), (4999.9, 400, 400, 5, 5), (5000.0, 400, 800, 7, 5), (1e6, 400, 800, 7, 5),
     ):  # fmt: skip
         monkeypatch.setattr(grove.Params, "strength", lambda self, schema, nu=strength: nu)
-        assert [params.rounds(schema) for schema in (TWO, THREE, REAL)] == [trees] * 3
+        assert [params.rounds(schema) for schema in (TWO, THREE, REAL)] == [many, many, trees]
         assert [params.levels(schema) for schema in (TWO, THREE, REAL)] == [deep, deep, real]
         own = replace(params, trees=7, depth=2)
         assert [(own.rounds(schema), own.levels(schema)) for schema in (TWO, REAL)] == [(7, 2)] * 2

@@ -7,11 +7,13 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pytest
 
 from refdp.data.candidates import Candidates
 from refdp.data.records import Categorical, Ensemble, Model, Schema, Tree
 from refdp.own import grove
 from tests.own.schemas import ADD, REAL, THREE, TWO, near
+from tests.own.test_grove_whole_runs import leaf_of
 
 # --- One feature at a time --------------------------------------------------------------------------------------------
 
@@ -93,18 +95,20 @@ def test_chances_of_features() -> None:
 def test_random_trees_take_features_and_values_where_their_draws_lie() -> None:
     own = Candidates((np.array([0.25, 0.5, 0.75]), np.arange(3.0), np.zeros(0), np.array([1.0])),
                      np.array([False, True, False, False]))  # fmt: skip
-    params, learnt = grove.Params(1.0, ADD, depth=2), grove.nothing_learnt(TWO)
+    params, learnt = grove.Params(1.0, ADD, depth=3), grove.nothing_learnt(TWO)
     which = np.array([0.0, 0.33, 0.34, 0.66, 0.67, 0.9999999, 0.1])
     where = np.array([0.0, 0.34, 0.34, 0.99, 0.5, 0.2, 0.67])
     found = grove.random_tree(params, TWO, own, learnt, 0, which, where)
     assert found.tolist() == [[0, 0.25], [0, 0.5], [1, 1], [1, 2], [3, 1], [3, 1], [0, 0.75]]
     assert found.dtype == np.float64
     halves = replace(own, thresholds=(own.thresholds[0], np.zeros(0), np.zeros(0), own.thresholds[3]))
-    at = grove.random_tree(params, TWO, halves, learnt, 0, np.array([0.5, np.nextafter(0.5, 0)]), np.array([0.0, 0.0]))
-    assert at.tolist() == [[3, 1], [0, 0.25]]
+    params = replace(params, depth=2)
+    edge = np.array([0.5, np.nextafter(0.5, 0), 0.0])
+    at = grove.random_tree(params, TWO, halves, learnt, 0, edge, np.zeros(3))
+    assert at.tolist() == [[3, 1], [0, 0.25], [0, 0.25]]
     learnt = grove.Learnt(np.array([1.0, 0.0, 0.0, 0.0]), np.ones(4), np.array([0.0]))
-    more = grove.random_tree(params, TWO, halves, learnt, 2, np.array([0.66, 0.67]), np.array([0.5, 0.5]))
-    assert more[:, 0].tolist() == [0, 3]  # half of 2/3 * 1 + 1/3 * 1/2, and half of 1/2
+    more = grove.random_tree(params, TWO, halves, learnt, 2, np.array([0.66, 0.67, 0.9]), np.full(3, 0.5))
+    assert more[:, 0].tolist() == [0, 3, 3]  # half of 2/3 * 1 + 1/3 * 1/2, and half of 1/2
     nothing = replace(own, thresholds=(np.zeros(0),) * 4)
     assert grove.random_tree(params, TWO, nothing, learnt, 0, which[:3], where[:3]).tolist() == [[0, 0]] * 3
 
@@ -156,6 +160,71 @@ def test_a_split_is_credited_from_just_above_the_least_sum() -> None:
         noisy = np.column_stack([np.array([900.0, -900.0]), sums])
         found = grove.learnt_from(params, TWO, grove.nothing_learnt(TWO), np.array([[1.0, 0.0]]), noisy)
         assert (found.credit[1] > 0) == credited and found.seen[1] == near(1.0, 1e-8)
+
+
+def deep_and_usual(monkeypatch: pytest.MonkeyPatch) -> tuple[grove.Params, grove.Learnt, grove.Learnt]:
+    """Settings with 7 levels, and what makes trees of all of them and of 5."""
+    monkeypatch.setattr(grove.Params, "strength", lambda self, schema: 5000.0)
+    params = grove.Params(1.0, ADD)
+    seen = replace(grove.nothing_learnt(TWO), looked=40.0)
+    return params, replace(seen, parted=40.0), replace(seen, parted=39.9)
+
+
+def test_all_levels_are_used_where_the_first_forty_trees_parted_twice_their_noise(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    params, deep, usual = deep_and_usual(monkeypatch)
+    assert params.levels(TWO) == 7
+    for schema in (TWO, THREE):
+        looks = 40.0 * schema.scores
+        for parted, looked, used in ((1e9, looks - 1, 5), (looks, looks, 7), (np.nextafter(looks, 0), looks, 5)):
+            learnt = replace(grove.nothing_learnt(schema), parted=parted, looked=looked)
+            assert grove.levels_in_use(params, schema, learnt) == used
+    assert grove.levels_in_use(params, REAL, deep) == 5 == params.levels(REAL)
+    assert [grove.levels_in_use(replace(params, depth=depth), TWO, usual) for depth in (2, 6, 7)] == [2, 6, 7]
+
+
+def test_what_the_last_level_in_use_parts_is_counted_for_forty_trees(monkeypatch: pytest.MonkeyPatch) -> None:
+    params, _, _ = deep_and_usual(monkeypatch)
+    rng, s = np.random.default_rng(4), params.deviation(TWO)
+    splits = np.zeros((127, 2))
+    learnt = grove.nothing_learnt(TWO)
+    for number in range(42):
+        raw = rng.normal(0, 3 * s, (128, 2))
+        noisy = grove.where_records_are(params, TWO, learnt, raw)
+        found = grove.learnt_from(params, TWO, learnt, splits, noisy)
+        pairs = [(raw[8 * k, 0] - raw[8 * k + 7, 0]) ** 2 for k in range(16)]  # of 4 leaves of a side one is reached
+        wanted = sum(pairs) / 16 / (2 * s * s) - 1 if number < 40 else 0.0
+        assert found.parted - learnt.parted == near(wanted, 1e-9)
+        assert found.looked - learnt.looked == (number < 40)
+        learnt = replace(found, parted=min(found.parted, 30.0))
+
+
+def test_levels_that_are_not_in_use_part_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tree of 5 levels in the form of one of 7: the same splits, leaves and credit as by itself."""
+    params, deep, usual = deep_and_usual(monkeypatch)
+    rng = np.random.default_rng(5)
+    own = Candidates((np.linspace(0.1, 0.9, 9), np.arange(3.0), np.zeros(0), np.array([1.0])),
+                     np.array([False, True, False, False]))  # fmt: skip
+    which, where = rng.random(127), rng.random(127)
+    tall = grove.random_tree(params, TWO, own, deep, 50, which, where)
+    short = grove.random_tree(params, TWO, own, usual, 50, which, where)
+    assert np.array_equal(short[:31], tall[:31]) and not np.array_equal(short, tall)
+    rows = [[x, c, 0.0, z] for x in (math.nan, *rng.random(40)) for c in (math.nan, 0.0, 1.0, 2.0) for z in (0.0, 1.0)]
+    noisy = rng.normal(0, 9 * params.deviation(TWO), (128, 2)) + np.array([0.0, 1e5])
+    there = grove.where_records_are(params, TWO, usual, noisy)
+    assert np.array_equal(grove.where_records_are(params, TWO, deep, noisy), noisy)
+    reached = set()
+    for row in rows:
+        leaf, above = leaf_of(row, short.tolist(), TWO), leaf_of(row, short[:31].tolist(), TWO)
+        reached.add(above)
+        assert leaf >> 2 == above and there[leaf].tolist() == noisy[leaf].tolist()
+        assert there[4 * above : 4 * above + 4].tolist() == [noisy[leaf].tolist()] * 4
+    assert len(reached) > 5
+    found = grove.learnt_from(params, TWO, usual, short, there)
+    monkeypatch.setattr(grove.Params, "levels", lambda self, schema: 5)
+    alone = grove.learnt_from(params, TWO, usual, short[:31], there[::4])
+    assert found.credit.tolist() == alone.credit.tolist() != [0.0] * 4 and found.seen.tolist() == alone.seen.tolist()
 
 
 def test_predictions_are_in_the_targets_unit() -> None:
