@@ -215,6 +215,7 @@ def _about(result: Kept, params: Any, schema: Schema) -> Cited:
     own = settings_of(params)
     differs = [f"{name} = {value}, proved for {result.settings.get(name, 'none')}"
                for name, value in own.items() if result.settings.get(name) != value]  # fmt: skip
+    differs += [f"no {name}, proved for {value}" for name, value in result.settings.items() if name not in own]
     differs += ["other features or another target"] if result.schema != plain(schema) else []
     stale = result.stale()
     proved = result.verdict == "PROVED" and not stale

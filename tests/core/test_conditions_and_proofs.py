@@ -84,6 +84,8 @@ def test_a_proof_of_the_same_settings_is_about_this_run() -> None:
     assert proved._about(none, params, SCHEMA).differs == (f"{name} = {own[name]}, proved for none",)
     assert proved._about(none, params, SCHEMA).stale == "its digest is another"
     assert proved._about(none, params, SCHEMA).covers == () and not proved._about(none, params, SCHEMA).this_run
+    more = replace(same, settings={**own, "depths": "3"})  # a parameter that is one of the text's no longer
+    assert proved._about(more, params, SCHEMA).differs == ("no depths, proved for 3",)
     failed = replace(same, verdict="REFUTED", digest="")
     failed = replace(failed, digest=failed.digested())
     assert proved._about(failed, params, SCHEMA).covers == () and not proved._about(failed, params, SCHEMA).this_run
