@@ -92,8 +92,8 @@ rounded: dict[str, float] = {}
 stepped: dict[str, float] = {}
 """Of unknowns for whole numbers of steps that follow from numbers that float64 has rounded, by name: by how many steps
 they can be off, as a binary order."""
-counted: set[str] = set()
-"""Names of unknowns that are whole numbers of steps of the grid."""
+counted: dict[str, float] = {}
+"""Of unknowns for whole numbers that formulas were rounded to, by name: the binary order of the largest."""
 ranges: dict[str, tuple[float, float]] = {}
 """Of unknowns that are public numbers of a range, by name: least and most. Orders of magnitude spread and grow as
 convex functions of theirs, so that both are largest where every one of them is at an end of its range."""
@@ -131,6 +131,11 @@ def spread(terms: Iterable[Any]) -> tuple[float, float]:
     return 2.0 ** math.floor(min(one.low for one in sizes)), 2.0 ** math.ceil(max(one.high for one in sizes))
 
 
+def order_of(term: Any) -> float:
+    """The binary order of the largest number that a term can be, where its unknowns are of their sizes; 0 at least."""
+    return max(0.0, *(_size(term, {}, ends).high for ends in _ends([term])))
+
+
 def steps_of(term: Any) -> float:
     """How far off a term can be in whole steps, once it is rounded to them, as a binary order: one step at least."""
     return max(0.0, *(_size(term, {}, ends).step + 1 for ends in _ends([term])))
@@ -159,8 +164,8 @@ def _of(term: Any, parts: list[Size], ends: dict[str, float]) -> Size:
     if not parts:
         own = ends.get(name_of(term))
         free = name_of(term) in anything or own is not None
-        whole = -math.log2(GRID) if name_of(term) in counted else 0.0
-        size = rounded.get(name_of(term), whole) if own is None else own
+        own_size = rounded.get(name_of(term), counted.get(name_of(term), 0.0))
+        size = own_size if own is None else own
         positive = own is not None and ranges[name_of(term)][0] > 0
         grid, sums = None if free else math.log2(GRID), int(not free)
         many, error = size + RECORDS * sums, size - DIGITS if name_of(term) in rounded else -math.inf

@@ -58,7 +58,7 @@ from refdp.prove.arithmetic import combined
 from refdp.prove.asking import Solvers, name_of, number, parts_of, real, truth, unknowns
 from refdp.prove.kinds import ANYWHERE, Kind, followed, kind_of
 from refdp.prove.loops import Loops, abstract
-from refdp.prove.magnitudes import counted, natural, rounded, stepped, steps_of, too_far
+from refdp.prove.magnitudes import counted, natural, order_of, rounded, stepped, steps_of, too_far
 from refdp.prove.open import Open, Opens, example_of
 from refdp.prove.peeking import POPULATION, guarded
 from refdp.prove.reach import Host
@@ -448,9 +448,8 @@ class Unknown(Host):
             self.record += [y >= 0, z3.Implies(x >= 0, y >= 1), z3.Implies(x <= 0, y <= 1)]
             return y
         self._whole.add(name_of(y))
-        if steps:
-            counted.add(name_of(y))
-        if inexact:
+        counted[name_of(y)] = order_of(formula)
+        if steps and inexact:
             stepped[name_of(y)] = steps_of(formula)
         if name == "rint":
             self.record += [2 * (y - x) <= 1 + near, 2 * (x - y) <= 1 + near]
