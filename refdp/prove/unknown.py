@@ -423,6 +423,7 @@ class Unknown(Host):
 
         roundings: of x, which may be another number in float64 than in the formula. In units of the grid it is taken
         for its real value: a step more or less is what is rounded anyway, and is not made large (`magnitudes.stepped`).
+        How many steps a statistic has is taken for an eighth of what its formula could be at most.
         """
         steps = z3.is_div(x) and z3.is_rational_value(x.arg(1)) and _fraction(x.arg(1)) == Fraction(GRID)
         inexact, roundings, formula = roundings, 0 if steps else roundings, x
@@ -448,7 +449,7 @@ class Unknown(Host):
             self.record += [y >= 0, z3.Implies(x >= 0, y >= 1), z3.Implies(x <= 0, y <= 1)]
             return y
         self._whole.add(name_of(y))
-        counted[name_of(y)] = order_of(formula)
+        counted[name_of(y)] = max(-math.log2(GRID), order_of(formula) - 3) if steps else order_of(formula)
         if steps and inexact:
             stepped[name_of(y)] = steps_of(formula)
         if name == "rint":
