@@ -704,7 +704,10 @@ def levels_in_use(params: Params, schema: Schema, learnt: Learnt) -> int:
 
 
 def decided_by(levels: int, used: int) -> NDArray[np.intp]:
-    """Of each node of a full tree the one whose split it asks: itself, or below the levels in use the last above."""
+    """Of each node of a full tree the one whose split it asks: itself, or below the levels in use the last above.
+
+    Shape (2^levels - 1,).
+    """
     node = np.arange(2**levels - 1)
     for level in range(used, levels):
         below = np.arange(2**level - 1, 2 ** (level + 1) - 1)
