@@ -1600,7 +1600,15 @@ def grove_statistics(p, schema, score, label):
         unit = num(1.0) if p["residual"] is None else setting(p, "residual")
         return {"g": on_grid(clamp((score - label) / unit, num(-1.0), num(1.0))), "h": num(1.0)}, True
     gradient = 1.0 / (1.0 + exp(-score)) - label
-    return {"g": on_grid(clamp(gradient, num(-0.5), num(0.5))), "h": fedgbdt_hessian(gradient)}, True
+    g, h = on_grid(gradient), fedgbdt_hessian(gradient)
+    cut, most = (num(0.5), num(0.25)) if schema.scores == 1 or label > 0.5 else grove_others(schema)
+    return {"g": clamp(g, -cut, cut), "h": h if h < most else most}, True
+
+
+def grove_others(schema):
+    """What gradients and Hessians of other classes' scores are cut to."""
+    cut = grid_floor(num(0.4) / num(math.sqrt(float(schema.scores - 1))))
+    return cut, grid_floor(cut * (1.0 - cut))
 
 
 def grove_settings(p, schema):
@@ -1621,8 +1629,9 @@ def grove_settings(p, schema):
 
 
 def grove_nu(p, schema, mu):
-    """Rows times mu of one score, half of it where two records change."""
-    return p["rows"] * mu / math.sqrt(schema.scores) / changed(p["relation"])
+    """Rows times mu, half of it where two records change; over what the scores of other classes add."""
+    more = math.sqrt(1.0 + 0.4 * 0.4 / (0.5 * 0.5)) if schema.scores > 1 else 1.0
+    return p["rows"] * mu / more / changed(p["relation"])
 
 
 def grove_first(p, schema, nu):
@@ -1826,7 +1835,7 @@ def grove_bins(noisy, feature, scatter, sd, weight, credit, seen, before, unit):
     return prior, [grove_bin(a, b, scatter, variance, both, unit) for a, b in noisy]
 
 
-def grove_pass(schema, x, columns, candidates, labels, scores, settings, state, tape, sums_of):
+def grove_pass(schema, x, columns, candidates, scores, settings, state, tape, sums_of):
     """The first pass, one feature after the other: its trees, of every output; scores are advanced."""
     (levels, weight, scatter, unit), (credit, seen) = settings, state
     made, priors = [[] for _ in scores], [None for _ in scores]
@@ -1836,17 +1845,23 @@ def grove_pass(schema, x, columns, candidates, labels, scores, settings, state, 
         place, bins = leaf[0], 2**levels
         if schema.categorical[f]:
             place, bins = [category_code(one[f], len(shapes)) for one in x], len(shapes) + 1
-        for k in range(len(scores)):
-            sums = sums_of(scores[k], labels[k], place, bins)
-            mechanism = tape.entries[tape.at]["mechanism"] if tape.at < len(tape.entries) else {"sd": ["0x1p0"]}
-            got = tape.noise(f"feature {f}/bins", [[a, b] for a, b in zip(*sums)])
-            noisy, sd = [(got[2 * j], got[2 * j + 1]) for j in range(bins)], num(number_of(mechanism))
+        of_all, sd = grove_released(f"feature {f}/bins", sums_of(scores, place, bins), tape)
+        for k, noisy in enumerate(of_all):
             priors[k], values = grove_bins(noisy, f, scatter, sd, weight, credit, seen, priors[k], unit)
             leaves = [[num(0.0), one] for one in values[1:]] if schema.categorical[f] else [values]
             for splits, own, one in zip(shapes, leaf, leaves):
                 made[k].append((splits, one))
                 scores[k] = advance(scores[k], own, one, num(0.7))
     return made
+
+
+def grove_released(name, sums, tape):
+    """Sums (G, H) of each score with noise, which are one release, and the deviation of the noise of G."""
+    mechanism = tape.entries[tape.at]["mechanism"] if tape.at < len(tape.entries) else {"sd": ["0x1p0"]}
+    width, bins = 2 * len(sums), len(sums[0][0])
+    got = tape.noise(name, [[column[j] for pair in sums for column in pair] for j in range(bins)])
+    found = [[(got[width * j + 2 * k], got[width * j + 2 * k + 1]) for j in range(bins)] for k in range(len(sums))]
+    return found, num(number_of(mechanism))
 
 
 def grove_counts(name, names, of, y, tape):
@@ -1883,13 +1898,16 @@ def grove_train(p, schema, x, y, tape):
     scores = [[num(0.0) + one for _ in y] for one in initial]
     credit, seen = [num(0.0) for _ in schema.features], [num(1e-9) for _ in schema.features]
 
-    def sums_of(score, label, place, width):
-        found = [grove_statistics(p, schema, s, one)[0] for s, one in zip(score, label)]
-        h = None if schema.regression else [one["h"] for one in found]
-        return node_table(place, width, [[one["g"] for one in found], h])
+    def sums_of(scores, place, width):
+        tables = []
+        for score, label in zip(scores, labels):
+            found = [grove_statistics(p, schema, s, one)[0] for s, one in zip(score, label)]
+            h = None if schema.regression else [one["h"] for one in found]
+            tables.append(node_table(place, width, [[one["g"] for one in found], h]))
+        return tables
 
     columns = grove_splittable(schema) if part > 0 else []
-    made = grove_pass(schema, x, columns, candidates, labels, scores, (levels, first, scatter, unit),
+    made = grove_pass(schema, x, columns, candidates, scores, (levels, first, scatter, unit),
                       (credit, seen), tape, sums_of)  # fmt: skip
     steps = [num(0.7)] * len(made[0]) + [step] * trees
     width, deep = 2**depth, [num(0.0), num(0.0)]
@@ -1899,12 +1917,9 @@ def grove_train(p, schema, x, y, tape):
         used = grove_used(p, schema, depth, deep)
         splits = grove_tree(p, candidates, credit, seen, number, depth, used, which, where)
         leaf = [leaf_of(one, splits, schema.categorical) for one in x]
-        for k in range(schema.scores):
-            sums = sums_of(scores[k], labels[k], leaf, width)
-            mechanism = tape.entries[tape.at]["mechanism"] if tape.at < len(tape.entries) else {"sd": ["0x1p0"]}
-            sd = num(number_of(mechanism))
-            got = tape.noise(f"tree {number}/leaves", [[a, b] for a, b in zip(*sums)])
-            noisy = grove_there([(got[2 * j], got[2 * j + 1]) for j in range(width)], depth, used)
+        of_all, sd = grove_released(f"tree {number}/leaves", sums_of(scores, leaf, width), tape)
+        for k, noisy in enumerate(of_all):
+            noisy = grove_there(noisy, depth, used)
             grove_learn(noisy, splits, used, scatter, sd * sd, weight, credit, seen, deep, 40.0 * schema.scores)
             leaves = [grove_leaf(a, b, p, schema, trees, sd, unit) for a, b in noisy]
             made[k].append((splits, leaves))
@@ -1913,7 +1928,7 @@ def grove_train(p, schema, x, y, tape):
 
 
 def number_of(mechanism):
-    """The deviation of the first of two columns."""
+    """The deviation of the first of several columns."""
     sd = mechanism["sd"]
     return number(sd[0] if isinstance(sd, list) else sd)
 
@@ -1935,15 +1950,18 @@ def grove_plan(p, schema):
         if not count:
             continue
         square = Fraction(float(a)) ** 2
-        norm = root_up(1 + square if schema.regression else (4 + square) / 16)
-        norm = (norm + 2.0**-22) * changed(relation)
-        sd = norm / (mu * math.sqrt(share / (count * schema.scores)))
-        mechanism = {"name": "Gaussian", "sd": [sd.hex(), (sd / float(a)).hex()]}
+        whole = 1 + square if schema.regression else (4 + square) / 16
+        if schema.scores > 1:
+            b, d = (Fraction(float(one)) for one in grove_others(schema))
+            whole += (schema.scores - 1) * (b * b + square * d * d)
+        norm = (root_up(whole) + 2.0**-22) * changed(relation)
+        sd = norm / (mu * math.sqrt(share / count))
+        mechanism = {"name": "Gaussian", "sd": [sd.hex(), (sd / float(a)).hex()] * schema.scores}
         if noise == "discrete":
             mechanism = {**mechanism, "name": "DiscreteGaussian", "step": GRID.hex()}
         bound = at_least(Fraction(norm) / Fraction(sd) * (1 + Fraction(1, 2**40)))
         charge = mechanism, {"bound": bound.hex(), "norm": "whitened", "relation": relation}
-        found += [release(name, charge)] * (count * schema.scores)
+        found += [release(name, charge)] * count
     return sequence(found)
 
 

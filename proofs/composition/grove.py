@@ -11,7 +11,14 @@ from proofs.checker.statements import AtMost, ForAll, reals
 from proofs.checker.tightness import Tight
 from refdp.accounting import account
 from refdp.own import grove
-from refdp.own.grove import CUT, log_hessian_of, squared_joint_norm, squared_log_bound, squared_square_bound
+from refdp.own.grove import (
+    CUT,
+    log_hessian_of,
+    squared_joint_norm,
+    squared_log_bound,
+    squared_others_bound,
+    squared_square_bound,
+)
 
 LARGEST = Fraction(33, 10)
 STEP = Fraction(1, 2**25)
@@ -30,6 +37,16 @@ def of_square_loss(g: Any, t: Any, a: Any) -> Any:
 def within_half(g: Any, t: Any, a: Any) -> tuple[Any, ...]:
     """|g| <= 1/2, |t| <= 1, 0 < a <= 3.3."""
     return g >= -Fraction(CUT), g <= Fraction(CUT), t >= -1, t <= 1, a > 0, a <= LARGEST
+
+
+def of_classes(g: Any, t: Any, p: Any, q: Any, a: Any, k: Any) -> Any:
+    """Squared norm of all pairs of a record: of its own class as under the log loss, of the k - 1 others (p, a q)."""
+    return of_log_loss(g, t, a) + (k - 1) * squared_joint_norm(p, q, a)
+
+
+def within_cuts(g: Any, t: Any, p: Any, q: Any, a: Any, b: Any, d: Any, k: Any) -> tuple[Any, ...]:
+    """As `within_half`, and |p| <= b, 0 <= q <= d, k >= 1."""
+    return *within_half(g, t, a), p >= -b, p <= b, q >= 0, q <= d, k >= 1, b >= 0, d >= 0
 
 
 def within(g: Any, t: Any, a: Any) -> tuple[Any, ...]:
@@ -54,6 +71,13 @@ ROUNDING = "Rounding to the grid moves the pair by at most 2^-23 < 2^-22, by the
 TWICE = Follows(
     "by the triangle inequality the difference of two records' contributions, in one leaf or in two, is at most the "
     "sum of their norms"
+)
+
+
+SEVERAL = (
+    "changes the sums (G, a H) of all K scores and all leaves, or of all bins of a feature, by at most {}"
+    "sqrt(1/4 + a^2 / 16 + (K - 1) (b^2 + a^2 d^2)) + 2^-22 in Euclidean norm under the log loss with gradients cut to "
+    "1/2 in the score of the record's class and to b in the others, Hessians there to d, 0 < a <= 3.3."
 )
 
 
@@ -103,6 +127,51 @@ PROPOSITIONS = (
             given=allowed,
         ),
     ),
+    Proposition(
+        "composition/grove-several-classes",
+        "refdp/own/grove.py, Several classes",
+        "Adding a record " + SEVERAL.format(""),
+        ADD_REMOVE,
+        about=(grove.squared_joint_norm, grove.squared_log_bound, grove.squared_others_bound, grove.log_hessian_of),
+        evidence=(
+            Proved(
+                AtMost(
+                    reals("g t p q a b d k"),
+                    quantity=of_classes,
+                    bound=lambda a, b, d, k: squared_log_bound(a) + squared_others_bound(a, b, d, k),
+                    given=within_cuts,
+                ),
+                tight=Tight(
+                    "1/4 + a^2 / 16 + (K - 1) (b^2 + a^2 d^2)",
+                    "at a gradient of 1/2, b in the others, and Hessians of d",
+                    at=lambda a, b, d: {"g": a * 0 + Fraction(1, 2), "t": a * 0 + Fraction(1, 2), "p": b, "q": d},
+                    near={
+                        "g": Fraction(1, 2),
+                        "t": Fraction(1, 2),
+                        "p": Fraction(1, 4),
+                        "q": Fraction(3, 16),
+                        "a": 1,
+                        "b": Fraction(1, 4),
+                        "d": Fraction(3, 16),
+                        "k": 3,
+                    },
+                    given=lambda a, b, d, k: (*allowed(a), b >= 0, d >= 0, k >= 1),
+                ),
+            ),
+            ROUNDED,
+        ),
+        argument="A record is in one class, and of the K - 1 others none adds more than the largest. " + ROUNDING,
+        gloss="Squares of both sides; the bound that is declared adds 2^-22 for rounding.",
+    ),
+    Proposition(
+        "composition/grove-several-classes-replace-one",
+        "refdp/own/grove.py, Several classes",
+        "Replacing a record " + SEVERAL.format("twice "),
+        REPLACE_ONE,
+        about=(grove.squared_joint_norm, grove.squared_log_bound, grove.squared_others_bound, grove.log_hessian_of),
+        uses=("composition/grove-several-classes",),
+        evidence=(TWICE,),
+    ),
     *joint(
         "grove-square-loss",
         "sqrt(1 + a^2) + 2^-22 in Euclidean norm for residuals clipped to 1",
@@ -149,7 +218,10 @@ PROPOSITIONS = (
             relation,
             about=(grove.train, grove.certificate, account),
             uses=(
-                *(f"composition/grove-{name}{suffix}" for name in ("log-loss", "square-loss", "counts")),
+                *(
+                    f"composition/grove-{name}{suffix}"
+                    for name in ("log-loss", "several-classes", "square-loss", "counts")
+                ),
                 *("composition/discrete-gaussian-fine", "composition/post-processing", "fedgbdt/exact-composition"),
             ),
             evidence=(

@@ -28,6 +28,7 @@ from refdp.data.population import (
     Place,
     Query,
     Refresh,
+    RefreshAll,
     Root,
     Sides,
     Start,
@@ -54,7 +55,7 @@ class Following:
 
     def __init__(self) -> None:
         self._output = 0
-        self._recoded = self._moved = False
+        self._recoded = self._moved = self.all = False
         self.nodes = 1
         """Nodes of the level."""
         self.leaves: list[int] = []
@@ -71,12 +72,12 @@ class Following:
         match step:
             case Begin(contribution, outputs):
                 _check_numbers(contribution)
-                self._output, self.leaves, self._moved = outputs[0], [], False
+                self._output, self.leaves, self._moved, self.all = outputs[0], [], False, False
                 self._reach = dict.fromkeys(outputs, 0.0)
             case Turn(output):
-                self._output, self._moved = output, False
-            case Refresh():
-                self._moved = False
+                self._output, self._moved, self.all = output, False, False
+            case Refresh() | RefreshAll():
+                self._moved, self.all = False, isinstance(step, RefreshAll)
             case Start(initial):
                 if np.ndim(initial):
                     raise InvalidParameter(
@@ -87,6 +88,8 @@ class Following:
                 self._recoded = True
             case Pay():
                 self._check_still("Pay")
+                if self.all:
+                    raise InvalidParameter("Pay after RefreshAll: records pay for the sums of one score")
             case Root():
                 self._check_still("Root")
                 self.nodes, self._recoded = 1, False

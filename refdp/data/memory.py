@@ -33,10 +33,12 @@ from refdp.data.population import (
     Place,
     Query,
     Refresh,
+    RefreshAll,
     Reports,
     Root,
     Sides,
     Start,
+    Statistics,
     Step,
     Sums,
     Turn,
@@ -181,7 +183,7 @@ class Memory:
             case Encode(candidates):
                 check_covers(candidates, self._records.schema)
                 self._codes = coded(self._records, candidates, self._codes)
-            case Refresh(of):
+            case Refresh(of) | RefreshAll(of):
                 self._named = of
                 self._forget()
             case Pay():
@@ -325,12 +327,25 @@ class Memory:
                 self._known = charged(scope, self._everyone, self._paid, mask)
             else:
                 rows = None if mask is None else np.flatnonzero(mask)
-                score, label = self._score[self._output], self._label[self._output]
-                if rows is not None:
-                    score, label = score[rows], label[rows]
-                found = statistics(self._contribution, score, label, self._named)
+                found = self._of_all(rows) if self._following.all else self._of(self._output, rows)
                 self._known = used(scope, rows, found._replace(values=self._weighed(found.values, rows)))
         return self._known
+
+    def _of(self, output: int, rows: Index | None) -> Statistics:
+        score, label = self._score[output], self._label[output]
+        if rows is not None:
+            score, label = score[rows], label[rows]
+        return statistics(self._contribution, score, label, self._named)
+
+    def _of_all(self, rows: Index | None) -> Statistics:
+        """The statistics of every score, by names as `named_all` gives them."""
+        found: dict[str, Floats | None] = {}
+        for output in self._score:
+            values, mask = self._of(output, rows)
+            if mask is not None:
+                raise InvalidParameter("RefreshAll of a contribution that leaves records out: for one score at a time")
+            found |= {f"{name}.{output:d}": one for name, one in values.items()}
+        return Statistics(found)
 
     def _weighed(self, values: Mapping[str, Floats | None], rows: Index | None) -> Mapping[str, Floats | None]:
         """The statistics of these rows times the records' weights, towards 0 on the grid: no entry grows."""

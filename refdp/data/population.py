@@ -137,6 +137,15 @@ class Refresh:
 
 
 @dataclass(frozen=True)
+class RefreshAll:
+    """The statistics named `of` of every score begun are those at the present scores from now on, until the next
+    `Refresh`, `RefreshAll` or `Turn`: "g" of score 2 by the name "g.2" (`named_all`), so that one query is about all.
+    """
+
+    of: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Pay:
     """Every record pays for the coming sums if it has room; those without room are in no sum until the next `Refresh`.
 
@@ -176,7 +185,7 @@ class Advance:
     weight: float
 
 
-Step = Begin | Turn | Start | Encode | Refresh | Pay | Root | Descend | Place | Advance
+Step = Begin | Turn | Start | Encode | Refresh | RefreshAll | Pay | Root | Descend | Place | Advance
 
 
 # --- Queries ----------------------------------------------------------------------------------------------------------
@@ -277,6 +286,11 @@ class Population(Protocol):
         """The innermost `enter` ends."""
 
 
+def named_all(of: tuple[str, ...], outputs: tuple[int, ...]) -> tuple[str, ...]:
+    """The names of these statistics of all these scores after `RefreshAll`, score by score."""
+    return tuple(f"{name}.{output:d}" for output in outputs for name in of)
+
+
 def values(sums: Sums) -> Floats:
     """Sums in float64, in the statistics' own unit. Exact where |sum| < 2^29. Any shape."""
     return np.asarray(sums * GRID)
@@ -291,7 +305,7 @@ def units(exact: Floats) -> Sums:
 
 _KINDS: dict[str, type] = {
     kind.__name__.lower(): kind
-    for kind in (Begin, Turn, Start, Encode, Refresh, Pay, Root, Descend, Place, Advance,
+    for kind in (Begin, Turn, Start, Encode, Refresh, RefreshAll, Pay, Root, Descend, Place, Advance,
                  Bins, Sides, Nodes, Leaves, Histogram, Labels, Reports)
 }  # fmt: skip
 

@@ -38,6 +38,7 @@ from refdp.data.population import (
     Population,
     Query,
     Refresh,
+    RefreshAll,
     Reports,
     Root,
     Step,
@@ -136,7 +137,7 @@ def fixed(entry: Entry) -> str:
             return json.dumps(["enter", scope, block])
         case Leave():
             return json.dumps(["leave"])
-        case Refresh():
+        case Refresh() | RefreshAll():
             return json.dumps(to_json(entry))
         case Begin(contribution):
             body = to_json(entry)

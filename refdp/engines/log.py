@@ -26,6 +26,7 @@ from refdp.data.population import (
     Place,
     Query,
     Refresh,
+    RefreshAll,
     Reports,
     Root,
     Start,
@@ -69,7 +70,7 @@ class Leave:
 Entry = Step | Select | Enter | Leave
 UNREADABLE = (TypeError, ValueError, KeyError, AttributeError, OverflowError, RecursionError)
 """What reading plain data of another form may raise."""
-_STEPS = (Begin, Turn, Start, Encode, Refresh, Pay, Root, Descend, Place, Advance)
+_STEPS = (Begin, Turn, Start, Encode, Refresh, RefreshAll, Pay, Root, Descend, Place, Advance)
 
 
 def entry_out(entry: Entry) -> dict[str, Any]:

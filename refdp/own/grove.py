@@ -38,17 +38,24 @@ noise: a record that is on the wrong side of 1/2 pulls as one that is on it. Wit
 both greatest where t = 1/2. For squares |g| <= c and h = 1: (g / c)^2 + a^2 <= 1 + a^2. Two records change
 (replace-one) by at most twice as much.
 
+Several classes. Of K > 2 classes each has its own score, and the sums of all scores are one release. A record is in one
+class: there its gradient is cut to 1/2, in the others' scores to b, which is .4 / sqrt(K - 1) on the grid, and its
+Hessian to d, b (1 - b) on the grid, so that whatever K is it adds little more than under two classes:
+
+       sum of g_k^2 + a^2 h_k^2 <= 1/4 + a^2 / 16 + (K - 1) (b^2 + a^2 d^2).                            (4)
+
 Composition. Every release is Gaussian, so costs add up in mu^2: shares of one mu^2, that of (epsilon, delta). Discrete
 noise has 2^10 steps and more in a deviation, and is Gaussian but for a factor next to 1 (`refdp/accounting/fine.py`).
-K scores and M features have equal shares of the first pass, K scores and T trees of the rest. A record is in one bin of
-a feature, so that (3) is about the first pass, too. Of more than two classes each has its own sums in one common tree.
+M features have equal shares of the first pass, T trees of the rest. A record is in one bin of a feature, so that (3)
+and (4) are about the first pass, too.
 
 | symbol | in the code | what it is, unit |
 |---|---|---|
 | T, depth, eta | trees, levels, shrinkage | trees, levels of splits: from nu unless given; step |
-| nu | strength | rows times mu of one score: signal over noise of one sum over all records |
+| nu | strength | rows times mu, over sqrt(1.64) for several classes: signal over noise of one sum over all records |
 | a | hessian_weight | weight of the Hessian in the joint norm, less in trees, whose lambda counts more than H |
 | M, q | features, feature_share | features that can be split, the first pass's part of the leaves' share |
+| b, d | others_cut, others_hessian | what gradients and Hessians of other classes' scores are cut to |
 | s | deviation | standard deviation of the noise of G |
 | x | score_noise | standard deviation that the noise of all trees may give a score |
 | lambda | padding | what is added to H |
@@ -86,10 +93,12 @@ from refdp.data.population import (
     Place,
     Population,
     Refresh,
+    RefreshAll,
     Root,
     Start,
     Statistics,
     Turn,
+    named_all,
     values,
 )
 from refdp.data.reading import plan_of
@@ -106,8 +115,9 @@ FINE, LABEL_BINS = 127, 64
 """Thresholds of the histogram that quantiles are read off, and the most bins of the label's histogram."""
 SCATTER = {"log": 1.0, "square": 0.15}
 LARGEST_LEAF = 3.0
-CUT = 0.5
-"""Beyond this gradients of the log loss are cut."""
+CUT, OTHERS = 0.5, 0.4
+"""Gradients of the log loss are cut to these: of the class of a record, and of all the others together."""
+SUMS = ("g", "h")
 FIRST_STEP = 0.7
 """Step of the trees of one feature each."""
 USUAL, LOOKED_AT, DEEP = 5, 40, 1.0
@@ -131,6 +141,11 @@ def squared_joint_norm(gradient: Number, hessian: Number, weight: Number) -> Num
 def squared_log_bound(weight: Number) -> Number:
     """1/4 + a^2 / 16: the supremum of `squared_joint_norm` for a cut gradient of the log loss, by (3)."""
     return (4 + weight * weight) / 16
+
+
+def squared_others_bound(weight: Number, cut: Number, hessian: Number, scores: Number) -> Number:
+    """(K - 1) (b^2 + a^2 d^2): what the scores of other classes add to (4)."""
+    return (scores - 1) * squared_joint_norm(cut, hessian, weight)
 
 
 def squared_square_bound(weight: Number) -> Number:
@@ -157,9 +172,10 @@ def moments(gradient: Floats, hessian: Floats, scatter: float, variance: float) 
 
 # --- Parameters and charges -------------------------------------------------------------------------------------------
 
-RUN, JOINT_LOG, JOINT_SQUARE, COUNTS = (
+RUN, JOINT_LOG, JOINT_CLASSES, JOINT_SQUARE, COUNTS = (
     "composition/grove-run",
     "composition/grove-log-loss",
+    "composition/grove-several-classes",
     "composition/grove-square-loss",
     "composition/grove-counts",
 )
@@ -236,8 +252,9 @@ class Params:
         return total_mu(self.epsilon, self.delta, "exact" if self.noise == "floating" else "fine")
 
     def strength(self, schema: Schema) -> float:
-        """nu: rows times mu of one score, half of it where two records change."""
-        return self.rows * self.mu() / math.sqrt(schema.scores) / records_changed(self.relation)
+        """nu: rows times mu, half of it where two records change; for several classes over what (4) adds to (3)."""
+        more = math.sqrt(1 + OTHERS * OTHERS / (CUT * CUT)) if schema.scores > 1 else 1.0
+        return self.rows * self.mu() / more / records_changed(self.relation)
 
     def rounds(self, schema: Schema) -> int:
         """T = 200, 400 from nu = 500; 800 from nu = 5,000 (classes)."""
@@ -295,10 +312,10 @@ class Params:
         return Charge(mechanism, declared, declared)
 
     def deviation(self, schema: Schema) -> float:
-        """s: noise of G in units of the gradient, for one of K T releases of the trees' part of the leaves' share."""
+        """s: noise of G in units of the gradient, for one of T releases of the trees' part of the leaves' share."""
         share = self.shares(schema)[2] * (1 - self.first_part(schema))
         norm = self.joint_norm(schema, self.weight(schema))
-        return norm / (self.mu() * math.sqrt(share / (self.rounds(schema) * schema.scores)))
+        return norm / (self.mu() * math.sqrt(share / self.rounds(schema)))
 
     def padding(self, schema: Schema) -> float:
         """lambda of (1)."""
@@ -306,16 +323,17 @@ class Params:
         return self.shrinkage * self.deviation(schema) * math.sqrt(self.rounds(schema)) / x
 
     def first_deviation(self, schema: Schema) -> float:
-        """s of one of K M releases of the first pass."""
+        """s of one of M releases of the first pass."""
         share = self.shares(schema)[2] * self.first_part(schema)
         norm = self.joint_norm(schema, self.first_weight(schema))
-        return norm / (self.mu() * math.sqrt(share / (len(splittable(schema)) * schema.scores)))
+        return norm / (self.mu() * math.sqrt(share / len(splittable(schema))))
 
     def joint_norm(self, schema: Schema, a: float) -> float:
-        """What a pair (G, a H) changes by; rounding to the grid adds at most 2^-22."""
+        """What all pairs (G, a H) change by; rounding to the grid adds at most 2^-22, and nothing to other classes'."""
         bound = squared_log_bound if isinstance(schema.target, Classes) else squared_square_bound
-        one = numbers.root(Fraction(bound(Fraction(a))))
-        return (one + 2.0**-22) * records_changed(self.relation)
+        b, d = Fraction(others_cut(schema)), Fraction(others_hessian(schema))
+        whole = Fraction(bound(Fraction(a))) + squared_others_bound(Fraction(a), b, d, Fraction(schema.scores))
+        return (numbers.root(whole) + 2.0**-22) * records_changed(self.relation)
 
     def leaf_charge(self, schema: Schema) -> Charge:
         """The sums (G, H) of all leaves of a tree."""
@@ -327,11 +345,11 @@ class Params:
 
     def joint_charge(self, schema: Schema, s: float, a: float) -> Charge:
         """Sums (G, H) over disjoint sets of records: noise of two deviations, s and s / a."""
-        classes = isinstance(schema.target, Classes)
-        claim = (JOINT_LOG if classes else JOINT_SQUARE) + SUFFIX[self.relation]
+        log = JOINT_LOG if schema.scores == 1 else JOINT_CLASSES
+        claim = (log if isinstance(schema.target, Classes) else JOINT_SQUARE) + SUFFIX[self.relation]
         bound = numbers.at_least(Fraction(self.joint_norm(schema, a)) / Fraction(s) * (1 + Fraction(1, 2**40)))
         proved = Sensitivity(bound, "whitened", claim, self.relation)
-        deviations = (s, s / a)
+        deviations = (s, s / a) * schema.scores
         mechanism = Gaussian(deviations) if self.noise == "floating" else DiscreteGaussian(deviations, GRID)
         return Charge(mechanism, proved, proved)
 
@@ -388,8 +406,12 @@ class Contribution:
             return Statistics({"g": np.asarray(g), "h": None})
         with np.errstate(over="ignore"):  # exp(-s) = inf gives the limit, and a warning would tell of a record's score
             gradient = log_gradient(score, label)
-        g = on_grid(clip(gradient, CUT))
-        return Statistics({"g": np.asarray(g), "h": on_grid(log_hessian_of(gradient))})
+        g, h = on_grid(gradient), on_grid(log_hessian_of(gradient))
+        if self.schema.scores == 1:
+            return Statistics({"g": np.asarray(clip(g, CUT)), "h": np.asarray(h)})
+        cut = np.where(label > CUT, CUT, others_cut(self.schema))
+        most = np.where(label > CUT, CUT * CUT, others_hessian(self.schema))
+        return Statistics({"g": np.asarray(clip(g, cut)), "h": np.asarray(minimum(h, most))})
 
 
 # --- Training ---------------------------------------------------------------------------------------------------------
@@ -406,7 +428,7 @@ def train_on(params: Params, schema: Schema, population: Population, curator: Cu
     population.tell(Encode(candidates))
     unit, initial = start(params, schema, population, curator)
     first, learnt = one_by_one(params, schema, candidates, unit, population, curator)
-    charge = params.leaf_charge(schema)
+    charge, of = params.leaf_charge(schema), named_all(SUMS, outputs_of(schema))
     rounds: list[tuple[Tree, ...]] = []
     for number in range(params.rounds(schema)):
         with curator.step(f"tree {number}"):
@@ -415,15 +437,18 @@ def train_on(params: Params, schema: Schema, population: Population, curator: Cu
             where = curator.draw("values", ("uniform",), nodes)
             splits = random_tree(params, schema, candidates, learnt, number, which, where)
             own: list[Tree] = []
+            population.tell(RefreshAll(SUMS))
+            population.tell(Place(splits))
+            noisy = curator.release_sum("leaves", charge, population, Leaves(of), lambda sums: sums[0].T)
+            noisy = where_records_are(params, schema, learnt, noisy)
             for output in outputs_of(schema):
-                population.tell(Turn(output))
-                population.tell(Refresh(("g", "h")))
-                population.tell(Place(splits))
-                noisy = curator.release_sum("leaves", charge, population, Leaves(("g", "h")), lambda sums: sums[0].T)
-                noisy = where_records_are(params, schema, learnt, noisy)
-                learnt = learnt_from(params, schema, learnt, splits, noisy)
-                leaves = leaf_values(params, schema, noisy, unit)
+                own_sums = of_score(noisy, output)
+                learnt = learnt_from(params, schema, learnt, splits, own_sums)
+                leaves = leaf_values(params, schema, own_sums, unit)
                 own.append(Tree(splits, leaves))
+                population.tell(Turn(output))
+                if output > 0:
+                    population.tell(Place(splits))
                 population.tell(Advance(leaves[None], params.shrinkage))
         rounds.append(tuple(own))
     steps = tuple(FIRST_STEP for own in first for _ in own[0]) + (params.shrinkage,) * params.rounds(schema)
@@ -445,15 +470,19 @@ def one_by_one(
         with curator.step(f"feature {feature}"):
             shapes, count = shapes_of(params, schema, candidates, feature), trees_of(schema, feature)
             own: list[tuple[Tree, ...]] = []
+            population.tell(RefreshAll(SUMS))
+            for k in range(count):
+                population.tell(Place(shapes[k]))
+            noisy = released_bins(schema, candidates, feature, charge, population, curator)
             for output in outputs_of(schema):
-                population.tell(Turn(output))
-                population.tell(Refresh(("g", "h")))
-                for k in range(count):
-                    population.tell(Place(shapes[k]))
-                noisy = released_bins(schema, candidates, feature, charge, population, curator)
-                learnt, values = bin_values(params, schema, learnt, output, feature, noisy, unit)
+                own_sums = of_score(noisy, output)
+                learnt, values = bin_values(params, schema, learnt, output, feature, own_sums, unit)
                 leaves = leaves_of(schema, feature, values)
                 own.append(tuple(Tree(shapes[k], leaves[k]) for k in range(count)))
+                population.tell(Turn(output))
+                if output > 0:
+                    for k in range(count):
+                        population.tell(Place(shapes[k]))
                 population.tell(Advance(leaves, FIRST_STEP))
         found.append(tuple(own))
     return found, learnt
@@ -462,11 +491,17 @@ def one_by_one(
 def released_bins(
     schema: Schema, candidates: Candidates, feature: int, charge: Charge, population: Population, curator: Curator
 ) -> Floats:
-    """The sums of every bin of a feature, in the order of `leaves_of`, with noise. Shape (bins, 2)."""
+    """The sums of every bin of a feature, in the order of `leaves_of`, with noise. Shape (bins, 2 scores)."""
+    of = named_all(SUMS, outputs_of(schema))
     if isinstance(schema.features[feature], Numeric):
-        return curator.release_sum("bins", charge, population, Leaves(("g", "h")), lambda sums: sums[0].T)
-    asked = Histogram(("g", "h"), (feature,))
+        return curator.release_sum("bins", charge, population, Leaves(of), lambda sums: sums[0].T)
+    asked = Histogram(of, (feature,))
     return curator.release_sum("bins", charge, population, asked, lambda sums: candidates.apart(sums, (feature,))[0].T)
+
+
+def of_score(noisy: Floats, output: int) -> Floats:
+    """The sums of one score, shape (leaves, 2), of those of all, (leaves, 2 scores)."""
+    return noisy[:, 2 * output : 2 * output + 2]
 
 
 def classes_of(schema: Schema) -> tuple[str, ...]:
@@ -484,6 +519,17 @@ def bins_of(params: Params, schema: Schema) -> tuple[str, ...]:
 def outputs_of(schema: Schema) -> tuple[int, ...]:
     """The scores."""
     return tuple(range(schema.scores))
+
+
+def others_cut(schema: Schema) -> float:
+    """b; 0 where there is one score."""
+    return grid_floor(OTHERS / math.sqrt(max(schema.scores - 1, 1))) if schema.scores > 1 else 0.0
+
+
+def others_hessian(schema: Schema) -> float:
+    """d; 0 where there is one score."""
+    b = others_cut(schema)
+    return grid_floor(b * (1 - b)) if schema.scores > 1 else 0.0
 
 
 def numeric(schema: Schema) -> tuple[int, ...]:

@@ -15,7 +15,7 @@ from refdp.prove.asking import name_of, number, real
 from refdp.prove.magnitudes import anything, moderate
 from refdp.prove.open import Open, example_of
 from refdp.prove.symbols import Each, Known, privates, public, sized, unchanged, varies
-from refdp.prove.tables import ALL, Axis, Combined, Sum, Table, plainly_shaped, summands, total_of
+from refdp.prove.tables import ALL, Axis, Choices, Combined, Sum, Table, plainly_shaped, summands, total_of
 from refdp.prove.terms import Leak, Unmodelled, operated
 
 PLAIN = {"clip": 3, "where": 3, "rint": 1, "trunc": 1, "ravel": 1, "reshape": 2, "concatenate": 1, "split": 2,
@@ -192,6 +192,9 @@ def called(function: Any, arguments: Any, options: Any) -> Any:
     if name == "trunc" or name == "rint":
         return combined(name, arguments)
     if name in ("ravel", "reshape") and isinstance(arguments[0], Table):
+        if isinstance(arguments[0], Choices):
+            raise Unmodelled("utilities of medians in another shape")
+        plainly_shaped(arguments[0])
         shape = np.reshape(np.empty(arguments[0].shape, np.int8), *arguments[1:] or (-1,)).shape
         return Table(arguments[0].axes, arguments[0].cell, shape)
     if name == "concatenate" and all(isinstance(one, Table) for one in arguments[0]):

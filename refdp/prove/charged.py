@@ -146,7 +146,8 @@ def _functions(opens: Opens) -> Iterator[tuple[Any, Any]]:
         found = formula(*exact)
         if not isinstance(found, Open):
             return numbers.at_least(found)
-        up = all(one.error == "exact" for one in opened(list(arguments)))
+        exactly = isinstance(found.example, Fraction | int)  # of which the formula itself has made no float
+        up = exactly and all(one.error == "exact" for one in opened(list(arguments)))
         return Open(found.term, numbers.at_least(found.example), opens, "up" if up else "near")
 
     def grid_floor(bound: Open) -> Open:

@@ -57,7 +57,8 @@ class Size(NamedTuple):
     it multiplies; net: less those that it is divided by. apart: whether products of many sums are added to something.
     far: of how far float64 can be from the term where every sum is of 2^`RECORDS`; -inf where nothing is rounded.
     crowd: the least and most of the term's numbers then; what is never negative, with more added, is of the larger
-    one's size. natural: whether the term is never negative. step: how far a step of the grid more or less in `stepped`
+    one's size. natural: whether the term is never negative. differs: whether it is a difference, whose least is not
+    known, but for its grid. step: how far a step of the grid more or less in `stepped`
     unknowns can take it; -inf where there are none.
     """
 
@@ -75,6 +76,7 @@ class Size(NamedTuple):
     crowd: tuple[float, float] = (0.0, 0.0)
     natural: bool = False
     step: float = -math.inf
+    differs: bool = False
 
 
 def moderate(values: Any) -> bool:
@@ -89,22 +91,28 @@ natural: set[str] = set()
 """Names of unknowns that are never negative: numbers of records, and sums of what is never negative."""
 rounded: dict[str, float] = {}
 """Of unknowns for exponentials, which float64 rounds, by name: the binary order of the largest."""
+shifted: dict[str, float] = {}
+"""Of the unknowns for exponentials, by name: how far off their arguments can be, as a binary order."""
 stepped: dict[str, float] = {}
 """Of unknowns for whole numbers of steps that follow from numbers that float64 has rounded, by name: by how many steps
 they can be off, as a binary order."""
 counted: dict[str, float] = {}
 """Of unknowns for whole numbers that formulas were rounded to, by name: the binary order of the largest."""
+sized: dict[str, float] = {}
+"""Of unknowns for labels, by name: the binary order of the largest, 0 at least."""
+large: dict[str, float] = {}
+"""Of unknowns for sums and what a record adds to them, by name: the order of the largest of that, 0 at least."""
 ranges: dict[str, tuple[float, float]] = {}
 """Of unknowns that are public numbers of a range, by name: least and most. Orders of magnitude spread and grow as
 convex functions of theirs, so that both are largest where every one of them is at an end of its range."""
 
 
-def too_far(terms: Iterable[Any], most: float | None = None) -> str:
+def too_far(terms: Iterable[Any], most: float | None = None, steps: float = math.inf) -> str:
     """Why float64 could be far from a term's real value, nothing where it is not. terms: of z3.
 
-    most: given where their unknowns are sums over many records, how far off float64 may be then. The product of two,
-    over a third, is of a sum's size; more of them have no digits left for a sum that is added and stays when they are
-    taken off again.
+    most, steps: given where their unknowns are sums over many records, how far off float64 may be then by its roundings
+    and by steps of the grid. The product of two, over a third, is of a sum's size; more of them have no digits left for
+    a sum that is added and stays when they are taken off again.
     Errors: none, the reason is told.
     """
     terms = list(terms)
@@ -117,7 +125,7 @@ def too_far(terms: Iterable[Any], most: float | None = None) -> str:
                     continue
                 if (found := _size(term, known, ends)).apart:
                     raise OverflowError("a formula that adds products of sums, beside which float64 loses digits")
-                if found.far > most:
+                if found.far > most or found.step > steps:
                     raise OverflowError("a formula that makes large what float64 rounds of sums of many records")
     except OverflowError as problem:
         return str(problem)
@@ -129,6 +137,16 @@ def spread(terms: Iterable[Any]) -> tuple[float, float]:
     terms = list(terms)
     sizes = [_size(term, {}, ends) for ends in _ends(terms) for term in terms]
     return 2.0 ** math.floor(min(one.low for one in sizes)), 2.0 ** math.ceil(max(one.high for one in sizes))
+
+
+def error_of(term: Any) -> float:
+    """How far float64 can be from a term where its unknowns are of their sizes, as a binary order."""
+    return max(_size(term, {}, ends).error for ends in _ends([term]))
+
+
+def step_of(term: Any) -> float:
+    """How far a step of the grid more or less in `stepped` unknowns can take a term, as a binary order."""
+    return max(_size(term, {}, ends).step for ends in _ends([term]))
 
 
 def order_of(term: Any) -> float:
@@ -168,8 +186,12 @@ def _of(term: Any, parts: list[Size], ends: dict[str, float]) -> Size:
         size = own_size if own is None else own
         positive = own is not None and ranges[name_of(term)][0] > 0
         grid, sums = None if free else math.log2(GRID), int(not free)
-        many, error = size + RECORDS * sums, size - DIGITS if name_of(term) in rounded else -math.inf
-        return Size(size, size, int(own is None), error, None if name_of(term) in rounded else grid,
+        low = 0.0 if name_of(term) in sized else size
+        size = max(size, sized.get(name_of(term), size))
+        many, error = size + large.get(name_of(term), 0.0) + RECORDS * sums, -math.inf
+        if name_of(term) in rounded:  # exp(x + d) is off by about d times itself
+            error = size + _total(-DIGITS, shifted.get(name_of(term), -math.inf))
+        return Size(low, size, int(own is None), error, None if name_of(term) in rounded else grid,
                     positive=positive, times=sums, net=sums, crowd=(many, many),
                     natural=positive or name_of(term) in natural,
                     step=stepped.get(name_of(term), -math.inf))  # fmt: skip
@@ -178,18 +200,19 @@ def _of(term: Any, parts: list[Size], ends: dict[str, float]) -> Size:
         found = parts[0]
         for one in parts[1:]:
             one = one._replace(number=None) if kind == z3.Z3_OP_POWER else one
+            one = _as_divisor(one) if kind == z3.Z3_OP_DIV else one
             both = one.net if kind == z3.Z3_OP_MUL else -one.net
             times, net = found.times + (one.times if kind == z3.Z3_OP_MUL else 0), found.net + both
             signs = (one.low, one.high) if kind == z3.Z3_OP_MUL else (-one.high, -one.low)
             far, crowd = _crowded(found, one, kind == z3.Z3_OP_DIV)
-            never = found.natural and one.natural
+            never, differs = found.natural and one.natural, found.differs or one.differs
             slope = found.high if kind == z3.Z3_OP_MUL else found.high - 2 * one.low
             step = max(found.step + signs[1], one.step + slope)
             found = Size(found.low + signs[0], found.high + signs[1], found.degree + one.degree,
                          *_product(found, one, signs[1], kind == z3.Z3_OP_DIV),
                          positive=found.positive and one.positive, times=times, net=net)  # fmt: skip
             found = found._replace(far=far if found.error > -math.inf else -math.inf, crowd=crowd, natural=never,
-                                   step=step)  # fmt: skip
+                                   step=step, differs=differs)  # fmt: skip
     else:
         low, high, degree = min(p.low for p in parts), max(p.high for p in parts), max(p.degree for p in parts)
         if kind in (z3.Z3_OP_ADD, z3.Z3_OP_SUB) and high - low > APART:
@@ -205,16 +228,42 @@ def _of(term: Any, parts: list[Size], ends: dict[str, float]) -> Size:
         far, crowd, never = _together(term, parts)
         far = far if found.error > -math.inf and z3.is_real(term) else -math.inf
         step = -math.inf if z3.is_bool(term) else _added(kind, [one.step for one in parts])
-        found = found._replace(far=far, crowd=crowd, natural=never, step=step)
+        differs = not never and z3.is_real(term) and _differs(term, parts)
+        found = found._replace(far=far, crowd=crowd, natural=never, step=step, differs=differs)
     found = found._replace(apart=found.apart or any(one.apart for one in parts))
     if max(-found.low, found.high) > LARGEST or found.degree > DEGREE:
         raise OverflowError("a formula with numbers of such sizes that float64 could overflow")
     in_steps = kind == z3.Z3_OP_DIV and parts[1].number == Fraction(GRID)
     if z3.is_real(term) and found.error > (NEAR if in_steps else LOST):
         raise OverflowError("a formula that makes what float64 rounds large")
-    if z3.is_real(term) and found.step > (STEPS - math.log2(GRID) if in_steps else STEPS):
+    of_sums = found.step > -math.inf and not unknowns([term]).keys().isdisjoint(large)  # see `too_far`
+    if z3.is_real(term) and not of_sums and found.step > (STEPS - math.log2(GRID) if in_steps else STEPS):
         raise OverflowError("a formula that makes a step of the grid large, by which float64 can round otherwise")
     return found
+
+
+def _differs(term: Any, parts: Sequence[Size]) -> bool:
+    """Whether anything else can be nearer to 0 than its parts: a sum, but for what is never negative, and anything made
+    of one, but for the larger of it and a number above 0."""
+    if term.decl().kind() in (z3.Z3_OP_ADD, z3.Z3_OP_SUB):
+        return any(one.number is None for one in parts)
+    own = parts[1:] if term.decl().kind() == z3.Z3_OP_ITE else parts
+    above = any(one.number is not None and one.number > 0 for one in own)
+    if term.decl().kind() == z3.Z3_OP_ITE and above and _is_larger(*term.children()):
+        return False
+    return any(one.differs for one in own)
+
+
+def _as_divisor(one: Size) -> Size:
+    """What is divided by: an exact difference that is not 0 is at least a step of its grid.
+
+    Errors: OverflowError for one that float64 rounds, of which nothing may be left.
+    """
+    if not one.differs:
+        return one
+    if one.error > -math.inf or one.grid is None:
+        raise OverflowError("a divisor that is a difference, of which float64 may leave nothing but what it rounds")
+    return one._replace(low=min(one.low, one.grid), crowd=(min(one.crowd[0], one.grid), one.crowd[1]))
 
 
 def _product(one: Size, other: Size, high: float, divides: bool) -> tuple[float, float | None]:
@@ -247,6 +296,7 @@ def _together(term: Any, parts: Sequence[Size]) -> tuple[float, tuple[float, flo
     far = _added(kind, [one.far for one in parts])
     own = parts[1:] if kind == z3.Z3_OP_ITE else parts
     never = all(one.natural for one in own) and kind in (z3.Z3_OP_ITE, z3.Z3_OP_ADD)
+    never = never or (kind == z3.Z3_OP_ITE and _is_size(*term.children()))
     lows, highs = [one.crowd[0] for one in own], [one.crowd[1] for one in own]
     if kind != z3.Z3_OP_ITE:
         high = _added(kind, highs)
@@ -324,6 +374,19 @@ def _is_continuous(condition: Any, then: Any, otherwise: Any) -> bool:
     one, other = condition.children()
     if {one.get_id(), other.get_id()} == {then.get_id(), otherwise.get_id()}:
         return True
+    return _by_sign(condition, then, otherwise)
+
+
+def _is_size(condition: Any, then: Any, otherwise: Any) -> bool:
+    """Whether a choice is |x|: x where that is above 0, and its opposite elsewhere."""
+    if condition.decl().kind() not in (z3.Z3_OP_GE, z3.Z3_OP_GT) or not _by_sign(condition, then, otherwise):
+        return False
+    return bool(condition.arg(0).get_id() == then.get_id())
+
+
+def _by_sign(condition: Any, then: Any, otherwise: Any) -> bool:
+    """Whether a choice between a term and its opposite is by the sign of the term."""
+    one, other = condition.children()
     zero = z3.is_rational_value(other) and other.numerator_as_long() == 0
     return zero and any(
         one.get_id() == this.get_id() and that.decl().kind() == z3.Z3_OP_UMINUS and that.arg(0).get_id() == one.get_id()

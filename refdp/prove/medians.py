@@ -17,9 +17,11 @@ import z3
 
 from refdp.data import sketch
 from refdp.prove.arithmetic import combined
-from refdp.prove.symbols import Known, privates, public, varies
+from refdp.prove.symbols import Fixed, Known, knowns, privates, public, varies
 from refdp.prove.tables import Axis, Choices, Table, Within, total_of
 from refdp.prove.terms import Unmodelled
+
+_asked = itertools.count()
 
 
 def median_utilities(histograms: Any, edges: Any) -> Any:
@@ -38,7 +40,7 @@ def median_utilities(histograms: Any, edges: Any) -> Any:
         raise Unmodelled("medians of features with different numbers of intervals")
     _shown(sizes, chosen)
     rows, (each,) = len(features) * max(intervals), intervals
-    drawn = tuple(one.tobytes() for one in chosen)
+    drawn = _name_of(edges, chosen)
 
     def side(which: str) -> Table:
         def cell(index: tuple[Any, ...], world: Any) -> Any:
@@ -56,6 +58,13 @@ def median_utilities(histograms: Any, edges: Any) -> Any:
     away = combined("absolute", (combined("subtract", (side("a"), side("r"))),))
     worth = combined("divide", (combined("negative", (away,)), 2))
     return Choices(worth.axes, worth.cell, (rows, options.size))
+
+
+def _name_of(edges: Any, chosen: Sequence[Any]) -> Any:
+    """Which edges these are: released ones by themselves, since others could coincide with any."""
+    if all(isinstance(one, Fixed) for one in knowns(edges)):
+        return tuple(one.tobytes() for one in chosen)
+    return "released", next(_asked)
 
 
 def halved(edges: Any, middles: Any) -> Any:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -42,6 +43,8 @@ NORMS = {Laplace: (1,), DiscreteLaplace: (1,), Gaussian: (2, "whitened"), Discre
          Exponential: ("range",)}  # fmt: skip
 ENDS = 8
 """The interval of the changes of a utility is sought at multiples of its length over this."""
+MANY_SQUARES = 4
+"""Of so many unknowns solvers do not decide a sum of squares any more."""
 MANY = 2**26
 """Records that a grid has room for, whatever it is a sum of; where it has less, the value itself has to be bounded."""
 
@@ -235,22 +238,30 @@ def _indices(value: Table, seats: Sequence[str]) -> Iterator[tuple[Any, ...]]:
     yield from itertools.product(*ranges)
 
 
-def _room(mechanism: Mechanism | None) -> float:
-    """How far float64 may be from a formula beside this noise, as a binary order: `BESIDE` below the noise."""
+def _room(mechanism: Mechanism | None, declared: Sensitivity | None) -> tuple[float, float]:
+    """How far float64 may be from a formula by roundings and by steps of the grid, as binary orders: `BESIDE` below the
+    noise and the declared bound."""
     noise = getattr(mechanism, NOISE.get(type(mechanism), ""), None) if mechanism else None
     if noise is None:
-        return FAR
+        return FAR, FAR
     least = min(map(float, map(example_of, noise))) if isinstance(noise, tuple) else float(example_of(noise))
     order = math.log2(least) if least > 0 else -math.inf
-    return min(FAR, (-order if isinstance(mechanism, Exponential) else order) - BESIDE)
+    order = -order if isinstance(mechanism, Exponential) else order
+    if declared is not None:
+        bound = float(example_of(declared.bound))
+        own = math.log2(bound) if bound > 0 else -math.inf
+        order = min(order, own + (order if declared.norm == "whitened" else 0.0))
+    return min(FAR, order - BESIDE), order - BESIDE
 
 
-def _changes(host: Unknown, value: Table, world: World, mechanism: Mechanism | None) -> Iterator[Changed]:
+def _changes(
+    host: Unknown, value: Table, world: World, mechanism: Mechanism | None, declared: Sensitivity | None = None
+) -> Iterator[Changed]:
     """The changes of all cells that a record can be in, in every way that it can be used and sit."""
     indices = list(_indices(value, sorted({"r0", *world.seats.values()})))
     found = [value.cell(index, world) for index in indices]
     pairs = [world.pair(one) if isinstance(one, Sum) else one for one in found]
-    if why := too_far([term for pair in pairs for term in pair], _room(mechanism)):
+    if why := too_far([term for pair in pairs for term in pair], *_room(mechanism, declared)):
         raise Unmodelled(why)
     for used, changes in _assigned(host, [after - before for before, after in pairs]):
         yield Changed(used, tuple(zip(indices, changes, map(summands, found), strict=True)))
@@ -298,7 +309,7 @@ def _bounded(
     bound = amount(declared.bound)
     if isinstance(mechanism, DiscreteLaplace | DiscreteGaussian):
         _indexed(host, value, mechanism, declared, world)
-    ways = list(_changes(host, value, world, mechanism))
+    ways = list(_changes(host, value, world, mechanism, declared))
     for divisor in _divisors(host, value, world):
         _must(host, "a divisor can be 0", [divisor == 0])
     if declared.norm == "range":
@@ -331,9 +342,22 @@ def _bounded(
             if isinstance(mechanism, DiscreteGaussian) and count:
                 raise Unmodelled("rounding to the grid of noise of several deviations")
             weights = [1 / Fraction(_deviation(mechanism, index)) ** 2 for index, _, _ in way.moved]
-        total = z3.Sum([number(weight) * term * term for weight, term in zip(weights, terms, strict=True)])
         size = limit / halves
-        _must(host, f"the change exceeds {_said(declared)}", [total > number(size * size)])
+        _squares(host, terms, weights, f"the change exceeds {_said(declared)}", size * size)
+
+
+def _squares(host: Unknown, terms: list[Any], weights: list[Fraction], what: str, most: Any) -> None:
+    """A weighted sum of squares is at most that: of many terms first with any numbers up to their largest squares."""
+
+    def upto(squares: list[Any]) -> None:
+        total = z3.Sum([number(weight) * one for weight, one in zip(weights, squares, strict=True)])
+        _must(host, what, [total > number(most)])
+
+    if len(terms) > MANY_SQUARES and None not in (of_all := [host.square(term) for term in terms]):
+        with suppress(Unproved):
+            upto(of_all)
+            return
+    upto([term * term for term in terms])
 
 
 def _said(declared: Sensitivity, parts: int = 1) -> str:

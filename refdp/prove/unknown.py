@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Set
 from contextlib import contextmanager
 from dataclasses import fields, replace
 from fractions import Fraction
@@ -44,6 +44,7 @@ from refdp.data.population import (
     Place,
     Query,
     Refresh,
+    RefreshAll,
     Root,
     Sides,
     Start,
@@ -58,7 +59,20 @@ from refdp.prove.arithmetic import combined
 from refdp.prove.asking import Solvers, name_of, number, parts_of, real, truth, unknowns
 from refdp.prove.kinds import ANYWHERE, Kind, followed, kind_of
 from refdp.prove.loops import Loops, abstract
-from refdp.prove.magnitudes import counted, natural, order_of, rounded, stepped, steps_of, too_far
+from refdp.prove.magnitudes import (
+    counted,
+    error_of,
+    large,
+    natural,
+    order_of,
+    rounded,
+    shifted,
+    sized,
+    step_of,
+    stepped,
+    steps_of,
+    too_far,
+)
 from refdp.prove.open import Open, Opens, example_of
 from refdp.prove.peeking import POPULATION, guarded
 from refdp.prove.reach import Host
@@ -140,6 +154,8 @@ class Unknown(Host):
         self._infinite: set[str] = set()
         self._whole: set[str] = set()
         self._divided: set[str] = set()
+        self._formulas: dict[int, Any] = {}
+        self._squares: dict[str, Fraction] = {}
         self._kept: list[Any] = []
         self._tree, self._level, self._placed, self._encoding, self._begun = 0, 0, 0, 0, 0
         self._recoded = self._deeper = False
@@ -227,7 +243,7 @@ class Unknown(Host):
                 if type(self._candidates) is not Candidates:
                     raise Unmodelled("candidates of another class than refdp's own, which hosts would ask")
                 self._covers()
-            case Refresh(of):
+            case Refresh(of) | RefreshAll(of):
                 self._named, self._now = of, next(self._state)
             case Pay():
                 self._charge()
@@ -295,15 +311,20 @@ class Unknown(Host):
 
     def _begin(self, output: int) -> None:
         self._named, self._now, self._output = (), next(self._state), output
-        y = real()
-        target = self._schema.target
-        if isinstance(target, Interval):
-            self.record += [number(target.low) <= y, y <= number(target.high)]
-        else:
-            self.record.append(z3.Or(*(y == place for place in range(len(target.values)))))
-        far = isinstance(target, Interval) and max(-target.low, target.high) > 2.0**20
-        self._label = self._contribution.label(output, Each(y, self, ANYWHERE if far else None))
+        y, target = self._target(), self._schema.target
+        if not isinstance(target, Interval):
+            self.record.append(z3.Or(*(y.term == place for place in range(len(target.values)))))
+        self._label = self._contribution.label(output, y)
         self._score = Each(real(), self, ANYWHERE)
+
+    def _target(self) -> Each:
+        """A record's entry of the target column; of classes any number, which nothing is said of."""
+        y, target = real(), self._schema.target
+        if not isinstance(target, Interval):
+            return Each(y, self)
+        self.record += [number(target.low) <= y, y <= number(target.high)]
+        sized[name_of(y)] = math.log2(max(-target.low, target.high, 1.0))
+        return Each(y, self, ANYWHERE if max(-target.low, target.high) > 2.0**20 else None)
 
     def name_of_choice(self, chosen: Any, places: Any) -> Any:
         """Which candidates these are: released ones by themselves, since others could coincide with any."""
@@ -437,6 +458,7 @@ class Unknown(Host):
         y = self._memo[key] = real()
         if name == "exp":
             rounded[name_of(y)] = 0.0
+            natural.add(name_of(y))
             if not self._refuted([x > LARGEST_EXPONENT]):
                 if np.geterr()["over"] != "ignore":
                     raise Unmodelled("an exponential that can be infinite, of which a warning would tell")
@@ -446,6 +468,7 @@ class Unknown(Host):
                     most for most in (0, *(2**n for n in range(10)), LARGEST_EXPONENT) if self._refuted([x > most])
                 )
                 rounded[name_of(y)] = largest / math.log(2)
+            shifted[name_of(y)] = error_of(formula)
             self.record += [y >= 0, z3.Implies(x >= 0, y >= 1), z3.Implies(x <= 0, y <= 1)]
             return y
         self._whole.add(name_of(y))
@@ -502,6 +525,9 @@ class Unknown(Host):
             else:
                 numbers_in = math.prod(_fraction(each) for each in parts or [one] if z3.is_rational_value(each))
                 rest = [each for each in parts or [one] if not z3.is_rational_value(each)]
+                if kind == z3.Z3_OP_MUL and len(rest) == 1 and Fraction(numbers_in).denominator == 1:
+                    waiting += rest
+                    continue
                 whole = (kind == z3.Z3_OP_MUL or not parts) and all(
                     z3.is_const(each) and name_of(each) in self._whole for each in rest
                 )
@@ -513,22 +539,71 @@ class Unknown(Host):
         """The terms of the statistics, None for a count, and of whether a record is used, None for always."""
         key = "statistics", self._now
         if key not in self._memo:
-            found: Any = self._contribution.statistics(self._score, self._label, self._named)
-            if type(found) is not Statistics or type(found.values) is not dict:
-                raise Unmodelled("statistics of another class than refdp's own, which hosts take apart")
-            used: Any = found.used
-            if used is not None and not isinstance(used, Each):
-                raise Unmodelled("records that are used or not for reasons beside their values")
-            terms: dict[str, Any] = {COUNT: None}
-            for name, value in found.values.items():
-                if name == COUNT:
-                    raise Unmodelled("a statistic by the name of the count, which would take its place")
-                if value is not None and not isinstance(value, Each):
-                    raise Unmodelled(f"a statistic {name} that is no value of each record")
-                terms[name] = None if value is None else self._on_grid(self._finite(value.term))
-            self._memo[key] = self._shrunk(terms), None if used is None else self._finite(used.term)
+            if self._shapes._following.all:
+                cases = self._memo["cases", self._now] = self._of_all()
+                self._memo[key] = cases[0], None
+            else:
+                terms, used = self._of_one(self._score, self._label)
+                self._memo[key] = self._shrunk(terms), used
         found_terms: tuple[dict[str, Any], Any] = self._memo[key]
         return found_terms
+
+    def _of_one(self, score: Each, label: Any) -> tuple[dict[str, Any], Any]:
+        """Those of one score, before weights."""
+        found: Any = self._contribution.statistics(score, label, self._named)
+        if type(found) is not Statistics or type(found.values) is not dict:
+            raise Unmodelled("statistics of another class than refdp's own, which hosts take apart")
+        used: Any = found.used
+        if used is not None and not isinstance(used, Each):
+            raise Unmodelled("records that are used or not for reasons beside their values")
+        terms: dict[str, Any] = {COUNT: None}
+        for name, value in found.values.items():
+            if name == COUNT:
+                raise Unmodelled("a statistic by the name of the count, which would take its place")
+            if value is not None and not isinstance(value, Each):
+                raise Unmodelled(f"a statistic {name} that is no value of each record")
+            terms[name] = None if value is None else self._on_grid(self._finite(value.term))
+        return terms, None if used is None else self._finite(used.term)
+
+    def _of_all(self) -> list[dict[str, Any]]:
+        """Those of every score, in each case of a record's class: a sum of bounds over scores depends on it.
+
+        Of a regression there is one case.
+        """
+        target, cases = self._schema.target, []
+        scores = {output: Each(real(), self, ANYWHERE) for output in self._outputs}
+        for y in (
+            [self._target()]
+            if isinstance(target, Interval)
+            else [Each(number(place), self) for place in range(len(target.values))]
+        ):
+            terms: dict[str, Any] = {COUNT: None}
+            for output, score in scores.items():
+                own, used = self._of_one(score, self._contribution.label(output, y))
+                if used is not None:
+                    raise Unmodelled("records that are left out beside statistics of all scores, which hosts refuse")
+                terms |= {
+                    f"{name}.{output:d}": None if term is None else z3.simplify(term)
+                    for name, term in own.items()
+                    if name != COUNT
+                }
+            cases.append(self._shrunk(terms))
+        if len({tuple((name, term is None) for name, term in one.items()) for one in cases}) > 1:
+            raise Unmodelled("other statistics for another class")
+        return cases
+
+    def _cases(self, state: int, name: str) -> list[Any]:
+        """The formulas of a statistic in all cases of a record."""
+        whole = self._memo["statistics", state][0]
+        return [one[name] for one in self._memo.get(("cases", state), [whole])]
+
+    def _between(self, state: int, name: str) -> tuple[Fraction | None, Fraction | None]:
+        """Bounds of a statistic that hold in all cases."""
+        used = self._memo["statistics", state][1]
+        found = [self._bounds(state, one, used) for one in self._cases(state, name)]
+        lows, highs = [low for low, _ in found], [high for _, high in found]
+        low = None if None in lows else min(one for one in lows if one is not None)
+        return low, None if None in highs else max(one for one in highs if one is not None)
 
     def _shrunk(self, terms: dict[str, Any]) -> dict[str, Any]:
         """The same statistics times a record's weight, towards 0 on the grid: each between itself and 0, those that
@@ -536,10 +611,13 @@ class Unknown(Host):
         """
         if self._weight is None:
             return terms
-        found = {name: self._weight if term is None else real() for name, term in terms.items()}
+        found = {name: self._weight if term is None else self._memo.get(("shrunk", term.get_id()))
+                 for name, term in terms.items()}  # fmt: skip
         for name, term in terms.items():
-            own = found[name]
-            if term is not None:
+            if found[name] is None:
+                own = found[name] = self._memo["shrunk", term.get_id()] = real()
+                self._formulas[own.get_id()] = term
+                stepped[name_of(own)] = step_of(term)
                 self.record.append(z3.If(term >= 0, z3.And(own >= 0, own <= term), z3.And(own >= term, own <= 0)))
                 self.record.append(z3.Implies(term == 1, own == self._weight))
         return found
@@ -549,7 +627,8 @@ class Unknown(Host):
         key = "bounds", term.get_id(), None if used is None else used.get_id()
         self._kept += [term, used]
         if key not in self._memo:
-            seen = {*USUAL, *_numerals([term, *([used] if used is not None else [])])}
+            formula = self._formulas.get(term.get_id(), term)
+            seen = {*USUAL, *_numerals([formula, *([used] if used is not None else [])])}
             seen |= {value * Fraction(GRID) for value in seen}
             tried = sorted({sign * value for value in seen for sign in (1, -1)})
             given = [] if used is None else [used]
@@ -562,10 +641,10 @@ class Unknown(Host):
 
     def _summed(self, state: int, name: str) -> None:
         """A statistic that hosts can add up in whole numbers. Errors: Unmodelled for one that could be too large."""
-        terms, used = self._memo["statistics", state]
+        terms, _ = self._memo["statistics", state]
         if terms[name] is None:
             return
-        low, high = self._bounds(state, terms[name], used)
+        low, high = self._between(state, name)
         if low is None or high is None or max(-low, high) > Fraction(LARGEST):
             raise Unmodelled(f"sums of a statistic {name} that is not seen to be at most {LARGEST:g}: hosts' whole "
                              "numbers are not large enough for them")  # fmt: skip
@@ -574,19 +653,27 @@ class Unknown(Host):
         return self.solvers.ask([*self.about_record(conditions), *conditions]).refuted
 
     def about_record(self, terms: list[Any]) -> list[Any]:
-        """What is known of a record, as far as it concerns these terms, and of the parameters in it."""
-        found = _concerning(self.record, set(unknowns(terms)))
+        """What is known of a record, as far as it concerns these terms, and of the parameters in it.
+
+        A weight that statistics have in common makes none of them a concern of the others.
+        """
+        apart = set() if self._weight is None else {name_of(self._weight)}
+        names = set(unknowns(terms))
+        found = _concerning(self.record, names - apart, apart)
+        found += [fact for fact in self.record if names & apart and set(unknowns([fact])) <= apart]
         return [*found, *self.opens.facts([*terms, *found])] if self.opens else found
 
     def unit(self, one: Sum) -> Fraction:
         """What a sum is a multiple of: 1 where every record adds 0 or 1, else the grid."""
         if one.name == COUNT and self._weight is None:
             return Fraction(1)
-        terms, used = self._memo["statistics", one.state]
+        used = self._memo["statistics", one.state][1]
         key = "whole", one.state, one.name
         if key not in self._memo:
             given = [] if used is None else [used]
-            self._memo[key] = self._refuted([*given, terms[one.name] != 0, terms[one.name] != 1])
+            self._memo[key] = all(
+                self._refuted([*given, term != 0, term != 1]) for term in self._cases(one.state, one.name)
+            )
         return Fraction(1) if self._memo[key] else Fraction(GRID)
 
     # --- Sums ---
@@ -594,7 +681,15 @@ class Unknown(Host):
     def left(self) -> Any:
         """What later rounds of a loop could tell one round from another by, beside scores."""
         following = self._shapes._following
-        told = tuple(following.leaves), following.nodes, self._features, self._output, following.still, self._named
+        told = (
+            tuple(following.leaves),
+            following.nodes,
+            self._features,
+            self._output,
+            following.still,
+            self._named,
+            following.all,
+        )
         coded = abstract(self._coded), self._recoded, self._deeper
         paid = self._now in self.paid, self._now in self.spent, len(self.accounts)
         return tuple(self._within), told, paid, abstract(self._contribution), coded
@@ -702,8 +797,9 @@ class Unknown(Host):
                 natural.add(name_of(count))
             if one.name != how_many:
                 total = self._memo[group, one.name] = real()
-                terms, used = self._memo["statistics", one.state]
-                low, high = self._bounds(one.state, terms[one.name], used)
+                low, high = self._between(one.state, one.name)
+                stepped[name_of(total)] = max(step_of(term) for term in self._cases(one.state, one.name))
+                large[name_of(total)] = _size_of(low, high)
                 facts = [] if low is None else [number(low) * count <= total]
                 facts += [] if high is None else [total <= number(high) * count]
                 self.known[name_of(total)] = facts
@@ -726,18 +822,53 @@ class Unknown(Host):
         return z3.If(inside, self.value(one.state, one.name, record), number(0))
 
     def value(self, state: int, name: str, record: str) -> Any:
-        """A statistic of a record that differs, within its bounds."""
+        """A statistic of a record that differs, within its bounds: those of its case, which truth values say."""
         if name == COUNT and self._weight is None:
             return number(1)
-        key = "own", state, name, record
+        used, cases = self._memo["statistics", state][1], self._cases(state, name)
+        own = [
+            self._within_bounds(("own" if len(cases) == 1 else f"own {case}", state, name, record), term, used)
+            for case, term in enumerate(cases)
+        ]
+        digit = 0
+        while len(own) > 1:  # the first digit says which of two neighbours it is, and so on
+            first = self._truth("case", state, record, digit)
+            pairs = [own[place : place + 2] for place in range(0, len(own), 2)]
+            own = [z3.If(first, *pair) if len(pair) > 1 else pair[0] for pair in pairs]
+            digit += 1
+        return own[0]
+
+    def _within_bounds(self, key: tuple[Any, ...], term: Any, used: Any) -> Any:
         if key not in self._memo:
             value = self._memo[key] = real()
-            terms, used = self._memo["statistics", state]
-            low, high = self._bounds(state, terms[name], used)
+            low, high = self._bounds(key[1], term, used)
+            stepped[name_of(value)], large[name_of(value)] = step_of(term), _size_of(low, high)
+            if low is not None and high is not None:
+                self._squares[name_of(value)] = max(low * low, high * high)
             facts = [] if low is None else [number(low) <= value]
             if low is not None and low >= 0:
                 natural.add(name_of(value))
             self.known[name_of(value)] = facts + ([] if high is None else [value <= number(high)])
+        return self._memo[key]
+
+    def square(self, term: Any) -> Any:
+        """An unknown for the square of one of `value`, or of its opposite; None for another term.
+
+        It is any number from 0 up to the square of the larger of its bounds.
+        """
+        if (
+            z3.is_mul(term)
+            and term.num_args() == 2
+            and z3.simplify(term.arg(0) * term.arg(0) == 1).eq(z3.BoolVal(True))
+        ):
+            term = term.arg(1)
+        most = self._squares.get(name_of(term)) if z3.is_const(term) and not z3.is_rational_value(term) else None
+        if most is None:
+            return None
+        key = "square", name_of(term)
+        if key not in self._memo:
+            one = self._memo[key] = real()
+            self.known[name_of(one)] = [one >= 0, one <= number(most)]
         return self._memo[key]
 
     def described(self, values: Mapping[str, Any]) -> dict[str, str]:
@@ -816,14 +947,19 @@ def _plain(message: Any) -> Any:
     return type(message)(*(public(example_of(one)) for one in values))
 
 
-def _concerning(facts: list[Any], names: set[str]) -> list[Any]:
-    """The facts that share unknowns with these, and so on."""
-    left, found = [(fact, set(unknowns([fact]))) for fact in facts], []
+def _concerning(facts: list[Any], names: set[str], apart: Set[str] = frozenset()) -> list[Any]:
+    """The facts that share unknowns with these, and so on, but for those `apart`."""
+    left, found = [(fact, set(unknowns([fact])) - apart) for fact in facts], []
     while near := [one for one in left if names & one[1]]:
         left = [one for one in left if not names & one[1]]
         names = names.union(*(own for _, own in near))
         found += [fact for fact, _ in near]
     return found
+
+
+def _size_of(low: Fraction | None, high: Fraction | None) -> float:
+    """The binary order of the largest number between bounds, 0 at least; of none where there are none."""
+    return 0.0 if low is None or high is None else math.log2(float(max(-low, high, Fraction(1))))
 
 
 def _takes_off(term: Any) -> bool:

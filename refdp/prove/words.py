@@ -67,8 +67,8 @@ REFDP: dict[str, frozenset[str]] = {
     }),
     "refdp.data.population": frozenset({
         "Advance", "Begin", "Bins", "COUNT", "Contribution", "Descend", "Encode", "Histogram", "Labels", "Leaves",
-        "Nodes", "Pay", "Place", "Population", "Refresh", "Reports", "Root", "Sides", "Start", "Statistics", "Turn",
-        "values",
+        "Nodes", "Pay", "Place", "Population", "Refresh", "RefreshAll", "Reports", "Root", "Sides", "Start",
+        "Statistics", "Turn", "named_all", "values",
     }),
     "refdp.data.reading": frozenset({"plan_of"}),
     "refdp.data.records": frozenset({

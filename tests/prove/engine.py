@@ -192,7 +192,7 @@ ENGINE: tuple[Engine, ...] = (
     Engine("tables are as long as the example's", ((tables.Table, "counted", lambda _: None),),
            *_hostile(LENGTHS[-1].name)),
     Engine("products of sums may be added",
-           ((releases, "too_far", lambda terms, sums: magnitudes.too_far(terms)),), *_hostile(FLOATS[1].name)),
+           ((releases, "too_far", lambda terms, most, steps: magnitudes.too_far(terms)),), *_hostile(FLOATS[1].name)),
     Engine("sums are of few records", ((magnitudes, "FAR", math.inf),), *_hostile(TIMES[0].name)),
     Engine("no sum is negative", ((magnitudes, "natural", _Everything()),), *_hostile(SIGNS[0].name)),
     Engine("the smaller of two is as large as the larger", ((magnitudes, "_is_larger", _always),),

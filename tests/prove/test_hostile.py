@@ -27,6 +27,7 @@ from refdp.prove.peeking import peeks
 from refdp.prove.reading import prove
 from tests.mutants.harness import Mutant, applied
 from tests.mutants.matrix import FEATURES, TARGETS
+from tests.prove import hostile_twentyfirst as latest
 from tests.prove.attacks import SMALL, paper_of
 from tests.prove.hostile import AT_FIRST, HOSTILE, SIBLINGS
 from tests.prove.hostile_eighteenth import EIGHTEENTH, STEPS
@@ -55,6 +56,7 @@ from tests.prove.hostile_thirteenth import THIRTEENTH
 from tests.prove.hostile_twelfth import HONEST as HONEST_TWELFTH
 from tests.prove.hostile_twelfth import TWELFTH
 from tests.prove.hostile_twentieth import TWENTIETH
+from tests.prove.hostile_twentyfirst import TWENTYFIRST
 from tests.prove.page import AR, read
 
 
@@ -77,7 +79,17 @@ def slowly(mutants: tuple[Mutant, ...]) -> list[Any]:
             for one in mutants]  # fmt: skip
 
 
-LATER = (*THIRTEENTH, *FOURTEENTH, *FIFTEENTH, *SIXTEENTH, *SEVENTEENTH, *EIGHTEENTH, *NINETEENTH, *TWENTIETH)
+LATER = (
+    *THIRTEENTH,
+    *FOURTEENTH,
+    *FIFTEENTH,
+    *SIXTEENTH,
+    *SEVENTEENTH,
+    *EIGHTEENTH,
+    *NINETEENTH,
+    *TWENTIETH,
+    *TWENTYFIRST,
+)
 
 
 @pytest.mark.parametrize("mutant", [pytest.param(one, id=one.name) for one in LATER])
@@ -102,19 +114,27 @@ def test_a_step_of_any_size_is_refused_by_hosts(solvers: Solvers) -> None:
         host.tell(Advance(np.array([[1e307, 0.0]]), 1.0))
 
 
-def test_an_open_parameter_is_not_below_its_own_example_alone(solvers: Solvers) -> None:
-    (mutant,) = OPEN
+@pytest.mark.parametrize(
+    ("mutant", "anywhere"),
+    [pytest.param(*OPEN, ANYWHERE, id="example"), pytest.param(*latest.OPEN, latest.ANYWHERE, id="floats")],
+)
+def test_an_open_parameter_is_not_below_its_own_example_or_floats_alone(
+    solvers: Solvers, mutant: Mutant, anywhere: Any
+) -> None:
     params = paper("dpboost").params({"epsilon": 1.0, **AR, **SMALL["dpboost"], **mutant.settings}, as_published=False)
     with applied(mutant.patches):  # type: ignore[arg-type]
-        found = prove("dpboost", params, Schema(FEATURES, TARGETS["regression"]), solvers=solvers, anywhere=ANYWHERE)
+        found = prove("dpboost", params, Schema(FEATURES, TARGETS["regression"]), solvers=solvers, anywhere=anywhere)
     assert found.verdict == "NOT PROVED"
 
 
-def test_labels_of_a_large_range_have_few_digits(solvers: Solvers) -> None:
-    (mutant,) = LABELS
+@pytest.mark.parametrize(
+    ("mutant", "schema"),
+    [pytest.param(*LABELS, LARGE, id="beyond 2^20"), pytest.param(*latest.LABELS, latest.LARGE, id="up to 2^20")],
+)
+def test_labels_of_a_large_range_have_few_digits(solvers: Solvers, mutant: Mutant, schema: Schema) -> None:
     params = paper("dpboost").params({"epsilon": 1.0, **AR, **SMALL["dpboost"], **mutant.settings}, as_published=False)
     with applied(mutant.patches):  # type: ignore[arg-type]
-        found = prove("dpboost", params, LARGE, solvers=solvers, briefly=True)
+        found = prove("dpboost", params, schema, solvers=solvers, briefly=True)
     assert found.verdict == "NOT PROVED"
 
 
