@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import fields, replace
 from fractions import Fraction
@@ -57,6 +57,7 @@ from refdp.errors import InvalidParameter
 from refdp.privacy.events import Relation
 from refdp.prove.arithmetic import combined
 from refdp.prove.asking import Solvers, name_of, number, parts_of, real, truth, unknowns
+from refdp.prove.facts import Facts
 from refdp.prove.kinds import ANYWHERE, Kind, followed, kind_of
 from refdp.prove.loops import Loops, abstract
 from refdp.prove.magnitudes import (
@@ -167,7 +168,7 @@ class Unknown(Host):
         self._features: tuple[int, ...] = ()
         self._candidates: Any = None
         self._coded: Any = None
-        self.record: list[Any] = [self._weight >= 0, self._weight <= 1] if weighed else []  # type: ignore[operator]
+        self.record = Facts([self._weight >= 0, self._weight <= 1] if weighed else [])  # type: ignore[operator]
         """What is known of the unknowns of one record."""
         self.known: dict[str, list[Any]] = {}
         """What is known of the other unknowns, by name."""
@@ -571,14 +572,14 @@ class Unknown(Host):
         Of a regression there is one case.
         """
         target, cases = self._schema.target, []
-        scores = {output: Each(real(), self, ANYWHERE) for output in self._outputs}
         for y in (
             [self._target()]
             if isinstance(target, Interval)
             else [Each(number(place), self) for place in range(len(target.values))]
         ):
             terms: dict[str, Any] = {COUNT: None}
-            for output, score in scores.items():
+            for output in self._outputs:  # of each case by itself: fewer facts concern a question
+                score = Each(real(), self, ANYWHERE)
                 own, used = self._of_one(score, self._contribution.label(output, y))
                 if used is not None:
                     raise Unmodelled("records that are left out beside statistics of all scores, which hosts refuse")
@@ -658,9 +659,7 @@ class Unknown(Host):
         A weight that statistics have in common makes none of them a concern of the others.
         """
         apart = set() if self._weight is None else {name_of(self._weight)}
-        names = set(unknowns(terms))
-        found = _concerning(self.record, names - apart, apart)
-        found += [fact for fact in self.record if names & apart and set(unknowns([fact])) <= apart]
+        found = self.record.about(set(unknowns(terms)), apart)
         return [*found, *self.opens.facts([*terms, *found])] if self.opens else found
 
     def unit(self, one: Sum) -> Fraction:
@@ -945,16 +944,6 @@ def _plain(message: Any) -> Any:
     """A step or query with examples in place of released values, for its shapes."""
     values = (getattr(message, name) for name in message.__dataclass_fields__)
     return type(message)(*(public(example_of(one)) for one in values))
-
-
-def _concerning(facts: list[Any], names: set[str], apart: Set[str] = frozenset()) -> list[Any]:
-    """The facts that share unknowns with these, and so on, but for those `apart`."""
-    left, found = [(fact, set(unknowns([fact])) - apart) for fact in facts], []
-    while near := [one for one in left if names & one[1]]:
-        left = [one for one in left if not names & one[1]]
-        names = names.union(*(own for _, own in near))
-        found += [fact for fact, _ in near]
-    return found
 
 
 def _size_of(low: Fraction | None, high: Fraction | None) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -31,6 +31,7 @@ from refdp.data.population import (
     Population,
     Query,
     Refresh,
+    RefreshAll,
     Root,
     Sides,
     Start,
@@ -38,6 +39,7 @@ from refdp.data.population import (
     Step,
     Turn,
     from_json,
+    named_all,
     to_json,
     units,
     values,
@@ -194,7 +196,9 @@ def test_nothing_answers_in_the_shape_of_somebody(query: Query) -> None:
     assert not answer.any()
 
 
-@pytest.mark.parametrize("message", [*SCRIPT[1:], *QUERIES, Turn(1), Start(0.1), Pay(), Advance(np.ones((1, 4)), 0.1)])
+@pytest.mark.parametrize(
+    "message", [*SCRIPT[1:], *QUERIES, RefreshAll(("g",)), Turn(1), Start(0.1), Pay(), Advance(np.ones((1, 4)), 0.1)]
+)
 def test_steps_and_queries_read_back_from_json(message: Step | Query) -> None:
     text = json.dumps(to_json(message))
     again = from_json(json.loads(text))
@@ -298,3 +302,59 @@ def test_splits_that_are_no_candidates_are_followed_by_value() -> None:
 def test_units_are_the_inverse_of_values() -> None:
     exact = on_grid(np.random.default_rng(0).normal(0, 1000, 100))
     assert np.array_equal(values(units(exact)), exact)
+
+
+def test_statistics_of_all_scores_are_those_of_each() -> None:
+    """One query after `RefreshAll` has the sums that one query of each score has, on any host and in a block, too."""
+    begun = (Begin(Residual(used=False), (2, 0, 1)), Encode(GRID), Turn(0), Start(0.25), Turn(2))
+    coins = np.arange(60) % 2
+    assert named_all(("g", "h"), (2, 0)) == ("g.2", "h.2", "g.0", "h.0")
+    whole = some()
+    hosts = (Memory(whole), Shards([Memory(whole.take(np.arange(25))), Memory(whole.take(np.arange(25, 60)))]))
+    for host in hosts:
+        told(host, *begun)
+        host.select(1, lambda count: coins)
+        for within in (False, True):
+            if within:
+                host.enter(1, 0)
+            told(host, RefreshAll(("g", "h")), Place(TREE))
+            found = host.ask(Leaves((*named_all(("g", "h"), (1, 2)), COUNT)))
+            apart = []
+            for output in (1, 2):
+                told(host, Turn(output), Refresh(("g", "h")))
+                apart.append(host.ask(Leaves(("g", "h"))))
+            assert np.array_equal(found[:, :4], np.concatenate(apart, axis=1)) and found[0, 0].any()
+            assert np.array_equal(found[:, 4], host.ask(Leaves((COUNT,)))[:, 0])
+            told(host, Advance(np.zeros((1, 4)), 1.0))
+
+
+def test_a_weight_is_on_the_statistics_of_all_scores() -> None:
+    @dataclass(frozen=True)
+    class Weighed(Residual):
+        weighs: bool = True
+
+    whole = some()
+    half = replace(whole, weight=np.full(60, 0.5))
+    both = [told(Memory(one), Begin(Weighed(used=False), (0, 1)), RefreshAll(("g",)), Place(TREE)).ask(
+        Leaves((*named_all(("g",), (0, 1)), COUNT))) for one in (whole, half)]  # fmt: skip
+    assert np.array_equal(both[0][:, 2], 2 * both[1][:, 2])
+    assert np.abs(both[0][:, :2] - 2 * both[1][:, :2]).max() <= 2 * 60
+
+
+@pytest.mark.parametrize("host", [lambda: Memory(some()), Nothing])
+def test_records_pay_for_the_sums_of_one_score(host: Callable[[], Population]) -> None:
+    """Which `Turn` and `Refresh` say again; and of all scores none leaves a record out."""
+    own = told(host(), Begin(Paying(used=False), (0, 1)), RefreshAll(("g",)))
+    with pytest.raises(InvalidParameter, match="Pay after RefreshAll"):
+        own.tell(Pay())
+    told(own, Turn(1), Refresh(("g",)), Pay())
+    told(own, RefreshAll(("g",)), Refresh(("g",)), Pay())
+
+
+def test_records_that_take_no_part_are_refused_beside_all_scores() -> None:
+    own = told(Memory(some()), Begin(Residual(), (0, 1)), RefreshAll(("g",)), Place(TREE))
+    with pytest.raises(InvalidParameter, match="leaves records out"):
+        own.ask(Leaves(("g.0",)))
+    moved = told(Memory(some()), Begin(Residual(used=False), (0, 1)), RefreshAll(("g",)), Start(0.5), Place(TREE))
+    with pytest.raises(InvalidParameter, match="Refresh comes first"):
+        moved.ask(Leaves(("g.0",)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections import Counter
 from dataclasses import replace
@@ -87,19 +88,35 @@ def test_the_joint_norm_is_greatest_where_the_gradient_is_a_half(a: Fraction) ->
 def test_no_record_contributes_more_than_is_declared(schema: Schema) -> None:
     generator = np.random.default_rng(0)
     params = grove.Params(1.0, Relation.ADD_REMOVE, residual=0.25)
-    label = generator.integers(0, 2, 5000) * 1.0 if schema is not REAL else generator.uniform(-1, 1, 5000)
-    score = generator.normal(0, 4, 5000)
-    found = grove.Contribution(params, schema).statistics(score, label, ("g", "h")).values
-    h = np.ones(5000) if found["h"] is None else found["h"]
-    for a in (params.weight(schema), params.first_weight(schema)):
-        norm = np.sqrt(grove.squared_joint_norm(found["g"], h, a))
-        assert 0.97 * params.joint_norm(schema, a) < norm.max() <= params.joint_norm(schema, a)
+    y = (
+        generator.integers(0, max(schema.scores, 2), 5000) * 1.0
+        if schema is not REAL
+        else generator.uniform(-3, 5, 5000)
+    )
+    squares = {a: np.zeros(5000) for a in (params.weight(schema), params.first_weight(schema))}
+    contribution = grove.Contribution(params, schema)
+    for output in grove.outputs_of(schema):
+        score = generator.normal(0, 4, 5000)
+        found = contribution.statistics(score, contribution.label(output, y), ("g", "h")).values
+        g, h = found["g"], np.ones(5000) if found["h"] is None else found["h"]
+        assert g is not None
+        for a, own in squares.items():
+            own += grove.squared_joint_norm(g, h, a)
+    for a, own in squares.items():
+        assert 0.96 * params.joint_norm(schema, a) < np.sqrt(own.max()) <= params.joint_norm(schema, a)
 
 
 @pytest.mark.parametrize(
     ("schema", "relation"),
-    thinned([(TWO, Relation.ADD_REMOVE), (TWO, Relation.REPLACE_ONE), (REAL, Relation.REPLACE_ONE)]),
-    ids=["two classes", "two classes replaced", "regression replaced"],
+    thinned(
+        [
+            (TWO, Relation.ADD_REMOVE),
+            (TWO, Relation.REPLACE_ONE),
+            (REAL, Relation.REPLACE_ONE),
+            (THREE, Relation.ADD_REMOVE),
+        ]
+    ),
+    ids=["two classes", "two classes replaced", "regression replaced", "three classes"],
 )
 def test_replays_find_no_violation(schema: Schema, relation: Relation) -> None:
     paper = registry.paper("grove")
@@ -128,7 +145,11 @@ def mutant_label(self: Any, output: int, y: Any) -> Any:
     return 2 * self.schema.label(output, y)
 
 
-COUNTS = grove.Params.counts_charge
+def mutant_cut(schema: Schema) -> float:
+    return cut_of(schema) if inspect.stack()[1].function == "joint_norm" else grove.CUT
+
+
+COUNTS, cut_of = grove.Params.counts_charge, grove.others_cut
 MUTANTS = [
     (grove.Params, "joint_norm", mutant_norm, TWO),
     (grove, "log_hessian_of", mutant_hessian, TWO),
@@ -136,6 +157,7 @@ MUTANTS = [
     (grove, "clip", mutant_clip, TWO),
     (grove.Params, "counts_charge", mutant_cells, TWO),
     (grove.Contribution, "label", mutant_label, TWO),
+    (grove, "others_cut", mutant_cut, THREE),
 ]
 
 
@@ -147,7 +169,7 @@ MUTANTS = [
 def test_replays_kill_mutants(
     monkeypatch: pytest.MonkeyPatch, owner: Any, name: str, mutant: Any, schema: Schema
 ) -> None:
-    """Half the sensitivity, too large a Hessian, nothing cut, one bin for all features, labels to 2."""
+    """Half the norm, too large a Hessian, nothing cut, one bin for all features, labels to 2, others cut at 1/2."""
     monkeypatch.setattr(owner, name, mutant)
     grove.plan_of.__globals__["recorded"].cache_clear()
     params = grove.Params(1.0, Relation.ADD_REMOVE, **TINY, residual=0.1)

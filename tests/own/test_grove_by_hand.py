@@ -167,7 +167,7 @@ def test_budgets_and_their_shares() -> None:
         params = grove.Params(0.7, REPLACE, 1e-6, rows=500, noise=noise)  # type: ignore[arg-type]
         mu = total_mu(0.7, 1e-6, accounting)  # type: ignore[arg-type]
         assert params.mu() == mu
-        assert params.strength(THREE) == near(500 * mu / math.sqrt(3) / 2)
+        assert params.strength(THREE) == near(500 * mu / math.sqrt(1.64) / 2)
         assert replace(params, relation=ADD).strength(TWO) == near(500 * mu)
     assert (params.cut, replace(params, residual=0.25).cut) == (1.0, 0.25)
     assert [params.weight(schema) for schema in (TWO, THREE, REAL)] == [0.4, 0.4, 0.3]
@@ -182,17 +182,19 @@ def test_budgets_and_their_shares() -> None:
 
 def test_both_passes_share_what_is_left_for_leaves() -> None:
     """What M features and T trees cost in mu^2 adds up to the leaves' share, whatever the first pass has of it."""
-    for schema, scores in ((TWO, 1), (THREE, 3), (REAL, 1)):
+    for schema in (TWO, THREE, REAL):
         for q in (0.25, 0.9):
             params = grove.Params(1.0, ADD, trees=7, feature_share=q)
             a, features = params.first_weight(schema), len(grove.splittable(schema))
             norm, in_bins = params.joint_norm(schema, params.weight(schema)), params.joint_norm(schema, a)
-            first = features * scores * (in_bins / params.first_deviation(schema)) ** 2
-            rest = 7 * scores * (norm / params.deviation(schema)) ** 2
+            first = features * (in_bins / params.first_deviation(schema)) ** 2
+            rest = 7 * (norm / params.deviation(schema)) ** 2
             assert first / (first + rest) == near(q)
             assert first + rest == near(params.mu() ** 2 * params.shares(schema)[2])
             charge, s = params.first_charge(schema), params.first_deviation(schema)
-            assert isinstance(charge.mechanism, DiscreteGaussian) and charge.mechanism.sd == near((s, s / a))
+            assert isinstance(charge.mechanism, DiscreteGaussian) and charge.mechanism.sd == near(
+                (s, s / a) * schema.scores
+            )
             assert charge.declared.claim == params.leaf_charge(schema).declared.claim
             assert Fraction(in_bins) / Fraction(s) < Fraction(charge.declared.bound)
 
@@ -217,22 +219,30 @@ def test_charges(relation: Relation, changed: int, suffix: str) -> None:
     assert isinstance(discrete.mechanism, DiscreteGaussian)
     step = discrete.mechanism.step
     assert discrete.declared.bound == near(math.sqrt(3 * changed) * (1 + step))
-    for schema, norm, loss, scores in ((THREE, math.sqrt(17) / 8, "log", 3), (REAL, math.sqrt(1.25), "square", 1)):
+    b = math.floor(0.4 / math.sqrt(2) / GRID) * GRID
+    d = math.floor(b * (1 - b) / GRID) * GRID
+    assert (grove.others_cut(THREE), grove.others_hessian(THREE)) == (b, d)
+    assert (grove.others_cut(TWO), grove.others_hessian(REAL)) == (0.0, 0.0)
+    for schema, norm, claim in (
+        (TWO, math.sqrt(17) / 8, "log-loss"),
+        (THREE, math.sqrt(17 / 64 + 2 * (b * b + d * d / 4)), "several-classes"),
+        (REAL, math.sqrt(1.25), "square-loss"),
+    ):
         norm = (norm + 2.0**-22) * changed
         assert params.joint_norm(schema, 0.5) == near(norm)
-        s = norm / (params.mu() * math.sqrt(params.shares(schema)[2] / (9 * scores)))
+        s = norm / (params.mu() * math.sqrt(params.shares(schema)[2] / 9))
         assert params.deviation(schema) == near(s)
         leaves: Charge = params.leaf_charge(schema)
         assert leaves.declared == leaves.proved
-        assert leaves.declared.claim == f"composition/grove-{loss}-loss{suffix}"
+        assert leaves.declared.claim == f"composition/grove-{claim}{suffix}"
         assert (leaves.declared.norm, leaves.declared.relation) == ("whitened", relation)
         exact = Fraction(params.joint_norm(schema, 0.5)) / Fraction(params.deviation(schema))
         assert exact * (1 + Fraction(1, 2**41)) < Fraction(leaves.declared.bound) < exact * (1 + Fraction(1, 2**39))
-        assert isinstance(leaves.mechanism, Gaussian) and leaves.mechanism.sd == near((s, 2 * s))
+        assert isinstance(leaves.mechanism, Gaussian) and leaves.mechanism.sd == near((s, 2 * s) * schema.scores)
         drawn = replace(params, noise="discrete")
         other = drawn.leaf_charge(schema).mechanism
         assert isinstance(other, DiscreteGaussian) and other.step == GRID
-        assert other.sd == near((drawn.deviation(schema), 2 * drawn.deviation(schema)))
+        assert other.sd == near((drawn.deviation(schema), 2 * drawn.deviation(schema)) * schema.scores)
 
 
 @pytest.mark.parametrize(("noise", "quick"), [("floating", False), ("discrete", True)])

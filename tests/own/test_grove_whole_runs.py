@@ -106,9 +106,11 @@ def test_a_run_is_that_of_a_loop_over_records(name: str) -> None:
             if name == "real":
                 g, h = round(min(max((scores[0][i] - label[i]) / cut, -1), 1) / GRID) * GRID, 1.0
             else:
-                g = 1 / (1 + math.exp(-scores[k][i])) - float(label[i] == (k if classes > 1 else 1))
+                own = label[i] == (k if classes > 1 else 1)
+                g = 1 / (1 + math.exp(-scores[k][i])) - float(own)
                 h = round(abs(g) * (1 - abs(g)) / GRID) * GRID
-                g = round(min(max(g, -0.5), 0.5) / GRID) * GRID
+                most = 0.5 if own or classes == 1 else 0.4 / math.sqrt(classes - 1)
+                g, h = round(min(max(g, -most), most) / GRID) * GRID, min(h, most * (1 - most))
             sums[leaf[i]][0] += g
             sums[leaf[i]][1] += h
         return pytest.approx(np.array(sums), abs=40 * GRID)
@@ -118,10 +120,11 @@ def test_a_run_is_that_of_a_loop_over_records(name: str) -> None:
         leaf = [leaf_of(row, shapes[0].tolist(), schema) for row in rows]
         if not numeric:
             leaf = [0 if math.isnan(row[f]) else 1 + int(row[f]) for row in rows]
+        path, exact, all_noisy = next(released)
+        assert path.startswith(f"feature {f}/bins")
         for k in range(classes):
-            path, exact, noisy = next(released)
-            assert path.startswith(f"feature {f}/bins")
-            assert exact == summed(k, leaf, 2 ** params.first_levels(schema) if numeric else 4)
+            assert exact[:, 2 * k : 2 * k + 2] == summed(k, leaf, 2 ** params.first_levels(schema) if numeric else 4)
+            noisy = all_noisy[:, 2 * k : 2 * k + 2]
             learnt, values = grove.bin_values(params, schema, learnt, k, f, noisy, unit)
             own = model.outputs[k].trees[first : first + len(shapes)]
             assert all(np.array_equal(tree.splits, splits) for tree, splits in zip(own, shapes, strict=True))
@@ -136,10 +139,11 @@ def test_a_run_is_that_of_a_loop_over_records(name: str) -> None:
         assert (what, where_name) == (f"tree {number}/features", f"tree {number}/values")
         splits = grove.random_tree(params, schema, candidates, learnt, number, which, where)
         leaf = [leaf_of(row, splits.tolist(), schema) for row in rows]
+        path, exact, all_noisy = next(released)
+        assert path.startswith(f"tree {number}/leaves") and exact.shape == (8, 2 * classes)
         for k in range(classes):
-            path, exact, noisy = next(released)
-            assert path.startswith(f"tree {number}/leaves")
-            assert exact == summed(k, leaf, 8)
+            assert exact[:, 2 * k : 2 * k + 2] == summed(k, leaf, 8)
+            noisy = all_noisy[:, 2 * k : 2 * k + 2]
             learnt = grove.learnt_from(params, schema, learnt, splits, noisy)
             values = grove.leaf_values(params, schema, noisy, unit)
             assert np.array_equal(model.outputs[k].trees[first + number].splits, splits)

@@ -21,9 +21,10 @@ from refdp.data.records import Classes, Interval, Numeric, Schema
 from refdp.privacy.events import Relation
 from refdp.prove import unknown as module
 from refdp.prove.asking import Solvers, name_of, number, real, unknowns
+from refdp.prove.facts import Facts
 from refdp.prove.tables import ALL, Sum
 from refdp.prove.terms import Leak, Unmodelled
-from refdp.prove.unknown import LARGEST_EXPONENT, NEAR, Units, Unknown, _concerning, _fraction, _numerals
+from refdp.prove.unknown import LARGEST_EXPONENT, NEAR, Units, Unknown, _fraction, _numerals
 
 SCHEMA = Schema((Numeric("x", 0.0, 1.0),), Interval(-2.0, 3.0))
 
@@ -279,9 +280,14 @@ def test_the_label_is_any_that_the_target_allows() -> None:
 def test_facts_that_share_unknowns_and_numbers_in_terms() -> None:
     a, b, c, d = (real() for _ in range(4))
     facts = [a < b, c < d, b < c + 1, d > 2]
-    assert _concerning(facts[:2], {name_of(a)}) == [facts[0]]
-    assert {str(one) for one in _concerning(facts, {name_of(a)})} == {str(one) for one in facts}
-    assert _concerning(facts[:2], set()) == []
+    assert Facts(facts[:2]).about({name_of(a)}) == [facts[0]]
+    assert {str(one) for one in Facts(facts).about({name_of(a)})} == {str(one) for one in facts}
+    assert Facts(facts[:2]).about(set()) == []
+    weighed = Facts([a < b, b < c])
+    weighed += [c < d, b > 0]
+    assert weighed.about({name_of(a)}, {name_of(b)}) == [weighed[0]]
+    assert weighed.about({name_of(a), name_of(b)}, {name_of(b)}) == [weighed[0], weighed[3]]
+    assert weighed.about({name_of(d)}, {name_of(b)}) == weighed[1:3]
     assert _numerals([a + 2, z3.If(b > number(Fraction(1, 3)), c, a + 2)]) >= {Fraction(2), Fraction(1, 3)}
     assert _numerals([a]) == set() and _fraction(number(Fraction(-7, 3))) == Fraction(-7, 3)
     assert Fraction(2) ** 16 * NEAR == 1 and module.USUAL[0] == -2 and module.USUAL[-1] == 2
