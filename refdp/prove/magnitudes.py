@@ -220,7 +220,8 @@ def _of(term: Any, parts: list[Size], ends: dict[str, float]) -> Size:
                 "a formula that adds numbers of such different sizes that float64 loses digits of the sum"
             )
         positive = kind == z3.Z3_OP_ADD and all(one.positive for one in parts)
-        low = max(p.low for p in parts) if positive else low
+        if kind == z3.Z3_OP_ADD and all(one.positive or one.natural for one in parts):
+            low = max((one.low for one in parts if one.positive), default=low)
         high = _added(kind, [p.high for p in parts])
         times, net = max(p.times for p in parts), max(p.net for p in parts)
         apart = kind in (z3.Z3_OP_ADD, z3.Z3_OP_SUB) and (net > 1 or times > 2)

@@ -60,8 +60,8 @@ def test_how_far_float64_is_of_sums_of_many_records(monkeypatch: pytest.MonkeyPa
         (X + 1, none, (0.0, ALL), False), (X + Y + n + X, none, (26.0, 28.0), False),
         (n - 1, none, (0.0, ALL), False), (X * 4, none, (28.0, 28.0), False), (X * 3, 26 + THREE - 53, None, False),
         (n * n, -1.0, (52.0, 52.0), True), (X / 3, 26 - THREE - 53, None, False), (X / n, -53.0, (0.0, 0.0), False),
-        (X / (n + 1), -53.0, (26 - ALL, 0.0), False), (X / (X + 1), -27.0, (26 - ALL, 26.0), False),
-        (X * X / (n + 1), -26.0, (52 - ALL, 26.0), False), (X * X / (X + 1), 0.0, (52 - ALL, 52.0), False),
+        (X / (n + 1), -53.0, (26 - ALL, 0.0), False), (X / (X + 1), -3.0, (26 - ALL, 50.0), False),
+        (X * X / (n + 1), -26.0, (52 - ALL, 26.0), False), (X * X / (X + 1), 24.0, (52 - ALL, 76.0), False),
         (X / (n + 1) + n, _total(-53.0, ALL - 53), (26 - ALL, ALL), False),
         ((X / (n + 1) + n) / (n + 1), _total(_total(-53.0, ALL - 53) - 26, ALL - 79), (26 - 2 * ALL, ALL - 26), False),
         (n / (n + 1) + n, _total(-53.0, ALL - 53), (26.0, ALL), True), (1 / (n * 3), -78.0 - THREE, None, True),
@@ -113,8 +113,9 @@ def test_constants_move_sums_on_their_grid_up_to_2_to_the_44_steps() -> None:
     assert about(z3.If(X <= Y, X, number(Fraction(GRID) / 2)), -math.inf, None)
 
 
-def test_errors_of_products_and_quotients() -> None:
+def test_errors_of_products_and_quotients(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a product, either error times the other's size; of a quotient, the divisor's times a / b^2."""
+    monkeypatch.setattr(magnitudes, "natural", {name_of(Y), name_of(Z)})
     product, own = THREE + 20 - DIGITS, MOST - DIGITS
     wide = _total(product, own)
     assert about(WIDE, wide, None)
@@ -141,7 +142,28 @@ def test_sizes_and_errors_of_a_sum_are_the_totals_of_its_parts() -> None:
     assert size(z3.Sum([X * 3] * 8)).error > size(X * 3).error + 3 > size(z3.If(X <= Y, X * 3, Y * 3)).error
 
 
-def test_errors_of_choices_and_sums() -> None:
+def test_a_difference_divides_only_where_it_is_exact(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Then it is a step of its grid at least. The larger of it and a number is none, nor a size, nor natural ones."""
+    for term in (
+        X / WIDE,
+        X / (X * 3 - Y * 3),
+        X / z3.If(X <= Y, X * 3 - Y, Z),
+        X / (2 * (X * 3 - Y)),
+        X / -(X * 3 - Y),
+    ):
+        assert too_far([term]).startswith("a divisor that is a difference"), term
+    assert size(X / (X - Y)).high == -ON_GRID and size(X / z3.If(X >= Y, X - Y, Y - X)).high == -ON_GRID
+    off = X * 3 - Y * 3
+    size_of = z3.If(off >= 0, off, -off)
+    for term in (X / z3.If(off >= 1, off, number(1)), X / (size_of + 1), X / (z3.If(off > 0, off, -off) + 1), X / Y):
+        assert too_far([term]) == "", term
+    assert too_far([X / (z3.If(off <= 0, off, -off) + 1)]) != ""
+    monkeypatch.setattr(magnitudes, "natural", {name_of(Y), name_of(Z)})
+    assert too_far([X / WIDE]) == "" and size(X / (Y + 8)).high == -3.0 == size(X / (Y + Z * 0 + 8)).high
+
+
+def test_errors_of_choices_and_sums(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(magnitudes, "natural", {name_of(Y), name_of(Z)})
     off = X * 3
     assert about(z3.If(off <= Y, off, Y), THREE - DIGITS, None) and about(z3.If(X <= Y, X, Y), -math.inf, ON_GRID)
     assert about(z3.If(off >= 0, off, -off), THREE - DIGITS, None) and about(-off, THREE - DIGITS, None)

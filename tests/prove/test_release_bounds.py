@@ -249,7 +249,7 @@ def test_no_divisor_is_0_on_either_side() -> None:
             asked(own, value, Laplace(1.0), 0.125, 1)
     own = host()
     same = real()
-    asked(own, Table((Axis("each", 1),), lambda index, world: (1 / same, 1 / same)), Laplace(1.0), 0.0, 1)
+    asked(own, Table((Axis("each", 1),), lambda index, world: (1 / same, 1 / same)), Laplace(1.0), 0.125, 1)
 
 
 def test_a_value_stays_within_2_to_the_52_steps() -> None:
