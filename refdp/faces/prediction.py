@@ -42,7 +42,8 @@ def cut_probabilities(score: Floats) -> Floats:
     Where a share q of labels is 1, its gradients at a probability p up to 1/2 add up to (1 - q) p - q / 2, which is 0
     at q = p / (p + 1/2): a rare class is rarer in the scores than among labels. Beyond 1/2 by symmetry. Of more than
     two classes nearly all have p below 1/2, so that nearly the same factor is in all of them, and dividing by their sum
-    takes it away.
+    takes it away. There the gradients of other classes are cut further; what that solves to told classes apart less
+    well and was no better calibrated (docs/grove.md), so that the sum is all.
     """
     odds = odds_probabilities(score)
     if score.shape[1] > 1:

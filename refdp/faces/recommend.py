@@ -21,6 +21,7 @@ from refdp.checks import check_count, check_number
 from refdp.errors import InvalidParameter
 from refdp.faces import registry
 from refdp.faces.defaults import DELTA, Public, recommended
+from refdp.own.grove import CUT, OTHERS
 from refdp.privacy.events import Relation, records_changed
 
 TASKS = ("classification", "binary", "multiclass", "regression")
@@ -112,16 +113,20 @@ def _nearby(name: str, public: Public) -> Cells:
     """The measured figures of an estimator on cases of this kind."""
     found = []
     for case in measured():
-        scores = 1 if case["classes"] <= 2 else case["classes"]
         same = (case["classes"] == 0) == public.regression  # several classes: as two, at the epsilon of one score
         if not same or name not in case["figures"]:
             continue
-        strength = case["rows"] * case["epsilon"] / scores
-        ours = public.rows * public.epsilon / public.scores / records_changed(public.relation)
+        strength = case["rows"] * case["epsilon"] / _shared(name, 1 if case["classes"] <= 2 else case["classes"])
+        ours = public.rows * public.epsilon / _shared(name, public.scores) / records_changed(public.relation)
         off = math.log10(strength / ours) / WIDTH
         wide = math.log10(case["features"] / public.features) / WIDTH_FEATURES
         found.append((math.exp(-0.5 * min(off * off + wide * wide, 200.0)), case["figures"][name], case["data"]))
     return found
+
+
+def _shared(name: str, scores: int) -> float:
+    """By how much less each of so many scores has of epsilon; Grove's are one release, of little more than one."""
+    return math.sqrt(1 + (OTHERS / CUT) ** 2) if name == "grove" and scores > 1 else scores
 
 
 def _mean(cells: Cells) -> float:
