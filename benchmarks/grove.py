@@ -165,8 +165,8 @@ as the noise that everybody knows asks for, one Gaussian composition.
 | on Dask | `tests/engines/test_dask.py`, the same model, transcript and certificate |
 
 Proofs for three classes and more are of as many classes as are asked for (`refdp prove grove --classes 7`, about three
-minutes of processor time); three are tried in `tests/own/test_grove_proof.py`. A regression under replace-one was not decided in twenty minutes of processor
-time, so it is NOT PROVED.
+minutes of processor time); three are tried in `tests/own/test_grove_proof.py`. A regression under replace-one was not
+decided in twenty minutes of processor time, so it is NOT PROVED.
 
 | claim | statement | verdict |
 |---|---|---|
@@ -260,18 +260,19 @@ made no difference beyond noise. All eight sets took part in this.
 ## One release for all classes
 
 At first each of K scores of several classes had releases of its own and a Kth of mu^2: of seven classes sqrt(7) times
-the noise of two. But a record is in one class. Its own class's gradient is cut to 1/2 as before, those of the others to
-b, all of them together to .4, so that one release of all scores has sqrt(1.64) times the noise of two classes and a
+the noise of two. But a record is in one class. Its own class's gradient is cut to 1/2 as before, those of the others
+to b, all of them together to .4, so that one release of all scores has sqrt(1.64) times the noise of two classes and a
 little for H, whatever K is. No shared set but covtype has several classes, and covtype took no part in this. So
 regressions of the choice were cut into classes: king_county_house_sales into 3, 5, 6 (unequal) and 7, abalone into 3
 and 7, year_prediction_msd_timbre12 into 4, in a stand-alone copy with floating noise, epsilon .05 to 4, two or three
 seeds. One release, with the others together at 1/2, was better than K in all 17 cases that were run with both, by .002
 to .042 of AUC. The others' gradients cut as a vector, to a norm of 1/2, were better by .002 more and would need a root
-of each record's own numbers, of which there is no proof; softmax, cut to 1/2, whose norm is sqrt(.75), was no better in
-AUC. Of .35, .5, .6 and .71 for the others together .35 was better than .5 by .005 to .01 at .05 and .1 on all but
+of each record's own numbers, of which there is no proof; softmax, cut to 1/2, whose norm is sqrt(.75), was no better
+in AUC. Of .35, .5, .6 and .71 for the others together .35 was better than .5 by .005 to .01 at .05 and .1 on all but
 king_county_house_sales with 3 classes, where it was worse by .01, and alike at .5 and 1; .4 is between and was taken
-without a run of it. Probabilities that solve for these cuts, as of two classes, were worse in log loss in 11 of 15 cases
-(.4 for the others, two seeds), so that they are sigmoids divided by their sum as before. An a of .6 or .4 in the first pass, and of .25 in trees, made no difference beyond seeds.
+without a run of it. Probabilities that solve for these cuts, as of two classes, were worse in log loss in 11 of 15
+cases (.4 for the others, two seeds), so that they are sigmoids divided by their sum as before. An a of .6 or .4 in the
+first pass, and of .25 in trees, made no difference beyond seeds.
 
 ## Chosen without the set that judges
 
