@@ -289,7 +289,7 @@ OWN = {
         ("half the trees", "200 if nu < 500 else 400", "100 if nu < 500 else 200"),
         ("the noise of one tree for all", "sd = norm / (mu * math.sqrt(share / count))", "sd = norm / (mu * math.sqrt(share))"),
         ("the Hessian's noise like the gradient's", "(sd / float(a)).hex()", "sd.hex()"),
-        ("no room for the grid of statistics", "norm = (norm + 2.0**-22) * changed(relation)", "norm = norm * changed(relation)"),
+        ("no room for the grid of statistics", "norm = (root_up(whole) + 2.0**-22) * changed(relation)", "norm = root_up(whole) * changed(relation)"),
         ("one cell of a histogram for all features", "touched = cells * changed(relation)", "touched = changed(relation)"),
     ],
 }  # fmt: skip
