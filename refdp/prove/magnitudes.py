@@ -36,7 +36,7 @@ LOST = -27.0
 operation, times whatever it is multiplied or divided by afterwards."""
 NEAR = -17.0
 """The same of what is counted in steps of the grid, and rounded to a whole number of them: half of what that rounding
-takes for possible (`refdp.prove.unknown.NEAR`)."""
+takes for possible (`refdp.prove.contributed.NEAR`)."""
 STEPS = -21.0
 """Binary orders of magnitude of what one step of the grid more or less, which rounding to whole steps may give where
 float64 rounded before, may make of a formula: eight steps."""
@@ -57,8 +57,8 @@ class Size(NamedTuple):
     it multiplies; net: less those that it is divided by. apart: whether products of many sums are added to something.
     far: of how far float64 can be from the term where every sum is of 2^`RECORDS`; -inf where nothing is rounded.
     crowd: the least and most of the term's numbers then; what is never negative, with more added, is of the larger
-    one's size. natural: whether the term is never negative. differs: whether it is a difference, whose least is not
-    known, but for its grid. step: how far a step of the grid more or less in `stepped`
+    one's size. natural: whether the term is never negative. differs: whether its least is not known, but for its
+    grid: of a difference, a label, an exponential. step: how far a step of the grid more or less in `stepped`
     unknowns can take it; -inf where there are none.
     """
 
@@ -89,6 +89,8 @@ anything: set[str] = set()
 """Names of unknowns that stand for any public number, which is on no grid."""
 natural: set[str] = set()
 """Names of unknowns that are never negative: numbers of records, and sums of what is never negative."""
+records: set[str] = set()
+"""Names of unknowns that are numbers of records: where these are large, other sums need not be."""
 rounded: dict[str, float] = {}
 """Of unknowns for exponentials, which float64 rounds, by name: the binary order of the largest."""
 shifted: dict[str, float] = {}
@@ -185,16 +187,17 @@ def _of(term: Any, parts: list[Size], ends: dict[str, float]) -> Size:
         own_size = rounded.get(name_of(term), counted.get(name_of(term), 0.0))
         size = own_size if own is None else own
         positive = own is not None and ranges[name_of(term)][0] > 0
-        grid, sums = None if free else math.log2(GRID), int(not free)
-        low = 0.0 if name_of(term) in sized else size
+        grid, sums = None if free or name_of(term) in sized else math.log2(GRID), int(not free)
+        low = 0.0 if name_of(term) in sized or name_of(term) in counted else size
         size = max(size, sized.get(name_of(term), size))
         many, error = size + large.get(name_of(term), 0.0) + RECORDS * sums, -math.inf
+        least = many if free or name_of(term) in records else min(size, math.log2(GRID))
         if name_of(term) in rounded:  # exp(x + d) is off by about d times itself
             error = size + _total(-DIGITS, shifted.get(name_of(term), -math.inf))
         return Size(low, size, int(own is None), error, None if name_of(term) in rounded else grid,
-                    positive=positive, times=sums, net=sums, crowd=(many, many),
-                    natural=positive or name_of(term) in natural,
-                    step=stepped.get(name_of(term), -math.inf))  # fmt: skip
+                    positive=positive, times=sums, net=sums, crowd=(least, many),
+                    natural=positive or name_of(term) in natural, step=stepped.get(name_of(term), -math.inf),
+                    differs=name_of(term) in (rounded.keys() | sized.keys() | large.keys()) - records)  # fmt: skip
     kind = term.decl().kind()
     if kind in (z3.Z3_OP_MUL, z3.Z3_OP_DIV, z3.Z3_OP_POWER):
         found = parts[0]
@@ -229,7 +232,7 @@ def _of(term: Any, parts: list[Size], ends: dict[str, float]) -> Size:
         far, crowd, never = _together(term, parts)
         far = far if found.error > -math.inf and z3.is_real(term) else -math.inf
         step = -math.inf if z3.is_bool(term) else _added(kind, [one.step for one in parts])
-        differs = not never and z3.is_real(term) and _differs(term, parts)
+        differs = z3.is_real(term) and _differs(term, parts, never)
         found = found._replace(far=far, crowd=crowd, natural=never, step=step, differs=differs)
     found = found._replace(apart=found.apart or any(one.apart for one in parts))
     if max(-found.low, found.high) > LARGEST or found.degree > DEGREE:
@@ -243,10 +246,12 @@ def _of(term: Any, parts: list[Size], ends: dict[str, float]) -> Size:
     return found
 
 
-def _differs(term: Any, parts: Sequence[Size]) -> bool:
-    """Whether anything else can be nearer to 0 than its parts: a sum, but for what is never negative, and anything made
-    of one, but for the larger of it and a number above 0."""
+def _differs(term: Any, parts: Sequence[Size], never: bool) -> bool:
+    """Whether the least of anything else is not known, as one of its parts' is: of a sum, but for what is never
+    negative with a number above 0 in it, and of anything made of one, but for the larger of it and a number."""
     if term.decl().kind() in (z3.Z3_OP_ADD, z3.Z3_OP_SUB):
+        if never:
+            return any(one.differs for one in parts) and not any(one.positive for one in parts)
         return any(one.number is None for one in parts)
     own = parts[1:] if term.decl().kind() == z3.Z3_OP_ITE else parts
     above = any(one.number is not None and one.number > 0 for one in own)
@@ -258,12 +263,12 @@ def _differs(term: Any, parts: Sequence[Size]) -> bool:
 def _as_divisor(one: Size) -> Size:
     """What is divided by: an exact difference that is not 0 is at least a step of its grid.
 
-    Errors: OverflowError for one that float64 rounds, of which nothing may be left.
+    Errors: OverflowError for one that float64 rounds, of which nothing may be left, and for what is on no grid.
     """
     if not one.differs:
         return one
     if one.error > -math.inf or one.grid is None:
-        raise OverflowError("a divisor that is a difference, of which float64 may leave nothing but what it rounds")
+        raise OverflowError("a divisor of which nothing may be left: a difference, a label, an exponential")
     return one._replace(low=min(one.low, one.grid), crowd=(min(one.crowd[0], one.grid), one.crowd[1]))
 
 

@@ -21,11 +21,9 @@ import numpy as np
 import z3
 
 from refdp.accounting.individual import Accounts, Budget, table
-from refdp.data import numbers
 from refdp.data.candidates import Candidates
 from refdp.data.following import check_covers
 from refdp.data.kernels import GRID
-from refdp.data.losses import LARGEST
 from refdp.data.nothing import Nothing
 from refdp.data.population import (
     COUNT,
@@ -48,7 +46,6 @@ from refdp.data.population import (
     Root,
     Sides,
     Start,
-    Statistics,
     Step,
     Turn,
 )
@@ -57,44 +54,22 @@ from refdp.errors import InvalidParameter
 from refdp.privacy.events import Relation
 from refdp.prove.arithmetic import combined
 from refdp.prove.asking import Solvers, name_of, number, parts_of, real, truth, unknowns
-from refdp.prove.facts import Facts
-from refdp.prove.kinds import ANYWHERE, Kind, followed, kind_of
+from refdp.prove.contributed import Contributed
+from refdp.prove.kinds import ANYWHERE
 from refdp.prove.loops import Loops, abstract
 from refdp.prove.magnitudes import (
     counted,
-    error_of,
     large,
     natural,
-    order_of,
-    rounded,
-    shifted,
-    sized,
+    records,
     step_of,
     stepped,
-    steps_of,
-    too_far,
 )
 from refdp.prove.open import Open, Opens, example_of
 from refdp.prove.peeking import POPULATION, guarded
-from refdp.prove.reach import Host
 from refdp.prove.symbols import Each, Fixed, Known, Private, knowns, privates, public, varies
 from refdp.prove.tables import ALL, Axis, Binned, Sum, Table, Within
-from refdp.prove.terms import Leak, Unmodelled, operated
-
-for _function in (numbers.exp, numbers.log, numbers.sqrt):
-    _function.register(Each, lambda value, name=_function.name: combined(name, (value,)))
-    _function.register(Known, lambda value, own=_function: Known(own(public(value)), varies(value)))
-
-USUAL = tuple(Fraction(n, 4) for n in (-8, -4, -2, -1, 0, 1, 2, 4, 8))
-"""Bounds of a statistic that are tried beside the numbers in its formula."""
-
-
-NEAR = Fraction(1, 2**16)
-"""How far float64 may be from the real value of what is rounded to a whole number, both below 2^36."""
-LARGEST_EXPONENT = 700
-"""Up to here float64's exponential is finite."""
-SMALL_EXPONENT = 16
-"""Up to here it is small beside 2^53, so that what is added to it keeps its digits."""
+from refdp.prove.terms import Leak, Unmodelled
 
 
 class Units(Table):
@@ -132,7 +107,7 @@ def _tabled(budget: Budget) -> None:
         raise Unmodelled("accounts with other costs than those of their budget")
 
 
-class Unknown(Host):
+class Unknown(Contributed):
     """A `Population` of unknown records. weighed: whether they have weights in [0, 1], as `Records.weight` says."""
 
     def __init__(
@@ -144,32 +119,21 @@ class Unknown(Host):
         *,
         weighed: bool = False,
     ) -> None:
-        self.relation, self.solvers = relation, solvers
-        self._weight = real() if weighed else None
+        super().__init__(schema, solvers, weighed=weighed)
+        self.relation = relation
         self._loops = loops or Loops()
         self._shapes = Nothing()
-        self._schema = schema
+        self._following = self._shapes._following
         self._state = itertools.count()
         self._within: list[tuple[int, int]] = []
-        self._memo: dict[Any, Any] = {}
-        self._infinite: set[str] = set()
-        self._whole: set[str] = set()
-        self._divided: set[str] = set()
-        self._formulas: dict[int, Any] = {}
         self._squares: dict[str, Fraction] = {}
-        self._kept: list[Any] = []
         self._tree, self._level, self._placed, self._encoding, self._begun = 0, 0, 0, 0, 0
         self._recoded = self._deeper = False
-        self._contribution: Any = None
         self._told: tuple[Any, Schema] | None = None
-        self._label: Any = None
         self._output = 0
-        self._named: tuple[str, ...] = ()
         self._features: tuple[int, ...] = ()
         self._candidates: Any = None
         self._coded: Any = None
-        self.record = Facts([self._weight >= 0, self._weight <= 1] if weighed else [])  # type: ignore[operator]
-        """What is known of the unknowns of one record."""
         self.known: dict[str, list[Any]] = {}
         """What is known of the other unknowns, by name."""
         self.indicators: dict[str, tuple[Any, ...]] = {}
@@ -186,8 +150,6 @@ class Unknown(Host):
         """Those of these states of which sums have been released."""
         self.ends: dict[Any, int] = {}
         """Where the interval of the changes of a utility was found to lie; where to look first the next time."""
-        self.opens: Opens | None = None
-        """The parameters that are open, of which `open_up` is told."""
         self._now = next(self._state)
 
     def open_up(self, ranges: Mapping[str, tuple[float, float]]) -> Opens:
@@ -218,7 +180,7 @@ class Unknown(Host):
         """Take in one step. Errors: Leak for a private value."""
         for one in privates(step):
             raise Leak(f"{one.what} in a step {type(step).__name__}: it moves the records of both neighbours apart")
-        with _following():
+        with _fitting():
             self._shapes.tell(_plain(step))
         match step:
             case Begin(contribution, outputs):
@@ -315,17 +277,9 @@ class Unknown(Host):
         y, target = self._target(), self._schema.target
         if not isinstance(target, Interval):
             self.record.append(z3.Or(*(y.term == place for place in range(len(target.values)))))
+            counted[name_of(y.term)] = math.log2(max(len(target.values) - 1, 1))
         self._label = self._contribution.label(output, y)
         self._score = Each(real(), self, ANYWHERE)
-
-    def _target(self) -> Each:
-        """A record's entry of the target column; of classes any number, which nothing is said of."""
-        y, target = real(), self._schema.target
-        if not isinstance(target, Interval):
-            return Each(y, self)
-        self.record += [number(target.low) <= y, y <= number(target.high)]
-        sized[name_of(y)] = math.log2(max(-target.low, target.high, 1.0))
-        return Each(y, self, ANYWHERE if max(-target.low, target.high) > 2.0**20 else None)
 
     def name_of_choice(self, chosen: Any, places: Any) -> Any:
         """Which candidates these are: released ones by themselves, since others could coincide with any."""
@@ -383,303 +337,11 @@ class Unknown(Host):
         """The innermost `enter` ends."""
         self._within.pop()
 
-    # --- Values of a record ---
-
-    def operated(self, name: str, arguments: Any) -> Each:
-        """A function of a record's values. Errors: Unmodelled for released values beside its score."""
-        terms: list[Any] = []
-        for one in arguments:
-            if not isinstance(one, Each | Open) and np.ndim(public(one)):
-                raise Unmodelled("a value of each record that depends on several released values beside its score")
-            if isinstance(one, Known):
-                terms.append(self._divisor(name, arguments, one, terms))
-                continue
-            plain = z3.BoolVal(bool(one)) if isinstance(one, bool | np.bool_) else None
-            terms.append(one.term if isinstance(one, Each | Open) else number(one) if plain is None else plain)
-        plain_ones = [None if isinstance(one, Each | Known | Open) else one for one in arguments]
-        kinds = [one.kind if isinstance(one, Each) else Kind() if isinstance(one, Known)
-                 else Kind("float", 0 if one.error == "exact" else 2) if isinstance(one, Open) else kind_of(one)
-                 for one in arguments]  # fmt: skip
-        kind = followed(name, kinds, plain_ones)
-        if name in ("exp", "rint", "trunc"):
-            found = self._described(name, terms[0], kinds[0].roundings)
-            if name == "exp":
-                return Each(found, self, Kind("float", 2, above=not self._refuted([terms[0] > SMALL_EXPONENT])))
-            return Each(found, self, Kind(below=kinds[0].below, above=kinds[0].above, lost=kinds[0].wide))
-        if name == "divide" and kinds[0].wide and isinstance(arguments[1], Each):
-            raise Unmodelled("a number of any size, divided by a record's value, which can be infinite in float64")
-        if name == "divide" and not self._refuted([terms[1] == 0]):
-            raise Unmodelled("a quotient of a record's values whose divisor can be 0")
-        found = operated(name, terms)
-        if why := too_far([found]):
-            raise Unmodelled(why)
-        if any(isinstance(one, Known) for one in arguments):  # which can be as small as the grid
-            kind = kind._replace(below=True, above=True, lost=True)
-        return Each(found, self, kind)
-
-    def _divisor(self, name: str, arguments: Any, value: Known, before: list[Any]) -> Any:
-        """A released number beside a record's values: one that hosts know to be finite, by which they are divided once.
-
-        Errors: Unmodelled for any other, by which float64 could give no number, or lose digits.
-        """
-        if (name, arguments[0] is value, value.finite) != ("divide", False, True) or not (value.least or 0) >= GRID:
-            raise Unmodelled("a released number beside a record's values, but for a finite divisor away from 0")
-        if self._divided & set(unknowns(before)):
-            raise Unmodelled("a quotient of a quotient by released numbers, which float64 may have none of")
-        found = self._released(value)
-        self._divided.add(name_of(found))
-        return found
-
-    def _released(self, value: Known) -> Any:
-        """Any public number, which may be another one wherever it is used, and not below what `np.maximum` made it."""
-        self._kept.append(value)
-        key = "released", id(value)
-        if key not in self._memo:
-            self._memo[key] = real()
-            if value.least is not None:
-                self.record.append(self._memo[key] >= number(value.least))
-        return self._memo[key]
-
-    def _described(self, name: str, x: Any, roundings: int = 0) -> Any:
-        """An unknown for a function that is no polynomial, with what is known of it.
-
-        roundings: of x, which may be another number in float64 than in the formula. In units of the grid it is taken
-        for its real value: a step more or less is what is rounded anyway, and is not made large (`magnitudes.stepped`).
-        How many steps a statistic has is taken for an eighth of what its formula could be at most.
-        """
-        steps = z3.is_div(x) and z3.is_rational_value(x.arg(1)) and _fraction(x.arg(1)) == Fraction(GRID)
-        inexact, roundings, formula = roundings, 0 if steps else roundings, x
-        self._kept.append(x)
-        key = name, x.get_id()  # of this formula: another one that is equal as real numbers may differ by a digit
-        x = z3.simplify(self._finite(x))  # before that, since 0 times infinity is no number
-        near = number(NEAR if roundings else Fraction(0))
-        self._kept.append(x)
-        if key in self._memo:
-            return self._memo[key]
-        y = self._memo[key] = real()
-        if name == "exp":
-            rounded[name_of(y)] = 0.0
-            natural.add(name_of(y))
-            if not self._refuted([x > LARGEST_EXPONENT]):
-                if np.geterr()["over"] != "ignore":
-                    raise Unmodelled("an exponential that can be infinite, of which a warning would tell")
-                self._infinite.add(name_of(y))
-            else:
-                largest = next(
-                    most for most in (0, *(2**n for n in range(10)), LARGEST_EXPONENT) if self._refuted([x > most])
-                )
-                rounded[name_of(y)] = largest / math.log(2)
-            shifted[name_of(y)] = error_of(formula)
-            self.record += [y >= 0, z3.Implies(x >= 0, y >= 1), z3.Implies(x <= 0, y <= 1)]
-            return y
-        self._whole.add(name_of(y))
-        counted[name_of(y)] = max(-math.log2(GRID), order_of(formula) - 3) if steps else order_of(formula)
-        if steps and inexact:
-            stepped[name_of(y)] = steps_of(formula)
-        if name == "rint":
-            self.record += [2 * (y - x) <= 1 + near, 2 * (x - y) <= 1 + near]
-        else:  # what float64 made of x is at most `near` away, which can be on the other side of a whole number
-            up, down = z3.And(y >= 0, y <= x + near, x < y + 1 + near), z3.And(x <= y + near, y <= 0, y < x + 1 + near)
-            self.record += [z3.If(x >= 0, up, down)]
-        for whole in sorted({0, *(int(Fraction(n) / Fraction(GRID)) for n in USUAL)}):
-            self.record += [z3.Or(y <= whole - 1, y == whole, y >= whole + 1)]
-            nearest = name == "rint" or not roundings  # which is the same after a rounding
-            if nearest or whole >= 0:
-                self.record += [z3.Implies(x <= whole, y <= whole)]
-            if nearest or whole <= 0:
-                self.record += [z3.Implies(x >= whole, y >= whole)]
-        return y
-
-    def _finite(self, term: Any) -> Any:
-        """A term that is a number where exponentials in it are infinite: they are in divisors alone, once in each.
-
-        Errors: Unmodelled for any other.
-        """
-        waiting = [term] if self._infinite else []
-        while waiting:
-            one = waiting.pop()
-            if not self._infinite & set(unknowns([one])):
-                continue
-            if z3.is_const(one):
-                raise Unmodelled("an exponential that can be infinite or 0, beside a divisor")
-            parts = one.children()
-            if z3.is_div(one):
-                summands = parts[1].children() if z3.is_add(parts[1]) else [parts[1]]
-                infinite = [each for each in summands if z3.is_const(each) and name_of(each) in self._infinite]
-                parts = [parts[0], *(each for each in summands if len(infinite) > 1 or each not in infinite)]
-            waiting += parts
-        return term
-
-    def _on_grid(self, term: Any) -> Any:
-        """A statistic that is a multiple of the grid, whichever branch it is: hosts add just these up exactly.
-
-        Errors: Unmodelled for a formula of which that is not seen.
-        """
-        waiting = [z3.simplify(term)]
-        while waiting:
-            one = waiting.pop()
-            parts, kind = one.children(), one.decl().kind()
-            if kind == z3.Z3_OP_ITE:
-                waiting += parts[1:]
-            elif kind in (z3.Z3_OP_ADD, z3.Z3_OP_SUB, z3.Z3_OP_UMINUS):
-                waiting += parts
-            else:
-                numbers_in = math.prod(_fraction(each) for each in parts or [one] if z3.is_rational_value(each))
-                rest = [each for each in parts or [one] if not z3.is_rational_value(each)]
-                if kind == z3.Z3_OP_MUL and len(rest) == 1 and Fraction(numbers_in).denominator == 1:
-                    waiting += rest
-                    continue
-                whole = (kind == z3.Z3_OP_MUL or not parts) and all(
-                    z3.is_const(each) and name_of(each) in self._whole for each in rest
-                )
-                if not whole or (numbers_in / Fraction(GRID)).denominator != 1:
-                    raise Unmodelled("a statistic that is not seen to be a multiple of the grid")
-        return term
-
-    def _statistics(self) -> tuple[dict[str, Any], Any]:
-        """The terms of the statistics, None for a count, and of whether a record is used, None for always."""
-        key = "statistics", self._now
-        if key not in self._memo:
-            if self._shapes._following.all:
-                cases = self._memo["cases", self._now] = self._of_all()
-                self._memo[key] = cases[0], None
-            else:
-                terms, used = self._of_one(self._score, self._label)
-                self._memo[key] = self._shrunk(terms), used
-        found_terms: tuple[dict[str, Any], Any] = self._memo[key]
-        return found_terms
-
-    def _of_one(self, score: Each, label: Any) -> tuple[dict[str, Any], Any]:
-        """Those of one score, before weights."""
-        found: Any = self._contribution.statistics(score, label, self._named)
-        if type(found) is not Statistics or type(found.values) is not dict:
-            raise Unmodelled("statistics of another class than refdp's own, which hosts take apart")
-        used: Any = found.used
-        if used is not None and not isinstance(used, Each):
-            raise Unmodelled("records that are used or not for reasons beside their values")
-        terms: dict[str, Any] = {COUNT: None}
-        for name, value in found.values.items():
-            if name == COUNT:
-                raise Unmodelled("a statistic by the name of the count, which would take its place")
-            if value is not None and not isinstance(value, Each):
-                raise Unmodelled(f"a statistic {name} that is no value of each record")
-            terms[name] = None if value is None else self._on_grid(self._finite(value.term))
-        return terms, None if used is None else self._finite(used.term)
-
-    def _of_all(self) -> list[dict[str, Any]]:
-        """Those of every score, in each case of a record's class: a sum of bounds over scores depends on it.
-
-        Of a regression there is one case.
-        """
-        target, cases = self._schema.target, []
-        for y in (
-            [self._target()]
-            if isinstance(target, Interval)
-            else [Each(number(place), self) for place in range(len(target.values))]
-        ):
-            terms: dict[str, Any] = {COUNT: None}
-            for output in self._outputs:  # of each case by itself: fewer facts concern a question
-                score = Each(real(), self, ANYWHERE)
-                own, used = self._of_one(score, self._contribution.label(output, y))
-                if used is not None:
-                    raise Unmodelled("records that are left out beside statistics of all scores, which hosts refuse")
-                terms |= {
-                    f"{name}.{output:d}": None if term is None else z3.simplify(term)
-                    for name, term in own.items()
-                    if name != COUNT
-                }
-            cases.append(self._shrunk(terms))
-        if len({tuple((name, term is None) for name, term in one.items()) for one in cases}) > 1:
-            raise Unmodelled("other statistics for another class")
-        return cases
-
-    def _cases(self, state: int, name: str) -> list[Any]:
-        """The formulas of a statistic in all cases of a record."""
-        whole = self._memo["statistics", state][0]
-        return [one[name] for one in self._memo.get(("cases", state), [whole])]
-
-    def _between(self, state: int, name: str) -> tuple[Fraction | None, Fraction | None]:
-        """Bounds of a statistic that hold in all cases."""
-        used = self._memo["statistics", state][1]
-        found = [self._bounds(state, one, used) for one in self._cases(state, name)]
-        lows, highs = [low for low, _ in found], [high for _, high in found]
-        low = None if None in lows else min(one for one in lows if one is not None)
-        return low, None if None in highs else max(one for one in highs if one is not None)
-
-    def _shrunk(self, terms: dict[str, Any]) -> dict[str, Any]:
-        """The same statistics times a record's weight, towards 0 on the grid: each between itself and 0, those that
-        are 1 the same weight. What else a common weight implies is forgotten, which allows more changes than there are.
-        """
-        if self._weight is None:
-            return terms
-        found = {name: self._weight if term is None else self._memo.get(("shrunk", term.get_id()))
-                 for name, term in terms.items()}  # fmt: skip
-        for name, term in terms.items():
-            if found[name] is None:
-                own = found[name] = self._memo["shrunk", term.get_id()] = real()
-                self._formulas[own.get_id()] = term
-                stepped[name_of(own)] = step_of(term)
-                self.record.append(z3.If(term >= 0, z3.And(own >= 0, own <= term), z3.And(own >= term, own <= 0)))
-                self.record.append(z3.Implies(term == 1, own == self._weight))
-        return found
-
-    def _bounds(self, state: int, term: Any, used: Any) -> tuple[Fraction | None, Fraction | None]:
-        """The tightest bounds among the numbers in sight that hold for every record that is used."""
-        key = "bounds", term.get_id(), None if used is None else used.get_id()
-        self._kept += [term, used]
-        if key not in self._memo:
-            formula = self._formulas.get(term.get_id(), term)
-            seen = {*USUAL, *_numerals([formula, *([used] if used is not None else [])])}
-            seen |= {value * Fraction(GRID) for value in seen}
-            tried = sorted({sign * value for value in seen for sign in (1, -1)})
-            given = [] if used is None else [used]
-            self._memo[key] = (
-                _last(tried, lambda low: self._refuted([*given, term < number(low)])),
-                _last(tried[::-1], lambda high: self._refuted([*given, term > number(high)])),
-            )
-        found: tuple[Fraction | None, Fraction | None] = self._memo[key]
-        return found
-
-    def _summed(self, state: int, name: str) -> None:
-        """A statistic that hosts can add up in whole numbers. Errors: Unmodelled for one that could be too large."""
-        terms, _ = self._memo["statistics", state]
-        if terms[name] is None:
-            return
-        low, high = self._between(state, name)
-        if low is None or high is None or max(-low, high) > Fraction(LARGEST):
-            raise Unmodelled(f"sums of a statistic {name} that is not seen to be at most {LARGEST:g}: hosts' whole "
-                             "numbers are not large enough for them")  # fmt: skip
-
-    def _refuted(self, conditions: list[Any]) -> bool:
-        return self.solvers.ask([*self.about_record(conditions), *conditions]).refuted
-
-    def about_record(self, terms: list[Any]) -> list[Any]:
-        """What is known of a record, as far as it concerns these terms, and of the parameters in it.
-
-        A weight that statistics have in common makes none of them a concern of the others.
-        """
-        apart = set() if self._weight is None else {name_of(self._weight)}
-        found = self.record.about(set(unknowns(terms)), apart)
-        return [*found, *self.opens.facts([*terms, *found])] if self.opens else found
-
-    def unit(self, one: Sum) -> Fraction:
-        """What a sum is a multiple of: 1 where every record adds 0 or 1, else the grid."""
-        if one.name == COUNT and self._weight is None:
-            return Fraction(1)
-        used = self._memo["statistics", one.state][1]
-        key = "whole", one.state, one.name
-        if key not in self._memo:
-            given = [] if used is None else [used]
-            self._memo[key] = all(
-                self._refuted([*given, term != 0, term != 1]) for term in self._cases(one.state, one.name)
-            )
-        return Fraction(1) if self._memo[key] else Fraction(GRID)
-
     # --- Sums ---
 
     def left(self) -> Any:
         """What later rounds of a loop could tell one round from another by, beside scores."""
-        following = self._shapes._following
+        following = self._following
         told = (
             tuple(following.leaves),
             following.nodes,
@@ -709,7 +371,7 @@ class Unknown(Host):
         for one in privates(query):
             raise Leak(f"{one.what} in a query")
         plain = _plain(query)
-        with _following():
+        with _fitting():
             shape = self._shapes._shape(plain)
         if isinstance(query, Labels):
             return Units((Axis("each", 2),), self._labels(query))
@@ -794,6 +456,7 @@ class Unknown(Host):
             if name_of(count) not in self.known:
                 self.known[name_of(count)] = [count >= 0, z3.Or(count == 0, count >= 1)]
                 natural.add(name_of(count))
+                records.add(name_of(count))
             if one.name != how_many:
                 total = self._memo[group, one.name] = real()
                 low, high = self._between(one.state, one.name)
@@ -932,7 +595,7 @@ _SIDES = {"r": "right", "a": "left, not missing", "m": "missing", "am": "left", 
 
 
 @contextmanager
-def _following() -> Iterator[None]:
+def _fitting() -> Iterator[None]:
     """Errors: Unmodelled for a step or a query that hosts refuse, since it does not follow those before it."""
     try:
         yield
@@ -954,22 +617,5 @@ def _size_of(low: Fraction | None, high: Fraction | None) -> float:
 def _takes_off(term: Any) -> bool:
     """Whether a part of a formula makes it smaller: a difference, an opposite, a number below 0."""
     if z3.is_rational_value(term):
-        return _fraction(term) < 0
+        return bool(term.numerator_as_long() < 0)
     return term.decl().kind() in (z3.Z3_OP_SUB, z3.Z3_OP_UMINUS)
-
-
-def _fraction(term: Any) -> Fraction:
-    return Fraction(term.numerator_as_long(), term.denominator_as_long())
-
-
-def _numerals(terms: list[Any]) -> set[Fraction]:
-    return {_fraction(one) for one in parts_of(terms) if z3.is_rational_value(one)}
-
-
-def _last(values: list[Fraction], holds: Callable[[Fraction], bool]) -> Fraction | None:
-    """The last value for which something holds that holds for all before it."""
-    low, high = -1, len(values)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if holds(values[middle]) else (low, middle)
-    return values[low] if low >= 0 else None

@@ -15,8 +15,8 @@ from refdp.data.records import Classes, Interval
 from refdp.faces import prediction
 from refdp.io.datasets import Dataset
 from refdp.prove.arithmetic import _joined
+from refdp.prove.contributed import _last
 from refdp.prove.tables import ALL, Sum
-from refdp.prove.unknown import _last
 
 # --- Sums over sets of records ----------------------------------------------------------------------------------------
 

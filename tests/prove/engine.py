@@ -15,6 +15,7 @@ from refdp.data.following import Following
 from refdp.prove import (
     arithmetic,
     chance,
+    contributed,
     exchange,
     forms,
     kinds,
@@ -199,7 +200,7 @@ ENGINE: tuple[Engine, ...] = (
            *_hostile(SIGNS[1].name)),
     Engine("scores are of the size of 1", ((kinds, "_width", lambda *_: (False, False, False)),),
            *_hostile(next(one.name for one in FLOATS if "score * score" in one.name))),
-    Engine("exponentials are small", ((unknown, "SMALL_EXPONENT", 700),),
+    Engine("exponentials are small", ((contributed, "SMALL_EXPONENT", 700),),
            *_hostile(next(one.name for one in FLOATS if "exp(" in one.name))),
     Engine("released numbers may be none",
            ((unknown.Unknown, "_divisor", lambda self, name, given, value, before: self._released(value)),

@@ -57,6 +57,7 @@ from tests.prove.hostile_twelfth import HONEST as HONEST_TWELFTH
 from tests.prove.hostile_twelfth import TWELFTH
 from tests.prove.hostile_twentieth import TWENTIETH
 from tests.prove.hostile_twentyfirst import TWENTYFIRST
+from tests.prove.hostile_twentysecond import CROWDED, NARROW, QUOTIENTS
 from tests.prove.page import AR, read
 
 
@@ -129,13 +130,25 @@ def test_an_open_parameter_is_not_below_its_own_example_or_floats_alone(
 
 @pytest.mark.parametrize(
     ("mutant", "schema"),
-    [pytest.param(*LABELS, LARGE, id="beyond 2^20"), pytest.param(*latest.LABELS, latest.LARGE, id="up to 2^20")],
+    [
+        pytest.param(*LABELS, LARGE, id="beyond 2^20"),
+        pytest.param(*latest.LABELS, latest.LARGE, id="up to 2^20"),
+        *(pytest.param(one, NARROW, id=one.name) for one in QUOTIENTS),
+    ],
 )
 def test_labels_of_a_large_range_have_few_digits(solvers: Solvers, mutant: Mutant, schema: Schema) -> None:
     params = paper("dpboost").params({"epsilon": 1.0, **AR, **SMALL["dpboost"], **mutant.settings}, as_published=False)
     with applied(mutant.patches):  # type: ignore[arg-type]
         found = prove("dpboost", params, schema, solvers=solvers, briefly=True)
     assert found.verdict == "NOT PROVED"
+
+
+def test_sums_of_two_statistics_are_not_large_together(solvers: Solvers) -> None:
+    (mutant,) = CROWDED
+    with applied(mutant.patches):  # type: ignore[arg-type]
+        params = paper("grove").params({"epsilon": 1.0, **AR, **SMALL["grove"], **mutant.settings}, as_published=False)
+        found = prove("grove", params, Schema(FEATURES, TARGETS["binary"]), solvers=solvers, briefly=True)
+    assert found.verdict == "NOT PROVED" and found.failures[0].reason.endswith("rounds of sums of many records")
 
 
 @pytest.mark.parametrize("mutant", slowly((*HOSTILE, *SIBLINGS, *FURTHER, *SECOND, *THIRD, *FOURTH, *FIFTH, *SIXTH,

@@ -260,7 +260,7 @@ def test_sums_of_public_numbers_above_zero_are_no_smaller_than_their_largest(mon
     """100 / ((50 + v)(51 + v)) for v from 0.01: the divisor is above 2550, however small v is; 50 - v can be small."""
     v = real()
     monkeypatch.setitem(magnitudes.ranges, name_of(v), (0.01, 100.0))
-    far = "a divisor that is a difference, of which float64 may leave nothing but what it rounds"
+    far = "a divisor of which nothing may be left: a difference, a label, an exponential"
     assert too_far([(100 + v) / ((number(50) + v) * (number(51) + v))]) == ""
     assert too_far([(100 + v) / ((number(50) - v) * (number(51) - v))]) == far
     monkeypatch.setitem(magnitudes.ranges, name_of(v), (-100.0, -0.01))

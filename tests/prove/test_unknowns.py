@@ -19,12 +19,13 @@ from refdp.data.losses import LARGEST
 from refdp.data.population import COUNT
 from refdp.data.records import Classes, Interval, Numeric, Schema
 from refdp.privacy.events import Relation
-from refdp.prove import unknown as module
+from refdp.prove import contributed as module
 from refdp.prove.asking import Solvers, name_of, number, real, unknowns
+from refdp.prove.contributed import LARGEST_EXPONENT, NEAR, _fraction, _numerals
 from refdp.prove.facts import Facts
-from refdp.prove.tables import ALL, Sum
+from refdp.prove.tables import ALL, Sum, Table
 from refdp.prove.terms import Leak, Unmodelled
-from refdp.prove.unknown import LARGEST_EXPONENT, NEAR, Units, Unknown, _fraction, _numerals
+from refdp.prove.unknown import Units, Unknown
 
 SCHEMA = Schema((Numeric("x", 0.0, 1.0),), Interval(-2.0, 3.0))
 
@@ -291,4 +292,4 @@ def test_facts_that_share_unknowns_and_numbers_in_terms() -> None:
     assert _numerals([a + 2, z3.If(b > number(Fraction(1, 3)), c, a + 2)]) >= {Fraction(2), Fraction(1, 3)}
     assert _numerals([a]) == set() and _fraction(number(Fraction(-7, 3))) == Fraction(-7, 3)
     assert Fraction(2) ** 16 * NEAR == 1 and module.USUAL[0] == -2 and module.USUAL[-1] == 2
-    assert issubclass(Units, module.Table)
+    assert issubclass(Units, Table)
