@@ -6,6 +6,7 @@ FOLDER: another checkout whose files are counted instead, without running anythi
 from __future__ import annotations
 
 import ast
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -102,7 +103,18 @@ def branches(root: Path) -> int:
 
 
 def executed(paper: str) -> tuple[int, int]:
-    """Modules that the paper's `train` runs with its default parameters: those of its own, and all of refdp."""
+    """Modules that the paper's `train` runs with its default parameters: those of its own, and all of refdp.
+
+    In a process of its own: what others have put into caches is not computed again.
+    """
+    text = f"from benchmarks import layout; print(*layout.executed_here({paper!r}))"
+    done = subprocess.run([sys.executable, "-c", text], cwd=ROOT, check=True, capture_output=True, text=True)
+    own, every = map(int, done.stdout.split())
+    return own, every
+
+
+def executed_here(paper: str) -> tuple[int, int]:
+    """As many as this process has not run before."""
     from refdp.data.records import Interval, Numeric, Records, Schema
     from refdp.faces import registry
     from refdp.privacy.curator import Curator

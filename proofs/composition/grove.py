@@ -45,7 +45,7 @@ def of_classes(g: Any, t: Any, p: Any, q: Any, a: Any, k: Any) -> Any:
 
 
 def within_cuts(g: Any, t: Any, p: Any, q: Any, a: Any, b: Any, d: Any, k: Any) -> tuple[Any, ...]:
-    """As `within_half`, and |p| <= b, 0 <= q <= d, k >= 1."""
+    """|g| <= 1/2, |t| <= 1, 0 < a <= 3.3, |p| <= b, 0 <= q <= d, k >= 1."""
     return *within_half(g, t, a), p >= -b, p <= b, q >= 0, q <= d, k >= 1, b >= 0, d >= 0
 
 

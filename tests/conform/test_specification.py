@@ -73,7 +73,8 @@ def test_the_numbers_of_the_pages_are_those_of_the_code() -> None:
         "bins of the label's histogram, at most": str(grove.LABEL_BINS),
         "v, scatter of a record: log loss, square loss": ", ".join(map(str, grove.SCATTER.values())),
         "largest leaf, in units of c": str(grove.LARGEST_LEAF), "step of the first pass": str(grove.FIRST_STEP),
-            "largest gradient of the log loss": str(grove.CUT),
+        "largest gradient of the log loss; of several classes, of the others' scores together": (
+            f"{grove.CUT}; {grove.OTHERS}"),
         "levels in use of first trees, how many trees, what more levels ask for": (
             f"{grove.USUAL}, {grove.LOOKED_AT}, {grove.DEEP}"),
     }  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -13,7 +14,8 @@ import pytest
 import refdp
 from refdp.errors import InvalidParameter
 from refdp.faces import cli
-from refdp.faces.recommend import ESTIMATORS, TASKS, _expected, measured, recommend
+from refdp.faces.recommend import ESTIMATORS, TASKS, Public, _expected, _nearby, measured, recommend
+from refdp.privacy.events import Relation
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -68,10 +70,16 @@ def test_more_budget_is_expected_to_be_better() -> None:
 
 
 def test_scores_share_what_the_rows_give() -> None:
-    """Three classes expect what six do of twice the rows; three are taken where only the task is told."""
-    three, six = (recommend(1.0, None, 5000 * n, 10, "multiclass", classes=3 * n).expected for n in (1, 2))
-    assert three == six != recommend(1.0, None, 5000, 10, "multiclass", classes=4).expected
-    assert three == recommend(1.0, None, 5000, 10, "multiclass").expected
+    """Three classes expect what six do of twice the rows, but of Grove, whose scores are one release, of as many; three
+    are taken where only the task is told."""
+    public = {n: Public(1.0, 1e-5, False, n, 5000, Relation.ADD_REMOVE, 10) for n in (1, 3, 6)}
+    more = replace(public[6], rows=10_000)
+    assert _nearby("fedgbdt", public[3]) == _nearby("fedgbdt", more) != _nearby("fedgbdt", public[6])
+    assert _nearby("grove", public[3]) == _nearby("grove", public[6]) != _nearby("grove", more)
+    assert _nearby("grove", public[1]) != _nearby("grove", public[3])
+    three, six = (recommend(1.0, None, 5000, 10, "multiclass", classes=n) for n in (3, 6))
+    assert three.estimator == "GroveClassifier" and three.expected == six.expected
+    assert three == recommend(1.0, None, 5000, 10, "multiclass")
 
 
 def test_the_table_holds_every_estimator() -> None:
@@ -127,10 +135,12 @@ def test_figures_are_weighted_by_how_near_a_case_is(
     for case in TABLE:
         if (case["classes"] == 0) != regression:
             continue
-        theirs = case["rows"] * case["epsilon"] / (4 if case["classes"] == 4 else 1)
-        off = 2 * math.log10(theirs / (rows * 0.7 / scores / changed))
         wide = math.log10(case["features"] / features)
         for name, figure in case["figures"].items():
+            one, other = (
+                1.64**0.5 if name == "grove" and n > 1 else n for n in (1 + 3 * (case["classes"] == 4), scores)
+            )
+            off = 2 * math.log10(case["rows"] * case["epsilon"] / one / (rows * 0.7 / other / changed))
             if (name, relation) != ("sgbdt", "replace-one"):
                 cells.setdefault(name, []).append((math.exp(-(off**2 + wide**2) / 2), figure, case["data"]))
     means = {name: sum(w * f for w, f, _ in each) / sum(w for w, _, _ in each) for name, each in cells.items()}

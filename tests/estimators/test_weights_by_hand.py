@@ -62,14 +62,18 @@ def test_cases_count_by_how_near_they_are(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(recommend, "measured", lambda: cases)
     for relation, changed in ((Relation.ADD_REMOVE, 1), (Relation.REPLACE_ONE, 2)):
         public = recommend.Public(4.0, 1e-6, False, 2, 1000, relation, 20)
-        ours = 1000 * 4.0 / 2 / changed
+        ours = 1000 * 4.0 / math.sqrt(1.64) / changed
 
         def weight(strength: float, features: float) -> float:
             off, wide = math.log10(strength / ours) / 0.5, math.log10(features / 20)  # noqa: B023
             return math.exp(-min((off**2 + wide**2) / 2, 100))
 
         found = recommend._nearby("grove", public)
-        due = [(weight(2000, 10), 0.9, "d0"), (weight(10_000, 100), 0.8, "d1"), (math.exp(-100), 0.6, "d3")]
+        due = [
+            (weight(2000, 10), 0.9, "d0"),
+            (weight(30_000 / math.sqrt(1.64), 100), 0.8, "d1"),
+            (math.exp(-100), 0.6, "d3"),
+        ]
         assert [cell[1:] for cell in found] == [cell[1:] for cell in due]
         assert [cell[0] for cell in found] == pytest.approx([cell[0] for cell in due], rel=1e-12)
         assert [cell[2] for cell in recommend._nearby("sgbdt", public)] == ["d1", "d3"]
