@@ -22,7 +22,7 @@ from refdp.faces.registry import paper
 from refdp.papers.fedgbdt import WHOLE
 from refdp.prove.asking import Solvers
 from refdp.prove.keeping import changed, state
-from refdp.prove.magnitudes import FAR, natural, too_far
+from refdp.prove.magnitudes import FAR, natural, records, too_far
 from refdp.prove.peeking import peeks
 from refdp.prove.reading import prove
 from tests.mutants.harness import Mutant, applied
@@ -216,6 +216,7 @@ def test_formulas_whose_float64_value_is_far_from_the_real_one_are_told() -> Non
 def test_what_float64_rounds_of_sums_of_many_records_is_told() -> None:
     x, n, large = z3.Real("x"), z3.Real("n of many"), z3.Q(2**12, 1)
     natural.add("n of many")
+    records.add("n of many")
     try:
         kept = [x / (n + 1), x * x / (n + z3.Q(1, 1000)), x / (n + 1) + n - n, n * large - n * large]
         lost = [x / (n + 1) + n * large - n * large, (x / (n + 1) + n - n) * large, x * x / (x + 1) + x * x / (n + 1)]
@@ -228,8 +229,11 @@ def test_what_float64_rounds_of_sums_of_many_records_is_told() -> None:
             assert too_far([x * x / divisor], FAR) == ""
         for divisor in (smaller + 1, z3.If(x >= 1, x, 1)):
             assert too_far([x * x / divisor], FAR).endswith("of sums of many records")
+        records.discard("n of many")
+        assert too_far([x * x / (n + z3.Q(1, 1000))], FAR) != "", "another sum need not be large where x is"
     finally:
         natural.discard("n of many")
+        records.discard("n of many")
 
 
 def test_a_container_that_outlives_a_run_is_looked_at() -> None:
