@@ -74,36 +74,30 @@ TWICE = Follows(
 )
 
 
-SEVERAL = (
-    "changes the sums (G, a H) of all K scores and all leaves, or of all bins of a feature, by at most {}"
-    "sqrt(1/4 + a^2 / 16 + (K - 1) (b^2 + a^2 d^2)) + 2^-22 in Euclidean norm under the log loss with gradients cut to "
-    "1/2 in the score of the record's class and to b in the others, Hessians there to d, 0 < a <= 3.3."
-)
+SUMS = "the sums (G, a H) of all leaves, or of all bins of a feature,"
+WORDS = "A record is in one class, and of the K - 1 others none adds more than the largest. "
 
 
-def joint(name: str, loss: str, quantity: Any, bound: Any, given: Any, tight: Tight) -> tuple[Proposition, ...]:
-    """The statement about one loss under both relations."""
-    about = (grove.squared_joint_norm, bound, *((grove.log_hessian_of,) if bound is squared_log_bound else ()))
-    sums = "the sums (G, a H) of all leaves, or of all bins of a feature,"
-    text = f"{{}} changes {sums} by at most {{}}{loss}, 0 < a <= 3.3."
+def joint(
+    name: str, source: str, sums: str, norm: str, proved: Proved, about: tuple[Any, ...], words: str = ""
+) -> tuple[Proposition, ...]:
+    """The statement about one loss under both relations: what the sums change by, which `proved` says of squares."""
+    text = f"{{}} a record changes {sums} by at most {{}}{norm}, 0 < a <= 3.3."
     return (
         Proposition(
             f"composition/{name}",
-            "refdp/own/grove.py, Sensitivity",
-            text.format("Adding a record", ""),
+            f"refdp/own/grove.py, {source}",
+            text.format("Adding", ""),
             ADD_REMOVE,
             about=about,
-            evidence=(
-                Proved(AtMost(reals("g t a"), quantity=quantity, bound=lambda a: bound(a), given=given), tight=tight),
-                ROUNDED,
-            ),
-            argument=ROUNDING,
+            evidence=(proved, ROUNDED),
+            argument=words + ROUNDING,
             gloss="Squares of both sides; the bound that is declared adds 2^-22 for rounding.",
         ),
         Proposition(
             f"composition/{name}-replace-one",
-            "refdp/own/grove.py, Sensitivity",
-            text.format("Replacing a record", "twice "),
+            f"refdp/own/grove.py, {source}",
+            text.format("Replacing", "twice "),
             REPLACE_ONE,
             about=about,
             uses=(f"composition/{name}",),
@@ -115,76 +109,70 @@ def joint(name: str, loss: str, quantity: Any, bound: Any, given: Any, tight: Ti
 PROPOSITIONS = (
     *joint(
         "grove-log-loss",
+        "Sensitivity",
+        SUMS,
         "sqrt(1/4 + a^2 / 16) + 2^-22 in Euclidean norm under the log loss with gradients cut to 1/2",
-        of_log_loss,
-        squared_log_bound,
-        within_half,
-        Tight(
-            "1/4 + a^2 / 16",
-            "at a gradient of 1/2",
-            at=lambda a: {"g": a * 0 + Fraction(1, 2), "t": a * 0 + Fraction(1, 2)},
-            near={"g": Fraction(1, 2), "t": Fraction(1, 2), "a": 1},
-            given=allowed,
-        ),
-    ),
-    Proposition(
-        "composition/grove-several-classes",
-        "refdp/own/grove.py, Several classes",
-        "Adding a record " + SEVERAL.format(""),
-        ADD_REMOVE,
-        about=(grove.squared_joint_norm, grove.squared_log_bound, grove.squared_others_bound, grove.log_hessian_of),
-        evidence=(
-            Proved(
-                AtMost(
-                    reals("g t p q a b d k"),
-                    quantity=of_classes,
-                    bound=lambda a, b, d, k: squared_log_bound(a) + squared_others_bound(a, b, d, k),
-                    given=within_cuts,
-                ),
-                tight=Tight(
-                    "1/4 + a^2 / 16 + (K - 1) (b^2 + a^2 d^2)",
-                    "at a gradient of 1/2, b in the others, and Hessians of d",
-                    at=lambda a, b, d: {"g": a * 0 + Fraction(1, 2), "t": a * 0 + Fraction(1, 2), "p": b, "q": d},
-                    near={
-                        "g": Fraction(1, 2),
-                        "t": Fraction(1, 2),
-                        "p": Fraction(1, 4),
-                        "q": Fraction(3, 16),
-                        "a": 1,
-                        "b": Fraction(1, 4),
-                        "d": Fraction(3, 16),
-                        "k": 3,
-                    },
-                    given=lambda a, b, d, k: (*allowed(a), b >= 0, d >= 0, k >= 1),
-                ),
+        Proved(
+            AtMost(reals("g t a"), quantity=of_log_loss, bound=lambda a: squared_log_bound(a), given=within_half),
+            tight=Tight(
+                "1/4 + a^2 / 16",
+                "at a gradient of 1/2",
+                at=lambda a: {"g": a * 0 + Fraction(1, 2), "t": a * 0 + Fraction(1, 2)},
+                near={"g": Fraction(1, 2), "t": Fraction(1, 2), "a": 1},
+                given=allowed,
             ),
-            ROUNDED,
         ),
-        argument="A record is in one class, and of the K - 1 others none adds more than the largest. " + ROUNDING,
-        gloss="Squares of both sides; the bound that is declared adds 2^-22 for rounding.",
+        (grove.squared_joint_norm, grove.squared_log_bound, grove.log_hessian_of),
     ),
-    Proposition(
-        "composition/grove-several-classes-replace-one",
-        "refdp/own/grove.py, Several classes",
-        "Replacing a record " + SEVERAL.format("twice "),
-        REPLACE_ONE,
-        about=(grove.squared_joint_norm, grove.squared_log_bound, grove.squared_others_bound, grove.log_hessian_of),
-        uses=("composition/grove-several-classes",),
-        evidence=(TWICE,),
+    *joint(
+        "grove-several-classes",
+        "Several classes",
+        "the sums (G, a H) of all K scores and all leaves, or of all bins of a feature,",
+        "sqrt(1/4 + a^2 / 16 + (K - 1) (b^2 + a^2 d^2)) + 2^-22 in Euclidean norm under the log loss with gradients "
+        "cut to 1/2 in the score of the record's class and to b in the others, Hessians there to d",
+        Proved(
+            AtMost(
+                reals("g t p q a b d k"),
+                quantity=of_classes,
+                bound=lambda a, b, d, k: squared_log_bound(a) + squared_others_bound(a, b, d, k),
+                given=within_cuts,
+            ),
+            tight=Tight(
+                "1/4 + a^2 / 16 + (K - 1) (b^2 + a^2 d^2)",
+                "at a gradient of 1/2, b in the others, and Hessians of d",
+                at=lambda a, b, d: {"g": a * 0 + Fraction(1, 2), "t": a * 0 + Fraction(1, 2), "p": b, "q": d},
+                near={
+                    "g": Fraction(1, 2),
+                    "t": Fraction(1, 2),
+                    "p": Fraction(1, 4),
+                    "q": Fraction(3, 16),
+                    "a": 1,
+                    "b": Fraction(1, 4),
+                    "d": Fraction(3, 16),
+                    "k": 3,
+                },
+                given=lambda a, b, d, k: (*allowed(a), b >= 0, d >= 0, k >= 1),
+            ),
+        ),
+        (grove.squared_joint_norm, grove.squared_log_bound, grove.squared_others_bound, grove.log_hessian_of),
+        WORDS,
     ),
     *joint(
         "grove-square-loss",
+        "Sensitivity",
+        SUMS,
         "sqrt(1 + a^2) + 2^-22 in Euclidean norm for residuals clipped to 1",
-        of_square_loss,
-        squared_square_bound,
-        within,
-        Tight(
-            "1 + a^2",
-            "at |g| = 1",
-            at=lambda a: {"g": a * 0 + 1, "t": a * 0},
-            near={"g": 1, "t": 0, "a": 1},
-            given=allowed,
+        Proved(
+            AtMost(reals("g t a"), quantity=of_square_loss, bound=lambda a: squared_square_bound(a), given=within),
+            tight=Tight(
+                "1 + a^2",
+                "at |g| = 1",
+                at=lambda a: {"g": a * 0 + 1, "t": a * 0},
+                near={"g": 1, "t": 0, "a": 1},
+                given=allowed,
+            ),
         ),
+        (grove.squared_joint_norm, grove.squared_square_bound),
     ),
     *(
         Proposition(

@@ -79,7 +79,7 @@ def event_json(event: Event) -> dict[str, Any]:
 def plan(paper: str) -> Iterator[Vector]:
     """Releases, mechanisms, scales and scopes, from parameters and schema alone."""
     for number in range(30):
-        follows = FOLLOWING | {"rows": 4_200 if number == 5 else 600}
+        follows = FOLLOWING | {"rows": 4_200} if number == 5 else FOLLOWING
         _, params, records = case(paper, "plan", number, **(follows if paper == "grove" and number % 11 == 5 else {}))
         found = registry.paper(paper).plan(params, records.schema)
         claims = tuple(sorted({one.sensitivity.claim for one in releases(found.event)}))
