@@ -42,6 +42,7 @@ from refdp.data.population import (
     Step,
     Sums,
     Turn,
+    named,
     units,
 )
 from refdp.data.records import Categorical, Ensemble, Floats, Records, Schema
@@ -338,13 +339,13 @@ class Memory:
         return statistics(self._contribution, score, label, self._named)
 
     def _of_all(self, rows: Index | None) -> Statistics:
-        """The statistics of every score, by names as `named_all` gives them."""
+        """The statistics of every score, by the names that `named` gives them."""
         found: dict[str, Floats | None] = {}
         for output in self._score:
             values, mask = self._of(output, rows)
             if mask is not None:
                 raise InvalidParameter("RefreshAll of a contribution that leaves records out: for one score at a time")
-            found |= {f"{name}.{output:d}": one for name, one in values.items()}
+            found |= {named(name, output): one for name, one in values.items()}
         return Statistics(found)
 
     def _weighed(self, values: Mapping[str, Floats | None], rows: Index | None) -> Mapping[str, Floats | None]:

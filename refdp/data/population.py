@@ -139,7 +139,7 @@ class Refresh:
 @dataclass(frozen=True)
 class RefreshAll:
     """The statistics named `of` of every score begun are those at the present scores from now on, until the next
-    `Refresh`, `RefreshAll` or `Turn`: "g" of score 2 by the name "g.2" (`named_all`), so that one query is about all.
+    `Refresh`, `RefreshAll` or `Turn`: "g" of score 2 by the name "g.2" (`named`), so that one query is about all.
     """
 
     of: tuple[str, ...]
@@ -286,9 +286,14 @@ class Population(Protocol):
         """The innermost `enter` ends."""
 
 
+def named(name: str, output: int) -> str:
+    """The name of this statistic of this score after `RefreshAll`."""
+    return f"{name}.{output:d}"
+
+
 def named_all(of: tuple[str, ...], outputs: tuple[int, ...]) -> tuple[str, ...]:
     """The names of these statistics of all these scores after `RefreshAll`, score by score."""
-    return tuple(f"{name}.{output:d}" for output in outputs for name in of)
+    return tuple(named(name, output) for output in outputs for name in of)
 
 
 def values(sums: Sums) -> Floats:

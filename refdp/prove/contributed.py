@@ -18,25 +18,13 @@ from refdp.data import numbers
 from refdp.data.following import Following
 from refdp.data.kernels import GRID
 from refdp.data.losses import LARGEST
-from refdp.data.population import COUNT, Statistics
+from refdp.data.population import COUNT, Statistics, named
 from refdp.data.records import Interval, Schema
 from refdp.prove.arithmetic import combined
 from refdp.prove.asking import Solvers, name_of, number, parts_of, real, unknowns
 from refdp.prove.facts import Facts
 from refdp.prove.kinds import ANYWHERE, Kind, followed, kind_of
-from refdp.prove.magnitudes import (
-    counted,
-    error_of,
-    natural,
-    order_of,
-    rounded,
-    shifted,
-    sized,
-    step_of,
-    stepped,
-    steps_of,
-    too_far,
-)
+from refdp.prove.magnitudes import describe, error_of, order_of, step_of, too_far
 from refdp.prove.open import Open, Opens
 from refdp.prove.reach import Host
 from refdp.prove.symbols import Each, Known, public, varies
@@ -88,12 +76,14 @@ class Contributed(Host):
         """The parameters that are open, of which `open_up` is told."""
 
     def _target(self) -> Each:
-        """A record's entry of the target column; of classes any number, which nothing is said of."""
+        """A record's entry of the target column: of classes the number of one."""
         y, target = real(), self._schema.target
         if not isinstance(target, Interval):
+            self.record.append(z3.Or(*(y == place for place in range(len(target.values)))))
+            describe(y, steps=math.log2(max(len(target.values) - 1, 1)))
             return Each(y, self)
         self.record += [number(target.low) <= y, y <= number(target.high)]
-        sized[name_of(y)] = math.log2(max(-target.low, target.high, 1.0))
+        describe(y, label=math.log2(max(-target.low, target.high, 1.0)))
         return Each(y, self, ANYWHERE if max(-target.low, target.high) > 2.0**20 else None)
 
     def operated(self, name: str, arguments: Any) -> Each:
@@ -155,7 +145,7 @@ class Contributed(Host):
         """An unknown for a function that is no polynomial, with what is known of it.
 
         roundings: of x, which may be another number in float64 than in the formula. In units of the grid it is taken
-        for its real value: a step more or less is what is rounded anyway, and is not made large (`magnitudes.stepped`).
+        for its real value: a step more or less is what is rounded anyway, and is not made large (`magnitudes.Nature`).
         How many steps a statistic has is taken for an eighth of what its formula could be at most.
         """
         steps = z3.is_div(x) and z3.is_rational_value(x.arg(1)) and _fraction(x.arg(1)) == Fraction(GRID)
@@ -169,8 +159,7 @@ class Contributed(Host):
             return self._memo[key]
         y = self._memo[key] = real()
         if name == "exp":
-            rounded[name_of(y)] = 0.0
-            natural.add(name_of(y))
+            order = 0.0
             if not self._refuted([x > LARGEST_EXPONENT]):
                 if np.geterr()["over"] != "ignore":
                     raise Unmodelled("an exponential that can be infinite, of which a warning would tell")
@@ -179,14 +168,14 @@ class Contributed(Host):
                 largest = next(
                     most for most in (0, *(2**n for n in range(10)), LARGEST_EXPONENT) if self._refuted([x > most])
                 )
-                rounded[name_of(y)] = largest / math.log(2)
-            shifted[name_of(y)] = error_of(formula)
+                order = largest / math.log(2)
+            describe(y, natural=True, exponential=order, shifted=error_of(formula))
             self.record += [y >= 0, z3.Implies(x >= 0, y >= 1), z3.Implies(x <= 0, y <= 1)]
             return y
         self._whole.add(name_of(y))
-        counted[name_of(y)] = max(-math.log2(GRID), order_of(formula) - 3) if steps else order_of(formula)
+        describe(y, steps=max(-math.log2(GRID), order_of(formula) - 3) if steps else order_of(formula))
         if steps and inexact:
-            stepped[name_of(y)] = steps_of(formula)
+            describe(y, stepped=max(0.0, step_of(formula) + 1))  # one step at least
         if name == "rint":
             self.record += [2 * (y - x) <= 1 + near, 2 * (x - y) <= 1 + near]
         else:  # what float64 made of x is at most `near` away, which can be on the other side of a whole number
@@ -297,7 +286,7 @@ class Contributed(Host):
                 if used is not None:
                     raise Unmodelled("records that are left out beside statistics of all scores, which hosts refuse")
                 terms |= {
-                    f"{name}.{output:d}": None if term is None else z3.simplify(term)
+                    named(name, output): None if term is None else z3.simplify(term)
                     for name, term in own.items()
                     if name != COUNT
                 }
@@ -331,7 +320,7 @@ class Contributed(Host):
             if found[name] is None:
                 own = found[name] = self._memo["shrunk", term.get_id()] = real()
                 self._formulas[own.get_id()] = term
-                stepped[name_of(own)] = step_of(term)
+                describe(own, stepped=step_of(term))
                 self.record.append(z3.If(term >= 0, z3.And(own >= 0, own <= term), z3.And(own >= term, own <= 0)))
                 self.record.append(z3.Implies(term == 1, own == self._weight))
         return found

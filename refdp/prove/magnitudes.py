@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -85,25 +86,39 @@ def moderate(values: Any) -> bool:
     return bool(((size == 0) | ((size >= 2.0 ** (-APART / 2)) & (size <= 2.0 ** (APART / 2)))).all())
 
 
-anything: set[str] = set()
-"""Names of unknowns that stand for any public number, which is on no grid."""
-natural: set[str] = set()
-"""Names of unknowns that are never negative: numbers of records, and sums of what is never negative."""
-records: set[str] = set()
-"""Names of unknowns that are numbers of records: where these are large, other sums need not be."""
-rounded: dict[str, float] = {}
-"""Of unknowns for exponentials, which float64 rounds, by name: the binary order of the largest."""
-shifted: dict[str, float] = {}
-"""Of the unknowns for exponentials, by name: how far off their arguments can be, as a binary order."""
-stepped: dict[str, float] = {}
-"""Of unknowns for whole numbers of steps that follow from numbers that float64 has rounded, by name: by how many steps
-they can be off, as a binary order."""
-counted: dict[str, float] = {}
-"""Of unknowns for whole numbers that formulas were rounded to, by name: the binary order of the largest."""
-sized: dict[str, float] = {}
-"""Of unknowns for labels, by name: the binary order of the largest, 0 at least."""
-large: dict[str, float] = {}
-"""Of unknowns for sums and what a record adds to them, by name: the order of the largest of that, 0 at least."""
+@dataclass(frozen=True)
+class Nature:
+    """What is known of an unknown's numbers in float64, beside the facts that solvers are told. Orders are binary ones.
+
+    free: it stands for any public number, which is on no grid. natural: it is never negative: a number of records, or a
+    sum of what is never negative. records: it is a number of records: where these are large, other sums need not be.
+    exponential: of one, which float64 rounds, the order of the largest. shifted: how far off its argument can be.
+    steps: of a whole number that a formula was rounded to, the order of the largest. stepped: by how many steps it can
+    be off, since it follows from numbers that float64 has rounded. label: of one, the order of the largest, 0 at least.
+    added: of a sum, and of what a record adds to it, the order of the largest of that, 0 at least.
+    """
+
+    free: bool = False
+    natural: bool = False
+    records: bool = False
+    exponential: float | None = None
+    shifted: float = -math.inf
+    steps: float | None = None
+    stepped: float = -math.inf
+    label: float | None = None
+    added: float | None = None
+
+
+natures: dict[str, Nature] = {}
+"""Of unknowns that something is known of, by name."""
+PLAIN = Nature()
+
+
+def describe(term: Any, **known: Any) -> None:
+    """More is known of an unknown. known: fields of `Nature`."""
+    natures[name_of(term)] = replace(natures.get(name_of(term), PLAIN), **known)
+
+
 ranges: dict[str, tuple[float, float]] = {}
 """Of unknowns that are public numbers of a range, by name: least and most. Orders of magnitude spread and grow as
 convex functions of theirs, so that both are largest where every one of them is at an end of its range."""
@@ -143,22 +158,21 @@ def spread(terms: Iterable[Any]) -> tuple[float, float]:
 
 def error_of(term: Any) -> float:
     """How far float64 can be from a term where its unknowns are of their sizes, as a binary order."""
-    return max(_size(term, {}, ends).error for ends in _ends([term]))
+    return max(one.error for one in _sizes(term))
 
 
 def step_of(term: Any) -> float:
     """How far a step of the grid more or less in `stepped` unknowns can take a term, as a binary order."""
-    return max(_size(term, {}, ends).step for ends in _ends([term]))
+    return max(one.step for one in _sizes(term))
 
 
 def order_of(term: Any) -> float:
     """The binary order of the largest number that a term can be, where its unknowns are of their sizes; 0 at least."""
-    return max(0.0, *(_size(term, {}, ends).high for ends in _ends([term])))
+    return max(0.0, *(one.high for one in _sizes(term)))
 
 
-def steps_of(term: Any) -> float:
-    """How far off a term can be in whole steps, once it is rounded to them, as a binary order: one step at least."""
-    return max(0.0, *(_size(term, {}, ends).step + 1 for ends in _ends([term])))
+def _sizes(term: Any) -> list[Size]:
+    return [_size(term, {}, ends) for ends in _ends([term])]
 
 
 def _ends(terms: list[Any]) -> Iterator[dict[str, float]]:
@@ -182,22 +196,23 @@ def _of(term: Any, parts: list[Size], ends: dict[str, float]) -> Size:
         size = _order(exact.numerator) - _order(exact.denominator)
         return Size(size, size, 0, number=exact, positive=exact > 0, crowd=(size, size), natural=exact >= 0)
     if not parts:
-        own = ends.get(name_of(term))
-        free = name_of(term) in anything or own is not None
-        own_size = rounded.get(name_of(term), counted.get(name_of(term), 0.0))
-        size = own_size if own is None else own
+        own, known = ends.get(name_of(term)), natures.get(name_of(term), PLAIN)
+        free, inexact = known.free or own is not None, known.exponential is not None
+        sizes = (own, known.exponential, known.steps, 0.0)
+        size = next(one for one in sizes if one is not None)
         positive = own is not None and ranges[name_of(term)][0] > 0
-        grid, sums = None if free or name_of(term) in sized else math.log2(GRID), int(not free)
-        low = 0.0 if name_of(term) in sized or name_of(term) in counted else size
-        size = max(size, sized.get(name_of(term), size))
-        many, error = size + large.get(name_of(term), 0.0) + RECORDS * sums, -math.inf
-        least = many if free or name_of(term) in records else min(size, math.log2(GRID))
-        if name_of(term) in rounded:  # exp(x + d) is off by about d times itself
-            error = size + _total(-DIGITS, shifted.get(name_of(term), -math.inf))
-        return Size(low, size, int(own is None), error, None if name_of(term) in rounded else grid,
+        grid, sums = None if free or known.label is not None else math.log2(GRID), int(not free)
+        low = 0.0 if known.label is not None or known.steps is not None else size
+        size = size if known.label is None else max(size, known.label)
+        many, error = size + (known.added or 0.0) + RECORDS * sums, -math.inf
+        least = many if free or known.records else min(size, math.log2(GRID))
+        if inexact:  # exp(x + d) is off by about d times itself
+            error = size + _total(-DIGITS, known.shifted)
+        some = inexact or known.label is not None or known.added is not None
+        return Size(low, size, int(own is None), error, None if inexact else grid,
                     positive=positive, times=sums, net=sums, crowd=(least, many),
-                    natural=positive or name_of(term) in natural, step=stepped.get(name_of(term), -math.inf),
-                    differs=name_of(term) in (rounded.keys() | sized.keys() | large.keys()) - records)  # fmt: skip
+                    natural=positive or known.natural, step=known.stepped,
+                    differs=some and not known.records)  # fmt: skip
     kind = term.decl().kind()
     if kind in (z3.Z3_OP_MUL, z3.Z3_OP_DIV, z3.Z3_OP_POWER):
         found = parts[0]
@@ -240,7 +255,7 @@ def _of(term: Any, parts: list[Size], ends: dict[str, float]) -> Size:
     in_steps = kind == z3.Z3_OP_DIV and parts[1].number == Fraction(GRID)
     if z3.is_real(term) and found.error > (NEAR if in_steps else LOST):
         raise OverflowError("a formula that makes what float64 rounds large")
-    of_sums = found.step > -math.inf and not unknowns([term]).keys().isdisjoint(large)  # see `too_far`
+    of_sums = found.step > -math.inf and any(natures.get(name, PLAIN).added is not None for name in unknowns([term]))
     if z3.is_real(term) and not of_sums and found.step > (STEPS - math.log2(GRID) if in_steps else STEPS):
         raise OverflowError("a formula that makes a step of the grid large, by which float64 can round otherwise")
     return found

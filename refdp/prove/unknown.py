@@ -49,7 +49,7 @@ from refdp.data.population import (
     Step,
     Turn,
 )
-from refdp.data.records import Interval, Schema
+from refdp.data.records import Schema
 from refdp.errors import InvalidParameter
 from refdp.privacy.events import Relation
 from refdp.prove.arithmetic import combined
@@ -57,14 +57,7 @@ from refdp.prove.asking import Solvers, name_of, number, parts_of, real, truth, 
 from refdp.prove.contributed import Contributed
 from refdp.prove.kinds import ANYWHERE
 from refdp.prove.loops import Loops, abstract
-from refdp.prove.magnitudes import (
-    counted,
-    large,
-    natural,
-    records,
-    step_of,
-    stepped,
-)
+from refdp.prove.magnitudes import describe, step_of
 from refdp.prove.open import Open, Opens, example_of
 from refdp.prove.peeking import POPULATION, guarded
 from refdp.prove.symbols import Each, Fixed, Known, Private, knowns, privates, public, varies
@@ -274,11 +267,7 @@ class Unknown(Contributed):
 
     def _begin(self, output: int) -> None:
         self._named, self._now, self._output = (), next(self._state), output
-        y, target = self._target(), self._schema.target
-        if not isinstance(target, Interval):
-            self.record.append(z3.Or(*(y.term == place for place in range(len(target.values)))))
-            counted[name_of(y.term)] = math.log2(max(len(target.values) - 1, 1))
-        self._label = self._contribution.label(output, y)
+        self._label = self._contribution.label(output, self._target())
         self._score = Each(real(), self, ANYWHERE)
 
     def name_of_choice(self, chosen: Any, places: Any) -> Any:
@@ -455,18 +444,16 @@ class Unknown(Contributed):
             count = self._memo.setdefault((group, how_many), real())
             if name_of(count) not in self.known:
                 self.known[name_of(count)] = [count >= 0, z3.Or(count == 0, count >= 1)]
-                natural.add(name_of(count))
-                records.add(name_of(count))
+                describe(count, natural=True, records=True)
             if one.name != how_many:
                 total = self._memo[group, one.name] = real()
                 low, high = self._between(one.state, one.name)
-                stepped[name_of(total)] = max(step_of(term) for term in self._cases(one.state, one.name))
-                large[name_of(total)] = _size_of(low, high)
+                stepped = max(step_of(term) for term in self._cases(one.state, one.name))
+                positive = low is not None and low >= 0
+                describe(total, stepped=stepped, added=_size_of(low, high), natural=positive)
                 facts = [] if low is None else [number(low) * count <= total]
                 facts += [] if high is None else [total <= number(high) * count]
                 self.known[name_of(total)] = facts
-                if low is not None and low >= 0:
-                    natural.add(name_of(total))
             if one.option is not None:
                 self.optional |= {name_of(self._memo[group, name]) for name in (one.name, how_many)}
         return self._memo[group, one.name]
@@ -504,12 +491,11 @@ class Unknown(Contributed):
         if key not in self._memo:
             value = self._memo[key] = real()
             low, high = self._bounds(key[1], term, used)
-            stepped[name_of(value)], large[name_of(value)] = step_of(term), _size_of(low, high)
+            positive = low is not None and low >= 0
+            describe(value, stepped=step_of(term), added=_size_of(low, high), natural=positive)
             if low is not None and high is not None:
                 self._squares[name_of(value)] = max(low * low, high * high)
             facts = [] if low is None else [number(low) <= value]
-            if low is not None and low >= 0:
-                natural.add(name_of(value))
             self.known[name_of(value)] = facts + ([] if high is None else [value <= number(high)])
         return self._memo[key]
 

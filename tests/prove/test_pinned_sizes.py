@@ -15,7 +15,7 @@ import z3
 from refdp.data.losses import GRID
 from refdp.prove import magnitudes
 from refdp.prove.asking import name_of, number, real
-from refdp.prove.magnitudes import BEYOND, DIGITS, Size, _total, too_far
+from refdp.prove.magnitudes import BEYOND, DIGITS, Nature, Size, _total, too_far
 
 X, Y, Z = real(), real(), real()
 ON_GRID = math.log2(GRID)
@@ -53,8 +53,8 @@ def test_how_far_float64_is_of_sums_of_many_records(monkeypatch: pytest.MonkeyPa
     """Sums of 2^26 records: rounding takes the 53rd digit of the largest, by what is surely large."""
     n = real()
     assert size(X).crowd == (ON_GRID, 26.0) and size(X / (n + 1)).crowd[1] == 26 - ON_GRID
-    monkeypatch.setattr(magnitudes, "natural", {name_of(n)})
-    monkeypatch.setattr(magnitudes, "records", {name_of(one) for one in (X, Y, n)})
+    counts = {name_of(one): Nature(records=True) for one in (X, Y)}
+    monkeypatch.setattr(magnitudes, "natures", counts | {name_of(n): Nature(records=True, natural=True)})
     assert size(n) == size(X)._replace(natural=True)
     none = -math.inf
     for term, far, crowd, natural in (
@@ -82,7 +82,7 @@ def test_how_far_float64_is_of_sums_of_many_records(monkeypatch: pytest.MonkeyPa
 
 
 def test_products_of_sums_are_added_to_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(magnitudes, "records", {name_of(one) for one in (X, Y, Z)})
+    monkeypatch.setattr(magnitudes, "natures", {name_of(one): Nature(records=True) for one in (X, Y, Z)})
     for term, times, net, apart in (
         (X * X / Y, 2, 1, False), (X * X / Y + X, 2, 1, False), (X * X, 2, 2, False), (X * X + Y, 2, 2, True),
         (X * X * Y / (Y * Y), 3, 1, False), (X * X * Y / (Y * Y) - X, 3, 1, True), (X / Y + 1, 1, 0, False),
@@ -118,7 +118,7 @@ def test_constants_move_sums_on_their_grid_up_to_2_to_the_44_steps() -> None:
 
 def test_errors_of_products_and_quotients(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a product, either error times the other's size; of a quotient, the divisor's times a / b^2."""
-    monkeypatch.setattr(magnitudes, "natural", {name_of(Y), name_of(Z)})
+    monkeypatch.setattr(magnitudes, "natures", {name_of(one): Nature(natural=True) for one in (Y, Z)})
     product, own = THREE + 20 - DIGITS, MOST - DIGITS
     wide = _total(product, own)
     assert about(WIDE, wide, None)
@@ -161,12 +161,12 @@ def test_a_difference_divides_only_where_it_is_exact(monkeypatch: pytest.MonkeyP
     for term in (X / z3.If(off >= 1, off, number(1)), X / (size_of + 1), X / (z3.If(off > 0, off, -off) + 1), X / Y):
         assert too_far([term]) == "", term
     assert too_far([X / (z3.If(off <= 0, off, -off) + 1)]) != ""
-    monkeypatch.setattr(magnitudes, "natural", {name_of(Y), name_of(Z)})
+    monkeypatch.setattr(magnitudes, "natures", {name_of(one): Nature(natural=True) for one in (Y, Z)})
     assert too_far([X / WIDE]) == "" and size(X / (Y + 8)).high == -3.0 == size(X / (Y + Z * 0 + 8)).high
 
 
 def test_errors_of_choices_and_sums(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(magnitudes, "natural", {name_of(Y), name_of(Z)})
+    monkeypatch.setattr(magnitudes, "natures", {name_of(one): Nature(natural=True) for one in (Y, Z)})
     off = X * 3
     assert about(z3.If(off <= Y, off, Y), THREE - DIGITS, None) and about(z3.If(X <= Y, X, Y), -math.inf, ON_GRID)
     assert about(z3.If(off >= 0, off, -off), THREE - DIGITS, None) and about(-off, THREE - DIGITS, None)
@@ -194,7 +194,7 @@ def test_steps_of_the_grid_are_off_by_less_than_2_to_the_minus_17() -> None:
 def test_public_numbers_are_on_no_grid_and_no_degree(monkeypatch: pytest.MonkeyPatch) -> None:
     p, q = real(), real()
     monkeypatch.setitem(magnitudes.ranges, name_of(p), (0.25, 64.0))
-    monkeypatch.setattr(magnitudes, "anything", {name_of(q)})
+    monkeypatch.setattr(magnitudes, "natures", {name_of(q): Nature(free=True)})
     ends = list(magnitudes._ends([p * X]))
     assert ends == [{name_of(p): -2.0}, {name_of(p): 6.0}]
     assert magnitudes._size(p, {}, ends[1]) == Size(6.0, 6.0, 0, -math.inf, None, None, True,

@@ -202,6 +202,7 @@ _ELSEWHERE: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
     (("objective", "criterion"), ("loss",)),
     (("privacy_budget", "eps", "total_budget"), ("epsilon",)),
     (("feature_bounds", "privacy_bounds", "feature_types", "categorical_features"), ("bounds",)),
+    (("bounds_y", "y_bounds", "label_range", "target_bounds", "target_range"), ("label_bounds",)),
     (("monotonic_cst", "monotone_cst", "monotonic_constraints"), ("monotone_constraints",)),
     (("random_state", "seed", "random_seed"), ("insecure_seed",)),
 )  # fmt: skip
