@@ -21,7 +21,7 @@ from refdp.checks import check_count, check_number
 from refdp.errors import InvalidParameter
 from refdp.faces import registry
 from refdp.faces.defaults import DELTA, Public, recommended
-from refdp.own.grove import CUT, OTHERS
+from refdp.own.grove import shared_by
 from refdp.privacy.events import Relation, records_changed
 
 TASKS = ("classification", "binary", "multiclass", "regression")
@@ -126,7 +126,7 @@ def _nearby(name: str, public: Public) -> Cells:
 
 def _shared(name: str, scores: int) -> float:
     """By how much less each of so many scores has of epsilon; Grove's are one release, of little more than one."""
-    return math.sqrt(1 + (OTHERS / CUT) ** 2) if name == "grove" and scores > 1 else scores
+    return shared_by(scores) if name == "grove" else scores
 
 
 def _mean(cells: Cells) -> float:

@@ -148,6 +148,11 @@ def squared_others_bound(weight: Number, cut: Number, hessian: Number, scores: N
     return (scores - 1) * squared_joint_norm(cut, hessian, weight)
 
 
+def shared_by(scores: int) -> float:
+    """The root of (4) over (3), of gradients alone: how much less of mu each of so many scores has than one would."""
+    return math.sqrt(1 + OTHERS * OTHERS / (CUT * CUT)) if scores > 1 else 1.0
+
+
 def squared_square_bound(weight: Number) -> Number:
     """1 + a^2: the supremum for a clipped residual in units of its bound, and h = 1."""
     return 1 + weight * weight
@@ -253,8 +258,7 @@ class Params:
 
     def strength(self, schema: Schema) -> float:
         """nu: rows times mu, half of it where two records change; for several classes over what (4) adds to (3)."""
-        more = math.sqrt(1 + OTHERS * OTHERS / (CUT * CUT)) if schema.scores > 1 else 1.0
-        return self.rows * self.mu() / more / records_changed(self.relation)
+        return self.rows * self.mu() / shared_by(schema.scores) / records_changed(self.relation)
 
     def rounds(self, schema: Schema) -> int:
         """T = 200, 400 from nu = 500; 800 from nu = 5,000 (classes)."""
@@ -429,6 +433,7 @@ def train_on(params: Params, schema: Schema, population: Population, curator: Cu
     unit, initial = start(params, schema, population, curator)
     first, learnt = one_by_one(params, schema, candidates, unit, population, curator)
     charge, of = params.leaf_charge(schema), named_all(SUMS, outputs_of(schema))
+    s, padding = params.deviation(schema), params.padding(schema)
     rounds: list[tuple[Tree, ...]] = []
     for number in range(params.rounds(schema)):
         with curator.step(f"tree {number}"):
@@ -443,8 +448,8 @@ def train_on(params: Params, schema: Schema, population: Population, curator: Cu
             noisy = where_records_are(params, schema, learnt, noisy)
             for output in outputs_of(schema):
                 own_sums = of_score(noisy, output)
-                learnt = learnt_from(params, schema, learnt, splits, own_sums)
-                leaves = leaf_values(params, schema, own_sums, unit)
+                learnt = learnt_from(params, schema, learnt, splits, own_sums, s)
+                leaves = leaf_values(own_sums, padding, unit)
                 own.append(Tree(splits, leaves))
                 population.tell(Turn(output))
                 if output > 0:
@@ -777,18 +782,18 @@ def scatter_of(schema: Schema) -> float:
     return SCATTER["log" if isinstance(schema.target, Classes) else "square"]
 
 
-def leaf_values(params: Params, schema: Schema, noisy: Floats, unit: float) -> Floats:
+def leaf_values(noisy: Floats, padding: float, unit: float) -> Floats:
     """(1) without eta of released sums of shape (leaves, 2), at most `LARGEST_LEAF`, in units of the score."""
-    own = -noisy[:, 0] / (np.maximum(noisy[:, 1], 0.0) + params.padding(schema))
+    own = -noisy[:, 0] / (np.maximum(noisy[:, 1], 0.0) + padding)
     return np.asarray(np.clip(own, -LARGEST_LEAF, LARGEST_LEAF) * unit)
 
 
-def learnt_from(params: Params, schema: Schema, learnt: Learnt, splits: Floats, noisy: Floats) -> Learnt:
+def learnt_from(params: Params, schema: Schema, learnt: Learnt, splits: Floats, noisy: Floats, s: float) -> Learnt:
     """Credit what every split separated, less what noise alone would, from the leaves' sums upwards.
 
-    splits: shape (2^depth - 1, 2); noisy: shape (leaves, 2), as of `where_records_are`.
+    splits: shape (2^depth - 1, 2); noisy: shape (leaves, 2), as of `where_records_are`. s: deviation of the noise.
     """
-    s, scatter, a = params.deviation(schema), scatter_of(schema), params.weight(schema)
+    scatter, a = scatter_of(schema), params.weight(schema)
     variance = s * s
     depth = levels_in_use(params, schema, learnt)
     apart = 2 ** (params.levels(schema) - depth)

@@ -53,7 +53,7 @@ def test_leaves_are_steps_against_their_sums() -> None:
         params = grove.Params(2.0, ADD, trees=9, rows=700)
         padding = params.padding(schema)
         noisy = np.array([[6.0, 2.0], [-4.0, 4.0], [2.0, -1.0], [1e6 * padding, 0.0], [-1e6 * padding, 5.0]])
-        found = grove.leaf_values(params, schema, noisy, 0.5)
+        found = grove.leaf_values(noisy, padding, 0.5)
         assert found == near([-3 / (2 + padding), 2 / (4 + padding), -1 / padding, -1.5, 1.5])
 
 

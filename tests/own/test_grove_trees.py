@@ -145,7 +145,7 @@ def test_what_splits_separated_is_credited_to_their_features() -> None:
         splits = np.column_stack([rng.integers(0, 4, 2**depth - 1), rng.random(2**depth - 1)])
         noisy = np.column_stack([rng.normal(0, 60, 2**depth), rng.uniform(-0.2, 3, 2**depth) * least + 1])
         before = grove.Learnt(rng.random(4), rng.random(4), np.arange(1.0, schema.scores + 1))
-        found = grove.learnt_from(params, schema, before, splits, noisy)
+        found = grove.learnt_from(params, schema, before, splits, noisy, params.deviation(schema))
         credit, seen = learnt_by_hand(params, schema, before, splits, noisy)
         assert found.credit == near(credit, 1e-9) and found.seen == near(seen)
         assert found.priors.tolist() == before.priors.tolist()
@@ -158,7 +158,8 @@ def test_a_split_is_credited_from_just_above_the_least_sum() -> None:
     least = 3 * params.deviation(TWO) / params.weight(TWO) + 1
     for sums, credited in (((least, 2 * least), False), ((2 * least, least), False), ((1.001 * least,) * 2, True)):
         noisy = np.column_stack([np.array([900.0, -900.0]), sums])
-        found = grove.learnt_from(params, TWO, grove.nothing_learnt(TWO), np.array([[1.0, 0.0]]), noisy)
+        nothing, s = grove.nothing_learnt(TWO), params.deviation(TWO)
+        found = grove.learnt_from(params, TWO, nothing, np.array([[1.0, 0.0]]), noisy, s)
         assert (found.credit[1] > 0) == credited and found.seen[1] == near(1.0, 1e-8)
 
 
@@ -192,7 +193,7 @@ def test_what_the_last_level_in_use_parts_is_counted_for_forty_trees(monkeypatch
     for number in range(42):
         raw = rng.normal(0, 3 * s, (128, 2))
         noisy = grove.where_records_are(params, TWO, learnt, raw)
-        found = grove.learnt_from(params, TWO, learnt, splits, noisy)
+        found = grove.learnt_from(params, TWO, learnt, splits, noisy, params.deviation(TWO))
         pairs = [(raw[8 * k, 0] - raw[8 * k + 7, 0]) ** 2 for k in range(16)]  # of 4 leaves of a side one is reached
         wanted = sum(pairs) / 16 / (2 * s * s) - 1 if number < 40 else 0.0
         assert found.parted - learnt.parted == near(wanted, 1e-9)
@@ -221,9 +222,9 @@ def test_levels_that_are_not_in_use_part_nobody(monkeypatch: pytest.MonkeyPatch)
         assert leaf >> 2 == above and there[leaf].tolist() == noisy[leaf].tolist()
         assert there[4 * above : 4 * above + 4].tolist() == [noisy[leaf].tolist()] * 4
     assert len(reached) > 5
-    found = grove.learnt_from(params, TWO, usual, short, there)
+    found = grove.learnt_from(params, TWO, usual, short, there, params.deviation(TWO))
     monkeypatch.setattr(grove.Params, "levels", lambda self, schema: 5)
-    alone = grove.learnt_from(params, TWO, usual, short[:31], there[::4])
+    alone = grove.learnt_from(params, TWO, usual, short[:31], there[::4], params.deviation(TWO))
     assert found.credit.tolist() == alone.credit.tolist() != [0.0] * 4 and found.seen.tolist() == alone.seen.tolist()
 
 

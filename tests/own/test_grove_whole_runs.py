@@ -144,8 +144,8 @@ def test_a_run_is_that_of_a_loop_over_records(name: str) -> None:
         for k in range(classes):
             assert exact[:, 2 * k : 2 * k + 2] == summed(k, leaf, 8)
             noisy = all_noisy[:, 2 * k : 2 * k + 2]
-            learnt = grove.learnt_from(params, schema, learnt, splits, noisy)
-            values = grove.leaf_values(params, schema, noisy, unit)
+            learnt = grove.learnt_from(params, schema, learnt, splits, noisy, params.deviation(schema))
+            values = grove.leaf_values(noisy, params.padding(schema), unit)
             assert np.array_equal(model.outputs[k].trees[first + number].splits, splits)
             assert model.outputs[k].trees[first + number].leaves == pytest.approx(values)
             for i in range(40):
