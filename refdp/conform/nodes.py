@@ -135,7 +135,7 @@ def _leaves(paper: str, chance: random.Random) -> Iterator[Vector]:
             params = params if unit == 1 else replace(params, trees=None, rows=10**9)
             body |= {"params": params_json(params)}
             body |= {"mechanism": mechanism_out(params.leaf_charge(schema).mechanism), "unit": hexed(unit)}
-            value = grove.leaf_values(params, schema, sums.T, unit)
+            value = grove.leaf_values(sums.T, params.padding(schema), unit)
         case _:
             sums = np.stack([g, noisy - 20.0 * (chance.random() < 0.3)])
             value = sgbdt.leaf_values(params, sums.T)
@@ -207,7 +207,7 @@ def _steered(paper: str, chance: random.Random) -> Iterator[Vector]:
         "where": floats(where)}, {"splits": floats(splits)}, ("TieBroken", "OrderOfOperations"))  # fmt: skip
     g, h = (np.array([chance.uniform(low, top) for _ in range(2**depth)]) for low, top in ((-4e3, 4e3), (-400.0, 4e3)))
     there = grove.where_records_are(params, schema, learnt, np.column_stack([g, h]))
-    after = grove.learnt_from(params, schema, learnt, splits, there)
+    after = grove.learnt_from(params, schema, learnt, splits, there, params.deviation(schema))
     yield Vector("learn", "credit of features from sums of leaves, and what the last level parted", {
         **own, "splits": floats(splits), "sums": floats(np.stack([g, h])),
         "mechanism": mechanism_out(params.leaf_charge(schema).mechanism)},

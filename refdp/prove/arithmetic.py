@@ -12,7 +12,7 @@ import numpy as np
 import z3
 
 from refdp.prove.asking import name_of, number, real
-from refdp.prove.magnitudes import describe, moderate
+from refdp.prove.magnitudes import describe, moderate, orders
 from refdp.prove.open import Open, example_of
 from refdp.prove.symbols import Each, Known, privates, public, sized, unchanged, varies
 from refdp.prove.tables import ALL, Axis, Choices, Combined, Sum, Table, plainly_shaped, summands, total_of
@@ -75,7 +75,7 @@ def _tables(name: str, arguments: Sequence[Any]) -> Table:
                 return _plain(np.asarray(value)[own])
             if moderate(value):
                 found = constants.setdefault((place, own), real())  # any public number
-                describe(found, free=True)
+                describe(found, free=orders(value))
                 if any(isinstance(i, tuple) for i in own):
                     world.reader.optional.add(name_of(found))  # another one for every option
                 return found

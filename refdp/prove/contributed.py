@@ -22,9 +22,10 @@ from refdp.data.population import COUNT, Statistics, named
 from refdp.data.records import Interval, Schema
 from refdp.prove.arithmetic import combined
 from refdp.prove.asking import Solvers, name_of, number, parts_of, real, unknowns
+from refdp.prove.choices import exact
 from refdp.prove.facts import Facts
 from refdp.prove.kinds import ANYWHERE, Kind, followed, kind_of
-from refdp.prove.magnitudes import describe, error_of, order_of, step_of, too_far
+from refdp.prove.magnitudes import describe, error_of, is_off, order_of, step_of, too_far
 from refdp.prove.open import Open, Opens
 from refdp.prove.reach import Host
 from refdp.prove.symbols import Each, Known, public, varies
@@ -111,6 +112,8 @@ class Contributed(Host):
             raise Unmodelled("a number of any size, divided by a record's value, which can be infinite in float64")
         if name == "divide" and not self._refuted([terms[1] == 0]):
             raise Unmodelled("a quotient of a record's values whose divisor can be 0")
+        if name in ("multiply", "divide", "square", "power"):
+            _beside_any_size(terms, kinds)
         found = operated(name, terms)
         if why := too_far([found]):
             raise Unmodelled(why)
@@ -125,6 +128,8 @@ class Contributed(Host):
         """
         if (name, arguments[0] is value, value.finite) != ("divide", False, True) or not (value.least or 0) >= GRID:
             raise Unmodelled("a released number beside a record's values, but for a finite divisor away from 0")
+        if any(is_off(one) for one in before):
+            raise Unmodelled("what float64 rounds, divided by a released number, which can be small")
         if self._divided & set(unknowns(before)):
             raise Unmodelled("a quotient of a quotient by released numbers, which float64 may have none of")
         found = self._released(value)
@@ -148,8 +153,11 @@ class Contributed(Host):
         for its real value: a step more or less is what is rounded anyway, and is not made large (`magnitudes.Nature`).
         How many steps a statistic has is taken for an eighth of what its formula could be at most.
         """
-        steps = z3.is_div(x) and z3.is_rational_value(x.arg(1)) and _fraction(x.arg(1)) == Fraction(GRID)
-        inexact, roundings, formula = roundings, 0 if steps else roundings, x
+        steps = z3.is_div(x) and z3.is_rational_value(x.arg(1)) and exact(x.arg(1)) == Fraction(GRID)
+        step = step_of(x)
+        inexact, roundings, formula = bool(roundings) or step > -math.inf, 0 if steps else roundings, x
+        if name != "exp" and not steps and step > -math.inf:
+            raise Unmodelled("a whole number of what can be a step of the grid more or less")
         self._kept.append(x)
         key = name, x.get_id()  # of this formula: another one that is equal as real numbers may differ by a digit
         x = z3.simplify(self._finite(x))  # before that, since 0 times infinity is no number
@@ -169,13 +177,13 @@ class Contributed(Host):
                     most for most in (0, *(2**n for n in range(10)), LARGEST_EXPONENT) if self._refuted([x > most])
                 )
                 order = largest / math.log(2)
-            describe(y, natural=True, exponential=order, shifted=error_of(formula))
+            describe(y, natural=True, exponential=order, shifted=error_of(formula), stepped=order + step)
             self.record += [y >= 0, z3.Implies(x >= 0, y >= 1), z3.Implies(x <= 0, y <= 1)]
             return y
         self._whole.add(name_of(y))
         describe(y, steps=max(-math.log2(GRID), order_of(formula) - 3) if steps else order_of(formula))
         if steps and inexact:
-            describe(y, stepped=max(0.0, step_of(formula) + 1))  # one step at least
+            describe(y, stepped=max(0.0, step + 1))  # one step at least
         if name == "rint":
             self.record += [2 * (y - x) <= 1 + near, 2 * (x - y) <= 1 + near]
         else:  # what float64 made of x is at most `near` away, which can be on the other side of a whole number
@@ -224,7 +232,7 @@ class Contributed(Host):
             elif kind in (z3.Z3_OP_ADD, z3.Z3_OP_SUB, z3.Z3_OP_UMINUS):
                 waiting += parts
             else:
-                numbers_in = math.prod(_fraction(each) for each in parts or [one] if z3.is_rational_value(each))
+                numbers_in = math.prod(exact(each) for each in parts or [one] if z3.is_rational_value(each))
                 rest = [each for each in parts or [one] if not z3.is_rational_value(each)]
                 if kind == z3.Z3_OP_MUL and len(rest) == 1 and Fraction(numbers_in).denominator == 1:
                     waiting += rest
@@ -266,6 +274,10 @@ class Contributed(Host):
             if value is not None and error_of(value.term) > -math.inf:  # which a sum, rounded to units, can make one
                 raise Unmodelled("a statistic that float64 rounds: a multiple of the grid as a real number alone")
             terms[name] = None if value is None else self._on_grid(self._finite(value.term))
+        if used is not None and step_of(used.term) > -math.inf:
+            own = unknowns([used.term]).keys()
+            if any(term is not None and not unknowns([term]).keys() <= own for term in terms.values()):
+                raise Unmodelled("records that are used or not by a step of the grid, and statistics of something else")
         return terms, None if used is None else self._finite(used.term)
 
     def _of_all(self) -> list[dict[str, Any]]:
@@ -373,17 +385,22 @@ class Contributed(Host):
         if key not in self._memo:
             given = [] if used is None else [used]
             self._memo[key] = all(
-                self._refuted([*given, term != 0, term != 1]) for term in self._cases(one.state, one.name)
+                step_of(term) == -math.inf and self._refuted([*given, term != 0, term != 1])
+                for term in self._cases(one.state, one.name)
             )
         return Fraction(1) if self._memo[key] else Fraction(GRID)
 
 
-def _fraction(term: Any) -> Fraction:
-    return Fraction(term.numerator_as_long(), term.denominator_as_long())
+def _beside_any_size(terms: list[Any], kinds: list[Kind]) -> None:
+    """Errors: Unmodelled for a product of a number of any size and of one that float64 rounds."""
+    for place, kind in enumerate(kinds):
+        others = [other for other in range(len(terms)) if other != place and not kinds[other].small]
+        if kind.wide and any(is_off(terms[other]) for other in others):
+            raise Unmodelled("what float64 rounds, times or over a number of any size, such as a score")
 
 
 def _numerals(terms: list[Any]) -> set[Fraction]:
-    return {_fraction(one) for one in parts_of(terms) if z3.is_rational_value(one)}
+    return {exact(one) for one in parts_of(terms) if z3.is_rational_value(one)}
 
 
 def _last(values: list[Fraction], holds: Callable[[Fraction], bool]) -> Fraction | None:

@@ -19,6 +19,7 @@ import z3
 
 from refdp.data.losses import GRID
 from refdp.prove.asking import name_of, unknowns
+from refdp.prove.choices import exact, has_no_jump, is_continuous, is_larger, is_size
 
 APART = 32.0
 """Binary orders of magnitude that lie between what is added: float64 has 53, and 21 of them are left for a sum."""
@@ -58,9 +59,10 @@ class Size(NamedTuple):
     it multiplies; net: less those that it is divided by. apart: whether products of many sums are added to something.
     far: of how far float64 can be from the term where every sum is of 2^`RECORDS`; -inf where nothing is rounded.
     crowd: the least and most of the term's numbers then; what is never negative, with more added, is of the larger
-    one's size. natural: whether the term is never negative. differs: whether its least is not known, but for its
-    grid: of a difference, a label, an exponential. step: how far a step of the grid more or less in `stepped`
-    unknowns can take it; -inf where there are none.
+    one's size. thin: the least where some sums are of no records. over: which records its sums are over. sure: of which
+    of these it has as many as there are, or more. natural: whether the term is never negative. differs: whether its
+    least is not known, but for its grid: of a difference, a label, an exponential. step: how far a step of the grid
+    more or less in `stepped` unknowns can take it; -inf where there are none.
     """
 
     low: float
@@ -78,6 +80,9 @@ class Size(NamedTuple):
     natural: bool = False
     step: float = -math.inf
     differs: bool = False
+    thin: float = 0.0
+    over: frozenset[Any] = frozenset()
+    sure: frozenset[Any] = frozenset()
 
 
 def moderate(values: Any) -> bool:
@@ -86,20 +91,29 @@ def moderate(values: Any) -> bool:
     return bool(((size == 0) | ((size >= 2.0 ** (-APART / 2)) & (size <= 2.0 ** (APART / 2)))).all())
 
 
+def orders(values: Any) -> tuple[float, float]:
+    """The binary orders of the least and the largest of public numbers but for 0; of nothing else those of 1."""
+    size = np.abs(np.asarray(values, dtype=np.float64))
+    some = size[size > 0]
+    return (math.log2(some.min()), math.log2(some.max())) if some.size else (0.0, 0.0)
+
+
 @dataclass(frozen=True)
 class Nature:
     """What is known of an unknown's numbers in float64, beside the facts that solvers are told. Orders are binary ones.
 
-    free: it stands for any public number, which is on no grid. natural: it is never negative: a number of records, or a
-    sum of what is never negative. records: it is a number of records: where these are large, other sums need not be.
+    free: it stands for a public number, which is on no grid: the orders of the least and the largest that it can be but
+    for 0. natural: it is never negative: a number of records, or a sum of what is never negative. over: of a sum, which
+    records it is over, by any name. records: it is the number of these.
     exponential: of one, which float64 rounds, the order of the largest. shifted: how far off its argument can be.
     steps: of a whole number that a formula was rounded to, the order of the largest. stepped: by how many steps it can
     be off, since it follows from numbers that float64 has rounded. label: of one, the order of the largest, 0 at least.
     added: of a sum, and of what a record adds to it, the order of the largest of that, 0 at least.
     """
 
-    free: bool = False
+    free: tuple[float, float] | None = None
     natural: bool = False
+    over: Any = None
     records: bool = False
     exponential: float | None = None
     shifted: float = -math.inf
@@ -166,6 +180,20 @@ def step_of(term: Any) -> float:
     return max(one.step for one in _sizes(term))
 
 
+def is_off(term: Any) -> bool:
+    """Whether float64 can have another number than the formula: of a rounding, or of a step of the grid; yes where it
+    is `too_far`."""
+    try:
+        return error_of(term) > -math.inf or step_of(term) > -math.inf
+    except OverflowError:
+        return True
+
+
+def many_of(term: Any) -> float:
+    """The binary order of the largest number that a term can be where every sum in it is of 2^`RECORDS` records."""
+    return max(one.crowd[1] for one in _sizes(term))
+
+
 def order_of(term: Any) -> float:
     """The binary order of the largest number that a term can be, where its unknowns are of their sizes; 0 at least."""
     return max(0.0, *(one.high for one in _sizes(term)))
@@ -192,27 +220,35 @@ def _size(term: Any, known: dict[int, Size], ends: dict[str, float]) -> Size:
 
 def _of(term: Any, parts: list[Size], ends: dict[str, float]) -> Size:
     if z3.is_rational_value(term):
-        exact = Fraction(term.numerator_as_long(), term.denominator_as_long())
-        size = _order(exact.numerator) - _order(exact.denominator)
-        return Size(size, size, 0, number=exact, positive=exact > 0, crowd=(size, size), natural=exact >= 0)
+        value = exact(term)
+        size = _order(value.numerator) - _order(value.denominator)
+        return Size(size, size, 0, number=value, positive=value > 0, crowd=(size, size), natural=value >= 0, thin=size)
     if not parts:
         own, known = ends.get(name_of(term)), natures.get(name_of(term), PLAIN)
-        free, inexact = known.free or own is not None, known.exponential is not None
-        sizes = (own, known.exponential, known.steps, 0.0)
+        free, inexact = known.free is not None or own is not None, known.exponential is not None
+        sizes = (own, known.free and known.free[1], known.exponential, known.steps, 0.0)
         size = next(one for one in sizes if one is not None)
         positive = own is not None and ranges[name_of(term)][0] > 0
         grid, sums = None if free or known.label is not None else math.log2(GRID), int(not free)
         low = 0.0 if known.label is not None or known.steps is not None else size
+        low = known.free[0] if own is None and known.free is not None else low
         size = size if known.label is None else max(size, known.label)
         many, error = size + (known.added or 0.0) + RECORDS * sums, -math.inf
-        least = many if free or known.records else min(size, math.log2(GRID))
+        thin = low if free else min(size, math.log2(GRID))
+        alone = free or known.added is not None or z3.is_bool(term)
+        whose = known.over or (None if alone else name_of(term))
+        over = frozenset() if whose is None else frozenset([whose])
+        crowd, far = (many if known.records else thin, many), -math.inf
         if inexact:  # exp(x + d) is off by about d times itself
             error = size + _total(-DIGITS, known.shifted)
+        if known.over is not None and many > DIGITS + math.log2(GRID):  # more steps than float64 has digits for
+            error, far, grid = size - DIGITS, many - DIGITS, None
         some = inexact or known.label is not None or known.added is not None
         return Size(low, size, int(own is None), error, None if inexact else grid,
-                    positive=positive, times=sums, net=sums, crowd=(least, many),
+                    positive=positive, times=sums, net=sums, far=far, crowd=crowd,
                     natural=positive or known.natural, step=known.stepped,
-                    differs=some and not known.records)  # fmt: skip
+                    differs=some and not known.records, thin=thin, over=over,
+                    sure=over if known.records else frozenset())  # fmt: skip
     kind = term.decl().kind()
     if kind in (z3.Z3_OP_MUL, z3.Z3_OP_DIV, z3.Z3_OP_POWER):
         found = parts[0]
@@ -223,14 +259,16 @@ def _of(term: Any, parts: list[Size], ends: dict[str, float]) -> Size:
             times, net = found.times + (one.times if kind == z3.Z3_OP_MUL else 0), found.net + both
             signs = (one.low, one.high) if kind == z3.Z3_OP_MUL else (-one.high, -one.low)
             far, crowd = _crowded(found, one, kind == z3.Z3_OP_DIV)
-            never, differs = found.natural and one.natural, found.differs or one.differs
+            thin = found.thin + (one.thin if kind == z3.Z3_OP_MUL else -one.crowd[1])
+            sure = _scaled(found, one) if kind == z3.Z3_OP_MUL else frozenset()
+            never, differs, over = found.natural and one.natural, found.differs or one.differs, found.over | one.over
             slope = found.high if kind == z3.Z3_OP_MUL else found.high - 2 * one.low
             step = max(found.step + signs[1], one.step + slope)
             found = Size(found.low + signs[0], found.high + signs[1], found.degree + one.degree,
                          *_product(found, one, signs[1], kind == z3.Z3_OP_DIV),
                          positive=found.positive and one.positive, times=times, net=net)  # fmt: skip
             found = found._replace(far=far if found.error > -math.inf else -math.inf, crowd=crowd, natural=never,
-                                   step=step, differs=differs)  # fmt: skip
+                                   step=step, differs=differs, thin=thin, sure=sure, over=over)  # fmt: skip
     else:
         low, high, degree = min(p.low for p in parts), max(p.high for p in parts), max(p.degree for p in parts)
         if kind in (z3.Z3_OP_ADD, z3.Z3_OP_SUB) and high - low > APART:
@@ -244,11 +282,13 @@ def _of(term: Any, parts: list[Size], ends: dict[str, float]) -> Size:
         times, net = max(p.times for p in parts), max(p.net for p in parts)
         apart = kind in (z3.Z3_OP_ADD, z3.Z3_OP_SUB) and (net > 1 or times > 2)
         found = Size(low, high, degree, *_sum(term, parts), positive=positive, times=times, net=net, apart=apart)
-        far, crowd, never = _together(term, parts)
+        far, crowd, thin, sure, never = _together(term, parts)
         far = far if found.error > -math.inf and z3.is_real(term) else -math.inf
-        step = -math.inf if z3.is_bool(term) else _added(kind, [one.step for one in parts])
+        step = _stepped(term, parts)
         differs = z3.is_real(term) and _differs(term, parts, never)
-        found = found._replace(far=far, crowd=crowd, natural=never, step=step, differs=differs)
+        over = frozenset[Any]().union(*(one.over for one in parts))
+        found = found._replace(far=far, crowd=crowd, natural=never, step=step, differs=differs,
+                               thin=thin, sure=sure, over=over)  # fmt: skip
     found = found._replace(apart=found.apart or any(one.apart for one in parts))
     if max(-found.low, found.high) > LARGEST or found.degree > DEGREE:
         raise OverflowError("a formula with numbers of such sizes that float64 could overflow")
@@ -270,7 +310,7 @@ def _differs(term: Any, parts: Sequence[Size], never: bool) -> bool:
         return any(one.number is None for one in parts)
     own = parts[1:] if term.decl().kind() == z3.Z3_OP_ITE else parts
     above = any(one.number is not None and one.number > 0 for one in own)
-    if term.decl().kind() == z3.Z3_OP_ITE and above and _is_larger(*term.children()):
+    if term.decl().kind() == z3.Z3_OP_ITE and above and is_larger(*term.children()):
         return False
     return any(one.differs for one in own)
 
@@ -300,42 +340,58 @@ def _product(one: Size, other: Size, high: float, divides: bool) -> tuple[float,
     return _total(one.error + high, other.error + slope, one.high + high - DIGITS), None
 
 
+def _scaled(one: Size, other: Size) -> frozenset[Any]:
+    """`Size.sure` of a product: of what is multiplied by a positive number."""
+    return one.sure if other.number and other.positive else other.sure if one.number and one.positive else frozenset()
+
+
+def _stepped(term: Any, parts: Sequence[Size]) -> float:
+    """`Size.step` of anything else: of a truth value any at all where there is one.
+
+    Errors: OverflowError for a choice by such a truth value that has a jump; one without has both sides' steps.
+    """
+    steps = [one.step for one in parts]
+    if z3.is_bool(term):
+        return math.inf if max(steps) > -math.inf else -math.inf
+    if term.decl().kind() == z3.Z3_OP_ITE:
+        if steps[0] > -math.inf and not has_no_jump(*term.children()):
+            raise OverflowError("a choice by a comparison of numbers that float64 rounds")
+        sure = steps[0] == -math.inf or is_continuous(*term.children())
+        return max(steps[1:]) if sure else _total(*steps[1:])
+    return _added(term.decl().kind(), steps)
+
+
 def _crowded(one: Size, other: Size, divides: bool) -> tuple[float, tuple[float, float]]:
     """Of a product or quotient of sums of many records: how far it can be, and its least and most.
 
     It is off by what its factors are, by its own rounding, and a quotient by the part of itself that its divisor is.
+    A divisor is as large as many records make it only beside sums of the same records.
     """
-    low, high = (-other.crowd[1], -other.crowd[0]) if divides else other.crowd
+    least = other.crowd[0] if one.over and one.over <= other.sure else other.thin
+    low, high = (-other.crowd[1], -least) if divides else other.crowd
     most = one.crowd[1] + high
-    off = most + other.far - (other.crowd[0] if divides else other.crowd[1])
+    off = most + other.far - (least if divides else other.crowd[1])
     return _total(one.far + high, off, most - DIGITS), (one.crowd[0] + low, most)
 
 
-def _together(term: Any, parts: Sequence[Size]) -> tuple[float, tuple[float, float], bool]:
-    """Of anything else, of many records: how far it can be, its least and most, and whether it is never negative."""
+def _together(term: Any, parts: Sequence[Size]) -> tuple[float, tuple[float, float], float, frozenset[Any], bool]:
+    """Of anything else, of many records: how far it can be, its least and most, `thin` and `sure`, and whether it is
+    never negative."""
     kind = term.decl().kind()
     far = _added(kind, [one.far for one in parts])
     own = parts[1:] if kind == z3.Z3_OP_ITE else parts
     never = all(one.natural for one in own) and kind in (z3.Z3_OP_ITE, z3.Z3_OP_ADD)
-    never = never or (kind == z3.Z3_OP_ITE and _is_size(*term.children()))
-    lows, highs = [one.crowd[0] for one in own], [one.crowd[1] for one in own]
+    never = never or (kind == z3.Z3_OP_ITE and is_size(*term.children()))
+    lows, highs, thins = [one.crowd[0] for one in own], [one.crowd[1] for one in own], [one.thin for one in own]
+    every, none = frozenset[Any]().union(*(one.sure for one in own)), frozenset[Any]()
     if kind != z3.Z3_OP_ITE:
         high = _added(kind, highs)
         rounding = -math.inf if kind == z3.Z3_OP_UMINUS else high + _steps(parts) - DIGITS
-        return _total(far, rounding), ((max if never else min)(lows), high), never
-    larger = _is_larger(*term.children()) if never else None
-    return far, ((max if larger else min)(lows), (min if larger is False else max)(highs)), never
-
-
-def _is_larger(condition: Any, then: Any, otherwise: Any) -> bool | None:
-    """Whether a choice is of the larger of two, or of the smaller (False), or neither (None)."""
-    kind = condition.decl().kind()
-    if kind not in (z3.Z3_OP_LE, z3.Z3_OP_GE, z3.Z3_OP_LT, z3.Z3_OP_GT):
-        return None
-    one, other = (side.get_id() for side in condition.children())
-    if {one, other} != {then.get_id(), otherwise.get_id()}:
-        return None
-    return bool((then.get_id() == one) == (kind in (z3.Z3_OP_GE, z3.Z3_OP_GT)))
+        chosen, sure = (max, every) if never else (min, none)
+        return _total(far, rounding), (chosen(lows), high), chosen(thins), sure, never
+    larger = is_larger(*term.children()) if never else None
+    chosen, sure = (max, every) if larger else (min, none)
+    return far, (chosen(lows), (min if larger is False else max)(highs)), chosen(thins), sure, never
 
 
 def _sum(term: Any, parts: Sequence[Size]) -> tuple[float, float | None]:
@@ -348,7 +404,7 @@ def _sum(term: Any, parts: Sequence[Size]) -> tuple[float, float | None]:
     if z3.is_bool(term):
         return (math.inf if error > -math.inf else error), None
     if kind == z3.Z3_OP_ITE:
-        if parts[0].error > -math.inf and not _is_continuous(*term.children()):
+        if parts[0].error > -math.inf and not is_continuous(*term.children()):
             raise OverflowError("a choice by a comparison of numbers that float64 rounds")
         parts = parts[1:]
         error = max(one.error for one in parts)
@@ -386,33 +442,6 @@ def _moves(number: Fraction, grid: float) -> bool:
 def _is_power(number: Fraction) -> bool:
     """Whether it is a power of two, or the opposite of one."""
     return all(size & (size - 1) == 0 for size in (abs(number.numerator), number.denominator))
-
-
-def _is_continuous(condition: Any, then: Any, otherwise: Any) -> bool:
-    """Whether both sides of a choice are equal where its condition changes: the larger of two, or a number's size."""
-    if condition.decl().kind() not in (z3.Z3_OP_LE, z3.Z3_OP_GE, z3.Z3_OP_LT, z3.Z3_OP_GT):
-        return False
-    one, other = condition.children()
-    if {one.get_id(), other.get_id()} == {then.get_id(), otherwise.get_id()}:
-        return True
-    return _by_sign(condition, then, otherwise)
-
-
-def _is_size(condition: Any, then: Any, otherwise: Any) -> bool:
-    """Whether a choice is |x|: x where that is above 0, and its opposite elsewhere."""
-    if condition.decl().kind() not in (z3.Z3_OP_GE, z3.Z3_OP_GT) or not _by_sign(condition, then, otherwise):
-        return False
-    return bool(condition.arg(0).get_id() == then.get_id())
-
-
-def _by_sign(condition: Any, then: Any, otherwise: Any) -> bool:
-    """Whether a choice between a term and its opposite is by the sign of the term."""
-    one, other = condition.children()
-    zero = z3.is_rational_value(other) and other.numerator_as_long() == 0
-    return zero and any(
-        one.get_id() == this.get_id() and that.decl().kind() == z3.Z3_OP_UMINUS and that.arg(0).get_id() == one.get_id()
-        for this, that in ((then, otherwise), (otherwise, then))
-    )
 
 
 def _order(number: int) -> float:

@@ -30,7 +30,7 @@ from refdp.privacy.events import Relation, Sensitivity
 from refdp.prove.asking import Reply, divisors, name_of, number, real, unknowns
 from refdp.prove.charged import NOISE, amount, before_rounding, check_cost, exactly_declared
 from refdp.prove.easier import asked
-from refdp.prove.magnitudes import FAR, too_far
+from refdp.prove.magnitudes import FAR, is_off, many_of, too_far
 from refdp.prove.open import example_of, is_open
 from refdp.prove.tables import Choices, Sum, Table, World, summands
 from refdp.prove.terms import Leak, Unmodelled
@@ -45,8 +45,6 @@ ENDS = 8
 """The interval of the changes of a utility is sought at multiples of its length over this."""
 MANY_SQUARES = 4
 """Of so many unknowns solvers do not decide a sum of squares any more."""
-MANY = 2**26
-"""Records that a grid has room for, whatever it is a sum of; where it has less, the value itself has to be bounded."""
 
 
 class Unproved(Exception):
@@ -61,17 +59,27 @@ class Unproved(Exception):
 
 
 @dataclass(frozen=True)
+class Cell:
+    """Index and change of a cell, and the sums that it is made of if it is a sum or difference of sums. unsure: float64
+    can change it where the formula does not."""
+
+    index: tuple[Any, ...]
+    change: Any
+    sums: tuple[Sum, ...]
+    unsure: bool
+
+
+@dataclass(frozen=True)
 class Changed:
-    """One way in which the records that differ can be used and sit: of every cell the index, the change, and the sums
-    that it is made of if it is a sum or difference of sums."""
+    """One way in which the records that differ can be used and sit."""
 
     used: bool
-    cells: tuple[tuple[tuple[Any, ...], Any, tuple[Sum, ...]], ...]
+    cells: tuple[Cell, ...]
 
     @property
-    def moved(self) -> list[tuple[tuple[Any, ...], Any, tuple[Sum, ...]]]:
-        """The cells that change."""
-        return [one for one in self.cells if not _zero(one[1])]
+    def moved(self) -> list[Cell]:
+        """The cells that change, and those that float64 alone can change."""
+        return [one for one in self.cells if one.unsure or not _zero(one.change)]
 
 
 def check(host: Unknown, request: Request) -> None:
@@ -155,10 +163,10 @@ def _paid(host: Unknown, value: Table, request: Request, world: World, states: s
     paid = host.value(state, "cost", "z")
     _must(host, "a record's cost lies beyond the table of costs", [paid > number(float(budget.knots[-1]))])
     for way in _changes(host, value, world, mechanism):
-        moved = [(index, change) for index, change, sums in way.moved if _fits(host, mechanism, sums)]
-        if len(moved) < len(way.moved):
+        if not all(_fits(host, mechanism, one.sums) for one in way.moved):
             raise Unmodelled("records that pay for values off the grid of the noise")
-        squares = [number(1 / Fraction(_deviation(mechanism, index)) ** 2) * one * one for index, one in moved]
+        squares = [number(1 / Fraction(_deviation(mechanism, one.index)) ** 2) * one.change * one.change
+                   for one in way.moved]  # fmt: skip
         if squares:  # (alpha / 2) |change|^2 is to be at most alpha t; tabulated costs have a margin for rounding
             most = number(2 + Fraction(MARGIN)) * paid
             _must(host, "a record changes the release by more than it pays for", [z3.Sum(squares) > most])
@@ -204,6 +212,8 @@ def _apart(host: Unknown, value: Table, world: World) -> None:
         before, after = _pair(value, index, world)
         if "r9" not in index:
             continue
+        if not before.eq(after) and any(map(is_off, (before, after))):
+            raise Unmodelled("what float64 rounds of sums over the record, in a part that it is not in")
         for _, (same,) in _assigned(host, [before == after]):
             if not z3.is_true(same):
                 _must(host, "a part changes that the record is not in", [z3.Not(same)])
@@ -238,9 +248,9 @@ def _indices(value: Table, seats: Sequence[str]) -> Iterator[tuple[Any, ...]]:
     yield from itertools.product(*ranges)
 
 
-def _room(mechanism: Mechanism | None, declared: Sensitivity | None) -> tuple[float, float]:
+def _room(mechanism: Mechanism | None, declared: Sensitivity | None, cells: int) -> tuple[float, float]:
     """How far float64 may be from a formula by roundings and by steps of the grid, as binary orders: `BESIDE` below the
-    noise and the declared bound."""
+    noise and the declared bound, which so many cells share."""
     noise = getattr(mechanism, NOISE.get(type(mechanism), ""), None) if mechanism else None
     if noise is None:
         return FAR, FAR
@@ -251,6 +261,7 @@ def _room(mechanism: Mechanism | None, declared: Sensitivity | None) -> tuple[fl
         bound = float(example_of(declared.bound))
         own = math.log2(bound) if bound > 0 else -math.inf
         order = min(order, own + (order if declared.norm == "whitened" else 0.0))
+        order -= math.log2(cells) * (1.0 if declared.norm in (1, "range") else 0.5)
     return min(FAR, order - BESIDE), order - BESIDE
 
 
@@ -261,10 +272,12 @@ def _changes(
     indices = list(_indices(value, sorted({"r0", *world.seats.values()})))
     found = [value.cell(index, world) for index in indices]
     pairs = [world.pair(one) if isinstance(one, Sum) else one for one in found]
-    if why := too_far([term for pair in pairs for term in pair], *_room(mechanism, declared)):
+    room = _room(mechanism, declared, len(indices))
+    if why := too_far([term for pair in pairs for term in pair], *room):
         raise Unmodelled(why)
+    unsure = [not before.eq(after) and (is_off(before) or is_off(after)) for before, after in pairs]
     for used, changes in _assigned(host, [after - before for before, after in pairs]):
-        yield Changed(used, tuple(zip(indices, changes, map(summands, found), strict=True)))
+        yield Changed(used, tuple(map(Cell, indices, changes, map(summands, found), unsure)))
 
 
 def _zero(term: Any) -> bool:
@@ -308,7 +321,7 @@ def _bounded(
     """The change is within the bound, or within half of it."""
     bound = amount(declared.bound)
     if isinstance(mechanism, DiscreteLaplace | DiscreteGaussian):
-        _indexed(host, value, mechanism, declared, world)
+        _indexed(host, value, mechanism, world)
     ways = list(_changes(host, value, world, mechanism, declared))
     for divisor in _divisors(host, value, world):
         _must(host, "a divisor can be 0", [divisor == 0])
@@ -324,10 +337,10 @@ def _bounded(
             )
         return
     for way in ways:
-        terms = [change for _, change, _ in way.moved]
+        terms = [one.change for one in way.moved]
         if not terms:
             continue
-        count = halves * sum(1 for _, _, sums in way.moved if not _fits(host, mechanism, sums))
+        count = halves * sum(1 for one in way.moved if not _fits(host, mechanism, one.sums))
         if declared.norm == 1:
             _sum_of_sizes(host, terms, mechanism, declared, count, halves)
             continue
@@ -341,7 +354,7 @@ def _bounded(
                 raise Unmodelled("whitened changes of noise that is not Gaussian")
             if isinstance(mechanism, DiscreteGaussian) and count:
                 raise Unmodelled("rounding to the grid of noise of several deviations")
-            weights = [1 / Fraction(_deviation(mechanism, index)) ** 2 for index, _, _ in way.moved]
+            weights = [1 / Fraction(_deviation(mechanism, one.index)) ** 2 for one in way.moved]
         size = limit / halves
         _squares(host, terms, weights, f"the change exceeds {_said(declared)}", size * size)
 
@@ -366,24 +379,24 @@ def _said(declared: Sensitivity, parts: int = 1) -> str:
     return f"{size}, what it is for the settings' own values" if is_open(declared.bound) else size
 
 
-def _indexed(
-    host: Unknown, value: Table, mechanism: DiscreteLaplace | DiscreteGaussian, declared: Sensitivity, world: World
-) -> None:
-    """Noise on a grid is an error beyond 2^52 steps, which a record can bring about where a step is that small.
+def _indexed(host: Unknown, value: Table, mechanism: DiscreteLaplace | DiscreteGaussian, world: World) -> None:
+    """Noise on a grid is an error beyond 2^52 steps, which a record can bring about.
 
-    Not asked where a record moves a value by so few steps that `MANY` records stay within that.
+    Not asked where 2^`RECORDS` records stay within that, whatever is added to their sums.
     """
-    bound, step = amount(declared.bound), amount(mechanism.step)
-    if declared.norm == "whitened":  # of noise that no open parameter is in
-        assert isinstance(mechanism, DiscreteGaussian)
-        bound *= Fraction(max(mechanism.sd) if isinstance(mechanism.sd, tuple) else mechanism.sd)
+    step = amount(mechanism.step)
     largest = Fraction(LARGEST_INDEX) * step if isinstance(step, Fraction) else number(LARGEST_INDEX) * step
-    beyond = bound * MANY > largest
-    if host.opens.never(beyond) if z3.is_expr(beyond) and host.opens is not None else not beyond:
-        return
     most = number(largest)
     for index in _indices(value, sorted({"r0", *world.seats.values()})):
-        for _, ends in _assigned(host, list(_pair(value, index, world))):
+        pair = _pair(value, index, world)
+        try:
+            size = Fraction(2) ** math.ceil(max(map(many_of, pair)))
+        except OverflowError as problem:
+            raise Unmodelled(str(problem)) from None
+        beyond = number(size) > largest if z3.is_expr(largest) else size > largest
+        if host.opens.never(beyond) if z3.is_expr(beyond) and host.opens is not None else not beyond:
+            continue
+        for _, ends in _assigned(host, list(pair)):
             for one in ends:
                 _must(host, "a value over 2^52 steps from 0, which is an error", [z3.Or(one > most, one < -most)])
 
@@ -400,14 +413,15 @@ def _divisors(host: Unknown, value: Table, world: World) -> list[Any]:
 
 
 def _of_group(way: Changed, group: int) -> Changed:
-    return Changed(way.used, tuple(one for one in way.cells if one[0][0] == group))
+    return Changed(way.used, tuple(one for one in way.cells if one.index[0] == group))
 
 
 def _rounded(host: Unknown, way: Changed, mechanism: DiscreteGaussian, declared: Sensitivity, halves: int) -> None:
     """L2 of Gaussian noise on a grid: rounding adds up to a step to each cell off the grid that changes at all."""
     bound, step = amount(declared.bound), amount(mechanism.step)
-    off = [change for _, change, sums in way.moved if not _fits(host, mechanism, sums)]
-    total = z3.Sum([change * change for _, change, _ in way.moved])
+    off = [z3.BoolVal(True) if one.unsure else one.change != 0
+           for one in way.moved if not _fits(host, mechanism, one.sums)]  # fmt: skip
+    total = z3.Sum([one.change * one.change for one in way.moved])
 
     def within(count: int, still: list[Any]) -> None:
         size = (bound - step * Fraction(root(halves * count))) / halves
@@ -423,7 +437,7 @@ def _rounded(host: Unknown, way: Changed, mechanism: DiscreteGaussian, declared:
     except Unproved:
         if len(off) < 2:
             raise
-        both = [z3.And(one != 0, other != 0) for one, other in itertools.combinations(off, 2)]
+        both = [z3.And(one, other) for one, other in itertools.combinations(off, 2)]
         within(1, [z3.Not(z3.Or(*both))])  # a cell that stays is rounded alike
         _must(host, "rounding moves more values than the bound has room for", [z3.Or(*both)])
 
@@ -464,9 +478,9 @@ def _sum_of_sizes(
 
 def _range(host: Unknown, ways: list[Changed], bound: Any, what: str) -> None:
     """Largest less smallest change over the options of a node. What all options share is left out."""
-    if any(way.moved for way in ways if not way.used):
+    if any(not _zero(one.change) for way in ways if not way.used for one in way.cells):
         raise Unmodelled("utilities that a record changes which is not used")
-    terms = _without_shared(host, [change for way in ways if way.used for _, change, _ in way.cells])
+    terms = _without_shared(host, [one.change for way in ways if way.used for one in way.cells])
 
     def upper(end: int) -> None:
         for term in terms:

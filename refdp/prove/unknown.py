@@ -444,13 +444,13 @@ class Unknown(Contributed):
             count = self._memo.setdefault((group, how_many), real())
             if name_of(count) not in self.known:
                 self.known[name_of(count)] = [count >= 0, z3.Or(count == 0, count >= 1)]
-                describe(count, natural=True, records=True)
+                describe(count, natural=True, records=True, over=group)
             if one.name != how_many:
                 total = self._memo[group, one.name] = real()
                 low, high = self._between(one.state, one.name)
                 stepped = max(step_of(term) for term in self._cases(one.state, one.name))
                 positive = low is not None and low >= 0
-                describe(total, stepped=stepped, added=_size_of(low, high), natural=positive)
+                describe(total, stepped=stepped, added=_size_of(low, high), natural=positive, over=group)
                 facts = [] if low is None else [number(low) * count <= total]
                 facts += [] if high is None else [total <= number(high) * count]
                 self.known[name_of(total)] = facts

@@ -196,7 +196,7 @@ ENGINE: tuple[Engine, ...] = (
            ((releases, "too_far", lambda terms, most, steps: magnitudes.too_far(terms)),), *_hostile(FLOATS[1].name)),
     Engine("sums are of few records", ((magnitudes, "FAR", math.inf),), *_hostile(TIMES[0].name)),
     Engine("no sum is negative", ((magnitudes, "natural", _Everything()),), *_hostile(SIGNS[0].name)),
-    Engine("the smaller of two is as large as the larger", ((magnitudes, "_is_larger", _always),),
+    Engine("the smaller of two is as large as the larger", ((magnitudes, "is_larger", _always),),
            *_hostile(SIGNS[1].name)),
     Engine("scores are of the size of 1", ((kinds, "_width", lambda *_: (False, False, False)),),
            *_hostile(next(one.name for one in FLOATS if "score * score" in one.name))),

@@ -185,6 +185,6 @@ HONEST: tuple[Mutant, ...] = (
     _added("count"),
     _added("count * count / (count + 1.0)"),
     _started("2.0**53", "on_grid(clip(0.5 * square_residual(label, score), self.params.cut()))"),
-    _started("2.0**600", "on_grid(clip(score * label, self.params.cut()))"),
+    _started("2.0**600", "on_grid(clip(2.0 * score, self.params.cut()))"),
 )  # fmt: skip
 """Of like kinds, and private."""

@@ -11,9 +11,9 @@ import pytest
 import z3
 
 from refdp.prove.asking import number, real
+from refdp.prove.choices import has_no_jump, is_continuous
 from refdp.prove.magnitudes import (
     Size,
-    _is_continuous,
     _is_power,
     _moves,
     _order,
@@ -55,7 +55,23 @@ def test_the_larger_of_two_may_be_chosen_by_what_is_rounded() -> None:
     assert "rounds large" in too_far([z3.If(x > y, x, one) * large])
     assert "rounds large" in too_far([z3.If(x > y, one, x) * large])
     assert too_far([z3.If(x > y, x, y) * large]) == ""
-    assert not _is_continuous(x > 0, x, -y) and _is_continuous(x > 0, x, -x) and _is_continuous(x > y, y, x)
+    assert not is_continuous(x > 0, x, -y) and is_continuous(x > 0, x, -x) and is_continuous(x > y, y, x)
+
+
+def test_a_choice_without_a_jump_may_be_written_otherwise() -> None:
+    """As z3 simplifies it: in units of the grid, or with everything on one side."""
+    x, y, step = real(), real(), number(Fraction(1, 2**24))
+    kept = ((x >= -(2**23), step * x, number(Fraction(-1, 2))), (2 * x - y >= 4, x / 2, (y + 4) / 4),
+            (x - y > 0, y - 3, x - 3), (x * 3 <= 6, 1 - x, number(-1)))  # fmt: skip
+    jumps = ((x >= -(2**23), step * x, number(Fraction(-1, 4))), (2 * x - y >= 4, x / 2, (y + 4) / 2),
+             (x >= y, x, 2 * y), (x >= 0, x * x, number(0)), (x >= 0, x, x + 1), (number(1) >= 0, x, x + 1),
+             (x == 0, x, number(0)), (x >= 0, y, number(0)), (x / y >= 0, x / y, number(0) + x))  # fmt: skip
+    for condition, then, otherwise in kept:
+        assert has_no_jump(condition, then, otherwise) and has_no_jump(condition, otherwise, then)
+        assert not is_continuous(condition, then, otherwise), "of what is rounded the rounding is another one"
+    for condition, then, otherwise in jumps:
+        assert not has_no_jump(condition, then, otherwise), condition
+    assert not has_no_jump(x >= y, x >= 0, y >= 0) and has_no_jump(x >= y, x, x) and has_no_jump(x > 0, x, -x)
 
 
 def test_constants_that_move_sums_without_a_rounding() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,9 +21,10 @@ from refdp.data.records import Schema
 from refdp.errors import InvalidParameter
 from refdp.faces.registry import paper
 from refdp.papers.fedgbdt import WHOLE
+from refdp.prove import magnitudes
 from refdp.prove.asking import Solvers
 from refdp.prove.keeping import changed, state
-from refdp.prove.magnitudes import FAR, natural, records, too_far
+from refdp.prove.magnitudes import FAR, Nature, too_far
 from refdp.prove.peeking import peeks
 from refdp.prove.reading import prove
 from tests.mutants.harness import Mutant, applied
@@ -57,7 +59,9 @@ from tests.prove.hostile_twelfth import HONEST as HONEST_TWELFTH
 from tests.prove.hostile_twelfth import TWELFTH
 from tests.prove.hostile_twentieth import TWENTIETH
 from tests.prove.hostile_twentyfirst import TWENTYFIRST
-from tests.prove.hostile_twentysecond import CROWDED, NARROW, QUOTIENTS
+from tests.prove.hostile_twentyfourth import TWENTYFOURTH
+from tests.prove.hostile_twentysecond import CROWDED, NARROW, QUOTIENTS, TWENTYSECOND
+from tests.prove.hostile_twentythird import DIVIDED, TWENTYTHIRD
 from tests.prove.page import AR, read
 
 
@@ -90,6 +94,9 @@ LATER = (
     *NINETEENTH,
     *TWENTIETH,
     *TWENTYFIRST,
+    *TWENTYSECOND,
+    *TWENTYTHIRD,
+    *TWENTYFOURTH,
 )
 
 
@@ -141,6 +148,16 @@ def test_labels_of_a_large_range_have_few_digits(solvers: Solvers, mutant: Mutan
     with applied(mutant.patches):  # type: ignore[arg-type]
         found = prove("dpboost", params, schema, solvers=solvers, briefly=True)
     assert found.verdict == "NOT PROVED"
+
+
+def test_what_float64_rounds_is_divided_by_no_released_number(solvers: Solvers) -> None:
+    (mutant,) = DIVIDED
+    with applied(mutant.patches):  # type: ignore[arg-type]
+        settings = {"epsilon": 1.0, **AR, **SMALL["grove"], **mutant.settings}
+        schema = Schema(FEATURES, TARGETS[settings.pop("target")])
+        params = paper("grove").params(settings, as_published=False)
+        found = prove("grove", params, schema, solvers=solvers, briefly=True)
+    assert found.verdict == "NOT PROVED" and "divided by a released number" in found.failures[0].reason
 
 
 def test_sums_of_two_statistics_are_not_large_together(solvers: Solvers) -> None:
@@ -196,7 +213,7 @@ def test_formulas_that_make_large_what_is_rounded_are_told() -> None:
         assert too_far([z3.If(compared, x, n)]).endswith("numbers that float64 rounds")
 
 
-def test_formulas_whose_float64_value_is_far_from_the_real_one_are_told() -> None:
+def test_formulas_whose_float64_value_is_far_from_the_real_one_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     x, y = z3.Reals("x y")
     large = z3.Q(2**62, 1)
     assert too_far([x + large - large]).startswith("a formula that adds numbers of such different sizes")
@@ -205,35 +222,60 @@ def test_formulas_whose_float64_value_is_far_from_the_real_one_are_told() -> Non
     assert too_far([x * x * x * x * x * y * y * y * y]).endswith("could overflow")
     assert too_far([x * x * x * x * y * y * y * y]) == ""
     assert too_far([(x * x / (y * y + 1) + z3.Q(1, 1000) * x), z3.If(x > y, x * large, y)]) != ""
-    natural.add("n of these")
-    try:
-        n = z3.Real("n of these")
-        assert too_far([(x * x / (n + 1) + z3.Q(1, 1000) * x), z3.If(x > y, x * large, y)]) == ""
-    finally:
-        natural.discard("n of these")
+    monkeypatch.setattr(magnitudes, "natures", {"n of these": Nature(natural=True)})
+    n = z3.Real("n of these")
+    assert too_far([(x * x / (n + 1) + z3.Q(1, 1000) * x), z3.If(x > y, x * large, y)]) == ""
 
 
-def test_what_float64_rounds_of_sums_of_many_records_is_told() -> None:
-    x, n, large = z3.Real("x"), z3.Real("n of many"), z3.Q(2**12, 1)
-    natural.add("n of many")
-    records.add("n of many")
-    try:
-        kept = [x / (n + 1), x * x / (n + z3.Q(1, 1000)), x / (n + 1) + n - n, n * large - n * large]
-        lost = [x / (n + 1) + n * large - n * large, (x / (n + 1) + n - n) * large, x * x / (x + 1) + x * x / (n + 1)]
-        assert [too_far([one], FAR) for one in kept] == [""] * 4
-        assert [too_far([one]) for one in lost] == [""] * 3
-        for one in lost:
-            assert too_far([one], FAR).endswith("what float64 rounds of sums of many records")
-        larger, smaller = z3.If(n >= 1, n, 1), z3.If(n >= 1, 1, n)
-        for divisor in (larger, z3.If(z3.Q(1, 1) <= n, n, 1)):
-            assert too_far([x * x / divisor], FAR) == ""
-        for divisor in (smaller + 1, z3.If(x >= 1, x, 1)):
-            assert too_far([x * x / divisor], FAR).endswith("of sums of many records")
-        records.discard("n of many")
-        assert too_far([x * x / (n + z3.Q(1, 1000))], FAR) != "", "another sum need not be large where x is"
-    finally:
-        natural.discard("n of many")
-        records.discard("n of many")
+def test_what_float64_rounds_of_sums_of_many_records_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    x, y, n, large = z3.Real("x of these"), z3.Real("y of those"), z3.Real("n of these"), z3.Q(2**12, 1)
+    of = {"x of these": Nature(over="these"), "y of those": Nature(over="those")}
+    counts = {"n of these": Nature(natural=True, records=True, over="these")}
+    monkeypatch.setattr(magnitudes, "natures", of | counts)
+    kept = [x / (n + 1), x * x / (n + z3.Q(1, 1000)), x / (n + 1) + n - n, n * large - n * large,
+            (x * 3 - x) / (n * 4 + 1) * large]  # fmt: skip
+    lost = [x / (n + 1) + n * large - n * large, (x / (n + 1) + n - n) * large, x * x / (x + 1) + x * x / (n + 1),
+            (y * 3 - y) / (n + 1) * large, (x * y) / (n + 1), (x * 3 - x) * (1 / (n + 1)) * large,
+            (x * 3 - x) / (n * n) * large, (x * 3 - x) / (z3.Q(1, 2) + n / (n + 1)) * large]  # fmt: skip
+    assert [too_far([one], FAR) for one in kept] == [""] * 5
+    assert [too_far([one]) for one in lost] == [""] * len(lost)
+    for one in lost:
+        assert too_far([one], FAR).endswith("what float64 rounds of sums of many records"), one
+    larger, smaller = z3.If(n >= 1, n, 1), z3.If(n >= 1, 1, n)
+    for divisor in (larger, z3.If(z3.Q(1, 1) <= n, n, 1)):
+        assert too_far([x * x / divisor], FAR) == ""
+        assert too_far([y * y / divisor], FAR) != "", "these can be few where those are many"
+    for divisor in (smaller + 1, z3.If(x >= 1, x, 1)):
+        assert too_far([x * x / divisor], FAR).endswith("of sums of many records")
+    monkeypatch.setattr(magnitudes, "natures", of | {"n of these": Nature(natural=True, over="these")})
+    assert too_far([x * x / (n + z3.Q(1, 1000))], FAR) != "", "another sum need not be large where x is"
+
+
+def test_sums_have_as_many_digits_as_float64(monkeypatch: pytest.MonkeyPatch) -> None:
+    """2^26 records of up to 2^3 each have 2^53 steps."""
+    x, y, c = z3.Reals("x y c")
+    for added, kept in ((3.0, True), (3.1, False), (10.0, False)):
+        natures = {name: Nature(over="these", added=added) for name in ("x", "y")}
+        monkeypatch.setattr(magnitudes, "natures", natures | {"c": Nature(added=added)})
+        assert (too_far([(x - y) * 2**14], FAR) == "") is kept
+        assert too_far([c * 2**14], FAR) == "", "of one record"
+
+
+def test_steps_of_the_grid_choose_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    x, y = z3.Reals("x y")
+    monkeypatch.setattr(magnitudes, "natures", {"x": Nature(stepped=-24.0)})
+    assert too_far([z3.If(x >= y, x, y)]) == "" == too_far([z3.If(x >= 0, x, -x)]) == too_far([x >= y])
+    assert too_far([z3.If(x >= y, y, x + 1)]).endswith("numbers that float64 rounds")
+    assert magnitudes.step_of(x >= y) == math.inf and magnitudes.step_of(x * 4) == -22 and magnitudes.is_off(x)
+    assert not magnitudes.is_off(y) and magnitudes.is_off(y * 3) and magnitudes.is_off(y * z3.Q(2**210, 1))
+
+
+def test_public_numbers_have_their_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
+    x, q = z3.Reals("x q")
+    assert magnitudes.orders(np.array([0.0, -8.0, 0.5])) == (-1.0, 3.0) and magnitudes.orders(np.zeros(2)) == (0.0, 0.0)
+    monkeypatch.setattr(magnitudes, "natures", {"q": Nature(free=(-1.0, 3.0))})
+    assert magnitudes.order_of(q * q) == 6.0 and magnitudes.order_of(x / q) == 1.0
+    assert (magnitudes.error_of(x * 3 / q), magnitudes.error_of(x * 3 * q)) == pytest.approx((-49.4, -47.4), abs=0.3)
 
 
 def test_a_container_that_outlives_a_run_is_looked_at() -> None:

@@ -184,7 +184,7 @@ def test_an_easier_question_is_never_refuted_where_the_question_is_not() -> None
 
 def test_numbers_of_a_range_are_as_large_as_its_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     v, n = real(), real()
-    monkeypatch.setattr(magnitudes, "natural", {str(n)})
+    monkeypatch.setattr(magnitudes, "natures", {str(n): magnitudes.Nature(natural=True)})
     magnitudes.ranges[str(v)] = 2.0**-8, 2.0**8
     assert magnitudes.too_far([n + v, n / (n + v)]) == ""
     magnitudes.ranges[str(v)] = 2.0**-25, 2.0**25

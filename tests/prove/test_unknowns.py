@@ -21,7 +21,8 @@ from refdp.data.records import Classes, Interval, Numeric, Schema
 from refdp.privacy.events import Relation
 from refdp.prove import contributed as module
 from refdp.prove.asking import Solvers, name_of, number, real, unknowns
-from refdp.prove.contributed import LARGEST_EXPONENT, NEAR, _fraction, _numerals
+from refdp.prove.choices import exact
+from refdp.prove.contributed import LARGEST_EXPONENT, NEAR, _numerals
 from refdp.prove.facts import Facts
 from refdp.prove.tables import ALL, Sum, Table
 from refdp.prove.terms import Leak, Unmodelled
@@ -290,6 +291,6 @@ def test_facts_that_share_unknowns_and_numbers_in_terms() -> None:
     assert weighed.about({name_of(a), name_of(b)}, {name_of(b)}) == [weighed[0], weighed[3]]
     assert weighed.about({name_of(d)}, {name_of(b)}) == weighed[1:3]
     assert _numerals([a + 2, z3.If(b > number(Fraction(1, 3)), c, a + 2)]) >= {Fraction(2), Fraction(1, 3)}
-    assert _numerals([a]) == set() and _fraction(number(Fraction(-7, 3))) == Fraction(-7, 3)
+    assert _numerals([a]) == set() and exact(number(Fraction(-7, 3))) == Fraction(-7, 3)
     assert Fraction(2) ** 16 * NEAR == 1 and module.USUAL[0] == -2 and module.USUAL[-1] == 2
     assert issubclass(Units, Table)

@@ -1,0 +1,100 @@
+"""What kind of a choice between two terms it is: the larger or the smaller, a size, one without a jump.
+
+Where float64 has rounded what is compared, either side may be chosen near the place where they meet; only a choice
+without a jump there gives nearly the same number either way.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import z3
+
+from refdp.prove.asking import name_of
+
+_ORDERED = (z3.Z3_OP_LE, z3.Z3_OP_GE, z3.Z3_OP_LT, z3.Z3_OP_GT)
+
+
+def is_larger(condition: Any, then: Any, otherwise: Any) -> bool | None:
+    """Whether a choice is of the larger of two, or of the smaller (False), or neither (None)."""
+    kind = condition.decl().kind()
+    if kind not in _ORDERED:
+        return None
+    one, other = (side.get_id() for side in condition.children())
+    if {one, other} != {then.get_id(), otherwise.get_id()}:
+        return None
+    return bool((then.get_id() == one) == (kind in (z3.Z3_OP_GE, z3.Z3_OP_GT)))
+
+
+def is_continuous(condition: Any, then: Any, otherwise: Any) -> bool:
+    """Whether both sides of a choice are equal where its condition changes: the larger of two, or a number's size."""
+    if condition.decl().kind() not in _ORDERED:
+        return False
+    one, other = condition.children()
+    if {one.get_id(), other.get_id()} == {then.get_id(), otherwise.get_id()}:
+        return True
+    return _by_sign(condition, then, otherwise)
+
+
+def has_no_jump(condition: Any, then: Any, otherwise: Any) -> bool:
+    """Whether it `is_continuous`, or both sides are one, or differ by a multiple of what those of the condition do."""
+    if then.get_id() == otherwise.get_id() or is_continuous(condition, then, otherwise):
+        return True
+    if condition.decl().kind() not in _ORDERED or not z3.is_real(then):
+        return False
+    one, other = condition.children()
+    return _alike(_linear(one - other), _linear(then - otherwise))
+
+
+def is_size(condition: Any, then: Any, otherwise: Any) -> bool:
+    """Whether a choice is |x|: x where that is above 0, and its opposite elsewhere."""
+    if condition.decl().kind() not in (z3.Z3_OP_GE, z3.Z3_OP_GT) or not _by_sign(condition, then, otherwise):
+        return False
+    return bool(condition.arg(0).get_id() == then.get_id())
+
+
+def _alike(one: dict[str, Fraction] | None, other: dict[str, Fraction] | None) -> bool:
+    """Whether the second of two linear terms is a multiple of the first, which is not the same for all unknowns."""
+    if not one or not other or one.keys() != other.keys() or one.keys() == {""}:
+        return False
+    return len({other[name] / factor for name, factor in one.items()}) == 1
+
+
+def _linear(term: Any) -> dict[str, Fraction] | None:
+    """The factors but 0 of unknowns in a sum of them, of the number in it by "". None of another term."""
+    found: dict[str, Fraction] = {}
+    waiting = [(term, Fraction(1))]
+    while waiting:
+        one, factor = waiting.pop()
+        kind, parts = one.decl().kind(), one.children()
+        if z3.is_rational_value(one):
+            found[""] = found.get("", Fraction(0)) + factor * exact(one)
+        elif not parts:
+            found[name_of(one)] = found.get(name_of(one), Fraction(0)) + factor
+        elif kind in (z3.Z3_OP_ADD, z3.Z3_OP_SUB, z3.Z3_OP_UMINUS):
+            less = kind != z3.Z3_OP_ADD
+            waiting += [(each, -factor if less and (i or len(parts) == 1) else factor) for i, each in enumerate(parts)]
+        elif kind == z3.Z3_OP_MUL and len(parts) == 2 and any(map(z3.is_rational_value, parts)):
+            by, of = parts if z3.is_rational_value(parts[0]) else parts[::-1]
+            waiting.append((of, factor * exact(by)))
+        elif kind == z3.Z3_OP_DIV and z3.is_rational_value(parts[1]) and exact(parts[1]):
+            waiting.append((parts[0], factor / exact(parts[1])))
+        else:
+            return None
+    return {name: factor for name, factor in found.items() if factor}
+
+
+def _by_sign(condition: Any, then: Any, otherwise: Any) -> bool:
+    """Whether a choice between a term and its opposite is by the sign of the term."""
+    one, other = condition.children()
+    zero = z3.is_rational_value(other) and other.numerator_as_long() == 0
+    return zero and any(
+        one.get_id() == this.get_id() and that.decl().kind() == z3.Z3_OP_UMINUS and that.arg(0).get_id() == one.get_id()
+        for this, that in ((then, otherwise), (otherwise, then))
+    )
+
+
+def exact(one: Any) -> Fraction:
+    """A number of z3."""
+    return Fraction(one.numerator_as_long(), one.denominator_as_long())
