@@ -30,7 +30,7 @@ from refdp.privacy.events import Relation, Sensitivity
 from refdp.prove.asking import Reply, divisors, name_of, number, real, unknowns
 from refdp.prove.charged import NOISE, amount, before_rounding, check_cost, exactly_declared
 from refdp.prove.easier import asked
-from refdp.prove.magnitudes import FAR, is_off, many_of, too_far
+from refdp.prove.magnitudes import FAR, error_of, is_off, many_of, step_of, too_far
 from refdp.prove.open import example_of, is_open
 from refdp.prove.tables import Choices, Sum, Table, World, summands
 from refdp.prove.terms import Leak, Unmodelled
@@ -61,7 +61,7 @@ class Unproved(Exception):
 @dataclass(frozen=True)
 class Cell:
     """Index and change of a cell, and the sums that it is made of if it is a sum or difference of sums. unsure: float64
-    can change it where the formula does not."""
+    can change it where the formula does not, by what it rounds or, where the record is in it, by a step of the grid."""
 
     index: tuple[Any, ...]
     change: Any
@@ -275,9 +275,12 @@ def _changes(
     room = _room(mechanism, declared, len(indices))
     if why := too_far([term for pair in pairs for term in pair], *room):
         raise Unmodelled(why)
-    unsure = [not before.eq(after) and (is_off(before) or is_off(after)) for before, after in pairs]
+    unsure = [not before.eq(after) and (error_of(before) > -math.inf or error_of(after) > -math.inf)
+              for before, after in pairs]  # fmt: skip
+    stepped = [max(step_of(before), step_of(after)) > -math.inf for before, after in pairs]
     for used, changes in _assigned(host, [after - before for before, after in pairs]):
-        yield Changed(used, tuple(map(Cell, indices, changes, map(summands, found), unsure)))
+        off = [one or (two and not _zero(change)) for one, two, change in zip(unsure, stepped, changes, strict=True)]
+        yield Changed(used, tuple(map(Cell, indices, changes, map(summands, found), off)))
 
 
 def _zero(term: Any) -> bool:

@@ -441,12 +441,12 @@ make it only beside sums of these records, nothing that is rounded meets what is
 chosen by a step of the grid, and a part that the record is not in has no rounded sums over it.
 
 A twenty-first, by another who was told to leave rounding to the first, found two causes in how noise on a grid was
-asked about (`tests/prove/hostile_twentyfourth.py`): a constant beside a sum puts the end of the grid, beyond which is an
-error, between two data sets; and what does not change as a real number counted as rounded alike, where float64's last
-digit at half a step is a whole step. Now the value is within the grid with all that is added to it, and a value whose
-digits float64 rounds counts as one that moves. It tried replace-one texts, weights, partitions, budgets of records and
-loops besides, and broke none. Nobody tried the mends of these two. Not attacked, or hardly: Grove's first pass, open
-parameters, sketches of DP-XGBoost.
+asked about (`tests/prove/hostile_twentyfourth.py`): a constant beside a sum puts the end of the grid, beyond which is
+an error, between two data sets; and what does not change as a real number counted as rounded alike, where float64's
+last digit at half a step is a whole step. Now the value is within the grid with all that is added to it, and a value
+whose digits float64 rounds counts as one that moves. It tried replace-one texts, weights, partitions, budgets of
+records and loops besides, and broke none. Nobody tried the mends of these two. Not attacked, or hardly: Grove's first
+pass, open parameters, sketches of DP-XGBoost.
 
 Several classes' scores in one release (Grove) are read class by class: a record is in one case of its label, in which
 each statistic has its own bounds, and the bound of a release is that of the worst case. Sums of more than four squares
