@@ -108,6 +108,8 @@ class Contributed(Host):
             if name == "exp":
                 return Each(found, self, Kind("float", 2, above=not self._refuted([terms[0] > SMALL_EXPONENT])))
             return Each(found, self, Kind(below=kinds[0].below, above=kinds[0].above, lost=kinds[0].wide))
+        if name == "divide" and isinstance(arguments[1], Known) and is_off(terms[0]):
+            return self._anything(kind)
         if name == "divide" and kinds[0].wide and isinstance(arguments[1], Each):
             raise Unmodelled("a number of any size, divided by a record's value, which can be infinite in float64")
         if name == "divide" and not self._refuted([terms[1] == 0]):
@@ -128,13 +130,17 @@ class Contributed(Host):
         """
         if (name, arguments[0] is value, value.finite) != ("divide", False, True) or not (value.least or 0) >= GRID:
             raise Unmodelled("a released number beside a record's values, but for a finite divisor away from 0")
-        if any(is_off(one) for one in before):
-            raise Unmodelled("what float64 rounds, divided by a released number, which can be small")
         if self._divided & set(unknowns(before)):
             raise Unmodelled("a quotient of a quotient by released numbers, which float64 may have none of")
         found = self._released(value)
         self._divided.add(name_of(found))
         return found
+
+    def _anything(self, kind: Kind) -> Each:
+        """What float64 rounds, divided by a released number, which can be small: of the quotient nothing is known."""
+        found = real()
+        self._divided.add(name_of(found))
+        return Each(found, self, kind._replace(below=True, above=True, lost=True))
 
     def _released(self, value: Known) -> Any:
         """Any public number, which may be another one wherever it is used, and not below what `np.maximum` made it."""
