@@ -182,7 +182,7 @@ ENGINE: tuple[Engine, ...] = (
     Engine("functions are exchanged by their names", ((exchange, "_is_refdps", _always),),
            *_hostile("halved of its own")),
     Engine("several deviations may go along anything", ((releases, "_along", _nothing),), *_hostile(ALONG[0].name)),
-    Engine("methods of an example are those of all", ((symbols, "_stands_for_all", _nothing),),
+    Engine("methods of an example are those of all", ((symbols.Known, "_stands_for_all", _nothing),),
            *_hostile(METHODS[0].name)),
     Engine("axes and sizes may be released",
            ((arithmetic, "sized", lambda *_: False),), *_hostile(LENGTHS[1].name)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -85,19 +86,30 @@ class Bar(Protocol):
         """Show it."""
 
 
+BETWEEN = 0.1
+"""Seconds between two drawings of a progress bar."""
+
+
 @contextmanager
 def bar(what: str) -> Iterator[Bar]:
-    """A progress bar on standard error, which shows from the first call on."""
+    """A progress bar on standard error, which shows from the first call on.
+
+    It has no thread of its own, which could collect garbage while a solver works in this one: z3 does not survive that.
+    """
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    shown = Progress(*columns, console=Console(stderr=True))
-    task = shown.add_task(what, total=None)
+    shown = Progress(*columns, console=Console(stderr=True), auto_refresh=False)
+    task, drawn = shown.add_task(what, total=None), -math.inf
 
     def progress(done: int, total: int | None, what: str | None = None) -> None:
+        nonlocal drawn
         shown.start()
         shown.update(task, completed=done, total=total, description=what)
+        if (now := time.monotonic()) - drawn >= BETWEEN:
+            shown.refresh()
+            drawn = now
 
     try:
         yield progress
