@@ -9,6 +9,7 @@ import ast
 import decimal
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from refdp.data.following import Following
@@ -23,6 +24,7 @@ from refdp.prove import (
     magnitudes,
     obligations,
     peeking,
+    plain,
     reading,
     releases,
     standing,
@@ -42,6 +44,14 @@ from tests.prove.hostile_eleventh import ALONG, ELEVENTH, FLOATS, LENGTHS, METHO
 from tests.prove.hostile_ninth import ADDRESSES, CONTEXTS, NINTH
 from tests.prove.hostile_tenth import TABLES, TENTH
 from tests.prove.hostile_twelfth import SIGNS, TIMES, TWELFTH
+from tests.prove.hostile_twentyfourth import HALF, OFFSET, TWENTYFOURTH
+from tests.prove.hostile_twentythird import (
+    ABOVE,
+    ARRAYS,
+    EVERYWHERE,
+    SCORES,
+    TWENTYTHIRD,
+)
 from tests.prove.mutants import NEW
 from tests.prove.test_loops import LATE
 from tests.prove.test_loops import ONE as LONG
@@ -78,7 +88,11 @@ def _late(name: str) -> tuple[str, Mutant, dict[str, Any]]:
 
 
 def _hostile(name: str) -> tuple[str, Mutant, dict[str, Any]]:
-    mutant = next(one for one in (*HOSTILE, *SIBLINGS, *NINTH, *TENTH, *ELEVENTH, *TWELFTH) if one.name == name)
+    mutant = next(
+        one
+        for one in (*HOSTILE, *SIBLINGS, *NINTH, *TENTH, *ELEVENTH, *TWELFTH, *TWENTYTHIRD, *TWENTYFOURTH)
+        if one.name == name
+    )
     return paper_of(mutant), mutant, SMALL[paper_of(mutant)]
 
 
@@ -87,6 +101,14 @@ class _Everything:
 
     def __contains__(self, _: Any) -> bool:
         return True
+
+
+class _Natural(dict[str, magnitudes.Nature]):
+    """What is known of unknowns, and that none is ever negative, or less than the number of all records."""
+
+    def get(self, name: str, default: Any = None) -> magnitudes.Nature:
+        found = replace(super().get(name, default), natural=True)
+        return found if found.over is None else replace(found, records=True, over="all")
 
 
 class _Ignored:
@@ -119,12 +141,19 @@ OUTSIDE = Mutant(
          '        everybody = values(population.ask(Leaves(("g", "h"))))[0].T\n        with curator.subsample('),
         ('curator.release_sum("leaves", charge, population, Leaves(("g", "h")), lambda sums: sums[0].T)',
          'curator.release("leaves", charge, everybody)'))}, "", {})  # fmt: skip
+BARE = Mutant(
+    "residuals are divided by a released number that can be 0",
+    {"refdp.own.grove:Contribution.statistics": edit(("np.maximum(self.params.cut, GRID)", "self.params.cut"))}, "",
+    {"target": "regression", "feature_share": 0.0, "rows": 100, "noise": "floating"})  # fmt: skip
 AGAIN = (peeking, "_peeks", peeking._peeks.__wrapped__)
 """What was found in a text is not kept."""
 WORDS = (syntax, "foreign", _nothing)
 """The list of all that a text may say, which refuses much that another check is about."""
 LANGUAGE = (syntax, "beyond", _nothing)
 """The small language, which refuses more still."""
+ROUNDED = ((releases, "too_far", lambda *_, **__: ""), (releases, "error_of", lambda _: -math.inf),
+           (releases, "step_of", lambda _: -math.inf))  # fmt: skip
+"""What float64 rounds of a value that is released."""
 ENGINE: tuple[Engine, ...] = (
     Engine("no obligation has to be refuted", ((releases, "_must", _nothing),),
            *_of("dpboost", "leaves are released before clipping, and clipped then")),
@@ -161,7 +190,7 @@ ENGINE: tuple[Engine, ...] = (
     Engine("containers that outlive the run may change", ((reading, "changed", lambda *_: False), LANGUAGE),
            *_hostile("louder from the seventeenth call, counted in a dictionary by another name")),
     Engine("float64 has any digits and sizes",
-           ((releases, "too_far", lambda *_, **__: ""),), *_hostile("digits lost beside a large number")),
+           ROUNDED, *_hostile("digits lost beside a large number")),
     Engine("statistics may be of any kind of numbers", ((symbols, "WIDE", _Everything()),),
            *_hostile("statistics as small numbers without a sign")),
     Engine("texts may use numpy's own random numbers", ((syntax, "peeks", lambda _: []), WORDS, LANGUAGE),
@@ -182,7 +211,7 @@ ENGINE: tuple[Engine, ...] = (
     Engine("functions are exchanged by their names", ((exchange, "_is_refdps", _always),),
            *_hostile("halved of its own")),
     Engine("several deviations may go along anything", ((releases, "_along", _nothing),), *_hostile(ALONG[0].name)),
-    Engine("methods of an example are those of all", ((symbols.Known, "_stands_for_all", _nothing),),
+    Engine("methods of an example are those of all", ((symbols.Known, "_stands_for_all", _nothing), *ROUNDED),
            *_hostile(METHODS[0].name)),
     Engine("axes and sizes may be released",
            ((arithmetic, "sized", lambda *_: False),), *_hostile(LENGTHS[1].name)),
@@ -194,23 +223,38 @@ ENGINE: tuple[Engine, ...] = (
            *_hostile(LENGTHS[-1].name)),
     Engine("products of sums may be added",
            ((releases, "too_far", lambda terms, most, steps: magnitudes.too_far(terms)),), *_hostile(FLOATS[1].name)),
-    Engine("sums are of few records", ((magnitudes, "FAR", math.inf),), *_hostile(TIMES[0].name)),
-    Engine("no sum is negative", ((magnitudes, "natural", _Everything()),), *_hostile(SIGNS[0].name)),
+    Engine("sums are of few records", ((magnitudes, "LOST", math.inf), *ROUNDED),
+           *_hostile(TIMES[0].name)),
+    Engine("no sum is negative", ((magnitudes, "natures", _Natural()),), *_hostile(SIGNS[0].name)),
     Engine("the smaller of two is as large as the larger", ((magnitudes, "is_larger", _always),),
            *_hostile(SIGNS[1].name)),
     Engine("scores are of the size of 1", ((kinds, "_width", lambda *_: (False, False, False)),),
            *_hostile(next(one.name for one in FLOATS if "score * score" in one.name))),
-    Engine("exponentials are small", ((contributed, "SMALL_EXPONENT", 700),),
+    Engine("exponentials are small", ((contributed, "SMALL_EXPONENT", 700), (contributed, "too_far", lambda *_: ""),
+            (contributed, "error_of", lambda _: -math.inf), (contributed, "order_of", lambda _: 0.0),
+            (contributed, "step_of", lambda _: -math.inf)),
            *_hostile(next(one.name for one in FLOATS if "exp(" in one.name))),
     Engine("released numbers may be none",
-           ((unknown.Unknown, "_divisor", lambda self, name, given, value, before: self._released(value)),
-            (kinds, "_width", lambda *_: (False, False, False))), *_hostile(FLOATS[-1].name)),
+           ((unknown.Unknown, "_divisor", lambda self, name, given, value, before: self._released(value)),),
+           "grove", BARE, {"epsilon": 1.0, **SMALL["grove"]}),
     Engine("records may pay by any table", ((unknown, "_tabled", _nothing),), *_hostile(TABLES[0].name)),
     Engine("all states of rounds are equal",
-           ((Loop, "_state", lambda *_: None), (loops, "abstract", lambda _: None)),
+           ((Loop, "_state", lambda *_: None), (loops, "abstract", lambda _: None), (plain, "rebound", _nothing)),
            *_late("a count of rounds beside the loop")),
     Engine("texts may keep a state beside local names",
            ((loops, "form_of", lambda *_: forms.Form(frozenset({"trees"}), frozenset())),
             LANGUAGE),
            *_late("a count of rounds in a list")),
+    Engine("public numbers are of the size of 1", ((arithmetic, "orders", lambda _: (0.0, 0.0)),),
+           *_hostile(ARRAYS[0].name)),
+    Engine("what is rounded may meet a score", ((contributed, "_beside_any_size", _nothing),),
+           *_hostile(SCORES[0].name)),
+    Engine("a step of the grid may choose anything", ((magnitudes, "has_no_jump", _always),),
+           *_hostile(ABOVE[1].name)),
+    Engine("parts without the record may be rounded", ((releases, "is_off", lambda _: False),),
+           *_hostile(EVERYWHERE[0].name)),
+    Engine("the grid has room for whatever is beside sums", ((releases, "many_of", lambda _: 0.0),),
+           *_hostile(OFFSET[0].name)),
+    Engine("what is still as a real number is rounded alike", ((releases, "error_of", lambda _: -math.inf),),
+           *_hostile(HALF[0].name)),
 )  # fmt: skip

@@ -67,8 +67,8 @@ OWN: Mapping[str, tuple[Mutant, ...]] = {
 
 def read(name: str, settings: Mapping[str, Any], solvers: Solvers, briefly: bool = False) -> Proof:
     """One reading with small settings. briefly: up to the first failure."""
-    given = {**SMALL[name], **AR, **settings}
-    schema = Schema(FEATURES, TARGETS[given.pop("target", TARGET[name])])
+    given = {**SMALL.get(name, {}), **AR, **settings}
+    schema = Schema(FEATURES, TARGETS[given.pop("target", TARGET.get(name))])
     return prove(name, paper(name).params(given, as_published=False), schema, solvers=solvers, briefly=briefly)
 
 
