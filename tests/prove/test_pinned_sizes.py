@@ -66,7 +66,7 @@ def test_how_far_float64_is_of_sums_of_many_records(monkeypatch: pytest.MonkeyPa
         (X * X / (n + 1), -26.0, (52 - ALL, 26.0), False), (X * X / (X + 1), 24.0, (52 - ALL, 76.0), False),
         (X / (n + 1) + n, _total(-53.0, ALL - 53), (26 - ALL, ALL), False),
         ((X / (n + 1) + n) / (n + 1), _total(_total(-53.0, ALL - 53) - 26, ALL - 79), (26 - 2 * ALL, ALL - 26), False),
-        (n / (n + 1) + n, _total(-53.0, ALL - 53), (26.0, ALL), True),
+        (n / (n + 1) + n, _total(-53.0, ALL - 53), (26.0, ALL), True), (1 / (n * 3), 21.0 - THREE, None, True),
         (z3.If(n >= 1, n, number(1)), none, MANY, True), (z3.If(n >= 1, number(1), n), none, (0.0, 0.0), True),
         (z3.If(n <= 1, n, number(1)), none, (0.0, 0.0), True), (z3.If(n <= 1, number(1), n), none, MANY, True),
         (z3.If(n > 1, n, number(1)), none, MANY, True), (z3.If(n < 1, number(1), n), none, MANY, True),
@@ -92,6 +92,27 @@ def test_products_of_sums_are_added_to_nothing(monkeypatch: pytest.MonkeyPatch) 
         told = magnitudes.too_far([term], magnitudes.FAR)
         assert told.startswith("a formula that adds products of sums") is apart and not magnitudes.too_far([term]), term
         assert bool(told) is (net > 1 or apart), term  # squares of sums of many records have too many digits
+    squares = X * X * Y / (Y * Y)
+    assert size(squares)[7:10] == (3, 1, False) and not magnitudes.too_far([squares])
+    assert magnitudes.too_far([squares], magnitudes.FAR), "a product of numbers of records need not be large"
+
+
+def test_of_which_records_a_number_is_as_large_as_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Least where some sums are of nobody, whose sums are in it, and whose number it is no less than."""
+    m, n = real(), real()
+    counts = {name_of(one): Nature(natural=True, records=True, over=f"{one}") for one in (m, n)}
+    monkeypatch.setattr(magnitudes, "natures", counts | {name_of(X): Nature(over="sums")})
+    both, first, none = frozenset([f"{m}", f"{n}"]), frozenset([f"{n}"]), frozenset[str]()
+    for term, thin, over, sure in (
+        (n, ON_GRID, first, first), (X, ON_GRID, {"sums"}, none), (n + 1, 0.0, first, first),
+        (n * 4, ON_GRID + 2, first, first), (-n, ON_GRID, first, none),
+        (n + m + 2, 1.0, both, both), (n - m, ON_GRID, both, none), (n * m, 2 * ON_GRID, both, none),
+        (n / 4, ON_GRID - 2, first, none), (z3.If(n >= 1, n, number(1)), 0.0, first, first),
+        (number(8), 3.0, none, none),
+        (z3.If(n <= 1, n, number(1)), ON_GRID, first, none), (z3.If(n >= m, n, m), ON_GRID, both, both),
+    ):  # fmt: skip
+        found = magnitudes._size(term, {}, {})
+        assert (found.thin, found.over, found.sure) == (thin, over, sure), term
 
 
 def test_powers_of_two_move_the_grid_and_round_nothing() -> None:
