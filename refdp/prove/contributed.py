@@ -25,7 +25,7 @@ from refdp.prove.asking import Solvers, name_of, number, parts_of, real, unknown
 from refdp.prove.choices import exact
 from refdp.prove.facts import Facts
 from refdp.prove.kinds import ANYWHERE, Kind, followed, kind_of
-from refdp.prove.magnitudes import describe, error_of, is_off, order_of, step_of, too_far
+from refdp.prove.magnitudes import EIGHTH, describe, error_of, is_off, order_of, step_of, too_far
 from refdp.prove.open import Open, Opens
 from refdp.prove.reach import Host
 from refdp.prove.symbols import Each, Known, public, varies
@@ -62,6 +62,8 @@ class Contributed(Host):
         self._memo: dict[Any, Any] = {}
         self._infinite: set[str] = set()
         self._whole: set[str] = set()
+        self._sharp: set[int] = set()
+        self._loose: set[int] = set()
         self._divided: set[str] = set()
         self._formulas: dict[int, Any] = {}
         self._kept: list[Any] = []
@@ -150,6 +152,8 @@ class Contributed(Host):
             self._memo[key] = real()
             if value.least is not None:
                 self.record.append(self._memo[key] >= number(value.least))
+                if value.least > 0:
+                    describe(self._memo[key], least=math.log2(value.least))
         return self._memo[key]
 
     def _described(self, name: str, x: Any, roundings: int = 0) -> Any:
@@ -167,7 +171,6 @@ class Contributed(Host):
         self._kept.append(x)
         key = name, x.get_id()  # of this formula: another one that is equal as real numbers may differ by a digit
         x = z3.simplify(self._finite(x))  # before that, since 0 times infinity is no number
-        near = number(NEAR if roundings else Fraction(0))
         self._kept.append(x)
         if key in self._memo:
             return self._memo[key]
@@ -187,21 +190,17 @@ class Contributed(Host):
             self.record += [y >= 0, z3.Implies(x >= 0, y >= 1), z3.Implies(x <= 0, y <= 1)]
             return y
         self._whole.add(name_of(y))
-        describe(y, steps=max(-math.log2(GRID), order_of(formula) - 3) if steps else order_of(formula))
+        describe(y, steps=max(-math.log2(GRID), order_of(formula) - EIGHTH) if steps else order_of(formula))
         if steps and inexact:
             describe(y, stepped=max(0.0, step + 1))  # one step at least
-        if name == "rint":
-            self.record += [2 * (y - x) <= 1 + near, 2 * (x - y) <= 1 + near]
-        else:  # what float64 made of x is at most `near` away, which can be on the other side of a whole number
-            up, down = z3.And(y >= 0, y <= x + near, x < y + 1 + near), z3.And(x <= y + near, y <= 0, y < x + 1 + near)
-            self.record += [z3.If(x >= 0, up, down)]
-        for whole in sorted({0, *(int(Fraction(n) / Fraction(GRID)) for n in USUAL)}):
-            self.record += [z3.Or(y <= whole - 1, y == whole, y >= whole + 1)]
-            nearest = name == "rint" or not roundings  # which is the same after a rounding
-            if nearest or whole >= 0:
-                self.record += [z3.Implies(x <= whole, y <= whole)]
-            if nearest or whole <= 0:
-                self.record += [z3.Implies(x >= whole, y >= whole)]
+        own = _whole_of(name, x, y, NEAR if roundings else Fraction(0), name == "rint" or not roundings)
+        self.record += own
+        if steps and inexact:
+            loose = _whole_of(name, x, y, NEAR + 2 * Fraction(2.0**step), step == -math.inf and name == "rint")
+            sharp, known = {one.get_id() for one in own}, {one.get_id() for one in loose}
+            self._sharp |= sharp - known
+            self._loose |= known - sharp
+            self.record += [one for one in loose if one.get_id() not in sharp]
         return y
 
     def _finite(self, term: Any) -> Any:
@@ -338,13 +337,13 @@ class Contributed(Host):
             if found[name] is None:
                 own = found[name] = self._memo["shrunk", term.get_id()] = real()
                 self._formulas[own.get_id()] = term
-                describe(own, stepped=step_of(term))
+                describe(own, stepped=step_of(term))  # on the grid, as the statistic is
                 self.record.append(z3.If(term >= 0, z3.And(own >= 0, own <= term), z3.And(own >= term, own <= 0)))
                 self.record.append(z3.Implies(term == 1, own == self._weight))
         return found
 
     def _bounds(self, state: int, term: Any, used: Any) -> tuple[Fraction | None, Fraction | None]:
-        """The tightest bounds among the numbers in sight that hold for every record that is used."""
+        """The tightest bounds among the numbers in sight that hold for every record that is used, in float64 too."""
         key = "bounds", term.get_id(), None if used is None else used.get_id()
         self._kept += [term, used]
         if key not in self._memo:
@@ -354,8 +353,8 @@ class Contributed(Host):
             tried = sorted({sign * value for value in seen for sign in (1, -1)})
             given = [] if used is None else [used]
             self._memo[key] = (
-                _last(tried, lambda low: self._refuted([*given, term < number(low)])),
-                _last(tried[::-1], lambda high: self._refuted([*given, term > number(high)])),
+                _last(tried, lambda low: self._refuted([*given, term < number(low)], off=True)),
+                _last(tried[::-1], lambda high: self._refuted([*given, term > number(high)], off=True)),
             )
         found: tuple[Fraction | None, Fraction | None] = self._memo[key]
         return found
@@ -370,16 +369,19 @@ class Contributed(Host):
             raise Unmodelled(f"sums of a statistic {name} that is not seen to be at most {LARGEST:g}: hosts' whole "
                              "numbers are not large enough for them")  # fmt: skip
 
-    def _refuted(self, conditions: list[Any]) -> bool:
-        return self.solvers.ask([*self.about_record(conditions), *conditions]).refuted
+    def _refuted(self, conditions: list[Any], *, off: bool = False) -> bool:
+        return self.solvers.ask([*self.about_record(conditions, off=off), *conditions]).refuted
 
-    def about_record(self, terms: list[Any]) -> list[Any]:
+    def about_record(self, terms: list[Any], *, off: bool = False) -> list[Any]:
         """What is known of a record, as far as it concerns these terms, and of the parameters in it.
 
+        off: of its numbers in float64, where one that was rounded to the grid can be a step off that of its formula:
+        what records have in common is the sum of those, which no step of the record that differs accounts for.
         A weight that statistics have in common makes none of them a concern of the others.
         """
         apart = set() if self._weight is None else {name_of(self._weight)}
-        found = self.record.about(set(unknowns(terms)), apart)
+        without = self._sharp if off else self._loose
+        found = [one for one in self.record.about(set(unknowns(terms)), apart) if one.get_id() not in without]
         return [*found, *self.opens.facts([*terms, *found])] if self.opens else found
 
     def unit(self, one: Sum) -> Fraction:
@@ -395,6 +397,26 @@ class Contributed(Host):
                 for term in self._cases(one.state, one.name)
             )
         return Fraction(1) if self._memo[key] else Fraction(GRID)
+
+
+def _whole_of(name: str, x: Any, y: Any, off: Fraction, nearest: bool) -> list[Any]:
+    """What is known of the whole number y that x is rounded to, or cut to, where float64 can be off by so much.
+
+    nearest: whether what is on one side of a whole number stays there.
+    """
+    near = number(off)
+    if name == "rint":
+        found = [2 * (y - x) <= 1 + near, 2 * (x - y) <= 1 + near]
+    else:  # what float64 made of x is at most `near` away, which can be on the other side of a whole number
+        up, down = z3.And(y >= 0, y <= x + near, x < y + 1 + near), z3.And(x <= y + near, y <= 0, y < x + 1 + near)
+        found = [z3.If(x >= 0, up, down)]
+    for whole in sorted({0, *(int(Fraction(n) / Fraction(GRID)) for n in USUAL)}):
+        found += [z3.Or(y <= whole - 1, y == whole, y >= whole + 1)]
+        if nearest or whole >= 0:
+            found += [z3.Implies(x <= whole, y <= whole)]
+        if nearest or whole <= 0:
+            found += [z3.Implies(x >= whole, y >= whole)]
+    return found
 
 
 def _beside_any_size(terms: list[Any], kinds: list[Kind]) -> None:

@@ -96,7 +96,7 @@ def _width(name: str, kinds: Sequence[Kind], numbers: Sequence[Any]) -> tuple[bo
             other = kinds[1] if name == "add" else Kind(below=kinds[1].above, above=kinds[1].below)
             below, above, lost = kinds[0].below or other.below, kinds[0].above or other.above, True
         case "multiply" | "divide" if sum(one.wide for one in kinds) < 2:
-            if name == "divide" and kinds[1].wide:  # nearer to 0 than what is divided
+            if name == "divide" and kinds[1].wide:  # by what can be large, and not small (`magnitudes._as_divisor`)
                 return False, False, False
             if name == "multiply" and lost and not any(numbers):
                 raise Unmodelled("a product with a rounded number of any size, which can be infinite in float64")

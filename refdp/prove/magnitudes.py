@@ -18,7 +18,7 @@ import numpy as np
 import z3
 
 from refdp.data.losses import GRID
-from refdp.prove.asking import name_of, unknowns
+from refdp.prove.asking import divisors, name_of, parts_of, unknowns
 from refdp.prove.choices import exact, has_no_jump, is_continuous, is_larger, is_size
 
 APART = 32.0
@@ -46,6 +46,8 @@ RECORDS = 26
 """Binary orders of magnitude of a sum over as many records as a public grid has room for."""
 FAR = -20.0
 """Binary orders of magnitude of what rounding may make of a formula where every sum in it is of so many records."""
+EIGHTH = 3.0
+"""Binary orders of magnitude that a number of steps can have more than what is taken for it."""
 MOVED = 2**44
 """Steps of a sum's grid that a constant may move it by without a rounding; a sum itself has fewer than 2^53."""
 
@@ -61,8 +63,10 @@ class Size(NamedTuple):
     crowd: the least and most of the term's numbers then; what is never negative, with more added, is of the larger
     one's size. thin: the least where some sums are of no records. over: which records its sums are over. sure: of which
     of these it has as many as there are, or more. natural: whether the term is never negative. differs: whether its
-    least is not known, but for its grid: of a difference, a label, an exponential. step: how far a step of the grid
-    more or less in `stepped` unknowns can take it; -inf where there are none.
+    least is not known, but for its grid: of a difference, a label, a score, an exponential, and of what is divided by
+    a number without an end. step: how far a step of the grid
+    more or less in `stepped` unknowns can take it; -inf where there are none. stride: the same where every sum is of
+    2^`RECORDS`, of which a record that differs is one.
     """
 
     low: float
@@ -83,6 +87,7 @@ class Size(NamedTuple):
     thin: float = 0.0
     over: frozenset[Any] = frozenset()
     sure: frozenset[Any] = frozenset()
+    stride: float = -math.inf
 
 
 def moderate(values: Any) -> bool:
@@ -109,6 +114,8 @@ class Nature:
     steps: of a whole number that a formula was rounded to, the order of the largest. stepped: by how many steps it can
     be off, since it follows from numbers that float64 has rounded. label: of one, the order of the largest, 0 at least.
     added: of a sum, and of what a record adds to it, the order of the largest of that, 0 at least.
+    anywhere: it is any number of float64, such as a score: on no grid, and nothing may be left of it, or too much.
+    least: of one that is anywhere from some number above 0 upwards, the order of that number.
     """
 
     free: tuple[float, float] | None = None
@@ -121,11 +128,16 @@ class Nature:
     stepped: float = -math.inf
     label: float | None = None
     added: float | None = None
+    anywhere: bool = False
+    least: float | None = None
 
 
 natures: dict[str, Nature] = {}
 """Of unknowns that something is known of, by name."""
 PLAIN = Nature()
+"""Of what is on the grid, and at least of size 1 but for 0."""
+UNKNOWN = Nature(anywhere=True)
+"""Of what nobody has described."""
 
 
 def describe(term: Any, **known: Any) -> None:
@@ -141,23 +153,24 @@ convex functions of theirs, so that both are largest where every one of them is 
 def too_far(terms: Iterable[Any], most: float | None = None, steps: float = math.inf) -> str:
     """Why float64 could be far from a term's real value, nothing where it is not. terms: of z3.
 
-    most, steps: given where their unknowns are sums over many records, how far off float64 may be then by its roundings
-    and by steps of the grid. The product of two, over a third, is of a sum's size; more of them have no digits left for
-    a sum that is added and stays when they are taken off again.
+    most, steps: given where their unknowns are sums over records, how far off float64 may be then by its roundings and
+    by steps of the grid, of however many records. The product of two, over a third, is of a sum's size; more of them
+    have no digits left for a sum that is added and stays when they are taken off again.
     Errors: none, the reason is told.
     """
     terms = list(terms)
     try:
         for ends in _ends(terms):
-            known: dict[int, Size] = {}
-            for term in terms:
-                if most is None:
-                    _size(term, known, ends)
-                    continue
-                if (found := _size(term, known, ends)).apart:
-                    raise OverflowError("a formula that adds products of sums, beside which float64 loses digits")
-                if found.far > most or found.step > steps:
-                    raise OverflowError("a formula that makes large what float64 rounds of sums of many records")
+            for records in (RECORDS,) if most is None else _numbers(terms):
+                known: dict[int, Size] = {}
+                for term in terms:
+                    found = _size(term, known, ends, records)
+                    if most is None:
+                        continue
+                    if found.apart:
+                        raise OverflowError("a formula that adds products of sums, beside which float64 loses digits")
+                    if found.far > most or max(found.step, found.stride) > steps:
+                        raise OverflowError("a formula that makes large what float64 rounds of sums of many records")
     except OverflowError as problem:
         return str(problem)
     return ""
@@ -190,8 +203,8 @@ def is_off(term: Any) -> bool:
 
 
 def many_of(term: Any) -> float:
-    """The binary order of the largest number that a term can be where every sum in it is of 2^`RECORDS` records."""
-    return max(one.crowd[1] for one in _sizes(term))
+    """The binary order of the largest number that a term can be where every sum in it is of up to 2^`RECORDS`."""
+    return max(one.crowd[1] for records in _numbers([term]) for one in _sizes(term, records))
 
 
 def order_of(term: Any) -> float:
@@ -199,8 +212,21 @@ def order_of(term: Any) -> float:
     return max(0.0, *(one.high for one in _sizes(term)))
 
 
-def _sizes(term: Any) -> list[Size]:
-    return [_size(term, {}, ends) for ends in _ends([term])]
+def _numbers(terms: list[Any]) -> Iterator[int]:
+    """The binary orders of numbers of records at which terms can be largest: of many, the first.
+
+    What is divided by a number of records is largest of few, and what is divided by the larger of that and a constant
+    is largest in between: where a sum is as large as constants make it.
+    """
+    yield RECORDS
+    if any(map(divisors, terms)):
+        constants = {exact(one) for one in parts_of(terms) if z3.is_rational_value(one)}
+        reach = math.fsum(abs(_order(one.numerator) - _order(one.denominator)) for one in constants)
+        yield from range(0, min(math.ceil(reach) + 1, RECORDS), 2)
+
+
+def _sizes(term: Any, records: int = RECORDS) -> list[Size]:
+    return [_size(term, {}, ends, records) for ends in _ends([term])]
 
 
 def _ends(terms: list[Any]) -> Iterator[dict[str, float]]:
@@ -212,28 +238,36 @@ def _ends(terms: list[Any]) -> Iterator[dict[str, float]]:
         yield dict(zip(names, chosen, strict=True))
 
 
-def _size(term: Any, known: dict[int, Size], ends: dict[str, float]) -> Size:
+def _size(term: Any, known: dict[int, Size], ends: dict[str, float], records: int = RECORDS) -> Size:
+    """records: the binary order of how many a sum is of, where a size says what it is of many."""
     if term.get_id() not in known:
-        known[term.get_id()] = _of(term, [_size(one, known, ends) for one in term.children()], ends)
+        parts = [_size(one, known, ends, records) for one in term.children()]
+        known[term.get_id()] = _of(term, parts, ends, records)
     return known[term.get_id()]
 
 
-def _of(term: Any, parts: list[Size], ends: dict[str, float]) -> Size:
+def _of(term: Any, parts: list[Size], ends: dict[str, float], records: int) -> Size:
     if z3.is_rational_value(term):
         value = exact(term)
         size = _order(value.numerator) - _order(value.denominator)
-        return Size(size, size, 0, number=value, positive=value > 0, crowd=(size, size), natural=value >= 0, thin=size)
+        least = size if value else -BEYOND  # which makes nothing larger that it is added to
+        return Size(size, size, 0, number=value, positive=value > 0, crowd=(least, least), natural=value >= 0,
+                    thin=least)  # fmt: skip
     if not parts:
-        own, known = ends.get(name_of(term)), natures.get(name_of(term), PLAIN)
+        own, known = ends.get(name_of(term)), _nature(term)
         free, inexact = known.free is not None or own is not None, known.exponential is not None
-        sizes = (own, known.free and known.free[1], known.exponential, known.steps, 0.0)
+        gridless = free or known.label is not None or known.anywhere or known.least is not None
+        upwards = None if known.least is None else max(known.least, 0.0)
+        sizes = (own, known.free and known.free[1], known.exponential, known.steps, upwards, 0.0)
         size = next(one for one in sizes if one is not None)
         positive = own is not None and ranges[name_of(term)][0] > 0
-        grid, sums = None if free or known.label is not None else math.log2(GRID), int(not free)
+        grid, sums = None if gridless else math.log2(GRID), int(not free)
         low = 0.0 if known.label is not None or known.steps is not None else size
         low = known.free[0] if own is None and known.free is not None else low
+        low = known.least if known.least is not None else low
         size = size if known.label is None else max(size, known.label)
-        many, error = size + (known.added or 0.0) + RECORDS * sums, -math.inf
+        many, error = size + (known.added or 0.0) + records * sums, -math.inf
+        many = many if known.steps is None else size + EIGHTH  # of one record
         thin = low if free else min(size, math.log2(GRID))
         alone = free or known.added is not None or z3.is_bool(term)
         whose = known.over or (None if alone else name_of(term))
@@ -243,11 +277,11 @@ def _of(term: Any, parts: list[Size], ends: dict[str, float]) -> Size:
             error = size + _total(-DIGITS, known.shifted)
         if known.over is not None and many > DIGITS + math.log2(GRID):  # more steps than float64 has digits for
             error, far, grid = size - DIGITS, many - DIGITS, None
-        some = inexact or known.label is not None or known.added is not None
+        some = inexact or known.anywhere or known.label is not None or known.added is not None
         return Size(low, size, int(own is None), error, None if inexact else grid,
                     positive=positive, times=sums, net=sums, far=far, crowd=crowd,
                     natural=positive or known.natural, step=known.stepped,
-                    differs=some and not known.records, thin=thin, over=over,
+                    differs=some and not known.records, thin=thin, over=over, stride=known.stepped,
                     sure=over if known.records else frozenset())  # fmt: skip
     kind = term.decl().kind()
     if kind in (z3.Z3_OP_MUL, z3.Z3_OP_DIV, z3.Z3_OP_POWER):
@@ -258,17 +292,19 @@ def _of(term: Any, parts: list[Size], ends: dict[str, float]) -> Size:
             both = one.net if kind == z3.Z3_OP_MUL else -one.net
             times, net = found.times + (one.times if kind == z3.Z3_OP_MUL else 0), found.net + both
             signs = (one.low, one.high) if kind == z3.Z3_OP_MUL else (-one.high, -one.low)
-            far, crowd = _crowded(found, one, kind == z3.Z3_OP_DIV)
+            far, crowd, stride = _crowded(found, one, kind == z3.Z3_OP_DIV)
             thin = found.thin + (one.thin if kind == z3.Z3_OP_MUL else -one.crowd[1])
             sure = _scaled(found, one) if kind == z3.Z3_OP_MUL else frozenset()
-            never, differs, over = found.natural and one.natural, found.differs or one.differs, found.over | one.over
+            never, over = found.natural and one.natural, found.over | one.over
+            differs = found.differs or one.differs or (kind == z3.Z3_OP_DIV and has_no_end(term.arg(1)))
             slope = found.high if kind == z3.Z3_OP_MUL else found.high - 2 * one.low
             step = max(found.step + signs[1], one.step + slope)
             found = Size(found.low + signs[0], found.high + signs[1], found.degree + one.degree,
                          *_product(found, one, signs[1], kind == z3.Z3_OP_DIV),
                          positive=found.positive and one.positive, times=times, net=net)  # fmt: skip
             found = found._replace(far=far if found.error > -math.inf else -math.inf, crowd=crowd, natural=never,
-                                   step=step, differs=differs, thin=thin, sure=sure, over=over)  # fmt: skip
+                                   step=step, differs=differs, thin=thin, sure=sure, over=over,
+                                   stride=stride)  # fmt: skip
     else:
         low, high, degree = min(p.low for p in parts), max(p.high for p in parts), max(p.degree for p in parts)
         if kind in (z3.Z3_OP_ADD, z3.Z3_OP_SUB) and high - low > APART:
@@ -284,11 +320,11 @@ def _of(term: Any, parts: list[Size], ends: dict[str, float]) -> Size:
         found = Size(low, high, degree, *_sum(term, parts), positive=positive, times=times, net=net, apart=apart)
         far, crowd, thin, sure, never = _together(term, parts)
         far = far if found.error > -math.inf and z3.is_real(term) else -math.inf
-        step = _stepped(term, parts)
+        step, stride = (_stepped(term, parts, many) for many in (False, True))
         differs = z3.is_real(term) and _differs(term, parts, never)
         over = frozenset[Any]().union(*(one.over for one in parts))
         found = found._replace(far=far, crowd=crowd, natural=never, step=step, differs=differs,
-                               thin=thin, sure=sure, over=over)  # fmt: skip
+                               thin=thin, sure=sure, over=over, stride=stride)  # fmt: skip
     found = found._replace(apart=found.apart or any(one.apart for one in parts))
     if max(-found.low, found.high) > LARGEST or found.degree > DEGREE:
         raise OverflowError("a formula with numbers of such sizes that float64 could overflow")
@@ -299,6 +335,17 @@ def _of(term: Any, parts: list[Size], ends: dict[str, float]) -> Size:
     if z3.is_real(term) and not of_sums and found.step > (STEPS - math.log2(GRID) if in_steps else STEPS):
         raise OverflowError("a formula that makes a step of the grid large, by which float64 can round otherwise")
     return found
+
+
+def _nature(term: Any) -> Nature:
+    """What is known of an unknown. Of a public number of a range its ends are, and a truth value is no number."""
+    return natures.get(name_of(term), PLAIN if z3.is_bool(term) or name_of(term) in ranges else UNKNOWN)
+
+
+def has_no_end(term: Any) -> bool:
+    """Whether a term can be larger than any number that is known: nothing may be left of what is divided by it."""
+    found = (_nature(one) for one in unknowns([term]).values())
+    return any(one.anywhere or one.least is not None or one.exponential is not None for one in found)
 
 
 def _differs(term: Any, parts: Sequence[Size], never: bool) -> bool:
@@ -323,8 +370,8 @@ def _as_divisor(one: Size) -> Size:
     if not one.differs:
         return one
     if one.error > -math.inf or one.grid is None:
-        raise OverflowError("a divisor of which nothing may be left: a difference, a label, an exponential")
-    return one._replace(low=min(one.low, one.grid), crowd=(min(one.crowd[0], one.grid), one.crowd[1]))
+        raise OverflowError("a divisor of which nothing may be left: a difference, a label, a score, an exponential")
+    return one._replace(low=one.grid, crowd=(one.grid, one.crowd[1]), thin=one.grid)
 
 
 def _product(one: Size, other: Size, high: float, divides: bool) -> tuple[float, float | None]:
@@ -345,12 +392,12 @@ def _scaled(one: Size, other: Size) -> frozenset[Any]:
     return one.sure if other.number and other.positive else other.sure if one.number and one.positive else frozenset()
 
 
-def _stepped(term: Any, parts: Sequence[Size]) -> float:
-    """`Size.step` of anything else: of a truth value any at all where there is one.
+def _stepped(term: Any, parts: Sequence[Size], many: bool) -> float:
+    """`Size.step` of anything else, or its `stride`: of a truth value any at all where there is one.
 
     Errors: OverflowError for a choice by such a truth value that has a jump; one without has both sides' steps.
     """
-    steps = [one.step for one in parts]
+    steps = [one.stride if many else one.step for one in parts]
     if z3.is_bool(term):
         return math.inf if max(steps) > -math.inf else -math.inf
     if term.decl().kind() == z3.Z3_OP_ITE:
@@ -361,8 +408,8 @@ def _stepped(term: Any, parts: Sequence[Size]) -> float:
     return _added(term.decl().kind(), steps)
 
 
-def _crowded(one: Size, other: Size, divides: bool) -> tuple[float, tuple[float, float]]:
-    """Of a product or quotient of sums of many records: how far it can be, and its least and most.
+def _crowded(one: Size, other: Size, divides: bool) -> tuple[float, tuple[float, float], float]:
+    """Of a product or quotient of sums of many records: how far it can be, its least and most, and its `stride`.
 
     It is off by what its factors are, by its own rounding, and a quotient by the part of itself that its divisor is.
     A divisor is as large as many records make it only beside sums of the same records.
@@ -370,8 +417,9 @@ def _crowded(one: Size, other: Size, divides: bool) -> tuple[float, tuple[float,
     least = other.crowd[0] if one.over and one.over <= other.sure else other.thin
     low, high = (-other.crowd[1], -least) if divides else other.crowd
     most = one.crowd[1] + high
-    off = most + other.far - (least if divides else other.crowd[1])
-    return _total(one.far + high, off, most - DIGITS), (one.crowd[0] + low, most)
+    slope = most - (least if divides else other.crowd[1])
+    stride = max(one.stride + high, other.stride + slope)
+    return _total(one.far + high, other.far + slope, most - DIGITS), (one.crowd[0] + low, most), stride
 
 
 def _together(term: Any, parts: Sequence[Size]) -> tuple[float, tuple[float, float], float, frozenset[Any], bool]:
@@ -412,7 +460,10 @@ def _sum(term: Any, parts: Sequence[Size]) -> tuple[float, float | None]:
     grid = grids.pop() if len(grids) == 1 else None
     if grid is not None and not all(_moves(one.number, grid) for one in parts if one.number is not None):
         grid = None
-    if kind in (z3.Z3_OP_ITE, z3.Z3_OP_UMINUS) or (error == -math.inf and grid is not None):
+    if kind in (z3.Z3_OP_ITE, z3.Z3_OP_UMINUS):
+        return error, grid
+    largest = _added(kind, [max(one.high, one.crowd[1]) for one in parts])
+    if error == -math.inf and grid is not None and largest - grid <= DIGITS:  # or it has more steps than digits
         return error, grid
     return _total(error, _added(kind, [one.high for one in parts]) + _steps(parts) - DIGITS), None
 

@@ -24,6 +24,7 @@ from refdp.prove.magnitudes import (
     too_far,
 )
 
+pytestmark = pytest.mark.usefixtures("on_grid")
 near = partial(pytest.approx, abs=1e-9)
 CHOICE = "a choice by a comparison of numbers that float64 rounds"
 

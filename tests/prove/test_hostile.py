@@ -58,6 +58,7 @@ from tests.prove.hostile_thirteenth import THIRTEENTH
 from tests.prove.hostile_twelfth import HONEST as HONEST_TWELFTH
 from tests.prove.hostile_twelfth import TWELFTH
 from tests.prove.hostile_twentieth import TWENTIETH
+from tests.prove.hostile_twentyfifth import TWENTYFIFTH
 from tests.prove.hostile_twentyfirst import TWENTYFIRST
 from tests.prove.hostile_twentyfourth import TWENTYFOURTH
 from tests.prove.hostile_twentysecond import CROWDED, NARROW, QUOTIENTS, TWENTYSECOND
@@ -97,6 +98,7 @@ LATER = (
     *TWENTYSECOND,
     *TWENTYTHIRD,
     *TWENTYFOURTH,
+    *TWENTYFIFTH,
 )
 
 
@@ -191,6 +193,7 @@ def test_a_text_of_the_like_that_is_private_is_proved(solvers: Solvers, mutant: 
     assert (found.verdict, found.failures) == ("PROVED", ())
 
 
+@pytest.mark.usefixtures("on_grid")
 def test_formulas_that_make_large_what_is_rounded_are_told() -> None:
     x, n = z3.Reals("x n")
     lost, tenth = x / z3.Q(49, 1) * z3.Q(49, 1) - x, z3.Q(1, 10)
@@ -213,6 +216,7 @@ def test_formulas_that_make_large_what_is_rounded_are_told() -> None:
         assert too_far([z3.If(compared, x, n)]).endswith("numbers that float64 rounds")
 
 
+@pytest.mark.usefixtures("on_grid")
 def test_formulas_whose_float64_value_is_far_from_the_real_one_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     x, y = z3.Reals("x y")
     large = z3.Q(2**62, 1)
@@ -252,15 +256,16 @@ def test_what_float64_rounds_of_sums_of_many_records_is_told(monkeypatch: pytest
 
 
 def test_sums_have_as_many_digits_as_float64(monkeypatch: pytest.MonkeyPatch) -> None:
-    """2^26 records of up to 2^3 each have 2^53 steps."""
+    """2^26 records of up to 2^3 each have 2^53 steps, the difference of two such sums twice as many."""
     x, y, c = z3.Reals("x y c")
-    for added, kept in ((3.0, True), (3.1, False), (10.0, False)):
+    for added, one, two in ((2.0, True, True), (2.1, True, False), (3.0, True, False), (3.1, False, False)):
         natures = {name: Nature(over="these", added=added) for name in ("x", "y")}
         monkeypatch.setattr(magnitudes, "natures", natures | {"c": Nature(added=added)})
-        assert (too_far([(x - y) * 2**14], FAR) == "") is kept
+        assert (too_far([x * 2**14], FAR) == "") is one and (too_far([(x - y) * 2**14], FAR) == "") is two
         assert too_far([c * 2**14], FAR) == "", "of one record"
 
 
+@pytest.mark.usefixtures("on_grid")
 def test_steps_of_the_grid_choose_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     x, y = z3.Reals("x y")
     monkeypatch.setattr(magnitudes, "natures", {"x": Nature(stepped=-24.0)})
@@ -270,6 +275,7 @@ def test_steps_of_the_grid_choose_nothing(monkeypatch: pytest.MonkeyPatch) -> No
     assert not magnitudes.is_off(y) and magnitudes.is_off(y * 3) and magnitudes.is_off(y * z3.Q(2**210, 1))
 
 
+@pytest.mark.usefixtures("on_grid")
 def test_public_numbers_have_their_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
     x, q = z3.Reals("x q")
     assert magnitudes.orders(np.array([0.0, -8.0, 0.5])) == (-1.0, 3.0) and magnitudes.orders(np.zeros(2)) == (0.0, 0.0)

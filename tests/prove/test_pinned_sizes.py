@@ -17,6 +17,7 @@ from refdp.prove import magnitudes
 from refdp.prove.asking import name_of, number, real
 from refdp.prove.magnitudes import BEYOND, DIGITS, Nature, Size, _total, too_far
 
+pytestmark = pytest.mark.usefixtures("on_grid")
 X, Y, Z = real(), real(), real()
 ON_GRID = math.log2(GRID)
 THREE = math.log2(3)
@@ -43,7 +44,8 @@ def test_sizes_of_numbers_and_unknowns() -> None:
     assert size(number(Fraction(3, 4))) == Size(THREE - 2, THREE - 2, 0, -math.inf, None, Fraction(3, 4), True,
                                                 crowd=(THREE - 2, THREE - 2), natural=True)  # fmt: skip
     assert size(number(-2)) == Size(1.0, 1.0, 0, -math.inf, None, Fraction(-2), False, crowd=(1.0, 1.0))
-    assert size(number(0)) == Size(0.0, 0.0, 0, -math.inf, None, Fraction(0), False, natural=True)
+    assert size(number(0)) == Size(0.0, 0.0, 0, -math.inf, None, Fraction(0), False, crowd=(-BEYOND, -BEYOND),
+                                   natural=True)  # fmt: skip
     assert Size(0.0, 0.0, 0) == Size(
         0.0, 0.0, 0, -math.inf, None, None, False, 0, 0, False, -math.inf, (0.0, 0.0), False
     )
@@ -108,7 +110,8 @@ def test_of_which_records_a_number_is_as_large_as_many(monkeypatch: pytest.Monke
         (n * 4, ON_GRID + 2, first, first), (-n, ON_GRID, first, none),
         (n + m + 2, 1.0, both, both), (n - m, ON_GRID, both, none), (n * m, 2 * ON_GRID, both, none),
         (n / 4, ON_GRID - 2, first, none), (z3.If(n >= 1, n, number(1)), 0.0, first, first),
-        (number(8), 3.0, none, none),
+        (number(8), 3.0, none, none), (n * 4 + number(Fraction(1, 32)) + 0, -5.0, first, first),
+        (number(0), -BEYOND, none, none),
         (z3.If(n <= 1, n, number(1)), ON_GRID, first, none), (z3.If(n >= m, n, m), ON_GRID, both, both),
     ):  # fmt: skip
         found = magnitudes._size(term, {}, {})
@@ -184,6 +187,19 @@ def test_a_difference_divides_only_where_it_is_exact(monkeypatch: pytest.MonkeyP
     assert too_far([X / (z3.If(off <= 0, off, -off) + 1)]) != ""
     monkeypatch.setattr(magnitudes, "natures", {name_of(one): Nature(natural=True) for one in (Y, Z)})
     assert too_far([X / WIDE]) == "" and size(X / (Y + 8)).high == -3.0 == size(X / (Y + Z * 0 + 8)).high
+
+
+def test_exact_sums_have_no_more_steps_than_float64_has_digits() -> None:
+    """Of 2^26 records of size 1 each there are 2^50 steps, and 2^53 of eight such sums."""
+    assert about(z3.Sum([X] * 8), -math.inf, ON_GRID) and about(z3.Sum([X] * 9), 2 * math.log2(3) + 3 - DIGITS, None)
+    large = X + 2**20
+    four = (large + large) + (large + large)
+    assert size(four).error == -math.inf and size(four).grid == ON_GRID
+    assert size(four + four).error > -math.inf and size(four + four).grid is None
+    beside = {name_of(X): Nature(steps=24.0)}  # of one record: eight times 2^24 at most, on a grid of 2^-24
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(magnitudes, "natures", beside)
+        assert about(z3.Sum([X] * 4), -math.inf, ON_GRID) and "rounds large" in too_far([z3.Sum([X] * 5)])
 
 
 def test_errors_of_choices_and_sums(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,6 +29,7 @@ from refdp.prove.tables import ALL, Axis, Choices, Sum, Table
 from refdp.prove.terms import Leak, Unmodelled
 from refdp.prove.unknown import Unknown
 
+pytestmark = pytest.mark.usefixtures("on_grid")
 SCHEMA = Schema((Numeric("x", 0.0, 1.0),), Interval(-2.0, 3.0))
 ADD, REPLACE = Relation.ADD_REMOVE, Relation.REPLACE_ONE
 PART, OPTION = Axis("part", 4, of=("node", 1, 1)), Axis("option", 5, of=("sides", b""))

@@ -18,6 +18,7 @@ from refdp.prove.kinds import COMPARING, Kind, followed, kind_of
 from refdp.prove.magnitudes import moderate, spread, too_far
 from refdp.prove.terms import ARITHMETIC, TERMS, Unmodelled, operated
 
+pytestmark = pytest.mark.usefixtures("on_grid")
 FLOAT, WHOLE, TRUTH = Kind("float", 0), Kind("whole", 0), Kind("truth", 0, True)
 ONCE, TWICE, SMALL = Kind("float", 1), Kind("float", 2), Kind("float", 0, True)
 
@@ -260,7 +261,7 @@ def test_sums_of_public_numbers_above_zero_are_no_smaller_than_their_largest(mon
     """100 / ((50 + v)(51 + v)) for v from 0.01: the divisor is above 2550, however small v is; 50 - v can be small."""
     v = real()
     monkeypatch.setitem(magnitudes.ranges, name_of(v), (0.01, 100.0))
-    far = "a divisor of which nothing may be left: a difference, a label, an exponential"
+    far = "a divisor of which nothing may be left: a difference, a label, a score, an exponential"
     assert too_far([(100 + v) / ((number(50) + v) * (number(51) + v))]) == ""
     assert too_far([(100 + v) / ((number(50) - v) * (number(51) - v))]) == far
     monkeypatch.setitem(magnitudes.ranges, name_of(v), (-100.0, -0.01))
