@@ -1705,14 +1705,27 @@ def grove_quantiles(noisy, fine, bins):
     return [fine[k] for k in sorted(set(places))]
 
 
-def grove_label_bins(signal):
-    """Bins of the label's histogram."""
+def grove_histogram_bins(signal):
+    """Bins of the histogram of labels or residuals."""
     return next((bins for bins in (64, 32, 16) if not signal < 2.0 * bins), 8)
 
 
-def label_place(schema, label, bins):
-    """The bin of a label."""
-    return min(max(int((schema.label(0, label) + 1.0) / 2.0 * float(bins)), 0), bins - 1)
+def grove_early(p, schema, nu, trees):
+    """After how many trees c follows what they leave; 0 for never."""
+    return 0 if not schema.regression or p["residual"] is not None or nu < 150 else trees // 10
+
+
+def grove_place(residual, unit, bins):
+    """The bin of a residual in units of c."""
+    left = clamp(residual / unit, num(-1.0), num(1.0))
+    return min(max(int((left + 1.0) / 2.0 * float(bins)), 0), bins - 1)
+
+
+def grove_read_off(name, residuals, unit, nu, mu, share, tape):
+    """Centre and c, in units of what c was, of a released histogram of residuals with this part of mu^2."""
+    bins, spread = grove_histogram_bins(nu * math.sqrt(share)), mu * math.sqrt(share)
+    noisy = grove_counts(name, bins, lambda one: grove_place(one, unit, bins), residuals, tape)
+    return grove_centre(grove_piece(noisy, 1.5 / spread))
 
 
 def grove_piece(noisy, least):
@@ -1736,11 +1749,20 @@ def grove_centre(counts):
     return centre, clamp(distance[order[min(place, bins - 1)]] + 1.0 / float(bins), num(2.0 / bins), num(1.0))
 
 
-def grove_leaf(g, h, p, schema, trees, sd, unit):
-    """A leaf's value: as small as all noise of a score may be, cut to 3, in units of the score."""
+def grove_narrower(unit, scale):
+    """c after the second look."""
+    return grid_floor(unit * scale) if scale < 0.75 else unit
+
+
+def grove_padding(p, schema, trees, sd):
+    """What is added to every Hessian, so that all noise of a score is what it may be."""
     usual = num(0.25 if schema.regression else 0.7)
     most = usual if p["score_noise"] is None else setting(p, "score_noise")
-    padding = setting(p, "shrinkage") * sd * num(math.sqrt(trees)) / most
+    return setting(p, "shrinkage") * sd * num(math.sqrt(trees)) / most
+
+
+def grove_leaf(g, h, padding, unit):
+    """A leaf's value, cut to 3, in units of the score."""
     return clamp(-g / (floor0(h) + padding), num(-3.0), num(3.0)) * unit
 
 
@@ -1865,7 +1887,7 @@ def grove_released(name, sums, tape):
 
 
 def grove_counts(name, names, of, y, tape):
-    """Released counts of labels."""
+    """Released counts of labels or residuals."""
     return tape.noise(name, [num(float(sum(1 for one in y if of(one) == k))) for k in range(names)])
 
 
@@ -1881,11 +1903,11 @@ def grove_train(p, schema, x, y, tape):
         for place, f in enumerate(numeric):
             candidates[f] = grove_quantiles(noisy[129 * place : 129 * (place + 1)], candidates[f], p["bins"])
     unit, scatter = num(1.0), num(0.15 if schema.regression else 1.0)
+    nu = grove_nu(p, schema, mu)
+    early = grove_early(p, schema, nu, trees)
     if schema.regression:
-        bins = grove_label_bins(grove_nu(p, schema, mu) * math.sqrt(shares[1]))
-        noisy = grove_counts("labels", bins, lambda one: label_place(schema, one, bins), y, tape)
-        least = 1.5 / (mu * math.sqrt(shares[1]))
-        centre, scale = grove_centre(grove_piece(noisy, least))
+        share = 0.6 * shares[1] if early else shares[1]
+        centre, scale = grove_read_off("labels", [schema.label(0, one) for one in y], num(1.0), nu, mu, share, tape)
         unit = grid_floor(scale if p["residual"] is None else setting(p, "residual"))
         initial, p = [centre], {**p, "residual": float(unit).hex()}
     else:
@@ -1910,18 +1932,24 @@ def grove_train(p, schema, x, y, tape):
     made = grove_pass(schema, x, columns, candidates, scores, (levels, first, scatter, unit),
                       (credit, seen), tape, sums_of)  # fmt: skip
     steps = [num(0.7)] * len(made[0]) + [step] * trees
-    width, deep = 2**depth, [num(0.0), num(0.0)]
+    width, deep, padding = 2**depth, [num(0.0), num(0.0)], None
     for number in range(trees):
+        if early and number == early:
+            residuals = [one - s for one, s in zip(labels[0], scores[0])]
+            _, scale = grove_read_off("residuals", residuals, unit, nu, mu, shares[1] - 0.6 * shares[1], tape)
+            left = grove_narrower(unit, scale)
+            padding, unit, p = padding * left / unit, left, {**p, "residual": float(left).hex()}
         which = tape.take(f"tree {number}/features", "draw", [width - 1])[1]
         where = tape.take(f"tree {number}/values", "draw", [width - 1])[1]
         used = grove_used(p, schema, depth, deep)
         splits = grove_tree(p, candidates, credit, seen, number, depth, used, which, where)
         leaf = [leaf_of(one, splits, schema.categorical) for one in x]
         of_all, sd = grove_released(f"tree {number}/leaves", sums_of(scores, leaf, width), tape)
+        padding = grove_padding(p, schema, trees, sd) if padding is None else padding
         for k, noisy in enumerate(of_all):
             noisy = grove_there(noisy, depth, used)
             grove_learn(noisy, splits, used, scatter, sd * sd, weight, credit, seen, deep, 40.0 * schema.scores)
-            leaves = [grove_leaf(a, b, p, schema, trees, sd, unit) for a, b in noisy]
+            leaves = [grove_leaf(a, b, padding, unit) for a, b in noisy]
             made[k].append((splits, leaves))
             scores[k] = advance(scores[k], leaf, leaves, step)
     return [ensemble(initial[k], steps, made[k]) for k in range(schema.scores)]
@@ -1938,12 +1966,17 @@ def grove_plan(p, schema):
     grove_check(p)
     mu, trees, _, _, (weight, first), shares, (part, _) = grove_settings(p, schema)
     relation, noise, found = p["relation"], p["noise"], []
-    for name, share, cells in (("histograms", shares[0], len(grove_numeric(schema))),
-                               ("labels" if schema.regression else "classes", shares[1], 1)):  # fmt: skip
-        if cells:
-            touched = cells * changed(relation)
-            charge = gaussian_charge(mu * math.sqrt(share), root_up(Fraction(touched)), relation, noise, touched)
-            found.append(release(name, charge))
+
+    def counts(name, share, cells):
+        touched = cells * changed(relation)
+        charge = gaussian_charge(mu * math.sqrt(share), root_up(Fraction(touched)), relation, noise, touched)
+        return [release(name, charge)]
+
+    early = grove_early(p, schema, grove_nu(p, schema, mu), trees)
+    if columns := len(grove_numeric(schema)):
+        found += counts("histograms", shares[0], columns)
+    start = 0.6 * shares[1] if early else shares[1]
+    found += counts("labels" if schema.regression else "classes", start, 1)
     many = len(grove_splittable(schema)) if part > 0 else 0
     for name, share, count, a in (("bins", shares[2] * part, many, first),
                                   ("leaves", shares[2] * (1.0 - part), trees, weight)):  # fmt: skip
@@ -1961,7 +1994,10 @@ def grove_plan(p, schema):
             mechanism = {**mechanism, "name": "DiscreteGaussian", "step": GRID.hex()}
         bound = at_least(Fraction(norm) / Fraction(sd) * (1 + Fraction(1, 2**40)))
         charge = mechanism, {"bound": bound.hex(), "norm": "whitened", "relation": relation}
-        found += [release(name, charge)] * count
+        events = [release(name, charge)] * count
+        if name == "leaves" and early:
+            events[early:early] = counts("residuals", shares[1] - start, 1)
+        found += events
     return sequence(found)
 
 
@@ -2178,6 +2214,11 @@ def op_centre(paper, i):
     return {"centre": float(centre).hex(), "scale": float(scale).hex()}
 
 
+def op_narrower(paper, i):
+    _, scale = grove_centre(grove_piece(flat(i["noisy"]), number(i["least"])))
+    return {"unit": float(grove_narrower(num(number(i["unit"])), scale)).hex()}
+
+
 def op_tree(paper, i):
     candidates, p, schema = [flat(t) for t in i["candidates"]["thresholds"]], i["params"], Schema(i["schema"])
     depth = grove_settings(p, schema)[2]
@@ -2206,7 +2247,10 @@ def op_leaves(paper, i):
         "fedgbdt": lambda g, n: fedgbdt_leaf(g, n, p, schema),
         "sgbdt": lambda g, n: sgbdt_leaf(g, n, p),
         "grove": lambda g, n: grove_leaf(
-            g, n, p, schema, grove_settings(p, schema)[1], num(number_of(i["mechanism"])), num(number(i["unit"]))
+            g,
+            n,
+            grove_padding(p, schema, grove_settings(p, schema)[1], num(number_of(i["mechanism"]))),
+            num(number(i["unit"])),
         ),
     }[paper]
     return {"values": out([one(g, n) for g, n in zip(first, second)])}

@@ -185,6 +185,10 @@ def _steered(paper: str, chance: random.Random) -> Iterator[Vector]:
     noisy = np.array([chance.uniform(-5.0, 9.0) + within * (low <= k <= top) for k in range(bins)])
     noisy, least = noisy * chance.choice((0.0, 1.0, 1.0, 1.0)), chance.uniform(1.0, 7.0)
     centre, scale = grove.centre_and_scale(grove.in_one_piece(noisy, least))
+    unit = grove.grid_floor(least / 8)
+    yield Vector("narrower", "c from what was released of residuals, or c as it was", {
+        "noisy": floats(noisy), "least": hexed(least), "unit": hexed(unit)},
+        {"unit": hexed(grove.narrower(unit, noisy, least))}, ("OrderOfOperations",))  # fmt: skip
     yield Vector("centre", "centre and 85% point of labels from noisy counts, those of one run of bins", {
         "noisy": floats(noisy), "least": hexed(least)},
         {"centre": hexed(centre), "scale": hexed(scale)}, ("OrderOfOperations",))  # fmt: skip

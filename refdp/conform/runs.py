@@ -45,6 +45,8 @@ WIDE: dict[str, tuple[dict[str, Any], ...]] = {
 """Settings of the wider runs of fresh vectors: codes beyond 8 bits and many nodes; more than 2^16 records."""
 FOLLOWING: dict[str, Any] = {"trees": None, "depth": None, "rows": 600, "epsilon": 1.0}
 """Of runs whose trees follow rows and budget; of three classes near a border of the strength."""
+LOOKED_AGAIN: dict[str, Any] = {"trees": 11, "residual": None, "rows": 10_000}
+"""Of Grove's runs whose c follows the residuals."""
 ROWS = (700, 66000)
 MISTAKES = ("TieBroken", "HessianFromRoundedGradient", "EmptyLeafNegativeZero", "FilterBeforeScores", "WrongSibling",
             "ScaleOff", "DrawsReused")  # fmt: skip
@@ -55,7 +57,8 @@ def case(paper: str, kind: str, number: int, **fixed: Any) -> tuple[random.Rando
     chance = chance_of(paper, kind, number)
     target = TARGETS[number % 3]
     schema = schema_of(chance, target)
-    settings = settings_of(paper, chance, target) | fixed
+    again = LOOKED_AGAIN if paper == "grove" and kind != "plan" and number % 6 == 3 else {}
+    settings = settings_of(paper, chance, target) | again | fixed
     return chance, params_of(paper, **settings), records_of(chance, schema, chance.choice((1, 4, 8, 12)))
 
 

@@ -7,7 +7,9 @@ then decide how much a sum is worth, and Grove does each of them from released v
 1. Thresholds. One noisy histogram of every numeric feature, 128 bins on the public bounds, gives quantiles.
 2. Start and scale. Noisy counts of the classes give the first log odds; a noisy histogram of the label gives a
    regression its centre and c, beyond which residuals are cut: noise is measured in units of c. Its bins are as wide
-   as their noise asks for, and labels are taken to be in one run of them, that which is most above the noise.
+   as their noise asks for, and labels are taken to be in one run of them, that which is most above the noise. Where nu
+   is not small a second histogram, of the residuals that a tenth of the trees leave, says how much smaller c may be
+   from then on; records follow the trees so far once more, since they begin anew with every c.
 3. One feature at a time. Most of what can be learnt from few records at a small epsilon is what each feature says by
    itself, and a random tree seldom asks for it. So a first pass asks each feature once, in their order: one release of
    the sums in its bins, between quantiles, or in its categories, at the scores that the features before it have left.
@@ -21,7 +23,8 @@ then decide how much a sum is worth, and Grove does each of them from released v
        -eta G / (H + lambda),   lambda = eta s sqrt(T) / x.                                             (1)
 
    The noise of a step is at most eta s / lambda = x / sqrt(T), that of T steps x, however small the leaves are and
-   however many the trees: noise that is independent averages out, and what is there to be learnt adds up.
+   however many the trees: noise that is independent averages out, and what is there to be learnt adds up. Where c has
+   become smaller by a factor, noise has, too, and lambda may: the score's noise stays what it may be.
    A bin of the first pass is asked once, so that it takes all that its sum says: with a prior N(0, tau^2) of its value
    w and G = -H w up to the records' own scatter H v, the mean of w given G is
 
@@ -59,6 +62,7 @@ and (4) are about the first pass, too.
 | s | deviation | standard deviation of the noise of G |
 | x | score_noise | standard deviation that the noise of all trees may give a score |
 | lambda | padding | what is added to H |
+| c | residual, unit | what residuals are cut to; G is in units of it |
 | v | SCATTER | variance of a record's residual per unit of H |
 | tau | prior | standard deviation of values of bins before anything was released |
 """
@@ -120,6 +124,8 @@ CUT, OTHERS = 0.5, 0.4
 SUMS = ("g", "h")
 FIRST_STEP = 0.7
 """Step of the trees of one feature each."""
+FOLLOWED, NARROWER = 150, 0.75
+"""From which nu on c follows the residuals, and to less than what part of it."""
 USUAL, LOOKED_AT, DEEP = 5, 40, 1.0
 """Levels in use of so many first trees of classes, and what the last of these levels has to part for more of them."""
 
@@ -195,11 +201,12 @@ class Params:
       trees and depth follow where they are None.
     bins: quantile thresholds a feature. hessian_weight: a; None for .4, 1 in the first pass (classes), or .3
       (regression).
-    threshold_share, start_share: parts of mu^2; start_share None for 2% (classes) or 10% (regression).
+    threshold_share, start_share: parts of mu^2; start_share None for 2% (classes) or 10% (regression), where residuals'
+      histogram has two fifths of it if c follows them.
     feature_share: q, part of what the other two leave for leaves that the first pass has, 0 for no such pass; None to
       follow rows and features.
     explore: part of the features that are drawn evenly. residual: c, for labels in [-1, 1]; None to read it off the
-      label's histogram.
+      label's histogram, and off the residuals' where nu is 150 or more.
     score_noise: x, in units of the score, for a regression of c; None for .7 (classes) or .25 (regression).
     noise: "discrete", exact samplers; or "floating", which risks that the last bits of what is released tell more than
       epsilon (Mironov 2012).
@@ -273,9 +280,25 @@ class Params:
             return self.depth or (4 if nu < 500 else 5 if nu < 5000 else 7)
         return self.depth or (3 if nu < 500 else 4 if nu < 3000 else 5)
 
-    def label_bins(self, schema: Schema) -> int:
-        """Bins of the label's histogram: 64; 32, 16 or 8 to have two deviations of noise in an even share of rows."""
-        signal = self.strength(schema) * math.sqrt(self.shares(schema)[1])
+    def early(self, schema: Schema) -> int:
+        """After how many trees c follows what they leave: a tenth; 0 for never, as where nu is below 150 or c given."""
+        if isinstance(schema.target, Classes) or self.residual or self.strength(schema) < FOLLOWED:
+            return 0
+        return self.rounds(schema) // 10
+
+    def label_share(self, schema: Schema) -> float:
+        """Part of mu^2 that the histogram of labels has: what start has, .6 of it where one of residuals follows."""
+        start = self.shares(schema)[1]
+        return 0.6 * start if self.early(schema) else start
+
+    def residual_share(self, schema: Schema) -> float:
+        """Part of mu^2 that the histogram of residuals has: the rest of what start has."""
+        return self.shares(schema)[1] - self.label_share(schema)
+
+    def histogram_bins(self, schema: Schema, share: float) -> int:
+        """Bins of a histogram of labels or residuals with this part of mu^2: 64; 32, 16 or 8 to have two deviations of
+        noise in an even share of rows."""
+        signal = self.strength(schema) * math.sqrt(share)
         return min(LABEL_BINS, 64 if signal >= 128 else 32 if signal >= 64 else 16 if signal >= 32 else 8)
 
     def weight(self, schema: Schema) -> float:
@@ -380,7 +403,8 @@ BINS = tuple(f"b{number:d}" for number in range(LABEL_BINS))
 
 @dataclass(frozen=True)
 class Contribution:
-    """ "g" and "h" on the public grid; "b0" to "b63": whether the label is in that bin of [-1, 1]; or is that class."""
+    """ "g" and "h" on the public grid; "b0" to "b63": whether the residual is in that bin of [-c, c]; or it is that
+    class."""
 
     weighs: ClassVar[bool] = True
     learnt: ClassVar[tuple[str, ...]] = ("residual",)
@@ -403,7 +427,8 @@ class Contribution:
         if of and of == classes_of(self.schema):
             return Statistics({name: (label == number) * 1.0 for number, name in enumerate(of)})
         if of and of == BINS[: len(of)]:
-            place = np.clip(np.trunc((label + 1) / 2 * len(of)), 0, len(of) - 1)
+            left = clip(-square_gradient(score, label) / np.maximum(self.params.cut, GRID), 1.0)
+            place = np.clip(np.trunc((left + 1) / 2 * len(of)), 0, len(of) - 1)
             return Statistics({name: (place == number).astype(np.float64) for number, name in enumerate(of)})
         if not isinstance(self.schema.target, Classes):
             g = on_grid(clip(square_gradient(score, label) / np.maximum(self.params.cut, GRID), 1.0))
@@ -432,10 +457,38 @@ def train_on(params: Params, schema: Schema, population: Population, curator: Cu
     population.tell(Encode(candidates))
     unit, initial = start(params, schema, population, curator)
     first, learnt = one_by_one(params, schema, candidates, unit, population, curator)
+    early, many = params.early(schema), params.rounds(schema)
+    padding = params.padding(schema)
+    rounds, learnt = random_trees(params, schema, candidates, learnt, padding, unit, 0, early, population, curator)
+    if early:
+        left = narrowed(params, schema, initial, unit, first, rounds, population, curator)
+        padding, unit = padding * left / unit, left
+    more, _ = random_trees(params, schema, candidates, learnt, padding, unit, early, many, population, curator)
+    steps = tuple(FIRST_STEP for own in first for _ in own[0]) + (params.shrinkage,) * many
+    ensembles = [
+        Ensemble(initial[k], (*[one for own in first for one in own[k]], *[own[k] for own in (*rounds, *more)]), steps)
+        for k in outputs_of(schema)
+    ]
+    return Model("grove", asdict(params), schema, tuple(ensembles))
+
+
+def random_trees(
+    params: Params,
+    schema: Schema,
+    candidates: Candidates,
+    learnt: Learnt,
+    padding: float,
+    unit: float,
+    begin: int,
+    end: int,
+    population: Population,
+    curator: Curator,
+) -> tuple[list[tuple[Tree, ...]], Learnt]:
+    """Random trees of these numbers, each of every output, with noisy leaf sums, and what was learnt."""
     charge, of = params.leaf_charge(schema), named_all(SUMS, outputs_of(schema))
-    s, padding = params.deviation(schema), params.padding(schema)
-    rounds: list[tuple[Tree, ...]] = []
-    for number in range(params.rounds(schema)):
+    s = params.deviation(schema)
+    found: list[tuple[Tree, ...]] = []
+    for number in range(begin, end):
         with curator.step(f"tree {number}"):
             nodes = 2 ** params.levels(schema) - 1
             which = curator.draw("features", ("uniform",), nodes)
@@ -455,13 +508,35 @@ def train_on(params: Params, schema: Schema, population: Population, curator: Cu
                 if output > 0:
                     population.tell(Place(splits))
                 population.tell(Advance(leaves[None], params.shrinkage))
-        rounds.append(tuple(own))
-    steps = tuple(FIRST_STEP for own in first for _ in own[0]) + (params.shrinkage,) * params.rounds(schema)
-    ensembles = [
-        Ensemble(initial[k], (*[one for own in first for one in own[k]], *[own[k] for own in rounds]), steps)
-        for k in outputs_of(schema)
-    ]
-    return Model("grove", asdict(params), schema, tuple(ensembles))
+        found.append(tuple(own))
+    return found, learnt
+
+
+def narrowed(
+    params: Params,
+    schema: Schema,
+    initial: tuple[float, ...],
+    unit: float,
+    first: list[tuple[tuple[Tree, ...], ...]],
+    rounds: list[tuple[Tree, ...]],
+    population: Population,
+    curator: Curator,
+) -> float:
+    """c of what all trees so far leave, from a noisy histogram; records follow these trees once more, with it."""
+    share = params.residual_share(schema)
+    of = BINS[: params.histogram_bins(schema, share)]
+    noisy = counts_of("residuals", params.counts_charge(share, 1), schema, of, population, curator)
+    left = narrower(unit, noisy, least_count(params, share))
+    population.tell(Begin(Contribution(cut_to(params, left), schema), outputs_of(schema)))
+    population.tell(Start(initial[0]))
+    for own in first:
+        for one in own[0]:
+            population.tell(Place(one.splits))
+        population.tell(Advance(np.array([one.leaves for one in own[0]]), FIRST_STEP))
+    for trees in rounds:
+        population.tell(Place(trees[0].splits))
+        population.tell(Advance(trees[0].leaves[None], params.shrinkage))
+    return left
 
 
 def one_by_one(
@@ -518,7 +593,7 @@ def classes_of(schema: Schema) -> tuple[str, ...]:
 
 def bins_of(params: Params, schema: Schema) -> tuple[str, ...]:
     """Names of the counts of labels by their bins."""
-    return BINS[: params.label_bins(schema)]
+    return BINS[: params.histogram_bins(schema, params.label_share(schema))]
 
 
 def outputs_of(schema: Schema) -> tuple[int, ...]:
@@ -573,14 +648,16 @@ def quantiles(params: Params, fine: Candidates, features: Sequence[int], noisy: 
 
 def start(params: Params, schema: Schema, population: Population, curator: Curator) -> tuple[float, tuple[float, ...]]:
     """What a gradient of 1 is in units of the score, and the initial score of every output, from noisy counts."""
-    charge, outputs = params.counts_charge(params.shares(schema)[1], 1), outputs_of(schema)
+    charge, outputs = params.counts_charge(params.label_share(schema), 1), outputs_of(schema)
     if not isinstance(schema.target, Classes):
-        noisy = label_counts("labels", charge, Contribution(params, schema), 0, population, curator)
+        population.tell(Begin(Contribution(cut_to(params, 1.0), schema), outputs))
+        noisy = counts_of("labels", charge, schema, bins_of(params, schema), population, curator)
         centre, unit = centre_and_unit(params, schema, noisy)
         population.tell(Begin(Contribution(cut_to(params, unit), schema), outputs))
         population.tell(Start(centre))
         return unit, (centre,)
-    noisy = label_counts("classes", charge, Contribution(params, schema), schema.scores, population, curator)
+    population.tell(Begin(Contribution(params, schema), (schema.scores,)))
+    noisy = counts_of("classes", charge, schema, classes_of(schema), population, curator)
     initial = log_odds(len(outputs), noisy)
     population.tell(Begin(Contribution(params, schema), outputs))
     for output in outputs:
@@ -589,19 +666,17 @@ def start(params: Params, schema: Schema, population: Population, curator: Curat
     return 1.0, initial
 
 
-def label_counts(
-    name: str, charge: Charge, contribution: Contribution, output: int, population: Population, curator: Curator
+def counts_of(
+    name: str, charge: Charge, schema: Schema, of: tuple[str, ...], population: Population, curator: Curator
 ) -> Floats:
-    """Noisy counts of labels by class, or by bin of [-1, 1]. Shape (names,)."""
-    of = classes_of(contribution.schema) or bins_of(contribution.params, contribution.schema)
-    population.tell(Begin(contribution, (output,)))
+    """Noisy counts of all records by these statistics, each of which has one 1. Shape (names,)."""
     population.tell(Refresh(of))
-    population.tell(Root(tuple(range(len(contribution.schema.features)))))
+    population.tell(Root(tuple(range(len(schema.features)))))
     return curator.release_sum(name, charge, population, Nodes(of), lambda sums: sums[:, 0])
 
 
 def cut_to(params: Params, unit: float) -> Params:
-    """These settings with the c that was read off the labels."""
+    """These settings with this c."""
     return replace(params, residual=unit)
 
 
@@ -614,9 +689,22 @@ def log_odds(outputs: int, noisy: Floats) -> tuple[float, ...]:
 
 def centre_and_unit(params: Params, schema: Schema, noisy: Floats) -> tuple[float, float]:
     """The centre of a noisy histogram of labels, and c on the grid. noisy: shape (bins,)."""
-    spread = params.mu() * math.sqrt(params.shares(schema)[1])
-    centre, c = centre_and_scale(in_one_piece(noisy, 1.5 / spread))
+    centre, c = centre_and_scale(in_one_piece(noisy, least_count(params, params.label_share(schema))))
     return centre, grid_floor(params.residual or c)
+
+
+def narrower(unit: float, noisy: Floats, least: float) -> float:
+    """c, `unit` so far, from counts of residuals in units of it: their 85% point, if that is narrower by a quarter.
+
+    noisy: shape (bins,). least: as of `in_one_piece`.
+    """
+    _, c = centre_and_scale(in_one_piece(noisy, least))
+    return grid_floor(unit * c) if c < NARROWER else unit
+
+
+def least_count(params: Params, share: float) -> float:
+    """One and a half deviations of the noise of a count that has this part of mu^2."""
+    return 1.5 / (params.mu() * math.sqrt(share))
 
 
 def in_one_piece(noisy: Floats, least: float) -> Floats:
