@@ -138,9 +138,33 @@ def test_the_label_has_fewer_bins_where_a_bin_would_drown(monkeypatch: pytest.Mo
         (1.0, 8), (63.9, 8), (64.0, 16), (127.9, 16), (128.0, 32), (255.9, 32), (256.0, 64), (1e6, 64),
     ):  # fmt: skip
         monkeypatch.setattr(grove.Params, "strength", lambda self, schema, nu=strength: nu)
-        assert params.label_bins(REAL) == bins
-        assert grove.bins_of(params, REAL) == tuple(f"b{k}" for k in range(bins))
+        assert params.histogram_bins(REAL, 0.25) == bins
+        assert grove.bins_of(replace(params, residual=0.5), REAL) == tuple(f"b{k}" for k in range(bins))
         assert bins == 8 or strength / 2 / bins >= 2
+
+
+def test_when_c_follows_the_residuals_and_what_both_histograms_have(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tenth of the trees of a regression of nu = 150 and more; three fifths of what start has are the labels'."""
+    params = grove.Params(1.0, ADD)
+    for strength, early in ((149.9, 0), (150.0, 20), (500.0, 40), (1e6, 40)):
+        monkeypatch.setattr(grove.Params, "strength", lambda self, schema, nu=strength: nu)
+        assert [params.early(schema) for schema in (TWO, THREE, REAL)] == [0, 0, early]
+        assert replace(params, trees=9).early(REAL) == replace(params, residual=0.5).early(REAL) == 0
+        assert replace(params, trees=19).early(REAL) == (1 if early else 0)
+        assert params.label_share(REAL) == near(0.06 if early else 0.1)
+        assert params.label_share(REAL) + params.residual_share(REAL) == near(0.1)
+        assert replace(params, start_share=0.2).residual_share(REAL) == near(0.08 if early else 0.0)
+        assert (params.label_share(TWO), params.residual_share(TWO)) == (0.02, 0.0)
+
+
+def test_c_becomes_what_most_residuals_are_within() -> None:
+    """Where that is a quarter less than before; on the grid."""
+    for inner in (3, 1):
+        counts = np.zeros(16)
+        counts[8 - inner : 8 + inner] = 50.0
+        assert grove.narrower(0.3, counts, 2.0) == math.floor(0.3 * inner / 8 / GRID) * GRID
+    assert grove.narrower(0.3, np.full(16, 50.0), 2.0) == 0.3
+    assert grove.least_count(grove.Params(1.0, ADD), 0.25) == near(3.0 / grove.Params(1.0, ADD).mu())
 
 
 def test_when_features_are_asked_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -280,11 +304,19 @@ def test_labels_and_counts_of_labels() -> None:
         (10, [0, 0, 0, 2, 3, 4, 7, 7, 7]),
     ):  # fmt: skip
         own = grove.Contribution(grove.Params(1.0, ADD, rows=rows), REAL)
-        bins = own.statistics(label, label, grove.bins_of(own.params, REAL)).values
+        bins = own.statistics(np.zeros(9), label, grove.bins_of(own.params, REAL)).values
         assert list(bins) == [f"b{k}" for k in range(expected[-1] + 1)]
         assert [[k for k, one in enumerate(bins.values()) if one is not None and one[row]] for row in range(9)] == [
             [place] for place in expected
         ]
+
+
+def test_counts_of_residuals_are_in_units_of_c() -> None:
+    own = grove.Contribution(grove.Params(1.0, ADD, residual=0.25), REAL)
+    score, label = np.array([0.5, 0.5, 0.5, -0.5, 0.5]), np.array([0.5, 0.625, 0.4375, 0.5, -1.0])
+    bins = own.statistics(score, label, tuple(f"b{k}" for k in range(8))).values
+    found = [[k for k, one in enumerate(bins.values()) if one is not None and one[row]] for row in range(5)]
+    assert found == [[4], [6], [3], [7], [0]]  # 0, 1/2, -1/4, beyond 1, beyond -1 of c
 
 
 def test_gradients_and_hessians_of_both_losses() -> None:
@@ -377,11 +409,12 @@ def test_labels_are_in_the_run_of_bins_that_is_most_above_its_noise() -> None:
 def test_centre_and_unit_are_those_of_counts_that_stand_out() -> None:
     """One and a half deviations of their noise, which are least times 1 / (mu root of the share)."""
     params = grove.Params(1.0, ADD, start_share=0.25)
-    least = 1.5 / (params.mu() * 0.5)
+    least = 1.5 / (params.mu() * math.sqrt(0.15))  # three fifths are the labels'
     noisy = np.zeros(64)
     noisy[[3, 10, 12, 50]] = 2 * least, 5 * least, 2.5 * least, 3.5 * least  # 12: worth the bin between
     kept = np.where(np.isin(np.arange(64), (10, 12)), noisy, 0.0)
     centre, c = grove.centre_and_scale(kept)
     assert grove.centre_and_unit(params, REAL, noisy) == (centre, math.floor(c / GRID) * GRID)
-    assert grove.centre_and_unit(replace(params, residual=0.3), REAL, noisy) == (centre, math.floor(0.3 / GRID) * GRID)
+    given, noisy = replace(params, residual=0.3), noisy * math.sqrt(0.15) / 0.5
+    assert grove.centre_and_unit(given, REAL, noisy) == (near(centre), math.floor(0.3 / GRID) * GRID)
     assert grove.cut_to(params, 0.125) == replace(params, residual=0.125)

@@ -68,7 +68,9 @@ def leaf_of(row: list[float], splits: list[list[float]], schema: Schema) -> int:
 @pytest.mark.parametrize("name", SCHEMAS)
 def test_a_run_is_that_of_a_loop_over_records(name: str) -> None:
     schema = SCHEMAS[name]
-    params = grove.Params(8.0, Relation.ADD_REMOVE, trees=3, depth=3, bins=4, rows=2000)
+    trees = 12 if name == "real" else 3
+    params = grove.Params(8.0, Relation.ADD_REMOVE, trees=trees, depth=3, bins=4, rows=2000)
+    assert params.early(schema) == (1 if name == "real" else 0)
     data, source = records(schema), Noted()
     model = grove.train(params, data, Curator(source, params.relation))
     rows, classes = data.x.tolist(), schema.scores
@@ -86,7 +88,7 @@ def test_a_run_is_that_of_a_loop_over_records(name: str) -> None:
         candidates = grove.quantiles(params, fine, features, noisy)
     path, exact, noisy = next(released)
     if name == "real":
-        label, bins = (2 * (data.y + 3) / 8 - 1).tolist(), params.label_bins(schema)
+        label, bins = (2 * (data.y + 3) / 8 - 1).tolist(), params.histogram_bins(schema, params.label_share(schema))
         assert path == "labels"
         assert exact.tolist() == [sum(min(int((v + 1) / 2 * bins), bins - 1) == k for v in label) for k in range(bins)]
         centre, unit = grove.centre_and_unit(params, schema, noisy)
@@ -134,7 +136,16 @@ def test_a_run_is_that_of_a_loop_over_records(name: str) -> None:
                 missing = not numeric and leaf[i] == 0
                 scores[k][i] += 0.0 if missing else 0.7 * values[leaf[i]]
         first += len(shapes)
-    for number in range(3):
+    padding = params.padding(schema)
+    for number in range(trees):
+        if name == "real" and number == 1:
+            path, exact, noisy = next(released)
+            left = [min(max((y - s) / unit, -1), 1) for y, s in zip(label, scores[0], strict=True)]
+            place = [min(int((one + 1) / 2 * len(exact)), len(exact) - 1) for one in left]
+            assert path == "residuals" and exact.tolist() == [place.count(k) for k in range(len(exact))]
+            assert len(exact) == params.histogram_bins(schema, params.residual_share(schema))
+            cut = grove.narrower(unit, noisy, 1.5 / (params.mu() * math.sqrt(0.04)))
+            padding, unit = padding * cut / unit, cut
         (what, which), (where_name, where) = next(drawn), next(drawn)
         assert (what, where_name) == (f"tree {number}/features", f"tree {number}/values")
         splits = grove.random_tree(params, schema, candidates, learnt, number, which, where)
@@ -145,7 +156,7 @@ def test_a_run_is_that_of_a_loop_over_records(name: str) -> None:
             assert exact[:, 2 * k : 2 * k + 2] == summed(k, leaf, 8)
             noisy = all_noisy[:, 2 * k : 2 * k + 2]
             learnt = grove.learnt_from(params, schema, learnt, splits, noisy, params.deviation(schema))
-            values = grove.leaf_values(noisy, params.padding(schema), unit)
+            values = grove.leaf_values(noisy, padding, unit)
             assert np.array_equal(model.outputs[k].trees[first + number].splits, splits)
             assert model.outputs[k].trees[first + number].leaves == pytest.approx(values)
             for i in range(40):
@@ -154,7 +165,7 @@ def test_a_run_is_that_of_a_loop_over_records(name: str) -> None:
     for k in range(classes):
         assert (
             model.outputs[k].initial == initial[k]
-            and model.outputs[k].weights == (0.7,) * first + (params.shrinkage,) * 3
+            and model.outputs[k].weights == (0.7,) * first + (params.shrinkage,) * trees
         )
     raw = np.array(scores).T
     expected = raw if name != "real" else (raw[:, 0] + 1) / 2 * 8 - 3
