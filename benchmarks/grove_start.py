@@ -3,8 +3,8 @@
     python -m benchmarks.grove_start        # all of it anew, to benchmarks/grove_start.jsonl
     python -m benchmarks.grove write        # the table, on docs/grove.md
 
-A draw of `ROWS` labels of each, noise as in a run at a strength nu, `DRAWS` times. The old rule kept every one of 64
-bins whose noisy count is at least 1.5 deviations of its noise. Abalone is not among the distributions: it judges.
+A draw of `ROWS` labels of each, noise as of all that start has at a strength nu, `DRAWS` times. The old rule kept
+every one of 64 bins whose noisy count is at least 1.5 deviations of its noise. Abalone is not among the distributions: it judges.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def bins_at(nu: float) -> int:
     rows = 1_000_000
     params = grove.Params(1.0, Relation.ADD_REMOVE, rows=rows, start_share=SHARE)
     return grove.Params(1.0, Relation.ADD_REMOVE, rows=round(nu * rows / params.strength(SCHEMA)),
-                        start_share=SHARE).label_bins(SCHEMA)  # fmt: skip
+                        start_share=SHARE).histogram_bins(SCHEMA, SHARE)  # fmt: skip
 
 
 def run() -> None:
