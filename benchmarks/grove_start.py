@@ -4,7 +4,8 @@
     python -m benchmarks.grove write        # the table, on docs/grove.md
 
 A draw of `ROWS` labels of each, noise as of all that start has at a strength nu, `DRAWS` times. The old rule kept
-every one of 64 bins whose noisy count is at least 1.5 deviations of its noise. Abalone is not among the distributions: it judges.
+every one of 64 bins whose noisy count is at least 1.5 deviations of its noise. Abalone is not among the distributions:
+it judges.
 """
 
 from __future__ import annotations
