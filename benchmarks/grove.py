@@ -241,11 +241,11 @@ on the four regressions, on seven made-up ones (Friedman's, linear, steps, weak,
 sets of classes (covtype_2 0, 5, 8; credit_default 0, 11; cod_rna 0, 2; nomao 3; higgs 5, 21; adult 12; bank_full 11;
 give_me_some_credit 0, 4), epsilon .1 to 4, one to three seeds. Where little is left it is much: Friedman's function by
 9% to 12% of its error but at epsilon .2, nomao 3 by 8% to 18%, covtype_2 8 by 11% to 16%. Where much is left, as on
-the shared regressions, it makes little difference. Also looked at: c of 1.2 times that or from the squares' mean, never below half
-of the first, limits of .6 and .85, a second look after no tree or a fifth of them, a third look, lambda that does not
-follow: no better, or not everywhere. An x of .15 was better on light-tailed labels and one of .4 to .6 on heavy tails
-(king_county_house_sales by .01 to .02); a rule by the histogram's tail told them apart above nu = 2,000 only, and a
-power of that tail was worse below. x stays .25.
+the shared regressions, it makes little difference. Also looked at: c of 1.2 times that or from the squares' mean,
+never below half of the first, limits of .6 and .85, a second look after no tree or a fifth of them, a third look,
+lambda that does not follow: no better, or not everywhere. An x of .15 was better on light-tailed labels and one of .4
+to .6 on heavy tails (king_county_house_sales by .01 to .02); a rule by the histogram's tail told them apart above nu =
+2,000 only, and a power of that tail was worse below. x stays .25.
 
 Then columns that nobody had looked at were predicted from the other columns of their sets, by Grove as it is
 (floating noise, two seeds) and with c that stays; RMSE over the deviation of the labels. Following is better in

@@ -42,6 +42,11 @@ TINY: dict[str, Any] = {"trees": 1, "depth": 1, "bins": 2}
 FEW: dict[str, Any] = {"trees": 3, "depth": 2, "bins": 4}
 
 
+def few(schema: Schema) -> dict[str, Any]:
+    """Settings of a small run; of a regression with as many trees as it takes for c to follow the residuals."""
+    return FEW | ({"trees": 10} if schema is REAL else {})
+
+
 def data(schema: Schema, rows: int = 60, seed: int = 0) -> Records:
     generator = np.random.default_rng(seed)
     x = np.column_stack([generator.random(rows), generator.uniform(-2, 2, rows), generator.integers(0, 3, rows)])
@@ -61,7 +66,7 @@ def trained(params: grove.Params, records: Records, seed: int = 0) -> tuple[Any,
 def test_the_plan_is_what_a_run_releases_and_costs_at_most_epsilon(
     schema: Schema, relation: Relation, noise: Any
 ) -> None:
-    params = grove.Params(1.0, relation, **FEW, noise=noise)
+    params = grove.Params(1.0, relation, **few(schema), noise=noise)
     _, curator = trained(params, data(schema))
     assert expand(curator.event()) == expand(grove.plan(params, schema).event)
     cost = account(grove.plan(params, schema), delta=params.delta, quick=noise == "discrete").epsilon
@@ -113,14 +118,17 @@ def test_no_record_contributes_more_than_is_declared(schema: Schema) -> None:
             (TWO, Relation.ADD_REMOVE),
             (TWO, Relation.REPLACE_ONE),
             (REAL, Relation.REPLACE_ONE),
+            (REAL, Relation.ADD_REMOVE),
             (THREE, Relation.ADD_REMOVE),
         ]
     ),
-    ids=["two classes", "two classes replaced", "regression replaced", "three classes"],
+    ids=["two classes", "two classes replaced", "regression replaced", "regression", "three classes"],
 )
 def test_replays_find_no_violation(schema: Schema, relation: Relation) -> None:
+    """Of regressions with c that follows the residuals."""
     paper = registry.paper("grove")
-    params = grove.Params(1.0, relation, **TINY)
+    params = grove.Params(1.0, relation, **TINY | ({"trees": 10} if schema is REAL else {}))
+    assert (params.early(schema) == 1) == (schema is REAL)
     report = audit_paper(paper, params, 2, 0, records=data(schema, 8))
     assert not report.violations
 
@@ -149,6 +157,18 @@ def mutant_cut(schema: Schema) -> float:
     return cut_of(schema) if inspect.stack()[1].function == "joint_norm" else grove.CUT
 
 
+def mutant_counts(
+    name: str, charge: Any, schema: Schema, of: tuple[str, ...], population: Any, curator: Curator
+) -> Any:
+    """A record is in two bins of the residuals."""
+    if name == "labels":
+        return COUNTED(name, charge, schema, of, population, curator)
+    population.tell(messages.Refresh(of))
+    population.tell(messages.Root(tuple(range(len(schema.features)))))
+    return curator.release_sum(name, charge, population, messages.Nodes(of), lambda sums: sums[:, 0] + sums[::-1, 0])
+
+
+COUNTED = grove.counts_of
 COUNTS, cut_of = grove.Params.counts_charge, grove.others_cut
 MUTANTS = [
     (grove.Params, "joint_norm", mutant_norm, TWO),
@@ -158,6 +178,7 @@ MUTANTS = [
     (grove.Params, "counts_charge", mutant_cells, TWO),
     (grove.Contribution, "label", mutant_label, TWO),
     (grove, "others_cut", mutant_cut, THREE),
+    (grove, "counts_of", mutant_counts, REAL),
 ]
 
 
@@ -169,10 +190,12 @@ MUTANTS = [
 def test_replays_kill_mutants(
     monkeypatch: pytest.MonkeyPatch, owner: Any, name: str, mutant: Any, schema: Schema
 ) -> None:
-    """Half the norm, too large a Hessian, nothing cut, one bin for all features, labels to 2, others cut at 1/2."""
+    """Half the norm, too large a Hessian, nothing cut, one bin for all features, labels to 2, others cut at 1/2,
+    residuals counted twice."""
     monkeypatch.setattr(owner, name, mutant)
     grove.plan_of.__globals__["recorded"].cache_clear()
-    params = grove.Params(1.0, Relation.ADD_REMOVE, **TINY, residual=0.1)
+    given = {"trees": 10} if name == "counts_of" else {"residual": 0.1}
+    params = grove.Params(1.0, Relation.ADD_REMOVE, **TINY | given)
     try:
         report = audit_paper(registry.paper("grove"), params, 2, 0, records=data(schema, 8))
     finally:
@@ -183,7 +206,7 @@ def test_replays_kill_mutants(
 @pytest.mark.parametrize("schema", SCHEMAS.values(), ids=SCHEMAS)
 def test_shards_give_the_same_model(schema: Schema) -> None:
     """It is made of sums, so that hosts of parts of the records give the same bytes."""
-    params = grove.Params(1.0, Relation.ADD_REMOVE, **FEW)
+    params = grove.Params(1.0, Relation.ADD_REMOVE, **few(schema))
     whole = data(schema)
     model, _ = trained(params, whole)
     parts = [Memory(whole.take(rows)) for rows in np.array_split(np.arange(whole.size), 3)]
@@ -194,7 +217,7 @@ def test_shards_give_the_same_model(schema: Schema) -> None:
 @pytest.mark.parametrize("schema", SCHEMAS.values(), ids=SCHEMAS)
 def test_three_participants_add_the_noise_themselves(schema: Schema, tmp_path: Path) -> None:
     """Nobody has an exact sum; the plan is kept, and participants and server that begin anew give the same bytes."""
-    params = grove.Params(2.0, Relation.ADD_REMOVE, **FEW)
+    params = grove.Params(2.0, Relation.ADD_REMOVE, **few(schema))
     plan, found = Asks.of(grove.train_on, params, schema), []
     for life in "ab":
         everybody = [
