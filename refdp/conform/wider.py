@@ -60,7 +60,7 @@ WIDER: dict[str, dict[str, Drawn]] = {
         "initial_share": _share(0.01, 0.5),
     },
     "grove": _BUDGET | _TINY | {
-        "trees": _whole(4, 12), "depth": _whole(3, 5), "bins": _whole(5, 40), "rows": _whole(20, 100_000),
+        "trees": _whole(4, 7), "depth": _whole(3, 5), "bins": _whole(5, 40), "rows": _whole(20, 100_000),
         "shrinkage": _share(0.01, 0.9), "residual": _share(0.05, 1.0), "hessian_weight": _share(0.05, 3.3),
         "threshold_share": _share(0.01, 0.5), "start_share": _share(0.01, 0.4), "explore": _share(0.05, 1.0),
         "feature_share": _share(0.01, 0.9), "score_noise": _spread(-6, 4),

@@ -70,7 +70,9 @@ def test_the_numbers_of_the_pages_are_those_of_the_code() -> None:
     assert np.array_equal(ORDERS, [*np.arange(5, 253) / 4, 128, 256, 512])
     assert constants("grove") == {
         "thresholds of the first histogram": str(grove.FINE),
-        "bins of the label's histogram, at most": str(grove.LABEL_BINS),
+        "bins of histograms of labels and residuals, at most": str(grove.LABEL_BINS),
+        "second look: from which ν on, after which part of T, and what c has to be below":
+            f"{grove.FOLLOWED}, 1/10, {grove.NARROWER}",
         "v, scatter of a record: log loss, square loss": ", ".join(map(str, grove.SCATTER.values())),
         "largest leaf, in units of c": str(grove.LARGEST_LEAF), "step of the first pass": str(grove.FIRST_STEP),
         "largest gradient of the log loss; of several classes, of the others' scores together": (

@@ -1,6 +1,6 @@
 """The prove reading of Grove: two classes at its defaults, and a regression whose labels are counted in four bins.
 
-A regression with all its bins takes minutes and carries the marker `statistics`, as replace-one and three classes do. A
+A regression with all its bins takes a quarter of an hour and carries the marker `statistics`, as replace-one and three classes do. A
 regression under replace-one was not decided in twenty minutes of processor time.
 """
 
