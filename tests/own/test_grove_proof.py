@@ -1,7 +1,7 @@
 """The prove reading of Grove: two classes at its defaults, and a regression whose labels are counted in four bins.
 
-A regression with all its bins takes a quarter of an hour and carries the marker `statistics`, as replace-one and three classes do. A
-regression under replace-one was not decided in twenty minutes of processor time.
+A regression with all its bins takes a quarter of an hour and carries the marker `statistics`, as replace-one and three
+classes do. A regression under replace-one was not decided in twenty minutes of processor time.
 """
 
 from __future__ import annotations
