@@ -18,7 +18,7 @@ from refdp.data import candidates as grids
 from refdp.data import kernels
 from refdp.data.candidates import Candidates
 from refdp.data.codes import Dense
-from refdp.data.losses import GRID
+from refdp.data.losses import GRID, grid_floor
 from refdp.data.records import Floats, Interval, Schema
 from refdp.noise.draws import Draws
 from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian, Laplace, Mechanism
@@ -185,7 +185,7 @@ def _steered(paper: str, chance: random.Random) -> Iterator[Vector]:
     noisy = np.array([chance.uniform(-5.0, 9.0) + within * (low <= k <= top) for k in range(bins)])
     noisy, least = noisy * chance.choice((0.0, 1.0, 1.0, 1.0)), chance.uniform(1.0, 7.0)
     centre, scale = grove.centre_and_scale(grove.in_one_piece(noisy, least))
-    unit = grove.grid_floor(least / 8)
+    unit = grid_floor(least / 8)
     yield Vector("narrower", "c from what was released of residuals, or c as it was", {
         "noisy": floats(noisy), "least": hexed(least), "unit": hexed(unit)},
         {"unit": hexed(grove.narrower(unit, noisy, least))}, ("OrderOfOperations",))  # fmt: skip
