@@ -56,7 +56,8 @@ def test_a_regression_is_proved_and_divides_by_no_released_number_that_can_be_0(
     few = {"refdp.own.grove:LABEL_BINS": lambda _: 4, "refdp.own.grove:BINS": lambda bins: bins[:4]}
     with applied(few):
         assert read(0, feature_share=0.0).verdict == "PROVED"
-    bare = edit(("np.maximum(self.params.cut, GRID)", "self.params.cut"))
+    gradient = "on_grid(clip(square_gradient(score, label) / "
+    bare = edit((f"{gradient}np.maximum(self.params.cut, GRID)", f"{gradient}self.params.cut"))
     with applied({**few, "refdp.own.grove:Contribution.statistics": bare}):
         assert read(0, feature_share=0.0).failures[0].reason == (
             "a released number beside a record's values, but for a finite divisor away from 0"
