@@ -105,3 +105,18 @@ def test_a_private_sum_beside_the_releases_is_a_leak(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(grove, "start", start)
     found = read(2)
     assert (found.verdict, found.failures[0].kind) == ("NOT PROVED", "leak")
+
+
+@pytest.mark.parametrize(
+    ("function", "before", "after", "kind"),
+    [
+        ("Contribution.statistics", "(place == number)", "(place >= number)", "sensitivity"),
+        ("narrowed", "params.counts_charge(share, 1)", "params.counts_charge(2 * share, 1)", "budget"),
+    ],
+    ids=["counted in several bins", "twice the share"],
+)
+def test_counts_of_residuals_are_asked_about(function: str, before: str, after: str, kind: str) -> None:
+    few = {"refdp.own.grove:LABEL_BINS": lambda _: 4, "refdp.own.grove:BINS": lambda bins: bins[:4]}
+    with applied({**few, f"refdp.own.grove:{function}": edit((before, after))}):
+        found = read(0, feature_share=0.0)
+    assert (found.verdict, found.failures[0].kind) == ("NOT PROVED", kind)
