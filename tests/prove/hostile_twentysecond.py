@@ -39,7 +39,7 @@ CROWDED = (
         f"{G}:Contribution.statistics": edit((LAST,
             'return Statistics({"g": np.asarray(clip(g, CUT)), "h": np.asarray(h), "big": np.where(label > 0.5, 0.0, 1024.0), '
             '"none": np.where(label > 0.5, 1024.0, 0.0), "u": label * 1.0})')),
-        f"{G}:train_on": edit((RELEASE, RELEASE + """
+        f"{G}:random_trees": edit((RELEASE, RELEASE + """
             population.tell(Refresh(("g", "h")))
             more = values(population.ask(Leaves(("big", "none", "u"))))[0]
             bound = Sensitivity(2.0**-9, 2, "none", params.relation)
