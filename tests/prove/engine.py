@@ -143,7 +143,8 @@ OUTSIDE = Mutant(
          'curator.release("leaves", charge, everybody)'))}, "", {})  # fmt: skip
 BARE = Mutant(
     "residuals are divided by a released number that can be 0",
-    {"refdp.own.grove:Contribution.statistics": edit(("np.maximum(self.params.cut, GRID)", "self.params.cut"))}, "",
+    {"refdp.own.grove:Contribution.statistics": edit((
+        "label) / np.maximum(self.params.cut, GRID), 1.0))\n", "label) / self.params.cut, 1.0))\n"))}, "",
     {"target": "regression", "feature_share": 0.0, "rows": 100, "noise": "floating"})  # fmt: skip
 AGAIN = (peeking, "_peeks", peeking._peeks.__wrapped__)
 """What was found in a text is not kept."""
@@ -161,7 +162,9 @@ ENGINE: tuple[Engine, ...] = (
            *_of("dpboost", "leaves are released before clipping, and clipped then")),
     Engine("no release is checked", ((obligations, "check", _nothing),),
            *_of("dpboost", "the declared bound of leaves 2 % smaller")),
-    Engine("divisors may be 0", ((releases, "divisors", lambda _: []),), "dpboost", INVERSE, SMALL["dpboost"]),
+    Engine("divisors may be 0",
+           ((releases, "divisors", lambda _: []), (releases, "too_far", lambda *_, **__: "")),  # large of few
+           "dpboost", INVERSE, SMALL["dpboost"]),
     Engine("releases are about whoever they are about", ((releases, "_scoped", _nothing),),
            "sgbdt", OUTSIDE, SMALL["sgbdt"]),
     Engine("a record decides any number of choices",
