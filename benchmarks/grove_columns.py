@@ -67,14 +67,19 @@ def run() -> None:
 
 
 def rows() -> Iterator[str]:
-    """The table: means over the seeds, c that follows beside c that stays; and how often it is ahead."""
+    """The table: means over the seeds, c that follows beside c that stays."""
     cells = kept_lines.read(KEPT)
     yield "| set, column | " + " | ".join(f"at {one:g}, follows / stays" for one in EPSILONS) + " |"
     yield "|---" * (1 + len(EPSILONS)) + "|"
     for name, column in COLUMNS:
-        own = [one for one in cells if (one["data"], one["column"]) == (name, column)]
+        own = of_column(cells, name, column)
         told = [" / ".join(f"{mean(own, epsilon, rule):.3f}" for rule in RULES) for epsilon in EPSILONS]
         yield f"| {name}, {own[0]['what']} | " + " | ".join(told) + " |"
+
+
+def of_column(cells: list[dict[str, Any]], name: str, column: int) -> list[dict[str, Any]]:
+    """The cells of one column."""
+    return [one for one in cells if (one["data"], one["column"]) == (name, column)]
 
 
 def mean(cells: list[dict[str, Any]], epsilon: float, rule: str) -> float:
@@ -87,7 +92,7 @@ def ahead() -> tuple[int, int, float, float]:
     cells = kept_lines.read(KEPT)
     ratios = []
     for (name, column), epsilon in itertools.product(COLUMNS, EPSILONS):
-        own = [one for one in cells if (one["data"], one["column"]) == (name, column)]
+        own = of_column(cells, name, column)
         ratios.append(mean(own, epsilon, "follows") / mean(own, epsilon, "stays"))
     return sum(one < 1 for one in ratios), len(ratios), min(ratios), max(ratios)
 

@@ -24,6 +24,8 @@ from tests.own.test_grove import COUNTS, mutant_hessian, mutant_label, mutant_no
 from tests.thinned import thinned
 
 ADD, REPLACE = Relation.ADD_REMOVE, Relation.REPLACE_ONE
+FOUR_BINS = {"refdp.own.grove:LABEL_BINS": lambda _: 4, "refdp.own.grove:BINS": lambda bins: bins[:4]}
+"""Of histograms of labels and residuals, so that a regression takes seconds."""
 
 
 def read(classes: int, relation: Relation = ADD, **settings: Any) -> Proof:
@@ -53,12 +55,11 @@ def test_grove_is_proved_with_all_its_rounds(classes: int, relation: Relation, s
 
 def test_a_regression_is_proved_and_divides_by_no_released_number_that_can_be_0() -> None:
     """What residuals are cut to is read off released counts: the text keeps it from 0 where it divides."""
-    few = {"refdp.own.grove:LABEL_BINS": lambda _: 4, "refdp.own.grove:BINS": lambda bins: bins[:4]}
-    with applied(few):
+    with applied(FOUR_BINS):
         assert read(0, feature_share=0.0).verdict == "PROVED"
     gradient = "on_grid(clip(square_gradient(score, label) / "
     bare = edit((f"{gradient}np.maximum(self.params.cut, GRID)", f"{gradient}self.params.cut"))
-    with applied({**few, "refdp.own.grove:Contribution.statistics": bare}):
+    with applied({**FOUR_BINS, "refdp.own.grove:Contribution.statistics": bare}):
         assert read(0, feature_share=0.0).failures[0].reason == (
             "a released number beside a record's values, but for a finite divisor away from 0"
         )
@@ -116,7 +117,6 @@ def test_a_private_sum_beside_the_releases_is_a_leak(monkeypatch: pytest.MonkeyP
     ids=["counted in several bins", "twice the share"],
 )
 def test_counts_of_residuals_are_asked_about(function: str, before: str, after: str, kind: str) -> None:
-    few = {"refdp.own.grove:LABEL_BINS": lambda _: 4, "refdp.own.grove:BINS": lambda bins: bins[:4]}
-    with applied({**few, f"refdp.own.grove:{function}": edit((before, after))}):
+    with applied({**FOUR_BINS, f"refdp.own.grove:{function}": edit((before, after))}):
         found = read(0, feature_share=0.0)
     assert (found.verdict, found.failures[0].kind) == ("NOT PROVED", kind)
