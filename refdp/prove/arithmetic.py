@@ -12,6 +12,7 @@ import numpy as np
 import z3
 
 from refdp.prove.asking import name_of, number, real
+from refdp.prove.kinds import in_float64
 from refdp.prove.magnitudes import describe, moderate, orders
 from refdp.prove.open import Open, example_of
 from refdp.prove.symbols import Each, Known, privates, public, sized, unchanged, varies
@@ -66,8 +67,7 @@ def _tables(name: str, arguments: Sequence[Any]) -> Table:
         if isinstance(value, Open):
             return value.term
         if not isinstance(value, Known):
-            if isinstance(value, np.ndarray | np.generic) and value.dtype not in (np.float64, np.int64, np.bool_):
-                raise Unmodelled(f"numbers of the kind {value.dtype} beside private sums")
+            value = in_float64(np.asarray(value) if isinstance(value, list | tuple) else value)
             if not np.ndim(value):
                 return _plain(value)
             own = tuple(0 if size == 1 else i for i, size in zip(own, shapes[place], strict=True))

@@ -24,7 +24,7 @@ from refdp.prove.arithmetic import combined
 from refdp.prove.asking import Solvers, name_of, number, parts_of, real, unknowns
 from refdp.prove.choices import exact
 from refdp.prove.facts import Facts
-from refdp.prove.kinds import ANYWHERE, Kind, followed, kind_of
+from refdp.prove.kinds import ANYWHERE, Kind, followed, in_float64, kind_of
 from refdp.prove.magnitudes import EIGHTH, describe, error_of, is_off, order_of, step_of, too_far
 from refdp.prove.open import Open, Opens
 from refdp.prove.reach import Host
@@ -98,8 +98,11 @@ class Contributed(Host):
             if isinstance(one, Known):
                 terms.append(self._divisor(name, arguments, one, terms))
                 continue
-            plain = z3.BoolVal(bool(one)) if isinstance(one, bool | np.bool_) else None
-            terms.append(one.term if isinstance(one, Each | Open) else number(one) if plain is None else plain)
+            if isinstance(one, Each | Open):
+                terms.append(one.term)
+                continue
+            one = in_float64(one)
+            terms.append(z3.BoolVal(bool(one)) if isinstance(one, bool | np.bool_) else number(one))
         plain_ones = [None if isinstance(one, Each | Known | Open) else one for one in arguments]
         kinds = [one.kind if isinstance(one, Each) else Kind() if isinstance(one, Known)
                  else Kind("float", 0 if one.error == "exact" else 2) if isinstance(one, Open) else kind_of(one)
@@ -268,7 +271,7 @@ class Contributed(Host):
         if type(found) is not Statistics or type(found.values) is not dict:
             raise Unmodelled("statistics of another class than refdp's own, which hosts take apart")
         used: Any = found.used
-        if used is not None and not isinstance(used, Each):
+        if used is not None and not (isinstance(used, Each) and used.kind.of == "truth"):
             raise Unmodelled("records that are used or not for reasons beside their values")
         terms: dict[str, Any] = {COUNT: None}
         for name, value in found.values.items():
@@ -276,6 +279,8 @@ class Contributed(Host):
                 raise Unmodelled("a statistic by the name of the count, which would take its place")
             if value is not None and not isinstance(value, Each):
                 raise Unmodelled(f"a statistic {name} that is no value of each record")
+            if value is not None and value.kind.of != "float":  # hosts add up numbers as they are kept
+                raise Unmodelled(f"a statistic {name} in whole numbers or truth values, whose sums can wrap around")
             if value is not None and error_of(value.term) > -math.inf:  # which a sum, rounded to units, can make one
                 raise Unmodelled("a statistic that float64 rounds: a multiple of the grid as a real number alone")
             terms[name] = None if value is None else self._on_grid(self._finite(value.term))

@@ -42,6 +42,21 @@ class Kind(NamedTuple):
         return self.below or self.above
 
 
+def in_float64(value: Any) -> Any:
+    """A text's number, which numpy takes for the same one beside float64.
+
+    Errors: Unmodelled for a whole number beyond 2^53, which it rounds, and for what it keeps in more or fewer digits.
+    """
+    if not isinstance(value, np.ndarray | np.generic) and type(value) not in (float, int, bool):
+        raise Unmodelled(f"numbers of the kind {type(value).__name__} beside private values")
+    plain = np.asarray(value)
+    if plain.dtype not in (np.float64, np.int64, np.bool_):
+        raise Unmodelled(f"numbers of the kind {plain.dtype} beside private values, or too large for one")
+    if plain.dtype == np.int64 and ((plain > 2**53) | (plain < -(2**53))).any():
+        raise Unmodelled("a whole number beyond 2^53 beside private values, of which float64 has not all digits")
+    return value
+
+
 def kind_of(value: Any) -> Kind:
     """That of a public number."""
     if isinstance(value, bool | np.bool_):

@@ -23,7 +23,7 @@ import z3
 
 from refdp.prove import magnitudes
 from refdp.prove.asking import name_of, number, real, unknowns
-from refdp.prove.kinds import COMPARING
+from refdp.prove.kinds import COMPARING, in_float64
 from refdp.prove.peeking import from_text
 from refdp.prove.symbols import Symbol
 from refdp.prove.terms import ARITHMETIC, Unmodelled, operated
@@ -199,8 +199,8 @@ def is_open(value: Any) -> bool:
 
 
 def term_of(value: Any) -> Any:
-    """The term of an open number or of a plain one."""
-    return value.term if isinstance(value, Open) else number(value)
+    """The term of an open number or of a plain one. Errors: Unmodelled for one that float64 rounds beside it."""
+    return value.term if isinstance(value, Open) else number(value if isinstance(value, Fraction) else in_float64(value))
 
 
 def example_of(value: Any) -> Any:

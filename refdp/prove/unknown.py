@@ -291,6 +291,8 @@ class Unknown(Contributed):
         cost = self._contribution.cost(own)
         if not isinstance(cost, Each):
             raise Unmodelled("a cost that is no value of each record")
+        if cost.kind.of != "float":
+            raise Unmodelled("a cost in whole numbers or truth values, of which sums can wrap around")
         if any(_takes_off(one) for one in parts_of([cost.term])):
             raise Unmodelled("a cost with a difference in it, of which float64 can lose all that is small")
         self._same_unweighed(cost, own)
