@@ -24,7 +24,7 @@ from refdp.prove.arithmetic import combined
 from refdp.prove.asking import Solvers, name_of, number, parts_of, real, unknowns
 from refdp.prove.choices import exact
 from refdp.prove.facts import Facts
-from refdp.prove.kinds import ANYWHERE, Kind, followed, in_float64, kind_of
+from refdp.prove.kinds import ANYWHERE, LABEL, Kind, followed, in_float64, kind_of
 from refdp.prove.magnitudes import EIGHTH, describe, error_of, is_off, order_of, step_of, too_far
 from refdp.prove.open import Open, Opens
 from refdp.prove.reach import Host
@@ -87,7 +87,7 @@ class Contributed(Host):
             return Each(y, self)
         self.record += [number(target.low) <= y, y <= number(target.high)]
         describe(y, label=math.log2(max(-target.low, target.high, 1.0)))
-        return Each(y, self, ANYWHERE if max(-target.low, target.high) > 2.0**20 else None)
+        return Each(y, self, ANYWHERE if max(-target.low, target.high) > 2.0**20 else LABEL)
 
     def operated(self, name: str, arguments: Any) -> Each:
         """A function of a record's values. Errors: Unmodelled for released values beside its score."""
@@ -105,7 +105,7 @@ class Contributed(Host):
             terms.append(z3.BoolVal(bool(one)) if isinstance(one, bool | np.bool_) else number(one))
         plain_ones = [None if isinstance(one, Each | Known | Open) else one for one in arguments]
         kinds = [one.kind if isinstance(one, Each) else Kind() if isinstance(one, Known)
-                 else Kind("float", 0 if one.error == "exact" else 2) if isinstance(one, Open) else kind_of(one)
+                 else Kind("float", 0 if one.error == "exact" else 2, tiny=True) if isinstance(one, Open) else kind_of(one)
                  for one in arguments]  # fmt: skip
         kind = followed(name, kinds, plain_ones)
         if name in ("exp", "rint", "trunc"):

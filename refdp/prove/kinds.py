@@ -7,6 +7,8 @@ So arithmetic has at least one float64 among its arguments, and what is compared
 Scores and released numbers are of any size. A number added to one of 2^53 is lost or made larger, which real numbers
 know nothing of once the large one is taken off again; and two of them multiplied can be infinite, which times 0 is no
 number. So what is of any size, and was rounded, is added to nothing, and is multiplied by nothing else of any size.
+Scores and labels can be as small as well: half of float64's smallest number is 0, so that a power of two rounds what can
+be tiny where it makes it smaller.
 """
 
 from __future__ import annotations
@@ -27,7 +29,8 @@ TWO_OF = {"minimum", "maximum", "where", "negative", "absolute"}
 class Kind(NamedTuple):
     """of: how numpy keeps it. roundings: how many operations on the way could round, 2 for more. small: whether it is a
     whole number of small size, of which sums and products are not rounded either. below, above: whether it can be
-    anywhere below 0, or above it; lost: whether it is then a rounded number of such a size."""
+    anywhere below 0, or above it; lost: whether it is then a rounded number of such a size; tiny: whether it can be as
+    near to 0 as float64 has numbers."""
 
     of: Literal["float", "whole", "truth"] = "float"
     roundings: int = 0
@@ -35,6 +38,7 @@ class Kind(NamedTuple):
     below: bool = False
     above: bool = False
     lost: bool = False
+    tiny: bool = False
 
     @property
     def wide(self) -> bool:
@@ -83,10 +87,12 @@ def followed(name: str, kinds: Sequence[Kind], numbers: Sequence[Any]) -> Kind:
         alike = len({one.of for one in given}) == 1
         return Kind(given[0].of if alike else "whole", 0, all(one.small for one in given))
     small, plain = name != "divide" and all(one.small for one in given), numbers[1:] if name == "where" else numbers
-    return Kind("float", _roundings(name, given, numbers), small, *_width(name, given, plain))
+    width, tiny = _width(name, given, plain), any(one.tiny for one in given)
+    return Kind("float", _roundings(name, given, numbers), small, *width, tiny)
 
 
-ANYWHERE = Kind(below=True, above=True)
+ANYWHERE = Kind(below=True, above=True, tiny=True)
+LABEL = Kind(tiny=True)
 
 
 def _width(name: str, kinds: Sequence[Kind], numbers: Sequence[Any]) -> tuple[bool, bool, bool]:
@@ -135,5 +141,8 @@ def _roundings(name: str, kinds: Sequence[Kind], numbers: Sequence[Any]) -> int:
     if name in ("multiply", "divide"):
         scale = [one for one in (numbers[1:] if name == "divide" else numbers) if one is not None]
         if len(scale) == 1 and len(kinds) == 2:
-            return most if math.frexp(abs(float(scale[0])))[0] == 0.5 else min(most + 1, 2)
+            size = abs(float(scale[0]))
+            smaller = size > 1 if name == "divide" else size < 1
+            exact = math.frexp(size)[0] == 0.5 and not (smaller and any(one.tiny for one in kinds))
+            return most if exact else min(most + 1, 2)
     return 2

@@ -29,6 +29,8 @@ BEYOND = 2000.0
 """Binary orders of magnitude of a range that comes near to 0: below all that float64 has."""
 DIGITS = 53
 """Binary digits of float64."""
+SMALLEST = -1075.0
+"""Binary orders of magnitude of half of float64's smallest number."""
 DEGREE = 8
 """Sums that are multiplied with each other; with less than 2^53 each the product stays far below float64's largest."""
 
@@ -375,14 +377,18 @@ def _as_divisor(one: Size) -> Size:
 
 
 def _product(one: Size, other: Size, high: float, divides: bool) -> tuple[float, float | None]:
-    """Error and grid of a product or quotient. high: the largest order of what is multiplied by."""
+    """Error and grid of a product or quotient. high: the largest order of what is multiplied by.
+
+    A power of two rounds nothing, but where it makes smaller what can be as near to 0 as float64 has numbers.
+    """
     for this, that in ((one, other), (other, one)):
         if this is one and divides and that.number is None:
             continue
         if that.number and _is_power(that.number) and not (divides and this is other):
             moved = _order(that.number.numerator) - _order(that.number.denominator)
             moved = -moved if divides else moved
-            return this.error + moved, None if this.grid is None else this.grid + moved
+            least = SMALLEST if moved < 0 and this.differs and this.grid is None else -math.inf
+            return max(this.error + moved, least), None if this.grid is None else this.grid + moved
     slope = 2 * high + one.high if divides else one.high
     return _total(one.error + high, other.error + slope, one.high + high - DIGITS), None
 
