@@ -284,10 +284,6 @@ class Contributed(Host):
             if value is not None and error_of(value.term) > -math.inf:  # which a sum, rounded to units, can make one
                 raise Unmodelled("a statistic that float64 rounds: a multiple of the grid as a real number alone")
             terms[name] = None if value is None else self._on_grid(self._finite(value.term))
-        if used is not None and step_of(used.term) > -math.inf:
-            own = unknowns([used.term]).keys()
-            if any(term is not None and not unknowns([term]).keys() <= own for term in terms.values()):
-                raise Unmodelled("records that are used or not by a step of the grid, and statistics of something else")
         return terms, None if used is None else self._finite(used.term)
 
     def _of_all(self) -> list[dict[str, Any]]:
@@ -358,8 +354,8 @@ class Contributed(Host):
             tried = sorted({sign * value for value in seen for sign in (1, -1)})
             given = [] if used is None else [used]
             self._memo[key] = (
-                _last(tried, lambda low: self._refuted([*given, term < number(low)], off=True)),
-                _last(tried[::-1], lambda high: self._refuted([*given, term > number(high)], off=True)),
+                _last(tried, lambda low: self._refuted([*given, term < number(low)])),
+                _last(tried[::-1], lambda high: self._refuted([*given, term > number(high)])),
             )
         found: tuple[Fraction | None, Fraction | None] = self._memo[key]
         return found
@@ -374,14 +370,16 @@ class Contributed(Host):
             raise Unmodelled(f"sums of a statistic {name} that is not seen to be at most {LARGEST:g}: hosts' whole "
                              "numbers are not large enough for them")  # fmt: skip
 
-    def _refuted(self, conditions: list[Any], *, off: bool = False) -> bool:
-        return self.solvers.ask([*self.about_record(conditions, off=off), *conditions]).refuted
+    def _refuted(self, conditions: list[Any]) -> bool:
+        """Whether the conditions hold together for no record, in float64."""
+        return self.solvers.ask([*self.about_record(conditions, off=True), *conditions]).refuted
 
-    def about_record(self, terms: list[Any], *, off: bool = False) -> list[Any]:
+    def about_record(self, terms: list[Any], *, off: bool) -> list[Any]:
         """What is known of a record, as far as it concerns these terms, and of the parameters in it.
 
-        off: of its numbers in float64, where one that was rounded to the grid can be a step off that of its formula:
-        what records have in common is the sum of those, which no step of the record that differs accounts for.
+        off: of its numbers in float64, where one that was rounded to the grid can be a step off that of its formula.
+        All that is asked is about those, but for what a record that differs adds to a sum: how far a step takes that
+        is known (`magnitudes.step_of`), as it is not of what a step decides, such as whether a record is used.
         A weight that statistics have in common makes none of them a concern of the others.
         """
         apart = set() if self._weight is None else {name_of(self._weight)}

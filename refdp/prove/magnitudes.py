@@ -367,8 +367,11 @@ def _differs(term: Any, parts: Sequence[Size], never: bool) -> bool:
 def _as_divisor(one: Size) -> Size:
     """What is divided by: an exact difference that is not 0 is at least a step of its grid.
 
+    How far it is off is followed as a share of it, which holds where it is twice as large at least.
     Errors: OverflowError for one that float64 rounds, of which nothing may be left, and for what is on no grid.
     """
+    if max(one.step, one.error) > (one.grid if one.differs and one.grid is not None else one.low) - 1:
+        raise OverflowError("a divisor that what float64 rounds, or a step of the grid, may take to 0")
     if not one.differs:
         return one
     if one.error > -math.inf or one.grid is None:

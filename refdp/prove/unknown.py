@@ -566,7 +566,7 @@ class Unknown(Contributed):
                 _, state, name, record = key
                 formulas, used = self._memo["statistics", state]
                 conditions = [value == formulas[name], *([] if used is None else [used])]
-                conditions += self.about_record(conditions)
+                conditions += self.about_record(conditions, off=used is not None and step_of(used) > -math.inf)
                 fixed = present | self.opens.own if self.opens else present
                 names = {name: one for name, one in unknowns(conditions).items() if name not in fixed}
                 swaps = []
