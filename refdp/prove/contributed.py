@@ -105,7 +105,7 @@ class Contributed(Host):
             terms.append(z3.BoolVal(bool(one)) if isinstance(one, bool | np.bool_) else number(one))
         plain_ones = [None if isinstance(one, Each | Known | Open) else one for one in arguments]
         kinds = [one.kind if isinstance(one, Each) else Kind() if isinstance(one, Known)
-                 else Kind("float", 0 if one.error == "exact" else 2, tiny=True) if isinstance(one, Open) else kind_of(one)
+                 else Kind("float", 2 * (one.error != "exact"), tiny=True) if isinstance(one, Open) else kind_of(one)
                  for one in arguments]  # fmt: skip
         kind = followed(name, kinds, plain_ones)
         if name in ("exp", "rint", "trunc"):

@@ -7,8 +7,8 @@ So arithmetic has at least one float64 among its arguments, and what is compared
 Scores and released numbers are of any size. A number added to one of 2^53 is lost or made larger, which real numbers
 know nothing of once the large one is taken off again; and two of them multiplied can be infinite, which times 0 is no
 number. So what is of any size, and was rounded, is added to nothing, and is multiplied by nothing else of any size.
-Scores and labels can be as small as well: half of float64's smallest number is 0, so that a power of two rounds what can
-be tiny where it makes it smaller.
+Scores and labels can be as small as well: half of float64's smallest number is 0, so that a power of two rounds what
+can be tiny where it makes it smaller.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ import numpy as np
 import z3
 
 from refdp.data.losses import GRID
-from refdp.prove.asking import divisors, name_of, parts_of, unknowns
+from refdp.prove.asking import divisors, name_of, unknowns
 from refdp.prove.choices import exact, has_no_jump, is_continuous, is_larger, is_size
 
 APART = 32.0
@@ -162,16 +162,17 @@ def too_far(terms: Iterable[Any], most: float | None = None, steps: float = math
     """
     terms = list(terms)
     try:
+        numbers = (RECORDS,) if most is None else _numbers(terms)
         for ends in _ends(terms):
-            for records in (RECORDS,) if most is None else _numbers(terms):
-                known: dict[int, Size] = {}
-                for term in terms:
-                    found = _size(term, known, ends, records)
+            known: dict[int, list[Size]] = {}
+            for term in terms:
+                for found, records in zip(_of_all(term, known, ends, numbers), numbers, strict=True):
                     if most is None:
                         continue
                     if found.apart:
                         raise OverflowError("a formula that adds products of sums, beside which float64 loses digits")
-                    if found.far > most or max(found.step, found.stride) > steps:
+                    near = 0.0 if records == RECORDS else found.degree / 2
+                    if found.far + near > most or max(found.step, found.stride + near) > steps:
                         raise OverflowError("a formula that makes large what float64 rounds of sums of many records")
     except OverflowError as problem:
         return str(problem)
@@ -206,7 +207,9 @@ def is_off(term: Any) -> bool:
 
 def many_of(term: Any) -> float:
     """The binary order of the largest number that a term can be where every sum in it is of up to 2^`RECORDS`."""
-    return max(one.crowd[1] for records in _numbers([term]) for one in _sizes(term, records))
+    numbers = _numbers([term])
+    return max(one.crowd[1] + (0.0 if records == RECORDS else one.degree / 2) for ends in _ends([term])
+               for one, records in zip(_of_all(term, {}, ends, numbers), numbers, strict=True))  # fmt: skip
 
 
 def order_of(term: Any) -> float:
@@ -214,21 +217,18 @@ def order_of(term: Any) -> float:
     return max(0.0, *(one.high for one in _sizes(term)))
 
 
-def _numbers(terms: list[Any]) -> Iterator[int]:
+def _numbers(terms: list[Any]) -> tuple[int, ...]:
     """The binary orders of numbers of records at which terms can be largest: of many, the first.
 
     What is divided by a number of records is largest of few, and what is divided by the larger of that and a constant
-    is largest in between: where a sum is as large as constants make it.
+    is largest in between, wherever constants put it. A number of records is half an order from one of these at most,
+    so that a term is no more than half its degree larger there.
     """
-    yield RECORDS
-    if any(map(divisors, terms)):
-        constants = {exact(one) for one in parts_of(terms) if z3.is_rational_value(one)}
-        reach = math.fsum(abs(_order(one.numerator) - _order(one.denominator)) for one in constants)
-        yield from range(0, min(math.ceil(reach) + 1, RECORDS), 2)
+    return (RECORDS, *range(RECORDS)) if any(map(divisors, terms)) else (RECORDS,)
 
 
-def _sizes(term: Any, records: int = RECORDS) -> list[Size]:
-    return [_size(term, {}, ends, records) for ends in _ends([term])]
+def _sizes(term: Any) -> list[Size]:
+    return [_size(term, {}, ends) for ends in _ends([term])]
 
 
 def _ends(terms: list[Any]) -> Iterator[dict[str, float]]:
@@ -240,11 +240,20 @@ def _ends(terms: list[Any]) -> Iterator[dict[str, float]]:
         yield dict(zip(names, chosen, strict=True))
 
 
-def _size(term: Any, known: dict[int, Size], ends: dict[str, float], records: int = RECORDS) -> Size:
-    """records: the binary order of how many a sum is of, where a size says what it is of many."""
+def _size(term: Any, known: dict[int, list[Size]], ends: dict[str, float]) -> Size:
+    return _of_all(term, known, ends, (RECORDS,))[0]
+
+
+def _of_all(term: Any, known: dict[int, list[Size]], ends: dict[str, float], numbers: tuple[int, ...]) -> list[Size]:
+    """A term's size for each of these numbers of records, as binary orders of how many a sum is of."""
     if term.get_id() not in known:
-        parts = [_size(one, known, ends, records) for one in term.children()]
-        known[term.get_id()] = _of(term, parts, ends, records)
+        parts = [_of_all(one, known, ends, numbers) for one in term.children()]
+        if term.decl().kind() in (z3.Z3_OP_MUL, z3.Z3_OP_DIV, z3.Z3_OP_POWER):
+            found = _multiplied(term, parts)
+        else:
+            each = zip(*parts, strict=True) if parts else itertools.repeat(())
+            found = [_of(term, list(own), ends, records) for own, records in zip(each, numbers, strict=False)]
+        known[term.get_id()] = [_bounded(term, one) for one in found] if parts else found
     return known[term.get_id()]
 
 
@@ -286,51 +295,62 @@ def _of(term: Any, parts: list[Size], ends: dict[str, float], records: int) -> S
                     differs=some and not known.records, thin=thin, over=over, stride=known.stepped,
                     sure=over if known.records else frozenset())  # fmt: skip
     kind = term.decl().kind()
-    if kind in (z3.Z3_OP_MUL, z3.Z3_OP_DIV, z3.Z3_OP_POWER):
-        found = parts[0]
-        for one in parts[1:]:
-            one = one._replace(number=None) if kind == z3.Z3_OP_POWER else one
-            one = _as_divisor(one) if kind == z3.Z3_OP_DIV else one
-            both = one.net if kind == z3.Z3_OP_MUL else -one.net
-            times, net = found.times + (one.times if kind == z3.Z3_OP_MUL else 0), found.net + both
-            signs = (one.low, one.high) if kind == z3.Z3_OP_MUL else (-one.high, -one.low)
-            far, crowd, stride = _crowded(found, one, kind == z3.Z3_OP_DIV)
-            thin = found.thin + (one.thin if kind == z3.Z3_OP_MUL else -one.crowd[1])
-            sure = _scaled(found, one) if kind == z3.Z3_OP_MUL else frozenset()
-            never, over = found.natural and one.natural, found.over | one.over
-            differs = found.differs or one.differs or (kind == z3.Z3_OP_DIV and has_no_end(term.arg(1)))
-            slope = found.high if kind == z3.Z3_OP_MUL else found.high - 2 * one.low
-            step = max(found.step + signs[1], one.step + slope)
-            found = Size(found.low + signs[0], found.high + signs[1], found.degree + one.degree,
-                         *_product(found, one, signs[1], kind == z3.Z3_OP_DIV),
-                         positive=found.positive and one.positive, times=times, net=net)  # fmt: skip
-            found = found._replace(far=far if found.error > -math.inf else -math.inf, crowd=crowd, natural=never,
-                                   step=step, differs=differs, thin=thin, sure=sure, over=over,
-                                   stride=stride)  # fmt: skip
-    else:
-        low, high, degree = min(p.low for p in parts), max(p.high for p in parts), max(p.degree for p in parts)
-        if kind in (z3.Z3_OP_ADD, z3.Z3_OP_SUB) and high - low > APART:
-            raise OverflowError(
-                "a formula that adds numbers of such different sizes that float64 loses digits of the sum"
-            )
-        positive = kind == z3.Z3_OP_ADD and all(one.positive for one in parts)
-        if kind == z3.Z3_OP_ADD and all(one.positive or one.natural for one in parts):
-            low = max((one.low for one in parts if one.positive), default=low)
-        high = _added(kind, [p.high for p in parts])
-        times, net = max(p.times for p in parts), max(p.net for p in parts)
-        apart = kind in (z3.Z3_OP_ADD, z3.Z3_OP_SUB) and (net > 1 or times > 2)
-        found = Size(low, high, degree, *_sum(term, parts), positive=positive, times=times, net=net, apart=apart)
-        far, crowd, thin, sure, never = _together(term, parts)
-        far = far if found.error > -math.inf and z3.is_real(term) else -math.inf
-        step, stride = (_stepped(term, parts, many) for many in (False, True))
-        differs = z3.is_real(term) and _differs(term, parts, never)
-        over = frozenset[Any]().union(*(one.over for one in parts))
-        found = found._replace(far=far, crowd=crowd, natural=never, step=step, differs=differs,
-                               thin=thin, sure=sure, over=over, stride=stride)  # fmt: skip
-    found = found._replace(apart=found.apart or any(one.apart for one in parts))
+    low, high, degree = min(p.low for p in parts), max(p.high for p in parts), max(p.degree for p in parts)
+    if kind in (z3.Z3_OP_ADD, z3.Z3_OP_SUB) and high - low > APART:
+        raise OverflowError("a formula that adds numbers of such different sizes that float64 loses digits of the sum")
+    positive = kind == z3.Z3_OP_ADD and all(one.positive for one in parts)
+    if kind == z3.Z3_OP_ADD and all(one.positive or one.natural for one in parts):
+        low = max((one.low for one in parts if one.positive), default=low)
+    high = _added(kind, [p.high for p in parts])
+    times, net = max(p.times for p in parts), max(p.net for p in parts)
+    apart = kind in (z3.Z3_OP_ADD, z3.Z3_OP_SUB) and (net > 1 or times > 2)
+    found = Size(low, high, degree, *_sum(term, parts), positive=positive, times=times, net=net, apart=apart)
+    far, crowd, thin, sure, never = _together(term, parts)
+    far = far if found.error > -math.inf and z3.is_real(term) else -math.inf
+    step, stride = (_stepped(term, parts, many) for many in (False, True))
+    differs = z3.is_real(term) and _differs(term, parts, never)
+    over = frozenset[Any]().union(*(one.over for one in parts))
+    found = found._replace(far=far, crowd=crowd, natural=never, step=step, differs=differs,
+                           thin=thin, sure=sure, over=over, stride=stride)  # fmt: skip
+    return found._replace(apart=found.apart or any(one.apart for one in parts))
+
+
+def _multiplied(term: Any, parts: list[list[Size]]) -> list[Size]:
+    """The size of a product or quotient for each of several numbers of records. parts: of its factors, likewise."""
+    kind, found = term.decl().kind(), parts[0]
+    for others in parts[1:]:
+        if kind == z3.Z3_OP_POWER:
+            others = [one._replace(number=None) for one in others]
+        if kind == z3.Z3_OP_DIV:
+            others = list(map(_as_divisor, others))
+        crowds = _crowded(found, others, kind == z3.Z3_OP_DIV)
+        found = [_times(term, *each) for each in zip(found, others, crowds, strict=True)]
+    return found
+
+
+def _times(term: Any, one: Size, other: Size, crowded: tuple[float, tuple[float, float], float]) -> Size:
+    """One factor more, or a divisor."""
+    divides, (far, crowd, stride) = term.decl().kind() == z3.Z3_OP_DIV, crowded
+    signs, both = ((-other.high, -other.low), -other.net) if divides else ((other.low, other.high), other.net)
+    slope = one.high - 2 * other.low if divides else one.high
+    error, grid = _product(one, other, signs[1], divides)
+    return Size(one.low + signs[0], one.high + signs[1], one.degree + other.degree, error, grid,
+                positive=one.positive and other.positive, times=one.times + (0 if divides else other.times),
+                net=one.net + both, apart=one.apart or other.apart,
+                far=far if error > -math.inf else -math.inf, crowd=crowd, natural=one.natural and other.natural,
+                step=max(one.step + signs[1], other.step + slope),
+                differs=one.differs or other.differs or (divides and has_no_end(term.arg(1))),
+                thin=one.thin + (-other.crowd[1] if divides else other.thin), over=one.over | other.over,
+                sure=frozenset() if divides else _scaled(one, other), stride=stride)  # fmt: skip
+
+
+def _bounded(term: Any, found: Size) -> Size:
+    """The size, if float64 is near the term. Errors: OverflowError where it is not."""
+    kind = term.decl().kind()
     if max(-found.low, found.high) > LARGEST or found.degree > DEGREE:
         raise OverflowError("a formula with numbers of such sizes that float64 could overflow")
-    in_steps = kind == z3.Z3_OP_DIV and parts[1].number == Fraction(GRID)
+    by = term.arg(1) if kind == z3.Z3_OP_DIV else None
+    in_steps = by is not None and z3.is_rational_value(by) and exact(by) == Fraction(GRID)
     if z3.is_real(term) and found.error > (NEAR if in_steps else LOST):
         raise OverflowError("a formula that makes what float64 rounds large")
     of_sums = found.step > -math.inf and any(natures.get(name, PLAIN).added is not None for name in unknowns([term]))
@@ -417,18 +437,42 @@ def _stepped(term: Any, parts: Sequence[Size], many: bool) -> float:
     return _added(term.decl().kind(), steps)
 
 
-def _crowded(one: Size, other: Size, divides: bool) -> tuple[float, tuple[float, float], float]:
+def _crowded(ones: list[Size], others: list[Size], divides: bool) -> list[tuple[float, tuple[float, float], float]]:
     """Of a product or quotient of sums of many records: how far it can be, its least and most, and its `stride`.
 
     It is off by what its factors are, by its own rounding, and a quotient by the part of itself that its divisor is.
-    A divisor is as large as many records make it only beside sums of the same records.
+    A divisor is as large as many records make it only beside sums of the same records, and twice what it is off by.
+    Sums over different records can be of many and of few beside each other: each factor counts as it is at its worst.
     """
-    least = other.crowd[0] if one.over and one.over <= other.sure else other.thin
-    low, high = (-other.crowd[1], -least) if divides else other.crowd
-    most = one.crowd[1] + high
-    slope = most - (least if divides else other.crowd[1])
-    stride = max(one.stride + high, other.stride + slope)
-    return _total(one.far + high, other.far + slope, most - DIGITS), (one.crowd[0] + low, most), stride
+    over, own, sure = ones[0].over, others[0].over, others[0].sure
+    shared, apart = bool(over) and over <= sure, len(over | own) > 1
+    leasts = [other.crowd[0] if shared else other.thin for other in others] if divides else [0.0] * len(ones)
+    far, stride, most = (
+        [value - least for value, least in zip(values, leasts, strict=True)]
+        for values in zip(*((one.far, one.stride, one.crowd[1]) for one in ones), strict=True)
+    )
+    beside = [min(leasts)] * len(leasts) if apart and not own <= sure else leasts
+    by_far, by_stride = ([value - least for value, least in zip(values, beside, strict=True)]
+                         for values in zip(*((other.far, other.stride) for other in others), strict=True))  # fmt: skip
+    high = [0.0 if divides else other.crowd[1] for other in others]
+    low = [one.crowd[0] + (-other.crowd[1] if divides else other.crowd[0])
+           for one, other in zip(ones, others, strict=True)]  # fmt: skip
+    if apart:
+        far, stride, most, by_far, by_stride, high = (
+            [max(values)] * len(values) for values in (far, stride, most, by_far, by_stride, high)
+        )
+        low = [min(low)] * len(low)
+    found = []
+    for place in range(len(ones)):
+        size = most[place] + high[place]
+        off = _total(far[place] + high[place], by_far[place] + most[place], size - DIGITS)
+        moved = max(stride[place] + high[place], by_stride[place] + most[place])
+        if divides and by_far[place] > -1:
+            off = math.inf
+        if divides and by_stride[place] > -1:
+            moved = math.inf
+        found.append((off, (low[place], size), moved))
+    return found
 
 
 def _together(term: Any, parts: Sequence[Size]) -> tuple[float, tuple[float, float], float, frozenset[Any], bool]:
@@ -441,14 +485,17 @@ def _together(term: Any, parts: Sequence[Size]) -> tuple[float, tuple[float, flo
     never = never or (kind == z3.Z3_OP_ITE and is_size(*term.children()))
     lows, highs, thins = [one.crowd[0] for one in own], [one.crowd[1] for one in own], [one.thin for one in own]
     every, none = frozenset[Any]().union(*(one.sure for one in own)), frozenset[Any]()
-    if kind != z3.Z3_OP_ITE:
-        high = _added(kind, highs)
-        rounding = -math.inf if kind == z3.Z3_OP_UMINUS else high + _steps(parts) - DIGITS
-        chosen, sure = (max, every) if never else (min, none)
-        return _total(far, rounding), (chosen(lows), high), chosen(thins), sure, never
-    larger = is_larger(*term.children()) if never else None
-    chosen, sure = (max, every) if larger else (min, none)
-    return far, (chosen(lows), (min if larger is False else max)(highs)), chosen(thins), sure, never
+    larger = is_larger(*term.children()) if never and kind == z3.Z3_OP_ITE else None
+    most = never and (kind != z3.Z3_OP_ITE or bool(larger))
+    chosen, sure = (max, every) if most else (min, none)
+    low, thin = chosen(lows), chosen(thins)
+    if sure:  # of as many of any of these, and few of the others
+        low = max(thin, min(max(part.crowd[0] for part in own if one in part.sure) for one in sure))
+    if kind == z3.Z3_OP_ITE:
+        return far, (low, (min if larger is False else max)(highs)), thin, sure, never
+    high = _added(kind, highs)
+    rounding = -math.inf if kind == z3.Z3_OP_UMINUS else high + _steps(parts) - DIGITS
+    return _total(far, rounding), (low, high), thin, sure, never
 
 
 def _sum(term: Any, parts: Sequence[Size]) -> tuple[float, float | None]:

@@ -200,7 +200,9 @@ def is_open(value: Any) -> bool:
 
 def term_of(value: Any) -> Any:
     """The term of an open number or of a plain one. Errors: Unmodelled for one that float64 rounds beside it."""
-    return value.term if isinstance(value, Open) else number(value if isinstance(value, Fraction) else in_float64(value))
+    if isinstance(value, Open):
+        return value.term
+    return number(value if isinstance(value, Fraction) else in_float64(value))
 
 
 def example_of(value: Any) -> Any:
