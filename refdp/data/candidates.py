@@ -6,6 +6,7 @@ always goes left. Training on codes and prediction on raw values use this one co
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -52,6 +53,12 @@ class Candidates:
         return np.concatenate([[0], np.cumsum(self.bins)]).astype(np.int64)
 
     @cached_property
+    def _alike(self) -> list[tuple[int, int, int]]:
+        """Where the bins of neighbouring features that have as many of them start and end, and how many that is."""
+        edges = [0, *(np.flatnonzero(np.diff(self.bins)) + 1).tolist(), len(self.bins)]
+        return [(int(self.offsets[a]), int(self.offsets[b]), int(self.bins[a])) for a, b in itertools.pairwise(edges)]
+
+    @cached_property
     def position(self) -> NDArray[np.int64]:
         """For each candidate the flat position of the first bin on its right-hand side. Shape (candidates,)."""
         right = [
@@ -90,10 +97,15 @@ class Candidates:
         return kernels.encode_ordered(column, self.thresholds[feature])
 
     def right_sums(self, table: Floats, chosen: NDArray[np.intp] | slice = slice(None)) -> Floats:
-        """Per candidate the sum over records that go right, from bin sums of shape (..., bins). chosen: which ones."""
+        """Per candidate the sum over records that go right, from bin sums of shape (..., bins). chosen: which ones.
+
+        Feature by feature: a total over the bins of all can have more digits than float64 where no feature's own has.
+        """
         position, end = self.position[chosen], self.end[chosen]
         before = np.zeros((*table.shape[:-1], table.shape[-1] + 1))
-        np.cumsum(table, axis=-1, out=before[..., 1:])
+        for low, high, bins in self._alike:
+            shape = (*table.shape[:-1], (high - low) // bins, bins)
+            np.cumsum(table[..., low:high].reshape(shape), axis=-1, out=before[..., low + 1 : high + 1].reshape(shape))
         ordered = before.take(end, axis=-1)
         ordered -= before.take(position, axis=-1)
         kind = self.categorical[self.feature[chosen]]

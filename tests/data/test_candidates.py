@@ -81,6 +81,14 @@ def test_sums_on_both_sides_are_those_of_the_records_one_by_one() -> None:
     assert np.array_equal(np.concatenate(apart, axis=-1), table[..., 4:])
 
 
+def test_sums_to_the_right_are_exact_however_many_features_there_are() -> None:
+    """Each feature's sums have 53 digits; added up over two features they would have 54."""
+    candidates, step = grids.uniform(Schema(tuple(Numeric(one, 0.0, 1.0) for one in "abcd"), TARGET), 2), 2.0**-24
+    table = np.tile([0.0, step, 2.0**28, 2.0**28 - step], 4)
+    assert np.cumsum(table)[5] - np.cumsum(table)[4] != step
+    assert candidates.right_sums(table).tolist() == [2.0**29 - step, 2.0**28 - step] * 4
+
+
 def test_codes_of_splits() -> None:
     feature, code, kind = OWN.coded(np.array([0, 1, 2, 4, 6, 8]))
     assert feature.tolist() == [0, 0, 1, 1, 3, 3] and code.tolist() == [1, 2, 1, 3, 1, 3]

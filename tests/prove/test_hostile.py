@@ -62,6 +62,8 @@ from tests.prove.hostile_twentyfifth import TWENTYFIFTH
 from tests.prove.hostile_twentyfirst import TWENTYFIRST
 from tests.prove.hostile_twentyfourth import TWENTYFOURTH
 from tests.prove.hostile_twentysecond import CROWDED, NARROW, QUOTIENTS, TWENTYSECOND
+from tests.prove.hostile_twentysixth import HONEST as HONEST_TWENTYSIXTH
+from tests.prove.hostile_twentysixth import TWENTYSIXTH
 from tests.prove.hostile_twentythird import DIVIDED, TWENTYTHIRD
 from tests.prove.page import AR, read
 
@@ -99,6 +101,7 @@ LATER = (
     *TWENTYTHIRD,
     *TWENTYFOURTH,
     *TWENTYFIFTH,
+    *TWENTYSIXTH,
 )
 
 
@@ -182,7 +185,7 @@ def test_a_hostile_text_is_not_proved(solvers: Solvers, mutant: Mutant) -> None:
 
 
 PRIVATE = (*HONEST, *HONEST_EIGHTH, *HONEST_NINTH, *HONEST_TENTH, *HONEST_ELEVENTH, *HONEST_TWELFTH,
-           *HONEST_THIRTEENTH)  # fmt: skip
+           *HONEST_THIRTEENTH, *HONEST_TWENTYSIXTH)  # fmt: skip
 
 
 @pytest.mark.parametrize("mutant", [pytest.param(one, id=one.name) for one in PRIVATE])
@@ -253,6 +256,20 @@ def test_what_float64_rounds_of_sums_of_many_records_is_told(monkeypatch: pytest
         assert too_far([x * x / divisor], FAR).endswith("of sums of many records")
     monkeypatch.setattr(magnitudes, "natures", of | {"n of these": Nature(natural=True, over="these")})
     assert too_far([x * x / (n + z3.Q(1, 1000))], FAR) != "", "another sum need not be large where x is"
+
+
+def test_sums_over_different_records_are_of_many_and_of_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    x, n, m = z3.Real("x of these"), z3.Real("n of these"), z3.Real("m of those")
+    natures = {name: Nature(natural=True, records=True, over=name[5:]) for name in ("n of these", "m of those")}
+    monkeypatch.setattr(magnitudes, "natures", natures | {"x of these": Nature(over="these")})
+    both, of_few = n + m * 2**20 + 1, m / (m + 1) / (m + 1)
+    told = "what float64 rounds of sums of many records"
+    assert too_far([x * x / both], FAR) == "" and too_far([x * x / both * 2**9], FAR).endswith(told)
+    assert too_far([(x * 3 - x) * of_few], FAR) == "" and too_far([(x * 3 - x) * of_few * 2**9], FAR).endswith(told)
+    assert too_far([(x * 3 - x) * (n / (n + 1) / (n + 1)) * 2**9], FAR) == "", "of as many"
+    few = n * z3.Q(1, 2**17)
+    between = x * 3 * few / (few + 1) / (few + 1) / (few + 1) / (few + 1) / (few + 1) / (few + 1)
+    assert too_far([between * 2**8], FAR) == "" and too_far([between * 2**20], FAR).endswith(told)
 
 
 def test_sums_have_as_many_digits_as_float64(monkeypatch: pytest.MonkeyPatch) -> None:
