@@ -140,7 +140,8 @@ def write() -> None:
 TEXT = """# Grove, refdp's own trainer
 
 **Many small steps, bounded by the noise that everybody knows, are worth most; the text is proved, but for three
-classes and more and for regressions under replace-one. S-BDT's published table stays ahead of it in {behind} of {of} rows.**
+classes and more and for regressions under replace-one. S-BDT's published table stays ahead of it in
+{behind} of {of} rows.**
 
 | question | answer |
 |---|---|
