@@ -20,11 +20,15 @@ REPLACED, DISCRETE = {"relation": "replace-one"}, {"noise": "discrete"}
 BEGIN = "population.tell(Begin(Contribution(params, schema), (output,)))"
 LABELS = {f"{D}:Contribution.label": edit((LABEL, "    return y"))}
 CLASSES = {f"{D}:Contribution.label": edit(PLAIN)}
-TINY, HUGE = (
-    {**LABELS, f"{D}:+Start": lambda _: Start,
-     f"{D}:train_on": edit((BEGIN, f"{BEGIN}\n        population.tell(Start({initial}))"))}
-    for initial in ("2.0**-60", "2.0**60")
-)  # fmt: skip
+
+
+def starting(initial: str) -> dict[str, Any]:
+    """Scores that start somewhere, and labels that are what they are."""
+    told = edit((BEGIN, f"{BEGIN}\n        population.tell(Start({initial}))"))
+    return {**LABELS, f"{D}:+Start": lambda _: Start, f"{D}:train_on": told}
+
+
+TINY, HUGE = starting("2.0**-60"), starting("2.0**60")
 CUT = "np.trunc(label / GRID) * GRID"
 THIRD = "np.trunc(label / 49.0 * 49.0 / GRID) * GRID"
 """The same number, or a step of the grid less."""
@@ -34,7 +38,7 @@ def _of(lines: str) -> dict[str, Any]:
     return {f"{D}:Contribution.statistics": edit((USED, f'{lines}\n    return Statistics({{"g": half}}, None)'))}
 
 
-def _beside(more: str, value: str, before: str = "    ") -> dict[str, Any]:
+def beside(more: str, value: str, before: str = "    ") -> dict[str, Any]:
     """More statistics beside "g", and a value of their sums in place of a leaf's."""
     both = f'return Statistics({{"g": np.clip(g, -1.0, 1.0), {more}}}, None)'
     return {f"{D}:Contribution.statistics": edit((USED, before.lstrip() + both)), TREE: edit((CLIPPED, value))}
@@ -44,7 +48,7 @@ def _beside(more: str, value: str, before: str = "    ") -> dict[str, Any]:
 #    alone was held against 2^53 steps. At 2^30 float64 has steps of 2^-22, and sums are multiples of 2^-24.
 DOUBLED = tuple(
     Mutant(f"doubled: {name}", {
-        **LABELS, **_beside('"b": on_grid(np.clip(label, -1.0, 1.0))', """other = values(population.ask(Nodes(("b",))))[0]
+        **LABELS, **beside('"b": on_grid(np.clip(label, -1.0, 1.0))', """other = values(population.ask(Nodes(("b",))))[0]
     large = other + 2.0**20
     for _ in range(10):
         large = large + large
@@ -88,7 +92,7 @@ QUOTIENT = (
 #    part counts, so that x + 2^-11 + 0 was at least 1 where x is of no records.
 ZERO = tuple(
     Mutant(f"zero: {name}", {
-        **LABELS, **_beside('"a": on_grid(np.clip(label, 0.0, 1.0)), "b": np.where(label <= 0.0, 8.0, 0.0)',
+        **LABELS, **beside('"a": on_grid(np.clip(label, 0.0, 1.0)), "b": np.where(label <= 0.0, 8.0, 0.0)',
                             f"""small, own = values(population.ask(Nodes(("a", "b"))))
     away = {away}
     value = (own / 49.0 * 49.0 - own) / away / away
@@ -100,7 +104,7 @@ ZERO = tuple(
 #    is divided by it does not grow with them: of few records nothing was held against the noise.
 DECREASING = (
     Mutant("decreasing: divided by the number of records again and again", {
-        **LABELS, **_beside('"a": on_grid(np.clip(label, -1.0, 1.0)) * 1024.0',
+        **LABELS, **beside('"a": on_grid(np.clip(label, -1.0, 1.0)) * 1024.0',
                             """own = values(population.ask(Nodes(("a",))))[0]
     own = own * own / (count + 1.0)
     lost = (own / 49.0 * 49.0 - own) * 2.0**18
@@ -112,7 +116,7 @@ DECREASING = (
 #    that can be a sum of many records.
 STEP = (
     Mutant("step: in a divisor of a sum over many records", {
-        **CLASSES, **_beside('"n": np.where(label > 0.5, 0.0, 0.5), "t": t',
+        **CLASSES, **beside('"n": np.where(label > 0.5, 0.0, 0.5), "t": t',
                              """n, t = values(population.ask(Nodes(("n", "t"))))
     value = n / (t * 2.0**10 + 1.0)
 """, f"t = {CUT} - {THIRD}\n    ")}, "", {**ONE, "target": "binary"}),
@@ -122,7 +126,7 @@ STEP = (
 #    (prove/unknown.py `common`: bounds of the formula on sums of float64's numbers).
 MANY_STEPS = (
     Mutant("many steps: of many records take a divisor to 0", {
-        **CLASSES, **_beside('"t": t', """t = values(population.ask(Nodes(("t",))))[0]
+        **CLASSES, **beside('"t": t', """t = values(population.ask(Nodes(("t",))))[0]
     value = 0.25 / (t * 2.0**10 + 1.0)
 """, f"t = {THIRD} - {CUT}\n    ")}, "", {**ONE, "target": "binary"}),
 )  # fmt: skip

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from refdp.data.population import Start
 from tests.mutants.harness import Mutant, edit
 from tests.prove.attacks import D
 from tests.prove.hostile_fifteenth import ONE, _has
 from tests.prove.hostile_seventeenth import CLIPPED, LEVELS, TREE
-from tests.prove.hostile_twentyfifth import BEGIN, CUT, DISCRETE, LABELS, REPLACED, THIRD
+from tests.prove.hostile_twentyfifth import CUT, DISCRETE, LABELS, REPLACED, THIRD, beside, starting
 from tests.prove.hostile_twentyfirst import USED
 
 TAKE = 'value = values(population.ask(Nodes(("t",))))[0]'
@@ -23,22 +22,14 @@ BINS = 'left, right = candidates.sides(values(population.ask(Bins(("g", COUNT)))
 UTILITY = "utility = gain(left[0], left[1], right[0], right[1], params.regularisation)"
 
 
-def _starting(initial: str) -> dict[str, Any]:
-    """Scores that start somewhere."""
-    told = edit((BEGIN, f"{BEGIN}\n        population.tell(Start({initial}))"))
-    return {**LABELS, f"{D}:+Start": lambda _: Start, f"{D}:train_on": told}
-
-
 def _of(t: str, before: dict[str, Any] = LABELS, value: str = LARGER) -> dict[str, Any]:
     """A statistic t beside "g", whose sum is in place of a leaf's value. t: lines that compute it."""
-    both = f'{t}\n    return Statistics({{"g": np.clip(g, -1.0, 1.0), "t": t}}, None)'
-    return {**before, STATISTICS: edit((USED, both)), TREE: edit((CLIPPED, value))}
+    return {**before, **beside('"t": t', value, f"{t}\n    ")}
 
 
 def _beside(more: str, value: str) -> dict[str, Any]:
-    """More statistics beside "g", and a value of their sums in place of a leaf's."""
-    both = f'return Statistics({{"g": np.clip(g, -1.0, 1.0), {more}}}, None)'
-    return {**LABELS, STATISTICS: edit((USED, both)), TREE: edit((CLIPPED, value))}
+    """More statistics beside "g", of labels, and a value of their sums in place of a leaf's."""
+    return {**LABELS, **beside(more, value)}
 
 
 def _of_sides(more: str, bins: str, utility: str) -> dict[str, Any]:
@@ -65,13 +56,13 @@ NOTHING = tuple(
     with np.errstate(divide="ignore"):
         t = on_grid(np.clip(np.maximum({of}, 0.25) * 2.0**-110 / away, 0.0, 1.0))""", before), "", {**ONE, **more})
     for name, of, before, more in (("default", "label", LABELS, {}), ("replaced", "label", LABELS, REPLACED),
-                                   ("of scores", "np.clip(score, -1.0, 1.0)", _starting("0.25"), {}))
+                                   ("of scores", "np.clip(score, -1.0, 1.0)", starting("0.25"), {}))
 )  # fmt: skip
 
 # 3. Whole numbers beyond 2^53 are what they are (prove/asking.py `number`), and float64 rounds them; other kinds of
 #    numbers have more or fewer digits (prove/kinds.py `kind_of`).
 WHOLE = (
-    Mutant("whole: beyond 2^53, beside a score", _of("t = np.where((score >= 2**53 + 1) & (score <= 2**53), 4.0, 0.0)", _starting("2.0**53")), "", ONE),
+    Mutant("whole: beyond 2^53, beside a score", _of("t = np.where((score >= 2**53 + 1) & (score <= 2**53), 4.0, 0.0)", starting("2.0**53")), "", ONE),
     Mutant("whole: beyond 2^53, beside a label", _of("""far = np.where(label > 0.5, 2**53 + 1, label)
     t = np.where((label > 0.5) & (far <= 2.0**53), 4.0, 0.0)"""), "", ONE),
     Mutant("whole: a divisor that is a power of two as a float alone", _of("""two = np.trunc(label / (2**53 + 1) * 2.0**53 / GRID) * GRID
@@ -92,7 +83,7 @@ HALF = "t = np.where(({0} > 0.0) & ({0}{1} <= 0.0), 4.0, 0.0)"
 SMALLEST = (
     Mutant("smallest: half of a label is 0", _of(HALF.format("label", " * 0.5")), "", ONE),
     Mutant("smallest: half of a label is 0, replaced", _of(HALF.format("label", " / 2.0")), "", {**ONE, **REPLACED}),
-    Mutant("smallest: a quarter of a score is 0", _of(HALF.format("score", " * 0.25"), _starting("5e-324")), "", ONE),
+    Mutant("smallest: a quarter of a score is 0", _of(HALF.format("score", " * 0.25"), starting("5e-324")), "", ONE),
     Mutant("smallest: two sizes of a label are one", _of("""away = np.abs(np.minimum(label, 1.0))
     t = np.where((away > 0.0) & (away * -0.5 >= away * -0.25), 4.0, 0.0)"""), "", ONE),
 )  # fmt: skip
