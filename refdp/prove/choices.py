@@ -11,9 +11,20 @@ from typing import Any
 
 import z3
 
-from refdp.prove.asking import name_of
+from refdp.prove.asking import name_of, parts_of
 
 _ORDERED = (z3.Z3_OP_LE, z3.Z3_OP_GE, z3.Z3_OP_LT, z3.Z3_OP_GT)
+
+
+def decided(term: Any) -> Any:
+    """A term without choices whose condition is true, or false, whatever its unknowns are; others stay as written."""
+    while True:
+        choices = [one for one in parts_of([term]) if one.decl().kind() == z3.Z3_OP_ITE]
+        by = [(one, z3.simplify(one.arg(0))) for one in choices]
+        swaps = [(one, one.arg(1 if z3.is_true(how) else 2)) for one, how in by if z3.is_true(how) or z3.is_false(how)]
+        if not swaps:
+            return term
+        term = z3.substitute(term, *swaps)
 
 
 def is_larger(condition: Any, then: Any, otherwise: Any) -> bool | None:

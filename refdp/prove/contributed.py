@@ -22,7 +22,7 @@ from refdp.data.population import COUNT, Statistics, named
 from refdp.data.records import Interval, Schema
 from refdp.prove.arithmetic import combined
 from refdp.prove.asking import Solvers, name_of, number, parts_of, real, unknowns
-from refdp.prove.choices import exact
+from refdp.prove.choices import decided, exact
 from refdp.prove.facts import Facts
 from refdp.prove.kinds import ANYWHERE, LABEL, Kind, followed, in_float64, kind_of
 from refdp.prove.magnitudes import EIGHTH, describe, error_of, is_off, order_of, step_of, too_far
@@ -304,7 +304,7 @@ class Contributed(Host):
                 if used is not None:
                     raise Unmodelled("records that are left out beside statistics of all scores, which hosts refuse")
                 terms |= {
-                    named(name, output): None if term is None else z3.simplify(term)
+                    named(name, output): None if term is None else decided(term)
                     for name, term in own.items()
                     if name != COUNT
                 }
