@@ -24,6 +24,7 @@ import numpy as np
 
 from benchmarks import grove_choice, grove_columns, grove_start, kept_lines
 from benchmarks.league.cells import HELD_OUT, Cell, figure, loaded, trained
+from refdp.data import candidates as grids
 from refdp.io import datasets
 from refdp.ledger.claims import load
 from refdp.own import grove
@@ -35,9 +36,9 @@ EPSILONS = (0.1, 1.0)
 SEEDS = 3
 
 
-def blind(params: Any, fine: Any, features: Any, noisy: Any) -> Any:
-    """Thresholds at equal distances, whatever the histogram says."""
-    return REAL["quantiles"](params, fine, features, np.zeros_like(noisy))
+def blind(params: Any, schema: Any, population: Any, curator: Any) -> Any:
+    """Thresholds at equal distances, without a histogram."""
+    return grids.uniform(schema, params.bins)
 
 
 def whole(weight: Any) -> Any:
@@ -45,10 +46,9 @@ def whole(weight: Any) -> Any:
     return weight * 0 + 1
 
 
-REAL = {"quantiles": grove.quantiles}
 VARIANTS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
     "whole": ("Grove at its defaults", {}, {}),
-    "thresholds": ("thresholds at equal distances", {"threshold_share": 1e-6}, {"quantiles": blind}),
+    "thresholds": ("thresholds at equal distances", {"threshold_share": 1e-6}, {"thresholds": blind}),
     "start": ("hardly any budget for start and scale", {"start_share": 1e-4}, {}),
     "first pass": ("no pass over single features before the random trees", {"feature_share": 0.0}, {}),
     "steering": ("all features drawn evenly", {"explore": 1.0}, {}),

@@ -1574,7 +1574,7 @@ def grove_check(p):
         "epsilon": (0, BIG, True, False),
         "delta": (0, 1, True, True),
         "rows": (1, 10**12, False, False),
-        "bins": (1, 127, False, False),
+        "bins": (1, 63, False, False),
         "trees": (1, 10_000, False, False),
         "depth": (1, 10, False, False),
         "shrinkage": (2 * GRID, 1, True, False),
@@ -1694,15 +1694,38 @@ def floor0(x):
     return x if x > 0 else num(0.0)
 
 
-def grove_quantiles(noisy, fine, bins):
+def grove_deviation(p, schema, mu, share):
+    """Of the noise of a count in either histogram of thresholds."""
+    touched = len(grove_numeric(schema)) * changed(p["relation"])
+    return math.sqrt(touched) / (mu * math.sqrt(share / 2.0))
+
+
+def grove_evened(noisy, edges, deviation):
+    """How many records are up to the end of each bin of a feature, a tenth of them evenly between the bounds."""
+    sums = [floor0(one) for one in sorted(running(noisy[1:]))]
+    ninth, noise, many = sums[-1] / 9.0, deviation * math.sqrt(len(sums)), num(float(len(sums)))
+    wide = edges[-1] - edges[0]
+    return [
+        one + ninth * ((edges[k + 1] - edges[0]) / wide) + noise * (float(k + 1) / many) for k, one in enumerate(sums)
+    ]
+
+
+def grove_between(noisy, edges, deviation):
+    """63 thresholds of one feature that follow its coarse histogram."""
+    below, found = [num(0.0), *grove_evened(noisy, edges, deviation)], []
+    for k in range(1, 64):
+        wanted = below[-1] * float(k) / 64.0
+        place = sum(1 for one in below if not one > wanted) - 1
+        part = (wanted - below[place]) / (below[place + 1] - below[place])
+        found.append(edges[place] + part * (edges[place + 1] - edges[place]))
+    return found
+
+
+def grove_quantiles(noisy, edges, deviation, bins):
     """Thresholds of one feature at even shares of its noisy counts, the first of which is that of missing values."""
-    below, last = running([floor0(one) for one in noisy[1:]]), len(fine) - 1
+    below, last = grove_evened(noisy, edges, deviation), len(edges) - 3
     wanted = [below[-1] * float(q) / float(bins + 1) for q in range(1, bins + 1)]
-    places = [min(at_or_above(below, one), last) for one in wanted]
-    if not below[-1] > 0:
-        step = num(float(last)) / float(bins - 1) if bins > 1 else num(0.0)
-        places = [int(float(i) * step) for i in range(bins - 1)] + [last if bins > 1 else 0]
-    return [fine[k] for k in sorted(set(places))]
+    return sorted({edges[1 + min(at_or_above(below, one), last)] for one in wanted})
 
 
 def grove_histogram_bins(signal):
@@ -1895,13 +1918,18 @@ def grove_train(p, schema, x, y, tape):
     """Thresholds, start, then random trees with noisy leaf sums."""
     grove_check(p)
     mu, trees, depth, step, (weight, first), shares, (part, levels) = grove_settings(p, schema)
-    candidates, numeric = candidates_of(schema, "uniform", 127), grove_numeric(schema)
-    if numeric:
+    candidates, numeric = candidates_of(schema, "uniform", 15), grove_numeric(schema)
+    for look, width in (("coarse", 17), ("fine", 65)) if numeric else ():
         codes = [[code_of(row[f], candidates[f]) for row in x] for f in numeric]
-        counts = [num(float(own.count(code))) for own in codes for code in range(129)]
-        noisy = tape.noise("histograms", counts)
+        counts = [num(float(own.count(code))) for own in codes for code in range(width)]
+        noisy = tape.noise(f"{look} histograms", counts)
         for place, f in enumerate(numeric):
-            candidates[f] = grove_quantiles(noisy[129 * place : 129 * (place + 1)], candidates[f], p["bins"])
+            own, (low, high) = noisy[width * place : width * (place + 1)], schema.bounds(f)
+            edges, deviation = [low, *candidates[f], high], grove_deviation(p, schema, mu, shares[0])
+            if look == "coarse":
+                candidates[f] = grove_between(own, edges, deviation)
+            else:
+                candidates[f] = grove_quantiles(own, edges, deviation, p["bins"])
     unit, scatter = num(1.0), num(0.15 if schema.regression else 1.0)
     nu = grove_nu(p, schema, mu)
     early = grove_early(p, schema, nu, trees)
@@ -1974,7 +2002,8 @@ def grove_plan(p, schema):
 
     early = grove_early(p, schema, grove_nu(p, schema, mu), trees)
     if columns := len(grove_numeric(schema)):
-        found += counts("histograms", shares[0], columns)
+        found += counts("coarse histograms", shares[0] / 2.0, columns)
+        found += counts("fine histograms", shares[0] / 2.0, columns)
     start = 0.6 * shares[1] if early else shares[1]
     found += counts("labels" if schema.regression else "classes", start, 1)
     many = len(grove_splittable(schema)) if part > 0 else 0
@@ -2205,8 +2234,13 @@ def op_scores(paper, i):
     return {"scores": out(found)}
 
 
+def op_between(paper, i):
+    return {"thresholds": out(grove_between(flat(i["noisy"]), flat(i["edges"]), number(i["deviation"])))}
+
+
 def op_quantiles(paper, i):
-    return {"thresholds": out(grove_quantiles(flat(i["noisy"]), flat(i["fine"]), i["params"]["bins"]))}
+    own = flat(i["noisy"]), flat(i["edges"]), number(i["deviation"])
+    return {"thresholds": out(grove_quantiles(*own, i["params"]["bins"]))}
 
 
 def op_centre(paper, i):

@@ -19,7 +19,7 @@ from refdp.data import kernels
 from refdp.data.candidates import Candidates
 from refdp.data.codes import Dense
 from refdp.data.losses import GRID, grid_floor
-from refdp.data.records import Floats, Interval, Schema
+from refdp.data.records import Floats, Interval, Numeric, Schema
 from refdp.noise.draws import Draws
 from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian, Laplace, Mechanism
 from refdp.noise.samplers import discrete_gaussian, discrete_laplace
@@ -166,19 +166,32 @@ def _both(first: Any, second: Any) -> Any:
     return made
 
 
+def _noisy_counts(chance: random.Random, thresholds: int) -> Floats:
+    """Counts of a feature's bins, some below 0, many of them in one bin now and then, or none at all."""
+    counts = [chance.choice((0.0, 0.0, 1.0, 40.0)) * chance.uniform(-0.3, 1.0) for _ in range(thresholds + 2)]
+    counts[chance.randrange(thresholds + 2)] += chance.choice((0.0, 1e4))
+    return np.array(counts) * chance.choice((0.0, 1.0, 1.0, 1.0))
+
+
 def _steered(paper: str, chance: random.Random) -> Iterator[Vector]:
     """Grove's steps between releases: thresholds, centre, trees, and what is learnt from sums."""
     from refdp.own import grove
 
     schema = schema_of(chance, target := TARGETS[chance.randrange(3)])
     params = params_of(paper, **settings_of(paper, chance, target))
-    full = np.array([chance.choice((0.0, 0.0, 1.0, 40.0)) * chance.uniform(-0.3, 1.0) for _ in range(grove.FINE + 2)])
-    full[chance.randrange(grove.FINE + 2)] += chance.choice((0.0, 1e4))
-    noisy = full * chance.choice((0.0, 1.0, 1.0, 1.0))
-    fine = grids.uniform(Schema(schema.features[:1], schema.target), grove.FINE)
-    found = grove.quantiles(params, fine, (0,), noisy)
+    kind = Numeric("x", chance.choice((-3.0, 0.1, 0.0)), chance.choice((0.7, 7.0, 1e4)))
+    first = Schema((kind,), schema.target)
+    coarse, noisy = grids.uniform(first, grove.COARSE), _noisy_counts(chance, grove.COARSE)
+    deviation = chance.choice((0.25, 1.0, 30.0)) * chance.uniform(0.5, 1.0)
+    fine = grove.between(first, coarse, (0,), noisy, deviation)
+    yield Vector("between", "finer thresholds from noisy counts, many of them in one bin, or none", {
+        "edges": floats(grove.edges_of(first, coarse, 0)), "noisy": floats(noisy), "deviation": hexed(deviation)},
+        {"thresholds": floats(fine.thresholds[0])}, ("MissingLeft", "OrderOfOperations"))  # fmt: skip
+    noisy = _noisy_counts(chance, grove.FINE)
+    found = grove.quantiles(params, first, fine, (0,), noisy, deviation)
     yield Vector("quantiles", "thresholds from noisy counts, many of them in one bin, or none", {
-        "params": params_json(params), "fine": floats(fine.thresholds[0]), "noisy": floats(noisy)},
+        "params": params_json(params), "edges": floats(grove.edges_of(first, fine, 0)), "noisy": floats(noisy),
+        "deviation": hexed(deviation)},
         {"thresholds": floats(found.thresholds[0])}, ("MissingLeft", "OrderOfOperations"))  # fmt: skip
     within, bins = chance.choice((0.0, 3.0, 9.0)), chance.choice((8, 16, 32, grove.LABEL_BINS))
     low, top = sorted(chance.randrange(bins) for _ in "ab")
@@ -192,7 +205,7 @@ def _steered(paper: str, chance: random.Random) -> Iterator[Vector]:
     yield Vector("centre", "centre and 85% point of labels from noisy counts, those of one run of bins", {
         "noisy": floats(noisy), "least": hexed(least)},
         {"centre": hexed(centre), "scale": hexed(scale)}, ("OrderOfOperations",))  # fmt: skip
-    deep = not isinstance(schema.target, Interval) and chance.random() < 0.3
+    deep = not isinstance(schema.target, Interval) and chance.random() < 0.4
     params = replace(params, rows=10**9, epsilon=max(params.epsilon, 0.5), depth=None) if deep else replace(
         params, depth=chance.choice((1, 2, 3)))  # fmt: skip
     features, depth = len(schema.features), params.levels(schema)
@@ -200,8 +213,10 @@ def _steered(paper: str, chance: random.Random) -> Iterator[Vector]:
     credit = np.array([chance.choice((0.0, 0.0, chance.uniform(-1.0, 60.0))) for _ in range(features)])
     seen = np.array([1e-9 + chance.choice((0, 3, 17)) for _ in range(features)])
     which, where = (np.array([chance.choice((0.0, 0.5, chance.random())) for _ in range(2**depth - 1)]) for _ in "ab")
-    looked = float(chance.choice((39, 40, 40, 40)) * schema.scores)
-    learnt = grove.Learnt(credit, seen, np.full(schema.scores, np.nan), looked * chance.choice((0.9, 1.0, 4.0)), looked)
+    looked = float(chance.choice((39, 39, 40, 40)) * schema.scores)
+    learnt = grove.Learnt(
+        credit, seen, np.full(schema.scores, np.nan), looked * chance.choice((0.9, 1.0, 4.0, 4.0)), looked
+    )
     number = chance.choice((0, 1, 40))
     splits = grove.random_tree(params, schema, candidates, learnt, number, which, where)
     own = {"params": params_json(params), "schema": schema_json(schema), "credit": floats(credit), "seen": floats(seen),

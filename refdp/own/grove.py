@@ -4,7 +4,11 @@ Why. A boosted model under differential privacy is made of sums over leaves. A p
 on the shape of trees; random shapes are free (Maddock et al. 2022), so the whole budget goes into the sums. Five things
 then decide how much a sum is worth, and Grove does each of them from released values alone.
 
-1. Thresholds. One noisy histogram of every numeric feature, 128 bins on the public bounds, gives quantiles.
+1. Thresholds. A noisy histogram of every numeric feature, 16 bins on the public bounds, says where its values are. A
+   second one, whose 64 bins follow the first, gives quantiles: bounds may be wide, and the noise of many empty bins
+   would count for more than the records. Of noisy counts running sums are put in order, and nothing is cut at 0 before.
+   A tenth of the records is taken to be anywhere between the bounds, since a split may say most where few are, and as
+   many as the noise adds in any bin.
 2. Start and scale. Noisy counts of the classes give the first log odds; a noisy histogram of the label gives a
    regression its centre and c, beyond which residuals are cut: noise is measured in units of c. Its bins are as wide
    as their noise asks for, and labels are taken to be in one run of them, that which is most above the noise. Where nu
@@ -115,8 +119,8 @@ from refdp.privacy.events import Charge, Plan, Relation, Sensitivity, records_ch
 
 PAPER = "Grove, refdp's own trainer (refdp/own/grove.py)"
 AS_PUBLISHED: dict[str, Any] = {}
-FINE, LABEL_BINS = 127, 64
-"""Thresholds of the histogram that quantiles are read off, and the most bins of the label's histogram."""
+COARSE, FINE, LABEL_BINS = 15, 63, 64
+"""Thresholds of the two histograms that quantiles are read off, and the most bins of the label's histogram."""
 SCATTER = {"log": 1.0, "square": 0.15}
 LARGEST_LEAF = 3.0
 CUT, OTHERS = 0.5, 0.4
@@ -623,26 +627,79 @@ def splittable(schema: Schema) -> tuple[int, ...]:
 
 
 def thresholds(params: Params, schema: Schema, population: Population, curator: Curator) -> Candidates:
-    """Quantiles of one noisy histogram of all numeric features; all categories."""
-    fine, features = grids.uniform(schema, FINE), numeric(schema)
+    """Quantiles of a noisy histogram of all numeric features, whose bins follow a coarse one; all categories."""
+    coarse, features = grids.uniform(schema, COARSE), numeric(schema)
     if not features:
-        return fine
-    population.tell(Encode(fine))
+        return coarse
     population.tell(Begin(Contribution(params, schema)))
-    charge = params.counts_charge(params.shares(schema)[0], len(features))
-    counts = fine.apart(values(population.ask(Histogram((COUNT,), features)))[0], features)
-    return quantiles(params, fine, features, curator.release("histograms", charge, np.concatenate(counts)))
+    deviation = deviation_of_counts(params, schema)
+    noisy = histograms("coarse histograms", params, schema, coarse, population, curator)
+    fine = between(schema, coarse, features, noisy, deviation)
+    noisy_again = histograms("fine histograms", params, schema, fine, population, curator)
+    return quantiles(params, schema, fine, features, noisy_again, deviation)
 
 
-def quantiles(params: Params, fine: Candidates, features: Sequence[int], noisy: Floats) -> Candidates:
-    """`bins` thresholds of each of these features at even shares of its noisy counts. noisy: shape (bins,)."""
+def histograms(
+    name: str, params: Params, schema: Schema, cells: Candidates, population: Population, curator: Curator
+) -> Floats:
+    """Noisy counts of records in the cells of every numeric feature, one feature after the other. Shape (bins,)."""
+    features = numeric(schema)
+    population.tell(Encode(cells))
+    counts = cells.apart(values(population.ask(Histogram((COUNT,), features)))[0], features)
+    charge = params.counts_charge(params.shares(schema)[0] / 2, len(features))
+    return curator.release(name, charge, np.concatenate(counts))
+
+
+def deviation_of_counts(params: Params, schema: Schema) -> float:
+    """Standard deviation of the noise of a count in either of these histograms."""
+    touched = len(numeric(schema)) * records_changed(params.relation)
+    return math.sqrt(touched) / (params.mu() * math.sqrt(params.shares(schema)[0] / 2))
+
+
+def edges_of(schema: Schema, candidates: Candidates, feature: int) -> Floats:
+    """Where the bins of a numeric feature begin and end. Shape (thresholds + 2,)."""
+    kind = schema.features[feature]
+    assert isinstance(kind, Numeric)
+    return np.concatenate([[kind.low], candidates.thresholds[feature], [kind.high]])
+
+
+def evened(edges: Floats, noisy: Floats, deviation: float) -> Floats:
+    """How many records are up to the end of each bin, by noisy counts, a tenth of them evenly between the bounds.
+
+    Running sums are put in order and then cut at 0, so that noise is not added up as records are. What the noise of all
+    bins has in a deviation is evenly in all of them: of noise alone they are nearly even.
+    edges: shape (bins + 1,); noisy: shape (bins + 1,), the first of missing values; result: shape (bins,), rising.
+    """
+    sums = np.maximum(np.sort(np.cumsum(noisy[1:])), 0.0)
+    of_bounds = (edges[1:] - edges[0]) / (edges[-1] - edges[0])
+    of_bins = np.arange(1, len(sums) + 1) / len(sums)
+    return np.asarray(sums + sums[-1] / 9 * of_bounds + deviation * math.sqrt(len(sums)) * of_bins)
+
+
+def between(schema: Schema, coarse: Candidates, features: Sequence[int], noisy: Floats, deviation: float) -> Candidates:
+    """`FINE` thresholds of each of these features at even shares of its noisy counts, which are taken to lie evenly in
+    their bins. noisy: shape (bins,); deviation: of its noise."""
+    found = list(coarse.thresholds)
+    for f, counts in zip(features, coarse.apart(noisy, features), strict=True):
+        edges = edges_of(schema, coarse, f)
+        below = np.concatenate([[0.0], evened(edges, counts, deviation)])
+        wanted = below[-1] * np.arange(1, FINE + 1) / (FINE + 1)
+        place = np.searchsorted(below, wanted, side="right") - 1
+        part = (wanted - below[place]) / (below[place + 1] - below[place])
+        found[f] = edges[place] + part * (edges[place + 1] - edges[place])
+    return replace(coarse, thresholds=tuple(found))
+
+
+def quantiles(
+    params: Params, schema: Schema, fine: Candidates, features: Sequence[int], noisy: Floats, deviation: float
+) -> Candidates:
+    """`bins` thresholds of each of these features at even shares of its noisy counts. noisy, deviation: as before."""
     found = list(fine.thresholds)
     for f, counts in zip(features, fine.apart(noisy, features), strict=True):
-        below = np.cumsum(np.maximum(counts[1:], 0.0))  # bin 0 is that of missing values
+        below = evened(edges_of(schema, fine, f), counts, deviation)
         wanted = below[-1] * np.arange(1, params.bins + 1) / (params.bins + 1)
         place = np.minimum(np.searchsorted(below, wanted), len(fine.thresholds[f]) - 1)
-        even = np.linspace(0, len(fine.thresholds[f]) - 1, params.bins).astype(np.intp)
-        found[f] = fine.thresholds[f][np.unique(place if below[-1] > 0 else even)]
+        found[f] = np.unique(fine.thresholds[f][place])
     return replace(fine, thresholds=tuple(found))
 
 

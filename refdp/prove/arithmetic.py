@@ -32,6 +32,8 @@ def combined(name: str, arguments: Sequence[Any], ufunc: Any = None) -> Any:
         return _tables(name, arguments)
     each = next((one for one in arguments if isinstance(one, Each)), None)
     if each is not None:
+        if ufunc is np.exp:
+            raise Unmodelled("numpy's exp of a record's value: not on every machine that of refdp.data.numbers")
         return each.reader.operated(name, arguments)
     plain = [float(one) for one in arguments if isinstance(one, int | float)]
     free = next((one for one in arguments if isinstance(one, Open)), None)

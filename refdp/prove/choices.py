@@ -1,4 +1,4 @@
-"""What kind of a choice between two terms it is: the larger or the smaller, a size, one without a jump.
+"""What kind of a choice between two terms it is: one that is decided, the larger or the smaller of two, a size.
 
 Where float64 has rounded what is compared, either side may be chosen near the place where they meet; only a choice
 without a jump there gives nearly the same number either way.
@@ -11,7 +11,7 @@ from typing import Any
 
 import z3
 
-from refdp.prove.asking import name_of, parts_of
+from refdp.prove.asking import parts_of
 
 _ORDERED = (z3.Z3_OP_LE, z3.Z3_OP_GE, z3.Z3_OP_LT, z3.Z3_OP_GT)
 
@@ -48,52 +48,11 @@ def is_continuous(condition: Any, then: Any, otherwise: Any) -> bool:
     return _by_sign(condition, then, otherwise)
 
 
-def has_no_jump(condition: Any, then: Any, otherwise: Any) -> bool:
-    """Whether it `is_continuous`, or both sides are one, or differ by a multiple of what those of the condition do."""
-    if then.get_id() == otherwise.get_id() or is_continuous(condition, then, otherwise):
-        return True
-    if condition.decl().kind() not in _ORDERED or not z3.is_real(then):
-        return False
-    one, other = condition.children()
-    return _alike(_linear(one - other), _linear(then - otherwise))
-
-
 def is_size(condition: Any, then: Any, otherwise: Any) -> bool:
     """Whether a choice is |x|: x where that is above 0, and its opposite elsewhere."""
     if condition.decl().kind() not in (z3.Z3_OP_GE, z3.Z3_OP_GT) or not _by_sign(condition, then, otherwise):
         return False
     return bool(condition.arg(0).get_id() == then.get_id())
-
-
-def _alike(one: dict[str, Fraction] | None, other: dict[str, Fraction] | None) -> bool:
-    """Whether the second of two linear terms is a multiple of the first, which is not the same for all unknowns."""
-    if not one or not other or one.keys() != other.keys() or one.keys() == {""}:
-        return False
-    return len({other[name] / factor for name, factor in one.items()}) == 1
-
-
-def _linear(term: Any) -> dict[str, Fraction] | None:
-    """The factors but 0 of unknowns in a sum of them, of the number in it by "". None of another term."""
-    found: dict[str, Fraction] = {}
-    waiting = [(term, Fraction(1))]
-    while waiting:
-        one, factor = waiting.pop()
-        kind, parts = one.decl().kind(), one.children()
-        if z3.is_rational_value(one):
-            found[""] = found.get("", Fraction(0)) + factor * exact(one)
-        elif not parts:
-            found[name_of(one)] = found.get(name_of(one), Fraction(0)) + factor
-        elif kind in (z3.Z3_OP_ADD, z3.Z3_OP_SUB, z3.Z3_OP_UMINUS):
-            less = kind != z3.Z3_OP_ADD
-            waiting += [(each, -factor if less and (i or len(parts) == 1) else factor) for i, each in enumerate(parts)]
-        elif kind == z3.Z3_OP_MUL and len(parts) == 2 and any(map(z3.is_rational_value, parts)):
-            by, of = parts if z3.is_rational_value(parts[0]) else parts[::-1]
-            waiting.append((of, factor * exact(by)))
-        elif kind == z3.Z3_OP_DIV and z3.is_rational_value(parts[1]) and exact(parts[1]):
-            waiting.append((parts[0], factor / exact(parts[1])))
-        else:
-            return None
-    return {name: factor for name, factor in found.items() if factor}
 
 
 def _by_sign(condition: Any, then: Any, otherwise: Any) -> bool:

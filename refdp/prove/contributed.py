@@ -42,6 +42,8 @@ USUAL = tuple(Fraction(n, 4) for n in (-8, -4, -2, -1, 0, 1, 2, 4, 8))
 
 NEAR = Fraction(1, 2**16)
 """How far float64 may be from the real value of what is rounded to a whole number, both below 2^36."""
+FAR = Fraction(2**36)
+"""Beyond this what was rounded is only known to be as large as half of it, with its sign."""
 LARGEST_EXPONENT = 700
 """Up to here float64's exponential is finite."""
 SMALL_EXPONENT = 16
@@ -91,6 +93,8 @@ class Contributed(Host):
 
     def operated(self, name: str, arguments: Any) -> Each:
         """A function of a record's values. Errors: Unmodelled for released values beside its score."""
+        if name == "power":
+            raise Unmodelled("a power of a record's value, which need not have the digits of a product")
         terms: list[Any] = []
         for one in arguments:
             if not isinstance(one, Each | Open) and np.ndim(public(one)):
@@ -109,7 +113,7 @@ class Contributed(Host):
                  for one in arguments]  # fmt: skip
         kind = followed(name, kinds, plain_ones)
         if name in ("exp", "rint", "trunc"):
-            found = self._described(name, terms[0], kinds[0].roundings)
+            found = self._described(name, terms[0], kinds[0].roundings, wide=kinds[0].wide)
             if name == "exp":
                 return Each(found, self, Kind("float", 2, above=not self._refuted([terms[0] > SMALL_EXPONENT])))
             return Each(found, self, Kind(below=kinds[0].below, above=kinds[0].above, lost=kinds[0].wide))
@@ -119,7 +123,7 @@ class Contributed(Host):
             raise Unmodelled("a number of any size, divided by a record's value, which can be infinite in float64")
         if name == "divide" and not self._refuted([terms[1] == 0]):
             raise Unmodelled("a quotient of a record's values whose divisor can be 0")
-        if name in ("multiply", "divide", "square", "power"):
+        if name in ("multiply", "divide", "square"):
             _beside_any_size(terms, kinds)
         found = operated(name, terms)
         if why := too_far([found]):
@@ -159,12 +163,13 @@ class Contributed(Host):
                     describe(self._memo[key], least=math.log2(value.least))
         return self._memo[key]
 
-    def _described(self, name: str, x: Any, roundings: int = 0) -> Any:
+    def _described(self, name: str, x: Any, roundings: int = 0, *, wide: bool = False) -> Any:
         """An unknown for a function that is no polynomial, with what is known of it.
 
         roundings: of x, which may be another number in float64 than in the formula. In units of the grid it is taken
         for its real value: a step more or less is what is rounded anyway, and is not made large (`magnitudes.Nature`).
         How many steps a statistic has is taken for an eighth of what its formula could be at most.
+        wide: whether x is of any size, so that float64 can be further from it than `NEAR` where it is `FAR`.
         """
         steps = z3.is_div(x) and z3.is_rational_value(x.arg(1)) and exact(x.arg(1)) == Fraction(GRID)
         step = step_of(x)
@@ -197,9 +202,11 @@ class Contributed(Host):
         if steps and inexact:
             describe(y, stepped=max(0.0, step + 1))  # one step at least
         own = _whole_of(name, x, y, NEAR if roundings else Fraction(0), name == "rint" or not roundings)
+        own = _within_reach(own, x, y) if wide and inexact else own
         self.record += own
         if steps and inexact:
             loose = _whole_of(name, x, y, NEAR + 2 * Fraction(2.0**step), step == -math.inf and name == "rint")
+            loose = _within_reach(loose, x, y) if wide else loose
             sharp, known = {one.get_id() for one in own}, {one.get_id() for one in loose}
             self._sharp |= sharp - known
             self._loose |= known - sharp
@@ -420,6 +427,13 @@ def _whole_of(name: str, x: Any, y: Any, off: Fraction, nearest: bool) -> list[A
         if nearest or whole <= 0:
             found += [z3.Implies(x >= whole, y >= whole)]
     return found
+
+
+def _within_reach(facts: list[Any], x: Any, y: Any) -> list[Any]:
+    """What is known of a whole number where what it is rounded from may be of any size: far away its sign and half."""
+    far, half = number(FAR), number(FAR / 2)
+    near = z3.And(x >= -far, x <= far)
+    return [*(z3.Implies(near, one) for one in facts), z3.Implies(x > far, y >= half), z3.Implies(x < -far, y <= -half)]
 
 
 def _beside_any_size(terms: list[Any], kinds: list[Kind]) -> None:

@@ -123,7 +123,7 @@ def _width(name: str, kinds: Sequence[Kind], numbers: Sequence[Any]) -> tuple[bo
                 raise Unmodelled("a product with a rounded number of any size, which can be infinite in float64")
             below = above = True
             lost = lost or not any(_is_power(one) for one in numbers if one is not None)
-        case "multiply" | "divide" | "square" | "power":
+        case "multiply" | "divide" | "square":
             raise Unmodelled("a product of numbers of any size, such as scores, that can be infinite in float64")
     return below, above, lost and (below or above)
 

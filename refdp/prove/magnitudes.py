@@ -19,7 +19,7 @@ import z3
 
 from refdp.data.losses import GRID
 from refdp.prove.asking import divisors, name_of, unknowns
-from refdp.prove.choices import exact, has_no_jump, is_continuous, is_larger, is_size
+from refdp.prove.choices import exact, is_continuous, is_larger, is_size
 
 APART = 32.0
 """Binary orders of magnitude that lie between what is added: float64 has 53, and 21 of them are left for a sum."""
@@ -249,7 +249,7 @@ def _of_all(term: Any, known: dict[int, list[Size]], ends: dict[str, float], num
     if term.get_id() not in known:
         parts = [_of_all(one, known, ends, numbers) for one in term.children()]
         if term.decl().kind() in (z3.Z3_OP_MUL, z3.Z3_OP_DIV, z3.Z3_OP_POWER):
-            found = _multiplied(term, parts)
+            found = _multiplied(term, parts, numbers)
         else:
             each = zip(*parts, strict=True) if parts else itertools.repeat(())
             found = [_of(term, list(own), ends, records) for own, records in zip(each, numbers, strict=False)]
@@ -315,15 +315,15 @@ def _of(term: Any, parts: list[Size], ends: dict[str, float], records: int) -> S
     return found._replace(apart=found.apart or any(one.apart for one in parts))
 
 
-def _multiplied(term: Any, parts: list[list[Size]]) -> list[Size]:
-    """The size of a product or quotient for each of several numbers of records. parts: of its factors, likewise."""
+def _multiplied(term: Any, parts: list[list[Size]], numbers: tuple[int, ...]) -> list[Size]:
+    """The size of a product or quotient for each of these numbers of records. parts: of its factors, likewise."""
     kind, found = term.decl().kind(), parts[0]
     for others in parts[1:]:
         if kind == z3.Z3_OP_POWER:
             others = [one._replace(number=None) for one in others]
         if kind == z3.Z3_OP_DIV:
             others = list(map(_as_divisor, others))
-        crowds = _crowded(found, others, kind == z3.Z3_OP_DIV)
+        crowds = _crowded(found, others, kind == z3.Z3_OP_DIV, numbers)
         found = [_times(term, *each) for each in zip(found, others, crowds, strict=True)]
     return found
 
@@ -424,29 +424,32 @@ def _scaled(one: Size, other: Size) -> frozenset[Any]:
 def _stepped(term: Any, parts: Sequence[Size], many: bool) -> float:
     """`Size.step` of anything else, or its `stride`: of a truth value any at all where there is one.
 
-    Errors: OverflowError for a choice by such a truth value that has a jump; one without has both sides' steps.
+    Errors: OverflowError for a choice by such a truth value that has a jump.
     """
     steps = [one.stride if many else one.step for one in parts]
     if z3.is_bool(term):
         return math.inf if max(steps) > -math.inf else -math.inf
     if term.decl().kind() == z3.Z3_OP_ITE:
-        if steps[0] > -math.inf and not has_no_jump(*term.children()):
+        if steps[0] > -math.inf and not is_continuous(*term.children()):
             raise OverflowError("a choice by a comparison of numbers that float64 rounds")
-        sure = steps[0] == -math.inf or is_continuous(*term.children())
-        return max(steps[1:]) if sure else _total(*steps[1:])
+        return max(steps[1:])
     return _added(term.decl().kind(), steps)
 
 
-def _crowded(ones: list[Size], others: list[Size], divides: bool) -> list[tuple[float, tuple[float, float], float]]:
+def _crowded(
+    ones: list[Size], others: list[Size], divides: bool, numbers: tuple[int, ...]
+) -> list[tuple[float, tuple[float, float], float]]:
     """Of a product or quotient of sums of many records: how far it can be, its least and most, and its `stride`.
 
     It is off by what its factors are, by its own rounding, and a quotient by the part of itself that its divisor is.
-    A divisor is as large as many records make it only beside sums of the same records, and twice what it is off by.
+    A divisor is as large as many records make it only beside sums of the same records, and twice what it is off by;
+    one record stands for none as well, where a divisor has what is added to it alone.
     Sums over different records can be of many and of few beside each other: each factor counts as it is at its worst.
     """
     over, own, sure = ones[0].over, others[0].over, others[0].sure
     shared, apart = bool(over) and over <= sure, len(over | own) > 1
-    leasts = [other.crowd[0] if shared else other.thin for other in others] if divides else [0.0] * len(ones)
+    leasts = [other.crowd[0] if shared and records > 0 else other.thin
+              for other, records in zip(others, numbers, strict=True)] if divides else [0.0] * len(ones)  # fmt: skip
     far, stride, most = (
         [value - least for value, least in zip(values, leasts, strict=True)]
         for values in zip(*((one.far, one.stride, one.crowd[1]) for one in ones), strict=True)

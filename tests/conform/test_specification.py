@@ -69,7 +69,7 @@ def test_the_numbers_of_the_pages_are_those_of_the_code() -> None:
     assert constants("fedgbdt")["Renyi orders"] == "1.25, 1.5, ..., 63, 128, 256, 512"
     assert np.array_equal(ORDERS, [*np.arange(5, 253) / 4, 128, 256, 512])
     assert constants("grove") == {
-        "thresholds of the first histogram": str(grove.FINE),
+        "thresholds of the coarse and the fine histograms": f"{grove.COARSE}, {grove.FINE}",
         "bins of histograms of labels and residuals, at most": str(grove.LABEL_BINS),
         "second look: from which ν on, after which part of T, and what c has to be below":
             f"{grove.FOLLOWED}, 1/10, {grove.NARROWER}",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import warnings
 from dataclasses import asdict, replace
@@ -83,7 +84,8 @@ def test_defaults_are_those_that_are_documented() -> None:
         "shrinkage": 0.5, "bins": 32, "hessian_weight": None, "threshold_share": 0.1, "start_share": None,
         "feature_share": None, "explore": 0.5, "residual": None, "score_noise": None, "noise": "discrete",
     }  # fmt: skip
-    assert (grove.FINE, grove.LABEL_BINS, grove.LARGEST_LEAF, grove.FIRST_STEP, grove.CUT) == (127, 64, 3.0, 0.7, 0.5)
+    assert (grove.COARSE, grove.FINE, grove.LABEL_BINS, grove.LARGEST_LEAF) == (15, 63, 64, 3.0)
+    assert (grove.FIRST_STEP, grove.CUT) == (0.7, 0.5)
     assert dict(grove.SCATTER) == {"log": 1.0, "square": 0.15}
     assert [grove.scatter_of(schema) for schema in (TWO, THREE, REAL)] == [1.0, 1.0, 0.15]
     assert len(grove.BINS) == 64 and grove.BINS[0] == "b0" and grove.BINS[63] == "b63"
@@ -95,7 +97,7 @@ def test_defaults_are_those_that_are_documented() -> None:
         ("epsilon", (1e-9, 1, 50), (0, -1)),
         ("delta", (1e-30, 0.999), (0.0, 1.0, 2.0)),
         ("rows", (1, 10**12), (0, 10**12 + 1)),
-        ("bins", (1, 127), (0, 128)),
+        ("bins", (1, 63), (0, 64)),
         ("trees", (None, 1, 10_000), (0, 10_001)),
         ("depth", (None, 1, 10), (0, 11)),
         ("shrinkage", (2.0**-22, 1.0), (0.0, 2.0**-23, 1.01)),
@@ -339,29 +341,85 @@ def test_gradients_and_hessians_of_both_losses() -> None:
 # --- What is read off counts ------------------------------------------------------------------------------------------
 
 
+def shares_by_hand(edges: list[float], counts: Any, deviation: float) -> list[float]:
+    """Of all counts but that of missing values how many there are up to each bin, the least first, none below 0; nine
+    tenths are these, one is even between the bounds; the noise's are even in the bins."""
+    bins = len(counts) - 1
+    sums = sorted(max(float(sum(counts[1 : i + 1])), 0.0) for i in range(1, bins + 1))
+    wide = edges[-1] - edges[0]
+    return [one + max(sums) / 9 * (edges[i + 1] - edges[0]) / wide + deviation * math.sqrt(bins) * (i + 1) / bins
+            for i, one in enumerate(sums)]  # fmt: skip
+
+
+def test_edges_are_bounds_and_thresholds() -> None:
+    fine = grids.uniform(REAL, 3)
+    kind = REAL.features[3]
+    assert isinstance(kind, Numeric)
+    own = grove.edges_of(REAL, fine, 3).tolist()
+    assert own == [kind.low, *fine.thresholds[3].tolist(), kind.high] and len(own) == 5
+
+
+@pytest.mark.parametrize("relation", Relation)
+def test_the_noise_of_counts_is_what_they_are_charged_for(relation: Relation) -> None:
+    params = grove.Params(1.0, relation, noise="floating")
+    mechanism = params.counts_charge(params.threshold_share / 2, len(grove.numeric(REAL))).mechanism
+    assert isinstance(mechanism, Gaussian) and mechanism.sd == near(grove.deviation_of_counts(params, REAL), 1e-9)
+
+
+def test_fine_thresholds_have_even_shares_of_what_lies_evenly_in_coarse_bins() -> None:
+    coarse, features = grids.uniform(REAL, 7), (0, 3)
+    rng = np.random.default_rng(5)
+    for size, deviation in ((0.0, 1.0), (3.0, 3.0), (400.0, 20.0)):
+        noisy = np.rint(rng.normal(size / 2, size, int(coarse.bins[0] + coarse.bins[3])))
+        found = grove.between(REAL, coarse, features, noisy, deviation)
+        for f, counts in zip(features, (noisy[: coarse.bins[0]], noisy[coarse.bins[0] :]), strict=True):
+            kind, own = REAL.features[f], found.thresholds[f]
+            assert isinstance(kind, Numeric) and len(own) == grove.FINE
+            edges = [kind.low, *coarse.thresholds[f].tolist(), kind.high]
+            below = [0.0, *shares_by_hand(edges, counts, deviation)]
+            share = np.interp(own, edges, below) / below[-1]
+            assert share.tolist() == pytest.approx([k / (grove.FINE + 1) for k in range(1, grove.FINE + 1)])
+            assert kind.low < own[0] and own[-1] < kind.high and (np.diff(own) > 0).all()
+        assert found.thresholds[1] is coarse.thresholds[1]
+
+
+def test_noise_alone_moves_no_quantile_far() -> None:
+    """Of records in one of 64 bins and noise in all of them: what is cut at 0 would count for 24 times as much."""
+    edges = np.linspace(-1.0, 3.0, grove.FINE + 2)
+    noisy = np.random.default_rng(6).normal(0, 100, grove.FINE + 2)
+    noisy[20] += 1000.0
+    cut = np.maximum(noisy[1:], 0.0).sum()
+    assert cut > 3 * 1000.0
+    sums = grove.evened(edges, noisy, 100.0)
+    assert sums[-1] < 10 / 9 * 2.5 * 1000.0 + 800.0 and (np.diff(sums) > 0).all() and sums[0] > 0
+
+
 def test_quantiles_are_the_first_places_that_reach_their_shares() -> None:
-    fine, features = grids.uniform(REAL, 7), (0, 3)
+    coarse, features = grids.uniform(REAL, 7), (0, 3)
     rng = np.random.default_rng(4)
-    for bins in (1, 3, 5):
+    uneven = replace(coarse, thresholds=tuple(one if i not in features else one[0] + (one - one[0]) ** 2 / (one[-1] - one[0])
+                                              for i, one in enumerate(coarse.thresholds)))  # fmt: skip
+    for fine, bins in itertools.product((coarse, uneven), (1, 3, 5)):
         params = grove.Params(1.0, ADD, bins=bins)
         noisy = np.rint(rng.normal(3, 5, int(fine.bins[0] + fine.bins[3])))
         noisy[-2:] = 40.0  # beyond the last threshold, where no more thresholds are
-        found = grove.quantiles(params, fine, features, noisy)
+        found = grove.quantiles(params, REAL, fine, features, noisy, 0.5)
         for f, counts in zip(features, (noisy[: fine.bins[0]], noisy[fine.bins[0] :]), strict=True):
-            kept = [max(float(one), 0.0) for one in counts[1:]]
             own = fine.thresholds[f].tolist()
+            sums = shares_by_hand(grove.edges_of(REAL, fine, f).tolist(), counts, 0.5)
             chosen = set()
             for k in range(1, bins + 1):
-                reached = [i for i in range(len(kept)) if sum(kept[: i + 1]) >= sum(kept) * k / (bins + 1)]
+                reached = [i for i in range(len(sums)) if sums[i] >= sums[-1] * k / (bins + 1)]
                 chosen.add(own[min(reached[0], len(own) - 1)])
             assert found.thresholds[f].tolist() == sorted(chosen)
         assert found.thresholds[1] is fine.thresholds[1]
-    nothing = grove.quantiles(grove.Params(1.0, ADD, bins=3), fine, features, -np.ones(int(fine.bins[[0, 3]].sum())))
+    none = -np.ones(int(coarse.bins[[0, 3]].sum()))
+    nothing = grove.quantiles(grove.Params(1.0, ADD, bins=3), REAL, coarse, features, none, 0.5)
     assert [nothing.thresholds[f].tolist() for f in features] == [
-        fine.thresholds[f][[0, 3, 6]].tolist() for f in features
+        coarse.thresholds[f][[1, 3, 5]].tolist() for f in features
     ]
-    one = grove.quantiles(grove.Params(1.0, ADD, bins=1), fine, (3,), np.full(int(fine.bins[3]), 0.25))
-    assert one.thresholds[3].tolist() == [fine.thresholds[3][3]] and one.thresholds[0] is fine.thresholds[0]
+    one = grove.quantiles(grove.Params(1.0, ADD, bins=1), REAL, coarse, (3,), np.full(int(coarse.bins[3]), 0.25), 0.5)
+    assert one.thresholds[3].tolist() == [coarse.thresholds[3][3]] and one.thresholds[0] is coarse.thresholds[0]
 
 
 def test_log_odds_are_kept_between_half_a_percent_and_98() -> None:

@@ -36,6 +36,7 @@ def read(classes: int, relation: Relation = ADD, **settings: Any) -> Proof:
     ("classes", "relation", "share"),
     [
         (2, ADD, 0.0),
+        (3, ADD, 0.0),
         pytest.param(2, ADD, None, marks=pytest.mark.statistics),
         pytest.param(2, REPLACE, None, marks=pytest.mark.statistics),
         pytest.param(0, ADD, None, marks=pytest.mark.statistics),

@@ -75,17 +75,20 @@ def test_a_run_is_that_of_a_loop_over_records(name: str) -> None:
     model = grove.train(params, data, Curator(source, params.relation))
     rows, classes = data.x.tolist(), schema.scores
     released, drawn = iter(source.exact), iter(source.drawn)
-    fine = grove.grids.uniform(schema, 127)
-    candidates, features = fine, grove.numeric(schema)
-    if features:
+    candidates, features = grove.grids.uniform(schema, 15), grove.numeric(schema)
+    for look in ("coarse", "fine") if features else ():
         path, exact, noisy = next(released)
-        counts: list[float] = []
+        fine, counts = candidates, []
         for f in features:
             column, own = [row[f] for row in rows], fine.thresholds[f].tolist()
             place = [0 if math.isnan(v) else 1 + sum(v >= t for t in own) for v in column]
             counts += [place.count(k) for k in range(len(own) + 2)]
-        assert path == "histograms" and exact.tolist() == counts
-        candidates = grove.quantiles(params, fine, features, noisy)
+        assert path == f"{look} histograms" and exact.tolist() == counts
+        deviation = math.sqrt(len(features)) / (params.mu() * math.sqrt(0.1 / 2))
+        if look == "coarse":
+            candidates = grove.between(schema, fine, features, noisy, deviation)
+        else:
+            candidates = grove.quantiles(params, schema, fine, features, noisy, deviation)
     path, exact, noisy = next(released)
     if name == "real":
         label, bins = (2 * (data.y + 3) / 8 - 1).tolist(), params.histogram_bins(schema, params.label_share(schema))

@@ -252,7 +252,7 @@ ENGINE: tuple[Engine, ...] = (
            *_hostile(ARRAYS[0].name)),
     Engine("what is rounded may meet a score", ((contributed, "_beside_any_size", _nothing),),
            *_hostile(SCORES[0].name)),
-    Engine("a step of the grid may choose anything", ((magnitudes, "has_no_jump", _always),),
+    Engine("a step of the grid may choose anything", ((magnitudes, "is_continuous", _always),),
            *_hostile(ABOVE[1].name)),
     Engine("parts without the record may be rounded", ((releases, "is_off", lambda _: False),),
            *_hostile(EVERYWHERE[0].name)),

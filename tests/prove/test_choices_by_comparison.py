@@ -11,7 +11,7 @@ import pytest
 import z3
 
 from refdp.prove.asking import number, real
-from refdp.prove.choices import has_no_jump, is_continuous
+from refdp.prove.choices import decided, exact, is_continuous
 from refdp.prove.magnitudes import (
     Size,
     _is_power,
@@ -20,6 +20,7 @@ from refdp.prove.magnitudes import (
     _product,
     _sum,
     _total,
+    describe,
     spread,
     too_far,
 )
@@ -59,20 +60,30 @@ def test_the_larger_of_two_may_be_chosen_by_what_is_rounded() -> None:
     assert not is_continuous(x > 0, x, -y) and is_continuous(x > 0, x, -x) and is_continuous(x > y, y, x)
 
 
-def test_a_choice_without_a_jump_may_be_written_otherwise() -> None:
-    """As z3 simplifies it: in units of the grid, or with everything on one side."""
-    x, y, step = real(), real(), number(Fraction(1, 2**24))
-    kept = ((x >= -(2**23), step * x, number(Fraction(-1, 2))), (2 * x - y >= 4, x / 2, (y + 4) / 4),
-            (x - y > 0, y - 3, x - 3), (x * 3 <= 6, 1 - x, number(-1)))  # fmt: skip
-    jumps = ((x >= -(2**23), step * x, number(Fraction(-1, 4))), (2 * x - y >= 4, x / 2, (y + 4) / 2),
-             (x >= y, x, 2 * y), (x >= 0, x * x, number(0)), (x >= 0, x, x + 1), (number(1) >= 0, x, x + 1),
-             (x == 0, x, number(0)), (x >= 0, y, number(0)), (x / y >= 0, x / y, number(0) + x))  # fmt: skip
-    for condition, then, otherwise in kept:
-        assert has_no_jump(condition, then, otherwise) and has_no_jump(condition, otherwise, then)
-        assert not is_continuous(condition, then, otherwise), "of what is rounded the rounding is another one"
-    for condition, then, otherwise in jumps:
-        assert not has_no_jump(condition, then, otherwise), condition
-    assert not has_no_jump(x >= y, x >= 0, y >= 0) and has_no_jump(x >= y, x, x) and has_no_jump(x > 0, x, -x)
+def test_a_choice_by_what_a_step_of_the_grid_changes_is_refused_where_it_jumps() -> None:
+    """As one by what is rounded is, whatever is chosen; the larger of two and a number's size may be."""
+    x, y, whole = real(), real(), real()
+    describe(whole, steps=24.0, stepped=0.0)
+    own = whole * number(Fraction(1, 2**24))
+    for then, otherwise in ((own, x), (x, y), (own, own + own), (number(0), number(1))):
+        assert too_far([z3.If(own >= y, then, otherwise)]) == CHOICE == too_far([z3.If(own != y, then, otherwise)])
+        assert too_far([z3.If(x >= y, then, otherwise)]) == ""
+    assert too_far([z3.If(own >= y, own, y), z3.If(own >= y, y, own), z3.If(own >= 0, own, -own)]) == ""
+
+
+def test_a_choice_that_is_decided_is_none() -> None:
+    """By constants, inside each other, and where what is left decides another; others stay as they are written."""
+    x, y, one, half = real(), real(), number(1), number(Fraction(1, 2))
+    cut = z3.If(z3.If(one == 1, one, number(0)) > half, half, number(Fraction(1, 4)))
+    lower = z3.If(x >= -cut, x, -cut)
+    found = decided(z3.If(lower <= cut, lower, cut))
+    assert is_continuous(*found.children()) and is_continuous(*found.arg(1).children())
+    for value in range(-3, 4):
+        own = z3.simplify(z3.substitute(found, (x, number(Fraction(value, 4)))))
+        assert exact(own) == Fraction(max(min(value, 2), -2), 4)
+    assert decided(z3.If(one > 2, x, z3.If(one > 0, y, x))).eq(y)
+    for open_one in (z3.If(x > y, x, y), x * 1 + 0, z3.If(x > 0, z3.If(x > 1, x, y), y)):
+        assert decided(open_one).eq(open_one)
 
 
 def test_constants_that_move_sums_without_a_rounding() -> None:

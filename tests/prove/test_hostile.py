@@ -62,6 +62,7 @@ from tests.prove.hostile_twentyfifth import TWENTYFIFTH
 from tests.prove.hostile_twentyfirst import TWENTYFIRST
 from tests.prove.hostile_twentyfourth import TWENTYFOURTH
 from tests.prove.hostile_twentysecond import CROWDED, NARROW, QUOTIENTS, TWENTYSECOND
+from tests.prove.hostile_twentyseventh import TWENTYSEVENTH
 from tests.prove.hostile_twentysixth import HONEST as HONEST_TWENTYSIXTH
 from tests.prove.hostile_twentysixth import TWENTYSIXTH
 from tests.prove.hostile_twentythird import DIVIDED, TWENTYTHIRD
@@ -102,6 +103,7 @@ LATER = (
     *TWENTYFOURTH,
     *TWENTYFIFTH,
     *TWENTYSIXTH,
+    *TWENTYSEVENTH,
 )
 
 
