@@ -38,7 +38,7 @@ def test_there_are_enough_of_them_and_they_are_small() -> None:
     assert {(paper, kind) for paper in TEXTS for kind in files.KINDS} - files.ABSENT == kinds
     assert sum(path.stat().st_size for path in VECTORS.glob("*/*.json")) < 20e6
     for body in envelopes:
-        most = 8192 if body["paper"] == "grove" else 4096  # two histograms of 129 bins are one release
+        most = 8192 if body["paper"] == "grove" else 4096  # histograms of several features are one release
         assert all(len(json.dumps(one)) <= most for one in arrays(body["tests"]))
 
 
