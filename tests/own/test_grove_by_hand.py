@@ -397,8 +397,8 @@ def test_noise_alone_moves_no_quantile_far() -> None:
 def test_quantiles_are_the_first_places_that_reach_their_shares() -> None:
     coarse, features = grids.uniform(REAL, 7), (0, 3)
     rng = np.random.default_rng(4)
-    uneven = replace(coarse, thresholds=tuple(one if i not in features else one[0] + (one - one[0]) ** 2 / (one[-1] - one[0])
-                                              for i, one in enumerate(coarse.thresholds)))  # fmt: skip
+    squares = [one[:1] + (one - one[:1]) ** 2 / (one[-1:] - one[:1]) for one in coarse.thresholds]
+    uneven = replace(coarse, thresholds=(squares[0], *coarse.thresholds[1:3], squares[3], *coarse.thresholds[4:]))
     for fine, bins in itertools.product((coarse, uneven), (1, 3, 5)):
         params = grove.Params(1.0, ADD, bins=bins)
         noisy = np.rint(rng.normal(3, 5, int(fine.bins[0] + fine.bins[3])))

@@ -472,13 +472,14 @@ begin anew, blocks and samples, steps out of order, Grove's counts and what it l
 Not attacked, or hardly: InPrivate with several owners, Newton leaves of DP-XGBoost.
 
 A twenty-fourth, by one who tried these mends, found three causes more in thirteen texts
-(`tests/prove/hostile_twentyseventh.py`; the default of each shown on neighbours in memory with noise off): a power and a
-product, and numpy's exponential and refdp's, were one number each and differ by a digit in float64; what float64 rounds
-of a score counted as near to it as of numbers below 2^36; and no records at all were not among the numbers of records
-that sizes are asked about. Now powers of a record's value and numpy's exponential are refused, of what is rounded far
-away only the sign and half the size is known, and a divisor may be what is added to it alone. It read without finding
-anything: choices by comparisons, products over several groups, roundings inside each other, sums to the right, labels'
-queries. Nobody tried these mends. Not attacked: InPrivate, Newton leaves, medians, induction, seats of sides and leaves.
+(`tests/prove/hostile_twentyseventh.py`; the default of each shown on neighbours in memory with noise off): a power and
+a product, and numpy's exponential and refdp's, were one number each and differ by a digit in float64; what float64
+rounds of a score counted as near to it as of numbers below 2^36; and no records at all were not among the numbers of
+records that sizes are asked about. Now powers of a record's value and numpy's exponential are refused, of what is
+rounded far away only the sign and half the size is known, and a divisor may be what is added to it alone. It read
+without finding anything: choices by comparisons, products over several groups, roundings inside each other, sums to the
+right, labels' queries. Nobody tried these mends. Not attacked: InPrivate, Newton leaves, medians, induction, seats of
+sides and leaves.
 
 Several classes' scores in one release (Grove) are read class by class: a record is in one case of its label, in which
 each statistic has its own bounds, and the bound of a release is that of the worst case. Sums of more than four squares
