@@ -693,7 +693,7 @@ def between(schema: Schema, coarse: Candidates, features: Sequence[int], noisy: 
 def quantiles(
     params: Params, schema: Schema, fine: Candidates, features: Sequence[int], noisy: Floats, deviation: float
 ) -> Candidates:
-    """`bins` thresholds of each of these features at even shares of its noisy counts. noisy, deviation: as before."""
+    """`bins` thresholds of each of these features at even shares of its noisy counts. noisy: shape (bins,)."""
     found = list(fine.thresholds)
     for f, counts in zip(features, fine.apart(noisy, features), strict=True):
         below = evened(edges_of(schema, fine, f), counts, deviation)
