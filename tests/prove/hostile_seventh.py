@@ -154,8 +154,6 @@ COUNTED: tuple[Mutant, ...] = (_counted("len(np.arange(found))"), _counted("np.a
 SEVENTH = (*SAID, *ADDRESSED, *ORDERED, *UNFILLED, *LARGE, *COMPARED, *COUNTED)
 HONEST: tuple[Mutant, ...] = (
     _value("np.clip(value * 1.0, -clip, clip)"),
-    _value("np.where(gradient_sum > 0, value, value)"),
-    _value("np.where(np.abs(gradient_sum + 0.5) > 2, value, value)"),
     _value("value + 0 * np.maximum(count / 3, 1)"),
     _louder("'n' in {'a', 'b'}"),
     _louder("sorted(own.items())[0][0] == 'b'", "own = {'a': 1, 'b': 2}"),
@@ -163,3 +161,8 @@ HONEST: tuple[Mutant, ...] = (
     _louder("f'{params.depth:d} {params.scheme:s}' > 'z'"),
 )
 """Of like kinds, and private."""
+NEEDLESS: tuple[Mutant, ...] = (
+    _value("np.where(gradient_sum > 0, value, value)"),
+    _value("np.where(np.abs(gradient_sum + 0.5) > 2, value, value)"),
+)
+"""Private, too, and NOT PROVED: a choice by what float64 can round is refused, though both sides are one."""
