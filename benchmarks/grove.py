@@ -168,7 +168,7 @@ as the noise that everybody knows asks for, one Gaussian composition.
 | noise in shares, on Flower | `refdp federate check DIR` with `"paper": "grove"`: the bytes of a run without it |
 | on Dask | `tests/engines/test_dask.py`, the same model, transcript and certificate |
 
-Proofs for three classes and more are of as many classes as are asked for (`refdp prove grove --classes 7`, about three
+Proofs for three classes and more are of as many classes as are asked for (`refdp prove grove --classes 7`, about four
 minutes of processor time); three are tried in `tests/own/test_grove_proof.py`. A regression under replace-one was not
 decided in twenty minutes of processor time, so it is NOT PROVED.
 
