@@ -1919,13 +1919,14 @@ def grove_train(p, schema, x, y, tape):
     grove_check(p)
     mu, trees, depth, step, (weight, first), shares, (part, levels) = grove_settings(p, schema)
     candidates, numeric = candidates_of(schema, "uniform", 15), grove_numeric(schema)
+    deviation = grove_deviation(p, schema, mu, shares[0]) if numeric else None
     for look, width in (("coarse", 17), ("fine", 65)) if numeric else ():
         codes = [[code_of(row[f], candidates[f]) for row in x] for f in numeric]
         counts = [num(float(own.count(code))) for own in codes for code in range(width)]
         noisy = tape.noise(f"{look} histograms", counts)
         for place, f in enumerate(numeric):
             own, (low, high) = noisy[width * place : width * (place + 1)], schema.bounds(f)
-            edges, deviation = [low, *candidates[f], high], grove_deviation(p, schema, mu, shares[0])
+            edges = [low, *candidates[f], high]
             if look == "coarse":
                 candidates[f] = grove_between(own, edges, deviation)
             else:

@@ -13,7 +13,7 @@ from tests.mutants.harness import Mutant, edit
 from tests.prove.attacks import D, S
 from tests.prove.hostile_fifteenth import ONE, _has
 from tests.prove.hostile_seventeenth import CLIPPED, LEVELS, TREE
-from tests.prove.hostile_twentyfifth import DISCRETE, LABELS, REPLACED, starting
+from tests.prove.hostile_twentyfifth import DISCRETE, LABELS, REPLACED, beside, starting
 from tests.prove.hostile_twentyfirst import USED
 from tests.prove.hostile_twentysixth import STATISTICS, TAKE
 
@@ -29,8 +29,7 @@ def _used(two: str) -> dict[str, Any]:
 
 def _chosen(differ: str, before: dict[str, Any] = LABELS) -> dict[str, Any]:
     """A statistic that is 4 where something holds, in place of a leaf's value."""
-    both = f'return Statistics({{"g": np.clip(g, -1.0, 1.0), "t": np.where({differ}, 4.0, 0.0)}}, None)'
-    return {**before, TREE: edit((CLIPPED, f"{TAKE}\n")), STATISTICS: edit((USED, both))}
+    return {**before, **beside(f'"t": np.where({differ}, 4.0, 0.0)', f"{TAKE}\n")}
 
 
 def _far(rounded: str, least: str, start: str) -> dict[str, Any]:
