@@ -16,7 +16,19 @@ from refdp.prove.kinds import in_float64
 from refdp.prove.magnitudes import describe, moderate, orders
 from refdp.prove.open import Open, example_of
 from refdp.prove.symbols import Each, Known, privates, public, sized, unchanged, varies
-from refdp.prove.tables import ALL, Axis, Choices, Combined, Sum, Table, plainly_shaped, summands, total_of
+from refdp.prove.tables import (
+    ALL,
+    Axis,
+    Choices,
+    Combined,
+    Sum,
+    Table,
+    is_binned,
+    is_of_bins,
+    plainly_shaped,
+    summands,
+    total_of,
+)
 from refdp.prove.terms import Leak, Unmodelled, operated
 
 PLAIN = {"clip": 3, "where": 3, "rint": 1, "trunc": 1, "ravel": 1, "reshape": 2, "concatenate": 1, "split": 2,
@@ -60,9 +72,10 @@ def _tables(name: str, arguments: Sequence[Any]) -> Table:
     shape = np.broadcast_shapes(*shapes)
     axes = [_axis(tables, place - len(shape), size) for place, size in enumerate(shape)]
     constants: dict[Any, Any] = {}
-    along = not shape or all(one.ndim and one.shape[-1] == shape[-1] for one in tables)
-    """Whether all have entries of their own along the last axis; one that is the same for all of them is no summand of
-    each, so that the entries' sum has it more than once."""
+    along = all(one.ndim >= len(shape) - place and one.shape[place - len(shape)] == shape[place]
+                for one in tables for place, axis in enumerate(axes) if is_binned(axis))  # fmt: skip
+    """Whether all have entries of their own along bins; one that is the same for all of them is no summand of each, so
+    that the bins' sum has it more than once."""
 
     def constant(place: int, index: tuple[Any, ...], world: Any) -> Any:
         value, own = arguments[place], index[len(shape) - len(shapes[place]) :]
@@ -91,7 +104,7 @@ def _tables(name: str, arguments: Sequence[Any]) -> Table:
                 continue
             own = index[len(shape) - value.ndim :]
             found.append(value.cell(tuple(_own(axis, i) for axis, i in zip(value.axes, own, strict=True)), world))
-        whole = _joined(name, found)
+        whole = _joined(name, found) if along or not any(map(is_of_bins, index)) else None
         if whole is not None:
             return whole
         pairs = [world.pair(one) if isinstance(one, Sum) else one for one in found]

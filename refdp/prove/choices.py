@@ -39,7 +39,10 @@ def is_larger(condition: Any, then: Any, otherwise: Any) -> bool | None:
 
 
 def is_continuous(condition: Any, then: Any, otherwise: Any) -> bool:
-    """Whether both sides of a choice are equal where its condition changes: the larger of two, or a number's size."""
+    """Whether both sides of a choice are equal where its condition changes: the larger of two, a number's size, or one
+    that is on both sides."""
+    if then.get_id() == otherwise.get_id():
+        return True
     if condition.decl().kind() not in _ORDERED:
         return False
     one, other = condition.children()

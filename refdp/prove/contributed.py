@@ -41,8 +41,8 @@ USUAL = tuple(Fraction(n, 4) for n in (-8, -4, -2, -1, 0, 1, 2, 4, 8))
 
 
 NEAR = Fraction(1, 2**16)
-"""How far float64 may be from the real value of what is rounded to a whole number, both below 2^36."""
-FAR = Fraction(2**36)
+"""How far float64 may be from the real value of what is rounded to a whole number, both below `REACH`."""
+REACH = Fraction(2**36)
 """Beyond this what was rounded is only known to be as large as half of it, with its sign."""
 LARGEST_EXPONENT = 700
 """Up to here float64's exponential is finite."""
@@ -169,7 +169,7 @@ class Contributed(Host):
         roundings: of x, which may be another number in float64 than in the formula. In units of the grid it is taken
         for its real value: a step more or less is what is rounded anyway, and is not made large (`magnitudes.Nature`).
         How many steps a statistic has is taken for an eighth of what its formula could be at most.
-        wide: whether x is of any size, so that float64 can be further from it than `NEAR` where it is `FAR`.
+        wide: whether x is of any size, so that float64 can be further from it than `NEAR` beyond `REACH`.
         """
         steps = z3.is_div(x) and z3.is_rational_value(x.arg(1)) and exact(x.arg(1)) == Fraction(GRID)
         step = step_of(x)
@@ -201,12 +201,11 @@ class Contributed(Host):
         describe(y, steps=max(-math.log2(GRID), order_of(formula) - EIGHTH) if steps else order_of(formula))
         if steps and inexact:
             describe(y, stepped=max(0.0, step + 1))  # one step at least
-        own = _whole_of(name, x, y, NEAR if roundings else Fraction(0), name == "rint" or not roundings)
-        own = _within_reach(own, x, y) if wide and inexact else own
+        facts = _whole_of if not (wide and inexact) else _whole_of_any
+        own = facts(name, x, y, NEAR if roundings else Fraction(0), name == "rint" or not roundings)
         self.record += own
         if steps and inexact:
-            loose = _whole_of(name, x, y, NEAR + 2 * Fraction(2.0**step), step == -math.inf and name == "rint")
-            loose = _within_reach(loose, x, y) if wide else loose
+            loose = facts(name, x, y, NEAR + 2 * Fraction(2.0**step), step == -math.inf and name == "rint")
             sharp, known = {one.get_id() for one in own}, {one.get_id() for one in loose}
             self._sharp |= sharp - known
             self._loose |= known - sharp
@@ -429,11 +428,11 @@ def _whole_of(name: str, x: Any, y: Any, off: Fraction, nearest: bool) -> list[A
     return found
 
 
-def _within_reach(facts: list[Any], x: Any, y: Any) -> list[Any]:
-    """What is known of a whole number where what it is rounded from may be of any size: far away its sign and half."""
-    far, half = number(FAR), number(FAR / 2)
-    near = z3.And(x >= -far, x <= far)
-    return [*(z3.Implies(near, one) for one in facts), z3.Implies(x > far, y >= half), z3.Implies(x < -far, y <= -half)]
+def _whole_of_any(name: str, x: Any, y: Any, off: Fraction, nearest: bool) -> list[Any]:
+    """The same where x may be of any size: of one that is far away only that y has its sign and half of it."""
+    far, half = number(REACH), number(REACH / 2)
+    near = [z3.Implies(z3.And(x >= -far, x <= far), one) for one in _whole_of(name, x, y, off, nearest)]
+    return [*near, z3.Implies(x > far, y >= half), z3.Implies(x < -far, y <= -half)]
 
 
 def _beside_any_size(terms: list[Any], kinds: list[Kind]) -> None:

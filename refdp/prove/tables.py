@@ -89,6 +89,19 @@ def total_of(cell: Any) -> Any:
     return cell
 
 
+def is_binned(axis: Axis) -> bool:
+    """Whether a total of an axis' entries can be asked for: of the bins of features, or of some of one of them."""
+    of = axis.of[1] if axis.kind == "part" and axis.of[0] == "some" else axis.of
+    return axis.kind == "bins" or (axis.kind == "part" and of[0] == "bins")
+
+
+def is_of_bins(entry: Any) -> bool:
+    """Whether an entry of an index is for several bins at once: all of a feature, or those on one side."""
+    if isinstance(entry, tuple):
+        return entry[0] == "side" or (entry[0] == "seat" and is_of_bins(entry[2]))
+    return isinstance(entry, Within) or entry == "whole"
+
+
 ALL = frozenset("amr")
 Cell = Callable[[tuple[Any, ...], Any], Any]
 """From an index (an int, a seat, or a way and an option) and a world to a pair of terms or a `Sum`."""
@@ -177,6 +190,7 @@ def sides_of(table: Table, sides: frozenset[str], options: int, of: tuple[Any, .
 
     loose: how many there are follows from released values. Errors: Unmodelled for anything else.
     """
+    plainly_shaped(table)
     if table.axes[-1].kind != "bins" or table.axes[-1].of.features != table.axes[-1].of.candidates.features:
         raise Unmodelled("sides of candidates from anything but sums in all bins")
 

@@ -31,9 +31,9 @@ class Unmodelled(Exception):
 
 
 def _power(base: Any, exponent: Any) -> Any:
-    if not (z3.is_rational_value(exponent) and exponent.denominator_as_long() == 1 and exponent.as_long() in (2, 3)):
-        raise Unmodelled("a power other than a square or a cube")
-    return base * base if exponent.as_long() == 2 else base * base * base
+    if not (z3.is_rational_value(exponent) and exponent.denominator_as_long() == 1 and exponent.as_long() == 2):
+        raise Unmodelled("a power other than a square, which need not have the digits of a product")
+    return base * base
 
 
 TERMS: dict[str, Callable[..., Any]] = {

@@ -295,6 +295,8 @@ class Unknown(Contributed):
             raise Unmodelled("a cost in whole numbers or truth values, of which sums can wrap around")
         if any(_takes_off(one) for one in parts_of([cost.term])):
             raise Unmodelled("a cost with a difference in it, of which float64 can lose all that is small")
+        if not self._refuted([cost.term < 0]):
+            raise Unmodelled("a cost that can be below 0, by which records get back what they have paid")
         self._same_unweighed(cost, own)
         self._now = next(self._state)
         self._memo["statistics", self._now] = {**terms, "cost": self._finite(cost.term)}, used

@@ -159,10 +159,7 @@ HONEST: tuple[Mutant, ...] = (
     _louder("sorted(own.items())[0][0] == 'b'", "own = {'a': 1, 'b': 2}"),
     _mutant("a name that says which", TREE, ('"leaves", for_leaves', 'f"leaves {params.depth}", for_leaves')),
     _louder("f'{params.depth:d} {params.scheme:s}' > 'z'"),
-)
-"""Of like kinds, and private."""
-NEEDLESS: tuple[Mutant, ...] = (
     _value("np.where(gradient_sum > 0, value, value)"),
     _value("np.where(np.abs(gradient_sum + 0.5) > 2, value, value)"),
 )
-"""Private, too, and NOT PROVED: a choice by what float64 can round is refused, though both sides are one."""
+"""Of like kinds, and private."""
