@@ -178,12 +178,8 @@ def test_terms_are_numpys_functions() -> None:
             evaluated(operated("multiply", [p, x]), own) == 2 * a and evaluated(operated("add", [x, p]), own) == 2 + a
         )
     assert set(TERMS) == {*TRUE, *ONE, *LOGIC, "where", "logical_not", "invert", "power"}
-    for exponent in (2, 3):
-        assert (
-            evaluated(operated("power", [x, number(exponent)]), {name_of(x): Fraction(-3, 2)})
-            == Fraction(-3, 2) ** exponent
-        )
-    for wrong in (number(4), number(1), number(Fraction(5, 2)), y):
+    assert evaluated(operated("power", [x, number(2)]), {name_of(x): Fraction(-3, 2)}) == Fraction(9, 4)
+    for wrong in (number(3), number(1), number(Fraction(5, 2)), y):
         with pytest.raises(Unmodelled, match="power"):
             operated("power", [x, wrong])
     for name in sorted(ARITHMETIC - {"power"}):
