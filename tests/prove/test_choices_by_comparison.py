@@ -31,7 +31,7 @@ CHOICE = "a choice by a comparison of numbers that float64 rounds"
 
 
 def test_a_choice_by_what_is_rounded_is_refused() -> None:
-    """Of exact sums, rounded ones, a constant, but one on both sides; a comparison of exact sums may choose anything."""
+    """Of exact sums, rounded ones, a constant, but one on both sides; one of exact sums may choose anything."""
     x, y = real(), real()
     exact, rounded, constant = x + y, x / 3 + y, number(2)
     for then, otherwise in itertools.product((exact, rounded, constant), repeat=2):
