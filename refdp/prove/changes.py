@@ -45,6 +45,7 @@ def changes(function: ast.FunctionDef, own: list[ast.AST]) -> Iterator[tuple[int
     around = [(_certain(one.body), {id(each) for each in ast.walk(one)}) for one in ast.walk(function)
               if isinstance(one, ast.For)]  # fmt: skip
     made = _made(function, own, [at for _, at in changed], around)
+    of_entry = {id(one.target) for one in own if isinstance(one, ast.AugAssign)}
     within = {id(each) for one in own if isinstance(one, ast.Lambda | ast.ListComp | ast.DictComp | ast.GeneratorExp)
               for each in ast.walk(one)}  # fmt: skip
     for value, at in changed:
@@ -52,6 +53,9 @@ def changes(function: ast.FunctionDef, own: list[ast.AST]) -> Iterator[tuple[int
         by_at = isinstance(at, ast.Call) and isinstance(at.func, ast.Attribute) and at.func.attr == AT
         if by_at and isinstance(value, ast.Name) and not all(_is_array(one) for _, one in made.get(value.id, ())):
             yield line, f"{value.id}, which is not always zeros, ones or a copy, is added to by at"
+        of = made.get(value.id, []) if isinstance(value, ast.Name) and id(at) in of_entry else []
+        if isinstance(value, ast.Name) and not all(_of_numpy(one) for _, one in of):
+            yield line, f"an entry of {value.id} is changed in place, which something else may have"
         if not (isinstance(value, ast.Name) and value.id in made) or id(at) in within:
             yield line, f"{ast.unparse(value)}, which the function has not made itself, is changed"
     names = {value.id for value, _ in changed if isinstance(value, ast.Name) and value.id in made}
@@ -137,6 +141,12 @@ def _is_new(value: ast.expr) -> bool:
     if not isinstance(own, ast.Attribute):
         return False
     return own.attr in MAKING if is_numpy(own.value) else own.attr == "copy" and not value.args and not value.keywords
+
+
+def _of_numpy(value: ast.expr) -> bool:
+    """Whether what is new is numpy's array, whose entries are no objects of their own, as those of a list can be."""
+    own = value.func if isinstance(value, ast.Call) else None
+    return isinstance(own, ast.Attribute) and is_numpy(own.value)
 
 
 def _is_array(value: ast.expr) -> bool:

@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, field, fields, is_dataclass
 from enum import Enum
 from types import FunctionType, MethodType, ModuleType
@@ -285,7 +286,7 @@ class Loop:
             raise Carried("rounds append different entries to a list")
         for name, one in self.grown.items():
             own = one[self._first[name] : self._first[name] + self._growth[name]]
-            one[self._begun[name] : self._begun[name]] = own * missing
+            one[self._begun[name] : self._begun[name]] = [each for _ in range(missing) for each in _anew(own, {})]
 
     def _lists(self, frame: Any) -> None:
         """The lists that rounds append to are the same ones at every head."""
@@ -312,7 +313,7 @@ class Loop:
         kept = {name: frame.f_locals[name] for name in sorted(self._form.kept & frame.f_locals.keys())}
         kept |= {f"{name}, its end": self.grown[name][-self._form.deep :] for name in sorted(self.grown)}
         told = {name: abstract(one) for name, one in kept.items()}
-        return self._host.left(), told, _shared(list(kept.values())), self._changing()
+        return self._host.left(), told, _shared([*kept.values(), self._host.held()]), self._changing()
 
     def _changing(self) -> Any:
         """What is in the loop's items that rounds could change."""
@@ -322,33 +323,82 @@ class Loop:
         return [kind if kind == abstract(one[1]) else None for kind, one in zip(kinds, self._items, strict=True)]
 
 
+def _anew(value: Any, made: dict[int, Any]) -> Any:
+    """The same with other released values in place of its own: those of another round, which can be others.
+
+    made: what was made so far, by what it stands for. Errors: Carried for what could hold released values elsewhere.
+    """
+    found: Any
+    if isinstance(value, Fixed | Enum | np.generic | bool | int | float | str | bytes | range | type(None)):
+        return value
+    if isinstance(value, np.ndarray) and value.dtype != object:
+        return value
+    if id(value) in made:
+        return made[id(value)]
+    if type(value) is list or type(value) is tuple:
+        found = type(value)(_anew(one, made) for one in value)
+    elif type(value) is dict:
+        found = {key: _anew(one, made) for key, one in value.items()}
+    elif isinstance(value, Known):
+        found = copy(value)
+        found.kept = tuple(_anew(one, made) for one in value.kept)
+    elif is_dataclass(value) and not isinstance(value, type):
+        found = copy(value)
+        for one in fields(value):
+            object.__setattr__(found, one.name, _anew(getattr(value, one.name), made))
+    elif isinstance(value, tuple) and hasattr(value, "_fields"):
+        found = type(value)(*(_anew(one, made) for one in value))
+    else:
+        raise Carried("rounds append what could hold released values that are not seen")
+    made[id(value)] = found
+    return found
+
+
 def _kinds(items: Sequence[Any]) -> list[int]:
-    """Of every round a number, the same for those whose items are alike but for their numbers."""
+    """Of every round a number, the same for those whose items are alike but for their numbers.
+
+    What is released is another in every item, whatever it looks like."""
     kinds: dict[Any, int] = {}
     found = []
     for item in items:
         kind = None
         if isinstance(item, tuple):
             same = isinstance(item[1], range) and item[1].step == 1
-            kind = ("range", len(item[1])) if same else abstract(item[1])
+            kind = ("range", len(item[1])) if same else object() if _has_released(item[1]) else abstract(item[1])
         found.append(kinds.setdefault(kind, len(kinds)))
     return found
+
+
+def _has_released(value: Any, depth: int = 0) -> bool:
+    """Whether there is anything released in a value, or it is too deep to be seen."""
+    if isinstance(value, Known) or depth > 12:
+        return not isinstance(value, Fixed)
+    if isinstance(value, Private | Open | Host | Curator | Enum | type | ModuleType):
+        return False
+    inner = [getattr(value, each.name) for each in fields(value)] if is_dataclass(value) else inside(value)
+    return any(_has_released(each, depth + 1) for each in inner)
 
 
 def _shared(value: Any) -> list[int]:
     """Which of the containers in a value, that a round can change, are one and the same: in order, the first of each.
 
-    Arrays that share memory count as the same."""
+    Arrays that share memory count as the same. So do released values, which the reading tells from each other by which
+    object they are: choices of candidates, what a contribution has learnt, what records were encoded by."""
     found, seen = list[int](), dict[int, int]()
 
     def through(one: Any, depth: int) -> None:
         if isinstance(one, np.ndarray):
             while isinstance(one.base, np.ndarray):
                 one = one.base
-        changes = isinstance(one, list | dict | set | np.ndarray | FunctionType)  # a function may be told from another
+        # a function may be told from another, and what is released
+        changes = isinstance(one, list | dict | set | np.ndarray | FunctionType | Known)
         if changes:
             found.append(seen.setdefault(id(one), len(seen)))
-        if isinstance(one, Known | Private | Open | Host | Curator | Enum | type | ModuleType) or depth > 12:
+        if isinstance(one, Private | Open | Host | Curator | Enum | type | ModuleType) or depth > 12:
+            return
+        if isinstance(one, Known):
+            for each in one.kept:
+                through(each, depth + 1)
             return
         if changes and found[-1] != len(seen) - 1:
             return

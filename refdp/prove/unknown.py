@@ -348,6 +348,10 @@ class Unknown(Contributed):
         paid = self._now in self.paid, self._now in self.spent, len(self.accounts)
         return tuple(self._within), told, paid, abstract(self._contribution), coded
 
+    def held(self) -> Any:
+        """What was told of and is told from other released values by which object it is."""
+        return self._coded, self._contribution
+
     def ask(self, query: Query) -> Any:
         """A private table of sums, which is about the rounds of loops in which it was asked for."""
         found = self._asked(query)

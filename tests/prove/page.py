@@ -487,6 +487,12 @@ counted by the shape before; and payments below 0 that no release is about. Now 
 of their total, sums in bins keep their shape, and a cost is shown not to be below 0. Read and found sound, without
 runs: owners' blocks, medians, accounts, induction, sums of two trees' leaves. Nobody tried these mends. Not attacked:
 open parameters, FedGBDT's iterative Hessian, Grove, inner functions and generators.
+A twenty-sixth, which had read these mends, looked at which object is which and found four causes in eleven texts
+(`tests/prove/hostile_twentyninth.py`, all run on neighbours in memory with noise off): `x[0] += ...` changes an entry
+that a host may have, where another entry was read; and released choices that are one object in the reading and several
+in training, or the other way round: names at the head of a loop, what rounds append to a list, and items of a loop. Now
+an entry of a list is not changed in place, which names are one object is part of what rounds leave, and what is
+released in different rounds is different. Nobody tried these mends. Not attacked: as before.
 
 Several classes' scores in one release (Grove) are read class by class: a record is in one case of its label, in which
 each statistic has its own bounds, and the bound of a release is that of the worst case. Sums of more than four squares

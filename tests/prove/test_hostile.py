@@ -62,6 +62,7 @@ from tests.prove.hostile_twentyeighth import TWENTYEIGHTH
 from tests.prove.hostile_twentyfifth import TWENTYFIFTH
 from tests.prove.hostile_twentyfirst import TWENTYFIRST
 from tests.prove.hostile_twentyfourth import TWENTYFOURTH
+from tests.prove.hostile_twentyninth import TWENTYNINTH
 from tests.prove.hostile_twentysecond import CROWDED, NARROW, QUOTIENTS, TWENTYSECOND
 from tests.prove.hostile_twentyseventh import TWENTYSEVENTH
 from tests.prove.hostile_twentysixth import HONEST as HONEST_TWENTYSIXTH
@@ -106,6 +107,7 @@ LATER = (
     *TWENTYSIXTH,
     *TWENTYSEVENTH,
     *TWENTYEIGHTH,
+    *TWENTYNINTH,
 )
 
 

@@ -30,6 +30,9 @@ class Host:
     def left(self) -> Any:
         return None if self.states is None else next(self.states)
 
+    def held(self) -> Any:
+        return None
+
 
 def loop_of(items: Any, rounds: list[int], grown: tuple[str, ...] = (), host: Any = None) -> Loop:
     made = Loop(Loops(), "a line", items, Form(frozenset(grown), frozenset()), host or Host())
