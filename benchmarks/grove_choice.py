@@ -60,8 +60,8 @@ CHANGES: Mapping[str, Callable[[Params, Schema], Settings]] = {
     "a level more": lambda usual, schema: {"depth": usual.levels(schema) + 1},
     "step .3": lambda usual, schema: {"shrinkage": 0.3},
     "step .8": lambda usual, schema: {"shrinkage": 0.8},
-    "x times .7": lambda usual, schema: {"score_noise": 0.7 * noise_of(schema)},
-    "x times 1.4": lambda usual, schema: {"score_noise": 1.4 * noise_of(schema)},
+    "x times .7": lambda usual, schema: {"score_noise": 0.7 * usual.noise_of_score(schema)},
+    "x times 1.4": lambda usual, schema: {"score_noise": 1.4 * usual.noise_of_score(schema)},
     "no first pass": lambda usual, schema: {"feature_share": 0.0},
     "first pass times 1.5": lambda usual, schema: {"feature_share": 1.5 * usual.first_part(schema)},
     "16 thresholds": lambda usual, schema: {"bins": 16},
@@ -72,11 +72,6 @@ CHANGES: Mapping[str, Callable[[Params, Schema], Settings]] = {
     "explore 1": lambda usual, schema: {"explore": 1.0},
 }
 """One change of the defaults each; the defaults follow from public figures, so that changes do."""
-
-
-def noise_of(schema: Schema) -> float:
-    """x of the defaults."""
-    return 0.7 if isinstance(schema.target, Classes) else 0.25
 
 
 def settings(change: str, training: Dataset, epsilon: float, delta: float = 1e-5) -> Settings:

@@ -1623,7 +1623,8 @@ def grove_settings(p, schema):
     given = p["hessian_weight"] is not None
     usual = (0.3, 0.3) if schema.regression else (0.4, 1.0)
     weights = [setting(p, "hessian_weight") if given else num(one) for one in usual]
-    start = num(0.1 if schema.regression else 0.02) if p["start_share"] is None else setting(p, "start_share")
+    usual = num(0.02 if not schema.regression else 0.3 if nu < 20 else 0.15 if nu < 150 else 0.1)
+    start = usual if p["start_share"] is None else setting(p, "start_share")
     apart = setting(p, "threshold_share") if grove_numeric(schema) else num(0.0)
     return mu, trees, depth, step, weights, (apart, start, 1.0 - apart - start), grove_first(p, schema, nu)
 
@@ -1744,11 +1745,21 @@ def grove_place(residual, unit, bins):
     return min(max(int((left + 1.0) / 2.0 * float(bins)), 0), bins - 1)
 
 
-def grove_read_off(name, residuals, unit, nu, mu, share, tape):
+def grove_read_off(name, residuals, unit, nu, mu, share, rows, tape):
     """Centre and c, in units of what c was, of a released histogram of residuals with this part of mu^2."""
     bins, spread = grove_histogram_bins(nu * math.sqrt(share)), mu * math.sqrt(share)
     noisy = grove_counts(name, bins, lambda one: grove_place(one, unit, bins), residuals, tape)
-    return grove_centre(grove_piece(noisy, 1.5 / spread))
+    least = 1.5 / spread
+    return grove_centre(grove_most(noisy, least / 3.0 if name == "labels nearby" else least, rows))
+
+
+def grove_most(noisy, least, rows):
+    """Counts of one run of bins, of the strictest of three rules by which they are 85% of all."""
+    for part in (1.0, 0.5, 0.0):
+        found = grove_piece(noisy, part * least)
+        if not pairwise(found) < 0.85 * float(rows):
+            break
+    return found
 
 
 def grove_piece(noisy, least):
@@ -1760,7 +1771,7 @@ def grove_piece(noisy, least):
 
 
 def grove_centre(counts):
-    """Mean of labels from a histogram on [-1, 1], and the 85% point of the distance from it."""
+    """Mean of labels from a histogram on [-1, 1], and the 85% point of the distance from it, or 1.44 deviations."""
     total, bins = pairwise(counts), len(counts)
     if total <= 0:
         return num(0.0), num(1.0)
@@ -1769,7 +1780,9 @@ def grove_centre(counts):
     distance = [abs(m - centre) for m in middle]
     order = sorted(range(bins), key=lambda k: distance[k])
     place = at_or_above(running([counts[k] for k in order]), 0.85 * total)
-    return centre, clamp(distance[order[min(place, bins - 1)]] + 1.0 / float(bins), num(2.0 / bins), num(1.0))
+    within = distance[order[min(place, bins - 1)]] + 1.0 / float(bins)
+    spread = 1.44 * num(math.sqrt(pairwise([c * d * d for c, d in zip(counts, distance)]) / total))
+    return centre, clamp(spread if spread > within else within, num(2.0 / bins), num(1.0))
 
 
 def grove_narrower(unit, scale):
@@ -1777,9 +1790,9 @@ def grove_narrower(unit, scale):
     return grid_floor(unit * scale) if scale < 0.75 else unit
 
 
-def grove_padding(p, schema, trees, sd):
+def grove_padding(p, schema, nu, trees, sd):
     """What is added to every Hessian, so that all noise of a score is what it may be."""
-    usual = num(0.25 if schema.regression else 0.7)
+    usual = num(0.7 if not schema.regression else 0.35 if nu < 150 else 0.25)
     most = usual if p["score_noise"] is None else setting(p, "score_noise")
     return setting(p, "shrinkage") * sd * num(math.sqrt(trees)) / most
 
@@ -1935,9 +1948,15 @@ def grove_train(p, schema, x, y, tape):
     nu = grove_nu(p, schema, mu)
     early = grove_early(p, schema, nu, trees)
     if schema.regression:
-        share = 0.6 * shares[1] if early else shares[1]
-        centre, scale = grove_read_off("labels", [schema.label(0, one) for one in y], num(1.0), nu, mu, share, tape)
-        unit = grid_floor(scale if p["residual"] is None else setting(p, "residual"))
+        both, labels, rows = 0.6 * shares[1] if early else shares[1], [schema.label(0, one) for one in y], p["rows"]
+        again = p["residual"] is None
+        share = 0.6 * both if again else both
+        centre, scale = grove_read_off("labels", labels, num(1.0), nu, mu, share, rows, tape)
+        unit = grid_floor(scale if again else setting(p, "residual"))
+        if again:
+            left = [one - centre for one in labels]
+            shift, scale = grove_read_off("labels nearby", left, unit, nu, mu, both - share, rows, tape)
+            centre, unit = centre + unit * shift, grid_floor(unit * scale)
         initial, p = [centre], {**p, "residual": float(unit).hex()}
     else:
         classes = len(schema.target["values"])
@@ -1965,7 +1984,8 @@ def grove_train(p, schema, x, y, tape):
     for number in range(trees):
         if early and number == early:
             residuals = [one - s for one, s in zip(labels[0], scores[0])]
-            _, scale = grove_read_off("residuals", residuals, unit, nu, mu, shares[1] - 0.6 * shares[1], tape)
+            share = shares[1] - 0.6 * shares[1]
+            _, scale = grove_read_off("residuals", residuals, unit, nu, mu, share, p["rows"], tape)
             left = grove_narrower(unit, scale)
             padding, unit, p = padding * left / unit, left, {**p, "residual": float(left).hex()}
         which = tape.take(f"tree {number}/features", "draw", [width - 1])[1]
@@ -1974,7 +1994,7 @@ def grove_train(p, schema, x, y, tape):
         splits = grove_tree(p, candidates, credit, seen, number, depth, used, which, where)
         leaf = [leaf_of(one, splits, schema.categorical) for one in x]
         of_all, sd = grove_released(f"tree {number}/leaves", sums_of(scores, leaf, width), tape)
-        padding = grove_padding(p, schema, trees, sd) if padding is None else padding
+        padding = grove_padding(p, schema, nu, trees, sd) if padding is None else padding
         for k, noisy in enumerate(of_all):
             noisy = grove_there(noisy, depth, used)
             grove_learn(noisy, splits, used, scatter, sd * sd, weight, credit, seen, deep, 40.0 * schema.scores)
@@ -2002,11 +2022,14 @@ def grove_plan(p, schema):
         return [release(name, charge)]
 
     early = grove_early(p, schema, grove_nu(p, schema, mu), trees)
+    both = 0.6 * shares[1] if early else shares[1]
+    start = 0.6 * both if schema.regression and p["residual"] is None else both
     if columns := len(grove_numeric(schema)):
         found += counts("coarse histograms", shares[0] / 2.0, columns)
         found += counts("fine histograms", shares[0] / 2.0, columns)
-    start = 0.6 * shares[1] if early else shares[1]
     found += counts("labels" if schema.regression else "classes", start, 1)
+    if start != both:
+        found += counts("labels nearby", both - start, 1)
     many = len(grove_splittable(schema)) if part > 0 else 0
     for name, share, count, a in (("bins", shares[2] * part, many, first),
                                   ("leaves", shares[2] * (1.0 - part), trees, weight)):  # fmt: skip
@@ -2026,7 +2049,7 @@ def grove_plan(p, schema):
         charge = mechanism, {"bound": bound.hex(), "norm": "whitened", "relation": relation}
         events = [release(name, charge)] * count
         if name == "leaves" and early:
-            events[early:early] = counts("residuals", shares[1] - start, 1)
+            events[early:early] = counts("residuals", shares[1] - both, 1)
         found += events
     return sequence(found)
 
@@ -2245,12 +2268,12 @@ def op_quantiles(paper, i):
 
 
 def op_centre(paper, i):
-    centre, scale = grove_centre(grove_piece(flat(i["noisy"]), number(i["least"])))
+    centre, scale = grove_centre(grove_most(flat(i["noisy"]), number(i["least"]), i["rows"]))
     return {"centre": float(centre).hex(), "scale": float(scale).hex()}
 
 
 def op_narrower(paper, i):
-    _, scale = grove_centre(grove_piece(flat(i["noisy"]), number(i["least"])))
+    _, scale = grove_centre(grove_most(flat(i["noisy"]), number(i["least"]), i["rows"]))
     return {"unit": float(grove_narrower(num(number(i["unit"])), scale)).hex()}
 
 
@@ -2284,7 +2307,13 @@ def op_leaves(paper, i):
         "grove": lambda g, n: grove_leaf(
             g,
             n,
-            grove_padding(p, schema, grove_settings(p, schema)[1], num(number_of(i["mechanism"]))),
+            grove_padding(
+                p,
+                schema,
+                grove_nu(p, schema, grove_settings(p, schema)[0]),
+                grove_settings(p, schema)[1],
+                num(number_of(i["mechanism"])),
+            ),
             num(number(i["unit"])),
         ),
     }[paper]

@@ -110,7 +110,7 @@ def _small(paper: str, chance: random.Random, target: str) -> dict[str, Any]:
     if paper == "grove":
         return both | {
             "trees": pick((1, 2, 3)), "depth": pick((1, 2)), "bins": pick((1, 3, 4)), "delta": 1e-5,
-            "shrinkage": pick((0.5, 0.3)), "hessian_weight": pick((None, None, 1.0)), "rows": pick((300, 10_000)),
+            "shrinkage": pick((0.5, 0.3)), "hessian_weight": pick((None, None, 1.0)), "rows": pick((300, 10_000, 30)),
             "threshold_share": pick((0.1, 0.3)), "start_share": pick((None, 0.2)), "explore": pick((0.5, 1.0, 0.25)),
             "residual": pick((None, None, 0.5)), "feature_share": pick((None, 0.0, 0.25)),
             "score_noise": pick((None, 0.1, 2.0)),

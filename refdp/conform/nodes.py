@@ -197,15 +197,17 @@ def _steered(paper: str, chance: random.Random) -> Iterator[Vector]:
     low, top = sorted(chance.randrange(bins) for _ in "ab")
     noisy = np.array([chance.uniform(-5.0, 9.0) + within * (low <= k <= top) for k in range(bins)])
     noisy, least = noisy * chance.choice((0.0, 1.0, 1.0, 1.0)), chance.uniform(1.0, 7.0)
-    centre, scale = grove.centre_and_scale(grove.in_one_piece(noisy, least))
+    kept = grove.in_one_piece(noisy, chance.choice((1.0, 0.5, 0.0)) * least)
+    rows = max(round(float(kept.sum()) * chance.choice((0.9, 1.15, 1.15, 1.4))), 1)
+    centre, scale = grove.centre_and_scale(grove.most_of(noisy, least, rows))
     unit = grid_floor(least / 8)
     yield Vector("narrower", "c from what was released of residuals, or c as it was", {
-        "noisy": floats(noisy), "least": hexed(least), "unit": hexed(unit)},
-        {"unit": hexed(grove.narrower(unit, noisy, least))}, ("OrderOfOperations",))  # fmt: skip
+        "noisy": floats(noisy), "least": hexed(least), "unit": hexed(unit), "rows": rows},
+        {"unit": hexed(grove.narrower(unit, noisy, least, rows))}, ("OrderOfOperations",))  # fmt: skip
     yield Vector("centre", "centre and 85% point of labels from noisy counts, those of one run of bins", {
-        "noisy": floats(noisy), "least": hexed(least)},
+        "noisy": floats(noisy), "least": hexed(least), "rows": rows},
         {"centre": hexed(centre), "scale": hexed(scale)}, ("OrderOfOperations",))  # fmt: skip
-    deep = not isinstance(schema.target, Interval) and chance.random() < 0.4
+    deep = not isinstance(schema.target, Interval) and chance.random() < 0.6
     params = replace(params, rows=10**9, epsilon=max(params.epsilon, 0.5), depth=None) if deep else replace(
         params, depth=chance.choice((1, 2, 3)))  # fmt: skip
     features, depth = len(schema.features), params.levels(schema)

@@ -45,8 +45,20 @@ WIDE: dict[str, tuple[dict[str, Any], ...]] = {
 """Settings of the wider runs of fresh vectors: codes beyond 8 bits and many nodes; more than 2^16 records."""
 FOLLOWING: dict[str, Any] = {"trees": None, "depth": None, "rows": 600, "epsilon": 1.0}
 """Of runs whose trees follow rows and budget; of three classes near a border of the strength."""
-LOOKED_AGAIN: dict[str, Any] = {"trees": 11, "residual": None, "rows": 10_000}
+LOOKED_AGAIN: dict[str, Any] = {"trees": 11, "residual": None, "rows": 10_000, "epsilon": 8.0, "start_share": 0.4}
 """Of Grove's runs whose c follows the residuals."""
+OF_TWELVE: dict[int, dict[str, Any]] = {
+    0: {"residual": None, "rows": 8, "epsilon": 8.0},
+    3: LOOKED_AGAIN,
+    6: {"residual": 0.5},
+    9: LOOKED_AGAIN | {"rows": 340},
+}
+"""Of Grove's regressions, every twelfth: about as many records as it says, so that most may be in a run of bins; c that
+follows; c that is given; and c that follows of fewer records, with which shares decide on bins."""
+FEW: dict[int, dict[str, Any]] = {
+    number: {"residual": None, "start_share": None, "rows": rows} for number, rows in ((9, 30), (12, 400))
+}
+"""Of plans of regressions whose start has more than usual, as nu is below 20 and below 150."""
 ROWS = (700, 66000)
 MISTAKES = ("TieBroken", "HessianFromRoundedGradient", "EmptyLeafNegativeZero", "FilterBeforeScores", "WrongSibling",
             "ScaleOff", "DrawsReused")  # fmt: skip
@@ -57,7 +69,7 @@ def case(paper: str, kind: str, number: int, **fixed: Any) -> tuple[random.Rando
     chance = chance_of(paper, kind, number)
     target = TARGETS[number % 3]
     schema = schema_of(chance, target)
-    again = LOOKED_AGAIN if paper == "grove" and kind != "plan" and number % 12 in (3, 6, 9) else {}
+    again = OF_TWELVE.get(number % 12, {}) if paper == "grove" and kind != "plan" else {}
     settings = settings_of(paper, chance, target) | again | fixed
     return chance, params_of(paper, **settings), records_of(chance, schema, chance.choice((1, 4, 8, 12)))
 
@@ -83,7 +95,8 @@ def plan(paper: str) -> Iterator[Vector]:
     """Releases, mechanisms, scales and scopes, from parameters and schema alone."""
     for number in range(30):
         follows = FOLLOWING | {"rows": 4_200} if number == 5 else FOLLOWING
-        _, params, records = case(paper, "plan", number, **(follows if paper == "grove" and number % 11 == 5 else {}))
+        given = {15: LOOKED_AGAIN, **FEW}.get(number, follows if number % 11 == 5 else {})
+        _, params, records = case(paper, "plan", number, **(given if paper == "grove" else {}))
         found = registry.paper(paper).plan(params, records.schema)
         claims = tuple(sorted({one.sensitivity.claim for one in releases(found.event)}))
         body = {"params": params_json(params), "schema": schema_json(records.schema)}

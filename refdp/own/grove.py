@@ -9,11 +9,12 @@ then decide how much a sum is worth, and Grove does each of them from released v
    would count for more than the records. Of noisy counts running sums are put in order, and nothing is cut at 0 before.
    A tenth of the records is taken to be anywhere between the bounds, since a split may say most where few are, and as
    many as the noise adds in any bin.
-2. Start and scale. Noisy counts of the classes give the first log odds; a noisy histogram of the label gives a
-   regression its centre and c, beyond which residuals are cut: noise is measured in units of c. Its bins are as wide
-   as their noise asks for, and labels are taken to be in one run of them, that which is most above the noise. Where nu
-   is not small a second histogram, of the residuals that a tenth of the trees leave, says how much smaller c may be
-   from then on; records follow the trees so far once more, since they begin anew with every c.
+2. Start and scale. Noisy counts of the classes give the first log odds; noisy histograms of the label give a
+   regression its centre and c, beyond which residuals are cut: noise is measured in units of c. Their bins are as wide
+   as their noise asks for, and labels are taken to be in one run of them, that which is most above the noise. The first
+   is of the whole range, which may be wide, and the second of what the first says that most labels are within. Where nu
+   is not small a third, of the residuals that a tenth of the trees leave, says how much smaller c may be from then on;
+   records follow the trees so far once more, since they begin anew with every c.
 3. One feature at a time. Most of what can be learnt from few records at a small epsilon is what each feature says by
    itself, and a random tree seldom asks for it. So a first pass asks each feature once, in their order: one release of
    the sums in its bins, between quantiles, or in its categories, at the scores that the features before it have left.
@@ -130,6 +131,11 @@ FIRST_STEP = 0.7
 """Step of the trees of one feature each."""
 FOLLOWED, NARROWER = 150, 0.75
 """From which nu on c follows the residuals, and to less than what part of it."""
+FEW, SOME = 20, 150
+"""Below which nu the start of a regression has 30% and 15% of mu^2, and below the second more noise of the score."""
+MOST, SPREAD = 0.85, 1.44
+"""Part of the labels or residuals that are within c, and that one run of bins has to have; and how many of their
+deviations c is at least, which are what so many of a normal law are within."""
 USUAL, LOOKED_AT, DEEP = 5, 40, 1.0
 """Levels in use of so many first trees of classes, and what the last of these levels has to part for more of them."""
 
@@ -173,6 +179,13 @@ def clip(value: Number, bound: Number) -> Number:
     return minimum(maximum(value, -bound), bound)
 
 
+def usual_start(schema: Schema, strength: float) -> float:
+    """Part of mu^2 that start and scale have: .02 of classes; of a regression .3 below nu = 20, .15 below 150, .1."""
+    if isinstance(schema.target, Classes):
+        return 0.02
+    return 0.3 if strength < FEW else 0.15 if strength < SOME else 0.1
+
+
 def shrunk(gradient: Floats, hessian: Floats, scatter: float, variance: float, prior: float) -> Floats:
     """(2) for released sums, shape (bins,); prior: tau^2. 0 where the released Hessian is not positive."""
     h = np.maximum(hessian, 0.0)
@@ -205,13 +218,15 @@ class Params:
       trees and depth follow where they are None.
     bins: quantile thresholds a feature. hessian_weight: a; None for .4, 1 in the first pass (classes), or .3
       (regression).
-    threshold_share, start_share: parts of mu^2; start_share None for 2% (classes) or 10% (regression), where residuals'
-      histogram has two fifths of it if c follows them.
+    threshold_share, start_share: parts of mu^2; start_share None for 2% (classes), or 30% below nu = 20, 15% below 150
+      and 10% from there on (regression), where residuals' histogram has two fifths of it if c follows them, and the
+      second of labels two fifths of the rest.
     feature_share: q, part of what the other two leave for leaves that the first pass has, 0 for no such pass; None to
       follow rows and features.
     explore: part of the features that are drawn evenly. residual: c, for labels in [-1, 1]; None to read it off the
       label's histogram, and off the residuals' where nu is 150 or more.
-    score_noise: x, in units of the score, for a regression of c; None for .7 (classes) or .25 (regression).
+    score_noise: x, in units of the score, for a regression of c; None for .7 (classes), or .35 below nu = 150 and .25
+      from there on (regression).
     noise: "discrete", exact samplers; or "floating", which risks that the last bits of what is released tell more than
       epsilon (Mironov 2012).
     """
@@ -290,14 +305,27 @@ class Params:
             return 0
         return self.rounds(schema) // 10
 
-    def label_share(self, schema: Schema) -> float:
-        """Part of mu^2 that the histogram of labels has: what start has, .6 of it where one of residuals follows."""
+    def looks_again(self, schema: Schema) -> bool:
+        """Whether there is a second histogram of labels: of a regression, but where c is given."""
+        return not isinstance(schema.target, Classes) and not self.residual
+
+    def labels_share(self, schema: Schema) -> float:
+        """Part of mu^2 that all counts of labels have: what start has, .6 of it where one of residuals follows."""
         start = self.shares(schema)[1]
         return 0.6 * start if self.early(schema) else start
 
+    def label_share(self, schema: Schema) -> float:
+        """Part of mu^2 that the first of them have: .6 where there is a second."""
+        whole = self.labels_share(schema)
+        return 0.6 * whole if self.looks_again(schema) else whole
+
+    def nearby_share(self, schema: Schema) -> float:
+        """Part of mu^2 that the second histogram of labels has: the rest of theirs."""
+        return self.labels_share(schema) - self.label_share(schema)
+
     def residual_share(self, schema: Schema) -> float:
         """Part of mu^2 that the histogram of residuals has: the rest of what start has."""
-        return self.shares(schema)[1] - self.label_share(schema)
+        return self.shares(schema)[1] - self.labels_share(schema)
 
     def histogram_bins(self, schema: Schema, share: float) -> int:
         """Bins of a histogram of labels or residuals with this part of mu^2: 64; 32, 16 or 8 to have two deviations of
@@ -315,7 +343,7 @@ class Params:
 
     def shares(self, schema: Schema) -> tuple[float, float, float]:
         """Parts of mu^2: thresholds (none without numeric features), start, all leaves."""
-        start = self.start_share or (0.02 if isinstance(schema.target, Classes) else 0.1)
+        start = self.start_share or usual_start(schema, self.strength(schema))
         thresholds = self.threshold_share if numeric(schema) else 0.0
         return thresholds, start, 1 - thresholds - start
 
@@ -348,9 +376,15 @@ class Params:
         norm = self.joint_norm(schema, self.weight(schema))
         return norm / (self.mu() * math.sqrt(share / self.rounds(schema)))
 
+    def noise_of_score(self, schema: Schema) -> float:
+        """x where it is not given: .7 of classes, .35 of a regression below nu = 150, .25 from there on."""
+        if isinstance(schema.target, Classes):
+            return 0.7
+        return 0.35 if self.strength(schema) < SOME else 0.25
+
     def padding(self, schema: Schema) -> float:
         """lambda of (1)."""
-        x = self.score_noise or (0.7 if isinstance(schema.target, Classes) else 0.25)
+        x = self.score_noise or self.noise_of_score(schema)
         return self.shrinkage * self.deviation(schema) * math.sqrt(self.rounds(schema)) / x
 
     def first_deviation(self, schema: Schema) -> float:
@@ -530,7 +564,7 @@ def narrowed(
     share = params.residual_share(schema)
     of = BINS[: params.histogram_bins(schema, share)]
     noisy = counts_of("residuals", params.counts_charge(share, 1), schema, of, population, curator)
-    left = narrower(unit, noisy, least_count(params, share))
+    left = narrower(unit, noisy, least_count(params, share), params.rows)
     population.tell(Begin(Contribution(cut_to(params, left), schema), outputs_of(schema)))
     population.tell(Start(initial[0]))
     for own in first:
@@ -712,6 +746,13 @@ def start(params: Params, schema: Schema, population: Population, curator: Curat
         centre, unit = centre_and_unit(params, schema, noisy)
         population.tell(Begin(Contribution(cut_to(params, unit), schema), outputs))
         population.tell(Start(centre))
+        if params.looks_again(schema):
+            share = params.nearby_share(schema)
+            of = BINS[: params.histogram_bins(schema, share)]
+            noisy_again = counts_of("labels nearby", params.counts_charge(share, 1), schema, of, population, curator)
+            centre, unit = nearby(centre, unit, noisy_again, least_count(params, share), params.rows)
+            population.tell(Begin(Contribution(cut_to(params, unit), schema), outputs))
+            population.tell(Start(centre))
         return unit, (centre,)
     population.tell(Begin(Contribution(params, schema), (schema.scores,)))
     noisy = counts_of("classes", charge, schema, classes_of(schema), population, curator)
@@ -746,22 +787,44 @@ def log_odds(outputs: int, noisy: Floats) -> tuple[float, ...]:
 
 def centre_and_unit(params: Params, schema: Schema, noisy: Floats) -> tuple[float, float]:
     """The centre of a noisy histogram of labels, and c on the grid. noisy: shape (bins,)."""
-    centre, c = centre_and_scale(in_one_piece(noisy, least_count(params, params.label_share(schema))))
+    centre, c = centre_and_scale(most_of(noisy, least_count(params, params.label_share(schema)), params.rows))
     return centre, grid_floor(params.residual or c)
 
 
-def narrower(unit: float, noisy: Floats, least: float) -> float:
+def nearby(centre: float, unit: float, noisy: Floats, least: float, rows: int) -> tuple[float, float]:
+    """The centre, and c on the grid, from counts of labels less the centre so far in units of the c so far.
+
+    noisy: shape (bins,). least, rows: as of `most_of`; a third of `least`, as labels are known to be here.
+    """
+    shift, c = centre_and_scale(most_of(noisy, least / 3, rows))
+    return centre + unit * shift, grid_floor(unit * c)
+
+
+def narrower(unit: float, noisy: Floats, least: float, rows: int) -> float:
     """c, `unit` so far, from counts of residuals in units of it: their 85% point, if that is narrower by a quarter.
 
-    noisy: shape (bins,). least: as of `in_one_piece`.
+    noisy: shape (bins,). least, rows: as of `most_of`.
     """
-    _, c = centre_and_scale(in_one_piece(noisy, least))
+    _, c = centre_and_scale(most_of(noisy, least, rows))
     return grid_floor(unit * c) if c < NARROWER else unit
 
 
 def least_count(params: Params, share: float) -> float:
     """One and a half deviations of the noise of a count that has this part of mu^2."""
     return 1.5 / (params.mu() * math.sqrt(share))
+
+
+def most_of(noisy: Floats, least: float, rows: int) -> Floats:
+    """Counts in one piece, with `least`, half of it or 0, the first of them that has 85% of `rows`; with 0 if none has.
+
+    noisy and result: shape (bins,). least: as of `in_one_piece`.
+    """
+    found = in_one_piece(noisy, least)
+    if float(found.sum()) < MOST * rows:
+        found = in_one_piece(noisy, 0.5 * least)
+    if float(found.sum()) < MOST * rows:
+        found = in_one_piece(noisy, 0.0)
+    return found
 
 
 def in_one_piece(noisy: Floats, least: float) -> Floats:
@@ -777,7 +840,8 @@ def in_one_piece(noisy: Floats, least: float) -> Floats:
 def centre_and_scale(counts: Floats) -> tuple[float, float]:
     """Mean and 85% point of the distance from it, of labels in [-1, 1], from a histogram; (0, 1) of an empty one.
 
-    counts: shape (bins,).
+    The distance is at least 1.44 deviations, so that c is not small where most labels are in one place and a few, which
+    there is then much to learn of, are far from it. counts: shape (bins,).
     """
     bins, total = len(counts), float(counts.sum())
     if total <= 0:
@@ -786,8 +850,9 @@ def centre_and_scale(counts: Floats) -> tuple[float, float]:
     centre = float((counts * middle).sum() / total)
     distance = np.abs(middle - centre)
     order = np.argsort(distance, kind="stable")
-    place = int(np.searchsorted(np.cumsum(counts[order]), 0.85 * total))
-    c = float(distance[order][min(place, bins - 1)]) + 1 / bins
+    place = int(np.searchsorted(np.cumsum(counts[order]), MOST * total))
+    spread = math.sqrt(float((counts * distance * distance).sum() / total))
+    c = max(float(distance[order][min(place, bins - 1)]) + 1 / bins, SPREAD * spread)
     return centre, min(max(c, 2 / bins), 1.0)
 
 

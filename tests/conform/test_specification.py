@@ -71,8 +71,11 @@ def test_the_numbers_of_the_pages_are_those_of_the_code() -> None:
     assert constants("grove") == {
         "thresholds of the coarse and the fine histograms": f"{grove.COARSE}, {grove.FINE}",
         "bins of histograms of labels and residuals, at most": str(grove.LABEL_BINS),
-        "second look: from which ν on, after which part of T, and what c has to be below":
+        "look at residuals: from which ν on, after which part of T, and what c has to be below":
             f"{grove.FOLLOWED}, 1/10, {grove.NARROWER}",
+        "ν below which the start of a regression has 0.3 and 0.15 of μ²": f"{grove.FEW}, {grove.SOME}",
+        "part of the labels or residuals within c, and of n that a run of bins has to have; deviations within c": (
+            f"{grove.MOST}; {grove.SPREAD}"),
         "v, scatter of a record: log loss, square loss": ", ".join(map(str, grove.SCATTER.values())),
         "largest leaf, in units of c": str(grove.LARGEST_LEAF), "step of the first pass": str(grove.FIRST_STEP),
         "largest gradient of the log loss; of several classes, of the others' scores together": (

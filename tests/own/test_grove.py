@@ -161,7 +161,7 @@ def mutant_counts(
     name: str, charge: Any, schema: Schema, of: tuple[str, ...], population: Any, curator: Curator
 ) -> Any:
     """A record is in two bins of the residuals."""
-    if name == "labels":
+    if name != "residuals":
         return COUNTED(name, charge, schema, of, population, curator)
     population.tell(messages.Refresh(of))
     population.tell(messages.Root(tuple(range(len(schema.features)))))

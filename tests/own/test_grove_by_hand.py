@@ -145,18 +145,37 @@ def test_the_label_has_fewer_bins_where_a_bin_would_drown(monkeypatch: pytest.Mo
         assert bins == 8 or strength / 2 / bins >= 2
 
 
-def test_when_c_follows_the_residuals_and_what_both_histograms_have(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_when_c_follows_the_residuals_and_what_all_histograms_have(monkeypatch: pytest.MonkeyPatch) -> None:
     """A tenth of the trees of a regression of nu = 150 and more; three fifths of what start has are the labels'."""
-    params = grove.Params(1.0, ADD)
+    params = grove.Params(1.0, ADD, start_share=0.1)
     for strength, early in ((149.9, 0), (150.0, 20), (500.0, 40), (1e6, 40)):
         monkeypatch.setattr(grove.Params, "strength", lambda self, schema, nu=strength: nu)
         assert [params.early(schema) for schema in (TWO, THREE, REAL)] == [0, 0, early]
         assert replace(params, trees=9).early(REAL) == replace(params, residual=0.5).early(REAL) == 0
         assert replace(params, trees=19).early(REAL) == (1 if early else 0)
-        assert params.label_share(REAL) == near(0.06 if early else 0.1)
-        assert params.label_share(REAL) + params.residual_share(REAL) == near(0.1)
+        assert params.labels_share(REAL) == near(0.06 if early else 0.1)
+        assert params.labels_share(REAL) + params.residual_share(REAL) == near(0.1)
         assert replace(params, start_share=0.2).residual_share(REAL) == near(0.08 if early else 0.0)
-        assert (params.label_share(TWO), params.residual_share(TWO)) == (0.02, 0.0)
+        assert params.looks_again(REAL) and not params.looks_again(TWO)
+        assert params.label_share(REAL) == near(0.036 if early else 0.06)
+        assert params.label_share(REAL) + params.nearby_share(REAL) == near(params.labels_share(REAL))
+        given = replace(params, residual=0.5)
+        assert (given.looks_again(REAL), given.label_share(REAL)) == (False, near(0.1))
+        assert (params.label_share(TWO), params.nearby_share(TWO), params.residual_share(TWO)) == (0.1, 0.0, 0.0)
+
+
+def test_what_start_and_the_noise_of_a_score_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    """More for a regression of few records."""
+    params = grove.Params(1.0, ADD)
+    for strength, start, noise in ((1.0, 0.3, 0.35), (19.9, 0.3, 0.35), (20.0, 0.15, 0.35), (149.9, 0.15, 0.35),
+                                   (150.0, 0.1, 0.25), (1e6, 0.1, 0.25)):  # fmt: skip
+        monkeypatch.setattr(grove.Params, "strength", lambda self, schema, nu=strength: nu)
+        for schema, part, most in ((REAL, start, noise), (TWO, 0.02, 0.7), (THREE, 0.02, 0.7)):
+            assert (params.shares(schema)[1], params.noise_of_score(schema)) == (part, most)
+            spread = params.deviation(schema) * math.sqrt(params.rounds(schema))
+            assert params.padding(schema) == near(params.shrinkage * spread / most)
+            assert replace(params, score_noise=0.1).padding(schema) == near(params.shrinkage * spread / 0.1)
+        assert replace(params, start_share=0.2).shares(REAL)[1] == 0.2
 
 
 def test_c_becomes_what_most_residuals_are_within() -> None:
@@ -164,8 +183,8 @@ def test_c_becomes_what_most_residuals_are_within() -> None:
     for inner in (3, 1):
         counts = np.zeros(16)
         counts[8 - inner : 8 + inner] = 50.0
-        assert grove.narrower(0.3, counts, 2.0) == math.floor(0.3 * inner / 8 / GRID) * GRID
-    assert grove.narrower(0.3, np.full(16, 50.0), 2.0) == 0.3
+        assert grove.narrower(0.3, counts, 2.0, 90) == math.floor(0.3 * inner / 8 / GRID) * GRID
+    assert grove.narrower(0.3, np.full(16, 50.0), 2.0, 800) == 0.3
     assert grove.least_count(grove.Params(1.0, ADD), 0.25) == near(3.0 / grove.Params(1.0, ADD).mu())
 
 
@@ -201,7 +220,7 @@ def test_budgets_and_their_shares() -> None:
     given = replace(params, hessian_weight=2.0)
     assert given.weight(REAL) == given.first_weight(TWO) == 2.0
     assert params.shares(TWO) == near((0.1, 0.02, 0.88))
-    assert params.shares(REAL) == near((0.1, 0.1, 0.8))
+    assert replace(params, rows=2000).shares(REAL) == near((0.1, 0.1, 0.8))
     assert params.shares(WORDS) == near((0.0, 0.02, 0.98))
     assert replace(params, start_share=0.25, threshold_share=0.5).shares(REAL) == near((0.5, 0.25, 0.25))
 
@@ -302,7 +321,7 @@ def test_labels_and_counts_of_labels() -> None:
     assert real.label(0, np.array([-3.0, 1.0, 5.0])).tolist() == [-1, 0, 1]
     label = np.array([-1.0, -0.97, -0.96875, -0.5, -1e-9, 0.0, 0.96874, 0.97, 1.0])
     for rows, expected in (
-        (10_000, [0, 0, 1, 16, 31, 32, 62, 63, 63]), (1000, [0, 0, 0, 8, 15, 16, 31, 31, 31]),
+        (10_000, [0, 0, 1, 16, 31, 32, 62, 63, 63]), (2000, [0, 0, 0, 8, 15, 16, 31, 31, 31]),
         (10, [0, 0, 0, 2, 3, 4, 7, 7, 7]),
     ):  # fmt: skip
         own = grove.Contribution(grove.Params(1.0, ADD, rows=rows), REAL)
@@ -442,7 +461,8 @@ def test_centre_and_scale_of_a_histogram() -> None:
         centre = sum(c * m for c, m in zip(own, middle, strict=True)) / sum(own)
         ranked = sorted(range(bins), key=lambda k: abs(middle[k] - centre))
         reached = next(i for i in range(bins) if sum(own[k] for k in ranked[: i + 1]) >= 0.85 * sum(own))
-        c = abs(middle[ranked[reached]] - centre) + 1 / bins
+        variance = sum(c * (m - centre) ** 2 for c, m in zip(own, middle, strict=True)) / sum(own)
+        c = max(abs(middle[ranked[reached]] - centre) + 1 / bins, 1.44 * math.sqrt(variance))
         assert grove.centre_and_scale(np.array(own)) == near((centre, min(max(c, 2 / bins), 1.0)), 1e-9)
     ends = np.zeros(64)
     ends[[0, 63]] = 1.0
@@ -464,15 +484,34 @@ def test_labels_are_in_the_run_of_bins_that_is_most_above_its_noise() -> None:
     assert grove.in_one_piece(np.array([5.0, 1.0, 4.0, -9.0, 4.0]), 2.0).tolist() == [5, 1, 4, 0, 0]
 
 
+def test_a_run_of_bins_has_most_of_the_records() -> None:
+    """By the strictest of three rules by which it has; by none if it never has."""
+    noisy = np.array([1.0, 4.0, 9.0, 1.0, 3.0])
+    runs = {1.0: [0, 4, 9, 0, 0], 0.5: [0, 4, 9, 1, 3], 0.0: [1, 4, 9, 1, 3]}
+    for part, kept in runs.items():
+        assert grove.in_one_piece(noisy, 2.5 * part).tolist() == kept
+    for rows, part in ((15, 1.0), (16, 0.5), (20, 0.5), (21, 0.0), (1000, 0.0)):
+        assert grove.most_of(noisy, 2.5, rows).tolist() == runs[part]
+
+
+def test_labels_nearby_move_the_centre_and_narrow_c() -> None:
+    """In units of the c before; where records are known to be a third of what bins have to be above."""
+    counts = np.array([0.0, 0.0, 0.0, 0.0, 1.0, 30.0, 30.0, 1.0])
+    found = grove.nearby(0.25, 0.5, counts, 6.0, 60)
+    assert found == (near(0.25 + 0.5 * 0.5), math.floor(0.5 * 0.25 / GRID) * GRID)
+    wide = grove.nearby(0.25, 0.5, counts, 6.0, 72)  # the two beside are needed: less than 85% without
+    assert wide[0] == near(0.25 + 0.5 * (0.125 + 30 * 0.375 + 30 * 0.625 + 0.875) / 62)
+
+
 def test_centre_and_unit_are_those_of_counts_that_stand_out() -> None:
     """One and a half deviations of their noise, which are least times 1 / (mu root of the share)."""
-    params = grove.Params(1.0, ADD, start_share=0.25)
-    least = 1.5 / (params.mu() * math.sqrt(0.15))  # three fifths are the labels'
+    params = grove.Params(1.0, ADD, start_share=0.25, rows=20)
+    least = 1.5 / (params.mu() * math.sqrt(0.15))  # three fifths are the first look's
     noisy = np.zeros(64)
     noisy[[3, 10, 12, 50]] = 2 * least, 5 * least, 2.5 * least, 3.5 * least  # 12: worth the bin between
     kept = np.where(np.isin(np.arange(64), (10, 12)), noisy, 0.0)
     centre, c = grove.centre_and_scale(kept)
     assert grove.centre_and_unit(params, REAL, noisy) == (centre, math.floor(c / GRID) * GRID)
-    given, noisy = replace(params, residual=0.3), noisy * math.sqrt(0.15) / 0.5
+    given, noisy = replace(params, residual=0.3), noisy * math.sqrt(0.15) / 0.5  # all of them: there is one look
     assert grove.centre_and_unit(given, REAL, noisy) == (near(centre), math.floor(0.3 / GRID) * GRID)
     assert grove.cut_to(params, 0.125) == replace(params, residual=0.125)

@@ -95,6 +95,12 @@ def test_a_run_is_that_of_a_loop_over_records(name: str) -> None:
         assert path == "labels"
         assert exact.tolist() == [sum(min(int((v + 1) / 2 * bins), bins - 1) == k for v in label) for k in range(bins)]
         centre, unit = grove.centre_and_unit(params, schema, noisy)
+        path, exact, noisy = next(released)
+        share = params.nearby_share(schema)
+        bins, left = params.histogram_bins(schema, share), [min(max((v - centre) / unit, -1), 1) for v in label]
+        place = [min(int((one + 1) / 2 * bins), bins - 1) for one in left]
+        assert path == "labels nearby" and exact.tolist() == [place.count(k) for k in range(bins)]
+        centre, unit = grove.nearby(centre, unit, noisy, 1.5 / (params.mu() * math.sqrt(share)), params.rows)
         initial: tuple[float, ...] = (centre,)
         cut = unit
     else:
@@ -147,7 +153,7 @@ def test_a_run_is_that_of_a_loop_over_records(name: str) -> None:
             place = [min(int((one + 1) / 2 * len(exact)), len(exact) - 1) for one in left]
             assert path == "residuals" and exact.tolist() == [place.count(k) for k in range(len(exact))]
             assert len(exact) == params.histogram_bins(schema, params.residual_share(schema))
-            cut = grove.narrower(unit, noisy, 1.5 / (params.mu() * math.sqrt(0.04)))
+            cut = grove.narrower(unit, noisy, 1.5 / (params.mu() * math.sqrt(0.04)), params.rows)
             padding, unit = padding * cut / unit, cut
         (what, which), (where_name, where) = next(drawn), next(drawn)
         assert (what, where_name) == (f"tree {number}/features", f"tree {number}/values")
