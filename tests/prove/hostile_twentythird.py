@@ -38,7 +38,7 @@ EMPTY = (
 SQUARE = "g = on_grid(clip(square_gradient(score, label) / np.maximum(self.params.cut, GRID), 1.0))"
 DIVIDED = (
     Mutant("what float64 rounds, divided by a small released number", {
-        f"{G}:centre_and_unit": edit(("grid_floor(params.residual or c)", "float(grid_floor(params.residual or c) * 2.0**-20)")),
+        f"{G}:nearby": edit(("grid_floor(unit * c)", "float(grid_floor(unit * c) * 2.0**-18)")),
         f"{G}:Contribution.statistics": edit((SQUARE,
             "lost = clip((label - label * 0.7 / 0.7) * 2.0**20 / np.maximum(self.params.cut, GRID), 1.0)\n"
             "        g = np.maximum(256.0 - 256.0 * np.rint(lost + (0.5 + 2.0**-13)), -1.0)"))}, "",
