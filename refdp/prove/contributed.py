@@ -40,6 +40,10 @@ USUAL = tuple(Fraction(n, 4) for n in (-8, -4, -2, -1, 0, 1, 2, 4, 8))
 """Bounds of a statistic that are tried beside the numbers in its formula."""
 
 
+COST, RECORDS = "cost", "records"
+"""What the reading calls a record's payment, and the number of records where they have weights."""
+OWN_NAMES = {COST, RECORDS}
+"""No statistic of a text has one of these names: hosts would add up that one."""
 NEAR = Fraction(1, 2**16)
 """How far float64 may be from the real value of what is rounded to a whole number, both below `REACH`."""
 REACH = Fraction(2**36)
@@ -283,6 +287,8 @@ class Contributed(Host):
         for name, value in found.values.items():
             if name == COUNT:
                 raise Unmodelled("a statistic by the name of the count, which would take its place")
+            if type(name) is not str or name in OWN_NAMES:
+                raise Unmodelled("a statistic by a name that the reading has for something else")
             if value is not None and not isinstance(value, Each):
                 raise Unmodelled(f"a statistic {name} that is no value of each record")
             if value is not None and value.kind.of != "float":  # hosts add up numbers as they are kept

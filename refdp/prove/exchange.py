@@ -67,6 +67,7 @@ class _Numbers(Exchanged):
     """numpy as a text has it: whatever its functions give is made of numbers.
 
     An array of texts takes the text of any object that is put in it, with its address, and one of times reads "now".
+    Entries of one of objects can be what something else has, and change where one is changed in place.
     """
 
     def __getattr__(self, name: str) -> Any:
@@ -82,7 +83,7 @@ class _Numbers(Exchanged):
 
 def _is_no_number(made: Any) -> bool:
     found = made.example if isinstance(made, Known) else made
-    return isinstance(found, np.ndarray | np.generic) and found.dtype.kind not in "biufcO"
+    return isinstance(found, np.ndarray | np.generic) and found.dtype.kind not in "biufc"
 
 
 def array(make: Any, value: Any, *given: Any, **named: Any) -> Any:

@@ -256,7 +256,7 @@ class Loop:
                 if not left and last in done:
                     break
             self.rounds = [last]
-            self._whole(chunks)
+            self._whole(chunks, alone)
         except Carried:
             loops.stuck = loops.stuck or self.line
             raise
@@ -275,18 +275,22 @@ class Loop:
         """What a round appended, as far as a text can tell."""
         return {name: abstract(one[since[name] :]) for name, one in self.grown.items()}
 
-    def _whole(self, chunks: list[Any]) -> None:
+    def _whole(self, chunks: list[Any], alone: bool) -> None:
         """Lists have as many entries after the loop as they have in training. chunks: what each read round appended.
+
+        Where rounds were not read, those between the first and the last stand in another order, and which released
+        values of theirs are one and the same is not known. alone: whether the last one read is of the last round only.
 
         Errors: Carried where rounds that were not read could have appended something else.
         """
         missing = len(self._items) - len(chunks)
         fleeting = any(abstract(one) != abstract(one) for one in self.grown.values())  # numbers of rounds
-        if fleeting or (missing and any(one != chunks[0] for one in chunks[:-1])):
+        if fleeting or (missing and any(one != chunks[0] for one in (chunks[:-1] if alone else chunks))):
             raise Carried("rounds append different entries to a list")
-        for name, one in self.grown.items():
-            own = one[self._first[name] : self._first[name] + self._growth[name]]
-            one[self._begun[name] : self._begun[name]] = [each for _ in range(missing) for each in _anew(own, {})]
+        for name, one in self.grown.items() if missing else ():
+            begin = self._first[name] + self._growth[name]
+            own, between = one[self._first[name] : begin], len(self._items) - 2
+            one[begin : self._begun[name]] = [_anew(each) for _ in range(between) for each in own]
 
     def _lists(self, frame: Any) -> None:
         """The lists that rounds append to are the same ones at every head."""
@@ -323,35 +327,34 @@ class Loop:
         return [kind if kind == abstract(one[1]) else None for kind, one in zip(kinds, self._items, strict=True)]
 
 
-def _anew(value: Any, made: dict[int, Any]) -> Any:
-    """The same with other released values in place of its own: those of another round, which can be others.
+def _anew(value: Any, depth: int = 0) -> Any:
+    """The same with other released values in place of its own, each another one: those of another round can be others.
 
-    made: what was made so far, by what it stands for. Errors: Carried for what could hold released values elsewhere.
+    Errors: Carried for what could hold released values elsewhere, or is too deep to be seen.
     """
     found: Any
     if isinstance(value, Fixed | Enum | np.generic | bool | int | float | str | bytes | range | type(None)):
         return value
     if isinstance(value, np.ndarray) and value.dtype != object:
         return value
-    if id(value) in made:
-        return made[id(value)]
+    if depth > 12:
+        raise Carried("rounds append what is too deep to be seen")
     if type(value) is list or type(value) is tuple:
-        found = type(value)(_anew(one, made) for one in value)
-    elif type(value) is dict:
-        found = {key: _anew(one, made) for key, one in value.items()}
-    elif isinstance(value, Known):
+        return type(value)(_anew(one, depth + 1) for one in value)
+    if type(value) is dict:
+        return {key: _anew(one, depth + 1) for key, one in value.items()}
+    if isinstance(value, Known):
         found = copy(value)
-        found.kept = tuple(_anew(one, made) for one in value.kept)
-    elif is_dataclass(value) and not isinstance(value, type):
+        found.kept = tuple(_anew(one, depth + 1) for one in value.kept)
+        return found
+    if is_dataclass(value) and not isinstance(value, type):
         found = copy(value)
         for one in fields(value):
-            object.__setattr__(found, one.name, _anew(getattr(value, one.name), made))
-    elif isinstance(value, tuple) and hasattr(value, "_fields"):
-        found = type(value)(*(_anew(one, made) for one in value))
-    else:
-        raise Carried("rounds append what could hold released values that are not seen")
-    made[id(value)] = found
-    return found
+            object.__setattr__(found, one.name, _anew(getattr(value, one.name), depth + 1))
+        return found
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*(_anew(one, depth + 1) for one in value))
+    raise Carried("rounds append what could hold released values that are not seen")
 
 
 def _kinds(items: Sequence[Any]) -> list[int]:
@@ -417,7 +420,8 @@ def abstract(value: Any) -> Any:
     if isinstance(value, Fixed):  # follows from parameters: its attributes may be asked for
         return type(value), abstract(value.example)
     if isinstance(value, Known):
-        shape = None if value._varying else _shape(value.example)
+        varying = len(value.example) if value.listed else None  # a text may ask how many rows there are
+        shape = varying if value._varying else _shape(value.example)
         return type(value), shape, value.least, value.listed, value.finite
     if isinstance(value, Open):
         return type(value), value.term.sexpr(), value.error

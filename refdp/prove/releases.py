@@ -29,6 +29,7 @@ from refdp.privacy.curator import Request
 from refdp.privacy.events import Relation, Sensitivity
 from refdp.prove.asking import Reply, divisors, name_of, number, real, unknowns
 from refdp.prove.charged import NOISE, amount, before_rounding, check_cost, exactly_declared
+from refdp.prove.contributed import COST
 from refdp.prove.easier import asked
 from refdp.prove.magnitudes import FAR, error_of, is_off, many_of, step_of, too_far
 from refdp.prove.open import example_of, is_open
@@ -160,7 +161,7 @@ def _paid(host: Unknown, value: Table, request: Request, world: World, states: s
     rates = [(scope.kind, scope.method, scope.weights[0]) for scope in scopes]
     if rates != [("subsample", "poisson", budget.rate)] and not (budget.rate == 1 and not rates):
         raise Unproved(f"records pay for a sample at rate {budget.rate:g}, and the release is about {rates or 'all'}")
-    paid = host.value(state, "cost", "z")
+    paid = host.value(state, COST, "z")
     _must(host, "a record's cost lies beyond the table of costs", [paid > number(float(budget.knots[-1]))])
     for way in _changes(host, value, world, mechanism):
         if not all(_fits(host, mechanism, one.sums) for one in way.moved):

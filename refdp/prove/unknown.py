@@ -54,7 +54,7 @@ from refdp.errors import InvalidParameter
 from refdp.privacy.events import Relation
 from refdp.prove.arithmetic import combined
 from refdp.prove.asking import Solvers, name_of, number, parts_of, real, truth, unknowns
-from refdp.prove.contributed import Contributed
+from refdp.prove.contributed import COST, RECORDS, Contributed
 from refdp.prove.kinds import ANYWHERE
 from refdp.prove.loops import Loops, abstract
 from refdp.prove.magnitudes import describe, step_of
@@ -98,6 +98,15 @@ def _tabled(budget: Budget) -> None:
     knots, costs = table(budget.sigma, budget.rate, budget.orders)
     if not (np.array_equal(budget.knots, knots) and np.array_equal(budget.costs, costs)):
         raise Unmodelled("accounts with other costs than those of their budget")
+
+
+def _numbered(outputs: Any) -> None:
+    """Hosts ask for the labels of scores when these begin, and know scores by what is equal to their numbers.
+
+    Errors: Unmodelled for what is no whole number, of which equal ones can be others: -0.0, or a truth value.
+    """
+    if any(type(public(one)) is not int for one in outputs):
+        raise Unmodelled("scores by what is no whole number of Python")
 
 
 class Unknown(Contributed):
@@ -189,9 +198,11 @@ class Unknown(Contributed):
                         one.finite = True  # or hosts refuse it
                 if isinstance(contribution, Metered):
                     self._accounts(contribution)
+                _numbered(outputs)
                 self._contribution, self._outputs, self._begun = contribution, outputs, self._begun + 1
                 self._begin(outputs[0])
             case Turn(output):
+                _numbered((output,))
                 self._begin(output)
             case Encode(candidates):
                 self._candidates, self._encoding, self._coded = public(candidates), self._encoding + 1, candidates
@@ -299,7 +310,7 @@ class Unknown(Contributed):
             raise Unmodelled("a cost that can be below 0, by which records get back what they have paid")
         self._same_unweighed(cost, own)
         self._now = next(self._state)
-        self._memo["statistics", self._now] = {**terms, "cost": self._finite(cost.term)}, used
+        self._memo["statistics", self._now] = {**terms, COST: self._finite(cost.term)}, used
         self.paid[self._now] = accounts._budget
         self.accounts[self._begun, self._output] = accounts._budget
 
@@ -345,8 +356,9 @@ class Unknown(Contributed):
             following.all,
         )
         coded = abstract(self._coded), self._recoded, self._deeper
-        paid = self._now in self.paid, self._now in self.spent, len(self.accounts)
-        return tuple(self._within), told, paid, abstract(self._contribution), coded
+        anew = (self._begun, self._output) not in self.accounts
+        paid = self._now in self.paid, self._now in self.spent, len(self.accounts), anew
+        return tuple(self._within), abstract(told), paid, abstract(self._contribution), coded
 
     def held(self) -> Any:
         """What was told of and is told from other released values by which object it is."""
@@ -447,7 +459,7 @@ class Unknown(Contributed):
     def common(self, one: Sum) -> Any:
         """The sum of the records that both neighbours have."""
         group = "sums", one.state, one.scopes, one.seats, one.sides, one.option
-        how_many = COUNT if self._weight is None else "records"  # a count of weighed records is a sum like others
+        how_many = COUNT if self._weight is None else RECORDS  # a count of weighed records is a sum like others
         if (group, one.name) not in self._memo:
             count = self._memo.setdefault((group, how_many), real())
             if name_of(count) not in self.known:

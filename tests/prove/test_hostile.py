@@ -55,6 +55,7 @@ from tests.prove.hostile_tenth import TENTH
 from tests.prove.hostile_third import THIRD
 from tests.prove.hostile_thirteenth import HONEST as HONEST_THIRTEENTH
 from tests.prove.hostile_thirteenth import THIRTEENTH
+from tests.prove.hostile_thirtieth import THIRTIETH
 from tests.prove.hostile_twelfth import HONEST as HONEST_TWELFTH
 from tests.prove.hostile_twelfth import TWELFTH
 from tests.prove.hostile_twentieth import TWENTIETH
@@ -108,6 +109,7 @@ LATER = (
     *TWENTYSEVENTH,
     *TWENTYEIGHTH,
     *TWENTYNINTH,
+    *THIRTIETH,
 )
 
 
