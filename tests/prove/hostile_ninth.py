@@ -113,6 +113,6 @@ HONEST: tuple[Mutant, ...] = (
     _louder("np.unique([3.0, 1.0])[0] > 2"),
     _louder("numbers.digits(share, 0.3, 1, 2) < 0"),
     _louder("f'{params.trees + 1:d} {params.epsilon:.3g}' < '0'"),
-    _louder("len([*np.array([leaf_value, None])]) > 3"),
+    _louder("len([*np.array([0.5, 1.5])]) > 3"),
 )
 """Of like kinds, and private."""
