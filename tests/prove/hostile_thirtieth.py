@@ -1,6 +1,7 @@
 """Training texts of a thirtieth attack that leak more than they declare and were PROVED: of states and names.
 
-By cause, each with what the reading overlooked; all were run on neighbours in memory with noise off.
+By cause, each with what the reading overlooked; all were run on neighbours in memory with noise off, those under
+replace-one on pairs of which one has a record more. Of accounts that begin anew the sum over all releases is too large.
 """
 
 from __future__ import annotations
