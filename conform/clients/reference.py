@@ -1745,12 +1745,16 @@ def grove_place(residual, unit, bins):
     return min(max(int((left + 1.0) / 2.0 * float(bins)), 0), bins - 1)
 
 
-def grove_read_off(name, residuals, unit, nu, mu, share, rows, tape):
+def grove_read_off(name, residuals, unit, nu, share, least, rows, tape):
     """Centre and c, in units of what c was, of a released histogram of residuals with this part of mu^2."""
-    bins, spread = grove_histogram_bins(nu * math.sqrt(share)), mu * math.sqrt(share)
+    bins = grove_histogram_bins(nu * math.sqrt(share))
     noisy = grove_counts(name, bins, lambda one: grove_place(one, unit, bins), residuals, tape)
-    least = 1.5 / spread
-    return grove_centre(grove_most(noisy, least / 3.0 if name == "labels nearby" else least, rows))
+    return grove_centre(grove_most(noisy, least, rows))
+
+
+def grove_least(mu, share):
+    """One and a half deviations of the noise of a count that has this part of mu^2."""
+    return 1.5 / (mu * math.sqrt(share))
 
 
 def grove_most(noisy, least, rows):
@@ -1951,11 +1955,13 @@ def grove_train(p, schema, x, y, tape):
         both, labels, rows = 0.6 * shares[1] if early else shares[1], [schema.label(0, one) for one in y], p["rows"]
         again = p["residual"] is None
         share = 0.6 * both if again else both
-        centre, scale = grove_read_off("labels", labels, num(1.0), nu, mu, share, rows, tape)
+        centre, scale = grove_read_off("labels", labels, num(1.0), nu, share, grove_least(mu, share), rows, tape)
         unit = grid_floor(scale if again else setting(p, "residual"))
         if again:
             left = [one - centre for one in labels]
-            shift, scale = grove_read_off("labels nearby", left, unit, nu, mu, both - share, rows, tape)
+            share = both - share
+            least = grove_least(mu, share) / 3.0
+            shift, scale = grove_read_off("labels nearby", left, unit, nu, share, least, rows, tape)
             centre, unit = centre + unit * shift, grid_floor(unit * scale)
         initial, p = [centre], {**p, "residual": float(unit).hex()}
     else:
@@ -1985,7 +1991,8 @@ def grove_train(p, schema, x, y, tape):
         if early and number == early:
             residuals = [one - s for one, s in zip(labels[0], scores[0])]
             share = shares[1] - 0.6 * shares[1]
-            _, scale = grove_read_off("residuals", residuals, unit, nu, mu, share, p["rows"], tape)
+            least = grove_least(mu, share)
+            _, scale = grove_read_off("residuals", residuals, unit, nu, share, least, p["rows"], tape)
             left = grove_narrower(unit, scale)
             padding, unit, p = padding * left / unit, left, {**p, "residual": float(left).hex()}
         which = tape.take(f"tree {number}/features", "draw", [width - 1])[1]

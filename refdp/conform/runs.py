@@ -55,10 +55,17 @@ OF_TWELVE: dict[int, dict[str, Any]] = {
 }
 """Of Grove's regressions, every twelfth: about as many records as it says, so that most may be in a run of bins; c that
 follows; c that is given; and c that follows of fewer records, with which shares decide on bins."""
-FEW: dict[int, dict[str, Any]] = {
-    number: {"residual": None, "start_share": None, "rows": rows} for number, rows in ((9, 30), (12, 400))
+FEW: dict[str, Any] = {"residual": None, "start_share": None}
+OF_PLANS: dict[int, dict[str, Any]] = {
+    5: FOLLOWING | {"rows": 4_200},
+    9: FEW | {"rows": 30},
+    12: FEW | {"rows": 400},
+    15: LOOKED_AGAIN,
+    16: FOLLOWING,
+    27: FOLLOWING,
 }
-"""Of plans of regressions whose start has more than usual, as nu is below 20 and below 150."""
+"""Of Grove's plans: what follows rows and budget, regressions whose start has more than usual, as nu is below 20 and
+below 150, and one whose c follows the residuals."""
 ROWS = (700, 66000)
 MISTAKES = ("TieBroken", "HessianFromRoundedGradient", "EmptyLeafNegativeZero", "FilterBeforeScores", "WrongSibling",
             "ScaleOff", "DrawsReused")  # fmt: skip
@@ -94,9 +101,7 @@ def event_json(event: Event) -> dict[str, Any]:
 def plan(paper: str) -> Iterator[Vector]:
     """Releases, mechanisms, scales and scopes, from parameters and schema alone."""
     for number in range(30):
-        follows = FOLLOWING | {"rows": 4_200} if number == 5 else FOLLOWING
-        given = {15: LOOKED_AGAIN, **FEW}.get(number, follows if number % 11 == 5 else {})
-        _, params, records = case(paper, "plan", number, **(given if paper == "grove" else {}))
+        _, params, records = case(paper, "plan", number, **(OF_PLANS.get(number, {}) if paper == "grove" else {}))
         found = registry.paper(paper).plan(params, records.schema)
         claims = tuple(sorted({one.sensitivity.claim for one in releases(found.event)}))
         body = {"params": params_json(params), "schema": schema_json(records.schema)}
