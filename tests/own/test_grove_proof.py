@@ -115,10 +115,11 @@ def test_a_private_sum_beside_the_releases_is_a_leak(monkeypatch: pytest.MonkeyP
     [
         ("Contribution.statistics", "(place == number)", "(place >= number)", "sensitivity"),
         ("narrowed", "params.counts_charge(share, 1)", "params.counts_charge(2 * share, 1)", "budget"),
+        ("start", "params.counts_charge(share, 1)", "params.counts_charge(2 * share, 1)", "budget"),
     ],
-    ids=["counted in several bins", "twice the share"],
+    ids=["counted in several bins", "twice the share", "twice the share of the second look at labels"],
 )
-def test_counts_of_residuals_are_asked_about(function: str, before: str, after: str, kind: str) -> None:
+def test_counts_of_labels_and_residuals_are_asked_about(function: str, before: str, after: str, kind: str) -> None:
     with applied({**FOUR_BINS, f"refdp.own.grove:{function}": edit((before, after))}):
         found = read(0, feature_share=0.0)
     assert (found.verdict, found.failures[0].kind) == ("NOT PROVED", kind)
