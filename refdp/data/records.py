@@ -23,6 +23,7 @@ Floats = NDArray[np.float64]
 class Numeric:
     """A numeric feature with public bounds low <= high, in the feature's own unit. NaN is a missing value.
 
+    Bounds are kept as floats: whole numbers would be others than those of the same schema read from a file.
     Errors: InvalidParameter unless the bounds and their distance are finite numbers.
     """
 
@@ -31,11 +32,14 @@ class Numeric:
     high: float
 
     def __post_init__(self) -> None:
-        if not (np.isfinite(self.low) and np.isfinite(self.high) and self.low <= self.high):
+        finite = np.isfinite(self.low) and np.isfinite(self.high)
+        object.__setattr__(self, "low", float(self.low))
+        object.__setattr__(self, "high", float(self.high))
+        if not (finite and self.low <= self.high):
             raise InvalidParameter(
                 f"bounds of {self.name!r}: [{self.low}, {self.high}] given, finite low <= high allowed"
             )
-        if not np.isfinite(float(self.high) - float(self.low)):
+        if not np.isfinite(self.high - self.low):
             raise InvalidParameter(
                 f"bounds of {self.name!r}: [{self.low}, {self.high}] given, their distance is too large"
             )
@@ -57,16 +61,19 @@ class Categorical:
 class Interval:
     """A regression target with public range low < high, of which twice the width is a finite number.
 
-    Beyond, scaling would overflow for some labels and not for others.
+    Beyond, scaling would overflow for some labels and not for others. Bounds are kept as floats, as those of `Numeric`.
     """
 
     low: float
     high: float
 
     def __post_init__(self) -> None:
-        if not (np.isfinite(self.low) and np.isfinite(self.high) and self.low < self.high):
+        finite = np.isfinite(self.low) and np.isfinite(self.high)
+        object.__setattr__(self, "low", float(self.low))
+        object.__setattr__(self, "high", float(self.high))
+        if not (finite and self.low < self.high):
             raise InvalidParameter(f"label range [{self.low}, {self.high}] given, finite low < high allowed")
-        if not np.isfinite(2 * (float(self.high) - float(self.low))):
+        if not np.isfinite(2 * (self.high - self.low)):
             raise InvalidParameter(f"label range [{self.low}, {self.high}] given, a width up to 8e307 is allowed")
 
     def scaled(self, y: Floats) -> Floats:

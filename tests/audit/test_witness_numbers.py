@@ -40,7 +40,7 @@ def test_witnesses_over_one_feature_have_these_numbers() -> None:
         assert known.source == claim and claim.startswith(f"{paper}/") and known.settings == SMALL | settings
         feature = pair.base.schema.features[0]
         assert f"[{getattr(feature, 'low'):g}, {getattr(feature, 'high'):g}]" == bounds  # noqa: B009
-        assert repr(pair.base.schema.target) == "Interval(low=-1, high=1)"
+        assert repr(pair.base.schema.target) == "Interval(low=-1.0, high=1.0)"
         assert pair.base.x.ravel().tolist() == x and pair.base.y.tolist() == y and pair.position == 0
         assert [pair.new.x.item(), pair.new.y.item()] == new and pair.base.clamped == pair.new.clamped == 0
         assert (None if pair.old is None else [pair.old.x.item(), pair.old.y.item()]) == old

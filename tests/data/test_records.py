@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from refdp.data import losses
+from refdp.data.forms import schema_in, schema_out
 from refdp.data.losses import GRID, LOG, SIGNED_LOG, SQUARE, grid_floor, log_odds, on_grid
 from refdp.data.records import (
     Categorical,
@@ -54,6 +55,16 @@ def test_bounds_that_are_allowed() -> None:
         with pytest.raises(InvalidParameter):
             one()
     assert Categorical("c", ("a",)).categories == ("a",) and Classes(("a", "b")).values == ("a", "b")
+
+
+def test_bounds_are_floats() -> None:
+    """As those of the same schema that was read from its plain form, by which nobody can tell the two apart."""
+    whole = Schema((Numeric("x", 0, np.int64(3)), Numeric("z", -(10**17) - 1, True)), Interval(-1, np.float64(1)))
+    bounds = [bound for one in (*whole.features, whole.target) for bound in (one.low, one.high)]  # type: ignore[union-attr]
+    assert [type(one) for one in bounds] == [float] * 6 and bounds == [0.0, 3.0, -1e17, 1.0, -1.0, 1.0]
+    assert whole == schema_in(schema_out(whole)) and repr(whole) == repr(schema_in(schema_out(whole)))
+    with pytest.raises(InvalidParameter, match="low < high"):
+        Interval(2**60, 2**60 + 1)  # which are one float
 
 
 def test_labels_of_scores() -> None:
