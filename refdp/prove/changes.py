@@ -79,9 +79,7 @@ def _made(
     for one in own:
         pairs: list[tuple[ast.expr, ast.expr]] = []
         if isinstance(one, ast.Assign) and len(one.targets) == 1:
-            target, value = one.targets[0], one.value
-            both = isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple)
-            pairs = [*zip(target.elts, value.elts, strict=False)] if both else [(target, value)]  # type: ignore[attr-defined]
+            pairs = _paired(one.targets[0], one.value)
         elif isinstance(one, ast.AnnAssign) and one.value is not None:
             pairs = [(one.target, one.value)]
         elif isinstance(one, ast.AugAssign) and isinstance(one.target, ast.Name):
@@ -95,10 +93,19 @@ def _made(
                                                        for part in ast.walk(each))]  # fmt: skip
         places = [place for place, _ in found.get(one.id, [])]
         if not places or any(
-            line_of(each) >= one.lineno or _shared_round(each, one, places, around) for each in own_changes
+            _end(own, each)[0] >= one.lineno or _shared_round(each, one, places, around) for each in own_changes
         ):
             other.add(one.id)
     return {name: places for name, places in found.items() if name not in other}
+
+
+def _paired(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
+    """What is stored where, as far as it is seen: beside a starred entry what is in a place is another one."""
+    if not (isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple)):
+        return [(target, value)]
+    if len(target.elts) != len(value.elts) or any(isinstance(one, ast.Starred) for one in target.elts + value.elts):
+        return []
+    return [*zip(target.elts, value.elts, strict=True)]
 
 
 def _shared_round(change: ast.AST, other: ast.AST, made: list[ast.AST], around: list[Round]) -> bool:
@@ -133,14 +140,20 @@ def _certain(body: list[ast.stmt]) -> set[int]:
 def _is_new(value: ast.expr) -> bool:
     if isinstance(value, LISTS):
         return True
-    if not isinstance(value, ast.Call):
-        return False
-    own = value.func.value if isinstance(value.func, ast.Subscript) else value.func  # list[int]()
-    if isinstance(own, ast.Name):
-        return own.id == "list"
-    if not isinstance(own, ast.Attribute):
+    if _is_listed(value):
+        return True
+    own = value.func if isinstance(value, ast.Call) else None
+    if not (isinstance(value, ast.Call) and isinstance(own, ast.Attribute)):
         return False
     return own.attr in MAKING if is_numpy(own.value) else own.attr == "copy" and not value.args and not value.keywords
+
+
+def _is_listed(value: ast.expr) -> bool:
+    """Whether it is `list(...)`, or `list[int](...)`."""
+    if not isinstance(value, ast.Call):
+        return False
+    own = value.func.value if isinstance(value.func, ast.Subscript) else value.func
+    return isinstance(own, ast.Name) and own.id == "list"
 
 
 def _of_numpy(value: ast.expr) -> bool:
@@ -160,7 +173,7 @@ def _escapes(
     made: list[tuple[ast.AST, ast.expr]],
 ) -> Iterator[tuple[int, str]]:  # fmt: skip
     """Where something else may get hold of an object that is changed afterwards: in a later line, or a later round."""
-    entries = all(isinstance(value, LISTS) or ast.unparse(value).startswith("list") for _, value in made)
+    entries = all(isinstance(value, LISTS) or _is_listed(value) for _, value in made)
     places = [where for where, _ in made]
     read, ends = _only_read(own, entries), [_end(own, at) for at in changes]
     for one in ast.walk(function):
@@ -172,11 +185,13 @@ def _escapes(
 
 
 def _end(own: list[ast.AST], change: ast.AST) -> tuple[int, int]:
-    """Where the statement ends that a change is in: what it hands on is handed on before."""
-    around = [one for one in own if isinstance(one, ast.Assign | ast.AnnAssign | ast.AugAssign | ast.Expr | ast.Return)
-              and any(each is change for each in ast.walk(one))]  # fmt: skip
-    last = around[0] if around else change
-    return _last(last)
+    """Where the statement ends that a change is in, or its head: what is in it can be computed before the change."""
+    around = [one for one in own if isinstance(one, ast.stmt) and any(each is change for each in ast.walk(one))]
+    if not around:
+        return _last(change)
+    heads = [one for one in ast.iter_child_nodes(around[-1]) if not isinstance(one, ast.stmt)]
+    simple = len(heads) == len([*ast.iter_child_nodes(around[-1])])
+    return max(_last(each) for one in ([around[-1]] if simple else heads) for each in ast.walk(one))
 
 
 def _only_read(own: list[ast.AST], entries: bool) -> set[int]:
@@ -214,9 +229,7 @@ def _used_up(own: list[ast.AST]) -> set[int]:
         elif isinstance(one, ast.Call) and isinstance(one.func, ast.Name) and one.func.id in ("float", "int"):
             found |= {id(each) for each in one.args}
         elif isinstance(one, ast.Assign) and len(one.targets) == 1:
-            target, value = one.targets[0], one.value
-            both = isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple)
-            for to, of in zip(target.elts, value.elts, strict=False) if both else [(target, value)]:  # type: ignore[attr-defined]
+            for to, of in _paired(one.targets[0], one.value):
                 if isinstance(to, ast.Subscript) and isinstance(of, ast.Subscript) and _same_name(to.value, of.value):
                     found.add(id(of))
     return found

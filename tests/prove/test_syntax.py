@@ -7,7 +7,7 @@ import contextlib
 import inspect
 import sys
 from pathlib import Path
-from textwrap import dedent
+from textwrap import dedent, indent
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -53,10 +53,29 @@ HIDING += [KEPT + text for text in (
     "def g(a):\n    b = kept(a)\n    return b\ndef f(a):\n    b = g(a)[0]\n    b[0] = 1\n",
 )]  # fmt: skip
 
+HIDING += [f"def f(a):\n{indent(text, '    ')}\n" for text in (
+    "*_, b = 0, [], a\nb += [1]", "b, *_ = [], a\nb += [1]", "b, c = *a, []\nc += [1]",
+    "c, b, _ = *a, [], *a\nb += [1]",
+    "b = []\nb[\n    0:0\n] = [1][: len(b := a)]", "b = []\nb[0] = (\n    1, (b := a))",
+    "b = []\nc = (b.pop()\n     if (b := a) else 0)", "b = []\nif (b.pop()\n        if (b := a) else 0):\n    pass",
+    "listed = np.zeros(3)\nb = listed.copy()\nc = b[0]\nb[0] = 1.0",
+    "listing = g(a)\nb = listing[0].copy()\nc = b[0]\nb[0] = 1.0",
+    "b = np.zeros(2)\n*b[0], c = b[1], 0\nb[1] = 1.0",
+)]  # fmt: skip
+OWN = [f"def f(a):\n{indent(text, '    ')}\n" for text in (
+    "c, b = a, []\nb += [1]", "b = []\nb[0:0] = [1]\nb = a", "b = list(a)\nc = b[0]\nb.append(1)",
+    "b = list[int](a)\nc = b[0]\nb.append(1)", "b = []\nif a:\n    b.append(1)\nb = a",
+)]  # fmt: skip
+
 
 @pytest.mark.parametrize("text", HIDING)
 def test_texts_with_a_place_for_a_state(text: str) -> None:
     assert list(lines(text))
+
+
+@pytest.mark.parametrize("text", OWN)
+def test_texts_that_change_what_they_have_made(text: str) -> None:
+    assert not list(lines(text))
 
 
 def test_a_text_that_breaks_a_rule_is_not_read(tmp_path: Path) -> None:
