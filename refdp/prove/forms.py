@@ -14,6 +14,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from typing import Any
 
 from refdp.privacy.curator import Curator
@@ -31,10 +32,24 @@ class Form:
 
 
 def is_for(code: Any, at: int) -> bool:
-    """Whether what is called at this place of the code is what a `for` goes over, and no comprehension."""
+    """Whether what is called at this place of the code is what a `for` goes over, and no comprehension.
+
+    A comprehension in the loop's line can look like it in the code, since Python 3.12 even in the function's own: what
+    is called stands in the text where what the loop goes over does. Where the code does not say so, it is none.
+    """
     offsets, names = _instructions(code)
     place = bisect_right(offsets, at)  # `at` can lie within the call, in what it keeps beside it
-    return names[place : place + 2] == ["GET_ITER", "FOR_ITER"]
+    return names[place : place + 2] == ["GET_ITER", "FOR_ITER"] and _is_gone_over(code, at)
+
+
+def _is_gone_over(code: Any, at: int) -> bool:
+    where = next(islice(code.co_positions(), at // 2, None), (None,))
+    text = "".join(linecache.getlines(code.co_filename))
+    if None in where or not text:
+        return False
+    loops = [one for one in ast.walk(tree_of(text)) if isinstance(one, ast.For) and one.lineno == where[0]]
+    return where in [(one.iter.lineno, one.iter.end_lineno, one.iter.col_offset, one.iter.end_col_offset)
+                     for one in loops]  # fmt: skip
 
 
 def is_unpacked(frame: Any) -> bool:

@@ -386,7 +386,10 @@ def _shared(value: Any) -> list[int]:
     """Which of the containers in a value, that a round can change, are one and the same: in order, the first of each.
 
     Arrays that share memory count as the same. So do released values, which the reading tells from each other by which
-    object they are: choices of candidates, what a contribution has learnt, what records were encoded by."""
+    object they are: choices of candidates, what a contribution has learnt, what records were encoded by.
+
+    Errors: Carried for what is too deep to be seen.
+    """
     found, seen = list[int](), dict[int, int]()
 
     def through(one: Any, depth: int) -> None:
@@ -397,15 +400,15 @@ def _shared(value: Any) -> list[int]:
         changes = isinstance(one, list | dict | set | np.ndarray | FunctionType | Known)
         if changes:
             found.append(seen.setdefault(id(one), len(seen)))
-        if isinstance(one, Private | Open | Host | Curator | Enum | type | ModuleType) or depth > 12:
+        if isinstance(one, Private | Open | Host | Curator | Enum | type | ModuleType):
             return
-        if isinstance(one, Known):
-            for each in one.kept:
-                through(each, depth + 1)
+        if changes and found[-1] != len(seen) - 1 and not isinstance(one, Known):
             return
-        if changes and found[-1] != len(seen) - 1:
-            return
-        inner = [getattr(one, each.name) for each in fields(one)] if is_dataclass(one) else inside(one)
+        inner: Any = one.kept if isinstance(one, Known) else inside(one)
+        if is_dataclass(one) and not isinstance(one, Known):
+            inner = [getattr(one, each.name) for each in fields(one)]
+        if inner and depth > 12:
+            raise Carried("a round leaves what is too deep to be seen")
         for each in inner:
             through(each, depth + 1)
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -192,6 +194,17 @@ def numbers(population, loops, items):
 
 def listed(population, loops, items):
     return [one for one in loops.over(items, __import__("sys")._getframe(0), HOST)]
+
+
+def beside(population, loops, items, get):
+    seen = []
+    for _ in (1,): seen = [population and a for b in (1,) for a in loops.over(items, get(0), HOST)]
+    for _ in [a for b in (1,) for a in loops.over(items, get(0), population)]: seen = seen + []
+    for _ in (1,): seen = seen + [*(population and a for b in (1,) for a in loops.over(items, get(0), HOST))]
+    for _ in (1,): seen = seen + [*{population and a: a for b in (1,) for a in loops.over(items, get(0), HOST)}]
+    for _ in (1,): seen = seen + [*{population and a for b in (1,) for a in loops.over(items, get(0), HOST)}]
+    for _ in (population and loops.over(items, get(0), HOST)): seen = seen + []
+    return seen
 """
 
 
@@ -227,6 +240,53 @@ def test_other_loops_are_read_as_they_are(text: dict[str, Any]) -> None:
     loops = Loops()
     assert text["numbers"]("no population", loops, range(4)) == [0, 1, 2, 3] and not loops.whole
     assert text["listed"](host, loops, range(4)) == [0, 1, 2, 3] and not loops.whole and not loops.cut
+
+
+def test_a_comprehension_in_a_loops_line_is_no_loop(text: dict[str, Any]) -> None:
+    """Its second `for` looks like one in the code: in its own, or in the function's since Python 3.12."""
+    loops = Loops()
+    found = text["beside"](text["HOST"], loops, range(5), sys._getframe)
+    assert found == list(range(5)) * 4 and not loops.cut and not loops.whole
+
+
+def test_a_loop_that_the_code_has_no_place_of_is_not_cut(text: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    rounds = text["rounds"]
+    bare = rounds.__code__.replace(co_linetable=_lines_alone(rounds.__code__))
+    assert {one[2] for one in bare.co_positions()} == {None}
+    assert {one for *_, one in bare.co_lines()} == {one for *_, one in rounds.__code__.co_lines()}
+    loops = Loops()
+    assert FunctionType(bare, text)(text["HOST"], loops, range(5))[1] == 4 and not loops.cut
+    loops = Loops()
+    monkeypatch.setattr(module.form_of.__globals__["linecache"], "getlines", lambda _: [])
+    assert rounds(text["HOST"], loops, range(5))[1] == 4 and not loops.cut
+
+
+def _lines_alone(code: Any) -> bytes:
+    """A code's table of lines without columns."""
+    found, last = bytearray(), code.co_firstlineno
+    for begin, end, line in code.co_lines():
+        step, last, units = (line or last) - last, line or last, (end - begin) // 2
+        for _ in range(units):
+            found.append(0x80 | 13 << 3)
+            value, step = (-step << 1 | 1) if step < 0 else step << 1, 0
+            while value > 63:
+                found.append(0x40 | value & 63)
+                value >>= 6
+            found.append(value)
+    return bytes(found)
+
+
+def test_which_objects_are_one_is_seen_at_all_depths_or_refused() -> None:
+    def within(one: Any, depth: int) -> Any:
+        return one if depth == 0 else (within(one, depth - 1),)
+
+    kept = [1]
+    assert module._shared((within(kept, 8), within(kept, 8))) == [0, 0]
+    assert module._shared((within(kept, 8), within([1], 8))) == [0, 1]
+    assert module._shared(within(3, 13)) == [] and module._shared(within(Known(3), 13)) == [0]
+    for deep in (within(within(kept, 3), 13), within(within(3, 1), 13), within([3], 13)):
+        with pytest.raises(Carried, match="too deep"):
+            module._shared(deep)
 
 
 # --- Rounds one after the other ---------------------------------------------------------------------------------------
