@@ -22,7 +22,7 @@ import z3
 
 from refdp.accounting.individual import Accounts, Budget, table
 from refdp.data.candidates import Candidates
-from refdp.data.following import check_covers
+from refdp.data.following import OF_SCHEMA, check_covers
 from refdp.data.kernels import GRID
 from refdp.data.nothing import Nothing
 from refdp.data.population import (
@@ -63,6 +63,11 @@ from refdp.prove.peeking import POPULATION, guarded
 from refdp.prove.symbols import Each, Fixed, Known, Private, knowns, privates, public, varies
 from refdp.prove.tables import ALL, Axis, Binned, Sum, Table, Within
 from refdp.prove.terms import Leak, Unmodelled
+
+PLAIN = (float, int, str, bool, type(None))
+"""Kinds of values that JSON keeps."""
+MOVING = ("initial", "weight", "low", "high")
+"""Numbers of steps and queries that hosts alone compute with, of which float64's are as good as Python's."""
 
 
 class Units(Table):
@@ -182,8 +187,10 @@ class Unknown(Contributed):
         """Take in one step. Errors: Leak for a private value."""
         for one in privates(step):
             raise Leak(f"{one.what} in a step {type(step).__name__}: it moves the records of both neighbours apart")
+        plain = _plain(step)
+        _alike_elsewhere(plain)
         with _fitting():
-            self._shapes.tell(_plain(step))
+            self._shapes.tell(plain)
         match step:
             case Begin(contribution, outputs):
                 if self._weight is None and getattr(contribution, "weighs", False):  # as a host asks for it
@@ -241,6 +248,7 @@ class Unknown(Contributed):
         params, schema = self._told
         if own.get("schema", schema) is not schema:
             raise Unmodelled("a contribution of another schema than the run's")
+        _plain_alone(params, schema)
         found = own.get("params", params)
         if found is params:
             return
@@ -248,8 +256,7 @@ class Unknown(Contributed):
         names = {one.name for one in fields(params)} - {*getattr(type(contribution), "learnt", ())}
         if type(of) is not type(params) or any(getattr(of, one) is not getattr(params, one) for one in names):
             raise Unmodelled("a contribution of other parameters than the run's")
-        if any(type(getattr(of, one.name)) not in (float, int, str, bool, type(None)) for one in fields(of)
-               if one.name not in names):  # fmt: skip
+        if any(type(getattr(of, one.name)) not in PLAIN for one in fields(of) if one.name not in names):
             raise Unmodelled("a contribution that has learnt something else than a number")
 
     def _of_text(self, features: Any) -> None:
@@ -350,13 +357,14 @@ class Unknown(Contributed):
             tuple(following.leaves),
             following.nodes,
             self._features,
+            self._outputs,
             self._output,
             following.still,
             self._named,
             following.all,
         )
         coded = abstract(self._coded), self._recoded, self._deeper
-        anew = (self._begun, self._output) not in self.accounts
+        anew = tuple((self._begun, one) not in self.accounts for one in self._outputs)
         paid = self._now in self.paid, self._now in self.spent, len(self.accounts), anew
         return tuple(self._within), abstract(told), paid, abstract(self._contribution), coded
 
@@ -380,6 +388,7 @@ class Unknown(Contributed):
         for one in privates(query):
             raise Leak(f"{one.what} in a query")
         plain = _plain(query)
+        _alike_elsewhere(plain)
         with _fitting():
             shape = self._shapes._shape(plain)
         if isinstance(query, Labels):
@@ -607,6 +616,37 @@ def _fitting() -> Iterator[None]:
         yield
     except InvalidParameter as problem:
         raise Unmodelled(str(problem)) from None
+
+
+def _alike_elsewhere(message: Any) -> None:
+    """Hosts elsewhere are told a step's or query's JSON form. What contributions are asked with, and what features
+    there are, reads back from it as it was: alone, or in one tuple. Trees and candidates are arrays again, of the same
+    numbers. Errors: Unmodelled for what would be of another kind there.
+    """
+    for one in fields(message):
+        value = getattr(message, one.name)
+        if one.name in ("contribution", "candidates", "splits", "values"):
+            continue
+        for each in value if type(value) is tuple else (value,):
+            if type(each) not in PLAIN and not (one.name in MOVING and type(each) is np.float64):
+                kind = f"a {type(each).__name__} in {type(message).__name__}({one.name})"
+                raise Unmodelled(f"{kind}, which is of another kind in JSON")
+
+
+def _plain_alone(params: Any, schema: Schema) -> None:
+    """Hosts elsewhere make parameters and schema of their JSON forms. Errors: Unmodelled for another kind there."""
+    for one in fields(params):
+        value = getattr(params, one.name)
+        kept = (Relation,) if one.name == "relation" else (*PLAIN, Open)
+        if type(value) not in kept:
+            raise Unmodelled(f"a {type(value).__name__} as {one.name}, which is of another kind in JSON")
+    if not _is_plain(schema):
+        raise Unmodelled("a schema with what is of another kind in JSON")
+
+
+def _is_plain(value: Any) -> bool:
+    inner = [getattr(value, one.name) for one in fields(value)] if type(value) in OF_SCHEMA else value
+    return type(value) in PLAIN or (type(value) in (*OF_SCHEMA, tuple) and all(map(_is_plain, inner)))
 
 
 def _plain(message: Any) -> Any:

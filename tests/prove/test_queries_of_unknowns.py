@@ -29,6 +29,7 @@ from refdp.data.population import (
     Pay,
     Place,
     Refresh,
+    RefreshAll,
     Root,
     Sides,
     Start,
@@ -339,6 +340,66 @@ def test_a_contribution_is_of_what_the_run_was_given() -> None:
     host.tell(Begin(Learning(None, SCHEMA), (0,)))  # nobody has said what it is of
 
 
+def test_what_hosts_elsewhere_get_of_another_kind_is_refused() -> None:
+    """Each is something else once it was JSON text, by which a contribution could tell who asks it."""
+    text, weight = np.str_("g"), np.float64(0.5)
+    for of in (["g"], (("g",),), (text,), (b"g",), ("g", ["h"])):
+        for message in (Refresh(of), RefreshAll(of)):  # type: ignore[arg-type]
+            with pytest.raises(Unmodelled, match="of another kind in JSON"):
+                reader(message)
+        for query in (Nodes(of), Bins(of), Leaves(of), Histogram(of, (0,)), Sides(of, np.array([[0.0, 0.5]]))):  # type: ignore[arg-type]
+            with pytest.raises(Unmodelled, match="of another kind in JSON"):
+                reader().ask(query)
+    own: Any
+    for own in ([0, 1], (0, (1,)), (np.int64(0),), np.arange(2), [Fixed(0)], (Fixed(np.int64(1)),)):
+        with pytest.raises(Unmodelled, match="of another kind in JSON"):
+            reader(Root(own))
+        with pytest.raises(Unmodelled, match="of another kind in JSON"):
+            reader().ask(Histogram(("g",), own))
+    for own in ([0], (np.int64(0),), (0, (1,))):
+        with pytest.raises(Unmodelled, match="of another kind in JSON"):
+            Unknown(Relation.ADD_REMOVE, SCHEMA, SOLVERS).tell(Begin(Own(), own))
+    reader(Root((Fixed(1), 0)), Start(weight), Refresh(("g",)), Root(Fixed((0, 1)))).ask(Labels(-weight, 1.0))
+    with pytest.raises(Unmodelled, match="of another kind in JSON"):
+        reader(Start(np.float32(0.5)))  # type: ignore[arg-type]
+
+
+def test_parameters_and_schemas_that_are_of_another_kind_elsewhere_are_refused() -> None:
+    for params in (Settings(np.float64(8.0)), Settings(trees=np.int64(2)), Settings(np.str_("a"))):  # type: ignore[arg-type]
+        with pytest.raises(Unmodelled, match="which is of another kind in JSON"):
+            told(Learning(params, SCHEMA), params)
+
+    class Own(Interval):
+        pass
+
+    params = Settings()
+    for kind, target in (
+        (Categorical(np.str_("c"), ("a",)), Interval(0.0, 1.0)),
+        (Categorical("c", (np.str_("a"), "b")), Interval(0.0, 1.0)),
+        (FEATURES[0], Classes((np.str_("a"), "b"))),
+        (FEATURES[0], Own(0.0, 1.0)),
+    ):
+        schema = Schema((kind,), target)
+        host = Unknown(Relation.ADD_REMOVE, schema, SOLVERS)
+        host.begin_with(params, schema)
+        with pytest.raises(Unmodelled, match="a schema with what is of another kind"):
+            host.tell(Begin(Learning(params, schema), (0,)))
+
+
+def test_rounds_are_told_by_the_accounts_of_all_scores_that_nobody_has_paid_from() -> None:
+    host = Unknown(Relation.ADD_REMOVE, SCHEMA, SOLVERS)
+    host.tell(Begin(Own(), (0, 1)))
+    before = host.left()
+    host.accounts[host._begun, 1] = None  # type: ignore[assignment]
+    paid = host.left()
+    del host.accounts[host._begun, 1]
+    host.accounts[host._begun, 0] = None  # type: ignore[assignment]
+    assert len({before, paid, host.left()}) == 3
+    host.accounts.clear()
+    host.tell(Begin(Own(), (0, 2)))
+    assert host.left() != before
+
+
 def test_accounts_are_refdps_own_whether_they_are_paid_or_not(monkeypatch: pytest.MonkeyPatch) -> None:
     params = Settings()
     other = Accounts(initialise(1.0, 1e-5, 1, 1.0))
@@ -353,7 +414,7 @@ def test_accounts_are_refdps_own_whether_they_are_paid_or_not(monkeypatch: pytes
 
 
 def test_whatever_has_a_released_value_in_it_is_a_released_choice() -> None:
-    drawn, host = Known(np.int64(1)), Unknown(Relation.ADD_REMOVE, SCHEMA, SOLVERS)
+    drawn, host = Known(1), Unknown(Relation.ADD_REMOVE, SCHEMA, SOLVERS)
     for chosen in (drawn, [drawn], (0, [drawn, 1]), slice(drawn, None)):
         assert host.name_of_choice(chosen, [0])[0] == "released"
     for fixed in ([0, 1], Fixed(np.arange(2)), [Fixed(0)], slice(0, 2)):
@@ -361,7 +422,7 @@ def test_whatever_has_a_released_value_in_it_is_a_released_choice() -> None:
     host.tell(Encode(CANDIDATES))
     host.tell(Begin(Own(), (0,)))
     host.tell(Refresh(("g",)))
-    for features in (drawn, [drawn], (0, drawn), (0, (drawn,))):
+    for features in (drawn, (0, drawn)):
         with pytest.raises(Unmodelled, match="features that follow from released values"):
             host.tell(Root(features))  # type: ignore[arg-type]
     with pytest.raises(Unmodelled, match="features that follow from released values"):
