@@ -56,6 +56,7 @@ from tests.prove.hostile_third import THIRD
 from tests.prove.hostile_thirteenth import HONEST as HONEST_THIRTEENTH
 from tests.prove.hostile_thirteenth import THIRTEENTH
 from tests.prove.hostile_thirtieth import THIRTIETH
+from tests.prove.hostile_thirtyfirst import THIRTYFIRST
 from tests.prove.hostile_twelfth import HONEST as HONEST_TWELFTH
 from tests.prove.hostile_twelfth import TWELFTH
 from tests.prove.hostile_twentieth import TWENTIETH
@@ -110,6 +111,7 @@ LATER = (
     *TWENTYEIGHTH,
     *TWENTYNINTH,
     *THIRTIETH,
+    *THIRTYFIRST,
 )
 
 
