@@ -1806,11 +1806,12 @@ def grove_leaf(g, h, padding, unit):
     return clamp(-g / (floor0(h) + padding), num(-3.0), num(3.0)) * unit
 
 
-def grove_bin(g, h, scatter, variance, prior, unit):
+def grove_bin(g, h, scatter, variance, prior, padding, unit):
     """The value of a bin of the first pass: shrunk by the noise that is known, cut to 3, in units of the score."""
     h = floor0(h)
     least = num(1e-12)
-    value = -g * h / (h * h + (h * scatter + variance) / (prior if prior > least else least) + least)
+    over, most = h * h + (h * scatter + variance) / (prior if prior > least else least) + least, h * (h + padding)
+    value = -g * h / (over if over > most else most)
     return clamp(value, num(-3.0), num(3.0)) * unit
 
 
@@ -1822,12 +1823,14 @@ def grove_used(p, schema, depth, deep):
     return depth if looked >= 40.0 * schema.scores and parted >= looked else 5
 
 
-def grove_tree(p, candidates, credit, seen, number, depth, used, which, where):
+def grove_tree(p, schema, candidates, credit, doubt, seen, number, depth, used, which, where):
     """The splits of a random tree, whose features follow credit; below `used` levels each is its parent's."""
     live = [f for f, own in enumerate(candidates) if own] or [0]
     many, explore = float(len(live)), setting(p, "explore")
     chance = [num(1.0) / many for _ in live]
-    merit = [num(math.sqrt(floor0(credit[f] / seen[f]))) for f in live]
+    deviations = num(2.0 if schema.regression else 1.0)
+    sure = [credit[f] - deviations * num(math.sqrt(doubt[f])) for f in live]
+    merit = [num(math.sqrt(floor0(one / seen[f]))) for one, f in zip(sure, live)]
     if (total := pairwise(merit)) > 0:
         trust = num(float(number)) / (float(number) + num(many) / float(depth))
         chance = [trust * m / total + (1.0 - trust) * e for m, e in zip(merit, chance)]
@@ -1849,8 +1852,8 @@ def grove_there(noisy, depth, used):
     return [noisy[k - k % wide + (wide - 1 if k // wide % 2 else 0)] for k in range(2**depth)]
 
 
-def grove_learn(noisy, splits, used, scatter, variance, weight, credit, seen, deep, looks):
-    """Credits what each split separated, less what noise would; and what the last level parted, for the first trees."""
+def grove_learn(noisy, splits, used, scatter, variance, weight, credit, doubt, seen, deep, looks):
+    """Credits what each split separated, less what noise would, with its variance; and what the last level parted."""
     wide = len(noisy) // 2**used
     g, h = [a for a, _ in noisy][::wide], [floor0(b) for _, b in noisy][::wide]
     if deep[1] < looks:
@@ -1864,11 +1867,10 @@ def grove_learn(noisy, splits, used, scatter, variance, weight, credit, seen, de
             (ga, gb), (ha, hb) = g[2 * k : 2 * k + 2], h[2 * k : 2 * k + 2]
             left, right = (ha if ha > least else least), (hb if hb > least else least)
             noise = below * variance * (1.0 / (left * left) + 1.0 / (right * right))
-            noise = noise + scatter * (1.0 / left + 1.0 / right)
-            apart = ga / left - gb / right
+            share, apart = left * right / (left + right), ga / left - gb / right
             f = int(splits[2**level - 1 + k][0])
-            if ha > least and hb > least:
-                credit[f] = credit[f] + (apart * apart - noise) * left * right / (left + right)
+            credit[f] = credit[f] + (apart * apart - noise - scatter * (1.0 / left + 1.0 / right)) * share
+            doubt[f] = doubt[f] + 2.0 * (noise * share * (noise * share))
             seen[f] = seen[f] + 1.0
         g, h = ([a + b for a, b in zip(one[::2], one[1::2])] for one in (g, h))
 
@@ -1882,7 +1884,7 @@ def grove_shapes(schema, candidates, feature, levels):
     return [[[num(float(feature)), own[min(one * len(own) // 2**levels, len(own) - 1)]] for one in ranks]]
 
 
-def grove_bins(noisy, feature, scatter, sd, weight, credit, seen, before, unit):
+def grove_bins(noisy, feature, scatter, sd, weight, many, credit, doubt, seen, before, unit):
     """The prior's variance, and the values of a feature's bins, whose credit is added."""
     variance, g, h = sd * sd, [a for a, _ in noisy], [floor0(b) for _, b in noisy]
     above = pairwise([a * a - b * scatter - variance for a, b in zip(g, h)])
@@ -1890,16 +1892,18 @@ def grove_bins(noisy, feature, scatter, sd, weight, credit, seen, before, unit):
     found = floor0(above) / (squares if squares > least else least)
     prior = found if before is None else 0.7 * before + 0.3 * found
     border = 3.0 * sd / weight + 1.0
-    parts = [(a * a - variance) / (b if b > border else border) - scatter for a, (_, b) in zip(g, noisy)]
-    credit[feature] = credit[feature] + floor0(pairwise(parts))
+    borders = [b if b > border else border for _, b in noisy]
+    credit[feature] = credit[feature] + pairwise([(a * a - variance) / b - scatter for a, b in zip(g, borders)])
+    doubt[feature] = doubt[feature] + pairwise([2.0 * variance * variance / (b * b) for b in borders])
     seen[feature] = seen[feature] + 1.0
     both = 0.5 * found + 0.5 * prior
-    return prior, [grove_bin(a, b, scatter, variance, both, unit) for a, b in noisy]
+    padding = sd * num(math.sqrt(many))
+    return prior, [grove_bin(a, b, scatter, variance, both, padding, unit) for a, b in noisy]
 
 
 def grove_pass(schema, x, columns, candidates, scores, settings, state, tape, sums_of):
     """The first pass, one feature after the other: its trees, of every output; scores are advanced."""
-    (levels, weight, scatter, unit), (credit, seen) = settings, state
+    levels, weight, scatter, unit = settings
     made, priors = [[] for _ in scores], [None for _ in scores]
     for f in columns:
         shapes = grove_shapes(schema, candidates, f, levels)
@@ -1909,7 +1913,7 @@ def grove_pass(schema, x, columns, candidates, scores, settings, state, tape, su
             place, bins = [category_code(one[f], len(shapes)) for one in x], len(shapes) + 1
         of_all, sd = grove_released(f"feature {f}/bins", sums_of(scores, place, bins), tape)
         for k, noisy in enumerate(of_all):
-            priors[k], values = grove_bins(noisy, f, scatter, sd, weight, credit, seen, priors[k], unit)
+            priors[k], values = grove_bins(noisy, f, scatter, sd, weight, len(columns), *state, priors[k], unit)
             leaves = [[num(0.0), one] for one in values[1:]] if schema.categorical[f] else [values]
             for splits, own, one in zip(shapes, leaf, leaves):
                 made[k].append((splits, one))
@@ -1972,7 +1976,7 @@ def grove_train(p, schema, x, y, tape):
         initial = [log(one / (1.0 - one)) for one in (share[1:] if schema.scores == 1 else share)]
     labels = [[schema.label(k, one) for one in y] for k in range(schema.scores)]
     scores = [[num(0.0) + one for _ in y] for one in initial]
-    credit, seen = [num(0.0) for _ in schema.features], [num(1e-9) for _ in schema.features]
+    state = *([num(0.0) for _ in schema.features] for _ in "cd"), [num(1e-9) for _ in schema.features]
 
     def sums_of(scores, place, width):
         tables = []
@@ -1984,7 +1988,7 @@ def grove_train(p, schema, x, y, tape):
 
     columns = grove_splittable(schema) if part > 0 else []
     made = grove_pass(schema, x, columns, candidates, scores, (levels, first, scatter, unit),
-                      (credit, seen), tape, sums_of)  # fmt: skip
+                      state, tape, sums_of)  # fmt: skip
     steps = [num(0.7)] * len(made[0]) + [step] * trees
     width, deep, padding = 2**depth, [num(0.0), num(0.0)], None
     for number in range(trees):
@@ -1998,13 +2002,13 @@ def grove_train(p, schema, x, y, tape):
         which = tape.take(f"tree {number}/features", "draw", [width - 1])[1]
         where = tape.take(f"tree {number}/values", "draw", [width - 1])[1]
         used = grove_used(p, schema, depth, deep)
-        splits = grove_tree(p, candidates, credit, seen, number, depth, used, which, where)
+        splits = grove_tree(p, schema, candidates, *state, number, depth, used, which, where)
         leaf = [leaf_of(one, splits, schema.categorical) for one in x]
         of_all, sd = grove_released(f"tree {number}/leaves", sums_of(scores, leaf, width), tape)
         padding = grove_padding(p, schema, nu, trees, sd) if padding is None else padding
         for k, noisy in enumerate(of_all):
             noisy = grove_there(noisy, depth, used)
-            grove_learn(noisy, splits, used, scatter, sd * sd, weight, credit, seen, deep, 40.0 * schema.scores)
+            grove_learn(noisy, splits, used, scatter, sd * sd, weight, *state, deep, 40.0 * schema.scores)
             leaves = [grove_leaf(a, b, padding, unit) for a, b in noisy]
             made[k].append((splits, leaves))
             scores[k] = advance(scores[k], leaf, leaves, step)
@@ -2288,19 +2292,19 @@ def op_tree(paper, i):
     candidates, p, schema = [flat(t) for t in i["candidates"]["thresholds"]], i["params"], Schema(i["schema"])
     depth = grove_settings(p, schema)[2]
     used = grove_used(p, schema, depth, flat(i["parted"]))
-    known, draws = (flat(i["credit"]), flat(i["seen"])), (flat(i["which"]), flat(i["where"]))
-    return {"splits": out(grove_tree(p, candidates, *known, i["number"], depth, used, *draws))}
+    known, draws = (flat(i["credit"]), flat(i["doubt"]), flat(i["seen"])), (flat(i["which"]), flat(i["where"]))
+    return {"splits": out(grove_tree(p, schema, candidates, *known, i["number"], depth, used, *draws))}
 
 
 def op_learn(paper, i):
     p, schema = i["params"], Schema(i["schema"])
     (_, _, depth, _, (weight, _), _, _), sd = grove_settings(p, schema), num(number_of(i["mechanism"]))
-    credit, seen, deep = flat(i["credit"]), flat(i["seen"]), flat(i["parted"])
+    (credit, doubt, seen), deep = (flat(i[one]) for one in ("credit", "doubt", "seen")), flat(i["parted"])
     scatter, used = num(0.15 if schema.regression else 1.0), grove_used(p, schema, depth, deep)
     noisy = grove_there(list(zip(*rows(i["sums"]))), depth, used)
     looks = 40.0 * schema.scores
-    grove_learn(noisy, rows(i["splits"]), used, scatter, sd * sd, weight, credit, seen, deep, looks)
-    return {"credit": out(credit), "seen": out(seen), "parted": out(deep)}
+    grove_learn(noisy, rows(i["splits"]), used, scatter, sd * sd, weight, credit, doubt, seen, deep, looks)
+    return {"credit": out(credit), "doubt": out(doubt), "seen": out(seen), "parted": out(deep)}
 
 
 def op_leaves(paper, i):

@@ -213,15 +213,17 @@ def _steered(paper: str, chance: random.Random) -> Iterator[Vector]:
     features, depth = len(schema.features), params.levels(schema)
     candidates = grids.uniform(schema, chance.choice((1, 2, 4)))
     credit = np.array([chance.choice((0.0, 0.0, chance.uniform(-1.0, 60.0))) for _ in range(features)])
+    doubt = np.array([chance.choice((0.0, chance.uniform(0.0, 900.0))) for _ in range(features)])
     seen = np.array([1e-9 + chance.choice((0, 3, 17)) for _ in range(features)])
     which, where = (np.array([chance.choice((0.0, 0.5, chance.random())) for _ in range(2**depth - 1)]) for _ in "ab")
     looked = float(chance.choice((39, 39, 40, 40)) * schema.scores)
     learnt = grove.Learnt(
-        credit, seen, np.full(schema.scores, np.nan), looked * chance.choice((0.9, 1.0, 4.0, 4.0)), looked
+        credit, doubt, seen, np.full(schema.scores, np.nan), looked * chance.choice((0.9, 1.0, 4.0, 4.0)), looked
     )
     number = chance.choice((0, 1, 40))
     splits = grove.random_tree(params, schema, candidates, learnt, number, which, where)
-    own = {"params": params_json(params), "schema": schema_json(schema), "credit": floats(credit), "seen": floats(seen),
+    own = {"params": params_json(params), "schema": schema_json(schema), "credit": floats(credit),
+           "doubt": floats(doubt), "seen": floats(seen),
            "parted": floats(np.array([learnt.parted, learnt.looked]))}  # fmt: skip
     yield Vector("tree", "splits of a random tree, draws on edges among them", {
         **own, "candidates": _candidates_json(candidates), "number": number, "which": floats(which),
@@ -232,7 +234,7 @@ def _steered(paper: str, chance: random.Random) -> Iterator[Vector]:
     yield Vector("learn", "credit of features from sums of leaves, and what the last level parted", {
         **own, "splits": floats(splits), "sums": floats(np.stack([g, h])),
         "mechanism": mechanism_out(params.leaf_charge(schema).mechanism)},
-        {"credit": floats(after.credit), "seen": floats(after.seen),
+        {"credit": floats(after.credit), "doubt": floats(after.doubt), "seen": floats(after.seen),
          "parted": floats(np.array([after.parted, after.looked]))},
         ("OrderOfOperations", "NotPositiveSupport"))  # fmt: skip
 

@@ -19,7 +19,8 @@ then decide how much a sum is worth, and Grove does each of them from released v
    itself, and a random tree seldom asks for it. So a first pass asks each feature once, in their order: one release of
    the sums in its bins, between quantiles, or in its categories, at the scores that the features before it have left.
 4. Steering. Of every released tree the sums of all inner nodes are known. What a split separated, less what noise alone
-   would, is credited to its feature; half of the features of later trees are drawn in proportion to the root of that.
+   would, is credited to its feature; half of the features of later trees are drawn in proportion to the root of that,
+   as far as it is above its own noise by one standard deviation (classes) or two (regression).
    Where nu is large there is room for deep trees of classes, which some sets need and others lose by. The first 40 have
    5 levels; all are used from then on if the mean of (G_1 - G_2)^2 of their neighbouring leaves is 4 s^2 or more, twice
    what noise alone makes it. Otherwise the lower levels ask their parents' splits again, and part nobody.
@@ -36,7 +37,8 @@ then decide how much a sum is worth, and Grove does each of them from released v
        w = -G H / (H^2 + (H v + s^2) / tau^2),                                                          (2)
 
    and tau^2 follows by moments from the bins of this feature and those before: the mean of G^2 is
-   H^2 tau^2 + H v + s^2.
+   H^2 tau^2 + H v + s^2. Where H is small, as of a rare class, it is mostly noise, and so is tau^2: |w| is at most
+   |G| / (H + s sqrt(M)), so that the noise of M features, in steps of .7, gives a score .7 at most, as (1) does.
 
 Sensitivity. A record adds (g, h) to one leaf. Under the log loss the gradient p - y is cut to 1/2, which halves the
 noise: a record that is on the wrong side of 1/2 pulls as one that is on it. With t = |p - y| and h = t (1 - t)
@@ -129,6 +131,8 @@ CUT, OTHERS = 0.5, 0.4
 SUMS = ("g", "h")
 FIRST_STEP = 0.7
 """Step of the trees of one feature each."""
+SURE = {"log": 1.0, "square": 2.0}
+"""Deviations of its noise that credit has to be above to steer."""
 FOLLOWED, NARROWER = 150, 0.75
 """From which nu on c follows the residuals, and to less than what part of it."""
 FEW, SOME = 20, 150
@@ -186,10 +190,16 @@ def usual_start(schema: Schema, strength: float) -> float:
     return 0.3 if strength < FEW else 0.15 if strength < SOME else 0.1
 
 
-def shrunk(gradient: Floats, hessian: Floats, scatter: float, variance: float, prior: float) -> Floats:
-    """(2) for released sums, shape (bins,); prior: tau^2. 0 where the released Hessian is not positive."""
+def shrunk(
+    gradient: Floats, hessian: Floats, scatter: float, variance: float, prior: float, padding: float = 0.0
+) -> Floats:
+    """(2) for released sums, shape (bins,), at most |G| / (H + padding); 0 where the released Hessian is not positive.
+
+    prior: tau^2. padding: s sqrt(M).
+    """
     h = np.maximum(hessian, 0.0)
-    return np.asarray(-gradient * h / (h * h + (h * scatter + variance) / max(prior, 1e-12) + 1e-12))
+    over = h * h + (h * scatter + variance) / max(prior, 1e-12) + 1e-12
+    return np.asarray(-gradient * h / np.maximum(over, h * (h + padding)))
 
 
 def moments(gradient: Floats, hessian: Floats, scatter: float, variance: float) -> float:
@@ -861,10 +871,11 @@ def centre_and_scale(counts: Floats) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class Learnt:
-    """What released sums say: post-processing. credit, seen: by feature; priors: tau^2 of each output's bins, first
-    nan; parted, looked: sum over so many trees of what their last level parted."""
+    """What released sums say: post-processing. credit, its variance doubt, seen: by feature; priors: tau^2 of each
+    output's bins, first nan; parted, looked: sum over so many trees of what their last level parted."""
 
     credit: Floats
+    doubt: Floats
     seen: Floats
     priors: Floats
     parted: float = 0.0
@@ -874,7 +885,7 @@ class Learnt:
 def nothing_learnt(schema: Schema) -> Learnt:
     """Before any release."""
     features = len(schema.features)
-    return Learnt(np.zeros(features), np.full(features, 1e-9), np.full(schema.scores, np.nan))
+    return Learnt(np.zeros(features), np.zeros(features), np.full(features, 1e-9), np.full(schema.scores, np.nan))
 
 
 def trees_of(schema: Schema, feature: int) -> int:
@@ -912,27 +923,32 @@ def bin_values(
 ) -> tuple[Learnt, Floats]:
     """(2) of a feature's bins, tau^2 the mean of its own and of that of the features before; and its credit.
 
-    noisy: shape (bins, 2). Result: also the values, shape (bins,), at most `LARGEST_LEAF`, in units of the score.
+    noisy: shape (bins, 2). Result: also the values, shape (bins,), at most |G| / (H + s sqrt(M)) and `LARGEST_LEAF`, in
+    units of the score.
     """
     s, scatter, a = params.first_deviation(schema), scatter_of(schema), params.first_weight(schema)
     variance, g, h = s * s, noisy[:, 0], noisy[:, 1]
     found, before = moments(g, h, scatter, variance), float(learnt.priors[output])
-    credit, seen, priors = learnt.credit.copy(), learnt.seen.copy(), learnt.priors.copy()
+    credit, doubt = learnt.credit.copy(), learnt.doubt.copy()
+    seen, priors = learnt.seen.copy(), learnt.priors.copy()
     priors[output] = found if math.isnan(before) else 0.7 * before + 0.3 * found
     least = np.maximum(h, 3 * s / a + 1)
-    credit[feature] = credit[feature] + max(float(((g * g - variance) / least - scatter).sum()), 0.0)
+    credit[feature] = credit[feature] + float(((g * g - variance) / least - scatter).sum())
+    doubt[feature] = doubt[feature] + float((2 * variance * variance / (least * least)).sum())
     seen[feature] = seen[feature] + 1.0
-    own = shrunk(g, h, scatter, variance, 0.5 * found + 0.5 * float(priors[output]))
-    return Learnt(credit, seen, priors), np.asarray(np.clip(own, -LARGEST_LEAF, LARGEST_LEAF) * unit)
+    padding = s * math.sqrt(len(splittable(schema)))
+    own = shrunk(g, h, scatter, variance, 0.5 * found + 0.5 * float(priors[output]), padding)
+    return Learnt(credit, doubt, seen, priors), np.asarray(np.clip(own, -LARGEST_LEAF, LARGEST_LEAF) * unit)
 
 
-def chances(params: Params, learnt: Learnt, live: Sequence[int], number: int, depth: int) -> Floats:
+def chances(params: Params, schema: Schema, learnt: Learnt, live: Sequence[int], number: int) -> Floats:
     """How likely each live feature is at a node of tree `number`. Shape (live features,)."""
     many = len(live)
     even = np.full(many, 1 / many)
-    merit = np.sqrt(np.maximum(learnt.credit[live] / learnt.seen[live], 0.0))
+    sure = learnt.credit[live] - SURE[loss_of(schema)] * np.sqrt(learnt.doubt[live])
+    merit = np.sqrt(np.maximum(sure / learnt.seen[live], 0.0))
     if merit.sum() > 0:
-        trust = number / (number + many / depth)
+        trust = number / (number + many / params.levels(schema))
         even = trust * merit / merit.sum() + (1 - trust) * even
     return np.asarray((1 - params.explore) * even + params.explore / many)
 
@@ -946,7 +962,7 @@ def random_tree(
     no other.
     """
     live = [f for f, own in enumerate(candidates.thresholds) if len(own)] or [0]
-    edges = np.cumsum(chances(params, learnt, live, number, params.levels(schema)))
+    edges = np.cumsum(chances(params, schema, learnt, live, number))
     place = np.searchsorted(edges / edges[-1], which, side="right")
     feature = np.asarray(live)[np.minimum(place, len(live) - 1)]
     known = [candidates.thresholds[f] for f in feature]
@@ -989,7 +1005,12 @@ def where_records_are(params: Params, schema: Schema, learnt: Learnt, noisy: Flo
 
 def scatter_of(schema: Schema) -> float:
     """v."""
-    return SCATTER["log" if isinstance(schema.target, Classes) else "square"]
+    return SCATTER[loss_of(schema)]
+
+
+def loss_of(schema: Schema) -> str:
+    """Of classes the log loss, of a regression the square loss."""
+    return "log" if isinstance(schema.target, Classes) else "square"
 
 
 def leaf_values(noisy: Floats, padding: float, unit: float) -> Floats:
@@ -1010,21 +1031,21 @@ def learnt_from(params: Params, schema: Schema, learnt: Learnt, splits: Floats, 
     g, h = noisy[::apart, 0], np.maximum(noisy[::apart, 1], 0.0)
     parted = float(np.mean((g[0::2] - g[1::2]) ** 2)) / (2 * variance) - 1
     still = learnt.looked < LOOKED_AT * schema.scores
-    credit, seen = learnt.credit.copy(), learnt.seen.copy()
+    credit, doubt, seen = learnt.credit.copy(), learnt.doubt.copy(), learnt.seen.copy()
     for level in reversed(range(depth)):
         below = 2 ** (depth - 1 - level)
         left_g, right_g, left_h, right_h = g[0::2], g[1::2], h[0::2], h[1::2]
         least = 3 * math.sqrt(below * variance) / a + 1
         left, right = np.maximum(left_h, least), np.maximum(right_h, least)
-        noise = below * variance * (1 / left**2 + 1 / right**2) + scatter * (1 / left + 1 / right)
-        gain = ((left_g / left - right_g / right) ** 2 - noise) * left * right / (left + right)
-        enough = (left_h > least) & (right_h > least)
+        share, noise = left * right / (left + right), below * variance * (1 / left**2 + 1 / right**2)
+        gain = ((left_g / left - right_g / right) ** 2 - noise - scatter * (1 / left + 1 / right)) * share
         of = splits[2**level - 1 : 2 ** (level + 1) - 1, 0].astype(np.intp)
-        np.add.at(credit, of, np.where(enough, gain, 0.0))
+        np.add.at(credit, of, gain)
+        np.add.at(doubt, of, 2 * (noise * share) ** 2)
         np.add.at(seen, of, 1.0)
         g, h = left_g + right_g, left_h + right_h
     looked = learnt.looked + (1.0 if still else 0.0)
-    return Learnt(credit, seen, learnt.priors.copy(), learnt.parted + (parted if still else 0.0), looked)
+    return Learnt(credit, doubt, seen, learnt.priors.copy(), learnt.parted + (parted if still else 0.0), looked)
 
 
 # --- Predictions ------------------------------------------------------------------------------------------------------
