@@ -1828,7 +1828,7 @@ def grove_tree(p, schema, candidates, credit, doubt, seen, number, depth, used, 
     live = [f for f, own in enumerate(candidates) if own] or [0]
     many, explore = float(len(live)), setting(p, "explore")
     chance = [num(1.0) / many for _ in live]
-    deviations = num(2.0 if schema.regression else 1.0)
+    deviations = num(2.0 if schema.regression else 0.0)
     sure = [credit[f] - deviations * num(math.sqrt(doubt[f])) for f in live]
     merit = [num(math.sqrt(floor0(one / seen[f]))) for one, f in zip(sure, live)]
     if (total := pairwise(merit)) > 0:
@@ -1852,7 +1852,7 @@ def grove_there(noisy, depth, used):
     return [noisy[k - k % wide + (wide - 1 if k // wide % 2 else 0)] for k in range(2**depth)]
 
 
-def grove_learn(noisy, splits, used, scatter, variance, weight, credit, doubt, seen, deep, looks):
+def grove_learn(schema, noisy, splits, used, scatter, variance, weight, credit, doubt, seen, deep, looks):
     """Credits what each split separated, less what noise would, with its variance; and what the last level parted."""
     wide = len(noisy) // 2**used
     g, h = [a for a, _ in noisy][::wide], [floor0(b) for _, b in noisy][::wide]
@@ -1869,8 +1869,9 @@ def grove_learn(noisy, splits, used, scatter, variance, weight, credit, doubt, s
             noise = below * variance * (1.0 / (left * left) + 1.0 / (right * right))
             share, apart = left * right / (left + right), ga / left - gb / right
             f = int(splits[2**level - 1 + k][0])
-            credit[f] = credit[f] + (apart * apart - noise - scatter * (1.0 / left + 1.0 / right)) * share
-            doubt[f] = doubt[f] + 2.0 * (noise * share * (noise * share))
+            if schema.regression or (ha > least and hb > least):
+                credit[f] = credit[f] + (apart * apart - noise - scatter * (1.0 / left + 1.0 / right)) * share
+                doubt[f] = doubt[f] + 2.0 * (noise * share * (noise * share))
             seen[f] = seen[f] + 1.0
         g, h = ([a + b for a, b in zip(one[::2], one[1::2])] for one in (g, h))
 
@@ -2008,7 +2009,7 @@ def grove_train(p, schema, x, y, tape):
         padding = grove_padding(p, schema, nu, trees, sd) if padding is None else padding
         for k, noisy in enumerate(of_all):
             noisy = grove_there(noisy, depth, used)
-            grove_learn(noisy, splits, used, scatter, sd * sd, weight, *state, deep, 40.0 * schema.scores)
+            grove_learn(schema, noisy, splits, used, scatter, sd * sd, weight, *state, deep, 40.0 * schema.scores)
             leaves = [grove_leaf(a, b, padding, unit) for a, b in noisy]
             made[k].append((splits, leaves))
             scores[k] = advance(scores[k], leaf, leaves, step)
@@ -2303,7 +2304,7 @@ def op_learn(paper, i):
     scatter, used = num(0.15 if schema.regression else 1.0), grove_used(p, schema, depth, deep)
     noisy = grove_there(list(zip(*rows(i["sums"]))), depth, used)
     looks = 40.0 * schema.scores
-    grove_learn(noisy, rows(i["splits"]), used, scatter, sd * sd, weight, credit, doubt, seen, deep, looks)
+    grove_learn(schema, noisy, rows(i["splits"]), used, scatter, sd * sd, weight, credit, doubt, seen, deep, looks)
     return {"credit": out(credit), "doubt": out(doubt), "seen": out(seen), "parted": out(deep)}
 
 

@@ -19,8 +19,9 @@ then decide how much a sum is worth, and Grove does each of them from released v
    itself, and a random tree seldom asks for it. So a first pass asks each feature once, in their order: one release of
    the sums in its bins, between quantiles, or in its categories, at the scores that the features before it have left.
 4. Steering. Of every released tree the sums of all inner nodes are known. What a split separated, less what noise alone
-   would, is credited to its feature; half of the features of later trees are drawn in proportion to the root of that,
-   as far as it is above its own noise by one standard deviation (classes) or two (regression).
+   would, is credited to its feature; half of the features of later trees are drawn in proportion to the root of that.
+   Of classes this is of splits with more on both sides than three deviations of noise; of a regression, where h is 1,
+   it is of all splits, as far as the credit of a feature is two deviations of its noise above nothing.
    Where nu is large there is room for deep trees of classes, which some sets need and others lose by. The first 40 have
    5 levels; all are used from then on if the mean of (G_1 - G_2)^2 of their neighbouring leaves is 4 s^2 or more, twice
    what noise alone makes it. Otherwise the lower levels ask their parents' splits again, and part nobody.
@@ -131,8 +132,8 @@ CUT, OTHERS = 0.5, 0.4
 SUMS = ("g", "h")
 FIRST_STEP = 0.7
 """Step of the trees of one feature each."""
-SURE = {"log": 1.0, "square": 2.0}
-"""Deviations of its noise that credit has to be above to steer."""
+SURE = 2.0
+"""Of a regression, the deviations of its noise that credit has to be above to steer."""
 FOLLOWED, NARROWER = 150, 0.75
 """From which nu on c follows the residuals, and to less than what part of it."""
 FEW, SOME = 20, 150
@@ -945,8 +946,9 @@ def chances(params: Params, schema: Schema, learnt: Learnt, live: Sequence[int],
     """How likely each live feature is at a node of tree `number`. Shape (live features,)."""
     many = len(live)
     even = np.full(many, 1 / many)
-    sure = learnt.credit[live] - SURE[loss_of(schema)] * np.sqrt(learnt.doubt[live])
-    merit = np.sqrt(np.maximum(sure / learnt.seen[live], 0.0))
+    sure = 0.0 if isinstance(schema.target, Classes) else SURE
+    credit = learnt.credit[live] - sure * np.sqrt(learnt.doubt[live])
+    merit = np.sqrt(np.maximum(credit / learnt.seen[live], 0.0))
     if merit.sum() > 0:
         trust = number / (number + many / params.levels(schema))
         even = trust * merit / merit.sum() + (1 - trust) * even
@@ -1005,12 +1007,7 @@ def where_records_are(params: Params, schema: Schema, learnt: Learnt, noisy: Flo
 
 def scatter_of(schema: Schema) -> float:
     """v."""
-    return SCATTER[loss_of(schema)]
-
-
-def loss_of(schema: Schema) -> str:
-    """Of classes the log loss, of a regression the square loss."""
-    return "log" if isinstance(schema.target, Classes) else "square"
+    return SCATTER["log" if isinstance(schema.target, Classes) else "square"]
 
 
 def leaf_values(noisy: Floats, padding: float, unit: float) -> Floats:
@@ -1040,8 +1037,9 @@ def learnt_from(params: Params, schema: Schema, learnt: Learnt, splits: Floats, 
         share, noise = left * right / (left + right), below * variance * (1 / left**2 + 1 / right**2)
         gain = ((left_g / left - right_g / right) ** 2 - noise - scatter * (1 / left + 1 / right)) * share
         of = splits[2**level - 1 : 2 ** (level + 1) - 1, 0].astype(np.intp)
-        np.add.at(credit, of, gain)
-        np.add.at(doubt, of, 2 * (noise * share) ** 2)
+        counted = (left_h > least) & (right_h > least) | (not isinstance(schema.target, Classes))
+        np.add.at(credit, of, np.where(counted, gain, 0.0))
+        np.add.at(doubt, of, np.where(counted, 2 * (noise * share) ** 2, 0.0))
         np.add.at(seen, of, 1.0)
         g, h = left_g + right_g, left_h + right_h
     looked = learnt.looked + (1.0 if still else 0.0)

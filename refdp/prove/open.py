@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from fractions import Fraction
 from typing import Any, Literal, NoReturn
@@ -25,7 +25,7 @@ from refdp.prove import magnitudes
 from refdp.prove.asking import name_of, number, real, unknowns
 from refdp.prove.kinds import COMPARING, in_float64
 from refdp.prove.peeking import from_text
-from refdp.prove.symbols import Symbol
+from refdp.prove.symbols import Symbol, everything
 from refdp.prove.terms import ARITHMETIC, Unmodelled, operated
 
 Error = Literal["exact", "up", "near"]
@@ -210,24 +210,24 @@ def example_of(value: Any) -> Any:
     return value.example if isinstance(value, Open) else value
 
 
-def opened(value: Any, depth: int = 0) -> Iterator[Open]:
+def opened(value: Any) -> Iterator[Open]:
     """Every open number in a value, however deep."""
-    if isinstance(value, Open):
-        yield value
-    elif depth < 12 and not isinstance(value, Symbol | np.generic | str | bytes | int | float | type | type(None)):
-        inner: Any = ()
-        if isinstance(value, dict):
-            inner = [*value.keys(), *value.values()]
-        elif isinstance(value, list | tuple | set | frozenset):
-            inner = value
-        elif isinstance(value, np.ndarray):
-            inner = value.ravel() if value.dtype == object else ()
-        elif is_dataclass(value):
-            inner = [getattr(value, one.name) for one in fields(value)]
-        elif hasattr(value, "__dict__") and not callable(value) and _of_refdp(str(type(value).__module__)):
-            inner = vars(value).values()
-        for one in inner:
-            yield from opened(one, depth + 1)
+    return (one for one in everything(value, _kept) if isinstance(one, Open))
+
+
+def _kept(value: Any) -> Iterable[Any]:
+    if isinstance(value, Symbol | Open | np.generic | str | bytes | int | float | type | None):
+        return ()
+    if isinstance(value, dict):
+        return [*value.keys(), *value.values()]
+    if isinstance(value, list | tuple | set | frozenset):
+        return value
+    if isinstance(value, np.ndarray):
+        return value.ravel() if value.dtype == object else ()
+    if is_dataclass(value):
+        return [getattr(value, one.name) for one in fields(value)]
+    own = hasattr(value, "__dict__") and not callable(value) and _of_refdp(str(type(value).__module__))
+    return vars(value).values() if own else ()
 
 
 def _of_refdp(module: str) -> bool:

@@ -15,7 +15,7 @@ import importlib
 import inspect
 import sys
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import fields, is_dataclass
@@ -471,7 +471,7 @@ def holds(value: Any) -> bool:
 @contextmanager
 def unchanged(values: Any) -> Iterator[None]:
     """Arrays that a function of released values is given cannot be written to: it would write an example's values."""
-    found = {id(one): one for one in _arrays(values, 0) if one.flags.writeable}
+    found = {id(one): one for one in _arrays(values) if one.flags.writeable}
     for one in found.values():
         one.flags.writeable = False
     try:
@@ -481,47 +481,54 @@ def unchanged(values: Any) -> Iterator[None]:
             one.flags.writeable = True
 
 
-def _arrays(value: Any, depth: int) -> Iterator[Any]:
-    if isinstance(value, np.ndarray):
-        yield value
-    elif isinstance(value, Known):
-        yield from _arrays(value.settled(), depth + 1)
-    elif depth < 12:
-        inner: Any = ()
-        if isinstance(value, dict):
-            inner = value.values()
-        elif isinstance(value, list | tuple | set | frozenset):
-            inner = value
-        elif is_dataclass(value) and not isinstance(value, type):
-            inner = [getattr(value, one.name) for one in fields(value)]
-        for one in inner:
-            yield from _arrays(one, depth + 1)
+def _arrays(value: Any) -> Iterator[Any]:
+    return (one for one in everything(value, _examples) if isinstance(one, np.ndarray))
+
+
+def _examples(value: Any) -> Iterable[Any]:
+    if isinstance(value, Known):
+        return (value.settled(),)
+    return () if isinstance(value, np.ndarray) else _entries(value)
+
+
+def everything(value: Any, within: Callable[[Any], Iterable[Any]]) -> Iterator[Any]:
+    """A value and all that is within it and within that, in order, however deep; what goes round in circles ends."""
+    waiting, seen = [value], dict[int, Any]()
+    while waiting:
+        one = waiting.pop()
+        yield one
+        if id(one) not in seen and (inner := list(within(one))):
+            seen[id(one)] = one
+            waiting += reversed(inner)
+
+
+def _entries(value: Any) -> Iterable[Any]:
+    """Entries of a container, keys of a dictionary left out, and fields."""
+    if isinstance(value, dict):
+        return value.values()
+    if isinstance(value, list | tuple | set | frozenset):
+        return value
+    if is_dataclass(value) and not isinstance(value, type):
+        return [getattr(value, one.name) for one in fields(value)]
+    return ()
 
 
 def _is_plain(value: Any) -> bool:
     return isinstance(value, _PLAIN) and not (isinstance(value, np.ndarray) and value.dtype.hasobject)
 
 
-def privates(value: Any, depth: int = 0) -> Iterator[Private]:
+def privates(value: Any) -> Iterator[Private]:
     """Everything private in a value, however deep."""
-    if isinstance(value, Private):
-        yield value
-    elif depth < 12 and not isinstance(
-        value, Symbol | np.ndarray | ModuleType | str | bytes | int | float | type(None)
-    ):
-        inner: Any = ()
-        if isinstance(value, dict):
-            inner = [*value.keys(), *value.values()]
-        elif isinstance(value, list | tuple | set | frozenset):
-            inner = value
-        elif isinstance(value, type):
-            inner = ()
-        elif is_dataclass(value):
-            inner = [getattr(value, one.name) for one in fields(value)]
-        elif hasattr(value, "__dict__") and not callable(value):
-            inner = vars(value).values()
-        for one in inner:
-            yield from privates(one, depth + 1)
-    elif isinstance(value, np.ndarray) and value.dtype == object:
-        for one in value.ravel():
-            yield from privates(one, depth + 1)
+    return (one for one in everything(value, _kept) if isinstance(one, Private))
+
+
+def _kept(value: Any) -> Iterable[Any]:
+    if isinstance(value, np.ndarray):
+        return value.ravel() if value.dtype == object else ()
+    if isinstance(value, Symbol | ModuleType | str | bytes | int | float | type | None):
+        return ()
+    if isinstance(value, dict):
+        return [*value.keys(), *value.values()]
+    if isinstance(value, list | tuple | set | frozenset) or is_dataclass(value):
+        return _entries(value)
+    return vars(value).values() if hasattr(value, "__dict__") and not callable(value) else ()

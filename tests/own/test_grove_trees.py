@@ -85,7 +85,7 @@ def test_nothing_is_learnt_before_a_release() -> None:
 def test_chances_of_features() -> None:
     """Even at first; then the root of sure credit by times seen, trusted more with every tree, beside an even part."""
     params = grove.Params(1.0, ADD, explore=0.25, depth=2)
-    for schema, credit in ((TWO, [10.0, 5.0, 1.0, 1.0]), (THREE, [10.0, 5.0, 1.0, 1.0]), (REAL, [12.0, 5.0, 3.0, 1.5])):
+    for schema, credit in ((TWO, [8.0, 5.0, -5.0, 0.5]), (THREE, [8.0, 5.0, -5.0, 0.5]), (REAL, [12.0, 5.0, 3.0, 1.5])):
         doubt, seen = np.array([4.0, 0.0, 16.0, 0.25]), np.array([2.0, 1.0, 1.0, 0.5])
         learnt = grove.Learnt(np.array(credit), doubt, seen, np.array([0.0]))
         for number in (0, 1, 6):
@@ -133,6 +133,8 @@ def learnt_by_hand(
             (g, h), (other_g, other_h) = [
                 (sum(noisy[i, 0] for i in half), sum(max(noisy[i, 1], 0.0) for i in half)) for half in halves
             ]
+            if schema is not REAL and not (h > least and other_h > least):
+                continue
             h, other_h = max(h, least), max(other_h, least)
             noise = wide / 2 * s * s * (1 / h**2 + 1 / other_h**2)
             gain = (g / h - other_g / other_h) ** 2 - noise - v * (1 / h + 1 / other_h)
@@ -158,17 +160,33 @@ def test_what_splits_separated_is_credited_to_their_features() -> None:
     assert acted > 8
 
 
+def test_a_split_of_classes_is_credited_from_just_above_the_least_sum() -> None:
+    for schema in (TWO, REAL):
+        params = grove.Params(3.0, ADD, trees=5, depth=1, rows=1000, feature_share=0.0)
+        least = 3 * params.deviation(schema) / params.weight(schema) + 1
+        for sums, credited in (((least, 2 * least), False), ((2 * least, least), False), ((1.001 * least,) * 2, True)):
+            noisy = np.column_stack([np.array([900.0, -900.0]), sums])
+            nothing, s = grove.nothing_learnt(schema), params.deviation(schema)
+            found = grove.learnt_from(params, schema, nothing, np.array([[1.0, 0.0]]), noisy, s)
+            assert (found.credit[1] > 0) == (found.doubt[1] > 0) == (credited or schema is REAL)
+            assert found.seen[1] == near(1.0, 1e-8)
+
+
 def test_noise_credits_nothing_in_the_mean_and_its_variance_is_known() -> None:
     """Of a thousand trees of noise the mean credit is 0 within four of its standard errors (6 in 100,000 of chance)."""
     params, rng = grove.Params(3.0, ADD, trees=5, depth=2, rows=1000, feature_share=0.0), np.random.default_rng(6)
-    s, splits, found = params.deviation(TWO), np.column_stack([[0.0, 1.0, 1.0], np.zeros(3)]), grove.nothing_learnt(TWO)
+    s, splits, found = (
+        params.deviation(REAL),
+        np.column_stack([[0.0, 1.0, 1.0], np.zeros(3)]),
+        grove.nothing_learnt(REAL),
+    )
     scatter = np.zeros(4)
     for _ in range(1000):
         noisy = np.column_stack([rng.normal(0, s, 4), np.zeros(4)])
-        found = grove.learnt_from(params, TWO, found, splits, noisy, s)
+        found = grove.learnt_from(params, REAL, found, splits, noisy, s)
     for node, below in ((0, 2), (1, 1), (1, 1)):
-        least = 3 * s * math.sqrt(below) / params.weight(TWO) + 1
-        scatter[node] += 1000 * grove.scatter_of(TWO) * 2 / least * least / 2  # nobody is there, and no scatter
+        least = 3 * s * math.sqrt(below) / params.weight(REAL) + 1
+        scatter[node] += 1000 * grove.scatter_of(REAL) * 2 / least * least / 2  # nobody is there, and no scatter
     assert (np.abs(found.credit + scatter)[:2] < 4 * np.sqrt(found.doubt[:2])).all()
     assert (found.credit[:2] + scatter[:2] != 0).all() and (found.doubt[2:] == 0).all()
 

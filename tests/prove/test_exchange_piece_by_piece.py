@@ -214,7 +214,7 @@ def test_arrays_of_examples_cannot_be_written_to_meanwhile() -> None:
     around: list[Any] = [own]
     around.append(around)
     given = (around, {"a": Known(other)}, closed, nested(deep, 9))
-    assert {len(one) for one in _arrays(given, 0)} == {2, 3, 4, 5}
+    assert {len(one) for one in _arrays(given)} == {2, 3, 4, 5}
     with unchanged(given):
         for one in (own, other, closed, deep):
             assert not one.flags.writeable

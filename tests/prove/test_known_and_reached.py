@@ -19,6 +19,7 @@ from refdp.privacy.curator import Curator
 from refdp.privacy.events import Relation
 from refdp.privacy.sources import AccountSource
 from refdp.prove.asking import real
+from refdp.prove.open import Open, opened
 from refdp.prove.reach import Host, inside
 from refdp.prove.symbols import Each, Fixed, Known, _arrays, checked, holds, privates, varies
 from refdp.prove.terms import Leak, Unmodelled
@@ -141,6 +142,16 @@ def test_records_curators_and_private_values_are_found_behind_functions() -> Non
             assert holds(around), (value, around)
 
 
+def test_however_deep_a_value_is_what_is_in_it_is_found() -> None:
+    """Nothing was found beyond twelve levels once, and nothing said so."""
+    of_parameter, array = Open(real(), 0.5, None), np.zeros(2)
+    value: Any = [EACH, of_parameter, array]
+    for _ in range(2000):
+        value = (value,)
+    assert list(privates(value)) == [EACH] and [one is of_parameter for one in opened(value)] == [True]
+    assert [one is array for one in _arrays(value)] == [True]
+
+
 def test_plain_values_and_functions_of_them_hold_nothing() -> None:
     around: list[Any] = [1]
     around.append(around)
@@ -174,6 +185,6 @@ def test_values_that_go_round_in_circles_end() -> None:
     assert list(privates(held)) == [EACH, EACH]
     arrays: list[Any] = [np.zeros(2)]
     arrays.append(arrays)
-    assert {len(one) for one in _arrays(arrays, 0)} == {2}
+    assert {len(one) for one in _arrays(arrays)} == {2}
     box = Interval(0.0, 1.0)
-    assert not list(_arrays([box, Interval, "a"], 0)) and not list(privates([box, Interval, "a"]))
+    assert not list(_arrays([box, Interval, "a"])) and not list(privates([box, Interval, "a"]))
