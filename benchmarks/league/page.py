@@ -116,6 +116,7 @@ def opening(found: dict[Key, list[float]], names: Sequence[str]) -> Iterator[str
     regression = "[regression](#regression-means-over-the-sets-that-all-of-refdps-methods-have)"
     yield f"| means over the sets | {classes}, {regression} |"
     yield "| where another method is ahead of Grove | [and why](#where-another-method-is-ahead-of-grove) |"
+    yield "| sets on which nothing was chosen | [unseen](unseen.md) |"
     yield "| advice for your own figures | `refdp recommend`, [choosing](choosing.md) |"
     seven = "[number of seeds](#grove-at-seven-epsilons-with-the-number-of-seeds)"
     yield f"| what is missing | {seven}, [seeds](#seeds-that-are-missing), [not run](#what-was-not-run) |"
