@@ -2308,6 +2308,17 @@ def op_learn(paper, i):
     return {"credit": out(credit), "doubt": out(doubt), "seen": out(seen), "parted": out(deep)}
 
 
+def op_bins(paper, i):
+    p, schema = i["params"], Schema(i["schema"])
+    (_, first), sd = grove_settings(p, schema)[4], num(number_of(i["mechanism"]))
+    state, before = [flat(i[one]) for one in ("credit", "doubt", "seen")], [*flat(i["before"]), None][0]
+    scatter, many = num(0.15 if schema.regression else 1.0), len(grove_splittable(schema))
+    noisy, unit = list(zip(*rows(i["sums"]))), num(number(i["unit"]))
+    prior, values = grove_bins(noisy, i["feature"], scatter, sd, first, many, *state, before, unit)
+    credit, doubt, seen = map(out, state)
+    return {"values": out(values), "prior": float(prior).hex(), "credit": credit, "doubt": doubt, "seen": seen}
+
+
 def op_leaves(paper, i):
     (first, second), p, schema = rows(i["sums"]), i["params"], Schema(i["schema"])
     one = {

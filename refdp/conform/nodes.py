@@ -237,6 +237,20 @@ def _steered(paper: str, chance: random.Random) -> Iterator[Vector]:
         {"credit": floats(after.credit), "doubt": floats(after.doubt), "seen": floats(after.seen),
          "parted": floats(np.array([after.parted, after.looked]))},
         ("OrderOfOperations", "NotPositiveSupport"))  # fmt: skip
+    params, feature = replace(params, feature_share=0.3), chance.choice(grove.splittable(schema))
+    s, before = params.first_deviation(schema), chance.choice(((), (0.25,), (4.0,)))
+    g = np.array([chance.uniform(-1, 1) * chance.choice((1.0, 5.0, 100.0)) * s for _ in range(6)])
+    h = np.array([chance.choice((-1.0, 0.1, 1.0, 9.0)) * chance.random() * s for _ in range(6)])
+    known = replace(learnt, priors=np.full(schema.scores, before[0] if before else np.nan))
+    unit, output = chance.choice((1.0, 0.25)), chance.randrange(schema.scores)
+    after, leaves = grove.bin_values(params, schema, known, output, feature, np.column_stack([g, h]), unit)
+    yield Vector("bins", "values of a feature's bins in the first pass, and its credit", {
+        **own, "params": params_json(params), "feature": feature, "before": floats(np.array(before)),
+        "sums": floats(np.stack([g, h])), "unit": hexed(unit),
+        "mechanism": mechanism_out(params.first_charge(schema).mechanism)},
+        {"values": floats(leaves), "prior": hexed(float(after.priors[output])), "credit": floats(after.credit),
+         "doubt": floats(after.doubt), "seen": floats(after.seen)},
+        ("OrderOfOperations", "NotPositiveSupport"))  # fmt: skip
 
 
 NODES: dict[str, Any] = {

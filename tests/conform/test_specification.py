@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 import shutil
@@ -52,6 +53,20 @@ def test_every_excerpt_is_closed() -> None:
     assert len(EXCERPTS) == sum(text.count("<!-- code:") for text in PAGES.values()) > 60
 
 
+def test_the_table_of_operations_names_the_fields_of_their_vectors() -> None:
+    lines = PAGES["common"].split("## Operations")[1].split("\n\n")[2].splitlines()[2:]
+    rows, seen = {line.split(" | ")[0][2:]: line.split(" | ")[1:] for line in lines}, set()
+    for place in sorted((ROOT / "conform").glob("*/*.json")):
+        document = json.loads(place.read_text(encoding="utf-8"))
+        for one in document["tests"]:
+            (name,) = one["operations"]
+            given, told = (set(re.findall(r"\w+", cell)) for cell in rows[name])
+            assert set(one["input"]) <= given, (name, place)
+            assert document["kind"] != "node" or set(one["expect"]) <= told, (name, place)
+            seen.add(name)
+    assert seen == set(rows)
+
+
 def test_comments_and_docstrings_are_not_normative() -> None:
     text = 'def f(x):\n    """Words."""\n    return x + 1  # a remark\n'
     assert normative.bare(text) == normative.bare(text.replace("Words", "Other words").replace("a remark", "another"))
@@ -80,6 +95,7 @@ def test_the_numbers_of_the_pages_are_those_of_the_code() -> None:
         "largest leaf, in units of c": str(grove.LARGEST_LEAF), "step of the first pass": str(grove.FIRST_STEP),
         "largest gradient of the log loss; of several classes, of the others' scores together": (
             f"{grove.CUT}; {grove.OTHERS}"),
+        "deviations of its noise that credit has to be above to steer a regression": str(grove.SURE),
         "levels in use of first trees, how many trees, what more levels ask for": (
             f"{grove.USUAL}, {grove.LOOKED_AT}, {grove.DEEP}"),
     }  # fmt: skip
