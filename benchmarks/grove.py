@@ -369,8 +369,8 @@ of those that judge). Then it is judged on the set by further seeds; beside it t
 The defaults themselves were found on ten of these sets, so the neighbourhood that is looked at is not independent of
 them; the choice within it is. The runs that the choice follows from were made before the account of fine noise,
 before a was changed, before trees became deeper, before c followed and before there were two histograms of features
-or of labels; those that judge here were made before the bound of the
-first pass and before all splits steered regressions; those below are of this text.
+or of labels; those that judge here before the bound of the first pass and before all splits steered regressions; those
+below are of this text.
 
 {judged}
 
