@@ -135,13 +135,13 @@ def test_how_far_from_0_a_number_can_be() -> None:
 def test_open_numbers_in_what_is_made_of_them() -> None:
     p = parameter(1.0, 4.0, 2.0)
     nested: Any = p
-    for _ in range(11):
+    for _ in range(40):
         nested = [nested]
     array = np.empty((1, 2), dtype=object)
     array[0, 0], array[0, 1] = 1, p
     for value in (p, [1, p], (p,), {"a": p}, {3: (1, [p])}, array, Holder(p), nested):
         assert [one is p for one in opened(value)] == [True]
-    for value in (3, "p", None, [1.0], np.zeros(2), Holder(4), [[nested, 1], 2][0][:0], [[nested]], int):
+    for value in (3, "p", None, [1.0], np.zeros(2), Holder(4), [[nested, 1], 2][0][:0], int):
         assert list(opened(value)) == []
     assert len(list(opened([p, (p, 1)]))) == 2
     assert is_open(p) and not is_open(2.0) and example_of(p) == 2.0 and example_of("x") == "x"
