@@ -146,7 +146,7 @@ under replace-one. S-BDT's published table stays ahead of it in {behind} of {of}
 |---|---|
 | what is proved and tested | [what is checked of it](#what-is-checked-of-it) |
 | what each part is worth | [components](#what-each-component-is-worth) |
-| on sets that nobody had looked at; that took no part | [unseen](unseen.md); like the defaults: [chosen without the set](#chosen-without-the-set-that-judges) |
+| on sets that took no part | [unseen](unseen.md); for defaults: [chosen without](#chosen-without-the-set-that-judges) |
 | against a published table | [S-BDT's table](#beside-s-bdts-published-table) |
 | how it stands against others | [the league](league.md) |
 
