@@ -1801,6 +1801,11 @@ def grove_padding(p, schema, nu, trees, sd):
     return setting(p, "shrinkage") * sd * num(math.sqrt(trees)) / most
 
 
+def grove_scatter(schema):
+    """The variance of a record's gradient per unit of H."""
+    return num(0.15 if schema.regression else 1.0)
+
+
 def grove_leaf(g, h, padding, unit):
     """A leaf's value, cut to 3, in units of the score."""
     return clamp(-g / (floor0(h) + padding), num(-3.0), num(3.0)) * unit
@@ -1953,7 +1958,7 @@ def grove_train(p, schema, x, y, tape):
                 candidates[f] = grove_between(own, edges, deviation)
             else:
                 candidates[f] = grove_quantiles(own, edges, deviation, p["bins"])
-    unit, scatter = num(1.0), num(0.15 if schema.regression else 1.0)
+    unit, scatter = num(1.0), grove_scatter(schema)
     nu = grove_nu(p, schema, mu)
     early = grove_early(p, schema, nu, trees)
     if schema.regression:
@@ -2301,7 +2306,7 @@ def op_learn(paper, i):
     p, schema = i["params"], Schema(i["schema"])
     (_, _, depth, _, (weight, _), _, _), sd = grove_settings(p, schema), num(number_of(i["mechanism"]))
     (credit, doubt, seen), deep = (flat(i[one]) for one in ("credit", "doubt", "seen")), flat(i["parted"])
-    scatter, used = num(0.15 if schema.regression else 1.0), grove_used(p, schema, depth, deep)
+    scatter, used = grove_scatter(schema), grove_used(p, schema, depth, deep)
     noisy = grove_there(list(zip(*rows(i["sums"]))), depth, used)
     looks = 40.0 * schema.scores
     grove_learn(schema, noisy, rows(i["splits"]), used, scatter, sd * sd, weight, credit, doubt, seen, deep, looks)
@@ -2312,7 +2317,7 @@ def op_bins(paper, i):
     p, schema = i["params"], Schema(i["schema"])
     (_, first), sd = grove_settings(p, schema)[4], num(number_of(i["mechanism"]))
     state, before = [flat(i[one]) for one in ("credit", "doubt", "seen")], [*flat(i["before"]), None][0]
-    scatter, many = num(0.15 if schema.regression else 1.0), len(grove_splittable(schema))
+    scatter, many = grove_scatter(schema), len(grove_splittable(schema))
     noisy, unit = list(zip(*rows(i["sums"]))), num(number(i["unit"]))
     prior, values = grove_bins(noisy, i["feature"], scatter, sd, first, many, *state, before, unit)
     credit, doubt, seen = map(out, state)
