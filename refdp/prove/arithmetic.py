@@ -71,6 +71,7 @@ def _tables(name: str, arguments: Sequence[Any]) -> Table:
         plainly_shaped(one)
     shape = np.broadcast_shapes(*shapes)
     axes = [_axis(tables, place - len(shape), size) for place, size in enumerate(shape)]
+    _as_many(arguments, shapes, axes)
     constants: dict[Any, Any] = {}
     along = all(one.ndim >= len(shape) - place and one.shape[place - len(shape)] == shape[place]
                 for one in tables for place, axis in enumerate(axes) if is_binned(axis))  # fmt: skip
@@ -116,6 +117,17 @@ def _tables(name: str, arguments: Sequence[Any]) -> Table:
     return Table(axes, cell)
 
 
+def _as_many(arguments: Sequence[Any], shapes: Sequence[tuple[int, ...]], axes: Sequence[Axis]) -> None:
+    """No public numbers lie along sums of which there are as many as released values say: one sum would be beside all.
+
+    Errors: Unmodelled where they do.
+    """
+    for value, shape in zip(arguments, shapes, strict=True):
+        along = zip(shape[::-1], axes[::-1], strict=False)
+        if not isinstance(value, Table) and any(size != 1 and axis.loose for size, axis in along):
+            raise Unmodelled("as many public numbers as an example has private sums, beside these")
+
+
 def _kept(value: Any) -> Any:
     """An argument of which nothing that a text may change is shared."""
     if isinstance(value, list | tuple):
@@ -139,7 +151,7 @@ def _axis(tables: Sequence[Table], place: int, size: int) -> Axis:
     kinds = {axis for axis in found if not (axis.kind == "each" and axis.size == 1)}
     if not kinds:
         return Axis("each", size)
-    sided = {axis.of[2] for axis in kinds if axis.kind == "option" and axis.of[0] == "sides"}
+    sided = {axis.of[1] for axis in kinds if axis.kind == "option" and axis.of[0] == "sides"}
     kinds = {axis for axis in kinds if not (axis.kind == "option" and axis.of[0] == "missing" and axis.of[1] in sided)}
     if len(kinds) > 1 or (kind := next(iter(kinds))).size != size:
         raise Unmodelled("private sums of different parts of the records, entry by entry")
@@ -226,8 +238,7 @@ def called(function: Any, arguments: Any, options: Any) -> Any:
 
 def _cut(table: Table, cuts: list[int], axis: int) -> list[Table]:
     """A table of the bins of several features, feature by feature."""
-    size = table.shape[axis]
-    edges = [0, *(int(one) for one in cuts), size]
+    edges = [0, *(int(one) for one in cuts), None]  # as far as it goes, in every run
     before = [slice(None)] * (axis % table.ndim)
     return [table[(*before, slice(low, high))] for low, high in itertools.pairwise(edges)]
 

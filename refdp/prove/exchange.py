@@ -9,8 +9,8 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import copy
-from types import FunctionType, ModuleType
-from typing import Any, NoReturn
+from types import FunctionType, ModuleType, SimpleNamespace
+from typing import Any, NoReturn, cast
 
 import numpy as np
 
@@ -20,22 +20,25 @@ from refdp.privacy.curator import Curator
 from refdp.prove import medians, symbols
 from refdp.prove.charged import exchanged
 from refdp.prove.loops import Carried, Loops, Number, Numbers, alike, settled
-from refdp.prove.open import Open, closed, opened
+from refdp.prove.open import Open, as_float, closed, opened
 from refdp.prove.peeking import is_text
 from refdp.prove.reach import Exchanged
 from refdp.prove.symbols import (
+    OF_SUMS,
     Fixed,
     Known,
     Private,
     Symbol,
     checked,
+    is_released,
+    knowns,
     privates,
     public,
     released,
     unchanged,
     varies,
 )
-from refdp.prove.tables import Axis, Binned, Table, plainly_shaped, sides_of
+from refdp.prove.tables import Axis, Table, plainly_shaped, sides_of
 from refdp.prove.terms import Leak, Unmodelled
 from refdp.prove.unknown import Unknown
 
@@ -150,8 +153,8 @@ def asked_kind(value: Any, kinds: Any) -> bool:
     return isinstance(value, kinds)
 
 
-OF_OPEN: dict[Any, Any] = {float: lambda one: one, max: np.maximum, min: np.minimum}
-"""Functions of open parameters: those that are float64 already, and the larger or smaller of two."""
+OF_OPEN: dict[Any, Any] = {float: as_float, max: np.maximum, min: np.minimum}
+"""Functions of open parameters: float64's number, and the larger or smaller of two."""
 PUBLIC = ("refdp.data.feasible", "refdp.data.sketch", "refdp.data.candidates")
 """Modules whose functions compute with public values."""
 
@@ -231,37 +234,35 @@ def reading(module: Any, loops: Loops, host: Unknown) -> Iterator[None]:
         of_text = isinstance(owner, ModuleType) and isinstance(value, FunctionType)
         setattr(owner, name, Exchanged(value) if of_text else value)
 
-    right, missing, cut = Candidates.right_sums, Candidates.missing_sums, Candidates.apart
+    plainly = {name: getattr(Candidates, name) for name in OF_SUMS}
 
-    def apart(self: Candidates, table: Any, features: Any) -> Any:
-        if isinstance(table, Table):
-            check_told(self, table)
-        return cut(self, table, features)
+    def apart(self: Any, table: Table, features: Any) -> Any:
+        own = encoders(self, table)
+        if any(map(is_released, knowns(features))) or tuple(public(features)) != table.axes[-1].of.features:
+            raise Unmodelled("sums in bins, cut apart by other features than those that the bins are of")
+        return plainly["apart"](own, table, features)
 
-    def right_sums(self: Candidates, table: Any, chosen: Any = slice(None)) -> Any:
-        if not isinstance(table, Table):
-            return right(self, table, chosen)
-        check_sides(self, right)
-        check_encoded(self, table)
-        features, positions = self.feature[public(chosen)], self.position[public(chosen)]
-        of = ("sides", host.name_of_choice(chosen, positions), host.name_of_choice(chosen, features))
-        return sides_of(table, frozenset("r"), len(features), of, varies(chosen))
+    def chosen_sums(self: Any, table: Table, chosen: Any, what: str, sides: str) -> Table:
+        count = len(encoders(self, table).feature[public(chosen)])
+        return sides_of(table, frozenset(sides), count, (what, host.name_of_choice(chosen)), varies(chosen))
 
-    def missing_sums(self: Candidates, table: Any, chosen: Any = slice(None)) -> Any:
-        if not isinstance(table, Table):
-            return missing(self, table, chosen)
-        check_encoded(self, table)
-        features = self.feature[public(chosen)]
-        of = ("missing", host.name_of_choice(chosen, features))
-        return sides_of(table, frozenset("m"), len(features), of, varies(chosen))
+    def right_sums(self: Any, table: Table, chosen: Any = slice(None)) -> Table:
+        check_sides(public(self), plainly["right_sums"])
+        return chosen_sums(self, table, chosen, "sides", "r")
+
+    def missing_sums(self: Any, table: Table, chosen: Any = slice(None)) -> Table:
+        return chosen_sums(self, table, chosen, "missing", "m")
+
+    def sides(self: Any, table: Table, chosen: Any = slice(None)) -> Any:
+        own = SimpleNamespace(bins=encoders(self, table).bins, right_sums=lambda *of: right_sums(self, *of))
+        return plainly["sides"](own, table, chosen)
 
     published = [name for name in sys.modules if name.startswith(("refdp.papers", "refdp.own"))]
     texts = [sys.modules[name] for name in published]
     data = [importlib.import_module(f"refdp.data.{name}") for name in ("records", "losses", "population", "candidates")]
     try:
-        put(Candidates, "right_sums", right_sums)
-        put(Candidates, "missing_sums", missing_sums)
-        put(Candidates, "apart", apart)
+        for method in (right_sums, missing_sums, sides, apart):
+            put(Candidates, method.__name__, of_sums(method, plainly[method.__name__]))
         for text in {id(one): one for one in (*texts, *data)}.values():
             if "np" in vars(text):
                 put(text, "np", _Numbers(_Numpy()) if is_text(str(text.__file__)) else _Numpy())
@@ -334,19 +335,35 @@ def _loops(loops: Loops, host: Unknown) -> dict[str, Any]:
 _checked: set[int] = set()
 
 
-def check_encoded(candidates: Candidates, table: Table) -> None:
-    """Sums in bins are asked about the candidates that records were encoded by. Errors: Unmodelled for others."""
-    binned = table.axes[-1].of
-    check_told(candidates, table)
-    if table.axes[-1].kind != "bins" or not _alike_candidates(candidates, binned.candidates):
-        raise Unmodelled("sides of other candidates than those that records were encoded by")
+def of_sums(method: Any, plainly: Any) -> Any:
+    """A method of candidates: that of private sums in their bins, and of anything else refdp's own.
+
+    Errors: Unmodelled for other private values of released candidates, of which the example's numbers would decide.
+    """
+
+    def either(self: Any, table: Any, *given: Any, **named: Any) -> Any:
+        if isinstance(table, Table):
+            return method(self, table, *given, **named)
+        if isinstance(self, Known):
+            raise Unmodelled(f"{method.__name__} of released candidates, of private values that are no sums in bins")
+        return plainly(self, table, *given, **named)
+
+    return either
 
 
-def check_told(candidates: Candidates, table: Table) -> None:
-    """Where records were encoded by released candidates, no others are the same in every run. Errors: Unmodelled."""
-    for binned in (axis.of for axis in table.axes if isinstance(axis.of, Binned)):
-        if type(binned.told) is Known and candidates is not binned.candidates:
-            raise Unmodelled("bins of released candidates, by others that are these in an example")
+def encoders(candidates: Any, table: Table) -> Candidates:
+    """An example of candidates that are those which records were encoded by, and which the sums in bins are about.
+
+    Where either was released, no others are the same in every run. Errors: Unmodelled for others.
+    """
+    axis = table.axes[-1]
+    if axis.kind != "bins":
+        raise Unmodelled("candidates, asked of private sums in anything but bins side by side")
+    own, told = public(candidates), axis.of.told
+    either = is_released(candidates) or is_released(told)
+    if not (candidates is told if either else _alike_candidates(own, axis.of.candidates)):
+        raise Unmodelled("sums in bins, by other candidates than those that records were encoded by")
+    return cast(Candidates, own)
 
 
 def _alike_candidates(one: Candidates, other: Any) -> bool:

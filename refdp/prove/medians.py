@@ -17,7 +17,7 @@ import z3
 
 from refdp.data import sketch
 from refdp.prove.arithmetic import combined
-from refdp.prove.symbols import Fixed, Known, knowns, privates, public, varies
+from refdp.prove.symbols import Known, is_released, knowns, privates, public, varies
 from refdp.prove.tables import Axis, Choices, Table, Within, total_of
 from refdp.prove.terms import Unmodelled
 
@@ -62,7 +62,7 @@ def median_utilities(histograms: Any, edges: Any) -> Any:
 
 def _name_of(edges: Any, chosen: Sequence[Any]) -> Any:
     """Which edges these are: released ones by themselves, since others could coincide with any."""
-    if all(isinstance(one, Fixed) for one in knowns(edges)):
+    if not any(map(is_released, knowns(edges))):
         return tuple(one.tobytes() for one in chosen)
     return "released", next(_asked)
 

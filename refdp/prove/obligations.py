@@ -155,7 +155,7 @@ class ProofCurator(Host, Curator):
         beside = (*given[:2], *given[3:], {key: one for key, one in named.items() if key != "value"})
         for one in privates(beside):
             raise Leak(f"{one.what} beside what is released, in its name, charge or options:")
-        if any(isinstance(one, Known) for one in (*given[:2], named.get("sensitivity"))):
+        if any(isinstance(one, Known) for one in (*given[:2], *map(named.get, ("name", "mechanism", "sensitivity")))):
             raise Unmodelled("a charge that follows from released values")
         _usual((*given[1:2], *given[3:], named))
         charge = ("mechanism", "sensitivity", "value")

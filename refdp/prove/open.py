@@ -158,7 +158,10 @@ class Opens:
         if why := magnitudes.too_far([found]):
             raise Unmodelled(why)
         exact = name in KEEPING and all(not isinstance(one, Open) or one.error == "exact" for one in arguments)
-        return Open(found, EXAMPLES[name](*map(example_of, arguments)), self, "exact" if exact else "near")
+        example = EXAMPLES[name](*map(example_of, arguments))
+        if isinstance(example, Fraction) and name in ("minimum", "maximum") and not _all_exact(arguments):
+            example = float(example)  # elsewhere it is the other one, of another kind, which training computes on with
+        return Open(found, example, self, "exact" if exact else "near")
 
     def compared(self, name: str, arguments: Any) -> bool:
         """A comparison, which must come out alike for all values of the parameters. Errors: Unmodelled otherwise."""
@@ -208,6 +211,15 @@ def term_of(value: Any) -> Any:
 def example_of(value: Any) -> Any:
     """The example of an open number, and a plain one as it is."""
     return value.example if isinstance(value, Open) else value
+
+
+def _all_exact(arguments: Any) -> bool:
+    return all(isinstance(example_of(one), Fraction) for one in arguments)
+
+
+def as_float(one: Open) -> Open:
+    """`float` of an open number: the same, but of an exact one of `rounded_up`, which training rounds there."""
+    return Open(one.term, float(one.example), one.opens) if isinstance(one.example, Fraction) else one
 
 
 def opened(value: Any) -> Iterator[Open]:

@@ -161,6 +161,10 @@ class Each(Private):
     max = mean = sum = any = all = std = min
 
 
+OF_SUMS = ("right_sums", "missing_sums", "sides", "apart")
+"""What candidates say of private sums in the bins that they encode, whichever candidates were released."""
+
+
 class Known(Symbol):
     """Released or drawn publicly: the same on both neighbours, and unknown.
 
@@ -232,22 +236,14 @@ class Known(Symbol):
         same = next((one for one in self.kept if one.example is found), None)
         return Known(found, self._varying if varying is None else varying) if same is None else same
 
-    def _stands_for_all(self, name: str, given: Any) -> None:
-        """A method of private values is one of refdp's own, of candidates, of which any stand for all.
+    def _of_private(self, name: str, given: tuple[Any, ...], named: dict[str, Any]) -> Any:
+        """What candidates say of private sums in their bins (`refdp.prove.exchange`), whichever candidates these are.
 
-        Errors: Unmodelled for any other, which could do something else with other released values than the example; for
-        sums in the bins of candidates that are not these in every run.
+        Errors: Unmodelled for anything else, which would be computed with the numbers and lengths of the example.
         """
-        if not type(self.example).__module__.startswith("refdp.data."):
+        if type(self.example) is not Candidates or name not in OF_SUMS:
             raise Unmodelled(f"{name} of a released value, of private ones: the example's decides nothing")
-        for one in privates(given):
-            for axis in getattr(one, "__dict__", {}).get("axes", ()):
-                if hasattr(axis.of, "told") and not self._is_told(axis.of):
-                    raise Unmodelled(f"{name} of candidates that records were not encoded by")
-
-    def _is_told(self, binned: Any) -> bool:
-        """Whether these are the candidates that `Encode` was told of."""
-        return binned.told is self
+        return getattr(Candidates, name)(self, *given, **named)
 
     def __repr__(self) -> str:
         raise Unmodelled("a text of a released value")
@@ -287,8 +283,7 @@ class Known(Symbol):
 
         def method(*given: Any, **named: Any) -> Any:
             if any(True for _ in privates((given, named))):
-                self._stands_for_all(name, (given, named))
-                return found(*given, **named)
+                return self._of_private(name, given, named)
             if given and isinstance(self.example, list | tuple | dict):
                 raise Unmodelled(f"{name} of a released list, which could give another entry, or none")
             with unchanged((given, named)):
@@ -308,15 +303,17 @@ class Fixed(Known):
     def _part(self, found: Any, varying: bool | None = None) -> Known:
         return Fixed(found)
 
-    def _is_told(self, binned: Any) -> bool:
-        return type(binned.told) is not Known and binned.candidates.thresholds is self.example.thresholds
-
 
 class Settings(Known):
     """Parameters of a text with other numbers in some fields, `replace` of the same ones in every run."""
 
     def _is_number(self, example: Any) -> bool:
         return True
+
+
+def is_released(value: Any) -> bool:
+    """Whether a value is another one in other runs, of which the reading has an example."""
+    return isinstance(value, Known) and not isinstance(value, Fixed)
 
 
 def checked(method: Any, given: Any = ()) -> None:

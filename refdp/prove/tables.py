@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from refdp.prove.peeking import for_text, from_text
-from refdp.prove.symbols import Known, Private, arithmetic, public
+from refdp.prove.symbols import Private, arithmetic, is_released, public
 from refdp.prove.terms import Unmodelled
 
 
@@ -156,7 +156,7 @@ class Table(Private):
         keys = list(key) if isinstance(key, tuple) else [key]
         if any(isinstance(one, Private) for one in keys):
             self._leak("a private choice among")
-        if any(type(one) is Known for key in keys if isinstance(key, slice) for one in (key.start, key.stop, key.step)):
+        if any(is_released(one) for key in keys if isinstance(key, slice) for one in (key.start, key.stop, key.step)):
             raise Unmodelled(f"as many of {self.what} as released values say")
         keys = [slice(*public((one.start, one.stop, one.step))) if isinstance(one, slice) else one for one in keys]
         if Ellipsis in [one for one in keys if one is Ellipsis]:
@@ -233,7 +233,8 @@ def _picked(table: Table, keys: list[Any]) -> Any:
         elif isinstance(key, slice) and axis.kind == "part" and key.step in (None, 1):
             picks.append((len(axes), None))  # the record may be in none of these: that changes less
             some = range(axis.size)[key]
-            axes.append(Axis("part", len(some), of=("some", axis.of, some.start), loose=axis.loose))
+            which = (key.start, key.stop) if axis.loose else (some.start,)  # where others start and end, as it is said
+            axes.append(Axis("part", len(some), of=("some", axis.of, *which), loose=axis.loose))
         else:
             raise Unmodelled(f"a choice of some of {table.what}")
 

@@ -60,7 +60,7 @@ from refdp.prove.loops import Loops, abstract
 from refdp.prove.magnitudes import describe, step_of
 from refdp.prove.open import Open, Opens, example_of
 from refdp.prove.peeking import POPULATION, guarded
-from refdp.prove.symbols import Each, Fixed, Known, Private, knowns, privates, public, varies
+from refdp.prove.symbols import Each, Known, Private, is_released, knowns, privates, public, varies
 from refdp.prove.tables import ALL, Axis, Binned, Sum, Table, Within
 from refdp.prove.terms import Leak, Unmodelled
 
@@ -261,7 +261,7 @@ class Unknown(Contributed):
 
     def _of_text(self, features: Any) -> None:
         """Errors: Unmodelled for features that follow from released values, at any depth."""
-        if any(not isinstance(one, Fixed) for one in knowns(features)):
+        if any(map(is_released, knowns(features))):
             raise Unmodelled("features that follow from released values")
 
     def _accounts(self, contribution: Any) -> Accounts:
@@ -288,12 +288,19 @@ class Unknown(Contributed):
         self._label = self._contribution.label(output, self._target())
         self._score = Each(real(), self, ANYWHERE)
 
-    def name_of_choice(self, chosen: Any, places: Any) -> Any:
-        """Which candidates these are: released ones by themselves, since others could coincide with any."""
-        if all(isinstance(one, Fixed) for one in knowns(chosen)):
-            return np.asarray(places).tobytes()
-        self._kept.append(chosen)
-        return "released", id(chosen)
+    def name_of_choice(self, chosen: Any) -> Any:
+        """Which candidates these are, as the text says it: what that comes to among an example's is not so in all runs.
+
+        Released choices are known by themselves, since others could coincide with any.
+        """
+        if any(map(is_released, knowns(chosen))):
+            self._kept.append(chosen)
+            return "released", id(chosen)
+        own = public(chosen)
+        if isinstance(own, slice):
+            return "slice", own.start, own.stop, own.step
+        own = np.asarray(own)
+        return own.dtype.str, own.shape, own.tobytes()
 
     def _charge(self) -> None:
         """Whether a record has paid is not known; who has not is in no sum."""

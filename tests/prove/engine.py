@@ -71,6 +71,11 @@ def _nothing(*_: Any, **__: Any) -> Iterator[Any]:
     yield from ()
 
 
+def _of_example(self: Any, name: str, given: Any, named: Any) -> Any:
+    """A method of an example in place of one of whatever was released."""
+    return getattr(self.example, name)(*given, **named)
+
+
 def _attack(name: str) -> tuple[str, Mutant, dict[str, Any]]:
     mutant = next(one for one in ATTACKS if one.name == name)
     return paper_of(mutant), mutant, SMALL[paper_of(mutant)]
@@ -214,7 +219,7 @@ ENGINE: tuple[Engine, ...] = (
     Engine("functions are exchanged by their names", ((exchange, "_is_refdps", _always),),
            *_hostile("halved of its own")),
     Engine("several deviations may go along anything", ((releases, "_along", _nothing),), *_hostile(ALONG[0].name)),
-    Engine("methods of an example are those of all", ((symbols.Known, "_stands_for_all", _nothing), *ROUNDED),
+    Engine("methods of an example are those of all", ((symbols.Known, "_of_private", _of_example), *ROUNDED),
            *_hostile(METHODS[0].name)),
     Engine("axes and sizes may be released",
            ((arithmetic, "sized", lambda *_: False),), *_hostile(LENGTHS[1].name)),

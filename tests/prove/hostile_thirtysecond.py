@@ -1,9 +1,10 @@
 """Training texts of a thirty-second attack that leak more than they declare and were PROVED: of examples.
 
-By cause, each with what the reading overlooked; all were run on neighbours in memory with noise off. A released value
-has one example in the reading, and what is decided by it is decided for all others: here public coins, of which the
-example is never above a half. Records are released loudly, or in two parts, where a coin is. `FLOATS` is of one last
-digit, and is only proved with `ANYWHERE`; by its own number the same text is refused where the digit is lost.
+By cause, each with what the reading overlooked; all were run on neighbours in memory with noise off, but for those of
+`BESIDE` and the later ones of `FLOATS`, which whoever mended saw beside the attack's. A released value has one example
+in the reading, and what was decided by it was decided for all others: here public coins, of which the example is never
+above a half. Records were released loudly, or in two parts, where a coin was. `FLOATS` are of one last digit, and were
+only proved with `ANYWHERE`; by its own number the same text was refused where the digit is lost.
 """
 
 from __future__ import annotations
@@ -44,10 +45,11 @@ def _encoded(more: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-# 1. Whether records were encoded by released candidates is asked by the kind of what was told, and what a text's
-#    function makes by `replace` is of another kind, `Settings` (prove/exchange.py `check_told`, `type(binned.told) is
-#    Known`; prove/symbols.py `Fixed._is_told` has the same): any candidates that are those of the example may be asked
-#    for the sides of all. Where they are others, a record is in bins of two features of theirs.
+# 1. Whether records were encoded by released candidates was asked by the kind of what was told, and what a text's
+#    function makes by `replace` is of another kind, `Settings` (`type(binned.told) is Known`): any candidates that are
+#    those of the example could be asked for the sides of all. Where they are others, a record is in bins of two
+#    features of theirs. Now one rule says what is released (prove/symbols.py `is_released`), and where either was, the
+#    candidates that are asked are the very ones that `Encode` was told of (prove/exchange.py `encoders`).
 TOLD = (
     *(Mutant(f"told: other candidates than the released ones that records are encoded by, {name}", {
         **REPLACES, f"{D}:+moved": added(MOVED),
@@ -64,9 +66,9 @@ TOLD = (
 """))}, "", ONE),
 )  # fmt: skip
 
-# 2. Where a part of sums begins, of which there are as many as released values say, is a number of the example: the
-#    last three of six are taken for those from the fourth on (prove/tables.py `_picked`, `some.start`), whatever comes
-#    after those.
+# 2. Where a part of sums began, of which there are as many as released values say, was a number of the example: the
+#    last three of six were taken for those from the fourth on (prove/tables.py `_picked`, `some.start`), whatever comes
+#    after those. Now such a part is known by where the text says that it starts and ends.
 SLICED = f"""    last = candidates.apart({SUMS}, (0, 2))[1]
     curator.release("more", for_leaves, 8.0 * (last[-3:] - last[3:6]))
 """
@@ -91,9 +93,9 @@ SLICES = (
 {LEVELS}"""))}, "", ONE),
 )  # fmt: skip
 
-# 3. A table of bins is cut by the features that a text says, which need not be the table's, or in their order
+# 3. A table of bins was cut by the features that a text says, which need not be the table's, or in their order
 #    (prove/exchange.py `apart`): where both have as many bins, as in the example, that is the same. Elsewhere a piece
-#    is all of one feature's bins and some of another's, and a record is in it twice.
+#    is all of one feature's bins and some of another's, and a record is in it twice. Now they are the table's.
 CUTS = tuple(
     Mutant(f"cuts: features in another order, {name}", _encoded(f"""    cut = candidates.apart({SUMS}, (2, 0))
     curator.release("more", for_leaves, 0.9 * cut[0])
@@ -102,10 +104,10 @@ CUTS = tuple(
 )  # fmt: skip
 
 
-# 4. Chosen candidates are known by their positions and features in the example, also where the candidates themselves
-#    were released and the choice was not (prove/exchange.py `right_sums`, `missing_sums`; prove/unknown.py
-#    `name_of_choice` looks for what is released in the choice alone): number -1 is number 10 of eleven, and of other
-#    candidates of another feature.
+# 4. Chosen candidates were known by their positions and features in the example, also where the candidates themselves
+#    were released and the choice was not (prove/unknown.py `name_of_choice` looked for what is released in the choice
+#    alone): number -1 is number 10 of eleven, and of other candidates of another feature. Now they are known by what
+#    the text chooses them by.
 def _places(what: str, one: str, other: str) -> dict[str, Any]:
     return _encoded(f"""    bins = values(population.ask(Bins((COUNT,))))
     one, other = candidates.{what}(bins, np.array({one})), candidates.{what}(bins, np.array({other}))
@@ -120,9 +122,9 @@ PLACES = (
     Mutant("places: missing values of a candidate's feature", _places("missing_sums", "[2, 0]", "[0, 0]"), "", ONE),
 )  # fmt: skip
 
-# 5. Released candidates may be asked about sums in the bins that they encode, and whether they encode them is asked of
-#    tables of all bins alone (prove/symbols.py `Known._stands_for_all`, `hasattr(axis.of, "told")`): those of one
-#    feature have no such axis, and are cut by the numbers of the example.
+# 5. Released candidates may be asked about sums in the bins that they encode, and whether they encode them was asked of
+#    tables of all bins alone (prove/symbols.py, `hasattr(axis.of, "told")`): those of one feature have no such axis,
+#    and were cut by the numbers of the example. Now nothing else can be asked for (prove/exchange.py `encoders`).
 CUTTER = """def cutter(own: Candidates, coin: float) -> Candidates:
     found = list(own.thresholds)
     found[0] = own.thresholds[0][:3] if coin > 0.5 else own.thresholds[0][:2]
@@ -142,9 +144,10 @@ PARTS = tuple(
     for name, more in KINDS
 )  # fmt: skip
 
-# 6. A method of private values is refdp's own, "of candidates, of which any stand for all", and is run on the example:
-#    all of refdp's classes of data are taken for such (prove/symbols.py `Known._stands_for_all`). An interval moves
-#    and widens sums by its own ends, which are numbers of the example then.
+# 6. A method of private values had to be refdp's own, "of candidates, of which any stand for all", and was run on the
+#    example: all of refdp's classes of data were taken for such (prove/symbols.py). An interval moves and widens sums
+#    by its own ends, which were numbers of the example then. Now four methods of candidates alone take private values
+#    (`OF_SUMS`), and each is asked by what was released itself.
 WIDER = """def wider(target: Interval, coin: float) -> Interval:
     return replace(target, high=127.0 if coin > 0.5 else 1.0)
 """
@@ -163,9 +166,10 @@ INTERVALS = (
     Mutant("intervals: sums scaled by a released range", _interval(NARROWER, "scaled"), "", ONE),
 )  # fmt: skip
 
-# 7. What such a method gives is taken for private where anything private was among its arguments, and handed back as it
-#    is (prove/symbols.py `Known.__getattr__`, `return found(*given, **named)`): a dictionary of sums is gone over by
-#    its keys, and what comes back are public arrays, as long as the example says. The text looks how long they are.
+# 7. What such a method gave was taken for private where anything private was among its arguments, and handed back as it
+#    was (prove/symbols.py `Known.__getattr__`, `return found(*given, **named)`): a dictionary of sums is gone over by
+#    its keys, and what came back were public arrays, as long as the example says. The text looked how long they are.
+#    Now released candidates take sums in bins first, and no other private values (prove/exchange.py `of_sums`).
 LENGTHS = tuple(
     Mutant(f"lengths: of public arrays, beside a private sum, {name}", {
         **REPLACES, f"{D}:+moved": added(MOVED),
@@ -177,15 +181,32 @@ LENGTHS = tuple(
     for name, more in KINDS
 )  # fmt: skip
 
-# 8. `float` of an open number is the number itself (prove/exchange.py `OF_OPEN`), also within `rounded_up`, whose
-#    formulas have exact fractions in training: there it rounds, down for some, and the bound is said to be rounded up
-#    (prove/charged.py `rounded_up`, `exactly`). At regularisation 1.0237706800583701 it is 8e-17 too small.
-FLOATS = (
-    Mutant("floats: a formula that makes a float of its number", {
+# 8. `float` of an open number was the number itself (prove/exchange.py `OF_OPEN`), also within `rounded_up`, whose
+#    formulas have exact fractions in training: there it rounds, down for some, and the bound was said to be rounded up
+#    (prove/charged.py `rounded_up`, `exactly`). At regularisation 1.0237706800583701 it is 8e-17 too small. The smaller
+#    of a fraction and a float is either, and was the fraction of the example. Now both are floats of the example.
+FLOATS = tuple(
+    Mutant(f"floats: a formula that makes a float of its number, {made}", {
         f"{D}:leaf_sensitivity": edit((
-            "    straddling = ", "    regularisation = float(regularisation / 3) * 3\n    straddling = "))},
-        "", {**ONE, "regularisation": 1.0}),
+            "    straddling = ", f"    regularisation = {made} * 3\n    straddling = "))},
+        "", {**ONE, "regularisation": 1.0})
+    for made in ("float(regularisation / 3)", "np.minimum(regularisation, 2.0) / 3", "min(regularisation, 2) / 3")
+)  # fmt: skip
+# 9. Public numbers lay along sums of which there are as many as in the example, entry by entry (prove/arithmetic.py
+#    `_tables`): where there is one sum, numpy has it beside each of them, and a record is in all. The last piece of
+#    `np.split` was as long as in the example. Now no public numbers lie along such sums, and the last piece has no end.
+BESIDE = tuple(
+    Mutant(f"beside: {name}", _encoded(f"""    last = candidates.apart({SUMS}, (0, 2))[1]
+    curator.release("more", for_leaves, {value})
+"""), "", ONE)
+    for name, value in (
+        ("public numbers along sums", "0.9 * (last[1:] + np.zeros(5))"),
+        ("a list along sums", "0.9 * (last[1:] + [0.0] * 5)"),
+        ("bounds along sums", "np.clip(0.9 * last[1:], np.zeros(5), 1.0)"),
+        ("the last piece of some", "8.0 * (np.split(last, [5])[1] - last[5:6])"),
+        ("all but the last, and the first", "8.0 * (last[:-5] - last[:1])"),
+    )
 )  # fmt: skip
 ANYWHERE = {"regularisation": (1.0, 3.0)}
 """With this argument of `prove`: `FLOATS`."""
-THIRTYSECOND = (*TOLD, *SLICES, *CUTS, *PLACES, *PARTS, *INTERVALS, *LENGTHS)
+THIRTYSECOND = (*TOLD, *SLICES, *CUTS, *PLACES, *PARTS, *INTERVALS, *LENGTHS, *BESIDE)

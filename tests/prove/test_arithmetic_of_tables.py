@@ -19,7 +19,7 @@ from refdp.prove.tables import ALL, Axis, Sum, Table
 from refdp.prove.terms import Leak, Unmodelled
 from tests.prove.test_open_numbers import parameter
 
-EACH, PART, OPTION = Axis("each", 3), Axis("part", 4, of=("node", 1)), Axis("option", 5, of=("sides", 1, b""))
+EACH, PART, OPTION = Axis("each", 3), Axis("part", 4, of=("node", 1)), Axis("option", 5, of=("sides", b""))
 BINS = Axis("part", 4, of=("bins", 2, 1))
 
 
@@ -120,10 +120,10 @@ def test_axes_of_one_entry_take_the_other_tables() -> None:
     assert [one.seats[0][1] for one in world.sums] == ["(2, 0)", "('r1',)"]
     for first, second in ((sums("a", EACH), sums("b", Axis("part", 3, of=("node", 1)))),
             (sums("a", PART), sums("b", BINS)),
-                          (sums("a", OPTION), sums("b", Axis("option", 5, of=("sides", 1, b"x"))))):  # fmt: skip
+                          (sums("a", OPTION), sums("b", Axis("option", 5, of=("sides", b"x"))))):  # fmt: skip
         with pytest.raises(Unmodelled, match="different parts"):
             combined("add", (first, second))
-    sides, missing = Axis("option", 5, of=("sides", 1, b"f")), Axis("option", 5, of=("missing", b"f"))
+    sides, missing = Axis("option", 5, of=("sides", b"f")), Axis("option", 5, of=("missing", b"f"))
     for pair in ((sums("a", sides), sums("b", missing)), (sums("a", missing), sums("b", sides))):
         assert combined("add", pair).axes == (sides,)
     with pytest.raises(Unmodelled, match="different parts"):

@@ -57,6 +57,8 @@ from tests.prove.hostile_thirteenth import HONEST as HONEST_THIRTEENTH
 from tests.prove.hostile_thirteenth import THIRTEENTH
 from tests.prove.hostile_thirtieth import THIRTIETH
 from tests.prove.hostile_thirtyfirst import THIRTYFIRST
+from tests.prove.hostile_thirtysecond import ANYWHERE as ABOVE_ONE
+from tests.prove.hostile_thirtysecond import FLOATS, THIRTYSECOND
 from tests.prove.hostile_twelfth import HONEST as HONEST_TWELFTH
 from tests.prove.hostile_twelfth import TWELFTH
 from tests.prove.hostile_twentieth import TWENTIETH
@@ -112,6 +114,7 @@ LATER = (
     *TWENTYNINTH,
     *THIRTIETH,
     *THIRTYFIRST,
+    *THIRTYSECOND,
 )
 
 
@@ -139,8 +142,9 @@ def test_a_step_of_any_size_is_refused_by_hosts(solvers: Solvers) -> None:
 
 @pytest.mark.parametrize(
     ("mutant", "anywhere"),
-    [pytest.param(*OPEN, ANYWHERE, id="example"), pytest.param(*latest.OPEN, latest.ANYWHERE, id="floats")],
-)
+    [pytest.param(*OPEN, ANYWHERE, id="example"), pytest.param(*latest.OPEN, latest.ANYWHERE, id="floats"),
+     *(pytest.param(one, ABOVE_ONE, id=one.name) for one in FLOATS)],
+)  # fmt: skip
 def test_an_open_parameter_is_not_below_its_own_example_or_floats_alone(
     solvers: Solvers, mutant: Mutant, anywhere: Any
 ) -> None:
