@@ -159,7 +159,7 @@ class Opens:
             raise Unmodelled(why)
         exact = name in KEEPING and all(not isinstance(one, Open) or one.error == "exact" for one in arguments)
         example = EXAMPLES[name](*map(example_of, arguments))
-        if isinstance(example, Fraction) and name in ("minimum", "maximum") and not _all_exact(arguments):
+        if isinstance(example, Fraction) and name in ("minimum", "maximum") and not _all_fractions(arguments):
             example = float(example)  # elsewhere it is the other one, of another kind, which training computes on with
         return Open(found, example, self, "exact" if exact else "near")
 
@@ -213,7 +213,7 @@ def example_of(value: Any) -> Any:
     return value.example if isinstance(value, Open) else value
 
 
-def _all_exact(arguments: Any) -> bool:
+def _all_fractions(arguments: Any) -> bool:
     return all(isinstance(example_of(one), Fraction) for one in arguments)
 
 
