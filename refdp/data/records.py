@@ -19,11 +19,21 @@ from refdp.errors import InvalidParameter, InvalidRecords
 Floats = NDArray[np.float64]
 
 
+def _as_floats(bounds: Numeric | Interval) -> bool:
+    """Keep bounds as floats: whole numbers would be others than those of the same schema read from a file.
+
+    Whether they were finite numbers.
+    """
+    finite = bool(np.isfinite(bounds.low) and np.isfinite(bounds.high))
+    object.__setattr__(bounds, "low", float(bounds.low))
+    object.__setattr__(bounds, "high", float(bounds.high))
+    return finite
+
+
 @dataclass(frozen=True)
 class Numeric:
     """A numeric feature with public bounds low <= high, in the feature's own unit. NaN is a missing value.
 
-    Bounds are kept as floats: whole numbers would be others than those of the same schema read from a file.
     Errors: InvalidParameter unless the bounds and their distance are finite numbers.
     """
 
@@ -32,10 +42,7 @@ class Numeric:
     high: float
 
     def __post_init__(self) -> None:
-        finite = np.isfinite(self.low) and np.isfinite(self.high)
-        object.__setattr__(self, "low", float(self.low))
-        object.__setattr__(self, "high", float(self.high))
-        if not (finite and self.low <= self.high):
+        if not (_as_floats(self) and self.low <= self.high):
             raise InvalidParameter(
                 f"bounds of {self.name!r}: [{self.low}, {self.high}] given, finite low <= high allowed"
             )
@@ -61,17 +68,14 @@ class Categorical:
 class Interval:
     """A regression target with public range low < high, of which twice the width is a finite number.
 
-    Beyond, scaling would overflow for some labels and not for others. Bounds are kept as floats, as those of `Numeric`.
+    Beyond, scaling would overflow for some labels and not for others.
     """
 
     low: float
     high: float
 
     def __post_init__(self) -> None:
-        finite = np.isfinite(self.low) and np.isfinite(self.high)
-        object.__setattr__(self, "low", float(self.low))
-        object.__setattr__(self, "high", float(self.high))
-        if not (finite and self.low < self.high):
+        if not (_as_floats(self) and self.low < self.high):
             raise InvalidParameter(f"label range [{self.low}, {self.high}] given, finite low < high allowed")
         if not np.isfinite(2 * (self.high - self.low)):
             raise InvalidParameter(f"label range [{self.low}, {self.high}] given, a width up to 8e307 is allowed")

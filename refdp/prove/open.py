@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from fractions import Fraction
 from typing import Any, Literal, NoReturn
@@ -25,7 +25,7 @@ from refdp.prove import magnitudes
 from refdp.prove.asking import name_of, number, real, unknowns
 from refdp.prove.kinds import COMPARING, in_float64
 from refdp.prove.peeking import from_text
-from refdp.prove.symbols import Symbol, everything
+from refdp.prove.symbols import Symbol, everything, kept
 from refdp.prove.terms import ARITHMETIC, Unmodelled, operated
 
 Error = Literal["exact", "up", "near"]
@@ -224,25 +224,11 @@ def as_float(one: Open) -> Open:
 
 def opened(value: Any) -> Iterator[Open]:
     """Every open number in a value, however deep."""
-    return (one for one in everything(value, _kept) if isinstance(one, Open))
+    return (one for one in everything(value, lambda one: kept(one, _is_refdps)) if isinstance(one, Open))
 
 
-def _kept(value: Any) -> Iterable[Any]:
-    if isinstance(value, Symbol | Open | np.generic | str | bytes | int | float | type | None):
-        return ()
-    if isinstance(value, dict):
-        return [*value.keys(), *value.values()]
-    if isinstance(value, list | tuple | set | frozenset):
-        return value
-    if isinstance(value, np.ndarray):
-        return value.ravel() if value.dtype == object else ()
-    if is_dataclass(value):
-        return [getattr(value, one.name) for one in fields(value)]
-    own = hasattr(value, "__dict__") and not callable(value) and _of_refdp(str(type(value).__module__))
-    return vars(value).values() if own else ()
-
-
-def _of_refdp(module: str) -> bool:
+def _is_refdps(value: Any) -> bool:
+    module = str(type(value).__module__)
     return module.startswith("refdp.") and not module.startswith("refdp.prove")
 
 

@@ -516,10 +516,11 @@ def _is_plain(value: Any) -> bool:
 
 def privates(value: Any) -> Iterator[Private]:
     """Everything private in a value, however deep."""
-    return (one for one in everything(value, _kept) if isinstance(one, Private))
+    return (one for one in everything(value, kept) if isinstance(one, Private))
 
 
-def _kept(value: Any) -> Iterable[Any]:
+def kept(value: Any, looked_into: Callable[[Any], bool] = lambda _: True) -> Iterable[Any]:
+    """What a container, a dataclass or another object keeps. looked_into: which of the last are."""
     if isinstance(value, np.ndarray):
         return value.ravel() if value.dtype == object else ()
     if isinstance(value, Symbol | ModuleType | str | bytes | int | float | type | None):
@@ -528,4 +529,5 @@ def _kept(value: Any) -> Iterable[Any]:
         return [*value.keys(), *value.values()]
     if isinstance(value, list | tuple | set | frozenset) or is_dataclass(value):
         return _entries(value)
-    return vars(value).values() if hasattr(value, "__dict__") and not callable(value) else ()
+    own = hasattr(value, "__dict__") and not callable(value) and looked_into(value)
+    return vars(value).values() if own else ()
