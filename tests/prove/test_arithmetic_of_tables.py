@@ -45,6 +45,17 @@ def numbers(world: World) -> dict[str, Any]:
             for side, term in enumerate(pair)}  # fmt: skip
 
 
+def test_no_public_numbers_lie_along_sums_of_which_released_values_say_how_many() -> None:
+    """In the example there are as many; where there is one sum, numpy puts it beside all numbers."""
+    loose = sums("a", EACH, Axis("part", 4, of=("node", 1), loose=True))
+    for one in (np.zeros(4), [0.0, 0.0, 0.0, 0.0], np.zeros((3, 4))):
+        with pytest.raises(Unmodelled, match="as many public numbers as an example has private sums"):
+            combined("add", (loose, one))
+    for one in (np.zeros((3, 1)), 2.0, sums("b", EACH, Axis("part", 4, of=("node", 1), loose=True))):
+        assert combined("add", (loose, one)).shape == (3, 4)
+    assert combined("add", (sums("a", EACH, PART), np.zeros(4))).shape == (3, 4)
+
+
 @pytest.mark.parametrize("name", ["add", "subtract", "multiply", "divide", "minimum", "maximum"])
 def test_a_function_of_two_tables(name: str) -> None:
     a, b = sums("a", EACH, PART), sums("b", EACH, PART)

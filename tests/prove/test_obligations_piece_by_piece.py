@@ -243,6 +243,15 @@ def test_whatever_is_given_without_a_name_is_beside_too(monkeypatch: pytest.Monk
     assert [one.kind for one in read.failures.values()] == ["not modelled"]
 
 
+@pytest.mark.parametrize("which", ["name", "mechanism", "sensitivity"])
+def test_a_charge_does_not_follow_from_released_values(which: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    read, _ = reading(monkeypatch, lambda host, request: None)
+    given: dict[str, Any] = {"name": "sums", "mechanism": Laplace(1.0), "sensitivity": BOUND, "value": TABLE}
+    ProofCurator(read, Relation.ADD_REMOVE).release(**given)
+    with pytest.raises(Unmodelled, match="a charge that follows from released values"):
+        ProofCurator(read, Relation.ADD_REMOVE).release(**{**given, which: Known(1.0)})
+
+
 def test_events_have_examples_of_open_parameters(monkeypatch: pytest.MonkeyPatch) -> None:
     read, _ = reading(monkeypatch, lambda host, request: None)
     curator, noise = ProofCurator(read, Relation.ADD_REMOVE), Laplace(3.0)

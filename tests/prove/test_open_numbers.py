@@ -18,7 +18,7 @@ from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponentia
 from refdp.privacy.events import Relation, Sensitivity
 from refdp.prove import charged, magnitudes
 from refdp.prove.asking import Solvers, evaluated, name_of, number
-from refdp.prove.open import Open, Opens, closed, example_of, is_open, opened, term_of
+from refdp.prove.open import Open, Opens, as_float, closed, example_of, is_open, opened, term_of
 from refdp.prove.terms import Unmodelled
 
 SOLVERS = Solvers()
@@ -123,6 +123,16 @@ def test_arithmetic_of_open_numbers() -> None:
                         ("add", (p, True)), ("multiply", (p, 1e200))):  # fmt: skip
         with pytest.raises(Unmodelled):
             own.operated(name, wrong)
+
+
+def test_float_of_an_exact_number_rounds() -> None:
+    p = parameter(1.0, 3.0, 2.0)
+    assert as_float(p) is p
+    exact = Open(p.term, Fraction(1, 3), p.opens, "up")
+    found = as_float(exact)
+    assert (found.example, found.error) == (1 / 3, "near") and found.term is p.term
+    less = np.minimum(exact, 0.25)  # where it is 1/4, training goes on in float64
+    assert isinstance(less.example, float) and isinstance(np.minimum(exact, Fraction(1, 4)).example, Fraction)
 
 
 def test_how_far_from_0_a_number_can_be() -> None:
