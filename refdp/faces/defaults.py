@@ -32,14 +32,14 @@ SETTINGS = ("default", "paper")
 CHOSEN: Mapping[str, frozenset[str]] = {
     "dpboost": frozenset(
         ("trees", "trees_per_ensemble", "depth", "regularisation", "shrinkage", "gradient_bound", "gradients",
-         "candidates")
+         "candidates", "bins")
     ),
     "inprivate": frozenset(
         ("rounds", "depth", "split_share", "residual_bound", "leaf_bound", "damping", "shrinkage", "bins")
     ),
     "dpxgboost": frozenset(
         ("delta", "trees", "depth", "regularisation", "shrinkage", "gradient_bound", "gain", "gradients", "candidates",
-         "leaf", "child_minimum", "subsample")
+         "bins", "leaf", "child_minimum", "subsample")
     ),
     "grove": frozenset(("delta",)),  # its module follows rows by itself
     "fedgbdt": frozenset(
@@ -125,25 +125,26 @@ def recommended(paper: str, public: Public, given: Mapping[str, Any] | None = No
 
 
 def _dpboost(public: Public, given: Mapping[str, Any]) -> dict[str, Any]:
-    e = public.e
-    few = {"gradients": "clip", "gradient_bound": 1.0, "candidates": "uniform"}
-    if public.regression and public.rows * e < 2000:
+    strength, few = public.rows * public.e, {"gradients": "clip"}
+    if not public.regression:
+        trees, deep, padding = (
+            (5, 2, 30.0) if strength < 700 or 6000 <= strength < 20_000
+            else (1, 2, 30.0) if strength < 3000 else (1, 3, 30.0) if strength < 6000 else (5, 4, 100.0)
+        )  # fmt: skip
+        trees = given.get("trees", trees)
         return few | {
-            "trees": 3, "trees_per_ensemble": 1, "depth": 1, "regularisation": _finite(public.rows / 4),
-            "shrinkage": 0.95, "gradient_bound": 0.5, "candidates": "log",
+            "trees": trees, "trees_per_ensemble": trees, "depth": deep, "regularisation": _finite(padding / public.e),
+            "shrinkage": 0.3, "gradient_bound": 1.0, "candidates": "uniform", "bins": 32,
         }  # fmt: skip
-    if public.regression:
-        deep, wide = (2, 0.95) if e < 2 else (1, 0.6)
-        padding = min(1000 / e, public.rows / 2**deep)  # what it takes from a tree, the next ones bring
-        return few | {
-            "trees": 5, "trees_per_ensemble": 1, "depth": deep, "regularisation": _finite(padding), "shrinkage": wide,
-            "gradient_bound": 0.5, "candidates": "log",
-        }  # fmt: skip
-    deep, padding = (2, 30.0) if public.rows * e < 5000 else (3, 100.0)
-    trees = given.get("trees", 5)
+    trees, deep, within, bins = (
+        (3, 1, 0.5, 32) if strength < 1000 else (5, 1, 0.25, 16) if strength < 6000
+        else (12, 1, 0.125, 16) if strength < 25_000 else (12, 2, 0.125, 32)
+    )  # fmt: skip
+    part = 0.5 if strength < 1000 else 0.3 if strength < 3000 else 0.1  # of a leaf's rows: what it takes, others bring
     return few | {
-        "trees": trees, "trees_per_ensemble": trees, "depth": deep, "regularisation": _finite(padding / e),
-        "shrinkage": 0.3,
+        "trees": trees, "trees_per_ensemble": 1, "depth": deep, "regularisation": _finite(part * public.rows / 2**deep),
+        "shrinkage": 0.95, "gradient_bound": within, "candidates": "log" if strength < 25_000 else "uniform",
+        "bins": bins,
     }  # fmt: skip
 
 
@@ -165,46 +166,47 @@ def _inprivate(public: Public, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _dpxgboost(public: Public, given: Mapping[str, Any]) -> dict[str, Any]:
-    least = min(max(50, int(200 / public.e)), 1_000_000_000)
-    deep = 1 if public.regression or public.rows * public.e < 5000 else 2
-    strength = public.rows * public.e if public.regression else math.inf
-    trees, step = (10, 0.3) if strength < 1250 else (20, 0.2) if strength < 2500 else (40, 0.3)
+    # The least number of records of an average is more than most leaves have, so that it acts as a large lambda.
+    trees, deep, wanted, step, within, bins, seen = (
+        (80, 2, 500, 0.6, 0.0625, 16, 1.0) if public.regression
+        else (20, 1, 1000, 1.0, 1.0, 32, 1.0) if public.scores == 1 and public.delta == 0  # whose costs add up
+        else (160, 2, 1000, 0.8, 1.0, 32, 0.3) if public.scores == 1
+        else (40, 1 if public.rows * public.e < 5000 else 2, 200, 0.3, 1.0, 32, 1.0)
+    )  # fmt: skip
     return {
         "delta": public.delta, "trees": trees, "depth": deep, "regularisation": 0.1, "shrinkage": step,
-        "gradient_bound": 0.5 if public.regression else 1.0, "gain": "count", "gradients": "clip",
-        "candidates": "uniform", "leaf": "average", "child_minimum": least, "subsample": 1.0,
+        "gradient_bound": within, "gain": "count", "gradients": "clip", "candidates": "uniform", "bins": bins,
+        "leaf": "average", "child_minimum": min(max(50, int(wanted / public.e)), 1_000_000_000), "subsample": seen,
     }  # fmt: skip
 
 
 def _fedgbdt(public: Public, given: Mapping[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {"delta": public.delta, "rounds": 1}
-    nu = public.rows * public.mu
+    nu, by_record = public.rows * public.mu, given.get("noise_by") == "record"
+    # Where every record adds its noise it answers one query a tree, none for candidates.
     if public.regression:
-        trees, padding = (50, 30.0) if nu < 1500 else (200, 30.0)
-        deep = 1 if nu < 600 else 2 if nu < 1500 else 3
-        found |= {"trees": trees, "depth": deep, "shrinkage": 0.2, "leaf_clip": 0.5, "gradient_bound": 1.0,
-                  "candidates": "log", "features_per_tree": 1}  # fmt: skip
+        trees, deep, within, padding = (200, 1, 0.5, 100.0) if nu < 1000 else (400, 2, 0.25, 60.0)
+        found |= {"trees": trees, "depth": deep, "shrinkage": 0.4, "leaf_clip": 0.5, "gradient_bound": within,
+                  "candidates": "log" if by_record else "iterative-hessian", "features_per_tree": 1}  # fmt: skip
     else:
         trees, deep, few, padding = (200, 4, min(2, public.features), 12.0) if nu < 1500 else (400, 5, None, 16.0)
-        # Where every record adds its noise it answers one query a tree, none for candidates.
-        thresholds = "uniform" if given.get("noise_by") == "record" else "iterative-hessian"
         found |= {"trees": trees, "depth": deep, "shrinkage": 0.6, "leaf_clip": 1.0, "gradient_bound": 0.5,
-                  "candidates": thresholds, "features_per_tree": few}  # fmt: skip
+                  "candidates": "uniform" if by_record else "iterative-hessian", "features_per_tree": few}  # fmt: skip
     trees = given.get("trees", found["trees"])
     return found | {"regularisation": _finite(padding * math.sqrt(trees) / public.mu)}
 
 
 def _sgbdt(public: Public, given: Mapping[str, Any]) -> dict[str, Any]:
-    found = {"delta": public.delta, "subsample": 1.0, "gradient_bound": 0.5, "orders": "shared"}
+    found = {"delta": public.delta, "subsample": 1.0, "orders": "shared"}
     nu = public.rows * public.mu
     if public.regression:
-        deep, step = 1 if nu < 240 else 2 if nu < 480 else 3, min(max(nu / 4000, 0.05), 0.5)
-        found |= {"trees": 100, "depth": deep, "shrinkage": step, "initial_share": 0.1, "support_weight": 0.3}
-        padding = 10.0
+        trees, deep, first, padding = (200, 4, 0.1, 20.0) if nu < 500 else (400, 5, 0.05, 20.0)
+        found |= {"trees": trees, "depth": deep, "shrinkage": 0.5, "initial_share": first, "support_weight": 0.3,
+                  "gradient_bound": 0.125}  # fmt: skip
     else:
-        trees, deep = (200, 4) if nu < 500 else (400, 5)
-        found |= {"trees": trees, "depth": deep, "shrinkage": 0.7, "initial_share": 0.05, "support_weight": 0.02}
-        padding = 6.0
+        trees, deep, padding = (200, 4, 6.0) if nu < 500 else (400, 5, 6.0)
+        found |= {"trees": trees, "depth": deep, "shrinkage": 0.7, "initial_share": 0.05, "support_weight": 0.02,
+                  "gradient_bound": 0.5}  # fmt: skip
     trees = given.get("trees", found["trees"])
     return found | {"regularisation": _finite(padding * math.sqrt(trees) / public.mu)}
 

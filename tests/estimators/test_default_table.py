@@ -22,8 +22,10 @@ REAL = Schema(FEATURES, Interval(0, 1))
 
 
 def of(paper: str, *, rows: float = 10_000, e: float = 1.0, mu: float = 1.0, features: int = 9,
-       regression: bool = False, **given: Any) -> dict[str, Any]:  # fmt: skip
-    public: Any = SimpleNamespace(rows=rows, e=e, mu=mu, regression=regression, delta=3e-7, features=features)
+       scores: int = 1, delta: float = 3e-7, regression: bool = False, **given: Any) -> dict[str, Any]:  # fmt: skip
+    public: Any = SimpleNamespace(
+        rows=rows, e=e, mu=mu, regression=regression, scores=scores, delta=delta, features=features
+    )
     return recommended(paper, public, given)
 
 
@@ -39,32 +41,30 @@ def test_what_one_score_may_spend() -> None:
 
 
 def test_dpboost() -> None:
-    clipped = {"gradients": "clip"}
-    few = {"trees_per_ensemble": 1, "gradient_bound": 0.5, "candidates": "log", **clipped}
-    assert of("dpboost", rows=1999, regression=True) == {
-        **few, "trees": 3, "depth": 1, "regularisation": 1999 / 4, "shrinkage": 0.95
-    }  # fmt: skip
-    for rows, e, deep, padding, step in (
-        (2000, 1.0, 2, 500.0, 0.95), (10_000, 1.0, 2, 1000.0, 0.95), (3000, 1.5, 2, 1000 / 1.5, 0.95),
-        (1100, 1.9, 2, 275.0, 0.95), (1000, 2.0, 1, 500.0, 0.6), (900, 4.0, 1, 250.0, 0.6), (3, 1000.0, 1, 1.0, 0.6),
+    for rows, e, trees, deep, padding in (
+        (699, 1.0, 5, 2, 30.0), (700, 1.0, 1, 2, 30.0), (2999, 1.0, 1, 2, 30.0), (3000, 1.0, 1, 3, 30.0),
+        (5999, 1.0, 1, 3, 30.0), (6000, 1.0, 5, 2, 30.0), (19_999, 1.0, 5, 2, 30.0), (20_000, 1.0, 5, 4, 100.0),
+        (12_000, 0.5, 5, 2, 60.0), (9e9, 4.0, 5, 4, 25.0), (375, 4.0, 1, 2, 7.5),
+    ):  # fmt: skip
+        assert of("dpboost", rows=rows, e=e) == {
+            "gradients": "clip", "gradient_bound": 1.0, "candidates": "uniform", "bins": 32, "shrinkage": 0.3,
+            "trees": trees, "trees_per_ensemble": trees, "depth": deep, "regularisation": padding,
+        }  # fmt: skip
+    for rows, e, trees, deep, within, bins, part in (
+        (100, 1.0, 3, 1, 0.5, 32, 0.5), (999, 1.0, 3, 1, 0.5, 32, 0.5),
+        (1000, 1.0, 5, 1, 0.25, 16, 0.3), (2999, 1.0, 5, 1, 0.25, 16, 0.3), (3000, 1.0, 5, 1, 0.25, 16, 0.1),
+        (5999, 1.0, 5, 1, 0.25, 16, 0.1), (6000, 1.0, 12, 1, 0.125, 16, 0.1), (24_999, 1.0, 12, 1, 0.125, 16, 0.1),
+        (25_000, 1.0, 12, 2, 0.125, 32, 0.1), (12_500, 2.0, 12, 2, 0.125, 32, 0.1),
     ):  # fmt: skip
         assert of("dpboost", rows=rows, e=e, regression=True) == {
-            **few, "trees": 5, "depth": deep, "regularisation": padding, "shrinkage": step
-        }  # fmt: skip
-    many = {"gradient_bound": 1.0, "candidates": "uniform", "shrinkage": 0.3, **clipped}
-    for rows, e, deep, padding in (
-        (4999, 1.0, 2, 30.0),
-        (5000, 1.0, 3, 100.0),
-        (9000, 0.5, 2, 60.0),
-        (9e9, 4.0, 3, 25.0),
-    ):
-        assert of("dpboost", rows=rows, e=e) == {
-            **many, "trees": 5, "trees_per_ensemble": 5, "depth": deep, "regularisation": padding
+            "gradients": "clip", "gradient_bound": within, "candidates": "uniform" if trees * deep == 24 else "log",
+            "bins": bins, "shrinkage": 0.95, "trees": trees, "trees_per_ensemble": 1,
+            "depth": deep, "regularisation": pytest.approx(part * rows / 2**deep, rel=1e-12),
         }  # fmt: skip
     seven = of("dpboost", trees=7)
     assert (seven["trees"], seven["trees_per_ensemble"]) == (7, 7)
     assert of("dpboost", e=1e6)["regularisation"] == 0.01 and of("dpboost", e=1e-12)["regularisation"] == 1e12
-    assert of("dpboost", e=9999.0, rows=1)["regularisation"] == 100 / 9999.0
+    assert of("dpboost", e=999.0, rows=1)["regularisation"] == 30 / 999.0
     assert of("dpboost", rows=1e14, e=1e-12, regression=True)["regularisation"] == 1e12
 
 
@@ -90,27 +90,34 @@ def test_inprivate() -> None:
 
 def test_dpxgboost() -> None:
     same = {"delta": 3e-7, "regularisation": 0.1, "gain": "count", "gradients": "clip", "candidates": "uniform",
-            "leaf": "average", "subsample": 1.0}  # fmt: skip
-    for rows, e, trees, step in ((1249, 1.0, 10, 0.3), (1250, 1.0, 20, 0.2), (2499, 1.0, 20, 0.2), (2500, 1.0, 40, 0.3),
-                                 (10**6, 1.0, 40, 0.3), (1250, 2.0, 40, 0.3)):  # fmt: skip
+            "leaf": "average"}  # fmt: skip
+    for rows, e, least in ((1249, 1.0, 500), (10**6, 0.3, 1666), (10, 10.0, 50), (10, 11.0, 50), (10, 1e-9, 10**9)):
         assert of("dpxgboost", rows=rows, e=e, regression=True) == {
-            **same, "trees": trees, "depth": 1, "shrinkage": step, "gradient_bound": 0.5, "child_minimum": int(200 / e)
+            **same, "trees": 80, "depth": 2, "shrinkage": 0.6, "gradient_bound": 0.0625, "bins": 16, "subsample": 1.0,
+            "child_minimum": least,
         }  # fmt: skip
-    for rows, e, deep, least in ((4999, 1.0, 1, 200), (5000, 1.0, 2, 200), (2500, 2.0, 2, 100), (10, 3.0, 1, 66),
-                                 (10, 4.0, 1, 50), (10, 5.0, 1, 50), (10, 2e-7, 1, 10**9),
-                                 (10, 1e-9, 1, 10**9)):  # fmt: skip
+    for rows, e, least in ((4999, 1.0, 1000), (2500, 3.0, 333), (10, 20.0, 50), (10, 21.0, 50), (10, 1e-7, 10**9)):
         assert of("dpxgboost", rows=rows, e=e) == {
-            **same, "trees": 40, "depth": deep, "shrinkage": 0.3, "gradient_bound": 1.0, "child_minimum": least
+            **same, "trees": 160, "depth": 2, "shrinkage": 0.8, "gradient_bound": 1.0, "bins": 32, "subsample": 0.3,
+            "child_minimum": least,
+        }  # fmt: skip
+    for rows, e, deep, least in ((4999, 1.0, 1, 200), (5000, 1.0, 2, 200), (2500, 2.0, 2, 100), (10, 5.0, 1, 50)):
+        pure = of("dpxgboost", rows=rows, e=e, delta=0.0)
+        assert (pure["trees"], pure["depth"], pure["shrinkage"], pure["subsample"]) == (20, 1, 1.0, 1.0)
+        assert of("dpxgboost", rows=rows, e=e, scores=3) == {
+            **same, "trees": 40, "depth": deep, "shrinkage": 0.3, "gradient_bound": 1.0, "bins": 32, "subsample": 1.0,
+            "child_minimum": least,
         }  # fmt: skip
 
 
 def test_fedgbdt() -> None:
     same = {"delta": 3e-7, "rounds": 1}
-    for rows, mu, trees, deep in ((599, 1.0, 50, 1), (600, 1.0, 50, 2), (1499, 1.0, 50, 2), (1500, 1.0, 200, 3),
-                                  (300, 2.0, 50, 2)):  # fmt: skip
+    for rows, mu, trees, deep, within, padding in ((999, 1.0, 200, 1, 0.5, 100.0), (1000, 1.0, 400, 2, 0.25, 60.0),
+                                                   (500, 2.0, 400, 2, 0.25, 60.0)):  # fmt: skip
         assert of("fedgbdt", rows=rows, mu=mu, regression=True) == {
-            **same, "trees": trees, "depth": deep, "shrinkage": 0.2, "candidates": "log", "features_per_tree": 1,
-            "regularisation": 30.0 * math.sqrt(trees) / mu, "leaf_clip": 0.5, "gradient_bound": 1.0,
+            **same, "trees": trees, "depth": deep, "shrinkage": 0.4, "candidates": "iterative-hessian",
+            "features_per_tree": 1, "regularisation": padding * math.sqrt(trees) / mu, "leaf_clip": 0.5,
+            "gradient_bound": within,
         }  # fmt: skip
     for rows, mu, trees, deep, features, padding in ((1499, 1.0, 200, 4, 2, 12.0), (2999, 0.5, 200, 4, 2, 12.0),
                                                      (1500, 1.0, 400, 5, None, 16.0),
@@ -127,25 +134,23 @@ def test_fedgbdt() -> None:
     assert of("fedgbdt", noise_by="record", regression=True)["candidates"] == "log"
     assert of("fedgbdt", trees=4)["regularisation"] == 32.0
     assert of("fedgbdt", trees=4, rows=9)["regularisation"] == 24.0
-    assert of("fedgbdt", trees=4, regression=True)["regularisation"] == 60.0
+    assert of("fedgbdt", trees=4, regression=True)["regularisation"] == 120.0
 
 
 def test_sgbdt() -> None:
-    same = {"delta": 3e-7, "subsample": 1.0, "gradient_bound": 0.5, "orders": "shared"}
-    for rows, mu, deep, step in ((100, 1.0, 1, 0.05), (239, 1.0, 1, 0.05975), (240, 1.0, 2, 0.06),
-                                 (479, 1.0, 2, 0.11975), (480, 1.0, 3, 0.12), (240, 2.0, 3, 0.12),
-                                 (9999, 1.0, 3, 0.5)):  # fmt: skip
+    same = {"delta": 3e-7, "subsample": 1.0, "orders": "shared"}
+    for rows, mu, trees, deep, first in ((499, 1.0, 200, 4, 0.1), (500, 1.0, 400, 5, 0.05), (250, 2.0, 400, 5, 0.05)):
         assert of("sgbdt", rows=rows, mu=mu, regression=True) == {
-            **same, "trees": 100, "depth": deep, "shrinkage": pytest.approx(step, rel=1e-12), "initial_share": 0.1,
-            "support_weight": 0.3, "regularisation": 10.0 * math.sqrt(100) / mu,
+            **same, "trees": trees, "depth": deep, "shrinkage": 0.5, "initial_share": first, "support_weight": 0.3,
+            "gradient_bound": 0.125, "regularisation": 20.0 * math.sqrt(trees) / mu,
         }  # fmt: skip
     for rows, mu, trees, deep in ((100, 1.0, 200, 4), (499, 1.0, 200, 4), (999, 0.5, 200, 4), (500, 1.0, 400, 5),
                                   (250, 2.0, 400, 5), (10**6, 2.0, 400, 5)):  # fmt: skip
         assert of("sgbdt", rows=rows, mu=mu) == {
             **same, "trees": trees, "depth": deep, "shrinkage": 0.7, "initial_share": 0.05, "support_weight": 0.02,
-            "regularisation": 6.0 * math.sqrt(trees) / mu,
+            "gradient_bound": 0.5, "regularisation": 6.0 * math.sqrt(trees) / mu,
         }  # fmt: skip
-    assert of("sgbdt", trees=16, regression=True)["regularisation"] == 40.0
+    assert of("sgbdt", trees=16, regression=True)["regularisation"] == 80.0
     assert of("sgbdt", trees=16, rows=10)["regularisation"] == 24.0
 
 

@@ -36,7 +36,7 @@ class DPBoostSettings:
     gradient_bound: float | None = None
     scheme: Literal["dpboost", "np", "para", "seq"] = dpboost.Params.scheme
     candidates: Literal["uniform", "log", "data"] | None = None
-    bins: int = dpboost.Params.bins
+    bins: int | None = None
     gradients: Literal["filter", "clip"] | None = None
     noise: Literal["floating", "discrete"] = dpboost.Params.noise
     constants: Literal["proved", "published"] | None = None
@@ -84,7 +84,7 @@ class DPXGBoostSettings:
     ratio_bound: float = dpxgboost.Params.ratio_bound
     gradients: Literal["filter", "clip"] | None = None
     candidates: Literal["sketch", "quantiles", "uniform"] | None = None
-    bins: int = dpxgboost.Params.bins
+    bins: int | None = None
     sketch_bins: int = dpxgboost.Params.sketch_bins
     sketch_per: Literal["tree", "run"] = dpxgboost.Params.sketch_per
     missing: Literal["learned", "left"] = dpxgboost.Params.missing
