@@ -11,8 +11,8 @@ from benchmarks.league.methods import PRIVATE_PEERS
 
 Key = tuple[str, str, float]
 NOTES = """A private mean is above the constant of the true mean by its own noise. year_prediction_msd trains on 882
-records with 90 features: a private choice among so many finds little there that is not chance. The defaults for few
-records were chosen on made-up data alone ([how](defaults.md#what-was-looked-at)); these cells changed nothing.
+records with 90 features: a private choice among so many finds little there that is not chance. It took no part in the
+choice of the defaults ([how](defaults.md#what-was-looked-at)), but for DPBoost's at small strengths.
 
 The regression target at epsilon 4 leaves little to privacy: xgboost without it has .642 over the same four sets, .831
 on year_prediction_msd, so that even with this figure the other three would need a mean of .63."""
