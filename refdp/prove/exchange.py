@@ -226,7 +226,10 @@ class _Released:
 
 @contextmanager
 def reading(module: Any, loops: Loops, host: Unknown) -> Iterator[None]:
-    """The names of a paper's text, and of the data modules that it uses, as the prove reading understands them."""
+    """The names of a paper's text, and of the data modules that it uses, as the prove reading understands them.
+
+    Errors: within, Unmodelled as of `encoders`, and where bins are cut apart by other features than they are of.
+    """
     undo: list[tuple[Any, str, Any, bool]] = []
 
     def put(owner: Any, name: str, value: Any) -> None:
