@@ -1,6 +1,6 @@
 """What was looked at for the papers' default settings: candidates at several strengths, on the sets of the choice.
 
-    python -m benchmarks.defaults_choice run [--only dpboost-regression ...] [--seeds 4]
+    python -m benchmarks.defaults_choice run [--only dpboost-regression ...] [--seeds 3]
     python -m benchmarks.defaults_choice write
 
 `run` adds what is not there yet to defaults_choice.jsonl; `write` makes docs/defaults-choice.md of it. A strength is a
