@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -69,11 +69,17 @@ def _mean(
 ) -> tuple[float, float | None, int]:
     """Mean over sets, its standard error (None without a set of several runs), and how many sets."""
     cells = [found[d, name, epsilon] for d in sets if all((d, name, e) in found for e in EPSILONS)]
-    if not cells:
-        return float("nan"), None, 0
+    return (*mean_over_sets(cells), len(cells)) if cells else (float("nan"), None, 0)
+
+
+def mean_over_sets(cells: Collection[Sequence[float]]) -> tuple[float, float | None]:
+    """Of the figures of every set: the mean of their means, and its standard error over splits and noise.
+
+    The error is None where a set has one run, which is not known to be near.
+    """
     several = [np.var(own, ddof=1) / len(own) for own in cells if len(own) > 1]
     error = None if len(several) < len(cells) else float(np.sqrt(np.sum(several)) / len(cells))
-    return float(np.mean([np.mean(own) for own in cells])), error, len(cells)
+    return float(np.mean([np.mean(own) for own in cells])), error
 
 
 def _judged(

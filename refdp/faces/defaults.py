@@ -136,15 +136,17 @@ def _dpboost(public: Public, given: Mapping[str, Any]) -> dict[str, Any]:
             "trees": trees, "trees_per_ensemble": trees, "depth": deep, "regularisation": _finite(padding / public.e),
             "shrinkage": 0.3, "gradient_bound": 1.0, "candidates": "uniform", "bins": 32,
         }  # fmt: skip
-    trees, deep, within, bins = (
-        (3, 1, 0.5, 32) if strength < 1000 else (5, 1, 0.25, 16) if strength < 6000
-        else (12, 1, 0.125, 16) if strength < 25_000 else (12, 2, 0.125, 32)
+    trees, deep, within, grid, bins, part = (
+        (3, 1, 0.5, "log", 32, 0.5) if strength < 1000
+        else (5, 1, 0.25, "log", 16, 0.3) if strength < 3000
+        else (5, 1, 0.25, "log", 16, 0.1) if strength < 6000
+        else (12, 1, 0.125, "log", 16, 0.1) if strength < 25_000
+        else (12, 2, 0.125, "uniform", 32, 0.1)
     )  # fmt: skip
-    part = 0.5 if strength < 1000 else 0.3 if strength < 3000 else 0.1  # of a leaf's rows: what it takes, others bring
+    padding = part * public.rows / 2**deep  # so much of a leaf: what it takes from a tree, the next ones bring
     return few | {
-        "trees": trees, "trees_per_ensemble": 1, "depth": deep, "regularisation": _finite(part * public.rows / 2**deep),
-        "shrinkage": 0.95, "gradient_bound": within, "candidates": "log" if strength < 25_000 else "uniform",
-        "bins": bins,
+        "trees": trees, "trees_per_ensemble": 1, "depth": deep, "regularisation": _finite(padding), "shrinkage": 0.95,
+        "gradient_bound": within, "candidates": grid, "bins": bins,
     }  # fmt: skip
 
 
@@ -197,18 +199,17 @@ def _fedgbdt(public: Public, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _sgbdt(public: Public, given: Mapping[str, Any]) -> dict[str, Any]:
-    found = {"delta": public.delta, "subsample": 1.0, "orders": "shared"}
-    nu = public.rows * public.mu
+    few = public.rows * public.mu < 500
+    found: dict[str, Any] = {"delta": public.delta, "subsample": 1.0, "orders": "shared"}
+    found |= {"trees": 200, "depth": 4} if few else {"trees": 400, "depth": 5}
     if public.regression:
-        trees, deep, first, padding = (200, 4, 0.1, 20.0) if nu < 500 else (400, 5, 0.05, 20.0)
-        found |= {"trees": trees, "depth": deep, "shrinkage": 0.5, "initial_share": first, "support_weight": 0.3,
-                  "gradient_bound": 0.125}  # fmt: skip
+        found |= {"shrinkage": 0.5, "support_weight": 0.3, "gradient_bound": 0.125}
+        first, padding = 0.1 if few else 0.05, 20.0
     else:
-        trees, deep, padding = (200, 4, 6.0) if nu < 500 else (400, 5, 6.0)
-        found |= {"trees": trees, "depth": deep, "shrinkage": 0.7, "initial_share": 0.05, "support_weight": 0.02,
-                  "gradient_bound": 0.5}  # fmt: skip
+        found |= {"shrinkage": 0.7, "support_weight": 0.02, "gradient_bound": 0.5}
+        first, padding = 0.05, 6.0
     trees = given.get("trees", found["trees"])
-    return found | {"regularisation": _finite(padding * math.sqrt(trees) / public.mu)}
+    return found | {"initial_share": first, "regularisation": _finite(padding * math.sqrt(trees) / public.mu)}
 
 
 _TABLE: Mapping[str, Callable[[Public, Mapping[str, Any]], dict[str, Any]]] = {
