@@ -1,10 +1,11 @@
 """Training texts of a thirty-second attack that leak more than they declare and were PROVED: of examples.
 
-By cause, each with what the reading overlooked; all were run on neighbours in memory with noise off, but for those of
-`BESIDE` and the later ones of `FLOATS`, which whoever mended saw beside the attack's. A released value has one example
-in the reading, and what was decided by it was decided for all others: here public coins, of which the example is never
-above a half. Records were released loudly, or in two parts, where a coin was. `FLOATS` are of one last digit, and were
-only proved with `ANYWHERE`; by its own number the same text was refused where the digit is lost.
+By cause, each with what the reading overlooked; all were run on neighbours in memory with noise off, but for `FLOATS`
+and `BESIDE`: the bound of the first of `FLOATS` was worked out, and the others are what whoever mended saw beside the
+attack's, PROVED before and not run. A released value has one example in the reading, and what was decided by it was
+decided for all others: here public coins, of which the example is never above a half. Records were released loudly, or
+in two parts, where a coin was. `FLOATS` are of one last digit, and were only proved with `ANYWHERE`; by its own number
+the same text was refused where the digit is lost.
 """
 
 from __future__ import annotations
