@@ -5,13 +5,16 @@
     chosen.estimator            # fitted; its certificate_ is about the whole selection
     chosen.epsilon, chosen.delta
 
-How many runs there were is secret and in nothing that is returned; how long it took tells something of it.
+How many runs there were is secret: it is in nothing that is returned, warned of, printed or raised, nor in a candidate
+or a seed. How long it took tells something of it, and so does all else that is seen of the process at work.
+Whatever a fit warns of or refuses it says once a candidate, from a rehearsal that ends where a budget would be charged.
 """
 
 from __future__ import annotations
 
+import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,13 +25,16 @@ from refdp.accounting.budget import PrivacyBudget, ScopedBudget
 from refdp.accounting.selection import Repetitions, selection_epsilon
 from refdp.checks import check_number
 from refdp.data.records import Schema
-from refdp.errors import InvalidParameter, PrivacyWarning, RepeatedFitWarning
+from refdp.errors import InvalidParameter, RefdpError
 from refdp.faces import registry
 from refdp.faces.budgets import repeated
-from refdp.faces.seeds import ReproducibleSeed, generator_for, seeded
+from refdp.faces.estimators.base import PrivateEstimator, _range
+from refdp.faces.estimators.distributed import elsewhere
+from refdp.faces.seeds import SEED_ASSUMPTION, ReproducibleSeed, generator_for, seeded
+from refdp.faces.training import generator_of
 from refdp.io import frames
 from refdp.ledger import claims
-from refdp.ledger.certificate import Certificate, Guarantee
+from refdp.ledger.certificate import Certificate, Guarantee, composition
 from refdp.noise.calibration import laplace_charge
 from refdp.privacy.curator import Curator
 from refdp.privacy.events import Charge, Plan, Relation, Sensitivity, Sequential
@@ -36,7 +42,7 @@ from refdp.privacy.sources import SampleSource
 
 SCORE_CLAIM = "composition/laplace"
 CLAIMS = ("composition/selection-renyi", "composition/selection-pure")
-"""What the cost of the selection rests on, besides what one run rests on."""
+"""What the cost of the selection rests on, besides what scores and the runs of all candidates rest on."""
 GRID = 2.0**-10
 """Scores are sums of one number in [0, 1] a record, rounded to this."""
 
@@ -54,6 +60,20 @@ class Selection:
     certificate: Certificate
 
 
+@dataclass(frozen=True)
+class _Candidate:
+    """One that no fit refuses any more.
+
+    estimator: unfitted, with a seed of its own if it has one. label: one a record, as predictions are, shape
+    (records,). plan: of training and score, as the ledger proves them. certificate: of one run.
+    """
+
+    estimator: Any
+    label: Any
+    plan: Plan
+    certificate: Certificate
+
+
 def select(
     candidates: Sequence[Any],
     X: Any,
@@ -68,53 +88,62 @@ def select(
 ) -> Selection:
     """Train and score candidates at random, K times, and return the best.
 
-    candidates: unfitted estimators of refdp with public bounds of every column and classes or label_bounds, of one
-    relation.
+    candidates: unfitted estimators of refdp with public bounds of every column, and the same classes or label_bounds
+    and relation. X, y: as `fit` takes them, in memory.
     score_epsilon: pure epsilon of each score. mean_runs: E K, twice the number of candidates if not given. eta: 0 for
     the logarithmic law of K (cheaper), 1 for the geometric one. delta: of the result; the largest of the candidates'.
     budget: a `refdp.PrivacyBudget` that the whole selection is charged to before the first run, its epsilon at delta.
-    Errors: InvalidParameter for candidates that do not go together or of which nothing is established, and
-    BudgetExceeded, before any run; what fits raise.
+    Errors: InvalidParameter for candidates that do not go together, of which nothing is established, or whose epsilon
+    is infinite at delta, and for Dask frames, whose cluster would show how many runs there are; InvalidRecords; what
+    else a fit refuses; and BudgetExceeded: all before any run, and nothing is charged. RefdpError if a run fails, which
+    says neither which nor why, and leaves the selection charged.
+    Warns: once a candidate of what its fit warns of, before any run. Runs are silent; that holds as long as no other
+    thread changes Python's filters of warnings meanwhile.
     """
     kept = _checked(candidates)
     check_number("score_epsilon", score_epsilon, above=0)
     law = Repetitions.of_mean(2.0 * len(kept) if mean_runs is None else mean_runs, eta)
     if delta is not None:
         check_number("delta", delta, least=0, below=1)
-    relation = Relation(kept[0].relation or Relation.ADD_REMOVE)
+    if budget is not None and not isinstance(budget, PrivacyBudget | ScopedBudget):
+        raise InvalidParameter(f"budget = {budget!r}: a refdp.PrivacyBudget, its on(...) or None is allowed")
+    if elsewhere(X) or elsewhere(y):
+        raise InvalidParameter("selection on Dask frames: a cluster shows how many runs there are; give data frames")
+    relation = _relation(kept[0])
     declared = Sensitivity(1.0, 1, SCORE_CLAIM, relation)
     charge = laplace_charge(score_epsilon, declared, declared, "discrete", touched=1)
     generator = generator_for(insecure_seed)
-    drawn = np.random.default_rng() if generator is None else generator
-    described = [_described(one, X, y) for one in kept]
-    plans, largest = _plans([(one, schema) for one, (schema, _) in zip(kept, described, strict=True)], charge, relation)
-    at = largest if delta is None else delta
-    epsilon = selection_epsilon(law, plans, at)
+    labels = frames.labels(y)
+    ready = [_rehearsed(one, X, labels, charge, relation) for one in kept]
+    at = max(float(one.certificate.claimed.delta) for one in ready) if delta is None else delta
+    epsilon = selection_epsilon(law, [one.plan for one in ready], at)
+    if not math.isfinite(epsilon):
+        raise InvalidParameter(f"delta = {at:g}: the epsilon of the selection is infinite at it, since a candidate has "
+                               "no pure guarantee; a delta > 0 is needed")  # fmt: skip
+    repeated(budget, X, y)
     if budget is not None:
         budget.charge_known(epsilon, at, name="selection", relation=relation)
-    repeated(budget, X, y)
-    best: tuple[float, int, Any] | None = None
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RepeatedFitWarning)
-        for _ in range(law.draw(drawn)):
-            index = int(drawn.integers(len(kept)))
-            model = clone(kept[index]).fit(X, y)
-            score = _score(model, X, described[index][1], charge, relation, drawn)
-            if best is None or score > best[0]:
-                best = score, index, model
-    assert best is not None  # K is at least 1
-    score, index, model = best
-    certificate = _certificate(model.certificate_, epsilon, at, law, len(kept))
+    found = _best(ready, X, labels, law, charge, relation, generator_of(generator))
+    if found is None:
+        raise RefdpError("a run of the selection failed; which and why would tell of the records and of the number of "
+                         "runs. Fit every candidate by itself, on records that are not private, to see it")  # fmt: skip
+    score, index, model = found
+    model.insecure_seed = kept[index].insecure_seed
+    certificate = _certificate(model.certificate_, ready, Guarantee(epsilon, at), law, charge, score_epsilon)
     certificate = certificate.assuming(*seeded(generator))
     model.certificate_ = certificate
     return Selection(model, index, score, epsilon, at, certificate)
 
 
-def _checked(candidates: Sequence[Any]) -> list[Any]:
-    kept = list(candidates)
-    if not kept or not all(hasattr(one, "_paper") and hasattr(one, "_target_parameter") for one in kept):
-        raise InvalidParameter("candidates: at least one estimator of refdp is needed, and no other object")
-    if len({(Relation(one.relation or "add-remove"), one._regression) for one in kept}) > 1:
+# --- Before any run -----------------------------------------------------------------------------------------------
+
+
+def _checked(candidates: Any) -> list[Any]:
+    """The candidates, if they go together by what they were given alone. Errors: InvalidParameter."""
+    kept = list(candidates) if isinstance(candidates, Iterable) else []
+    if not kept or not all(isinstance(one, PrivateEstimator) for one in kept):
+        raise InvalidParameter("candidates: a list of at least one estimator of refdp is needed, and no other object")
+    if len({(_relation(one), one._regression) for one in kept}) > 1:
         raise InvalidParameter("candidates of several relations or tasks: one of each is needed")
     for one in kept:
         if one.bounds is None or getattr(one, one._target_parameter) is None:
@@ -123,27 +152,112 @@ def _checked(candidates: Sequence[Any]) -> list[Any]:
             raise InvalidParameter("a candidate with a budget: selection has one cost, not one a run")
         if getattr(one, "extra_trees", 0) or getattr(one, "scheme", "") == "np":
             raise InvalidParameter("a candidate with extra_trees or scheme 'np': its plan is not what it costs")
+    if len({_target(one) for one in kept}) > 1:
+        raise InvalidParameter(f"candidates of several {kept[0]._target_parameter}: their scores have different units, "
+                               "and the best of them would mean nothing; give all of them the same")  # fmt: skip
     return kept
 
 
-def _described(candidate: Any, X: Any, y: Any) -> tuple[Schema, Any]:
-    """The public description that this candidate is trained under, and one label a record, as its predictions are.
+def _relation(candidate: Any) -> Relation:
+    given = candidate.relation
+    if given is not None and given not in list(Relation):
+        raise InvalidParameter(f"relation = {given!r}: {' or '.join(Relation)} is allowed")
+    return Relation.ADD_REMOVE if given is None else Relation(given)
 
-    Errors: InvalidRecords; InvalidParameter where a column has no bounds, which would be taken from the records.
+
+def _target(candidate: Any) -> Any:
+    """What two candidates have to have alike for their scores to have one unit."""
+    given = getattr(candidate, candidate._target_parameter)
+    if candidate._regression:
+        return _range(given)
+    return tuple(sorted({frames.text_of(name) for name in np.asarray(given).ravel()}))
+
+
+class _Rehearsal(PrivacyBudget):
+    """In the place of a budget: ends a fit where it would be charged, with all checked and nothing released."""
+
+    def charge(
+        self, plan: Plan, *, established: tuple[float, float] | None = None, name: str = "", scope: str | None = None
+    ) -> None:
+        """Errors: always."""
+        raise _Ended
+
+
+class _Ended(Exception):
+    """A rehearsal came to its end."""
+
+
+def _rehearsed(candidate: Any, X: Any, labels: Any, charge: Charge, relation: Relation) -> _Candidate:
+    """The candidate after everything that its fit may refuse or warn of. labels: shape (records,).
+
+    Errors: InvalidRecords; InvalidParameter where a column has no bounds, which would be taken from the records, or
+    nothing is established; what else a fit refuses.
     """
     asked = clone(candidate)
     features, observed = asked._described(asked._validated(X, reset=True))
     if observed:
         raise InvalidParameter(f"a candidate without bounds of {', '.join(observed[:5])}: no guarantee would hold")
-    target, label, _ = asked._target(frames.labels(y))
-    return Schema(features, target), label if asked._regression else asked.classes_[label.astype(np.int64)]
+    target, label, _ = asked._target(labels)
+    schema = Schema(features, target)
+    paper = registry.paper(candidate._paper)
+    params = asked._params(paper, schema)
+    issued = paper.certificate(params, schema)
+    if not np.isfinite(issued.established.epsilon):
+        raise InvalidParameter(f"a candidate of which nothing is established: {'; '.join(issued.notes)}")
+    trained = paper.module.plan(params, schema, proved=True)
+    plan = Plan(relation, Sequential((trained.event, charge.release("score", True))))
+    estimator = clone(candidate)
+    estimator.insecure_seed = _own_seed(candidate.insecure_seed)
+    rehearsal = clone(estimator)
+    rehearsal.budget = _Rehearsal(1.0)
+    try:
+        rehearsal.fit(X, labels)
+    except _Ended:
+        own = estimator.insecure_seed is not None
+        issued = issued.assuming(*((SEED_ASSUMPTION,) if own else ()))
+        return _Candidate(
+            estimator, label if asked._regression else asked.classes_[label.astype(np.int64)], plan, issued
+        )
+    raise InvalidParameter(f"a candidate of {type(candidate).__name__}, whose fit asks no budget before it trains")
+
+
+def _own_seed(seed: Any) -> Any:
+    """A seed for the runs of one candidate; the given one, which others see, is used once, however many there are."""
+    generator = seed.generator() if isinstance(seed, ReproducibleSeed) else None
+    if generator is None:
+        return None if isinstance(seed, ReproducibleSeed) else seed
+    return ReproducibleSeed(int.from_bytes(generator.bytes(16), "little"))
+
+
+# --- Runs -------------------------------------------------------------------------------------------------------------
+
+
+def _best(
+    ready: Sequence[_Candidate], X: Any, labels: Any, law: Repetitions, charge: Charge, relation: Relation,
+    generator: np.random.Generator,
+) -> tuple[float, int, Any] | None:  # fmt: skip
+    """Score, index and model of the best of K runs, in silence; None if one of them fails, whichever and why.
+
+    To the cost a run that fails is one of the greatest score: it is all that is told of the runs.
+    """
+    best: tuple[float, int, Any] | None = None
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        try:
+            for _ in range(law.draw(generator)):
+                index = int(generator.integers(len(ready)))
+                model = clone(ready[index].estimator).fit(X, labels)
+                score = _score(model, X, ready[index].label, charge, relation, generator)
+                if best is None or score > best[0]:
+                    best = score, index, model
+        except Exception:
+            return None
+    return best
 
 
 def _score(model: Any, X: Any, y: Any, charge: Charge, relation: Relation, generator: np.random.Generator) -> float:
-    """-(sum of one number in [0, 1] a record) with discrete Laplace noise. y: of `_described`, shape (records,)."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", PrivacyWarning)
-        found = model.predict(X)
+    """-(sum of one number in [0, 1] a record) with discrete Laplace noise. y: shape (records,)."""
+    found = model.predict(X)
     if model._regression:
         low, high = (float(bound) for bound in model.label_bounds)
         error = np.clip((found - np.clip(np.asarray(y, dtype=float), low, high)) / (high - low), -1, 1) ** 2
@@ -154,40 +268,29 @@ def _score(model: Any, X: Any, y: Any, charge: Charge, relation: Relation, gener
     return float(curator.release("score", charge, np.array([-total]))[0])
 
 
-def _plans(kept: Sequence[tuple[Any, Schema]], charge: Charge, relation: Relation) -> tuple[list[Plan], float]:
-    """Training and score of every candidate under its schema, as the ledger proves them, and the largest delta.
-
-    Errors: InvalidParameter for a candidate of which nothing is established.
-    """
-    plans, deltas = [], []
-    for one, schema in kept:
-        paper = registry.paper(one._paper)
-        params = one._params(paper, schema)
-        issued = paper.certificate(params, schema)
-        if not np.isfinite(issued.established.epsilon):
-            raise InvalidParameter(f"a candidate of which nothing is established: {'; '.join(issued.notes)}")
-        trained = paper.module.plan(params, schema, proved=True)
-        plans.append(Plan(relation, Sequential((trained.event, charge.release("score", True)))))
-        deltas.append(float(issued.claimed.delta))
-    return plans, max(deltas)
-
-
-def _certificate(winner: Certificate, epsilon: float, delta: float, law: Repetitions, candidates: int) -> Certificate:
-    """The winner's, with the cost of the selection in place of that of one run."""
+def _certificate(
+    winner: Certificate, ready: Sequence[_Candidate], cost: Guarantee, law: Repetitions, charge: Charge,
+    score_epsilon: float,
+) -> Certificate:  # fmt: skip
+    """The winner's, with the cost of the selection in place of that of one run, and with what scores and the runs of
+    all candidates rest on: each of them may have been run."""
     law_text = f"law eta = {law.eta}, gamma = {law.gamma:.6g}, mean {law.mean:.6g}"
     note = (
-        f"the best of a secret number of runs ({law_text}) among {candidates} candidates: one run of the winner has "
-        f"epsilon {winner.established.epsilon:.6g}"
+        f"the best of a secret number of runs ({law_text}) among {len(ready)} candidates, by scores of epsilon "
+        f"{score_epsilon:g} each: one run of the winner has epsilon {winner.established.epsilon:.6g}"
     )
     said = (
         "private selection costs what Theorem 2 of Papernot and Steinke (2022) says: argued from lemmas that machines "
         f"checked ({CLAIMS[0]}), not proved by a machine as a whole",
         "the number of runs is drawn in floating point by a generator of numpy and kept secret, with the time it takes",
     )
-    needed = tuple((name, claims.verdict(name)) for name in claims.closure(set(CLAIMS)))
+    scored = composition(Plan(winner.relation, charge.release("score", True)))
+    needed = tuple((name, claims.verdict(name)) for name in claims.closure({*CLAIMS, SCORE_CLAIM, *scored}))
     stands = all(verdict in claims.ESTABLISHED for _, verdict in needed)
+    others = [one.certificate for one in ready]
+    rests_on = (*winner.rests_on, *(line for one in others for line in one.rests_on), *needed)
     found = replace(
-        winner, claimed=Guarantee(epsilon, delta), established=Guarantee(epsilon if stands else np.inf, delta),
-        notes=(*winner.notes, note), rests_on=tuple(dict.fromkeys((*winner.rests_on, *needed))),
+        winner, claimed=cost, established=cost if stands else Guarantee(np.inf, cost.delta),
+        notes=(*winner.notes, note), rests_on=tuple(dict.fromkeys(rests_on)),
     )  # fmt: skip
-    return found.assuming(*said)
+    return found.assuming(*(line for one in others for line in one.assumptions), *said)
