@@ -135,7 +135,7 @@ def select(
     return Selection(model, index, score, epsilon, at, certificate)
 
 
-# --- Before any run -----------------------------------------------------------------------------------------------
+# --- Before any run ---------------------------------------------------------------------------------------------------
 
 
 def _checked(candidates: Any) -> list[Any]:

@@ -12,10 +12,20 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.special import logsumexp
+from sklearn.base import clone
 
 import refdp
 from refdp.accounting.selection import Repetitions, selected, selection_epsilon
-from refdp.errors import BudgetExceeded, InvalidParameter, RepeatedFitWarning
+from refdp.errors import (
+    BudgetExceeded,
+    InvalidParameter,
+    InvalidRecords,
+    PrivacyWarning,
+    RefdpError,
+    RepeatedFitWarning,
+    UtilityWarning,
+)
+from refdp.faces import select, training
 from refdp.noise.mechanisms import Gaussian, Laplace
 from refdp.privacy.curator import Curator
 from refdp.privacy.events import Plan, Relation, Release, Repeat, Sensitivity
@@ -152,7 +162,7 @@ def test_a_selection_is_charged_before_its_first_run(monkeypatch: pytest.MonkeyP
     kind.set_params(budget=budget).fit(x, y)
     assert budget.spent() == pytest.approx(2.0)
     kind.set_params(budget=None)
-    monkeypatch.setattr(refdp.DPBoostRegressor, "fit", lambda *_: pytest.fail("a run began"))
+    monkeypatch.setattr(training, "_trained", lambda *_: pytest.fail("a run began"))
     with pytest.raises(BudgetExceeded, match="selection would bring"):
         refdp.select([kind], x, y, budget=budget, **given)
     broken = refdp.DPBoostRegressor(label_bounds=(0, 1), as_published=True, **PUBLIC)
@@ -176,9 +186,12 @@ def test_figures_leave_the_rest_of_delta_to_plans(tmp_path: Path) -> None:
 def test_candidates_that_do_not_go_together_are_refused() -> None:
     x, y = records()
     good = refdp.DPBoostClassifier(classes=[0, 1], **PUBLIC)
-    wrong: list[list[Any]] = [
+    wrong: list[Any] = [
         [],
         [object()],
+        [refdp.DPBoostClassifier],
+        good,
+        5,
         [good, refdp.DPBoostRegressor(label_bounds=(0, 1), **PUBLIC)],
         [refdp.DPBoostClassifier(**PUBLIC)],
         [refdp.DPBoostClassifier(classes=[0, 1], budget=refdp.PrivacyBudget(9.0), **PUBLIC)],
@@ -188,19 +201,21 @@ def test_candidates_that_do_not_go_together_are_refused() -> None:
     for candidates in wrong:
         with pytest.raises(InvalidParameter, match="candidate"):
             refdp.select(candidates, x, y, score_epsilon=0.1)
-    for settings in ({"score_epsilon": 0.0}, {"mean_runs": 1.0}, {"eta": 2}, {"delta": 1.0}):
+    with pytest.raises(InvalidParameter, match="relation = 'both'"):
+        refdp.select([clone(good).set_params(relation="both")], x, y, score_epsilon=0.1)
+    for settings in ({"score_epsilon": 0.0}, {"mean_runs": 1.0}, {"eta": 2}, {"delta": 1.0}, {"budget": 3.0}):
         with pytest.raises(InvalidParameter):
             refdp.select([good], x, y, **{"score_epsilon": 0.1} | settings)
 
 
-def test_every_candidate_costs_what_its_own_schema_says() -> None:
-    """Two classes cost more at these settings than six: a selection that may run both costs no less, in any order."""
+def test_a_run_costs_what_the_dearest_candidate_costs_under_its_own_schema() -> None:
     x, y = records()
-    two = refdp.FedGBDTClassifier(epsilon=1.0, classes=[0, 1], **PUBLIC)
-    six = refdp.FedGBDTClassifier(epsilon=1.0, classes=list(range(6)), **PUBLIC)
+    given: dict[str, Any] = {"relation": "add-remove", "classes": [0, 1], "trees": 2}
+    cheap = refdp.FedGBDTClassifier(epsilon=0.5, bounds={0: ["a", "b"], 1: (0, 1)}, **given)
+    dear = refdp.DPBoostClassifier(epsilon=1.0, bounds={0: (0, 1), 1: (0, 1)}, **given)
     alone, mixed, turned = (
-        refdp.select(candidates, x, y, score_epsilon=0.1, mean_runs=2).epsilon
-        for candidates in ([two], [six, two], [two, six])
+        refdp.select(candidates, x, y, score_epsilon=0.1, mean_runs=2, delta=1e-5).epsilon
+        for candidates in ([dear], [cheap, dear], [dear, cheap])
     )
     assert mixed == turned >= alone > 1.0
 
@@ -263,3 +278,215 @@ def test_a_second_selection_on_the_same_records_warns() -> None:
         refdp.select([kind], x, y, **given)
     with pytest.warns(RepeatedFitWarning, match="these records were fitted before"):
         refdp.select([kind], x, y, **given)
+
+
+# --- What tells how many runs there were ------------------------------------------------------------------------------
+
+
+def loud(seed: refdp.ReproducibleSeed) -> list[Any]:
+    """Candidates whose fits warn of noise, of a seed and of a relation that was not given."""
+    given: dict[str, Any] = {"bounds": PUBLIC["bounds"], "classes": [0, 1], "rows": 100, "insecure_seed": seed}
+    return [refdp.GroveClassifier(epsilon=0.05, trees=1, depth=depth, **given) for depth in (4, 5)]
+
+
+def observed(runs: int, monkeypatch: pytest.MonkeyPatch) -> tuple[Any, ...]:
+    """What a caller of a selection of so many runs sees besides its result."""
+    x, y = (part[:60].copy() for part in records())
+    seed = refdp.ReproducibleSeed(1)
+    monkeypatch.setattr(Repetitions, "draw", lambda *_: runs)
+    shown: list[Any] = []
+    with warnings.catch_warnings(), np.errstate(all="call", call=lambda *said: shown.append(said)):
+        warnings.simplefilter("always")
+        monkeypatch.setattr(warnings, "showwarning", lambda text, kind, *_: shown.append((kind, str(text))))
+        refdp.select(loud(seed), x, y[:, None], score_epsilon=0.1)
+    state = np.random.get_state()  # noqa: NPY002
+    return shown, repr(seed._uses), str(state)
+
+
+def test_nothing_that_a_caller_sees_tells_how_many_runs_there_were(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    """Each candidate says its warnings once; runs that warn, by whatever way, are not heard."""
+    predict = refdp.GroveClassifier.predict
+
+    def warning(self: Any, X: Any) -> Any:
+        warnings.warn("a run", stacklevel=1)
+        np.log(np.zeros(1))
+        return predict(self, X)
+
+    monkeypatch.setattr(refdp.GroveClassifier, "predict", warning)
+    one, few, many = (observed(runs, monkeypatch) for runs in (1, 2, 7))
+    assert one == few == many
+    kinds = [kind for kind, _ in one[0]]
+    assert kinds.count(UtilityWarning) == 2 and kinds.count(PrivacyWarning) == 4
+    assert one[1] == "count(2)" and not any("a run" in str(text) for _, text in one[0])
+    assert capfd.readouterr() == ("", "") and not caplog.records
+
+
+def test_a_run_that_fails_is_told_without_which_or_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The error is the same at whatever run, has no other one behind it, and no local value of a run in its trace."""
+    x, y = records()
+    kinds = [refdp.DPBoostRegressor(epsilon=0.5, trees=t, depth=1, label_bounds=(0, 1), **PUBLIC) for t in (1, 2)]
+    monkeypatch.setattr(Repetitions, "draw", lambda *_: 3)
+    told = []
+    for fails in (0, 2):
+        left = iter(range(3))
+
+        def score(*_: Any, left: Any = left, fails: int = fails) -> float:
+            return 1.0 / (next(left) - fails)
+
+        monkeypatch.setattr(select, "_score", score)
+        budget = refdp.PrivacyBudget(9.0)
+        with pytest.raises(RefdpError) as caught:
+            refdp.select(kinds, x, y, score_epsilon=0.25, budget=budget)
+        assert caught.value.__context__ is None and caught.value.__cause__ is None
+        assert budget.spent() == pytest.approx(1.5)
+        told.append((type(caught.value), str(caught.value), [one.name for one in caught.traceback][1:]))
+    assert told[0] == told[1] and told[0][2] == ["select"] and "a run of the selection failed" in told[0][1]
+
+
+def test_seeded_selections_repeat_and_every_run_has_noise_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    x, y = records()
+    monkeypatch.setattr(Repetitions, "draw", lambda *_: 3)
+    score, found = select._score, []
+    monkeypatch.setattr(select, "_score", lambda one, *rest: (found.append(one), score(one, *rest))[1])
+    for _ in range(2):
+        seed = refdp.ReproducibleSeed(5)
+        kind = refdp.DPBoostRegressor(epsilon=0.5, trees=1, depth=1, label_bounds=(0, 1), insecure_seed=seed, **PUBLIC)
+        chosen = refdp.select([kind], x, y, score_epsilon=0.1, insecure_seed=refdp.ReproducibleSeed(6))
+        assert chosen.estimator.insecure_seed is seed
+        chosen.estimator.fit(x, y)
+        found.append(chosen.estimator)
+    texts = [one.model_.to_json() for one in found]
+    assert texts[:4] == texts[4:]
+    assert len({str(one.transcript_) for one in found[:3]}) == 3
+
+
+# --- Refusals ---------------------------------------------------------------------------------------------------------
+
+
+def refusals() -> dict[str, tuple[dict[str, Any], Any]]:
+    """Changes of candidates, or of records, that a fit refuses."""
+    return {
+        "monotone_constraints of 3 signs": ({"monotone_constraints": [1, 0, 0]}, None),
+        "class_weight: 5 is not among": ({"class_weight": {5: 1}}, None),
+        "insecure_seed of type int": ({"insecure_seed": 3}, None),
+        "holds an infinite value": ({}, lambda x, y: (np.where(x == x[0, 0], np.inf, x), y)),
+        "0 records given": ({}, lambda x, y: (x[:0], y[:0])),
+        "labels of shape": ({}, lambda x, y: (x, y[:-1])),
+        "not in the public classes": ({}, lambda x, y: (x, np.where(y == 1, 7, y))),
+        "1d array": ({}, lambda x, y: (x, None)),
+        "is no number": ({}, lambda x, y: (np.where(x == x[0, 0], "a", x.astype(object)), y)),
+    }
+
+
+@pytest.mark.parametrize("said", refusals())
+def test_what_a_fit_refuses_is_refused_before_a_selection_is_charged(said: str) -> None:
+    changed, of_records = refusals()[said]
+    x, y = (part[:60] for part in records())
+    good = refdp.GroveClassifier(trees=1, depth=1, epsilon=1.0, classes=[0, 1], **PUBLIC)
+    x, y = (x, y) if of_records is None else of_records(x, y)
+    budget = refdp.PrivacyBudget(50.0, 1e-3)
+    with pytest.raises((InvalidParameter, InvalidRecords), match=said):
+        refdp.select([good, clone(good).set_params(**changed)], x, y, score_epsilon=0.1, budget=budget)
+    assert budget.spent() == 0.0
+
+
+def test_refusals_of_an_estimators_own_fit_are_not_charged_either() -> None:
+    x, y = (part[:60] for part in records())
+    budget = refdp.PrivacyBudget(50.0, 1e-3)
+    given: dict[str, Any] = {"classes": [0, 1], **PUBLIC}
+
+    class Silent(refdp.GroveClassifier):
+        def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+            return self
+
+    for kind, said in ((refdp.InPrivateClassifier(owners=["a", "b"], rounds=1, depth=1, **given), "without groups"),
+                       (refdp.DPXGBoostClassifier(absent="none", trees=1, depth=1, delta=0.0, **given), "absent"),
+                       (Silent(**given), "asks no budget")):  # fmt: skip
+        with pytest.raises(InvalidParameter, match=said):
+            refdp.select([kind], x, y, score_epsilon=0.1, budget=budget)
+    assert budget.spent() == 0.0
+
+
+@pytest.mark.parametrize("kind", [UtilityWarning, PrivacyWarning, RepeatedFitWarning])
+def test_a_warning_that_is_an_error_is_raised_before_a_selection_is_charged(
+    kind: type[Warning], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    x, y = (part[:60].copy() for part in records())
+    scope, other = (refdp.PrivacyBudget(50.0, 1e-3) for _ in range(2))
+    candidates = [one.set_params(insecure_seed=None) for one in loud(refdp.ReproducibleSeed(1))]
+    refdp.select(candidates, x, y, score_epsilon=0.1, budget=scope.on("these"))
+    before = scope.spent()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("error", kind)
+        for budget in (scope.on("others"), other):
+            if kind is not RepeatedFitWarning or budget is not other:
+                with pytest.raises(kind):
+                    refdp.select(candidates, x, y, score_epsilon=0.1, budget=budget)
+    assert scope.spent() == before and other.spent() == 0.0
+
+
+def test_candidates_of_several_targets_are_refused() -> None:
+    """Errors in units of a range a thousand times as wide would always be the least."""
+    x, y = records()
+    budget = refdp.PrivacyBudget(50.0, 1e-3)
+    given: dict[str, Any] = {"score_epsilon": 0.1, "budget": budget}
+    narrow, wide = (refdp.GroveRegressor(label_bounds=bounds, **PUBLIC) for bounds in ((0, 1), (-1000, 1000)))
+    two, three = (refdp.GroveClassifier(classes=classes, **PUBLIC) for classes in ([0, 1], [0, 1, 2]))
+    for candidates in ([narrow, wide], [two, three]):
+        with pytest.raises(InvalidParameter, match="scores have different units"):
+            refdp.select(candidates, x, y, **given)
+    assert budget.spent() == 0.0
+    same = [refdp.GroveClassifier(trees=1, depth=1, classes=names, **PUBLIC) for names in ([0, 1], (1.0, 0.0))]
+    assert refdp.select(same, x[:60], y[:60], **given).epsilon == budget.spent()
+
+
+def test_no_pure_guarantee_of_gaussian_candidates(monkeypatch: pytest.MonkeyPatch) -> None:
+    x, y = (part[:60] for part in records())
+    monkeypatch.setattr(training, "_trained", lambda *_: pytest.fail("a run began"))
+    kind = refdp.GroveClassifier(trees=1, depth=1, classes=[0, 1], **PUBLIC)
+    for budget in (None, refdp.PrivacyBudget(50.0, 1e-3)):
+        with pytest.raises(InvalidParameter, match="delta = 0: the epsilon of the selection is infinite"):
+            refdp.select([kind], x, y, score_epsilon=0.1, delta=0, budget=budget)
+
+
+def test_dask_frames_are_refused() -> None:
+    """A scheduler and its logs show how often workers were asked."""
+    x, y = records()
+    frame = type("DataFrame", (), {"__module__": "dask.dataframe", "map_partitions": None})()
+    kind = refdp.GroveClassifier(classes=[0, 1], **PUBLIC)
+    for given in ((frame, frame), (frame, y), (x, frame)):
+        with pytest.raises(InvalidParameter, match="a cluster shows how many runs there are"):
+            refdp.select([kind], *given, score_epsilon=0.1)
+
+
+# --- Certificate ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("winner", [0, 1])
+def test_the_certificate_rests_on_all_candidates_and_on_scores(winner: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run of any candidate may have been made: with its claims, its floating-point noise and its seed."""
+    x, y = (part[:60] for part in records())
+    given: dict[str, Any] = {"classes": [0, 1], "trees": 1, "depth": 1, **PUBLIC}
+    seed = refdp.ReproducibleSeed(2)
+    kinds = [refdp.GroveClassifier(noise="discrete", **given),
+             refdp.DPBoostClassifier(noise="floating", insecure_seed=seed, **given)]  # fmt: skip
+    monkeypatch.setattr(Repetitions, "draw", lambda *_: 40)
+    monkeypatch.setattr(select, "_score", lambda one, *_: float((one._paper == "dpboost") == bool(winner)))
+    found = refdp.select(kinds, x, y, score_epsilon=0.125, mean_runs=8, eta=1, insecure_seed=seed)
+    assert found.index == winner
+    certificate = found.estimator.certificate_
+    names = dict(certificate.rests_on)
+    for one in kinds:
+        alone = clone(one).fit(x, y).certificate_
+        assert set(alone.rests_on) <= set(certificate.rests_on)
+        assert set(alone.assumptions) <= set(certificate.assumptions)
+    assert {"composition/discrete-laplace", "composition/sequential", *select.CLAIMS, select.SCORE_CLAIM} <= set(names)
+    assert any("drawn in floating point" in said and "Laplace" in said for said in certificate.assumptions)
+    (note,) = (said for said in certificate.notes if "secret number" in said)
+    for part in ("law eta = 1", "mean 8", "among 2 candidates", "scores of epsilon 0.125 each"):
+        assert part in note
+    assert certificate.established == certificate.claimed == found.certificate.claimed
+    assert certificate.established.epsilon == found.epsilon
