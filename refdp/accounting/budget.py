@@ -22,9 +22,8 @@ import json
 import math
 import os
 import secrets
-import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -34,7 +33,9 @@ import numpy as np
 from refdp.accounting import conversion
 from refdp.accounting.accountant import account
 from refdp.accounting.budget_file import charges_in, check_scope, plan_in, plan_out
+from refdp.accounting.budget_lock import Lock
 from refdp.accounting.divergence import renyi
+from refdp.accounting.least import least_epsilon
 from refdp.checks import check_number
 from refdp.documents import parsed
 from refdp.errors import BudgetExceeded, InvalidParameter
@@ -43,6 +44,10 @@ from refdp.privacy.events import Event, Plan, Relation, Sequential, releases
 
 VERSION = 1
 _GONE = "{}: it is gone, and with it what was spent"
+_ABSENT = (
+    "this budget was in the memory of the process that fitted the estimator, and what was spent of it stayed there: "
+    "nothing can be charged to it here; fits that go on elsewhere need PrivacyBudget(..., file=...)"
+)
 SLACK = 1e-9
 """Relative room for the rounding of figures that were calibrated to meet the budget."""
 
@@ -88,12 +93,13 @@ class PrivacyBudget:
         self.adaptive, self.file = bool(adaptive), None if file is None else Path(file).resolve()
         self._entries: list[Entry] = []
         self._begun: str | None = None
+        self._absent = False
         self._process = os.getpid()
-        self._lock = threading.RLock()
+        self._lock = Lock(self.file)
         with self._held():
             if self.file is not None and not self.file.exists():
                 self._begun = secrets.token_hex(8)
-                self._write()
+                self._write([])
 
     # what fits do
 
@@ -103,12 +109,18 @@ class PrivacyBudget:
         """Take the plan's cost, or refuse it and change nothing.
 
         plan: with what the ledger proves where a release has it. established: (epsilon, delta) known of the plan alone.
-        Errors: BudgetExceeded; InvalidParameter for another relation.
+        Errors: BudgetExceeded; InvalidParameter for another relation, a name that is no text, and for figures outside
+        their domain or below what the plan costs at least, as far as that is known at once.
         """
         self._check_relation("a plan", plan.relation)
-        known = established or (account(plan, delta=0.0, both=False).epsilon, 0.0)
+        if established is not None:
+            _check_figures(established)
+        known = (account(plan, delta=0.0, both=False).epsilon, 0.0) if established is None else established
         plan = plan_in(plan_out(plan))  # as a file would have it
-        self._take(Entry(name, scope, plan, *map(float, known)))
+        entry = Entry(name, scope, plan, *map(float, known))
+        if (least := _short(entry)) is not None:
+            raise InvalidParameter(f"established = {established!r}: the plan costs at least epsilon {least:.6g} there")
+        self._take(entry)
 
     def charge_known(
         self,
@@ -125,8 +137,7 @@ class PrivacyBudget:
         Errors: BudgetExceeded; InvalidParameter for figures outside their domain, or about other neighbours.
         """
         self._check_relation("a figure", self.relation if relation is None else relation)
-        check_number("epsilon", epsilon, least=0)
-        check_number("delta", delta, least=0, below=1)
+        _check_figures((epsilon, delta))
         self._take(Entry(name, scope, None, float(epsilon), float(delta)))
 
     def _check_relation(self, what: str, relation: Relation | str) -> None:
@@ -135,27 +146,38 @@ class PrivacyBudget:
 
     def _take(self, entry: Entry) -> None:
         check_scope(entry.scope)
+        if not isinstance(entry.name, str):  # a file would give back another
+            raise InvalidParameter(f"name = {entry.name!r}: a text is allowed")
         with self._held():
             entries = [*self._entries, entry]
             cost = self._cost(entries)
             if not cost <= self.epsilon * (1 + SLACK):
-                raise BudgetExceeded(
-                    f"{entry.name or 'a release'} would bring epsilon to {cost:.6g} at delta {self.delta:g}: the "
-                    f"budget has {self.epsilon:g}, of which {self._cost(self._entries):.6g} is spent"
-                )
-            before, self._entries = self._entries, entries
-            try:
-                if self.file is not None:
-                    self._write()
-            except OSError as error:
-                self._entries = before
-                raise InvalidParameter(f"budget file {self.file}: cannot be written: {error.strerror}") from None
+                raise BudgetExceeded(self._refusal(entry, cost))
+            if self.file is not None:
+                self._write(entries)
+            self._entries = entries
+
+    def _refusal(self, entry: Entry, cost: float) -> str:
+        name = entry.name or "a release"
+        if math.isinf(cost) and self.delta == 0:
+            return (
+                f"{name} has no finite epsilon without a delta, and the budget has none: give it one, such as "
+                f"refdp.PrivacyBudget({self.epsilon:g}, delta=1e-5), no less than all fits' deltas together"
+            )
+        return (
+            f"{name} would bring epsilon to {cost:.6g} at delta {self.delta:g}: the budget has {self.epsilon:g}, of "
+            f"which {self._cost(self._entries):.6g} is spent"
+        )
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Errors: InvalidParameter for another figure or file than the budget began with."""
         if not name.startswith("_") and name in vars(self):
             raise InvalidParameter(f"{name} of a budget stays as it is, since charges are to that; make another budget")
         super().__setattr__(name, value)
+
+    def __delattr__(self, name: str) -> None:
+        """Errors: InvalidParameter, since what is gone could be set anew."""
+        raise InvalidParameter(f"{name} of a budget stays as it is, since charges are to that; make another budget")
 
     def on(self, scope: str) -> ScopedBudget:
         """The same budget for fits on the records of that name alone. Errors: InvalidParameter unless it is a text."""
@@ -233,27 +255,18 @@ class PrivacyBudget:
     @contextmanager
     def _held(self) -> Iterator[None]:
         """Nobody else reads or charges meanwhile; the charges are those of the file if there is one."""
+        if self._absent:
+            raise InvalidParameter(_ABSENT)
         if self.file is None and os.getpid() != self._process:
             raise InvalidParameter("a budget without a file was forked: give PrivacyBudget(..., file=...) to processes")
-        with self._lock:
-            if self.file is None:
-                yield
-                return
-            import fcntl
-
-            try:
-                lock = open(self.file.with_name(self.file.name + ".lock"), "a", encoding="utf-8")  # noqa: SIM115
-            except OSError as error:
-                raise InvalidParameter(f"budget file {self.file}: cannot be written: {error.strerror}") from None
-            with lock:
-                fcntl.flock(lock, fcntl.LOCK_EX)
-                if self.file.exists():
-                    if self.file.stat().st_nlink > 1:  # writing parts the names, and each would be spent alone
-                        raise InvalidParameter(f"budget file {self.file}: it has another name (a hard link)")
-                    self._read()
-                elif self._begun is not None:
-                    raise InvalidParameter(_GONE.format(f"budget file {self.file}"))
-                yield
+        with self._lock.held():
+            if self.file is not None and self.file.exists():
+                if self.file.stat().st_nlink > 1:  # writing parts the names, and each would be spent alone
+                    raise InvalidParameter(f"budget file {self.file}: it has another name (a hard link)")
+                self._read()
+            elif self._begun is not None:
+                raise InvalidParameter(_GONE.format(f"budget file {self.file}"))
+            yield
 
     def _read(self) -> None:
         assert self.file is not None
@@ -272,27 +285,42 @@ class PrivacyBudget:
             raise InvalidParameter(
                 f"budget file {self.file}: charges that were there are gone: without them the budget would be overspent"
             )
+        for one in entries[len(self._entries) :]:
+            if (least := _short(one)) is not None:
+                raise InvalidParameter(
+                    f"budget file {self.file}: a charge of epsilon {one.epsilon:.6g} for a plan that costs at least "
+                    f"{least:.6g} at its delta"
+                )
         self._entries, self._begun = entries, begun
 
-    def _write(self) -> None:
-        """The whole file anew, in place at once: a crash leaves the old one or the new one."""
+    def _write(self, charged: Sequence[Entry]) -> None:
+        """The whole file anew, in place at once: a crash leaves the old one or the new one.
+
+        Errors: InvalidParameter if it cannot be written.
+        """
         assert self.file is not None
         entries = [
             {"name": one.name, "scope": one.scope, "epsilon": one.epsilon, "delta": one.delta,
              "plan": None if one.plan is None else plan_out(one.plan)}
-            for one in self._entries
+            for one in charged
         ]  # fmt: skip
-        aside = self.file.with_name(self.file.name + ".new")
-        with open(aside, "w", encoding="utf-8") as file:
-            json.dump(self._head() | {"begun": self._begun, "entries": entries}, file, indent=1)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(aside, self.file)
-        folder = os.open(self.file.parent, os.O_RDONLY)
+        aside = self.file.with_name(f"{self.file.name}.{secrets.token_hex(8)}.new")
         try:
-            os.fsync(folder)
+            with open(aside, "x", encoding="utf-8") as file:
+                json.dump(self._head() | {"begun": self._begun, "entries": entries}, file, indent=1)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(aside, self.file)
+            folder = os.open(self.file.parent, os.O_RDONLY)
+            try:
+                os.fsync(folder)
+            finally:
+                os.close(folder)
+        except OSError as error:
+            raise InvalidParameter(f"budget file {self.file}: cannot be written: {error.strerror}") from None
         finally:
-            os.close(folder)
+            with suppress(OSError):
+                aside.unlink()
 
     def _head(self) -> dict[str, Any]:
         return {
@@ -308,11 +336,25 @@ class PrivacyBudget:
         """The budget itself."""
         return self
 
+    def absent(self) -> PrivacyBudget:
+        """What a saved estimator has in its place: itself with a file, else its figures, and every use is refused."""
+        return self if self.file is not None else _reopened(*self._figures(), None)
+
     def __reduce__(self) -> tuple[Any, ...]:
-        """Another process goes on with the file. Errors: TypeError without one, as two copies would both be spent."""
-        if self.file is None:
-            raise TypeError("a budget without a file cannot go to another process; give PrivacyBudget(..., file=...)")
-        return _reopened, (self.epsilon, self.delta, self.relation.value, str(self.file), self.adaptive, self._begun)
+        """Another process goes on with the file, opened at its next use.
+
+        Errors: TypeError without one, as two copies would both be spent.
+        """
+        if self.file is None and not self._absent:
+            raise TypeError(
+                "a budget without a file cannot go to another process; give PrivacyBudget(..., file=...). A fitted "
+                "estimator is saved without its charges; of a search, save best_estimator_"
+            )
+        return _reopened, (*self._figures(), self._begun)
+
+    def _figures(self) -> tuple[float, float, str, str | None, bool]:
+        file = None if self.file is None else str(self.file)
+        return self.epsilon, self.delta, self.relation.value, file, self.adaptive
 
     def __repr__(self) -> str:
         """Its figures."""
@@ -342,14 +384,29 @@ class ScopedBudget:
 
 
 def _reopened(
-    epsilon: float, delta: float, relation: str, file: str, adaptive: bool, begun: str | None
+    epsilon: float, delta: float, relation: str, file: str | None, adaptive: bool, begun: str | None
 ) -> PrivacyBudget:
-    if not Path(file).exists():
-        raise InvalidParameter(_GONE.format(f"budget file {file}"))
-    found = PrivacyBudget(epsilon, delta, relation=relation, file=file, adaptive=adaptive)
-    if found._begun != begun:
-        raise InvalidParameter(f"budget file {file}: begun anew; {_GONE.format('the one before')}")
+    """The file is first looked at when it is used: a model predicts where its budget is not."""
+    found = PrivacyBudget(epsilon, delta, relation=relation, adaptive=adaptive)
+    path = None if file is None else Path(file).resolve()
+    vars(found).update(file=path, _begun=begun, _absent=path is None, _lock=Lock(path))
     return found
+
+
+def _check_figures(figures: Any) -> None:
+    """Errors: InvalidParameter unless it is a pair (epsilon, delta) of numbers in their domains."""
+    if not isinstance(figures, tuple | list) or len(figures) != 2:
+        raise InvalidParameter(f"established = {figures!r}: a pair (epsilon, delta) is allowed")
+    check_number("epsilon", figures[0], least=0)
+    check_number("delta", figures[1], least=0, below=1)
+
+
+def _short(entry: Entry) -> float | None:
+    """What the plan costs at least at the entry's delta, where the entry's epsilon is below that."""
+    if entry.plan is None:
+        return None
+    least = least_epsilon(entry.plan, entry.delta)
+    return least if entry.epsilon < least * (1 - SLACK) else None
 
 
 def _json(value: float) -> float | str:
