@@ -378,6 +378,10 @@ class ScopedBudget:
         """Charge (epsilon, delta), for these records only. Errors: those of `PrivacyBudget.charge_known`."""
         self.budget.charge_known(epsilon, delta, name=name, scope=self.scope, relation=relation)
 
+    def absent(self) -> ScopedBudget:
+        """As `PrivacyBudget.absent`."""
+        return ScopedBudget(self.budget.absent(), self.scope)
+
     def spent(self) -> float:
         """Epsilon of what concerns these records."""
         return self.budget.spent(self.scope)

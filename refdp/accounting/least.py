@@ -7,31 +7,34 @@ from functools import lru_cache
 
 from refdp.accounting.accountant import account
 from refdp.accounting.pure import pure_epsilon
-from refdp.privacy.events import Event, Parallel, Plan, Release, Repeat, Sequential
+from refdp.privacy.events import Event, Parallel, Partition, Plan, Release, Repeat, Sequential, Subsample
 
 _SEEN = 1e-12
 """Where a lower end for delta 0 is taken: epsilon does not fall with delta, and some methods are silent at 0."""
 
+_MOST = 4  # releases that are looked at, the dearest first
+
 
 @lru_cache(maxsize=1024)
 def least_epsilon(plan: Plan, delta: float) -> float:
-    """A lower bound of the plan's epsilon at delta: its own, or that of its dearest release. 0 where none is known.
-
-    Releases inside samples and partitions cost less there than alone, and are left to the accountant.
-    """
-    found = account(plan, delta=delta, quick=True).lower
-    alone = [Plan(plan.relation, one) for one in set(_bare(plan.event))]
-    if not alone:
-        return found
-    return max(found, account(max(alone, key=pure_epsilon), delta=max(delta, _SEEN), quick=True).lower)
+    """A lower bound of the plan's epsilon at delta, its own or that of one of its releases; 0 where none is known."""
+    alone = sorted({Plan(plan.relation, one) for one in _singles(plan.event)}, key=pure_epsilon, reverse=True)
+    found = [account(one, delta=max(delta, _SEEN), quick=True).lower for one in alone[:_MOST]]
+    return max(account(plan, delta=delta, quick=True).lower, *found, 0.0)
 
 
-def _bare(event: Event) -> Iterator[Release]:
+def _singles(event: Event) -> Iterator[Event]:
+    """Every release by itself, in the sample that it is made on; a block of a partition is a sample of its weight."""
     match event:
         case Release():
             yield event
         case Repeat(inner, count) if count > 0:
-            yield from _bare(inner)
+            yield from _singles(inner)
         case Sequential(events) | Parallel(events):
             for one in events:
-                yield from _bare(one)
+                yield from _singles(one)
+        case Subsample(rate, inner, method):
+            yield from (Subsample(rate, one, method) for one in _singles(inner))
+        case Partition(weights, events, True):
+            for weight, inner in zip(weights, events, strict=True):
+                yield from (Subsample(weight, one, "poisson") for one in _singles(inner))

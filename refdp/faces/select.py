@@ -27,9 +27,9 @@ from refdp.checks import check_number
 from refdp.data.records import Schema
 from refdp.errors import InvalidParameter, RefdpError
 from refdp.faces import registry
-from refdp.faces.budgets import repeated
 from refdp.faces.estimators.base import PrivateEstimator, _range
 from refdp.faces.estimators.distributed import elsewhere
+from refdp.faces.repeats import parts_of_one, remember, repeated
 from refdp.faces.seeds import SEED_ASSUMPTION, ReproducibleSeed, generator_for, seeded
 from refdp.faces.training import generator_of
 from refdp.io import frames
@@ -123,6 +123,8 @@ def select(
     repeated(budget, X, y)
     if budget is not None:
         budget.charge_known(epsilon, at, name="selection", relation=relation)
+    for one in kept:
+        remember(budget, X, y, by=one)
     found = _best(ready, X, labels, law, charge, relation, generator_of(generator))
     if found is None:
         raise RefdpError("a run of the selection failed; which and why would tell of the records and of the number of "
@@ -211,7 +213,8 @@ def _rehearsed(candidate: Any, X: Any, labels: Any, charge: Charge, relation: Re
     rehearsal = clone(estimator)
     rehearsal.budget = _Rehearsal(1.0)
     try:
-        rehearsal.fit(X, labels)
+        with parts_of_one():
+            rehearsal.fit(X, labels)
     except _Ended:
         own = estimator.insecure_seed is not None
         issued = issued.assuming(*((SEED_ASSUMPTION,) if own else ()))
@@ -241,7 +244,7 @@ def _best(
     To the cost a run that fails is one of the greatest score: it is all that is told of the runs.
     """
     best: tuple[float, int, Any] | None = None
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
+    with parts_of_one(), warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         try:
             for _ in range(law.draw(generator)):

@@ -19,15 +19,17 @@ from refdp.data.records import Classes, Feature, Floats, Interval, Schema, Targe
 from refdp.data.sparse import AnyRecords
 from refdp.errors import InvalidParameter, InvalidRecords, PrivacyWarning
 from refdp.faces import prediction, registry, released
-from refdp.faces.budgets import charge, repeated
+from refdp.faces.budgets import charge
 from refdp.faces.defaults import params_for
 from refdp.faces.estimators.distributed import elsewhere, fit_elsewhere, predicted
+from refdp.faces.estimators.saved import Saved
 from refdp.faces.estimators.settings import check_given, constructed, explained
 from refdp.faces.estimators.types import BaseEstimator, ClassifierMixin, RegressorMixin
 from refdp.faces.estimators.weights import sample_weights
 from refdp.faces.estimators.whole import or_as_before
 from refdp.faces.monotone import Given, check_constraints, constrained, signs
 from refdp.faces.registry import Paper
+from refdp.faces.repeats import remember, repeated
 from refdp.faces.seeds import ReproducibleSeed, generator_for, seeded
 from refdp.faces.strength import warn_of_noise
 from refdp.faces.training import assuming, source_for, train, without_guarantee
@@ -49,7 +51,8 @@ _SHARED = """
       -1 where they must not rise, 0 for none. Released leaf values are moved, which costs nothing
       (refdp/faces/monotone.py); numeric features, and regressions or two classes.
     budget: a `refdp.PrivacyBudget`, or `budget.on("name")`, that this and other fits share: a fit is charged before it
-      touches a record, and refused if too little is left. Without one a second fit on the same objects warns.
+      touches a record, and refused if too little is left. Without one, or with
+      another one, a second fit on the same records warns, as far as that is seen (refdp/faces/repeats.py).
     as_published: the paper's own constants and algorithms, also where they are refuted; what is left at None follows.
     insecure_seed: None for the operating system's entropy, or a `refdp.ReproducibleSeed` for experiments that have to
       be repeatable: whoever knows it can subtract the noise, so it is secret and for one use. Nothing shows it.
@@ -91,7 +94,7 @@ def _breaches(observed: list[str], target_unknown: bool, target_parameter: str) 
 
 
 @constructed
-class PrivateEstimator(BaseEstimator):
+class PrivateEstimator(Saved, BaseEstimator):
     """Parameters, validation and fitting, for any paper of the registry."""
 
     _paper: ClassVar[str]
@@ -167,11 +170,12 @@ class PrivateEstimator(BaseEstimator):
         if weight is not None:
             records = weighed(records, weight)
         params = self._params(paper, records.schema)
-        repeated(self.budget, X, y)
+        repeated(self.budget, X, y, by=self)
         warn_of_noise(paper, params, records.schema, _unwrapped(self.rows))
 
         def charged(certificate: Certificate) -> None:
             charge(self.budget, paper, params, without_guarantee(certificate, breaches), records.schema)
+            remember(self.budget, X, y, by=self)
 
         run = train(paper, params, records, source_for(params, generator), charged=charged)
         certificate = without_guarantee(assuming(run.certificate, *seeded(generator)), breaches)

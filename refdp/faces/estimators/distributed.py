@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from refdp.data.records import Classes, Feature, Model, Schema, Target
 from refdp.errors import InvalidParameter, InvalidRecords
 from refdp.faces import prediction, registry
-from refdp.faces.budgets import charge, repeated
+from refdp.faces.budgets import charge
 from refdp.faces.monotone import constrained, signs
+from refdp.faces.repeats import remember, repeated
 from refdp.faces.seeds import generator_for, seeded
 from refdp.faces.strength import warn_of_noise
 from refdp.faces.training import assuming, source_for, train_on
@@ -51,7 +52,7 @@ def fit_elsewhere(estimator: Any, X: Any, y: Any) -> Any:
     params = estimator._params(paper, schema)
     signs(estimator.monotone_constraints, schema)
     source = source_for(params, generator)
-    repeated(estimator.budget, X)
+    repeated(estimator.budget, X, by=estimator)
     warn_of_noise(paper, params, schema, estimator.rows)
     labelled = frame.rename(columns=dict(zip(frame.columns, schema.names, strict=True))).assign(**{LABEL: y})
     with client_for() as client:
@@ -61,6 +62,7 @@ def fit_elsewhere(estimator: Any, X: Any, y: Any) -> Any:
 
         def charged(certificate: Certificate) -> None:
             charge(estimator.budget, paper, params, certificate, schema)
+            remember(estimator.budget, X, by=estimator)
 
         run = train_on(paper, params, schema, loaded, source, charged=charged)
     certificate = assuming(run.certificate, *seeded(generator))

@@ -14,6 +14,7 @@ from refdp.errors import InvalidParameter, InvalidRecords, PrivacyWarning
 from refdp.faces import registry
 from refdp.faces.budgets import no_budget
 from refdp.faces.estimators.whole import or_as_before
+from refdp.faces.repeats import remember, repeated
 from refdp.faces.seeds import generator_for, seeded
 from refdp.faces.training import assuming, source_for, without_guarantee
 from refdp.faces.warned import warn
@@ -40,7 +41,8 @@ class Owned:
         The guarantee with groups is about one record of one owner; who has records at several owners pays at each.
         Fitted besides: messages_, the bytes of all messages; transcript_ holds one list of released outputs an owner.
         Errors: InvalidRecords unless there is one stated owner a record; InvalidParameter for control or names of
-        owners without groups. Warns: PrivacyWarning for groups of owners that are not stated: no guarantee holds.
+        owners without groups. Warns: PrivacyWarning for groups of owners that are not stated: no guarantee holds;
+        RepeatedFitWarning as without groups.
         """
         me: Any = self
         stated = stated_owners(me.owners)
@@ -72,6 +74,8 @@ class Owned:
         params = replace(me._params(paper, schema), owners=len(names))
         records = make_records(schema, frames.encode(frame, features), label)
         parts = [records.take([row for row, owner in enumerate(member) if owner == name]) for name in names]
+        repeated(None, X, y, by=self)
+        remember(None, X, y, by=self)
         self.model_, self.transcript_, self.messages_ = among(params, parts, generator, control)
         issued = assuming(certificate(params, records.schema, control), *seeded(generator))
         self.certificate_ = without_guarantee(issued, breaches)

@@ -19,6 +19,7 @@ from refdp.faces import registry
 from refdp.faces.budgets import no_budget
 from refdp.faces.estimators.whole import or_as_before
 from refdp.faces.monotone import constrained, signs
+from refdp.faces.repeats import remember, repeated
 from refdp.faces.seeds import generator_for, seeded
 from refdp.faces.training import assuming, source_for, without_guarantee
 from refdp.io import frames
@@ -168,6 +169,8 @@ class Streaming:
         classes: scikit-learn's convention; they have to be those of the parameter `classes` if that is given.
         Records and accounts stay in `private_stream_`, which is the data owner's and is left out of pickles.
         Parameters and certificate are those of the first batch; a batch without ids adds to what is assumed.
+        Warns: RepeatedFitWarning for records that were fitted before, as far as that is seen, unless this stream has
+        their ids.
         Errors: InvalidParameter for a further batch without public classes or label range, or without extra trees;
         after a batch that was interrupted, since a stream is whole or goes on no more; and in a copy, as accounts that
         are not here cannot be charged, and fresh ones would let ids spend their budget again.
@@ -203,6 +206,9 @@ class Streaming:
         signs(me.monotone_constraints, stream.schema)
         records = make_records(stream.schema, frames.encode(frame, stream.schema.features), label)
         stream.names(records, ids)  # a batch that is refused begins no stream
+        holder = None if ids is None else stream  # which cannot know strangers again
+        repeated(holder, X, y)
+        remember(holder, X, y)
         self.private_stream_ = stream
         if ids is None and STRANGERS not in stream.certificate.assumptions:
             stream.certificate = assuming(stream.certificate, STRANGERS)

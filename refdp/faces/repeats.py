@@ -1,0 +1,206 @@
+"""Whether records were fitted before while no budget holds the fits together: what a warning can see of it.
+
+Nothing is read of the records. They are known by the object that they are in, and by where an array, a column of a
+frame or a sparse matrix has them in memory, so that views are seen; only what is alive counts, since memory is used
+again. Two fits are held together by one budget (or one file of it), or by a stream that knows whose records come.
+
+Copies have no memory in common with what they are copies of: `X[train]`, `df[columns]`, `X.astype(float)`. So estimators
+are known too: one that is fitted again without a budget, itself or as scikit-learn's clone, as cross-validation and
+searches do. Not seen: lists, to which there is no weak reference; copies, where the estimator is made anew or a budget is
+given; what was freed between the fits, as a file that is read twice; what other processes fitted.
+"""
+
+from __future__ import annotations
+
+import secrets
+import sys
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+
+from refdp.accounting.budget import PrivacyBudget, ScopedBudget
+from refdp.errors import RepeatedFitWarning
+from refdp.faces.warned import warn
+
+_WORK = 1000  # steps at most to tell views apart whose ranges overlap; they count as common beyond
+
+
+@dataclass(frozen=True)
+class _View:
+    """Where the elements of an array are: as numpy has it, in bytes."""
+
+    address: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    size: int
+
+    @classmethod
+    def of(cls, array: Any) -> _View:
+        """Of an array that is not empty."""
+        return cls(array.__array_interface__["data"][0], array.shape, array.strides, array.itemsize)
+
+    def bounds(self) -> tuple[int, int]:
+        """The first address, and the one after the last."""
+        spans = [(length - 1) * stride for length, stride in zip(self.shape, self.strides, strict=True)]
+        low = self.address + sum(min(span, 0) for span in spans)
+        return low, self.address + sum(max(span, 0) for span in spans) + self.size
+
+    def meets(self, other: _View) -> bool:
+        """Whether there is a common element, from addresses alone."""
+        (low, high), (its_low, its_high) = self.bounds(), other.bounds()
+        if high <= its_low or its_high <= low:
+            return False
+        try:
+            return np.shares_memory(self._shape(), other._shape(), max_work=_WORK)  # type: ignore[arg-type]
+        except np.exceptions.TooHardError:
+            return True
+
+    def _shape(self) -> Any:
+        class Shape:
+            __array_interface__ = {
+                "data": (self.address, True), "shape": self.shape, "strides": self.strides,
+                "typestr": f"|V{self.size}", "version": 3,
+            }  # fmt: skip
+
+        return np.asarray(Shape())
+
+
+@dataclass(frozen=True)
+class _Use:
+    """A fit. living: the object, or what owns its memory. holder: its budget's file or itself, weakly; a stream."""
+
+    living: weakref.ref[Any]
+    view: _View | None
+    holder: Any
+    scope: str | None
+
+
+_uses: dict[Any, _Use] = {}
+_alone: set[str] = set()
+"""Families of estimators of which one was fitted without a budget."""
+_part: ContextVar[bool] = ContextVar("_part", default=False)
+
+
+def repeated(holder: Any, *objects: Any, by: Any = None) -> None:
+    """Warns: RepeatedFitWarning for a further fit of records that no one budget holds together, of an estimator by
+    which or by whose clones others were fitted without a budget, and of records under a second name of one budget.
+
+    holder: the budget, None, or a stream that knows whose records come. by: the estimator.
+    """
+    if _part.get():
+        return
+    mine, scope = _held(holder)
+    before = [use for place in map(_places, objects) for living, view in place for use in _met(living, view)]
+    if any(use.holder is None or mine is None or use.holder != mine for use in before):
+        text = (
+            "these records were fitted before and no budget holds the fits together: every certificate is about its "
+            "own fit alone, and every budget about what it was given; give all of them the same "
+            "budget=refdp.PrivacyBudget(...), or the batches of a stream ids"
+        )
+        warn(text, RepeatedFitWarning)
+        return
+    other = next((use.scope for use in before if scope is not None and use.scope not in (None, scope)), None)
+    if other is not None:
+        text = (
+            f"these records were fitted under the name {other!r} of the same budget and now are under "
+            f"{scope!r}: names stand for sets without a common record, so that too little is charged"
+        )
+        warn(text, RepeatedFitWarning)
+    elif mine is None and getattr(by, "_family", None) in _alone:
+        text = (
+            "this estimator or a clone of it was fitted before and no budget holds the fits together: where they have "
+            "records in common, as in cross-validation and searches, every certificate is about its own fit alone; "
+            "give budget=refdp.PrivacyBudget(...)"
+        )
+        warn(text, RepeatedFitWarning)
+
+
+def remember(holder: Any, *objects: Any, by: Any = None) -> None:
+    """That these records are fitted from now on, and charged where there is a budget. As `repeated`."""
+    if _part.get():
+        return
+    mine, scope = _held(holder)
+    for living, view in (one for place in map(_places, objects) for one in place):
+        key = id(living), view, mine, scope
+        _uses[key] = _Use(weakref.ref(living, _forgotten(key)), view, mine, scope)
+    if by is not None and mine is None:
+        _alone.add(family(by))
+
+
+def family(estimator: Any) -> str:
+    """What an estimator has in common with its clones alone."""
+    found: str = vars(estimator).setdefault("_family", secrets.token_hex(8))
+    return found
+
+
+@contextmanager
+def parts_of_one() -> Iterator[None]:
+    """Fits inside are parts of one that is looked at and remembered itself."""
+    token = _part.set(True)
+    try:
+        yield
+    finally:
+        _part.reset(token)
+
+
+def _held(holder: Any) -> tuple[Any, str | None]:
+    scope = holder.scope if isinstance(holder, ScopedBudget) else None
+    budget = holder.budget if isinstance(holder, ScopedBudget) else holder
+    if isinstance(budget, PrivacyBudget) and budget.file is not None:
+        return budget.file, scope
+    return (weakref.ref(budget) if _is_weak(budget) else None), scope
+
+
+def _places(one: Any) -> Iterator[tuple[Any, _View | None]]:
+    """Living objects that have the records: the object itself, and what owns the memory of its elements."""
+    array = _array(one)
+    if _is_weak(one) and array is not one:
+        yield one, None
+    if array is not None and array.size and array.itemsize:
+        view = _View.of(array)
+        while isinstance(array.base, np.ndarray):
+            array = array.base
+        yield array, view
+
+
+def _array(one: Any) -> Any:
+    """An array of its memory, or None: of a frame, its first column of numpy's."""
+    pandas = sys.modules.get("pandas")
+    if pandas is not None and isinstance(one, pandas.DataFrame):
+        column = next((i for i, kind in enumerate(one.dtypes) if isinstance(kind, np.dtype)), None)
+        one = None if column is None else one.iloc[:, column]
+    if pandas is not None and isinstance(one, pandas.Series):
+        one = one.values if isinstance(one.dtype, np.dtype) else None
+    if issparse(one):
+        one = getattr(one, "data", None)
+    return one if isinstance(one, np.ndarray) else None
+
+
+def _met(living: Any, view: _View | None) -> list[_Use]:
+    return [
+        use
+        for use in list(_uses.values())
+        if (there := use.living()) is not None
+        and (there is living if use.view is None or view is None else use.view.meets(view))
+    ]
+
+
+def _is_weak(one: Any) -> bool:
+    try:
+        weakref.ref(one)
+    except TypeError:
+        return False
+    return True
+
+
+def _forgotten(key: Any) -> Callable[[Any], None]:
+    def forget(_: Any) -> None:
+        _uses.pop(key, None)
+
+    return forget
