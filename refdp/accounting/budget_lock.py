@@ -15,6 +15,7 @@ import threading
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from io import FileIO
 from pathlib import Path
 
 from refdp.errors import InvalidParameter
@@ -27,7 +28,7 @@ class Lock:
 
     def __init__(self, file: Path | None) -> None:
         self.file = file
-        self._open: list[int] = []
+        self._open: list[FileIO] = []
         self._threads = threading.Lock()
         _locks.add(self)
 
@@ -36,11 +37,12 @@ class Lock:
         """Nobody else is inside meanwhile. Errors: InvalidParameter where the file's folder cannot be written to."""
         with self._threads:
             try:
+                self._let_go()  # of what an interrupt left
                 if self.file is not None:
                     self._take(self.file)
                 yield
             finally:
-                self._let_go(len(self._open))
+                self._let_go()
 
     def _take(self, file: Path) -> None:
         try:
@@ -54,25 +56,26 @@ class Lock:
         import fcntl
 
         while True:
-            self._open.append(os.open(path, os.O_RDWR | flags, 0o666))
+            self._open.append(FileIO(path, "r+", opener=lambda name, own: os.open(name, own | flags, 0o666)))
             fcntl.flock(self._open[-1], fcntl.LOCK_EX)
             with suppress(FileNotFoundError):
-                if os.path.samestat(os.fstat(self._open[-1]), os.stat(path)):
+                if os.path.samestat(os.fstat(self._open[-1].fileno()), os.stat(path)):
                     return
-            self._let_go(1)
 
-    def _let_go(self, count: int) -> None:
+    def _let_go(self) -> None:
         import fcntl
 
-        for _ in range(count):
-            number = self._open.pop()
-            fcntl.flock(number, fcntl.LOCK_UN)  # closing alone would leave it with forks that have it open too
-            os.close(number)
+        while self._open:
+            file = self._open[-1]
+            if not file.closed:
+                fcntl.flock(file, fcntl.LOCK_UN)  # closing alone would leave it with forks that have it open too
+                file.close()
+            self._open.pop()
 
     def _forked(self) -> None:
         self._threads = threading.Lock()
         while self._open:
-            os.close(self._open.pop())
+            self._open.pop().close()
 
 
 def _forked() -> None:

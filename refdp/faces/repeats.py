@@ -4,10 +4,11 @@ Nothing is read of the records. They are known by the object that they are in, a
 frame or a sparse matrix has them in memory, so that views are seen; only what is alive counts, since memory is used
 again. Two fits are held together by one budget (or one file of it), or by a stream that knows whose records come.
 
-Copies have no memory in common with what they are copies of: `X[train]`, `df[columns]`, `X.astype(float)`. So estimators
-are known too: one that is fitted again without a budget, itself or as scikit-learn's clone, as cross-validation and
-searches do. Not seen: lists, to which there is no weak reference; copies, where the estimator is made anew or a budget is
-given; what was freed between the fits, as a file that is read twice; what other processes fitted.
+Copies have no memory in common with what they are copies of: `X[train]`, `df[columns]`, `X.astype(float)`. So
+estimators are known too: one that is fitted again without a budget, itself or as scikit-learn's clone, as
+cross-validation and searches do. Not seen: lists, to which there is no weak reference; copies, where the estimator is
+made anew or a budget is given; what was freed between the fits, as a file that is read twice; what other processes
+fitted.
 """
 
 from __future__ import annotations
