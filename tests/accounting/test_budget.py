@@ -6,6 +6,7 @@ import copy
 import itertools
 import json
 import math
+import multiprocessing
 import os
 import pickle
 import threading
@@ -18,8 +19,9 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
 import refdp
-from refdp.accounting import account
+from refdp.accounting import account, budget_lock
 from refdp.accounting.budget_file import plan_in, plan_out
+from refdp.accounting.least import least_epsilon
 from refdp.errors import BudgetExceeded, InvalidParameter, RepeatedFitWarning
 from refdp.faces import registry
 from refdp.noise.mechanisms import Gaussian, Laplace
@@ -289,7 +291,7 @@ def test_a_file_that_lost_charges_is_refused(tmp_path: Path) -> None:
         budget.charge(laplace(1 / 0.6))
     path.unlink()
     with pytest.raises(InvalidParameter, match="it is gone, and with it what was spent"):
-        pickle.loads(sent)
+        pickle.loads(sent).spent()
     with pytest.raises(InvalidParameter, match="it is gone, and with it what was spent"):
         budget.charge(laplace(1 / 0.6))
 
@@ -323,6 +325,9 @@ def test_figures_stay_and_a_file_that_cannot_be_has_one_error(tmp_path: Path) ->
     for name, value in (("epsilon", 100.0), ("delta", 0.5), ("relation", Relation.REPLACE_ONE), ("file", tmp_path)):
         with pytest.raises(InvalidParameter, match=f"{name} of a budget stays as it is"):
             setattr(budget, name, value)
+        with pytest.raises(InvalidParameter, match=f"{name} of a budget stays as it is"):
+            delattr(budget, name)
+    assert budget.epsilon == 1.0
     with pytest.raises(InvalidParameter, match="cannot be written: No such file or directory"):
         refdp.PrivacyBudget(1.0, file=tmp_path / "no" / "budget.json")
 
@@ -349,7 +354,7 @@ def test_what_others_spent_is_not_lost_with_the_file(tmp_path: Path) -> None:
             use()
     assert not path.exists()
     refdp.PrivacyBudget(1.0, file=path).charge_known(0.1, 0.0)
-    for use in (lambda: idle.charge_known(0.9, 0.0), lambda: pickle.loads(sent)):
+    for use in (lambda: idle.charge_known(0.9, 0.0), lambda: pickle.loads(sent).spent()):
         with pytest.raises(InvalidParameter, match="begun anew"):
             use()
     assert refdp.PrivacyBudget(1.0, file=path).spent() == pytest.approx(0.1)
@@ -439,3 +444,189 @@ def test_a_file_that_forgot_it_is_read_as_the_dearer_one() -> None:
         data["event"]["of"]["sensitivity"]["relation"] = wrong
         with pytest.raises(InvalidParameter, match="a plan as plain data"):
             plan_in(data)
+
+
+@pytest.mark.parametrize("established", [
+    (-100.0, 0.0), (0.5, -1.0), ("0", "0"), (math.nan, 0.0), (math.inf, 0.0), (0.5, 1.0), (True, 0.0), 0.5, (), (0.5,),
+], ids=str)  # fmt: skip
+def test_established_figures_outside_their_domain_are_refused(tmp_path: Path, established: Any) -> None:
+    for file in (None, tmp_path / "budget.json"):
+        budget = refdp.PrivacyBudget(100.0, 1e-3, file=file)
+        with pytest.raises(InvalidParameter, match=r"epsilon|delta"):
+            budget.charge(laplace(2.0), established=established)
+        assert budget.spent() == 0.0 and not budget.entries
+
+
+def test_a_plan_is_not_charged_less_than_it_costs(tmp_path: Path) -> None:
+    """Neither by who charges it nor by who edits the file."""
+    for number, (plan, delta) in enumerate([(laplace(2.0), 0.0), (gaussian(2.0), 1e-6)]):
+        file = tmp_path / str(number)
+        budget = refdp.PrivacyBudget(100.0, 1e-3, file=file)
+        true = account(plan, delta=delta).epsilon
+        for wrong in (0.0, 0.9 * true):
+            with pytest.raises(InvalidParameter, match="the plan costs at least epsilon"):
+                budget.charge(plan, established=(wrong, delta))
+        budget.charge(plan, established=(true, delta))
+        data = json.loads(file.read_text())
+        data["entries"][0]["epsilon"] = 0.0
+        file.write_text(json.dumps(data))
+        with pytest.raises(InvalidParameter, match="a charge of epsilon 0 for a plan that costs at least"):
+            refdp.PrivacyBudget(100.0, 1e-3, file=file)
+
+
+@pytest.mark.parametrize("paper", registry.PAPERS)
+def test_what_a_plan_costs_at_least_is_more_than_nothing_and_no_more_than_is_established(paper: str) -> None:
+    chosen = registry.paper(paper)
+    params = chosen.params({"epsilon": 1.0, "relation": R}, as_published=False)
+    found = chosen.certificate(params, SCHEMAS[0]).established
+    plan = plan_in(plan_out(chosen.plan(params, SCHEMAS[0])))
+    assert 0.01 < least_epsilon(plan, found.delta) <= found.epsilon * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("name", [3, np.float64(3), None, object()], ids=str)
+def test_a_charge_has_a_text_as_its_name(tmp_path: Path, name: Any) -> None:
+    """A file gave another one back, and was taken for one that lost charges."""
+    budget = refdp.PrivacyBudget(1.0, file=tmp_path / "budget.json")
+    for charge in (lambda: budget.charge(laplace(2.0), name=name), lambda: budget.charge_known(0.1, 0.0, name=name)):
+        with pytest.raises(InvalidParameter, match=r"name = .*: a text is allowed"):
+            charge()
+    assert budget.spent() == 0.0
+
+
+def test_a_budget_without_a_delta_says_how_to_give_one() -> None:
+    budget = refdp.PrivacyBudget(5)
+    with pytest.raises(BudgetExceeded, match=r"sums has no finite .* without a delta.*PrivacyBudget\(5, delta=1e-5\)"):
+        budget.charge(gaussian(2.0), name="sums")
+    assert budget.spent() == 0.0
+
+
+def test_a_deleted_lock_file_loses_no_charge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While one waits for it, and while one has it: nobody else is inside, and nothing is overwritten."""
+    file, lock = tmp_path / "budget.json", tmp_path / "budget.json.lock"
+    first, second = (refdp.PrivacyBudget(1.0, file=file) for _ in range(2))
+    other = threading.Thread(target=lambda: second.charge_known(0.25, 0.0))
+    cost = type(first)._cost
+
+    def slow(self: Any, *given: Any) -> float:
+        if self is first and lock.exists():
+            lock.unlink()
+            other.start()
+            other.join(0.3)
+            assert other.is_alive()
+        return cost(self, *given)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(type(first), "_cost", slow)
+        first.charge_known(0.5, 0.0)
+        other.join(5)
+    assert first.spent() == second.spent() == refdp.PrivacyBudget(1.0, file=file).spent() == 0.75
+    assert {one.name for one in tmp_path.iterdir()} == {file.name, lock.name}
+
+
+def test_a_lock_that_was_exchanged_before_it_was_taken_is_taken_anew(tmp_path: Path) -> None:
+    file, name = tmp_path / "budget.json", tmp_path / "budget.json.lock"
+    lock, other, inside = budget_lock.Lock(file), budget_lock.Lock(file), threading.Event()
+
+    def enter() -> None:
+        with other.held():
+            inside.set()
+
+    waiting = threading.Thread(target=enter)
+    with lock.held():
+        waiting.start()
+        assert not inside.wait(0.2)
+        name.unlink()
+        later = budget_lock.Lock(file)
+    with later.held():
+        assert inside.wait(0.2) or waiting.is_alive()
+        assert os.stat(name).st_ino == os.fstat(later._open[0].fileno()).st_ino
+    waiting.join(5)
+    assert inside.is_set() and lock._open == other._open == []
+
+
+def _spent(budget: Any, told: Any) -> None:
+    told.put(budget.spent())
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of forks where there are threads: what this is about
+def test_a_fork_while_another_thread_charges_goes_on(tmp_path: Path) -> None:
+    budget = refdp.PrivacyBudget(1.0, file=tmp_path / "budget.json")
+    budget.charge_known(0.5, 0.0)
+    inside, leave = threading.Event(), threading.Event()
+
+    def charge() -> None:
+        with budget._held():
+            inside.set()
+            leave.wait(20)
+
+    thread = threading.Thread(target=charge)
+    thread.start()
+    inside.wait(5)
+    fork = multiprocessing.get_context("fork")
+    told = fork.Queue()
+    child = fork.Process(target=_spent, args=(budget, told))
+    child.start()
+    leave.set()
+    try:
+        assert told.get(timeout=10) == 0.5
+        budget.charge_known(0.25, 0.0)  # what the fork has open holds nothing up
+    finally:
+        child.kill()
+        child.join()
+        thread.join(5)
+
+
+def test_an_interrupt_while_the_file_is_written_changes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The charge was kept in memory and was not in the file, which was then taken for one that lost charges."""
+    budget = refdp.PrivacyBudget(1.0, file=tmp_path / "budget.json")
+
+    def interrupted(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "replace", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            budget.charge_known(0.5, 0.0)
+    assert budget.spent() == 0.0
+    assert len(list(tmp_path.iterdir())) == 2  # the budget and its lock: nothing half written
+    budget.charge_known(1.0, 0.0)
+
+
+# --- Estimators that are saved ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scope", [None, "north"])
+def test_a_fitted_estimator_is_saved_without_the_charges_of_a_budget_in_memory(scope: str | None) -> None:
+    x, y = records()
+    whole = refdp.PrivacyBudget(1.0)
+    given: Any = whole if scope is None else whole.on(scope)
+    fitted = model(budget=given).fit(x, y)
+    loaded = pickle.loads(pickle.dumps(pickle.loads(pickle.dumps(fitted))))
+    assert (loaded.predict(x) == fitted.predict(x)).all()
+    for again in (loaded, clone(loaded), copy.deepcopy(loaded)):
+        with pytest.raises(InvalidParameter, match="in the memory of the process that fitted the estimator"):
+            again.fit(x, y)
+    with pytest.raises(InvalidParameter, match="in the memory"):
+        getattr(loaded.budget, "budget", loaded.budget).spent()
+    assert whole.spent() == pytest.approx(0.4) and fitted.budget is given
+    for here in (copy.copy(fitted), copy.deepcopy(fitted)):
+        assert getattr(here.budget, "budget", here.budget) is whole
+    with pytest.raises(TypeError, match="file="):  # an unfitted one goes to workers, who would each spend it
+        pickle.dumps(clone(fitted))
+
+
+def test_a_fitted_estimator_predicts_where_its_budget_is_not(tmp_path: Path) -> None:
+    x, y = records()
+    file = tmp_path / "budget.json"
+    fitted = model(budget=refdp.PrivacyBudget(1.0, file=file)).fit(x, y)
+    saved = pickle.dumps(fitted)
+    again = pickle.loads(saved).fit(x, y)
+    assert again.budget.spent() == fitted.budget.spent() == pytest.approx(0.8)
+    file.unlink()
+    loaded = pickle.loads(saved)
+    assert (loaded.predict(x) == fitted.predict(x)).all()
+    with pytest.raises(InvalidParameter, match="it is gone, and with it what was spent"):
+        loaded.fit(x, y)
+    assert not file.exists() and (loaded.predict(x) == fitted.predict(x)).all()

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import gc
 import json
 import math
-import warnings
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import pytest
 import typer
 
 import refdp
 from refdp.audit.verdicts import Row, Verdict
 from refdp.data.records import Categorical, Classes, Interval
-from refdp.errors import InvalidParameter, RepeatedFitWarning
+from refdp.errors import InvalidParameter
 from refdp.faces import budgets, registry
 from refdp.faces.commands import audit_one_run, audit_package, audit_run, audit_trainer, blackbox, prove
 from refdp.privacy.events import Relation
@@ -280,27 +277,7 @@ def test_the_page_of_a_package() -> None:
 # --- Budgets ----------------------------------------------------------------------------------------------------------
 
 
-def test_warnings_of_records_that_were_fitted_before() -> None:
-    """Without a budget, or under two names of one; lists and numbers are not followed; forgotten objects neither."""
-
-    def told(budget: Any, *objects: Any) -> int:
-        with warnings.catch_warnings(record=True) as seen:
-            warnings.simplefilter("always")
-            budgets.repeated(budget, *objects)
-        assert all(one.category is RepeatedFitWarning for one in seen)
-        return len(seen)
-
-    one, two, three = (np.zeros(3) for _ in range(3))
-    whole = refdp.PrivacyBudget(1.0)
-    assert [told(None, one, [1]), told(whole, one), told(None, two, [1]), told(None, 3, one)] == [0, 0, 0, 1]
-    gc.collect()  # what other tests have fitted
-    held = len(budgets._fitted)
-    del two
-    gc.collect()
-    assert len(budgets._fitted) == held - 1
-    first, other = whole.on("a"), refdp.PrivacyBudget(1.0).on("b")
-    assert [told(first, three, [1]), told(first, three), told(other, three), told(first, three)] == [0, 0, 0, 0]
-    assert [told(whole.on("b"), [1], three), told(whole.on("b"), 3)] == [1, 0]
+def test_where_there_is_no_budget_to_charge() -> None:
     budgets.no_budget(None, "here")
     with pytest.raises(InvalidParameter, match="here with a budget"):
-        budgets.no_budget(whole, "here")
+        budgets.no_budget(refdp.PrivacyBudget(1.0), "here")
