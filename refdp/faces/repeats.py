@@ -98,19 +98,18 @@ def repeated(holder: Any, *objects: Any, by: Any = None) -> None:
         return
     mine, scope = _held(holder)
     before = [use for place in map(_places, objects) for living, view in place for use in _met(living, view)]
-    if any(use.holder is None or mine is None or use.holder != mine for use in before):
-        text = (
-            "these records were fitted before and no budget holds the fits together: every certificate is about its "
-            "own fit alone, and every budget about what it was given; give all of them the same "
-            "budget=refdp.PrivacyBudget(...), or the batches of a stream ids"
-        )
-        warn(text, RepeatedFitWarning)
-        return
-    other = next((use.scope for use in before if scope is not None and use.scope not in (None, scope)), None)
+    other = next((use.scope for use in before if scope and use.holder == mine and use.scope not in (None, scope)), None)
     if other is not None:
         text = (
             f"these records were fitted under the name {other!r} of the same budget and now are under "
             f"{scope!r}: names stand for sets without a common record, so that too little is charged"
+        )
+        warn(text, RepeatedFitWarning)
+    elif any(mine is None or use.holder != mine for use in before):
+        text = (
+            "these records were fitted before and no budget holds the fits together: every certificate is about its "
+            "own fit alone, and every budget about what it was given; give all of them the same "
+            "budget=refdp.PrivacyBudget(...), or the batches of a stream ids"
         )
         warn(text, RepeatedFitWarning)
     elif mine is None and getattr(by, "_family", None) in _alone:

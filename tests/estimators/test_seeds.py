@@ -203,7 +203,8 @@ def test_a_search_with_one_seed_is_told_at_every_fit() -> None:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         GridSearchCV(classifier(), {"epsilon": [1.0, 2.0, 3.0]}, cv=3).fit(x, y)
-    assert sum(issubclass(one.category, PrivacyWarning) for one in caught) == 10
+    assert sum(one.category is PrivacyWarning for one in caught) == 10
+    assert sum(one.category is RepeatedFitWarning for one in caught) == 9
 
 
 # --- Every fit has its own noise --------------------------------------------------------------------------------------
