@@ -26,6 +26,7 @@ __all__ = [
     "InPrivateClassifier",
     "InPrivateRegressor",
     "Interval",
+    "KFoldByRecord",
     "Numeric",
     "PrivacyBudget",
     "PrivacyWarning",
@@ -42,6 +43,7 @@ __all__ = [
     "make_records",
     "recommend",
     "select",
+    "train_test_split_by_record",
 ]
 
 if TYPE_CHECKING:
@@ -68,6 +70,7 @@ if TYPE_CHECKING:
     from refdp.faces.recommend import recommend
     from refdp.faces.seeds import ReproducibleSeed
     from refdp.faces.select import select
+    from refdp.faces.splits import KFoldByRecord, train_test_split_by_record
     from refdp.privacy.curator import Curator
     from refdp.privacy.events import Relation
     from refdp.privacy.sources import SampleSource
@@ -80,6 +83,7 @@ else:
         "recommend": "faces.recommend",
         "select": "faces.select",
         "Curator": "privacy.curator",
+        **dict.fromkeys(("KFoldByRecord", "train_test_split_by_record"), "faces.splits"),
         "PrivacyWarning": "errors",
         "UtilityWarning": "errors",
         "Relation": "privacy.events",

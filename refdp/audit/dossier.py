@@ -177,11 +177,13 @@ def _of_certificate(certificate: Mapping[str, Any], run: Mapping[str, Any]) -> D
     weakest = _weakest(claims.values()) if stated else Word.NOT_EXAMINED
     ideal = [one for one in assumptions if any(word in one for word in ("float", "rounded", "ideal", "grid"))]
     beside = [one for one in assumptions if any(word in one for word in ("time", "refused", "memory", "message"))]
+    apart = [one for one in assumptions if "public figures alone" in one or "without noise" in one]
     metrics = _mapping(run.get("metrics"))
     said = f"epsilon {established['epsilon']:g}, delta {established['delta']:g} are established, says the document: " \
            "the figures are not computed again here"  # fmt: skip
     answers = {
-        "unit of privacy": (Word.ASSUMED, f"one record, {relation}; that a person has one record is not checked", ()),
+        "unit of privacy": (Word.ASSUMED, f"one record, {relation}; that a person has one record is not checked",
+                            tuple(apart)),
         "model": (Word.ASSUMED, "a trusted curator holds the records; released values alone leave it", ()),
         "parameters": (
             min(weakest, Word.ASSUMED, key=list(Word).index) if kept else weakest,

@@ -18,8 +18,10 @@ from typing import Any
 
 from refdp.checks import check_count
 from refdp.data.records import Classes, Schema
-from refdp.errors import InvalidParameter
+from refdp.errors import InvalidParameter, PrivacyWarning
 from refdp.faces.registry import Paper
+from refdp.faces.stated import doubts
+from refdp.faces.warned import warn
 from refdp.noise.calibration import total_mu
 from refdp.privacy.events import Relation
 
@@ -100,8 +102,25 @@ def params_for(
 
     schema: None before it is known, which only checks what is given. as_published takes the paper's settings.
     Errors: InvalidParameter for what is given, before any record is touched.
+    Warns: PrivacyWarning, once the schema is known, about a stated number of rows (`refdp.faces.stated`).
     """
     check_settings(settings, rows)
+    params = _params_for(paper, given, schema, regression, as_published, settings, rows)
+    if rows is not None and schema is not None:
+        for doubt in doubts(params, rows):
+            warn(doubt, PrivacyWarning)
+    return params
+
+
+def _params_for(
+    paper: Paper,
+    given: Mapping[str, Any],
+    schema: Schema | None,
+    regression: bool,
+    as_published: bool,
+    settings: str,
+    rows: int | None,
+) -> Any:
     if rows is not None and "rows" in {field.name for field in fields(paper.module.Params)}:
         given = {"rows": rows, **given}
     params = paper.params(given, as_published=as_published)

@@ -221,9 +221,21 @@ def _lost(name: str, verdict: str, grants: tuple[str, ...]) -> str:
 
 
 ALWAYS = (
-    "malformed records are refused with an error, which tells such records from others",
+    "no setting and no column was chosen by what these records show without noise",
+    "malformed records, and no records at all, are refused with an error, which tells them from others",
     "how long a run takes and how much memory it uses are not hidden",
 )
+ALONE = (
+    "whether a record is in the run, its values and its weight follow from that record and public figures alone: {} "
+    "and no scaling, encoding, column type or weight that is computed from other records"
+)
+SPLITS = {
+    Relation.ADD_REMOVE: "no split by position, shuffled or stratified",
+    Relation.REPLACE_ONE: "no stratified split",
+}
+"""What moves other records when one changes; a position is public under replace-one."""
+NAMED = 5
+"""So many features are named; the rest is counted."""
 
 
 def assumed(
@@ -254,15 +266,19 @@ def assumed(
     if _has(plan.event, (Partition, Subsample)):
         found.append("secret samples and partitions come from a generator of numpy (Philox without a seed), which is "
                      "not cryptographic")  # fmt: skip
-    found += _categories(schema) if schema else ()
-    return (*found, *ALWAYS)
+    found += _described(schema) if schema else ()
+    return (*found, ALONE.format(SPLITS[plan.relation]), *ALWAYS)
 
 
-def _categories(schema: Schema) -> Iterator[str]:
-    names = [feature.name for feature in schema.features if isinstance(feature, Categorical)]
-    names += ["the target"] if isinstance(schema.target, Classes) else []
-    if names:
-        yield f"the lists of categories of {', '.join(names)} are public: no source is documented"
+def _described(schema: Schema) -> Iterator[str]:
+    """What the schema says and nothing here holds against a source."""
+    listed = [feature.name for feature in schema.features if isinstance(feature, Categorical)]
+    bounded = [feature.name for feature in schema.features if not isinstance(feature, Categorical)]
+    classes = isinstance(schema.target, Classes)
+    for what, names, target in (("lists of categories", listed, classes), ("bounds", bounded, not classes)):
+        named = [*names[:NAMED], *[f"{len(names) - NAMED} more"] * (len(names) > NAMED), *["the target"] * target]
+        if named:
+            yield f"the {what} of {', '.join(named)} are public: no source of them is checked"
 
 
 def _has(event: Event, kinds: tuple[type, ...]) -> bool:

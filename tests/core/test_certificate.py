@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from refdp.accounting import account
-from refdp.data.records import Classes, Numeric, Records, Schema
+from refdp.data.records import Classes, Interval, Numeric, Records, Schema
 from refdp.faces import registry
 from refdp.faces.training import source_for, train
 from refdp.ledger import certificate, claims
@@ -94,8 +94,34 @@ def test_discrete_noise_too_is_certified_under_assumptions(paper: str) -> None:
     assert "argued in prose, not machine-checked: " in text and f"{paper}/run" in text
     assert "rounded to float64" in text and "composition/rounded-utilities" in text
     assert ("Philox" in text) == (paper != "fedgbdt")
-    assert "malformed records" in text and "how long a run takes and how much memory" in text
-    assert "the lists of categories of the target are public: no source is documented" in text
+    assert "malformed records, and no records at all," in text and "how long a run takes and how much memory" in text
+    assert "the lists of categories of the target are public: no source of them is checked" in text
+    assert "the bounds of a, b are public: no source of them is checked" in text
+
+
+@pytest.mark.parametrize(("paper", "relation"), [("dpboost", one) for one in Relation])
+def test_what_is_done_to_records_before_is_assumed_to_follow_from_each_alone(paper: str, relation: Relation) -> None:
+    """A split by position moves others if a record is added or removed, and none if one is replaced."""
+    [alone] = (line for line in certified(paper, relation).assumptions if "public figures alone" in line)
+    assert ("shuffled" in alone) == (relation is Relation.ADD_REMOVE) and "stratified" in alone
+    assert all(word in alone for word in ("values", "weight", "scaling", "encoding", "column type"))
+    assert any("no setting and no column was chosen" in line for line in certified(paper, relation).assumptions)
+
+
+@pytest.mark.parametrize(
+    ("features", "target", "said"),
+    [
+        (7, Interval(0, 1), ["the bounds of f0, f1, f2, f3, f4, 2 more, the target are public"]),
+        (5, Classes(("a", "b")), ["the lists of categories of the target are public",
+                                  "the bounds of f0, f1, f2, f3, f4 are public"]),
+    ],
+)  # fmt: skip
+def test_bounds_and_label_range_are_assumed_to_be_public(features: int, target: Any, said: list[str]) -> None:
+    schema = Schema(tuple(Numeric(f"f{i}", 0.0, 1.0) for i in range(features)), target)
+    chosen = registry.paper("dpboost")
+    params = chosen.params({"epsilon": 1.0, "relation": "add-remove"}, as_published=False)
+    found = [line for line in chosen.certificate(params, schema).assumptions if "are public" in line]
+    assert found == [f"{one}: no source of them is checked" for one in said]
 
 
 RUNS = [(paper, relation) for paper in PAPERS for relation in Relation if (paper, relation) != ("sgbdt", "replace-one")]

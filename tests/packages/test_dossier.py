@@ -266,3 +266,10 @@ def test_a_reports_verdict_is_no_better_than_its_rows() -> None:
     for wrong in ([3], [{}], [[]], [{"what": "releases", "verdict": "no", "reason": "r"}]):
         with pytest.raises(InvalidParameter, match="coverage"):
             dossier(fine | {"coverage": wrong})
+
+
+def test_what_is_assumed_of_the_records_stands_beside_the_unit() -> None:
+    alone = "its values follow from that record and public figures alone"
+    found = dossier(CERTIFICATE | {"assumptions": ["first other", alone, "no setting was chosen without noise"]})
+    [unit] = (one for one in found.answers if one.topic == "unit of privacy")
+    assert unit.evidence == (alone, "no setting was chosen without noise")

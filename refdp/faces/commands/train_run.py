@@ -16,6 +16,7 @@ from refdp.faces.commands.certificates import certificate_page
 from refdp.faces.commands.output import figure
 from refdp.faces.defaults import ROWS
 from refdp.faces.registry import Paper
+from refdp.faces.stated import doubts
 from refdp.faces.strength import excess
 from refdp.faces.training import Run, releases_planned
 from refdp.io import datasets
@@ -37,7 +38,9 @@ def parts(dataset: Dataset, test_size: float, relation: Relation) -> tuple[Datas
 
 
 def say_where_noise_wins(paper: Paper, params: Any, schema: Schema, rows: int | None) -> None:
-    """On standard error, by public figures alone. rows: stated, or None."""
+    """On standard error, by public figures alone, and what is wrong with those. rows: stated, or None."""
+    for doubt in () if rows is None else doubts(params, rows):
+        print(f"refdp: {doubt}", file=sys.stderr)
     if said := excess(paper, params, schema, ROWS if rows is None else rows):
         print(f"refdp: {said}", file=sys.stderr)
 

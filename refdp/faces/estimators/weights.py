@@ -19,6 +19,12 @@ from refdp.faces.estimators.distributed import elsewhere
 from refdp.faces.estimators.settings import constructed
 from refdp.io import frames
 
+APART = (
+    "each sample weight follows from its own record and public figures alone: none is balanced by counts of classes or "
+    "divided by a sum or a maximum of these records"
+)
+"""What a certificate assumes besides of a fit with weights."""
+
 
 class Weighing:
     """`fit` with `sample_weight`."""
@@ -26,6 +32,7 @@ class Weighing:
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train on records. X: array or data frame, NaN and None are missing values; y: one label a record;
         sample_weight: shape (rows,), in [0, 1], private; None for 1. Larger ones are divided by a public bound first.
+        Each may follow from its own record and public figures alone, which the certificate then assumes.
 
         Errors: InvalidParameter before any record is touched; InvalidRecords for records that fit no public schema or
         weights outside [0, 1]. Warns: PrivacyWarning about everything that was not given.
@@ -35,6 +42,8 @@ class Weighing:
         if weighed and elsewhere(X):
             raise InvalidParameter("weights of records in Dask frames: give arrays or data frames")
         fitted: Self = me._fit(X, y, sample_weight)
+        if sample_weight is not None:
+            me.certificate_ = me.certificate_.assuming(APART)
         return fitted
 
 

@@ -1,0 +1,153 @@
+"""Splits by record: one that is added, removed or of another type moves no other from part to part."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_array
+from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, cross_val_score
+
+import refdp
+from refdp import KFoldByRecord, train_test_split_by_record
+from refdp.errors import InvalidParameter, InvalidRecords
+
+KEY = b"a key of the tests"
+
+
+def made(rows: int = 300) -> tuple[Any, Any]:
+    """Distinct records; the first column is their name."""
+    g = np.random.default_rng(5)
+    return np.column_stack([np.arange(rows), g.normal(size=(rows, 2))]), (g.random(rows) < 0.4).astype(int)
+
+
+def moved(cv: Any, x: Any, y: Any, gone: int) -> int:
+    """How many others are in one training set of a fold and not in the other, one record removed."""
+    kept = np.delete(np.arange(len(y)), gone)
+    sets = zip(cv.split(x, y), cv.split(x[kept], y[kept]), strict=True)
+    return sum(len((set(a) ^ set(kept[b])) - {gone}) for (a, _), (b, _) in sets)
+
+
+def test_a_record_that_is_removed_moves_no_other() -> None:
+    x, y = made()
+    assert [moved(KFoldByRecord(5), x, y, gone) for gone in (0, 3, 299)] == [0, 0, 0]
+    usual = KFold(5), KFold(5, shuffle=True, random_state=0), StratifiedKFold(5)
+    assert all(moved(cv, x, y, 3) > 0 for cv in usual)  # what the comparison is for
+    kept = np.delete(np.arange(300), 3)
+    a, b = (train_test_split_by_record(x[rows], y[rows], key=KEY) for rows in (np.arange(300), kept))
+    for part in (0, 1):
+        assert set(a[part][:, 0]) ^ set(b[part][:, 0]) <= {3.0}
+    assert {3.0} in [set(a[part][:, 0]) ^ set(b[part][:, 0]) for part in (0, 1)]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [lambda n: "none", lambda n: np.nan, lambda n: None, lambda n: pd.NA, lambda n: 0.5, lambda n: 10**30],
+    ids=["text", "nan", "none", "na", "half", "large"],
+)
+def test_a_records_fold_is_its_own_whatever_type_another_gives_its_column(other: Callable[[int], Any]) -> None:
+    """pandas makes a column of whole numbers one of floats, objects or texts because of one value."""
+    numbers = list(range(40))
+    plain = pd.DataFrame({"a": numbers, "b": [f"k{n % 7}" for n in numbers]})
+    y = pd.Series([n % 2 for n in numbers])
+    before = folds(plain, y)
+    mixed = pd.DataFrame({"a": [*numbers, other(40)], "b": [*plain.b, "k1"]})
+    assert folds(mixed, pd.Series([*y, 1]))[:40] == before
+    texts = pd.DataFrame({"a": [f"{n}.0" for n in numbers], "b": plain.b})
+    assert folds(texts, y.astype(float)) == before
+    assert folds(plain.to_numpy(dtype=object), list(y)) == folds(plain.to_numpy().tolist(), y.to_numpy()) == before
+
+
+def folds(x: Any, y: Any, groups: Any = None, key: bytes = KEY) -> list[int]:
+    found = {int(row): number for number, (_, held) in enumerate(KFoldByRecord(4, key=key).split(x, y, groups))
+             for row in held}  # fmt: skip
+    return [found[row] for row in sorted(found)]
+
+
+def test_every_record_is_held_out_once_and_shares_are_about_even() -> None:
+    x, y = made(4000)
+    parts = list(KFoldByRecord(4).split(x, y))
+    assert len(parts) == 4 == KFoldByRecord(4).get_n_splits(x, y)
+    assert sorted(row for _, held in parts for row in held) == list(range(4000))
+    for train, held in parts:
+        assert len(train) + len(held) == 4000 and not set(train) & set(held)
+        assert 800 < len(held) < 1200  # seven deviations of a binomial law
+    train, test, labels, rest = train_test_split_by_record(x, y, test_size=0.2)
+    assert len(train) == len(labels) and len(test) == len(rest) and 620 < len(test) < 980
+    np.testing.assert_array_equal(labels, y[train[:, 0].astype(int)])
+
+
+def test_equal_records_stay_together_and_labels_are_part_of_a_record() -> None:
+    x, y = made(50)
+    assert folds(np.vstack([x, x]), np.concatenate([y, y])) == folds(x, y) * 2
+    assert folds(x, y) != folds(x, 1 - y) and folds(x, None) != folds(x, y)
+    assert folds(-0.0 * x, y) == folds(0.0 * x, y)
+
+
+def test_a_key_decides_and_nothing_shows_it() -> None:
+    x, y = made(60)
+    one = KFoldByRecord(3)
+    again = [[held.tolist() for _, held in one.split(x, y)] for _ in range(2)]
+    assert again[0] == again[1] != [held.tolist() for _, held in KFoldByRecord(3).split(x, y)]
+    assert folds(x, y) != folds(x, y, key=b"another") and repr(one) == "KFoldByRecord(n_splits=3)"
+    for key in ("text", b"", 3):
+        with pytest.raises(InvalidParameter, match="key: bytes"):
+            KFoldByRecord(3, key=key)  # type: ignore[arg-type]
+    for share in (0, 1, 1.5, "a"):
+        with pytest.raises(InvalidParameter, match="test_size"):
+            train_test_split_by_record(x, y, test_size=share)  # type: ignore[arg-type]
+    with pytest.raises(InvalidParameter, match="n_splits"):
+        KFoldByRecord(1)
+    with pytest.raises(InvalidParameter, match="at least one table"):
+        train_test_split_by_record()
+
+
+def test_what_is_held_out_says_nothing_about_folds_of_the_rest() -> None:
+    """With one key too, else a fold would be empty."""
+    x, y = made(1000)
+    train, _, labels, _ = train_test_split_by_record(x, y, key=KEY)
+    sizes = [len(held) for _, held in KFoldByRecord(4, key=KEY).split(train, labels)]
+    assert min(sizes) > 120 and max(sizes) < 260
+
+
+def test_people_stay_together() -> None:
+    x, y = made(60)
+    groups = [n % 9 for n in range(60)]
+    found = folds(x, y, groups)
+    assert all(found[n] == found[n % 9] for n in range(60)) and len(set(found)) > 1
+    assert folds(x, y, [str(one) for one in groups]) == folds(x, y, np.array(groups, dtype=float)) == found
+    _, test, _, held = train_test_split_by_record(x, groups, test_size=0.5, key=KEY, groups=groups)
+    assert 0 < len(test) < 60 and set(held) == {one for one in groups if one in held}
+    for wrong in ([1, 2], [None] * 60):
+        with pytest.raises(InvalidRecords):
+            folds(x, y, wrong)
+
+
+def test_sparse_records() -> None:
+    x, y = made(80)
+    x[x < 0.5] = 0
+    matrix = csr_array(x)
+    found = folds(matrix, y)
+    kept = np.delete(np.arange(80), 7)
+    assert [found[row] for row in kept] == folds(matrix[kept], y[kept]) and len(set(found)) == 4
+    stored = matrix.copy()
+    stored.data[0] = 0.0
+    dropped = stored.copy()
+    dropped.eliminate_zeros()
+    assert folds(stored, y) == folds(dropped, y)
+    train, test, _, _ = train_test_split_by_record(matrix, y)
+    assert train.shape[0] + test.shape[0] == 80
+
+
+@pytest.mark.filterwarnings("ignore::refdp.errors.UtilityWarning")
+def test_scikit_learn_takes_it_for_a_cross_validator() -> None:
+    x, y = made(120)
+    public = {"relation": "add-remove", "bounds": {0: (0, 120), 1: (-3, 3), 2: (-3, 3)}, "classes": [0, 1], "trees": 1}
+    model = refdp.DPBoostClassifier(epsilon=4.0, **public)
+    scores = cross_val_score(model, x, y, cv=KFoldByRecord(3))
+    assert scores.shape == (3,) and np.isfinite(scores).all()
+    search = GridSearchCV(model, {"depth": [1, 2]}, cv=KFoldByRecord(3), refit=False)
+    assert len(search.fit(x, y, groups=np.arange(120)).cv_results_["params"]) == 2
