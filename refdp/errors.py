@@ -50,7 +50,8 @@ class JournalError(RefdpError, ValueError):
 
 class PrivacyWarning(UserWarning):
     """The guarantee does not hold as it stands: something was taken from the data (bounds, categories, label range,
-    owners), or it rests on what only the caller can keep (a seed that stays secret, a relation that was not given)."""
+    owners), it rests on what only the caller can keep (a seed that stays secret, a relation that was not given), or a
+    stated figure gives something away or promises little (an exact number of records, a delta above one over it)."""
 
 
 class UtilityWarning(UserWarning):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,7 @@ def test_a_record_that_is_removed_moves_no_other() -> None:
     x, y = made()
     assert [moved(KFoldByRecord(5), x, y, gone) for gone in (0, 3, 299)] == [0, 0, 0]
     usual = KFold(5), KFold(5, shuffle=True, random_state=0), StratifiedKFold(5)
-    assert all(moved(cv, x, y, 3) > 0 for cv in usual)  # what the comparison is for
+    assert [moved(cv, x, y, 3) > least for cv, least in zip(usual, (4, 300, 4), strict=True)] == [True] * 3
     kept = np.delete(np.arange(300), 3)
     a, b = (train_test_split_by_record(x[rows], y[rows], key=KEY) for rows in (np.arange(300), kept))
     for part in (0, 1):
@@ -144,10 +145,13 @@ def test_sparse_records() -> None:
 
 @pytest.mark.filterwarnings("ignore::refdp.errors.UtilityWarning")
 def test_scikit_learn_takes_it_for_a_cross_validator() -> None:
+    """As docs/choosing.md prints it, and in a search."""
     x, y = made(120)
     public = {"relation": "add-remove", "bounds": {0: (0, 120), 1: (-3, 3), 2: (-3, 3)}, "classes": [0, 1], "trees": 1}
     model = refdp.DPBoostClassifier(epsilon=4.0, **public)
-    scores = cross_val_score(model, x, y, cv=KFoldByRecord(3))
-    assert scores.shape == (3,) and np.isfinite(scores).all()
+    page = (Path(__file__).parents[2] / "docs/choosing.md").read_text(encoding="utf-8")
+    names = {"refdp": refdp, "cross_val_score": cross_val_score, "X": x, "y": y, "model": model}
+    exec(page.partition("```python\n")[2].partition("```")[0], names)
+    assert names["scores"].shape == (5,) and np.isfinite(names["scores"]).all()
     search = GridSearchCV(model, {"depth": [1, 2]}, cv=KFoldByRecord(3), refit=False)
     assert len(search.fit(x, y, groups=np.arange(120)).cv_results_["params"]) == 2

@@ -57,14 +57,13 @@ def test_an_estimator_warns_once_of_public_figures() -> None:
     told = []
     for size in (30, 61):
         x = np.random.default_rng(size).random((size, 2))
-        model = refdp.FedGBDTClassifier(bounds={0: (0, 1), 1: (0, 1)}, classes=[0, 1], relation="add-remove", trees=1,
-                                        rows=61, delta=0.1)  # fmt: skip
-        more = model.set_params(rows=np.int64(612))
+        model = refdp.DPBoostClassifier(bounds={0: (0, 1), 1: (0, 1)}, classes=[0, 1], relation="add-remove", trees=1,
+                                        rows=np.int64(612))  # type: ignore[arg-type]  # fmt: skip
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            more.fit(x, (x[:, 0] > 0.5).astype(int))
+            model.fit(x, (x[:, 0] > 0.5).astype(int))
         told.append([str(one.message)[:15] for one in caught if one.category is PrivacyWarning])
-    assert told[0] == told[1] == ["rows = 612 is m", "delta = 0.1 is "]
+    assert told[0] == told[1] == ["rows = 612 is m"]
 
 
 def test_the_command_line_says_so(capsys: pytest.CaptureFixture[str]) -> None:
