@@ -230,7 +230,7 @@ ALONE = (
     "and no scaling, encoding, column type or weight that is computed from other records"
 )
 SPLITS = {
-    Relation.ADD_REMOVE: "no split by position, shuffled or stratified",
+    Relation.ADD_REMOVE: "no split by position, shuffled or stratified,",
     Relation.REPLACE_ONE: "no stratified split",
 }
 """What moves other records when one changes; a position is public under replace-one."""
