@@ -14,6 +14,7 @@ import numpy as np
 from refdp.data.records import Categorical, Classes, Feature, Floats, Interval, Numeric, Schema
 from refdp.documents import parsed
 from refdp.errors import InvalidRecords
+from refdp.io.cells import alike, meaning, number_of
 from refdp.io.tables import MISSING_CODES, Table, is_missing, is_number
 
 Source = Literal["definition", "documented", "chosen", "given", "observed"]
@@ -71,6 +72,8 @@ def _listed(name: str, categories: Iterable[str]) -> Categorical:
     listed = tuple(categories)
     if any(map(is_missing, listed)):
         raise InvalidRecords(f"categories of {name!r}: an empty text, blanks and NaN are missing values, no categories")
+    if (same := alike(listed)) is not None:
+        raise InvalidRecords(f"categories of {name!r}: {same[0]!r} and {same[1]!r} are one number, hence one category")
     return Categorical(name, listed)
 
 
@@ -122,9 +125,10 @@ def observed_domain(table: Table, name: str, is_target: bool) -> tuple[Feature, 
             f"{table.source}: target {name!r} holds a text that stands for a missing label, one of "
             f"{', '.join(MISSING_CODES)}; leave such records out, or list all classes in the bounds"
         )
-    if not all(is_number(text) for text in texts) or (is_target and len(texts) == 2):
-        return Categorical(name, tuple(texts)), "observed"
-    numbers = np.array([float(text) for text in texts])
+    apart = {meaning(text): text for text in reversed(texts)}
+    if not all(is_number(text) for text in texts) or (is_target and len(apart) == 2):
+        return Categorical(name, tuple(sorted(apart.values()))), "observed"
+    numbers = np.array([number_of(text) for text in texts], dtype=np.float64)
     finite = numbers[np.isfinite(numbers)] if np.isfinite(numbers).any() else np.zeros(1)
     return Numeric(name, float(finite.min()), float(finite.max())), "observed"
 

@@ -1,11 +1,12 @@
 """Tables of scikit-learn's users, arrays and data frames, as float64 features with a public description.
 
-A category becomes its index in the public list; whatever is missing or not in the list becomes NaN.
+A category becomes its index in the public list; whatever is missing or not in the list becomes NaN. What a cell means
+does not depend on the type of its column (refdp/io/cells.py), which may follow from other records.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -15,29 +16,49 @@ from sklearn.utils.validation import column_or_1d
 
 from refdp.data.records import Categorical, Feature, Floats
 from refdp.errors import InvalidParameter, InvalidRecords
+from refdp.io.cells import codes, is_moment, numbers, text_of
 from refdp.io.domains import given_domains, observed_domain
 from refdp.io.tables import Table
 
 Bounds = Mapping[Any, Sequence[Any]]
+_TEXTS = "OUST"
+"""Kinds of numpy's types whose cells are objects or texts."""
+
+
+_NO_NUMBER = "a numeric column holds what is no number; bounds list categories"
+
+
+def check_bounds(bounds: Any) -> Bounds:
+    """The bounds, none for None. Errors: InvalidParameter for what is no mapping."""
+    if bounds is None:
+        return {}
+    if not isinstance(bounds, Mapping):
+        given = f"a {type(bounds).__name__}" if hasattr(bounds, "__array__") else repr(bounds)
+        raise InvalidParameter(f"bounds = {given}: {{column: (low, high) or [category, ...]}} is allowed")
+    return bounds
 
 
 def checked(frame: Any, bounds: Bounds) -> Any:
     """The frame itself, or any other table as a 2-d array: of numbers, or of objects if a column has categories.
 
-    Errors: InvalidParameter for bounds that are no mapping, InvalidRecords for a repeated column or what is no table.
+    Masked entries of an array are missing values. Errors: InvalidRecords for a repeated column or what is no table.
     """
-    if not isinstance(bounds, Mapping):
-        raise InvalidParameter(f"bounds = {bounds!r}: {{column: (low, high) or [category, ...]}} is allowed")
-    if hasattr(frame, "columns"):
+    if isinstance(frame, str | bytes | Mapping | Set | Iterator):
+        raise InvalidRecords(f"a {type(frame).__name__} is no table; an array or a data frame is needed")
+    if not _is_frame(frame) and hasattr(frame, "to_pandas"):  # a table of Arrow
+        frame = frame.to_pandas()
+    if _is_frame(frame):
         column_names(frame)
+        if len({isinstance(name, str) for name in frame.columns}) > 1:
+            raise InvalidRecords("some columns are called by texts and others are not; names of one kind are needed")
         return frame
-    kind = object if any(not _is_range(values) for values in bounds.values()) else np.float64
-    return _array(frame, kind)
+    cells = isinstance(frame, list | tuple) or _kind(frame) in _TEXTS
+    return _array(frame, object if cells or any(not _is_range(values) for values in bounds.values()) else np.float64)
 
 
 def column_names(frame: Any) -> list[str]:
     """Names of a data frame's columns; x0, x1, ... for an array. Errors: InvalidRecords for a repeated one."""
-    names = [str(name) for name in frame.columns] if hasattr(frame, "columns") else _numbered(frame.shape[1])
+    names = [str(name) for name in frame.columns] if _is_frame(frame) else _numbered(frame.shape[1])
     if len(set(names)) < len(names):
         repeated = next(name for name in names if names.count(name) > 1)
         raise InvalidRecords(f"column {repeated!r} occurs more than once")
@@ -51,6 +72,10 @@ def describe(frame: Any, bounds: Bounds) -> tuple[tuple[Feature, ...], list[str]
     """
     names = column_names(frame)
     given = {_name(key, frame): values for key, values in bounds.items()}
+    if len(given) < len(bounds):
+        called = [_name(key, frame) for key in bounds]
+        twice = next(name for name in called if called.count(name) > 1)
+        raise InvalidParameter(f"bounds of {twice!r} are given twice, by name and by position or number")
     stranger = next((name for name in given if name not in names), None)
     if stranger is not None:
         there = f"there is no such column; there are {', '.join(names)}"
@@ -66,45 +91,70 @@ def encode(frame: Any, features: Sequence[Feature]) -> Floats:
     numeric = [i for i, feature in enumerate(features) if not isinstance(feature, Categorical)]
     x = np.empty((len(frame), len(features)))
     if numeric:
-        part = frame.iloc[:, numeric] if hasattr(frame, "iloc") else _columns(frame, numeric)
-        x[:, numeric] = _array(part, np.float64)
+        x[:, numeric] = _array(_numeric(frame, numeric), np.float64)
     for i, feature in enumerate(features):
         if isinstance(feature, Categorical):
-            index = {category: float(code) for code, category in enumerate(feature.categories)}
-            x[:, i] = [index.get(text, np.nan) for text in _texts(_column(frame, i))]
+            x[:, i] = codes(_column(frame, i), feature.categories)
     return x
 
 
-def text_of(value: Any) -> str:
-    """The name of a category or class: whole numbers without a decimal point, missing values as the empty text."""
-    if value is None or type(value).__name__ == "NAType" or value != value:
-        return ""
-    return str(int(value)) if isinstance(value, float | np.floating) and float(value).is_integer() else str(value)
+def check_same_columns(frame: Any, names: Sequence[str]) -> None:
+    """That a data frame has the columns that a model was fitted on, in their order; scikit-learn looks at texts alone.
+
+    A model of an array has positions for names. Errors: InvalidRecords.
+    """
+    if not _is_frame(frame):
+        return
+    given, fitted = column_names(frame), list(names)
+    if fitted == _numbered(len(fitted)):  # an array's
+        here = [str(position) for position in range(len(given))]
+        wrong = given != here and sorted(given) == sorted(here)
+    else:
+        wrong = given != fitted
+    if wrong:
+        raise InvalidRecords(
+            "the columns of X are not those that the model was fitted on, in the same order: give X[[...]] of "
+            f"{', '.join(fitted[:5])}{', ...' * (len(fitted) > 5)}"
+        )
 
 
 def _array(table: Any, kind: Any) -> NDArray[Any]:
     """The table as a 2-d array. Errors: as `unquoted`."""
+    if isinstance(table, np.ma.MaskedArray):
+        table = np.ma.filled(table.astype(object), np.nan)
+    elif _kind(table) in "mM":
+        raise InvalidRecords("an array of dates or times; features are numbers, and bounds list categories")
     return np.asarray(unquoted(check_array, table, dtype=kind, ensure_all_finite=False, ensure_min_samples=0))
 
 
-def unquoted(check: Callable[..., Any], *given: Any, **options: Any) -> Any:
+def unquoted(check: Callable[..., Any], *given: Any, otherwise: str = _NO_NUMBER, **options: Any) -> Any:
     """What scikit-learn's check gives. Errors: InvalidRecords; what scikit-learn says would quote values."""
     try:
         return check(*given, **options)
-    except (ValueError, OverflowError, np.exceptions.DTypePromotionError) as error:
-        lines = str(error).splitlines()
-    if lines[0].startswith(("Complex", "Expected", "Found", "y should")):  # of kind or shape; later lines show values
+    except (TypeError, ValueError, OverflowError, np.exceptions.DTypePromotionError) as error:
+        lines = str(error).splitlines() or [""]
+    if lines[0].startswith(
+        ("Complex", "Expected", "Found", "Sparse", "np.matrix", "y should")
+    ):  # later lines show values
         raise InvalidRecords(" ".join(dict.fromkeys((lines[0], lines[-1] if "Reshape" in lines[-1] else lines[0]))))
-    raise InvalidRecords("a numeric column holds what is no number; bounds list categories")
+    raise InvalidRecords(otherwise)
 
 
 def labels(y: Any) -> NDArray[Any]:
-    """One label a record. Errors: InvalidRecords for another shape."""
-    return np.asarray(unquoted(column_or_1d, y, warn=True))
+    """One label a record. Errors: InvalidRecords for another shape, or a masked label."""
+    if np.ma.is_masked(y):
+        raise InvalidRecords("a label is missing; every record needs one")
+    return np.asarray(unquoted(column_or_1d, y, warn=True, otherwise="y: one label a record is needed"))
 
 
-def _texts(column: Any) -> list[str]:
-    return [text_of(value) for value in column]
+def _kind(table: Any) -> str:
+    """The kind of an array's type, as numpy has it; "-" for anything else."""
+    return str(getattr(getattr(table, "dtype", None), "kind", "-"))
+
+
+def _is_frame(table: Any) -> bool:
+    """Whether columns have names; of a table of Arrow `columns` are the values."""
+    return hasattr(table, "columns") and hasattr(table, "dtypes")
 
 
 def _numbered(count: int) -> list[str]:
@@ -113,13 +163,13 @@ def _numbered(count: int) -> list[str]:
 
 def _name(key: Any, frame: Any) -> str:
     """A data frame's columns may be called by numbers; an array's have positions."""
-    position = isinstance(key, int | np.integer) and not hasattr(frame, "columns")
+    position = isinstance(key, int | np.integer) and not _is_frame(frame)
     return f"x{key}" if position else str(key)
 
 
 def _lost(stranger: str, frame: Any, names: Sequence[str]) -> str:
     """Advice where a transformer in between has dropped or changed the names of the columns."""
-    if not hasattr(frame, "columns"):
+    if not _is_frame(frame):
         return (
             ". An array has no names: after a ColumnTransformer or another transformer keep those of the data frame by "
             "its .set_output(transform='pandas'), or give bounds by position"
@@ -130,13 +180,21 @@ def _lost(stranger: str, frame: Any, names: Sequence[str]) -> str:
 
 
 def _column(frame: Any, position: int) -> NDArray[Any]:
-    if hasattr(frame, "columns"):
+    if _is_frame(frame):
         return np.asarray(frame[frame.columns[position]], dtype=object)
     return np.asarray(frame[:, position])
 
 
-def _columns(frame: Any, positions: list[int]) -> Any:
-    return np.column_stack([_column(frame, position) for position in positions])
+def _numeric(frame: Any, positions: list[int]) -> Any:
+    """Numeric columns; in those of objects or texts NaN for what is missing, and numbers for their texts."""
+    if not hasattr(frame, "iloc"):
+        columns = [_column(frame, position) for position in positions]
+        return np.column_stack([numbers(one) if one.dtype.kind in _TEXTS else one for one in columns])
+    part = frame.iloc[:, positions].copy(deep=False)
+    for position, kind in enumerate(part.dtypes):
+        if kind.kind in _TEXTS:
+            part.isetitem(position, numbers(part.iloc[:, position]))
+    return part
 
 
 def _is_range(values: Any) -> bool:
@@ -147,12 +205,16 @@ def _is_range(values: Any) -> bool:
 
 
 def _plain(name: str, values: Any) -> list[Any]:
-    if isinstance(values, str) or not hasattr(values, "__len__"):
+    if isinstance(values, str | bytes | Mapping | Set) or not hasattr(values, "__len__"):
         raise InvalidParameter(f"bounds of {name!r}: {values!r} given, (low, high) or a list of categories is allowed")
-    return [float(v) for v in values] if _is_range(values) else _texts(values)
+    if _is_range(values):
+        return [float(v) for v in values]
+    if any(is_moment(v) or (np.iterable(v) and not isinstance(v, str | bytes)) for v in values):
+        raise InvalidParameter(f"bounds of {name!r}: categories are texts, numbers or truth values")
+    return [text_of(v) for v in values]
 
 
 def _observed(frame: Any, position: int, name: str) -> Feature:
     column = _column(frame, position)
-    values = column if column.dtype.kind in "fiub" else np.array(_texts(column), dtype=object)
+    values = column if column.dtype.kind in "fiub" else np.array([text_of(v) for v in column], dtype=object)
     return observed_domain(Table("the data", {name: values}), name, False)[0]

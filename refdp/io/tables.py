@@ -14,6 +14,7 @@ import numpy as np
 
 from refdp.data.records import Floats
 from refdp.errors import InvalidRecords
+from refdp.io.cells import codes, number_of
 
 Column = Sequence[str] | Floats
 MISSING_CODES = ("?", "na", "n/a", "none", "null", "<na>", "#n/a", "missing")
@@ -43,18 +44,17 @@ class Table:
                 f"{self.source}: column {name!r} holds text that is no number; a missing value is empty or NaN, "
                 "categories are listed in the bounds"
             )
-        return np.array([float(text) if text.strip() else math.nan for text in column])
+        return np.array([math.nan if is_missing(text) else number_of(text) for text in column], dtype=np.float64)
 
     def indices(self, name: str, categories: Sequence[str]) -> Floats:
         """The index of each value in the list of categories, NaN where empty or not in the list.
 
-        Blanks around a value do not count, unless a category has them too.
+        Blanks around a value do not count, unless a category has them too; numbers are compared as numbers
+        (refdp/io/cells.py).
 
         Shape (rows,).
         """
-        index = {category: float(i) for i, category in enumerate(categories)}
-        texts = map(str, self.column(name))
-        return np.array([index.get(text, index.get(text.strip(), math.nan)) for text in texts])
+        return codes(self.column(name), categories)
 
     def with_missing(self, token: str) -> Table:
         """The table with empty texts where this token stands for a missing value."""
@@ -79,12 +79,8 @@ def is_missing(value: object) -> bool:
 
 
 def is_number(text: str) -> bool:
-    """Whether float() reads the text."""
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+    """Whether the text is a number, or NaN in any spelling."""
+    return number_of(text) is not None or is_missing(text)
 
 
 def read_table(path: Path) -> Table:

@@ -15,6 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from refdp.accounting.budget import PrivacyBudget, ScopedBudget
+from refdp.checks import check_epsilon
 from refdp.data.records import Classes, Feature, Floats, Interval, Schema, Target, make_records, weighed
 from refdp.data.sparse import AnyRecords
 from refdp.errors import InvalidParameter, InvalidRecords, PrivacyWarning
@@ -22,6 +23,7 @@ from refdp.faces import prediction, registry, released
 from refdp.faces.budgets import charge
 from refdp.faces.defaults import params_for
 from refdp.faces.estimators.distributed import elsewhere, fit_elsewhere, predicted
+from refdp.faces.estimators.labels import check_kind, observed_classes, public_classes
 from refdp.faces.estimators.saved import Saved
 from refdp.faces.estimators.settings import check_given, constructed, explained
 from refdp.faces.estimators.types import BaseEstimator, ClassifierMixin, RegressorMixin
@@ -219,6 +221,11 @@ class PrivateEstimator(Saved, BaseEstimator):
 
     def _params(self, paper: Paper, schema: Schema | None = None) -> Any:
         """The parameters of a run. schema: None before any record is touched, to check what is given, which warns."""
+        if schema is None:
+            if self.epsilon is None:
+                check_epsilon(self.epsilon)
+            frames.check_bounds(self.bounds)
+            self._check_target()
         return params_for(
             paper, self._settings(paper, warned=schema is not None), schema, regression=self._regression,
             as_published=self.as_published, settings=self.settings, rows=_unwrapped(self.rows),
@@ -234,12 +241,14 @@ class PrivateEstimator(Saved, BaseEstimator):
         return {"relation": Relation.ADD_REMOVE} | given
 
     def _validated(self, X: Any, *, reset: bool) -> Any:
-        frame = frames.checked(X, self.bounds or {})
+        frame = frames.checked(X, frames.check_bounds(self.bounds))
         validate_data(self, X=frame, reset=reset, skip_check_array=True)
+        if not reset and hasattr(self, "model_"):
+            frames.check_same_columns(frame, self.model_.schema.names)
         return frame
 
     def _described(self, frame: Any) -> tuple[tuple[Feature, ...], list[str]]:
-        return frames.describe(frame, self.bounds or {})
+        return frames.describe(frame, frames.check_bounds(self.bounds))
 
     def _records(self, frame: Any, schema: Schema, label: Floats) -> AnyRecords:
         return make_records(schema, frames.encode(frame, schema.features), label)
@@ -253,6 +262,10 @@ class PrivateEstimator(Saved, BaseEstimator):
         return frames.encode(self._validated(X, reset=False), self.model_.schema.features)
 
     _breaches = staticmethod(_breaches)
+
+    def _check_target(self) -> None:
+        """Errors: InvalidParameter for public classes or a public range that are none."""
+        raise NotImplementedError
 
     def _target(self, y: Any) -> tuple[Target, Floats, bool]:
         """Public target, labels as numbers, and whether the target was read off the labels."""
@@ -295,16 +308,21 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):
         tags.classifier_tags.poor_score = True  # the noise of epsilon 1 drowns the few dozen records of a check
         return tags
 
+    def _check_target(self) -> None:
+        if self.classes is not None:
+            public_classes(self.classes)
+
     def _target(self, y: Any) -> tuple[Target, Floats, bool]:
-        if self.classes is None and any(frames.text_of(label) in ("", "inf", "-inf") for label in y):
-            raise InvalidRecords("a label is missing or infinite; every record needs a label")
         if self.classes is None:
+            known = observed_classes(y)
             check_classification_targets(y)
-        known = np.unique(y if self.classes is None else np.asarray(self.classes))
+        else:
+            known = public_classes(self.classes)
+            check_kind(y, known)
         if len(known) < 2:
-            holds = f"{len(known)} class: {known.tolist()}"
-            whence = f"y holds {holds}" if self.classes is None else f"classes holds {holds}"
-            raise InvalidRecords(f"{whence}; at least two are needed, and classes=[...] can name them publicly")
+            raise InvalidRecords(
+                f"y holds {len(known)} class; at least two are needed, and classes=[...] can name them publicly"
+            )
         names = Classes(tuple(frames.text_of(label) for label in known))
         place = {name: float(index) for index, name in enumerate(names.values)}
         label = np.array([place.get(frames.text_of(one), np.nan) for one in y])
@@ -336,7 +354,13 @@ class PrivateRegressor(RegressorMixin, PrivateEstimator):
         tags.regressor_tags.poor_score = True  # the noise of epsilon 1 drowns the few dozen records of a check
         return tags
 
+    def _check_target(self) -> None:
+        if self.label_bounds is not None:
+            _range(self.label_bounds)
+
     def _target(self, y: Any) -> tuple[Target, Floats, bool]:
+        if y.dtype.kind in "cmM":
+            raise InvalidRecords("a label is no number; every record needs a finite label")
         try:
             label = np.asarray(y, dtype=np.float64)
         except (TypeError, ValueError, OverflowError):

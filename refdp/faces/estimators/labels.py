@@ -1,0 +1,73 @@
+"""Labels of classes: the public list, and records' labels of the same kind.
+
+What is predicted is an entry of the list. Where labels are numbers and the list has texts, or the other way round, no
+prediction would equal its label, so that this is refused by kind, whatever the values are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from refdp.errors import InvalidParameter, InvalidRecords
+from refdp.io.cells import is_absent, text_of
+
+_KINDS = {"b": "truth values", "i": "numbers", "u": "numbers", "f": "numbers", "U": "texts", "S": "bytes", "T": "texts"}
+
+
+def public_classes(given: Any) -> NDArray[Any]:
+    """The classes in order, each once. Shape (classes,).
+
+    Errors: InvalidParameter for what is no list, fewer than two, missing values, or labels of several kinds.
+    """
+    if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable) or np.ndim(given) > 1:
+        raise InvalidParameter(f"classes = {given!r}: a list of labels is needed")
+    listed = list(given)
+    if any(np.iterable(one) and not isinstance(one, str | bytes) for one in listed):
+        raise InvalidParameter(f"classes = {given!r}: a list of labels is needed")
+    if any(text_of(one) == "" for one in listed):
+        raise InvalidParameter(f"classes = {listed!r}: a missing value or an empty text is no class")
+    if len(kinds := sorted(kinds_of(listed))) > 1 or "bytes" in kinds:
+        raise InvalidParameter(f"classes = {listed!r}: {' and '.join(kinds)} given, texts or numbers are needed")
+    known = np.unique(np.asarray(given if hasattr(given, "__array__") else listed))
+    if len(known) < 2:
+        raise InvalidParameter(f"classes = {listed!r}: at least two different labels are needed")
+    return known
+
+
+def observed_classes(y: NDArray[Any]) -> NDArray[Any]:
+    """The labels that occur. Errors: InvalidRecords, which quotes none of them. Shape (classes,)."""
+    if any(text_of(label) in ("", "inf", "-inf") for label in y):
+        raise InvalidRecords("a label is missing or infinite; every record needs a label")
+    if len(kinds := kinds_of(y)) > 1 or "bytes" in kinds:
+        raise InvalidRecords("y holds bytes, or labels of several kinds; texts, numbers or truth values are needed")
+    return np.unique(y)
+
+
+def check_kind(y: NDArray[Any], known: NDArray[Any]) -> None:
+    """That labels are of the kind of the public classes. Errors: InvalidRecords."""
+    (due,) = kinds_of(known)
+    if found := sorted(kinds_of(y) - {due}):
+        raise InvalidRecords(f"y holds {' and '.join(found)}, classes lists {due}: give both as the same kind")
+
+
+def kinds_of(labels: Any) -> set[str]:
+    """ "texts", "numbers", "truth values" or the names of other types; missing values have none."""
+    kind = _KINDS.get(getattr(getattr(labels, "dtype", None), "kind", ""))
+    if kind is not None:
+        return {kind}
+    return {_kind(one) for one in labels if not is_absent(one)}
+
+
+def _kind(label: Any) -> str:
+    if isinstance(label, bool | np.bool_):
+        return "truth values"
+    if isinstance(label, str):
+        return "texts"
+    if isinstance(label, bytes):
+        return "bytes"
+    return "numbers" if isinstance(label, Real | np.number) else type(label).__name__
