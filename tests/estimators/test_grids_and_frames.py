@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.exceptions import DataConversionWarning
 from sklearn.model_selection import GridSearchCV
 
-from refdp.errors import InvalidRecords
+from refdp.accounting.budget import PrivacyBudget
+from refdp.errors import InvalidParameter, InvalidRecords
 from refdp.faces.estimators import DPBoostClassifier, DPBoostRegressor
 from refdp.faces.seeds import ReproducibleSeed
 
@@ -51,3 +54,108 @@ def test_labels_in_a_column_are_taken_with_scikit_learns_warning() -> None:
     plain = regressor().fit(X, Y).predict(X)
     with pytest.warns(DataConversionWarning, match="column-vector"):
         np.testing.assert_array_equal(regressor().fit(X, Y[:, None]).predict(X), plain)
+
+
+# --- What is refused before anything is charged -----------------------------------------------------------------------
+
+
+def classifier(**settings: Any) -> DPBoostClassifier:
+    given: dict[str, Any] = {"relation": "add-remove", "bounds": {0: (0, 1), 1: (0, 1)}, "classes": [0, 1]}
+    return DPBoostClassifier(**(given | {"trees": 2, "depth": 2} | settings))
+
+
+ZEROS_AND_ONES = (Y > 0.5).astype(int)
+KINDS: dict[str, tuple[Any, Any, str]] = {
+    "texts listed": (["0", "1"], ZEROS_AND_ONES, "y holds numbers, classes lists texts"),
+    "numbers listed": ([0, 1], ZEROS_AND_ONES.astype(str), "y holds texts, classes lists numbers"),
+    "objects": ([0, 1], pd.Series(["0", 1.0] * 30, dtype=object), "y holds texts, classes lists numbers"),
+    "truth values": ([0, 1], Y > 0.5, "y holds truth values, classes lists numbers"),
+    "bytes": (["0", "1"], ZEROS_AND_ONES.astype("S"), "y holds bytes, classes lists texts"),
+    "dates": ([0, 1], ZEROS_AND_ONES.astype("M8[D]"), "y holds datetime64, classes lists numbers"),
+    "masked": ([0, 1], np.ma.masked_equal(ZEROS_AND_ONES, 1), "a label is missing"),
+}
+
+
+@pytest.mark.parametrize(("classes", "y", "message"), KINDS.values(), ids=KINDS.keys())
+def test_labels_of_another_kind_than_the_classes_are_refused(classes: Any, y: Any, message: str) -> None:
+    """No prediction would equal its label."""
+    budget = PrivacyBudget(5.0)
+    with pytest.raises(InvalidRecords, match=message):
+        classifier(classes=classes, budget=budget).fit(X, y)
+    assert budget.spent() == 0.0
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.float32, object, "Int64", "category"])
+def test_labels_of_the_same_kind_are_predicted_as_they_are(kind: Any) -> None:
+    y = pd.Series(ZEROS_AND_ONES).astype(kind)
+    model = classifier(epsilon=1e4, trees=20, insecure_seed=ReproducibleSeed(0)).fit(X, y)
+    assert (model.predict(X) == ZEROS_AND_ONES).mean() > 0.9
+    assert model.classes_.tolist() == [0, 1]
+
+
+CLASSES: tuple[tuple[Any, str], ...] = (
+    ([None, 0, 1], "a missing value or an empty text is no class"),
+    ([0, 1, float("nan")], "a missing value or an empty text is no class"),
+    (["", "a"], "a missing value or an empty text is no class"),
+    ([0, "a"], "numbers and texts given, texts or numbers are needed"),
+    ([b"a", b"b"], "bytes given, texts or numbers are needed"),
+    ([], "at least two different labels are needed"),
+    ([1, 1.0], "at least two different labels are needed"),
+    ("ab", "a list of labels is needed"),
+    (5, "a list of labels is needed"),
+    ({0: 1, 1: 2}, "a list of labels is needed"),
+    ([[0], [1]], "a list of labels is needed"),
+    (np.eye(2), "a list of labels is needed"),
+)
+
+
+@pytest.mark.parametrize(("classes", "message"), CLASSES, ids=lambda one: str(one)[:20])
+def test_classes_that_are_none(classes: Any, message: str) -> None:
+    """Said before the records are looked at: there is no label at all here."""
+    with pytest.raises(InvalidParameter, match=f"^classes = .*{message}$"):
+        classifier(classes=classes).fit([["no", "table"]], [object()])
+
+
+def test_other_parameters_that_are_none() -> None:
+    for settings, message in (
+        ({"epsilon": None}, "^epsilon = None: a finite number > 0 is allowed$"),
+        ({"bounds": pd.DataFrame(X)}, r"^bounds = a DataFrame: \{column: \(low, high\)"),
+        ({"bounds": [(0, 1)]}, r"^bounds = \[\(0, 1\)\]: \{column: \(low, high\)"),
+    ):
+        with pytest.raises(InvalidParameter, match=message):
+            classifier(**settings).fit(X, ZEROS_AND_ONES)
+    with pytest.raises(InvalidParameter, match="label_bounds"):
+        regressor(label_bounds=(0, 1, 2)).fit([["no", "table"]], [0])
+    with pytest.raises(InvalidRecords, match="a label is no number"):
+        regressor().fit(X, ZEROS_AND_ONES.astype("M8[D]"))
+
+
+@pytest.mark.filterwarnings("ignore:the classes were taken from the data")
+@pytest.mark.parametrize("y", [["patient-4711"] * 60, ["patient-4711", np.inf] * 30, [b"patient-4711", b"a"] * 30])
+def test_no_message_quotes_a_label(y: Any) -> None:
+    with pytest.raises(InvalidRecords) as caught:
+        classifier(classes=None).fit(X, np.array(y, dtype=object))
+    assert "4711" not in str(caught.value)
+
+
+def test_columns_called_by_numbers_are_held_to_their_names() -> None:
+    """scikit-learn compares texts alone; positions would be read for names."""
+    frame = pd.DataFrame(X)
+    for model in (regressor().fit(frame, Y), regressor().fit(X, Y)):
+        np.testing.assert_array_equal(model.predict(frame), model.predict(X))
+        with pytest.raises(InvalidRecords, match="the columns of X are not those that the model was fitted on"):
+            model.predict(frame[[1, 0]])
+        with pytest.raises(ValueError, match="features|columns"):
+            model.predict(frame[[0]])
+    model.fit(frame.set_axis([1, 0], axis=1), Y)
+    assert model.model_.schema.names == ("1", "0")
+    with pytest.raises(InvalidRecords, match="names of one kind are needed"):
+        regressor(bounds={"a": (0, 1), 1: (0, 1)}).fit(frame.set_axis(["a", 1], axis=1), Y)
+
+
+def test_what_is_missing_among_objects_is_missing() -> None:
+    holes = pd.DataFrame(np.where(X > 0.9, np.nan, X))
+    plain = regressor().fit(holes, Y).predict(holes)
+    for other in (holes.astype(object).where(holes.notna(), pd.NA), holes.astype("Float64"), holes.astype(str).where(
+        holes.notna(), None)):  # fmt: skip
+        np.testing.assert_array_equal(regressor().fit(other, Y).predict(other), plain)
