@@ -16,7 +16,8 @@ from sklearn.utils.validation import column_or_1d
 
 from refdp.data.records import Categorical, Feature, Floats
 from refdp.errors import InvalidParameter, InvalidRecords
-from refdp.io.cells import codes, is_moment, numbers, text_of
+from refdp.io.cells import codes, is_moment, numbers
+from refdp.io.cells import text_of as text_of
 from refdp.io.domains import given_domains, observed_domain
 from refdp.io.tables import Table
 
@@ -127,8 +128,9 @@ def _array(table: Any, kind: Any) -> NDArray[Any]:
     return np.asarray(unquoted(check_array, table, dtype=kind, ensure_all_finite=False, ensure_min_samples=0))
 
 
-def unquoted(check: Callable[..., Any], *given: Any, otherwise: str = _NO_NUMBER, **options: Any) -> Any:
-    """What scikit-learn's check gives. Errors: InvalidRecords; what scikit-learn says would quote values."""
+def unquoted(check: Callable[..., Any], *given: Any, **options: Any) -> Any:
+    """What scikit-learn's check gives. Errors: InvalidRecords; what scikit-learn says would quote values; `otherwise` is said."""
+    otherwise = options.pop("otherwise", _NO_NUMBER)
     try:
         return check(*given, **options)
     except (TypeError, ValueError, OverflowError, np.exceptions.DTypePromotionError) as error:

@@ -145,7 +145,7 @@ def test_columns_called_by_numbers_are_held_to_their_names() -> None:
         np.testing.assert_array_equal(model.predict(frame), model.predict(X))
         with pytest.raises(InvalidRecords, match="the columns of X are not those that the model was fitted on"):
             model.predict(frame[[1, 0]])
-        with pytest.raises(ValueError, match="features|columns"):
+        with pytest.raises(ValueError, match=r"features|columns"):
             model.predict(frame[[0]])
     model.fit(frame.set_axis([1, 0], axis=1), Y)
     assert model.model_.schema.names == ("1", "0")

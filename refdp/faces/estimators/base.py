@@ -222,8 +222,6 @@ class PrivateEstimator(Saved, BaseEstimator):
     def _params(self, paper: Paper, schema: Schema | None = None) -> Any:
         """The parameters of a run. schema: None before any record is touched, to check what is given, which warns."""
         if schema is None:
-            if self.epsilon is None:
-                check_epsilon(self.epsilon)
             frames.check_bounds(self.bounds)
             self._check_target()
         return params_for(
@@ -235,6 +233,8 @@ class PrivateEstimator(Saved, BaseEstimator):
         named = {field.name: getattr(self, field.name) for field in fields(paper.printed.Params)}
         named.pop("rows", None)  # every estimator's own
         given = {name: _unwrapped(value) for name, value in named.items() if value is not None}
+        if "epsilon" not in given:
+            check_epsilon(None)
         if "relation" not in given and not warned:
             text = "relation not given: the guarantee is about add-remove neighbours; say so with relation='add-remove'"
             warn(text, PrivacyWarning)

@@ -24,8 +24,8 @@ def public_classes(given: Any) -> NDArray[Any]:
 
     Errors: InvalidParameter for what is no list, fewer than two, missing values, or labels of several kinds.
     """
-    if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable) or np.ndim(given) > 1:
-        raise InvalidParameter(f"classes = {given!r}: a list of labels is needed")
+    if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable) or getattr(given, "ndim", 1) > 1:
+        raise InvalidParameter(f"classes = {' '.join(repr(given).split())}: a list of labels is needed")
     listed = list(given)
     if any(np.iterable(one) and not isinstance(one, str | bytes) for one in listed):
         raise InvalidParameter(f"classes = {given!r}: a list of labels is needed")
