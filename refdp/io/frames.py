@@ -129,15 +129,20 @@ def _array(table: Any, kind: Any) -> NDArray[Any]:
 
 
 def unquoted(check: Callable[..., Any], *given: Any, **options: Any) -> Any:
-    """What scikit-learn's check gives. Errors: InvalidRecords; what scikit-learn says would quote values; `otherwise` is said."""
+    """What scikit-learn's check gives. Errors: InvalidRecords; what scikit-learn says would quote values.
+
+    options: of the check, and `otherwise`, what is said then. TypeError for a cell that is neither number nor text, as
+    scikit-learn has it; it names the type alone.
+    """
     otherwise = options.pop("otherwise", _NO_NUMBER)
     try:
         return check(*given, **options)
     except (TypeError, ValueError, OverflowError, np.exceptions.DTypePromotionError) as error:
         lines = str(error).splitlines() or [""]
-    if lines[0].startswith(
-        ("Complex", "Expected", "Found", "Sparse", "np.matrix", "y should")
-    ):  # later lines show values
+        if isinstance(error, TypeError) and lines[0].startswith("float() argument must be"):
+            raise
+    # Of kind or shape; later lines show values.
+    if lines[0].startswith(("Complex", "Expected", "Found", "Sparse", "np.matrix", "y should")):
         raise InvalidRecords(" ".join(dict.fromkeys((lines[0], lines[-1] if "Reshape" in lines[-1] else lines[0]))))
     raise InvalidRecords(otherwise)
 
