@@ -53,8 +53,12 @@ def checked(frame: Any, bounds: Bounds) -> Any:
         if len({isinstance(name, str) for name in frame.columns}) > 1:
             raise InvalidRecords("some columns are called by texts and others are not; names of one kind are needed")
         return frame
-    cells = isinstance(frame, list | tuple) or _kind(frame) in _TEXTS
-    return _array(frame, object if cells or any(not _is_range(values) for values in bounds.values()) else np.float64)
+    if any(not _is_range(values) for values in bounds.values()):
+        return _array(frame, object)
+    if isinstance(frame, list | tuple) or _kind(frame) in _TEXTS:
+        cells = _array(frame, object)
+        frame = _numeric(cells, list(range(cells.shape[1])))
+    return _array(frame, np.float64)
 
 
 def column_names(frame: Any) -> list[str]:
