@@ -5,6 +5,10 @@
 epsilon of one score lies off, and the number of features, on logarithmic scales: the estimator is recommended whose
 measured figures have the best mean, weighted by a normal kernel of that distance. Expected is their mean over the cases
 nearby, with a tenth of the nearest one's weight or more. No record of the user's is looked at.
+
+Where rows times epsilon is less than in any case, Grove is taken, whose noise averages out over most trees, and where
+it is less or more the figures are those of the cases next to it, and this is said. Parameters and plan of what is
+recommended are made before it is given, so that it can be fitted.
 """
 
 from __future__ import annotations
@@ -12,15 +16,17 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from importlib.resources import files
 from typing import Any
 
 from refdp.checks import check_count, check_number
+from refdp.data.records import Classes, Interval, Numeric, Schema
 from refdp.errors import InvalidParameter
 from refdp.faces import registry
 from refdp.faces.defaults import DELTA, Public, recommended
+from refdp.faces.strength import outweighed, trees
 from refdp.own.grove import shared_by
 from refdp.privacy.events import Relation, records_changed
 
@@ -30,6 +36,10 @@ ESTIMATORS: Mapping[str, str] = {
     "dpboost": "DPBoost", "inprivate": "InPrivate", "dpxgboost": "DPXGBoost", "fedgbdt": "FedGBDT", "sgbdt": "SGBDT",
     "grove": "Grove",
 }  # fmt: skip
+KINDS = ("Classifier", "Regressor")
+OUTSIDE, EXPECT = {"below": "less", "above": "more"}, {"below": "worse", "above": "no worse"}
+MOST_FEATURES, MOST_CLASSES = 1000, 10
+"""Of the schema with which is tried whether a recommendation can be fitted."""
 WIDTH, WIDTH_FEATURES = 0.5, 1.0
 """Widths of the kernel, in factors of ten."""
 
@@ -37,11 +47,19 @@ WIDTH, WIDTH_FEATURES = 0.5, 1.0
 @dataclass(frozen=True)
 class Recommendation:
     """estimator: the class's name. settings: its keywords, besides bounds, classes or label_bounds. expected: metric,
-    with its mean, least and largest value over the measured sets nearby, what a constant has, and those sets."""
+    with its mean, least and largest value over the measured sets nearby, what a constant has, and those sets; outside:
+    "below" or "above" if rows times epsilon is less or more than in any measured case, else nothing. useless: whether
+    no more than a constant is expected; below it is so, and the value the constant's, where noise exceeds the most that
+    leaves can show."""
 
     estimator: str
     settings: Mapping[str, Any]
     expected: Mapping[str, Any]
+
+    @property
+    def paper(self) -> str:
+        """The name of the estimator's system."""
+        return next(name for name, title in ESTIMATORS.items() if self.estimator in (f"{title}{k}" for k in KINDS))
 
     def to_dict(self) -> dict[str, Any]:
         """As plain data."""
@@ -53,7 +71,13 @@ class Recommendation:
         given = ", ".join(f"{name}={value!r}" for name, value in self.settings.items())
         worth = "no better than a constant is expected" if e["useless"] else f"a constant has {e['constant']:g}"
         seen = f"{e['low']:.3f} to {e['high']:.3f} on {', '.join(e['sets'])}"
-        return f"{self.estimator}({given})\nexpected {e['metric']} about {e['value']:.3f} ({seen}); {worth}"
+        nearest = f"rows * epsilon is {OUTSIDE[e['outside']]} than was measured" if e["outside"] else ""
+        if e["outside"] == "below" and e["useless"]:
+            return f"{self.estimator}({given})\n{nearest}, and leaves are mostly noise: {worth}"
+        told = (
+            f"\n{nearest}: these figures are of the cases next to it, expect {EXPECT[e['outside']]}" if nearest else ""
+        )
+        return f"{self.estimator}({given})\nexpected {e['metric']} about {e['value']:.3f} ({seen}); {worth}{told}"
 
 
 def recommend(
@@ -88,17 +112,56 @@ def recommend(
     scores = 1 if regression else max(classes, 3) if task == "multiclass" or classes > 2 else 1
     public = Public(epsilon, given, regression, scores, rows, known, features)
     able = [name for name in ESTIMATORS if (given > 0 or name in PURE) and not _refuses(name, known)]
-    near = {name: _nearby(name, public) for name in able}
+    near = {name: _nearby(name, _within(name, public)) for name in able}
     near = {name: cells for name, cells in near.items() if cells}
-    pick = min if regression else max
-    best = pick(near, key=lambda name: _mean(near[name]))
-    settings: dict[str, Any] = {"epsilon": epsilon, "relation": known.value}
-    if best not in PURE:
-        settings["delta"] = given
-    table = recommended(best, public)
-    settings |= {"rows": rows} | {name: value for name, value in table.items() if name != "delta" and value is not None}
-    kind = "Regressor" if regression else "Classifier"
-    return Recommendation(f"{ESTIMATORS[best]}{kind}", settings, _expected(near[best], regression))
+    ranked = sorted(near, key=lambda name: _mean(near[name]), reverse=not regression)
+    if "grove" in near and _outside("grove", public) == "below":
+        ranked.insert(0, "grove")
+    for best in ranked:
+        settings = _settings(best, public)
+        outside = _outside(best, public)
+        try:
+            mostly, surely = _noisy(best, settings, public) if outside == "below" else (False, False)
+        except InvalidParameter:
+            if best == ranked[-1]:
+                raise
+            continue
+        break
+    expected = _expected(near[best], regression) | {"outside": outside}
+    constant = expected["constant"]
+    if mostly:
+        expected |= {"low": min(expected["low"], constant), "high": max(expected["high"], constant)}
+    if surely:
+        expected |= {"useless": True, "value": constant}
+    return Recommendation(f"{ESTIMATORS[best]}{KINDS[regression]}", settings, expected)
+
+
+def _settings(name: str, public: Public) -> dict[str, Any]:
+    found: dict[str, Any] = {"epsilon": public.epsilon, "relation": public.relation.value}
+    if name not in PURE:
+        found["delta"] = public.delta
+    table = recommended(name, public)
+    return (
+        found | {"rows": public.rows} | {n: value for n, value in table.items() if n != "delta" and value is not None}
+    )
+
+
+def _noisy(name: str, settings: Mapping[str, Any], public: Public) -> tuple[bool, bool]:
+    """Whether leaves are mostly noise: of hard labels, of any. Errors: InvalidParameter if this cannot be fitted."""
+    text = registry.paper(name)
+    target = Interval(0.0, 1.0) if public.regression else Classes(tuple(map(str, range(_classes(public)))))
+    schema = Schema(tuple(Numeric(f"x{i}", 0, 1) for i in range(min(public.features, MOST_FEATURES))), target)
+    kept = {n: value for n, value in settings.items() if n != "rows" or name in registry.OWN}
+    params = text.params(kept, as_published=False)
+    known = trees(text, params, schema)
+    return (
+        outweighed(text, params, schema, public.rows, known),
+        outweighed(text, params, schema, public.rows, known, 1.0),
+    )
+
+
+def _classes(public: Public) -> int:
+    return 2 if public.scores == 1 else min(public.scores, MOST_CLASSES)
 
 
 Cells = Sequence[tuple[float, float, str]]
@@ -111,17 +174,38 @@ def _refuses(name: str, relation: Relation) -> bool:
 
 def _nearby(name: str, public: Public) -> Cells:
     """The measured figures of an estimator on cases of this kind."""
-    found = []
-    for case in measured():
-        same = (case["classes"] == 0) == public.regression  # several classes: as two, at the epsilon of one score
-        if not same or name not in case["figures"]:
-            continue
-        strength = case["rows"] * case["epsilon"] / _shared(name, 1 if case["classes"] <= 2 else case["classes"])
-        ours = public.rows * public.epsilon / _shared(name, public.scores) / records_changed(public.relation)
-        off = math.log10(strength / ours) / WIDTH
+    found, ours = [], _signal(name, public)
+    for signal, case in _of_kind(name, public):
+        off = math.log10(signal / ours) / WIDTH
         wide = math.log10(case["features"] / public.features) / WIDTH_FEATURES
         found.append((math.exp(-0.5 * min(off * off + wide * wide, 200.0)), case["figures"][name], case["data"]))
     return found
+
+
+def _of_kind(name: str, public: Public) -> list[tuple[float, dict[str, Any]]]:
+    """Measured cases with rows times the epsilon of one score; several classes: as two."""
+    return [
+        (case["rows"] * case["epsilon"] / _shared(name, 1 if case["classes"] <= 2 else case["classes"]), case)
+        for case in measured()
+        if (case["classes"] == 0) == public.regression and name in case["figures"]
+    ]
+
+
+def _signal(name: str, public: Public) -> float:
+    return public.rows * public.epsilon / _shared(name, public.scores) / records_changed(public.relation)
+
+
+def _within(name: str, public: Public) -> Public:
+    """The case with an epsilon that takes it to the least or the most that was measured, if it is outside."""
+    signals, ours = [signal for signal, _ in _of_kind(name, public)], _signal(name, public)
+    inside = min(max(ours, min(signals, default=ours)), max(signals, default=ours))
+    return replace(public, epsilon=public.epsilon * inside / ours)
+
+
+def _outside(name: str, public: Public) -> str:
+    """Whether rows times epsilon is "below" or "above" all measured cases, by more than rounding; or nothing."""
+    signals, ours = [signal for signal, _ in _of_kind(name, public)], _signal(name, public)
+    return "below" if ours < 0.999 * min(signals) else "above" if ours > 1.001 * max(signals) else ""
 
 
 def _shared(name: str, scores: int) -> float:

@@ -140,8 +140,10 @@ def release(name: str) -> Release:
 def test_shares_of_records_that_releases_are_about() -> None:
     a, b, c, d, e = map(release, "abcde")
     event = Sequential((a, Partition((0.25, 0.5), (b, Repeat(c, 7))), Subsample(0.1, Parallel((d, e, a)), "poisson")))
-    found = [(one.name, share) for one, share in strength.shares(event, 0.8)]
-    assert found == [("a", 0.8), ("b", 0.2), ("c", 0.4), *((n, pytest.approx(0.08 / 3)) for n in "dea")]
+    found = [(one.name, share, times) for one, share, times in strength.shares(event, 0.8, 2)]
+    assert found == [
+        ("a", 0.8, 2), ("b", 0.2, 2), ("c", 0.4, 14), *((n, pytest.approx(0.08 / 3), 2) for n in "dea")
+    ]  # fmt: skip
 
 
 def test_noise_in_largest_contributions() -> None:
@@ -170,25 +172,28 @@ def test_the_most_that_a_leaf_can_show() -> None:
 def test_a_warning_where_noise_exceeds_what_a_leaf_can_show() -> None:
     leaf = Release("tree 1/leaves", Gaussian(6.0), L2)
     event = Sequential((release("tree 1/other"), Subsample(0.5, leaf, "poisson")))
-    paper: Any = SimpleNamespace(name="sgbdt", plan=lambda params, schema: SimpleNamespace(event=event))
+    paper: Any = SimpleNamespace(name="own", plan=lambda params, schema: SimpleNamespace(event=event))
     schema = Schema(FEATURES, Interval(0.0, 1.0))
     plain, own = SimpleNamespace(depth=3), SimpleNamespace(levels=lambda given: 2 if given is schema else 0, depth=9)
     assert strength.strengths(paper, plain, schema, 80) == (pytest.approx(3.0), 5.0)
     assert strength.strengths(paper, own, schema, 80) == (pytest.approx(3.0), 10.0)
-    assert strength.excess(paper, plain, schema, 80) == "" and strength.excess(paper, plain, schema, 49) == ""
+    assert strength.excess(paper, plain, schema, 240) == "" and "unless they are easy," in strength.excess(
+        paper, plain, schema, 239
+    )
+    assert strength.needed(paper, plain, schema) == pytest.approx(240, rel=0.02)
     said = strength.excess(paper, plain, schema, 32)
     assert "noise of a leaf amounts to 3 records" in said and "show at most 2:" in said
     with pytest.warns(UtilityWarning, match="mostly noise") as caught:
         strength.warn_of_noise(paper, plain, schema, 32)
     assert "is assumed" not in str(caught[0].message)
     few: Any = SimpleNamespace(
-        name="sgbdt", plan=lambda params, schema: SimpleNamespace(event=Subsample(1e-9, leaf, "poisson"))
+        name="own", plan=lambda params, schema: SimpleNamespace(event=Subsample(1e-9, leaf, "poisson"))
     )
-    with pytest.warns(UtilityWarning, match=rf"rows={strength.ROWS} is assumed; state rows="):
+    with pytest.warns(UtilityWarning, match=rf"rows is not stated and {strength.ROWS} is assumed: the noise"):
         strength.warn_of_noise(few, plain, schema, None)
-    none: Any = SimpleNamespace(name="sgbdt", plan=lambda params, schema: SimpleNamespace(event=release("tree/other")))
+    none: Any = SimpleNamespace(name="own", plan=lambda params, schema: SimpleNamespace(event=release("tree/other")))
     alone: Any = SimpleNamespace(
-        name="sgbdt", plan=lambda params, schema: SimpleNamespace(event=Release("leaves", Gaussian(6.0), L2))
+        name="own", plan=lambda params, schema: SimpleNamespace(event=Release("leaves", Gaussian(6.0), L2))
     )
     assert strength.strengths(alone, plain, schema, 80) == (pytest.approx(3.0), 10.0)
     assert strength.strengths(none, plain, schema, 1) is None and strength.excess(none, plain, schema, 1) == ""

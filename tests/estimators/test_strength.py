@@ -38,7 +38,7 @@ def test_gaussian_noise_hides_deviation_over_sensitivity_records() -> None:
 def test_shares_of_scopes() -> None:
     inside = Sequential((named("a"), Repeat(Subsample(0.1, named("b")), 3)))
     event = Partition((0.5, 0.25), (inside, Parallel((named("c"), named("d")))))
-    assert {release.name: share for release, share in shares(event, 1.0)} == pytest.approx(
+    assert {release.name: share for release, share, _ in shares(event, 1.0)} == pytest.approx(
         {"a": 0.5, "b": 0.05, "c": 0.125, "d": 0.125}
     )
 
