@@ -195,7 +195,8 @@ def _least_sigma(epsilon: float, delta: float, rounds: int, rate: float, besides
 
     if not meets(LARGEST, few):
         raise InvalidParameter(
-            f"epsilon {epsilon!r} at delta {delta!r} with {rounds} trees: out of reach of any order up to 2000"
+            f"epsilon {epsilon!r} at delta {delta!r} with {rounds} trees: out of reach of any order up to 2000, "
+            "whatever the noise: a larger epsilon or delta is needed"
         )
     low = high = LARGEST
     while meets(low, few):

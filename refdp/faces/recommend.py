@@ -32,6 +32,7 @@ from refdp.privacy.events import Relation, records_changed
 
 TASKS = ("classification", "binary", "multiclass", "regression")
 PURE = ("dpboost", "inprivate")
+"""Measured with pure epsilon. DP-XGBoost can do with it, but its measured figures have a delta, which is worth much."""
 ESTIMATORS: Mapping[str, str] = {
     "dpboost": "DPBoost", "inprivate": "InPrivate", "dpxgboost": "DPXGBoost", "fedgbdt": "FedGBDT", "sgbdt": "SGBDT",
     "grove": "Grove",

@@ -9,7 +9,7 @@ what one record can change, noise wins where
     sqrt(sum of h_t^2) > SHOWN * sum of m_t,                                                                     (1)
 
 which for T equal trees is h / sqrt(T) > SHOWN m. The records of a leaf do not all pull one way: SHOWN is the part of
-the most that hard labels are expected to show; `docs/defaults.md` says how it was found. No record is read: the warning is free.
+the most that labels show which are hard to tell; `docs/defaults.md` says how it was found. No record is read.
 """
 
 from __future__ import annotations

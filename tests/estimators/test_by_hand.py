@@ -175,7 +175,7 @@ def test_which_estimators_are_asked_and_with_which_figures(monkeypatch: pytest.M
 
     def scores(**given: Any) -> tuple[str, list[str], int]:
         asked.clear()
-        found = table.recommend(**({"epsilon": 1.0, "rows": 500} | given))
+        found = table.recommend(**({"epsilon": 1.0, "rows": 30_000} | given))
         return found.estimator, [name for name, _ in asked], asked[0][1].scores
 
     every = list(table.ESTIMATORS)
@@ -187,10 +187,11 @@ def test_which_estimators_are_asked_and_with_which_figures(monkeypatch: pytest.M
     assert scores(task="multiclass", classes=5)[2] == 5 == scores(classes=5)[2]
     assert [table.recommend(1.0, rows=rows).settings["delta"] for rows in (500, 99_999, 10**6)] == [1e-5, 1e-5, 1e-6]
     assert "delta" not in table.recommend(1.0, 0.0, rows=500).settings
-    told = table.recommend(1.0, 1e-7, 500, 3, relation="replace-one").settings
-    assert (told["epsilon"], told["relation"], told["delta"], told["rows"]) == (1.0, "replace-one", 1e-7, 500)
+    told = table.recommend(1.0, 1e-7, 30_000, 3, relation="replace-one").settings
+    assert (told["epsilon"], told["relation"], told["delta"], told["rows"]) == (1.0, "replace-one", 1e-7, 30_000)
     public = asked[-1][1]
-    assert (public.epsilon, public.delta, public.regression, public.rows, public.features) == (1.0, 1e-7, False, 500, 3)
+    known = (public.epsilon, public.delta, public.regression, public.rows, public.features)
+    assert known == (1.0, 1e-7, False, 30_000, 3)
     limits = {"epsilon": ((1e-9,), (0.0,)), "rows": ((1, 10**12), (0, 10**12 + 1)), "delta": ((0.0,), (-1e-9, 1.0)),
               "features": ((1, 10**7), (0, 10**7 + 1)), "classes": ((2, 10**6), (1, 10**6 + 1)),
               "task": (("classification", "binary"), ("ranking",)), "relation": ((), ("both",))}  # fmt: skip

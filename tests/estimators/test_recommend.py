@@ -132,26 +132,38 @@ def test_figures_are_weighted_by_how_near_a_case_is(
     found = recommend(0.7, None, rows, features, task, classes=classes, relation=relation)
     changed, regression = (2 if relation == "replace-one" else 1), task == "regression"
     cells: dict[str, list[tuple[float, float, str]]] = {}
+
+    def scale(name: str, n: int) -> float:
+        return 1.64**0.5 if name == "grove" and n > 1 else n
+
+    reached: dict[str, list[float]] = {}
+    for case in TABLE:
+        for name in case["figures"] if (case["classes"] == 0) == regression else ():
+            found_at = case["rows"] * case["epsilon"] / scale(name, 1 + 3 * (case["classes"] == 4))
+            reached.setdefault(name, []).append(found_at)
     for case in TABLE:
         if (case["classes"] == 0) != regression:
             continue
         wide = math.log10(case["features"] / features)
         for name, figure in case["figures"].items():
-            one, other = (
-                1.64**0.5 if name == "grove" and n > 1 else n for n in (1 + 3 * (case["classes"] == 4), scores)
-            )
-            off = 2 * math.log10(case["rows"] * case["epsilon"] / one / (rows * 0.7 / other / changed))
+            one, ours = scale(name, 1 + 3 * (case["classes"] == 4)), rows * 0.7 / scale(name, scores) / changed
+            ours = min(max(ours, min(reached[name])), max(reached[name]))
+            off = 2 * math.log10(case["rows"] * case["epsilon"] / one / ours)
             if (name, relation) != ("sgbdt", "replace-one"):
                 cells.setdefault(name, []).append((math.exp(-(off**2 + wide**2) / 2), figure, case["data"]))
     means = {name: sum(w * f for w, f, _ in each) / sum(w for w, _, _ in each) for name, each in cells.items()}
-    best = (min if regression else max)(means, key=means.__getitem__)
+    below = rows * 0.7 / scale("grove", scores) / changed < min(reached["grove"])
+    best = "grove" if below else (min if regression else max)(means, key=means.__getitem__)
+    assert found.expected["outside"] == "below" or not below
     assert found.estimator == ESTIMATORS[best] + ("Regressor" if regression else "Classifier")
     most = max(w for w, _, _ in cells[best])
     near = [(f, data) for w, f, data in cells[best] if w > most / 10]
     expected = found.expected
     mean = sum(w * f for w, f, _ in cells[best] if w > most / 10) / sum(w for w, _, _ in cells[best] if w > most / 10)
-    assert expected["value"] == round(mean, 4) and expected["sets"] == sorted(data for _, data in near)
-    assert (expected["low"], expected["high"]) == (min(f for f, _ in near), max(f for f, _ in near))
+    assert expected["sets"] == sorted(data for _, data in near)
+    assert expected["value"] == (expected["constant"] if expected["useless"] else round(mean, 4))
+    if not below:
+        assert (expected["low"], expected["high"]) == (min(f for f, _ in near), max(f for f, _ in near))
     assert expected["constant"] == (1.0 if regression else 0.5)
 
 
@@ -175,3 +187,32 @@ def test_cases_with_more_than_a_tenth_of_the_greatest_weight_are_shown() -> None
     found = _expected(cells, False)
     assert (found["low"], found["high"], found["sets"]) == (0.5, 0.75, ["a", "b"])
     assert found["value"] == round((2.0 * 0.75 + 0.21 * 0.5) / 2.21, 4)
+
+
+@pytest.mark.parametrize(("epsilon", "rows", "task"), [
+    (1e-12, 10, "binary"), (0.001, 100, "binary"), (0.001, 1000, "regression"), (1e-6, 100, "multiclass"),
+])  # fmt: skip
+def test_below_all_that_was_measured_nothing_is_promised(epsilon: float, rows: int, task: str) -> None:
+    """Grove, whose plan can be made, and no more than a constant has."""
+    found = recommend(epsilon, None, rows, 3, task)
+    assert found.estimator.startswith("Grove") and found.paper == "grove"
+    assert found.expected["outside"] == "below" and found.expected["useless"]
+    assert found.expected["low"] <= found.expected["value"] == found.expected["constant"] <= found.expected["high"]
+    assert "less than was measured" in str(found) and "no better than a constant" in str(found)
+
+
+def test_near_the_border_and_above_it_the_figures_are_those_next_to_it() -> None:
+    few, many = recommend(1.0, None, 400, 3, "binary"), recommend(1000.0, None, 10**8, 3, "binary")
+    assert few.expected["outside"] == "below" and not few.expected["useless"] and "expect worse" in str(few)
+    assert many.expected["outside"] == "above" and "expect no worse" in str(many)
+    assert recommend(1.0, None, 30_000, 14, "binary").expected["outside"] == ""
+
+
+def test_what_cannot_be_fitted_is_not_recommended(monkeypatch: pytest.MonkeyPatch) -> None:
+    """SGBDT's orders do not reach so small an epsilon; the next best is taken."""
+    monkeypatch.setattr("refdp.faces.recommend.measured", lambda: [
+        TABLE[0] | {"figures": {"sgbdt": 0.95, "dpboost": 0.8}}])  # fmt: skip
+    assert recommend(0.001, None, 100, 3, "binary").estimator == "DPBoostClassifier"
+    model = refdp.SGBDTClassifier(epsilon=0.001, relation="add-remove", bounds={0: (0, 1)}, classes=[0, 1], rows=100)
+    with pytest.raises(InvalidParameter, match="a larger epsilon or delta is needed"):
+        model.fit([[0.1], [0.9]], [0, 1])

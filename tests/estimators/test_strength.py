@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from refdp import DPBoostClassifier, ReproducibleSeed, UtilityWarning
 from refdp.data.records import Classes, Interval, Numeric, Schema
 from refdp.faces import cli, registry
 from refdp.faces.defaults import params_for
-from refdp.faces.strength import excess, hidden, shares, strengths
+from refdp.faces.strength import advice, excess, hidden, largest, needed, shares, strengths, trees, warn_of_noise
 from refdp.noise.mechanisms import Gaussian
 from refdp.privacy.events import Parallel, Partition, Relation, Release, Repeat, Sensitivity, Sequential, Subsample
 
@@ -52,18 +53,74 @@ def test_defaults_at_ten_thousand_rows_are_not_warned_about(paper: str, schema: 
 
 @pytest.mark.parametrize(
     ("paper", "epsilon", "rows", "warned"),
-    [("dpboost", 1.0, 10_000, True), ("dpboost", 4.0, 10_000, False), ("dpxgboost", 1.0, 1000, True),
-     ("dpxgboost", 1.0, 10_000, False), ("fedgbdt", 0.1, 1000, True), ("sgbdt", 0.1, 1000, True)],
+    [("dpboost", 1.0, 10_000, True), ("dpboost", 4.0, 40_000, False), ("fedgbdt", 0.1, 1000, True),
+     ("fedgbdt", 1.0, 1000, False), ("sgbdt", 0.1, 1000, True), ("inprivate", 0.05, 1000, True)],
 )  # fmt: skip
 def test_settings_of_the_papers(paper: str, epsilon: float, rows: int, warned: bool) -> None:
     chosen = params(paper, TASKS[0], epsilon, rows, "paper")
     assert bool(excess(registry.paper(paper), chosen, TASKS[0], rows)) is warned
 
 
+@pytest.mark.parametrize(("epsilon", "rows"), [(1.0, 1000), (0.5, 2000), (0.2, 5000)])
+def test_one_noisy_leaf_of_many_trees_is_not_warned_about(epsilon: float, rows: int) -> None:
+    """Where one leaf of Grove is mostly noise and its hundreds of trees are not."""
+    text, chosen = registry.paper("grove"), params("grove", TASKS[0], epsilon, rows)
+    one = trees(text, chosen, TASKS[0])
+    assert hidden(one[-1].release) > 0.9 * rows / 2 ** chosen.levels(TASKS[0])
+    assert excess(text, chosen, TASKS[0], rows, one) == ""
+
+
+def test_more_trees_with_the_same_budget_do_not_raise_the_alarm() -> None:
+    noise = []
+    for many in (100, 400):
+        chosen = replace(params("grove", TASKS[0], 0.5, 2000), trees=many)
+        found = strengths(registry.paper("grove"), chosen, TASKS[0], 2000)
+        assert found is not None
+        noise.append(found[0])
+    assert noise == pytest.approx([noise[0]] * 2, rel=1e-3)
+
+
+def test_scores_are_counted_once() -> None:
+    """Three classes: three times as many releases of S-GBDT, as many of Grove; trees of a score are the same."""
+    three = Schema(FEATURES, Classes(("a", "b", "c")))
+    for name in ("sgbdt", "grove"):
+        counts = [
+            sum(one.count for one in trees(registry.paper(name), params(name, each, 1.0, 1000), each))
+            for each in (TASKS[0], three)
+        ]
+        assert counts[0] == counts[1]
+
+
+def test_only_what_is_not_done_already_is_advised() -> None:
+    text = registry.paper("grove")
+    said = advice(text, params("grove", TASKS[0], 0.05, 1000), TASKS[0], 1000)
+    assert "settings='default'" not in said and "refdp recommend" not in said and "fewer levels" in said
+    printed = advice(registry.paper("dpboost"), params("dpboost", TASKS[0], 1.0, 10_000, "paper"), TASKS[0], 10_000)
+    assert "settings='default'" in printed and "names GroveClassifier, with delta=1e-05" in printed
+    usual = advice(registry.paper("dpboost"), params("dpboost", TASKS[0], 0.1, 1000), TASKS[0], 1000)
+    assert "settings='default'" not in usual
+
+
+def test_rows_that_are_not_stated() -> None:
+    """Said where more than a tenth of what is assumed are needed, by public figures alone."""
+    text = registry.paper("grove")
+    for epsilon, said in ((0.5, True), (1.0, False)):
+        chosen = params("grove", TASKS[0], epsilon, 10_000)
+        assert (needed(text, chosen, TASKS[0]) > 1000) is said
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            warn_of_noise(text, chosen, TASKS[0], None)
+            warn_of_noise(text, chosen, TASKS[0], 10_000)
+        assert len(caught) == said
+        if said:
+            assert "rows is not stated and 10000 is assumed: with fewer than about" in str(caught[0].message)
+
+
 def test_a_leaf_value_of_dpboost_is_within_its_bounds() -> None:
     """lambda = .1, g* = 1, 15.7 records: at most 15.7 / 15.8, of a sensitivity of 1 / 1.1 (scale a grid point up)."""
-    found = strengths(registry.paper("dpboost"), params("dpboost", TASKS[0], 1.0, 10_000, "paper"), TASKS[0], 10_000)
-    assert found is not None and found[1] == pytest.approx(1.1 * 15.7 / 15.8, rel=0.02)
+    text, chosen = registry.paper("dpboost"), params("dpboost", TASKS[0], 1.0, 10_000, "paper")
+    first = trees(text, chosen, TASKS[0])[0]
+    assert largest(text, chosen, first.release, 15.7) == pytest.approx(1.1 * 15.7 / 15.8, rel=0.02)
 
 
 def test_an_estimator_warns_whatever_the_records_are() -> None:
@@ -79,7 +136,7 @@ def test_an_estimator_warns_whatever_the_records_are() -> None:
             model.fit(x, (x[:, 0] > 0.5).astype(int))
         said.append([str(one.message) for one in caught if one.category is UtilityWarning])
     assert said[0] == said[1] and len(said[0]) == 1
-    assert "rows=10000 is assumed" in said[0][0] and "can show at most 1.09" in said[0][0]
+    assert "rows is not stated and 10000 is assumed" in said[0][0] and "averaged over 50 trees" in said[0][0]
 
 
 def test_the_command_line_says_so(capsys: pytest.CaptureFixture[str]) -> None:
