@@ -209,8 +209,8 @@ class PrivacyBudget:
         fixed = "the settings of every fit were fixed without the outputs of earlier ones (else: adaptive=True)"
         assumed = [
             "different names of records stand for sets without a common record",
-            "no setting, and nothing that was chosen among these fits, follows from what the records show without noise "
-            "(scores of GridSearchCV do; refdp.select has noise)",
+            "no setting, and nothing that was chosen among these fits, follows from what the records show without "
+            "noise (scores of GridSearchCV do; refdp.select has noise)",
         ]
         return {
             "epsilon": self.epsilon, "delta": self.delta, "relation": self.relation.value, "spent": self.spent(),

@@ -7,8 +7,8 @@ measured figures have the best mean, weighted by a normal kernel of that distanc
 nearby, with a tenth of the nearest one's weight or more. No record of the user's is looked at.
 
 Where rows times epsilon is less than in any case, Grove is taken, whose noise averages out over most trees, and where
-it is less or more the figures are those of the cases next to it, and this is said. Where it is less, parameters and plan
-of what is recommended are made before it is given, since little epsilon can be out of a mechanism's reach.
+it is less or more the figures are those of the cases next to it, and this is said. Where it is less, parameters and
+plan of what is recommended are made before it is given, since little epsilon can be out of a mechanism's reach.
 """
 
 from __future__ import annotations
