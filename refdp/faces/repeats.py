@@ -6,14 +6,13 @@ again. Two fits are held together by one budget (or one file of it), or by a str
 
 Copies have no memory in common with what they are copies of: `X[train]`, `df[columns]`, `X.astype(float)`. So
 estimators are known too: one that is fitted again without a budget, itself or as scikit-learn's clone, as
-cross-validation and searches do. Not seen: lists, to which there is no weak reference; copies, where the estimator is
-made anew or a budget is given; what was freed between the fits, as a file that is read twice; what other processes
-fitted.
+cross-validation and searches do. Not seen: lists, to which there is no weak reference; what was saved and loaded;
+copies, where the estimator is made anew or a budget is given; what was freed between the fits, as a file that is read
+twice; what other processes fitted.
 """
 
 from __future__ import annotations
 
-import secrets
 import sys
 import weakref
 from collections.abc import Callable, Iterator
@@ -83,8 +82,15 @@ class _Use:
 
 
 _uses: dict[Any, _Use] = {}
-_alone: set[str] = set()
-"""Families of estimators of which one was fitted without a budget."""
+
+
+class _Family:
+    """What an estimator has in common with its clones alone; in no estimator's state, so that no model shows it."""
+
+
+_families: weakref.WeakKeyDictionary[Any, _Family] = weakref.WeakKeyDictionary()
+_alone: weakref.WeakSet[_Family] = weakref.WeakSet()
+"""Families of which one estimator was fitted without a budget."""
 _part: ContextVar[bool] = ContextVar("_part", default=False)
 
 
@@ -112,7 +118,7 @@ def repeated(holder: Any, *objects: Any, by: Any = None) -> None:
             "budget=refdp.PrivacyBudget(...), or the batches of a stream ids"
         )
         warn(text, RepeatedFitWarning)
-    elif mine is None and getattr(by, "_family", None) in _alone:
+    elif mine is None and by is not None and _family(by) in _alone:
         text = (
             "this estimator or a clone of it was fitted before and no budget holds the fits together: where they have "
             "records in common, as in cross-validation and searches, every certificate is about its own fit alone; "
@@ -130,13 +136,16 @@ def remember(holder: Any, *objects: Any, by: Any = None) -> None:
         key = id(living), view, mine, scope
         _uses[key] = _Use(weakref.ref(living, _forgotten(key)), view, mine, scope)
     if by is not None and mine is None:
-        _alone.add(family(by))
+        _alone.add(_family(by))
 
 
-def family(estimator: Any) -> str:
-    """What an estimator has in common with its clones alone."""
-    found: str = vars(estimator).setdefault("_family", secrets.token_hex(8))
-    return found
+def related(estimator: Any, clone: Any) -> None:
+    """That this is its clone."""
+    _families[clone] = _family(estimator)
+
+
+def _family(estimator: Any) -> _Family:
+    return _families.setdefault(estimator, _Family())
 
 
 @contextmanager

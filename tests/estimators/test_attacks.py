@@ -208,7 +208,9 @@ def test_classes_are_found_one_record_at_a_time() -> None:
     names = [str(number) for number in range(60)]
     for rows in (1, 3, 400):
         model = estimator(estimators.DPBoostClassifier, classes=names, trees=1)
-        assert said(lambda model=model, rows=rows: model.fit(x[:rows], np.zeros(rows, dtype=int))) == []
+        assert said(lambda model=model, rows=rows: model.fit(x[:rows], np.full(rows, "0"))) == []
+        with pytest.raises(InvalidRecords, match="y holds numbers, classes lists texts"):
+            model.fit(x[:rows], np.zeros(rows, dtype=int))
 
 
 SECRET = "4711-secret"

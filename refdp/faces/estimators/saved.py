@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 from refdp.accounting.budget import PrivacyBudget, ScopedBudget
-from refdp.faces.repeats import family
+from refdp.faces.repeats import related
 
 
 class Saved:
@@ -13,9 +13,8 @@ class Saved:
 
     def __sklearn_clone__(self) -> Self:
         """As scikit-learn's; fits of all clones together can be told from fits of others."""
-        family(self)
         made: Self = super().__sklearn_clone__()  # type: ignore[misc]
-        vars(made)["_family"] = family(self)
+        related(self, made)
         return made
 
     def __getstate__(self) -> dict[str, Any]:
