@@ -100,7 +100,9 @@ class Candidates:
         """Per candidate the sum over records that go right, from bin sums of shape (..., bins). chosen: which ones.
 
         Feature by feature: a total over the bins of all can have more digits than float64 where no feature's own has.
+        Errors: InvalidParameter for an index by which several axes, or none, take the place of the bins'.
         """
+        _check_row(kind := self.categorical[self.feature[chosen]])
         position, end = self.position[chosen], self.end[chosen]
         before = np.zeros((*table.shape[:-1], table.shape[-1] + 1))
         for low, high, bins in self._alike:
@@ -108,12 +110,15 @@ class Candidates:
             np.cumsum(table[..., low:high].reshape(shape), axis=-1, out=before[..., low + 1 : high + 1].reshape(shape))
         ordered = before.take(end, axis=-1)
         ordered -= before.take(position, axis=-1)
-        kind = self.categorical[self.feature[chosen]]
         return np.where(kind, table[..., position], ordered) if kind.any() else ordered
 
     def missing_sums(self, table: Floats, chosen: NDArray[np.intp] | slice = slice(None)) -> Floats:
-        """Per candidate the sum over records without a value of its feature, from bin sums of shape (..., bins)."""
-        return table.take(self.offsets[self.feature[chosen]], axis=-1)
+        """Per candidate the sum over records without a value of its feature, from bin sums of shape (..., bins).
+
+        Errors: InvalidParameter as of `right_sums`.
+        """
+        _check_row(feature := self.feature[chosen])
+        return table.take(self.offsets[feature], axis=-1)
 
     def sides(self, table: Floats, chosen: NDArray[np.intp] | slice = slice(None)) -> tuple[Floats, Floats]:
         """Sums to the left and right of every candidate, (..., candidates) each, from bin sums of shape (..., bins)."""
@@ -184,6 +189,11 @@ def from_records(records: Records) -> Candidates:
     }
     found = on_bounds(records.schema, lambda feature: columns[feature.name])
     return Candidates(found.thresholds, found.categorical, public=False)
+
+
+def _check_row(chosen: NDArray[Any]) -> None:
+    if np.ndim(chosen) != 1:
+        raise InvalidParameter(f"candidates chosen in shape {np.shape(chosen)}: one after the other is meant")
 
 
 def _check_count(count: int) -> None:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from refdp.data.candidates import Candidates
 from refdp.data.records import Floats
+from refdp.errors import InvalidParameter
 
 Positions = NDArray[np.intp]
 """Rows of `Candidates.values`."""
@@ -184,7 +185,13 @@ def below(table: Floats, candidates: Candidates, chosen: Positions) -> Floats:
 
 
 def _nth_true(mask: NDArray[np.bool_], uniform: Floats) -> Positions:
-    """For each row the position of its floor(u * count)-th true entry; every row has one."""
+    """For each row the position of its floor(u * count)-th true entry; every row has one.
+
+    Errors: InvalidParameter for anything but one draw a row.
+    """
     rank = np.cumsum(mask, axis=1)
     wanted = np.floor(uniform * rank[:, -1]).astype(np.intp) + 1
-    return np.asarray(np.argmax(rank >= wanted[:, None], axis=1))
+    found = np.asarray(np.argmax(rank >= wanted[:, None], axis=1))
+    if found.ndim != 1:
+        raise InvalidParameter(f"draws of shape {np.shape(uniform)}: one a node is meant")
+    return found

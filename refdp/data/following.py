@@ -2,6 +2,7 @@
 
 A host that found out while it looks up a record's leaf or bin would fail for some records and not for others, and that
 it failed tells which. Numbers that are no numbers would do so later: a score of NaN makes a sum without any bound.
+Arrays are of float64, as hosts elsewhere read them: of others differences can wrap around, and products be infinite.
 """
 
 from __future__ import annotations
@@ -79,12 +80,12 @@ class Following:
             case Refresh() | RefreshAll():
                 self._moved, self.all = False, isinstance(step, RefreshAll)
             case Start(initial):
-                if np.ndim(initial):
-                    raise InvalidParameter(
-                        f"Start with shape {np.shape(initial)}: one number for every record is meant"
-                    )
+                _check_number("Start", initial)
                 self._move(initial)
-            case Encode():
+            case Encode(candidates):
+                for own in candidates.thresholds:
+                    _check_array("thresholds in Encode", own, (1,))
+                _check_array("kinds of features in Encode", candidates.categorical, (1,), np.bool_)
                 self._recoded = True
             case Pay():
                 self._check_still("Pay")
@@ -95,18 +96,20 @@ class Following:
                 self.nodes, self._recoded = 1, False
             case Descend(splits):
                 self._check_coded("Descend")
+                _check_splits("Descend", splits, (2,))
                 _check_rows("Descend", len(splits), self.nodes)
                 self.nodes *= 2
             case Place(splits):
+                _check_splits("Place", splits, (2,))
                 self._place(len(splits) + 1)
             case Advance(values, weight):
                 shape = len(self.leaves), self.leaves[0] if self.leaves else 0
+                _check_array("Advance", values, (2,))
                 if np.shape(values) != shape:
                     raise InvalidParameter(
                         f"Advance by values of shape {np.shape(values)}: the trees of the batch have {shape}"
                     )
-                if np.ndim(weight):
-                    raise InvalidParameter(f"Advance with weights of shape {np.shape(weight)}: one number is needed")
+                _check_number("Advance", weight)
                 self._move(values, weight)
                 self.leaves = []
 
@@ -118,7 +121,11 @@ class Following:
             self._check_coded(type(query).__name__)
         match query:
             case Sides(_, splits):
-                _check_rows("Sides", np.shape(splits)[-2], self.nodes)
+                _check_splits("Sides", splits, (2, 3))
+                _check_rows("Sides", splits.shape[-2], self.nodes)
+            case Labels(low, high):
+                _check_number("Labels", low)
+                _check_number("Labels", high)
             case Leaves():
                 if not self.leaves:
                     raise InvalidParameter("Leaves of no tree: Place comes first")
@@ -158,8 +165,7 @@ def _check_numbers(value: Any, within: type = object) -> None:
     computes with them.
     """
     if isinstance(value, NUMBER):
-        usual = isinstance(value, int | float | np.bool_ | np.integer)  # narrower ones take what they meet for 0
-        if not (usual and abs(value) <= sys.float_info.max):  # type: ignore[arg-type]
+        if not _is_usual(value):
             raise InvalidParameter(f"Begin with a contribution that has {value}: finite numbers are allowed")
     elif isinstance(value, tuple):
         if not issubclass(within, OF_SCHEMA) and (not value or any(isinstance(one, NUMBER) for one in value)):
@@ -171,6 +177,32 @@ def _check_numbers(value: Any, within: type = object) -> None:
     elif is_dataclass(value) and not isinstance(value, type):
         for each in fields(value):
             _check_numbers(getattr(value, each.name), type(value))
+
+
+def _is_usual(value: Any) -> bool:
+    """Whether it is a finite number that float64 is computed with: narrower ones take what they meet for 0."""
+    usual = isinstance(value, int | float | np.bool_ | np.integer)
+    return usual and bool(abs(value) <= sys.float_info.max)
+
+
+def _check_number(what: str, value: Any) -> None:
+    if np.ndim(value) or not _is_usual(value):
+        found = f"a {type(value).__name__} of shape {np.shape(value)}"
+        raise InvalidParameter(f"{what} with {found}: one number is needed, finite, whole or of float64")
+
+
+def _check_array(what: str, value: Any, axes: tuple[int, ...], kind: type = np.float64) -> None:
+    """What a step or a query has is what hosts elsewhere read of it: a plain array of this kind, of so many axes."""
+    if type(value) is not np.ndarray or value.dtype != kind or value.ndim not in axes:
+        found = f"a {type(value).__name__} of {np.asarray(value).dtype}, shape {np.shape(value)}"
+        meant = f"{kind.__name__} with {' or '.join(map(str, axes))} axes"
+        raise InvalidParameter(f"{what}: {found}; a plain array of {meant} is needed")
+
+
+def _check_splits(what: str, splits: Any, axes: tuple[int, ...]) -> None:
+    _check_array(what, splits, axes)
+    if splits.shape[-1] not in (2, 3):
+        raise InvalidParameter(f"{what} with splits of {splits.shape[-1]} columns: feature, value and missing's side")
 
 
 def _check_rows(what: str, rows: int, nodes: int) -> None:
@@ -194,5 +226,5 @@ def check_covers(candidates: Candidates, schema: Schema) -> None:
         if isinstance(feature, Categorical):
             if not np.array_equal(own, np.arange(len(feature.categories))):
                 raise InvalidParameter(f"candidates of {feature.name!r}: all categories are needed, in order")
-        elif not (np.diff(own) > 0).all() or np.isnan(own).any():
+        elif not (own[1:] > own[:-1]).all() or np.isnan(own).any():
             raise InvalidParameter(f"candidates of {feature.name!r}: thresholds that rise are needed")

@@ -166,8 +166,11 @@ class Curator:
 
         value: any float array; for an exponential mechanism utilities of shape (rows, options).
         options: what may be chosen, shape (options, k); the chosen rows, never their positions, are returned.
-        Errors: RelationMismatch if the sensitivity is about another relation, InvalidParameter without one.
+        Errors: RelationMismatch if the sensitivity is about another relation, InvalidParameter without one, or for
+        options of another shape.
         """
+        if options is not None and np.ndim(options) != 2:
+            raise InvalidParameter(f"{name}: options of shape {np.shape(options)}, one row for each is meant")
         proved: Sensitivity | None = None
         if isinstance(mechanism, Charge):
             charge = mechanism

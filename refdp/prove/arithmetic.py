@@ -65,6 +65,8 @@ def combined(name: str, arguments: Sequence[Any], ufunc: Any = None) -> Any:
 def _tables(name: str, arguments: Sequence[Any]) -> Table:
     """Entry by entry, as the arguments are now: what a text changes of its arrays later is another number."""
     arguments = [_kept(one) for one in arguments]
+    if varies(arguments):
+        raise Unmodelled("private sums beside released values, of which these say how many there are, in how many axes")
     shapes = [one.shape if isinstance(one, Table) else np.shape(getattr(one, "example", one)) for one in arguments]
     tables = [one for one in arguments if isinstance(one, Table)]
     for one in tables:
@@ -205,7 +207,11 @@ def called(function: Any, arguments: Any, options: Any) -> Any:
         with np.errstate(all="ignore"), unchanged((arguments, options)):
             made = function(*public(arguments), **public(options))
         longer = varies((arguments, options)) or sized(name, arguments, options)
-        return Known(made, longer, listed=name == "stack" and len(arguments) == 1 and not options)
+        rows = name == "stack" and len(arguments) == 1 and not options
+        found = Known(made, longer, listed=rows)
+        if rows and type(arguments[0]) is list:
+            found.axes = _stacked([getattr(one, "axes", None) for one in arguments[0]])
+        return found
     if name in ("concatenate", "split") and len(arguments) == 2 + (name == "split"):
         arguments, options = arguments[:-1], {**options, "axis": arguments[-1]}
     if len(arguments) != PLAIN.get(name, len(arguments)) or {*options} - (
@@ -234,6 +240,12 @@ def called(function: Any, arguments: Any, options: Any) -> Any:
     if any(isinstance(one, Each) for one in privates((arguments, options))):
         raise Leak(f"numpy's {name} over records")
     raise Unmodelled(f"numpy's {name} of private sums")
+
+
+def _stacked(axes: list[int | None]) -> int | None:
+    """How many axes arrays with these have as the entries of another one."""
+    one = axes[0] if axes else None
+    return one + 1 if one is not None and axes.count(one) == len(axes) else None
 
 
 def _cut(table: Table, cuts: list[int], axis: int) -> list[Table]:

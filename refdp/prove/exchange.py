@@ -30,7 +30,9 @@ from refdp.prove.symbols import (
     Private,
     Symbol,
     checked,
+    everything,
     is_released,
+    kept,
     knowns,
     privates,
     public,
@@ -209,8 +211,17 @@ def _inside(value: Any) -> Iterator[Any]:
 
 
 def _known(function: Any) -> Any:
-    """A function whose result is public."""
-    return lambda *given: Fixed(function(*given))
+    """A function whose result is public: the same in every run, unless something released is in it."""
+
+    def fixed(*given: Any) -> Any:
+        found = function(*given)
+        if isinstance(found, Symbol):
+            return found
+        if any(isinstance(one, Symbol) for one in everything(found, kept)):
+            raise Unmodelled("a released value within candidates that are taken for the same in every run")
+        return Fixed(found)
+
+    return fixed
 
 
 class _Released:
@@ -246,8 +257,10 @@ def reading(module: Any, loops: Loops, host: Unknown) -> Iterator[None]:
         return plainly["apart"](own, table, features)
 
     def chosen_sums(self: Any, table: Table, chosen: Any, what: str, sides: str) -> Table:
-        count = len(encoders(self, table).feature[public(chosen)])
-        return sides_of(table, frozenset(sides), count, (what, host.name_of_choice(chosen)), varies(chosen))
+        picked = encoders(self, table).feature[public(chosen)]
+        if np.ndim(picked) != 1:  # nor has numpy's, of whatever was released
+            raise Unmodelled("candidates that are chosen in several axes, or in none")
+        return sides_of(table, frozenset(sides), len(picked), (what, host.name_of_choice(chosen)), varies(chosen))
 
     def right_sums(self: Any, table: Table, chosen: Any = slice(None)) -> Table:
         check_sides(public(self), plainly["right_sums"])

@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, field, fields, is_dataclass
 from enum import Enum
+from fractions import Fraction
 from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -425,7 +426,7 @@ def abstract(value: Any) -> Any:
     if isinstance(value, Known):
         varying = len(value.example) if value.listed else None  # a text may ask how many rows there are
         shape = varying if value._varying else _shape(value.example)
-        return type(value), shape, value.least, value.listed, value.finite
+        return type(value), shape, value.axes, value.least, value.listed, value.finite
     if isinstance(value, Open):
         return type(value), value.term.sexpr(), value.error
     if isinstance(value, Enum):
@@ -470,7 +471,8 @@ def _shape(value: Any) -> Any:
         return tuple((key, _shape(one)) for key, one in value.items())
     if is_dataclass(value) and not isinstance(value, type):
         return type(value), tuple(_shape(getattr(value, one.name)) for one in fields(value))
-    return type(value)
+    number = isinstance(value, bool | int | float | complex | Fraction | np.generic)
+    return type(value) if number else abstract(value)
 
 
 def alike(function: Callable[..., Any], given: tuple[Any, ...], named: dict[str, Any]) -> Any:

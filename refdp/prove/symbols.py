@@ -27,6 +27,7 @@ import z3
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from refdp.data.candidates import Candidates
+from refdp.data.feasible import Feasible
 from refdp.privacy.curator import Curator
 from refdp.prove.forms import is_unpacked
 from refdp.prove.kinds import Kind
@@ -169,12 +170,13 @@ class Known(Symbol):
     """Released or drawn publicly: the same on both neighbours, and unknown.
 
     example: one such value. varying: whether lengths of it follow from released values; listed: all but that of its
-    first axis, which is a list's. least: what it is never below, by the text's own `np.maximum`; finite: whether it is
-    a number that hosts know to be finite.
+    first axis, which is a list's; axes: how many it has in every run, None where that is not known. least: what it is
+    never below, by the text's own `np.maximum`; finite: whether it is a number that hosts know to be finite.
     """
 
     what = "a released value"
     finite = listed = False
+    axes: int | None = None
     kept: tuple[Known, ...] = ()
     """Released candidates that an object of refdp's own was made of, and gives again as they are."""
 
@@ -183,6 +185,8 @@ class Known(Symbol):
     ) -> None:
         for one in privates(example):
             raise Leak(f"{one.what} in place of a released one:")
+        for within in knowns(example):  # those in fields of an object are not taken out of it
+            raise Unmodelled(f"{within.what} within a released one, which has an example of its own")
         if not self._is_number(example):
             raise Unmodelled(
                 "a released value that is not made of numbers: another one could be a None, or another object"
@@ -230,7 +234,9 @@ class Known(Symbol):
         found, varying = self.example[public(key)], self._varying or _chooses(key)
         if not any(True for _ in knowns(key)):
             return self._part(found, varying)
-        return Known(found, varying or not isinstance(self.example, np.ndarray))  # entries of a list differ in length
+        made = Known(found, varying or not isinstance(self.example, np.ndarray))  # entries of a list differ in length
+        made.axes = self.axes if isinstance(key, Known) and key.axes == 1 else None
+        return made
 
     def _part(self, found: Any, varying: bool | None = None) -> Known:
         same = next((one for one in self.kept if one.example is found), None)
@@ -261,6 +267,7 @@ class Known(Symbol):
             "least",
             "listed",
             "finite",
+            "axes",
             "kept",
             "_varying",
         ):
@@ -279,6 +286,7 @@ class Known(Symbol):
         if not callable(found):
             part = self._part(found)
             part.finite = self.finite and gives_field(type(self.example), name)
+            part.axes = 2 if type(self.example) is Candidates and name == "values" else None
             return part
 
         def method(*given: Any, **named: Any) -> Any:
@@ -338,6 +346,7 @@ def released(found: Any, function: Any, given: Any, named: Any) -> Known:
     code = getattr(function, "__code__", None)
     if code is None or not is_text(code.co_filename):
         made = Known(found, True)
+        made.axes = 1 if inspect.unwrap(getattr(function, "__func__", function)) in OF_ROWS else None
         own = [each for one in knowns((*given, *named.values())) for each in (one, *one.kept)]
         made.kept = tuple(one for one in own if type(one.example) is Candidates)
         return made
@@ -347,6 +356,10 @@ def released(found: Any, function: Any, given: Any, named: Any) -> Known:
     if not all(is_number(getattr(found, name), deep=True) for name in replaced):
         raise Unmodelled(f"{function.__name__} of released values, which gives settings that are no numbers")
     return Settings(found, True)
+
+
+OF_ROWS = (Feasible.drawn, Feasible.drawn_of)
+"""Functions of refdp's own whose results have one axis, or are errors."""
 
 
 def _alike(function: Any, given: Any, named: Any) -> Any:

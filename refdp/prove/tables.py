@@ -115,7 +115,13 @@ class Table(Private):
     def __init__(self, axes: Sequence[Axis], cell: Cell, shape: tuple[int, ...] | None = None) -> None:
         self.axes, self.cell = tuple(axes), cell
         self._shape = tuple(axis.size for axis in self.axes) if shape is None else shape
-        self.ndim = len(self._shape)
+
+    @property
+    def ndim(self) -> int:
+        """How many axes. Errors: as of `shape`."""
+        if from_text(1):
+            self.counted()
+        return len(self._shape)
 
     @property
     def shape(self) -> tuple[int, ...]:

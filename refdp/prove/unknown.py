@@ -439,6 +439,8 @@ class Unknown(Contributed):
 
                 return Units((each, part, bins) if isinstance(query, Bins) else (each, bins), cell)
             case Sides(_, splits):
+                if varies(splits) and getattr(splits, "axes", None) is None:
+                    raise Unmodelled("ways to split in as many axes as released values say")
                 if len(shape) > 3 and varies(splits) and not getattr(splits, "listed", False):
                     raise Unmodelled("as many ways to split as released values say")
                 split = f"split{next(self._state)}"
