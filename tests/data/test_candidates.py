@@ -81,6 +81,14 @@ def test_sums_on_both_sides_are_those_of_the_records_one_by_one() -> None:
     assert np.array_equal(np.concatenate(apart, axis=-1), table[..., 4:])
 
 
+def test_candidates_are_chosen_one_after_the_other() -> None:
+    table, indices = np.zeros((2, 16)), (np.array([[0, 1], [1, 0]]), 0, (np.array([0]), None), None, True)
+    for chosen in indices:
+        for method in (OWN.right_sums, OWN.missing_sums, OWN.sides):
+            with pytest.raises(InvalidParameter, match="one after the other"):
+                method(table, chosen)  # type: ignore[arg-type]
+
+
 def test_sums_to_the_right_are_exact_however_many_features_there_are() -> None:
     """Each feature's sums have 53 digits; added up over two features they would have 54."""
     candidates, step = grids.uniform(Schema(tuple(Numeric(one, 0.0, 1.0) for one in "abcd"), TARGET), 2), 2.0**-24

@@ -10,6 +10,7 @@ import pytest
 
 from refdp.data.candidates import Candidates
 from refdp.data.feasible import Feasible, Options, _nth_true, below, sides
+from refdp.errors import InvalidParameter
 
 CANDIDATES = Candidates((np.array([1.0, 2.0, 3.0]), np.arange(2.0), np.zeros(0), np.array([5.0, 6.0])),
                         np.array([False, True, False, False]))  # fmt: skip
@@ -103,6 +104,16 @@ def test_one_feature_is_drawn_among_its_open_candidates_or_all() -> None:
     assert feasible.drawn_of(2, np.array([0.9, 0.9, 0.9, 0.9])).tolist() == [0, 0, 0, 0]
     one = Feasible.root(CANDIDATES, (0,)).split(np.array([1]))  # below: position 0, above: position 2
     assert one.drawn_of(0, np.array([0.9, 0.1])).tolist() == [0, 2]
+
+
+def test_there_is_one_draw_a_node() -> None:
+    """So that what is drawn has one axis, whatever draws there are."""
+    nodes = Feasible.root(CANDIDATES, (0, 1))
+    for uniform in (np.zeros((1, 1)), np.zeros((1, 2, 2))):
+        with pytest.raises((InvalidParameter, ValueError)):
+            nodes.drawn_of(0, uniform)
+    with pytest.raises(InvalidParameter, match="one a node"):
+        nodes.drawn_of(0, np.zeros((1, 1)))
 
 
 def test_the_nth_entry_of_a_mask() -> None:

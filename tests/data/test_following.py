@@ -19,6 +19,7 @@ from refdp.data.population import (
     Descend,
     Encode,
     Histogram,
+    Labels,
     Leaves,
     Nodes,
     Place,
@@ -79,6 +80,25 @@ WRONG: dict[str, tuple[tuple[Step, ...], Step | Query]] = {
     "leaves after scores have moved": (
         (*BEGIN, Place(SPLIT), Advance(np.ones((1, 2)), 1.0), Place(SPLIT)), Leaves((COUNT,))),
     "a root after scores have moved": ((*BEGIN, Start(0.5)), Root((0, 1))),
+    "values of float32": ((*BEGIN, Place(SPLIT)), Advance(np.zeros((1, 2), np.float32), 1.0)),  # type: ignore[arg-type]
+    "values in whole numbers": ((*BEGIN, Place(SPLIT)), Advance(np.zeros((1, 2), np.int64), 1.0)),  # type: ignore[arg-type]
+    "values of which some are masked": ((*BEGIN, Place(SPLIT)), Advance(np.ma.masked_array(np.zeros((1, 2))), 1.0)),
+    "a weight in more digits": ((*BEGIN, Place(SPLIT)), Advance(np.zeros((1, 2)), np.longdouble(1.0))),  # type: ignore[arg-type]
+    "a weight beyond float64": ((*BEGIN, Place(SPLIT)), Advance(np.zeros((1, 2)), 10**400)),
+    "a start of float32": (BEGIN, Start(np.float32(0.5))),  # type: ignore[arg-type]
+    "a tree in whole numbers": (BEGIN, Place(SPLIT.astype(np.int64))),  # type: ignore[arg-type]
+    "a tree of one column": (BEGIN, Place(SPLIT[:, :1])),
+    "a split in three axes": (ROOT, Descend(SPLIT[None])),
+    "sides of a list": (ROOT, Sides((COUNT,), SPLIT.tolist())),  # type: ignore[arg-type]
+    "ways in four axes": (ROOT, Sides((COUNT,), SPLIT[None, None])),
+    "labels between several numbers": (BEGIN, Labels(np.zeros((2, 1)), 1.0)),  # type: ignore[arg-type]
+    "labels below float32": (BEGIN, Labels(0.0, np.float32(1.0))),  # type: ignore[arg-type]
+    **{f"thresholds of {kind}": (BEGIN, Encode(Candidates((np.array([0, 1]).astype(kind), GRID.thresholds[1]),
+                                                          GRID.categorical)))
+       for kind in ("bool", "uint8", "int64", "float16", "float32", "complex128", "object", ">f8")},
+    "thresholds in two axes": (BEGIN, Encode(Candidates((np.array([[0.25, 0.5]]), GRID.thresholds[1]),
+                                                        GRID.categorical))),
+    "kinds of features as numbers": (BEGIN, Encode(Candidates(GRID.thresholds, np.array([0, 1])))),  # type: ignore[arg-type]
 }  # fmt: skip
 
 
@@ -92,7 +112,7 @@ def test_a_step_that_does_not_fit_is_refused_whatever_the_records(
     for step in before:
         population.tell(step)
     with pytest.raises(InvalidParameter):
-        asked = isinstance(wrong, Bins | Histogram | Leaves | Nodes | Sides)
+        asked = isinstance(wrong, Bins | Histogram | Labels | Leaves | Nodes | Sides)
         population.ask(wrong) if asked else population.tell(wrong)  # type: ignore[arg-type]
 
 

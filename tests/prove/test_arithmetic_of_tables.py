@@ -56,6 +56,15 @@ def test_no_public_numbers_lie_along_sums_of_which_released_values_say_how_many(
     assert combined("add", (sums("a", EACH, PART), np.zeros(4))).shape == (3, 4)
 
 
+def test_nothing_released_of_any_length_stands_beside_sums() -> None:
+    """In the example it is one number; of others it can be an array of more axes than the sums."""
+    table = sums("a", EACH, PART)
+    for one in (Known(np.float64(2.0), True), Known(np.zeros(4), True), [Known(2.0, True), 1.0]):
+        with pytest.raises(Unmodelled, match="in how many axes"):
+            combined("multiply", (table, one))
+    assert combined("multiply", (table, Known(2.0))).shape == (3, 4)
+
+
 @pytest.mark.parametrize("name", ["add", "subtract", "multiply", "divide", "minimum", "maximum"])
 def test_a_function_of_two_tables(name: str) -> None:
     a, b = sums("a", EACH, PART), sums("b", EACH, PART)

@@ -25,7 +25,7 @@ from refdp.prove.kinds import Kind, followed, kind_of
 from refdp.prove.loops import Loop, Loops, Number, Numbers
 from refdp.prove.open import Open, Opens
 from refdp.prove.planned import Key, key_of
-from refdp.prove.symbols import Each, Known, Private, _arrays, privates, public, sized, unchanged, varies
+from refdp.prove.symbols import Each, Fixed, Known, Private, _arrays, privates, public, sized, unchanged, varies
 from refdp.prove.tables import Axis, Table
 from refdp.prove.terms import Leak, Unmodelled
 
@@ -185,6 +185,16 @@ def test_sums_to_the_right_are_over_bins_of_one_feature_and_none_that_is_missing
 
         with pytest.raises(Unmodelled, match="to the right"):
             exchange.check_sides(other, wrong)
+
+
+def test_what_has_something_released_in_it_is_not_the_same_in_every_run() -> None:
+    own, drawn = grids.uniform(Schema((Numeric("x", 0.0, 1.0),), Classes(("0", "1"))), 3), Known(np.arange(3.0))
+    made = exchange._known(lambda *given: given[0])
+    assert type(made(own)) is Fixed and made(own).example is own and type(made((own, 1.0))) is Fixed
+    assert made(drawn) is drawn and made(Fixed(own)).example is own
+    for value in ((drawn, 0.0), grids.Candidates((drawn,), own.categorical)):  # type: ignore[arg-type]
+        with pytest.raises(Unmodelled, match="the same in every run"):
+            made(value)
 
 
 # --- Values -----------------------------------------------------------------------------------------------------------

@@ -59,6 +59,7 @@ from tests.prove.hostile_thirtieth import THIRTIETH
 from tests.prove.hostile_thirtyfirst import THIRTYFIRST
 from tests.prove.hostile_thirtysecond import ANYWHERE as ABOVE_ONE
 from tests.prove.hostile_thirtysecond import FLOATS, THIRTYSECOND
+from tests.prove.hostile_thirtythird import THIRTYTHIRD
 from tests.prove.hostile_twelfth import HONEST as HONEST_TWELFTH
 from tests.prove.hostile_twelfth import TWELFTH
 from tests.prove.hostile_twentieth import TWENTIETH
@@ -115,6 +116,7 @@ LATER = (
     *THIRTIETH,
     *THIRTYFIRST,
     *THIRTYSECOND,
+    *THIRTYTHIRD,
 )
 
 

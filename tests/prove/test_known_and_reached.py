@@ -21,7 +21,7 @@ from refdp.privacy.sources import AccountSource
 from refdp.prove.asking import real
 from refdp.prove.open import Open, opened
 from refdp.prove.reach import Host, inside
-from refdp.prove.symbols import Each, Fixed, Known, _arrays, checked, holds, privates, varies
+from refdp.prove.symbols import Each, Fixed, Known, Settings, _arrays, checked, holds, privates, varies
 from refdp.prove.terms import Leak, Unmodelled
 
 EACH = Each(real(), None)
@@ -37,6 +37,20 @@ def test_a_released_value_has_no_private_part() -> None:
     for value in (EACH, [1, EACH], {"a": EACH}):
         with pytest.raises(Leak, match="in place of a released one"):
             Known(value)
+
+
+def test_no_released_value_is_an_entry_of_another_or_taken_out_of_one() -> None:
+    @dataclass
+    class Tree:
+        leaves: Any
+
+    for value in (OWN, (OWN, 0.0), [1, [FREE]], {"a": Fixed(2.0)}):
+        for kind in (Known, Fixed, Settings):
+            with pytest.raises(Unmodelled, match="within a released one"):
+                kind(value)
+    held = Known(Tree(OWN))  # what a model is made of, and nobody asks for
+    with pytest.raises(Unmodelled, match="within a released one"):
+        held.leaves  # noqa: B018
 
 
 def test_shapes_are_known_where_they_do_not_follow_from_released_values() -> None:

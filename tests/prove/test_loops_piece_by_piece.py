@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from types import FunctionType
 from typing import Any
@@ -274,6 +275,18 @@ def _lines_alone(code: Any) -> bytes:
                 value >>= 6
             found.append(value)
     return bytes(found)
+
+
+def test_rounds_are_told_by_how_long_what_is_within_a_released_value_is() -> None:
+    @dataclass
+    class Tree:
+        leaves: Any
+
+    few, many = (Known(Tree(Known(np.zeros(size)))) for size in (3, 9))
+    assert module.abstract(few) == module.abstract(Known(Tree(Known(np.ones(3))))) != module.abstract(many)
+    one, two = Known(np.zeros(3), True), Known(np.zeros(3), True)
+    two.axes = 1
+    assert module.abstract(one) != module.abstract(two)
 
 
 def test_which_objects_are_one_is_seen_at_all_depths_or_refused() -> None:

@@ -175,6 +175,20 @@ def test_sides_of_splits() -> None:
     assert entry(ways, 0, 0, "r4", 1).sides == frozenset("r") and entry(ways, 0, 0, "r4", 1).name == "g"
 
 
+def test_sides_of_released_splits_have_as_many_axes_in_every_run() -> None:
+    own, splits = reader(), Known(np.array([[0.0, 0.5]]), True)
+    for one in (splits, Known(splits.example[None], True, listed=True), np.stack([splits])):
+        with pytest.raises(Unmodelled, match="in as many axes as released values say"):
+            own.ask(Sides((COUNT,), one))
+    splits.axes = 2
+    assert own.ask(Sides((COUNT,), splits)).ndim == 3
+    assert own.ask(Sides((COUNT,), np.stack([splits, splits]))).ndim == 4
+    drawn = Known(np.array([0]), True)
+    drawn.axes = 1
+    assert Known(CANDIDATES).values[drawn].axes == 2
+    assert Known(CANDIDATES).values[Known(np.array([0]), True)].axes is None
+
+
 def test_leaves_of_the_trees_that_were_placed() -> None:
     splits = np.array([[0.0, 0.5], [2.0, 0.0], [1.0, 1.0]])
     own = reader(Place(splits), Place(splits))
