@@ -195,8 +195,8 @@ def _check_array(what: str, value: Any, axes: tuple[int, ...], kind: type = np.f
     """What a step or a query has is what hosts elsewhere read of it: a plain array of this kind, of so many axes."""
     if type(value) is not np.ndarray or value.dtype != kind or value.ndim not in axes:
         found = f"a {type(value).__name__} of {np.asarray(value).dtype}, shape {np.shape(value)}"
-        meant = f"{kind.__name__} with {' or '.join(map(str, axes))} axes"
-        raise InvalidParameter(f"{what}: {found}; a plain array of {meant} is needed")
+        many = " or ".join(map(str, axes))
+        raise InvalidParameter(f"{what}: {found}; a plain array of {kind.__name__} in {many} dimensions is needed")
 
 
 def _check_splits(what: str, splits: Any, axes: tuple[int, ...]) -> None:

@@ -168,7 +168,7 @@ class ProofCurator(Host, Curator):
         axes = value.axes if isinstance(value, Table) else ()
         longer = any(axis.loose for axis in axes if axis.kind != "option")
         found = Known(super().release(*given, **named), longer or wider, listed=wider and not longer)
-        found.axes = len(axes) or None if options is None else 2 if len(axes) == 2 else None  # or it is an error
+        found.axes = value.ndim if isinstance(value, Table) else None  # of options, which are rows, too
         filed = self._filing()
         filed[-1] = closed(filed[-1])
         return found

@@ -28,7 +28,7 @@ def adaptive(records: Any, curator: Any) -> Any:
     """What the second release asks depends on what came out of the first, and how many follow on the second."""
     unit = Sensitivity(1.0, 1, "", Relation.ADD_REMOVE)
     counts = np.array([[float(len(records.y)), float(np.sum(records.y)), 1.0]])
-    best = curator.release("best", Exponential(0.5), counts, options=np.arange(3), sensitivity=RANGE)
+    best = curator.release("best", Exponential(0.5), counts, options=np.arange(3)[:, np.newaxis], sensitivity=RANGE)
     kept = np.sum(records.y[records.x[:, 0] < 0.3 * (1 + best[0])])
     noisy = curator.release("sum", Laplace(1.0), np.array([kept]), sensitivity=unit)
     for step in range(1 + int(noisy[0] > 0.5)):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from refdp.accounting import pure_epsilon
 from refdp.data.records import Categorical, Classes, Interval, Numeric, Records, Schema, make_records
 from refdp.errors import InvalidParameter, PrivacyWarning, RelationMismatch
-from refdp.noise.mechanisms import Laplace
+from refdp.noise.mechanisms import Exponential, Laplace
 from refdp.noise.samplers import SystemBits
 from refdp.papers import dpboost, published
 from refdp.privacy.curator import Curator
@@ -121,6 +121,16 @@ def test_public_transcript_shows_no_assignment_and_no_true_value() -> None:
     quiet = Curator(SampleSource(np.random.default_rng(1)), params.relation)
     dpboost.train(params, records, quiet)
     assert all(entry.value is None for entry in quiet.transcript.entries)
+
+
+def test_options_of_a_choice_are_rows() -> None:
+    curator = Curator(SampleSource(np.random.default_rng(1)), Relation.ADD_REMOVE)
+    declared = Sensitivity(1.0, "range", "", Relation.ADD_REMOVE)
+    for options in (np.arange(2), np.zeros((2, 1, 2))):
+        with pytest.raises(InvalidParameter, match="one row for each"):
+            curator.release("x", Exponential(1.0), np.zeros((1, 2)), sensitivity=declared, options=options)
+    found = curator.release("x", Exponential(1.0), np.zeros((1, 2)), sensitivity=declared, options=np.ones((2, 3)))
+    assert found.shape == (1, 3)
 
 
 def test_relations_do_not_mix() -> None:

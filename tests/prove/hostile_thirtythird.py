@@ -130,10 +130,11 @@ NESTED = tuple(
 )  # fmt: skip
 
 # 5. Seen by who mended these: how many axes sums have follows from what is released, where the example of it has
-#    another number of them than its others. Ways to split are rows, or several of them at once (prove/unknown.py `_asked`,
-#    which asked the example); candidates are chosen by an array of one axis or of two; and a released number beside
-#    sums is an array of more axes than these (prove/arithmetic.py `_tables`). Now how many axes ways to split have is
-#    known by where they come from (`Known.axes`), and nothing of any length stands beside sums.
+#    another number of them than its others. Ways to split are rows, or several of them at once (prove/unknown.py
+#    `_asked`, which asked the example); candidates are chosen by an array of one axis or of two; and a released number
+#    beside sums is an array of more axes than these (prove/arithmetic.py `_tables`). Now how many axes ways to split
+#    have is known by where they come from (`Known.axes`), and nothing of any length stands beside sums. Options of a
+#    choice, of which the chosen are ways to split, are rows or an error (privacy/curator.py `release`).
 COIN = 'turned(curator.draw("coin", ("uniform",), 1)[0])'
 
 
