@@ -57,6 +57,16 @@ def current(name: str) -> str | None:
         return None
 
 
+def modules_of(name: str) -> set[str]:
+    """The modules of refdp, by name, of all that a function of that name reaches. Errors: as `resolve`."""
+    return {one for one in (found.partition(":")[0] for found in reachable(resolve(name))) if _inside(one)}
+
+
+def module_digest(module: str) -> str:
+    """A digest of all that a module's text says, kinds of arguments included, but for comments and docstrings."""
+    return hashlib.sha256(_text(parsed_module(module), _IGNORED - {"annotation", "returns"}).encode()).hexdigest()
+
+
 def tree_text(source: str) -> str:
     """The syntax tree of a definition as text, the same on every supported version of Python."""
     return _text(ast.parse(textwrap.dedent(source)).body[0])
@@ -114,7 +124,8 @@ def _same_place(item: Any, tree: ast.AST) -> bool:
 
 
 @cache
-def _parsed(module: str) -> ast.Module:
+def parsed_module(module: str) -> ast.Module:
+    """The syntax tree of a module, by name. Errors: OSError where there is no source of it."""
     return ast.parse(inspect.getsource(importlib.import_module(module)))
 
 
@@ -136,7 +147,7 @@ def _index(module: str) -> dict[str, ast.AST]:
             elif isinstance(node, ast.If | ast.For | ast.Try):
                 visit(node.body, prefix)
 
-    visit(_parsed(module).body, "")
+    visit(parsed_module(module).body, "")
     return found
 
 
@@ -144,14 +155,14 @@ def _index(module: str) -> dict[str, ast.AST]:
 def _beside(module: str) -> str:
     """A digest of a module's statements that define nothing: they run at its import, and can change what does."""
     plain = (ast.FunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign, ast.Import, ast.ImportFrom)
-    others = [one for one in _parsed(module).body if not isinstance(one, plain) and not _is_docstring(one)]
+    others = [one for one in parsed_module(module).body if not isinstance(one, plain) and not _is_docstring(one)]
     return hashlib.sha256(_text(others).encode()).hexdigest() if others else ""
 
 
 @cache
 def _imported(module: str) -> dict[str, tuple[str, str]]:
     """Names that a module imports from others, at its top, for types, or inside functions: module and name there."""
-    nodes = [node for node in ast.walk(_parsed(module)) if isinstance(node, ast.ImportFrom) and node.module]
+    nodes = [node for node in ast.walk(parsed_module(module)) if isinstance(node, ast.ImportFrom) and node.module]
     return {alias.asname or alias.name: (node.module or "", alias.name) for node in nodes for alias in node.names}
 
 
@@ -218,18 +229,18 @@ def _is_plain(value: Any) -> bool:
     return isinstance(value, _PLAIN) or (isinstance(value, tuple) and all(_is_plain(item) for item in value))
 
 
-def _text(node: Any) -> str:
+def _text(node: Any, ignored: frozenset[str] = _IGNORED) -> str:
     if isinstance(node, ast.AST):
-        fields = ",".join(f"{name}={_text(value)}" for name, value in _fields(node))
+        fields = ",".join(f"{name}={_text(value, ignored)}" for name, value in _fields(node, ignored))
         return f"{type(node).__name__}({fields})"
     if isinstance(node, list):
-        return "[" + ",".join(_text(item) for item in node) + "]"
+        return "[" + ",".join(_text(item, ignored) for item in node) + "]"
     return repr(node)
 
 
-def _fields(node: ast.AST) -> Iterator[tuple[str, Any]]:
+def _fields(node: ast.AST, ignored: frozenset[str]) -> Iterator[tuple[str, Any]]:
     for name, value in ast.iter_fields(node):
-        if name in _IGNORED or value is None or value == []:
+        if name in ignored or value is None or value == []:
             continue
         if name == "body" and isinstance(value, list) and _is_docstring(value[0]):
             yield name, value[1:]

@@ -3,7 +3,10 @@
 Two kinds: theorems of Coq about a program over the real numbers (the claims `<paper>/kernel`), and results of
 `refdp prove` about the text that trains (proved.json, written by `python -m refdp.prove.keep`). A kept result names its
 settings and schema, the fingerprint of the text and a digest of the reading; where one of them is another now, it is
-cited as stale and covers nothing.
+cited as stale and covers nothing. So it is where something else runs than the sources say (`refdp.ledger.written`).
+
+Digests tell of mistakes: of code that moved on, of rows that were mixed. They are no seal: nothing here is secret, and
+whoever can write to refdp's files, or to this module while it runs, can have anything cited.
 """
 
 from __future__ import annotations
@@ -11,8 +14,9 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
+import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, fields, is_dataclass
+from dataclasses import asdict, dataclass, fields, is_dataclass, replace
 from enum import Enum
 from functools import lru_cache
 from importlib import resources
@@ -22,13 +26,24 @@ import numpy as np
 
 from refdp.data.records import Schema
 from refdp.ledger import claims
-from refdp.ledger.fingerprint import current, tree_digest
+from refdp.ledger.fingerprint import current, module_digest, modules_of, tree_digest
+from refdp.ledger.written import otherwise
 from refdp.privacy.events import Relation
 
 FILE = "proved.json"
 SUFFIX = {Relation.ADD_REMOVE: "", Relation.REPLACE_ONE: "-replace-one"}
 LEFT_OUT = " Not covered: "
 """In the statement of a kernel's claim, before what its theorem leaves out."""
+STREAM = "a stream of batches (`partial_fit`, `train_stream`), which no proof has read"
+"""What a proof says of a stream's certificate."""
+GRANTED = (
+    "streams of batches, whose text is not read, and that what calls `train` hands it the records, settings and "
+    "curator of this certificate",
+    "that Python, numpy and other libraries are what they say, and that nobody wrote to refdp's files, to the kept "
+    "results, or to what compares both with what runs",
+)
+"""What citing a result of `refdp prove` takes for granted, beside what the result does."""
+ELSEWHERE = "something else runs than the sources say"
 REPLAYED = "that the text that trains is this program: recorded runs are computed anew by Coq (docs/coq.md)"
 
 
@@ -36,8 +51,8 @@ REPLAYED = "that the text that trains is this program: recorded runs are compute
 class Kept:
     """A result of `refdp prove`, of one target.
 
-    settings: of every parameter. schema: as text. text: fingerprints of the paper's `train` and `train_on`. engine:
-    digest of the reading's source. digest: of all of this, so that no field can be another unnoticed.
+    settings: of every parameter. schema: as text. text: `text_now` of the paper. engine: `engine_now`, of the reading.
+    digest: of all of this, so that no field is another by mistake.
     """
 
     paper: str
@@ -66,11 +81,10 @@ class Kept:
             return "its digest is another"
         if self.text != text_now(self.paper):
             return "the text that trains has changed since"
-        return (
-            ""
-            if self.engine == engine()
-            else "the reading that proved it, or what it takes for given, has changed since"
-        )
+        if not is_engine(self.engine):
+            return "the reading that proved it, or what it takes for given, has changed since"
+        place = running(self.paper)
+        return f"{ELSEWHERE}: {place}" if place else ""
 
 
 @dataclass(frozen=True)
@@ -98,6 +112,8 @@ class Cited:
         about = "exactly this run's settings" if self.this_run else ""
         if self.differs:
             about = f"the same program with other settings: {'; '.join(self.differs)}"
+        if STREAM in self.differs:
+            about = f"but this is {STREAM}"
         return f"{self.name}: {self.verdict} by {self.by}{', ' + about if about else ''}"
 
 
@@ -107,24 +123,62 @@ def text_of(paper: str) -> str:
 
 
 def text_now(paper: str) -> str | None:
-    """The fingerprints of `train`, which calls the function that a result is about, and of it; None if one is gone."""
+    """The fingerprints of `train`, which calls the function that a result is about, and of it; None if one is gone.
+
+    And a digest of all that stands in the modules that they reach, outside of the reading's `FOLDERS`, which `engine`
+    has whole: what is executed at an import can change what is defined elsewhere.
+    """
     found = [current(name) for name in (text_of(paper).removesuffix("_on"), text_of(paper))]
-    return None if None in found else " ".join(map(str, found))
+    return None if None in found else " ".join([*map(str, found), _beside(paper)])
+
+
+@lru_cache
+def _beside(paper: str) -> str:
+    own = [name for name in reached(paper) if name.split(".")[1] not in FOLDERS]
+    parts = [f"{name} {module_digest(name)}" for name in own]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+
+
+@lru_cache
+def reached(paper: str) -> tuple[str, ...]:
+    """Names of the modules of refdp that a paper's `train` and `train_on` reach."""
+    names = {text_of(paper).removesuffix("_on"), text_of(paper)}
+    return tuple(sorted({module for name in names for module in modules_of(name)}))
+
+
+def running(paper: str) -> str:
+    """The first name that stands for something else than the text that a result is about, empty where none does."""
+    return otherwise(reached(paper))
 
 
 @lru_cache(maxsize=1)
 def engine() -> str:
     """A digest of the source of the reading and of what it takes for given, without running it, which needs solvers.
 
-    Where the files are, byte for byte, those that the kept digest is of, parsing them would give it again.
+    Its comments and layout left out.
     """
-    own: dict[str, str] = _file().get("engine", {})
-    return own["digest"] if own.get("bytes") == bytes_of() else parsed()
+    parts = [f"{name} {tree_digest(ast.parse(text))}" for name, text in sorted(_sources().items())]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+
+
+def engine_now() -> str:
+    """The digest of the reading, and of its files byte for byte, as it stands in a result."""
+    return f"{engine()} {bytes_of()}"
+
+
+@lru_cache
+def is_engine(kept: str) -> bool:
+    """Whether the reading is that of a result: its files are, or else, as parsing takes seconds, what is in them."""
+    digest, _, files = kept.partition(" ")
+    return files == bytes_of() or digest == engine()
+
+
+FOLDERS = ("prove", "accounting", "data", "noise", "privacy")
+"""The reading's files, and those of what it takes for given: accounts, noise, records in memory, the curator."""
 
 
 def _sources() -> dict[str, bytes]:
-    """The reading's files, and those of what it takes for given: accounts, noise, records in memory, the curator."""
-    folders = [resources.files("refdp") / name for name in ("prove", "accounting", "data", "noise", "privacy")]
+    folders = [resources.files("refdp") / name for name in FOLDERS]
     return {f"{folder.name}/{one.name}": one.read_bytes() for folder in folders for one in folder.iterdir()
             if one.name.endswith(".py")}  # fmt: skip
 
@@ -133,12 +187,6 @@ def bytes_of() -> str:
     """A digest of the reading's files as they are."""
     found = [f"{name} {hashlib.sha256(text).hexdigest()}" for name, text in sorted(_sources().items())]
     return hashlib.sha256("\n".join(found).encode()).hexdigest()
-
-
-def parsed() -> str:
-    """The digest of the reading's source, its comments and layout left out."""
-    parts = [f"{name} {tree_digest(ast.parse(text))}" for name, text in sorted(_sources().items())]
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
 
 
 def plain(value: Any) -> str:
@@ -181,11 +229,11 @@ def _from(row: Mapping[str, Any]) -> Kept:
 
 
 def cited(paper: str, params: Any, schema: Schema, further: tuple[Kept, ...] = ()) -> tuple[Cited, ...]:
-    """The proofs about a paper's program under the run's relation; none for readings as printed.
+    """The proofs about a paper's program under the run's relation; none for readings as printed and other parameters.
 
     Of the results that are kept, and of `further` ones, that which differs from the run in the least.
     """
-    if not type(params).__module__.startswith("refdp.papers.") or ".published." in type(params).__module__:
+    if type(params) is not getattr(sys.modules.get(text_of(paper).partition(":")[0]), "Params", None):
         return ()
     found = list(_theorems(paper, params))
     results = [one for one in (*further, *kept()) if (one.paper, one.relation) == (paper, params.relation.value)]
@@ -221,6 +269,14 @@ def _about(result: Kept, params: Any, schema: Schema) -> Cited:
     proved = result.verdict == "PROVED" and not stale
     return Cited(
         f"refdp prove {result.paper} --relation {result.relation}", "z3 and cvc5", result.verdict, result.digest,
-        (result.statement, *result.covers) if proved else (), result.trusted, proved and not differs, tuple(differs),
-        stale,
+        (result.statement, *result.covers) if proved else (), (*result.trusted, *GRANTED), proved and not differs,
+        tuple(differs), stale,
     )  # fmt: skip
+
+
+def of_stream(proofs: tuple[Cited, ...]) -> tuple[Cited, ...]:
+    """What a stream's certificate says of the proofs about one run: none of them is about it."""
+    return tuple(
+        replace(one, covers=(), this_run=False, differs=(STREAM, *one.differs), not_covered=(STREAM, *one.not_covered))
+        for one in proofs
+    )

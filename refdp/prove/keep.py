@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from typing import Any
 from refdp.data.records import Schema
 from refdp.errors import InvalidParameter
 from refdp.faces.registry import PAPERS, paper
-from refdp.ledger.proved import FILE, Kept, bytes_of, engine, kept, parsed, plain, settings_of, text_now
+from refdp.ledger.proved import ELSEWHERE, FILE, Kept, engine_now, kept, plain, running, settings_of, text_now
 from refdp.privacy.events import Relation
 from refdp.prove.asking import Solvers
 from refdp.prove.reading import Proof, prove
@@ -27,11 +27,12 @@ TARGETS = (0, 2)
 
 
 def result(params: Any, schema: Schema, found: Proof) -> Kept:
-    """A proof as it is kept."""
+    """A proof as it is kept: of no text where something else runs than the sources say, so that nothing cites it."""
+    text = "" if running(found.paper) else str(text_now(found.paper))
     made = Kept(
         found.paper, found.relation.value, settings_of(params), plain(schema), found.verdict, found.statement,
         found.covers, found.trusted, found.releases, found.single, tuple(one.reason for one in found.failures),
-        str(text_now(found.paper)), engine(),
+        text, engine_now(),
     )  # fmt: skip
     return replace(made, digest=made.digested())
 
@@ -70,11 +71,19 @@ def main(arguments: list[str]) -> int:
         if old is None or (name in names and (again or old.stale())):
             old = proved_now(name, relation, classes, solvers)
             print(name, relation.value, f"{classes} classes" if classes else "a regression", old.verdict, flush=True)
+        if not old.stale() and old.engine != engine_now():  # comments of the reading are others
+            old = replace(old, engine=engine_now())
+            old = replace(old, digest=old.digested())
         rows.append(old)
-    reading = {"bytes": bytes_of(), "digest": parsed()}
-    text = json.dumps({"engine": reading, "proved": [asdict(one) for one in rows]}, indent=1, sort_keys=True)
-    PLACE.write_text(text + "\n", encoding="utf-8")
-    return int(any(one.verdict != "PROVED" for one in rows))
+    PLACE.write_text(written(rows), encoding="utf-8")
+    for name in [one for one in names if running(one)]:
+        print(f"{name} is not kept: {ELSEWHERE}, {running(name)}")
+    return int(any(one.verdict != "PROVED" or one.stale() for one in rows))
+
+
+def written(rows: Iterable[Kept]) -> str:
+    """The file of results."""
+    return json.dumps({"proved": [asdict(one) for one in rows]}, indent=1, sort_keys=True) + "\n"
 
 
 if __name__ == "__main__":

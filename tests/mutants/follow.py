@@ -33,13 +33,12 @@ def proofs() -> None:
     from refdp.ledger import proved
 
     path = next(Path("refdp").rglob(proved.FILE))
-    reading = {"bytes": proved.bytes_of(), "digest": proved.parsed()}
     found = []
     for one in proved.kept():
         text = proved.text_now(one.paper) or one.text
-        followed = replace(one, text=text, engine=reading["digest"])
+        followed = replace(one, text=text, engine=proved.engine_now())
         found.append(asdict(replace(followed, digest=followed.digested())))
-    path.write_text(json.dumps({"engine": reading, "proved": found}, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    path.write_text(json.dumps({"proved": found}, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
 
 def specification() -> None:

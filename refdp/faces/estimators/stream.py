@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any, Self
 
 import numpy as np
@@ -25,6 +25,7 @@ from refdp.faces.training import assuming, source_for, without_guarantee
 from refdp.io import frames
 from refdp.io.identities import canonical
 from refdp.ledger.certificate import Certificate
+from refdp.ledger.proved import of_stream
 from refdp.papers import sgbdt
 from refdp.privacy.curator import Curator, Source
 
@@ -224,7 +225,9 @@ class Streaming:
         found = me._breaches(observed, unknown, me._target_parameter)
         schema = Schema(features, kind)
         params = me._params(paper, schema)
-        certificate = without_guarantee(assuming(paper.certificate(params, schema), *seeded(generator)), found)
+        issued = paper.certificate(params, schema)
+        issued = replace(issued, proofs=of_stream(issued.proofs))
+        certificate = without_guarantee(assuming(issued, *seeded(generator)), found)
         return Stream(params, schema, source_for(params, generator), certificate)
 
     def budget_report(self) -> dict[str, Any]:

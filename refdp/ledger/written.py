@@ -1,0 +1,222 @@
+"""Whether what runs is what its source says: a module's text is executed anew beside it, and has to make the same.
+
+Functions are compared by their code, defaults and what they enclose, classes by all that is in them, anything else by
+its class and its parts. So what was put into a module or a class from elsewhere, at an import or later, is told. What a
+text does to itself is made anew with it, and is for its digest to tell (`refdp.ledger.proved.text_now`).
+"""
+
+from __future__ import annotations
+
+import builtins
+import importlib
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from contextvars import ContextVar
+from dataclasses import Field
+from decimal import Decimal
+from fractions import Fraction
+from functools import cached_property, partial
+from itertools import zip_longest
+from operator import attrgetter, is_
+from re import Pattern
+from types import (
+    BuiltinFunctionType,
+    CellType,
+    CodeType,
+    FunctionType,
+    GenericAlias,
+    GetSetDescriptorType,
+    MappingProxyType,
+    MemberDescriptorType,
+    MethodType,
+    ModuleType,
+    UnionType,
+    WrapperDescriptorType,
+)
+from typing import Any
+
+import numpy as np
+
+from refdp.data.numbers import Generic
+from refdp.ledger.fingerprint import parsed_module
+
+LEFT_OUT = frozenset({
+    "__builtins__", "__cached__", "__doc__", "__file__", "__loader__", "__spec__", "__path__", "__annotations__",
+    "__dict__", "__weakref__", "_abc_impl", "__firstlineno__", "__static_attributes__",
+    "__non_callable_proto_members__", "__protocol_attrs__",
+})  # fmt: skip
+"""Names in modules and classes that the interpreter and the standard library fill, and notes for people."""
+BY_VALUE = (bool, int, float, complex, str, bytes, range, type(None), type(...), Fraction, Decimal, CodeType)
+OF_FUNCTION = ("__code__", "__defaults__", "__kwdefaults__", "__closure__", "__globals__", "__builtins__",
+               "__qualname__", "__module__")  # fmt: skip
+PARTS: tuple[tuple[type, tuple[str, ...]], ...] = (
+    (FunctionType, OF_FUNCTION),
+    (MethodType, ("__func__", "__self__")),
+    (staticmethod, ("__func__",)),
+    (classmethod, ("__func__",)),
+    (property, ("fget", "fset", "fdel")),
+    (cached_property, ("func", "attrname")),
+    (partial, ("func", "args", "keywords")),
+    (GenericAlias, ("__origin__", "__args__")),
+    (UnionType, ("__args__",)),
+    (Pattern, ("pattern", "flags")),
+    (BuiltinFunctionType, ("__name__", "__self__")),
+    (MemberDescriptorType, ("__name__", "__objclass__")),
+    (GetSetDescriptorType, ("__name__", "__objclass__")),
+    (WrapperDescriptorType, ("__name__", "__objclass__")),
+    (ContextVar, ("name",)),
+)
+"""What is made of others, and of which."""
+PLAIN_NUMBERS = (True, 0, 0.0, np.float64(), np.int64(), np.bool_(), np.zeros(1), Fraction())
+Parts = list[tuple[str, Any]]
+Seen = list[tuple[Any, tuple[Any, ...]]]
+"""What was compared, of what can change, with what was in it."""
+FIXED = (tuple, frozenset, property, staticmethod, classmethod, MethodType, GenericAlias, UnionType, Pattern, slice,
+         MemberDescriptorType, GetSetDescriptorType, WrapperDescriptorType, BuiltinFunctionType)  # fmt: skip
+ABSENT = object()
+_as_written: dict[str, tuple[ModuleType, Seen]] = {}
+
+
+def otherwise(modules: Iterable[str]) -> str:
+    """The first name under which something else runs than the modules' sources make, empty where there is none.
+
+    modules: by name. The first time each is executed anew; later it is asked whether its parts are the very same still.
+    """
+    for name in sorted(modules):
+        module = importlib.import_module(name)
+        known = _as_written.get(name)
+        if known is None or known[0] is not module or not all(map(_unchanged, known[1])):
+            _as_written.pop(name, None)
+            seen: Seen = []
+            if place := differs(module, seen):
+                return f"{name}{place}"
+            _as_written[name] = module, seen
+    return ""
+
+
+def differs(module: ModuleType, seen: Seen | None = None) -> str:
+    """Where a module is not what its source makes, empty where it is. seen: gets what was compared."""
+    own = vars(module)
+    if own.get("__builtins__") not in (builtins, vars(builtins)):
+        return ".__builtins__"
+    fresh = ModuleType(module.__name__)
+    kept = {"__package__", "__file__", "__spec__", "__loader__", "__path__"} & own.keys()
+    vars(fresh).update({name: own[name] for name in kept})
+    try:
+        text = parsed_module(module.__name__)
+        exec(compile(text, str(module.__file__), "exec", dont_inherit=True), vars(fresh))
+    except Exception as problem:
+        return f", whose source cannot be executed anew ({type(problem).__name__})"
+    met = {(id(own), id(vars(fresh))): (module, fresh)}
+    return next(_differences(module, fresh, "", met, [] if seen is None else seen), "")
+
+
+def _unchanged(compared: tuple[Any, tuple[Any, ...]]) -> bool:
+    """Whether there is in something what was in it, the very same."""
+    value, before = compared
+    now = _glance(value)
+    return len(now) == len(before) and (
+        all(map(is_, now, before))
+        or all(
+            one is other or (type(one) in (str, bytes) and one == other) for one, other in zip(now, before, strict=True)
+        )
+    )
+
+
+def _glance(value: Any) -> tuple[Any, ...]:
+    """What is in something, quickly."""
+    if type(value) in QUICK:
+        return QUICK[type(value)](value)
+    if isinstance(value, type | ModuleType):
+        return (*vars(value), *vars(value).values(), *getattr(value, "__bases__", ()))
+    return tuple(part for _, part in _parts(value))
+
+
+QUICK: dict[type, Callable[[Any], tuple[Any, ...]]] = {
+    FunctionType: attrgetter(*OF_FUNCTION),
+    Field: attrgetter("name", "type", "default", "default_factory", "init", "kw_only", "_field_type"),
+}
+
+
+def _differences(
+    one: Any, other: Any, place: str, met: dict[tuple[int, int], tuple[Any, Any]], seen: Seen
+) -> Iterator[str]:
+    """Places in which two things differ, one running and the other made anew. met: pairs that need no look again."""
+    if one is other or (id(one), id(other)) in met:
+        return
+    met[id(one), id(other)] = one, other
+    if type(one) is not type(other):
+        if _home(type(one)) != _home(type(other)):
+            yield place
+            return
+        yield from _differences(type(one), type(other), place, met, seen)
+    if type(one) in BY_VALUE or isinstance(one, np.generic | np.dtype):
+        if one != other if isinstance(one, CodeType) else repr(one) != repr(other):
+            yield place
+        return
+    parts = _parts(one)
+    if not isinstance(one, FIXED):
+        seen.append((one, _glance(one)))
+    for (name, part), (named, made) in zip_longest(parts, _parts(other), fillvalue=("", ABSENT)):
+        if name != named or part is ABSENT or made is ABSENT:
+            yield f"{place}{name or named}"
+            return
+        yield from _differences(part, made, f"{place}{name}", met, seen)
+
+
+def _home(kind: type) -> tuple[str, str]:
+    return kind.__module__, kind.__qualname__
+
+
+def _parts(value: Any) -> Parts:
+    """What something is made of, in order, by the names under which it is there."""
+    for kind, names in PARTS:
+        if isinstance(value, kind):
+            return [("", getattr(value, name, None)) for name in names]
+    if isinstance(value, ModuleType):
+        return _named(value)
+    if isinstance(value, type):
+        return [*(("", base) for base in value.__bases__), ("", value.__qualname__), *_named(value)]
+    if isinstance(value, CellType):
+        return _enclosed(value)
+    if isinstance(value, np.ndarray):
+        numbers = value.tolist() if value.dtype == object else value.tobytes()
+        return [("", value.dtype), ("", str(value.shape)), ("", numbers)]
+    if isinstance(value, dict | MappingProxyType):
+        return [part for key, one in value.items() for part in (("", key), (f"[{key!r}]" * (type(key) is str), one))]
+    if isinstance(value, set | frozenset):
+        return [("", one) for one in sorted(value, key=lambda one: getattr(one, "__qualname__", repr(one)))]
+    if isinstance(value, list | tuple | deque):
+        return [("", one) for one in value]
+    return _kept(value)
+
+
+def _named(value: Any) -> Parts:
+    return [(f".{name}", one) for name, one in vars(value).items() if name not in LEFT_OUT]
+
+
+def _enclosed(cell: CellType) -> Parts:
+    try:
+        return [("", cell.cell_contents)]
+    except ValueError:  # nothing is in it
+        return []
+
+
+def _kept(value: Any) -> Parts:
+    """What an object keeps in its names and slots."""
+    found = [(f".{name}", one) for name, one in getattr(value, "__dict__", {}).items()]
+    for kind in type(value).__mro__:
+        slots = vars(kind).get("__slots__", ())
+        for name in (slots,) if isinstance(slots, str) else slots:
+            found.append((f".{name}", getattr(value, name, None)))
+    if hasattr(value, "cache_parameters"):
+        found.append(("", str(value.cache_parameters())))
+    if _home(type(value)) == _home(Generic):
+        kinds = [pair for pair in value._kinds.items() if _is_plain(pair[0])]
+        found = [part for part in found if part[1] is not value._kinds] + [("", one) for pair in kinds for one in pair]
+    return found
+
+
+def _is_plain(kind: type) -> bool:
+    """Whether training has numbers of a kind: formulas take others beside, by which they are proved."""
+    return any(isinstance(number, kind) for number in PLAIN_NUMBERS)
