@@ -7,8 +7,11 @@ text does to itself is made anew with it, and is for its digest to tell (`refdp.
 
 from __future__ import annotations
 
+import ast
 import builtins
 import importlib
+import inspect
+import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextvars import ContextVar
@@ -97,18 +100,28 @@ def otherwise(modules: Iterable[str]) -> str:
 def differs(module: ModuleType, seen: Seen | None = None) -> str:
     """Where a module is not what its source makes, empty where it is. seen: gets what was compared."""
     own = vars(module)
-    if own.get("__builtins__") not in (builtins, vars(builtins)):
+    if not any(own.get("__builtins__") is one for one in (builtins, vars(builtins))):
         return ".__builtins__"
     fresh = ModuleType(module.__name__)
     kept = {"__package__", "__file__", "__spec__", "__loader__", "__path__"} & own.keys()
     vars(fresh).update({name: own[name] for name in kept})
     try:
-        text = parsed_module(module.__name__)
-        exec(compile(text, str(module.__file__), "exec", dont_inherit=True), vars(fresh))
+        exec(_compiled(module), vars(fresh))
     except Exception as problem:
         return f", whose source cannot be executed anew ({type(problem).__name__})"
     met = {(id(own), id(vars(fresh))): (module, fresh)}
     return next(_differences(module, fresh, "", met, [] if seen is None else seen), "")
+
+
+def _compiled(module: ModuleType) -> CodeType:
+    """As an import compiles it; pytest's writes assertions anew, in every package that has a plugin for it."""
+    tree, hook = parsed_module(module.__name__), sys.modules.get("_pytest.assertion.rewrite")
+    loader = getattr(module.__spec__, "loader", None)
+    if hook is not None and type(loader) is hook.AssertionRewritingHook:
+        source = inspect.getsource(module)
+        tree = ast.parse(source)
+        hook.rewrite_asserts(tree, source.encode(), module.__file__, loader.config)
+    return compile(tree, str(module.__file__), "exec", dont_inherit=True)
 
 
 def _unchanged(compared: tuple[Any, tuple[Any, ...]]) -> bool:

@@ -213,6 +213,15 @@ a branch, a length, a message or the model, ends the reading.
 Results for the default parameters are kept (`make prove-kept`) with the fingerprint of the text and a digest of the
 reading; certificates cite them under `proofs`, beside Coq's theorem ([coq.md](coq.md)): what they cover, in what the
 run's settings or schema are others, and whether text or reading changed since, in which case they cover nothing.
+
+The fingerprint is of all that stands in the modules that `train` reaches, and at each run these are compared with what
+their sources make when they are executed anew: where something else runs, after a patch in a notebook or a test, or at
+an import, no proof covers the run, and the certificate says which name differs. What the citation takes for granted
+is in its `not_covered`: Python, numpy and other libraries are not compared, nor is what calls `train`, and digests are
+no seal. Nothing in them is secret: they tell mistakes, and whoever can write to refdp's files, to the kept results, or
+in the same process to what compares them, can have anything cited. Streams (`partial_fit`, `train_stream`) are not
+read: a stream's certificate names the proofs, says so, and has none that covers it.
+
 The solvers' answers are followed by a second program where
 cvc5 has a proof in steps or products refute: [the share](solver-evidence.md). Every bound taken 2% smaller: [bounds
 have no room](prove-slack.md). Mutants one by one, beside the audit:

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
+from refdp import SGBDTRegressor
+from refdp.data import kernels
 from refdp.data.records import Categorical, Interval, Numeric, Schema
 from refdp.faces.registry import PAPERS, paper
-from refdp.ledger import claims, proved
+from refdp.ledger import claims, fingerprint, proved
 from refdp.ledger.certificate import Certificate
-from refdp.ledger.proved import Kept, kept
+from refdp.ledger.proved import STREAM, Kept, kept
+from refdp.papers import dpboost
+from refdp.privacy.curator import Curator
 from refdp.privacy.events import Relation
 
 RUNS = [
@@ -96,15 +103,121 @@ def test_evidence_about_a_program_needs_a_result_that_is_proved(monkeypatch: pyt
 
 
 def test_the_kept_digest_of_the_reading_is_what_parsing_gives(monkeypatch: pytest.MonkeyPatch) -> None:
-    again = "python -m refdp.prove.keep"
-    assert proved._file()["engine"] == {"bytes": proved.bytes_of(), "digest": proved.parsed()}, again
-    sources = proved._sources()
+    """A result names both, the reading's files and what is in them, so that no place beside it can speak for it."""
+    row = kept()[0].engine
+    assert row == proved.engine_now(), "python -m refdp.prove.keep"
+    assert proved._file().keys() == {"proved"}
+    sources, fresh = proved._sources(), proved.is_engine.__wrapped__
     more = b"\nMORE = 1\n"
     for name, change, same in (("prove/releases.py", b"\n# a comment\n", True), ("prove/releases.py", more, False),
                                ("accounting/conversion.py", more, False)):  # fmt: skip
         changed = {**sources, name: sources[name] + change}
         monkeypatch.setattr(proved, "_sources", lambda changed=changed: changed)
-        assert (proved.engine.__wrapped__() == proved._file()["engine"]["digest"]) is same
-    monkeypatch.setattr(proved, "parsed", lambda: pytest.fail("parsed without need"))
-    monkeypatch.setattr(proved, "_sources", lambda: sources)
-    proved.engine.__wrapped__()
+        monkeypatch.setattr(proved, "engine", proved.engine.__wrapped__)
+        assert fresh(row) is same
+        monkeypatch.undo()
+    monkeypatch.setattr(proved, "engine", lambda: pytest.fail("parsed without need"))
+    assert fresh(row)
+
+
+# --- What runs is what the sources say --------------------------------------------------------------------------------
+
+
+class Louder:
+    """Has the name of what it takes the place of."""
+
+
+Louder.__qualname__, Louder.__module__ = "Contribution", dpboost.__name__
+
+
+def proof(name: str = "dpboost") -> Any:
+    return certificate(name, Relation.ADD_REMOVE).proofs[-1]
+
+
+@pytest.mark.parametrize(("owner", "name", "value"), [
+    (dpboost.Params, "leaf_epsilon", lambda self, epsilon: 64 * epsilon),
+    (dpboost, "Contribution", Louder),
+    (dpboost.Contribution, "statistics", lambda *_: None),
+    (kernels, "GRID", 2.0**-23),
+    (Curator, "release", lambda *_, **__: None),
+])  # fmt: skip
+def test_a_run_on_what_was_put_into_a_text_cites_no_proof(
+    owner: Any, name: str, value: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Until it is taken away again; the fingerprint of the text, which is computed once, stays what it was."""
+    assert proof().this_run
+    monkeypatch.setattr(owner, name, value)
+    found = proof()
+    assert (found.this_run, found.covers) == (False, ()) and found.stale.startswith(proved.ELSEWHERE)
+    assert name in found.stale and "PROVED" not in found.line()
+    monkeypatch.undo()
+    assert proof().this_run
+
+
+def test_what_was_read_where_something_else_runs_is_kept_of_no_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("z3", reason="the extra proofs is not installed")
+    pytest.importorskip("cvc5", reason="the extra proofs is not installed")
+    from refdp.prove import keep
+    from refdp.prove.reading import Proof
+
+    made = Proof("dpboost", Relation.ADD_REMOVE, "PROVED", "", (), (), 0.0, 0, 0, {}, 0, ())
+    schema = Schema((Numeric("a", 0.0, 1.0),), Interval(0.0, 1.0))
+    params = paper("dpboost").params({"epsilon": 1.0, "relation": "add-remove"}, as_published=False)
+    assert keep.result(params, schema, made).stale() == ""
+    monkeypatch.setattr(dpboost, "leaf_sensitivity", lambda *_: 0.0)
+    assert keep.result(params, schema, made).text == ""
+    monkeypatch.undo()
+    assert keep.result(params, schema, made).stale() == ""
+
+
+LINES = {
+    "a call": '_MADE = setattr(Params, "leaf_charge", Params.split_charge)',
+    "a name bound again": "_UNUSED = (Contribution := Params)",
+    "an import": "from refdp import shown_more",
+    "a constant": "_UNUSED = 1",
+    "a class": "class Unused:\n    made = setattr(Params, 'depth', 1)",
+    "a default": "def unused(one=setattr(Params, 'depth', 1)): ...",
+    "a kind": "def unused(one: setattr(Params, 'depth', 1)): ...",
+    "a stream": "def train_stream(*_): ...",
+}
+
+
+@pytest.mark.parametrize("what", LINES)
+def test_all_that_a_text_says_is_in_its_digest(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    source, module = inspect.getsource(dpboost), dpboost.__name__
+    assert module in proved.reached("dpboost") and "refdp.errors" in proved.reached("dpboost")
+    before = proved.text_now("dpboost"), proved._beside.__wrapped__("dpboost")
+    assert before[0] is not None and before[0].endswith(before[1])
+    real = fingerprint.parsed_module
+    for more, same in ((LINES[what], False), ("# a comment", True)):
+        tree = ast.parse(f"{source}\n{more}\n")
+        monkeypatch.setattr(
+            fingerprint, "parsed_module", lambda name, tree=tree: tree if name == module else real(name)
+        )
+        assert (proved._beside.__wrapped__("dpboost") == before[1]) is same
+        monkeypatch.undo()
+
+
+def test_parameters_of_another_class_cite_nothing() -> None:
+    """Though it says that it is the paper's."""
+    params = paper("dpboost").params({"epsilon": 1.0, "relation": "add-remove"}, as_published=False)
+    schema = Schema((Numeric("a", 0.0, 1.0),), Interval(0.0, 1.0))
+    other = type("Params", (dpboost.Params,), {"__module__": dpboost.__name__})
+    assert proved.cited("dpboost", params, schema)
+    assert proved.cited("dpboost", other(epsilon=1.0, relation=Relation.ADD_REMOVE), schema) == ()
+    assert proved.cited("inprivate", params, schema) == ()
+
+
+def test_a_stream_cites_no_proof_as_its_own() -> None:
+    """Of S-GBDT's text `train` and `train_on` are read; an estimator's first batch is a stream's already."""
+    x, y = np.linspace(0, 1, 40)[:, None], np.linspace(-1, 1, 40)
+    settings = {"epsilon": 1.0, "relation": "add-remove", "label_bounds": (-2.0, 3.0), "bounds": {"x0": (0.0, 1.0)}}
+    batch, stream = (SGBDTRegressor(trees=2, **settings) for _ in range(2))
+    whole, parts = batch.fit(x, y).certificate_.proofs, stream.partial_fit(x, y).certificate_.proofs
+    assert [one.name for one in whole] == [one.name for one in parts] and whole[-1].covers
+    for one in parts:
+        assert (one.covers, one.this_run, one.differs[0], one.not_covered[0]) == ((), False, STREAM, STREAM)
+        assert one.line().endswith(f"but this is {STREAM}")
+    assert any("streams" in line for line in proof("sgbdt").not_covered)
+    exact = proved.of_stream((proof("sgbdt"),))[0]
+    assert proof("sgbdt").this_run and not exact.this_run and exact.covers == ()

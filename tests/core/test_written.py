@@ -1,0 +1,234 @@
+"""What runs beside what its source says: ways in which something else is put there, and none where nothing was."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from pathlib import Path
+from types import FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from refdp.data import numbers
+from refdp.data.numbers import Generic
+from refdp.ledger import written
+
+TEXT = """
+from __future__ import annotations
+import math
+import re
+from collections import deque
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from enum import Enum
+from fractions import Fraction
+from functools import cached_property, lru_cache, partial
+from typing import Literal, NamedTuple, Protocol
+import numpy as np
+from refdp.data.numbers import Generic
+
+GRID, TABLE, SOME, ROWS = 2.0**-24, {"a": 1, "b": [1, 2]}, frozenset({"x", "y"}), np.arange(3.0)
+KIND, SHAPES, PATTERN, LAST = Literal["a", "b"], list[int] | None, re.compile("a+"), deque([1])
+HERE, OBJECTS = ContextVar("here"), np.array([None, "a"], dtype=object)
+least = Generic("least", np.minimum)
+least.register(Fraction, lambda *numbers: min(numbers))
+
+class Colour(Enum):
+    RED = "red"
+    BLUE = "blue"
+
+BY_COLOUR = {Colour.RED: 1, Colour.BLUE: 2}
+
+class Asks(Protocol):
+    def ask(self, one: int) -> float: ...
+
+class Pair(NamedTuple):
+    one: int
+    other: float = 0.0
+
+@dataclass(frozen=True)
+class Params:
+    depth: int = 6
+    names: tuple[str, ...] = field(default_factory=tuple)
+
+    def bound(self, share: float = 0.5, *, more: float = 1.0) -> float:
+        return share * more * GRID
+
+    @property
+    def size(self) -> int:
+        return 2**self.depth
+
+    @cached_property
+    def slow(self) -> int:
+        return self.depth + 1
+
+    @classmethod
+    def made(cls) -> Params:
+        return cls()
+
+    @staticmethod
+    def plain() -> int:
+        return 1
+
+    class Inner:
+        __slots__ = ("one",)
+
+DEFAULT = Params()
+bound = DEFAULT.bound
+
+@lru_cache(maxsize=4)
+def kept(one: int) -> int:
+    return one
+
+def adder(more: int):
+    def add(one: int) -> int:
+        return one + more
+    def unused() -> int:
+        return later
+    if more < 0:
+        later = 1
+    add.beside = unused
+    return add
+
+add = adder(3)
+half = partial(add, 1)
+"""
+NAME = "written_beside"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    found = tmp_path_factory.mktemp("written")
+    (found / f"{NAME}.py").write_text(TEXT, encoding="utf-8")
+    return found
+
+
+@pytest.fixture
+def module(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    monkeypatch.syspath_prepend(str(folder))
+    yield importlib.import_module(NAME)
+    sys.modules.pop(NAME, None)
+    written._as_written.pop(NAME, None)
+
+
+def louder(*_: Any, **__: Any) -> Any:
+    return 64.0
+
+
+class Other:
+    pass
+
+
+def imposter(module: Any) -> type:
+    """A class by the name of another one, with all of its names."""
+    own = {**vars(module.Params), "bound": louder}
+    return type("Params", (), {name: one for name, one in own.items() if name not in ("__dict__", "__weakref__")})
+
+
+def swapped(function: Any, **more: Any) -> FunctionType:
+    """The same code in other surroundings."""
+    return FunctionType(function.__code__, {**function.__globals__, **more}, function.__name__, function.__defaults__)
+
+
+def put(place: str, make: Callable[[Any], Any]) -> Callable[[Any], None]:
+    def change(module: Any) -> None:
+        owner, *names = module, *place.split(".")
+        for name in names[:-1]:
+            owner = getattr(owner, name)
+        setattr(owner, names[-1], make(module))
+
+    return change
+
+
+CHANGES: dict[str, Callable[[Any], Any]] = {
+    "GRID": put("GRID", lambda _: 2.0**-18),
+    "GRID, of another kind": put("GRID", lambda _: np.float64(2.0**-24)),
+    "TABLE": lambda module: module.TABLE.update(a=2),
+    "TABLE, longer": lambda module: module.TABLE.update(c=2),
+    "TABLE, inside": lambda module: module.TABLE["b"].append(3),
+    "SOME": put("SOME", lambda _: frozenset({"x"})),
+    "ROWS": lambda module: module.ROWS.put(0, 5.0),
+    "ROWS, shape": put("ROWS", lambda module: module.ROWS[None]),
+    "OBJECTS": lambda module: module.OBJECTS.put(0, 5.0),
+    "KIND": put("KIND", lambda _: "a"),
+    "SHAPES": put("SHAPES", lambda _: list[str] | None),
+    "PATTERN": put("PATTERN", lambda _: __import__("re").compile("b+")),
+    "LAST": lambda module: module.LAST.append(2),
+    "BY_COLOUR": lambda module: module.BY_COLOUR.update({module.Colour.RED: 2}),
+    "Colour": lambda module: setattr(module.Colour.RED, "_value_", "blue"),
+    "least": lambda module: module.least.register(np.ndarray, louder),
+    "least, anything": lambda module: module.least.register(object, louder),
+    "least, its default": put("least._default", lambda _: np.maximum),
+    "Params, imposter": put("Params", imposter),
+    "Params, other": put("Params", lambda _: Other),
+    "Params.bound": put("Params.bound", lambda _: louder),
+    "Params.bound, code": put("Params.bound.__code__", lambda _: louder.__code__),
+    "Params.bound, defaults": put("Params.bound.__defaults__", lambda _: (32.0,)),
+    "Params.bound, named defaults": put("Params.bound.__kwdefaults__", lambda _: {"more": 32.0}),
+    "Params.bound, entry": lambda module: module.Params.bound.__kwdefaults__.update(more=32.0),
+    "Params.bound, names": put("Params.bound", lambda module: swapped(module.Params.bound, GRID=1.0)),
+    "Params.size": put("Params.size", lambda _: property(louder)),
+    "Params.slow": put("Params.slow.func", lambda _: louder),
+    "Params.slow, of a kind": put("Params.slow", lambda _: cached_property(louder)),
+    "Params.made": put("Params.made", lambda _: classmethod(louder)),
+    "Params.plain": put("Params.plain", lambda _: staticmethod(louder)),
+    "Params.__init__": put("Params.__init__", lambda _: louder),
+    "Params.__getattribute__": put("Params.__getattribute__", lambda _: object.__getattribute__),
+    "Params.Inner": put("Params.Inner", lambda _: Other),
+    "Params, base": lambda module: setattr(module.Params.Inner, "more", 1),
+    "Pair": put("Pair.__new__", lambda _: louder),
+    "DEFAULT": lambda module: object.__setattr__(module.DEFAULT, "depth", 7),
+    "bound": put("bound", lambda module: module.Params(depth=1).bound),
+    "kept": put("kept", lambda module: __import__("functools").lru_cache(maxsize=8)(module.kept.__wrapped__)),
+    "kept, unwrapped": put("kept", lambda module: module.kept.__wrapped__),
+    "add": put("add", lambda module: module.adder(4)),
+    "add, a cell": lambda module: setattr(module.add.__closure__[0], "cell_contents", 4),
+    "half": put("half", lambda module: __import__("functools").partial(module.add, 2)),
+    "math": put("math", lambda _: ModuleType("math")),
+    "more": put("more", lambda _: 1),
+    "less": lambda module: delattr(module, "half"),
+    "built-in functions": lambda module: vars(module).update(__builtins__={"min": max}),
+}
+
+
+@pytest.mark.parametrize("first", [True, False])
+@pytest.mark.parametrize("what", CHANGES)
+def test_what_is_put_there_is_told(what: str, first: bool, module: Any) -> None:
+    """first: it is put there before anybody asks."""
+    assert first or written.otherwise([NAME]) == ""
+    CHANGES[what](module)
+    assert written.otherwise([NAME]).startswith(NAME)
+
+
+def test_nothing_is_told_of_what_is_there(module: Any) -> None:
+    """Whatever was computed with it, and though other kinds of numbers joined."""
+    for _ in range(2):
+        assert written.otherwise([NAME]) == "" == written.differs(module)
+        module.least.register(Other, louder)
+        assert module.Params().slow == 7 and module.half() == 4 and module.kept(3) == 3
+        for _ in range(50):
+            module.DEFAULT.bound()
+
+
+def test_what_was_put_there_and_taken_away_is_no_difference(module: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert written.otherwise([NAME]) == ""
+    monkeypatch.setattr(module.Params, "bound", louder)
+    assert written.otherwise([NAME]) == f"{NAME}.Params.bound"
+    monkeypatch.undo()
+    assert written.otherwise([NAME]) == ""
+
+
+def test_a_module_without_a_source_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = ModuleType("made_without_source")
+    vars(made)["__builtins__"] = __builtins__
+    monkeypatch.setitem(sys.modules, "made_without_source", made)
+    assert "cannot be executed anew" in written.otherwise(["made_without_source"])
+
+
+def test_the_kinds_that_join_are_none_of_training() -> None:
+    assert isinstance(numbers.minimum, Generic)
+    assert [written._is_plain(kind) for kind in (Other, int, object, np.ndarray, np.floating)] == [False, *[True] * 4]
