@@ -20,7 +20,7 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property, partial
 from itertools import zip_longest
-from operator import attrgetter, is_
+from operator import attrgetter, is_, itemgetter
 from re import Pattern
 from types import (
     BuiltinFunctionType,
@@ -46,7 +46,7 @@ from refdp.ledger.fingerprint import parsed_module
 LEFT_OUT = frozenset({
     "__builtins__", "__cached__", "__doc__", "__file__", "__loader__", "__spec__", "__path__", "__annotations__",
     "__dict__", "__weakref__", "_abc_impl", "__firstlineno__", "__static_attributes__",
-    "__non_callable_proto_members__", "__protocol_attrs__",
+    "__non_callable_proto_members__", "__protocol_attrs__", "__slotnames__", "__warningregistry__",
 })  # fmt: skip
 """Names in modules and classes that the interpreter and the standard library fill, and notes for people."""
 BY_VALUE = (bool, int, float, complex, str, bytes, range, type(None), type(...), Fraction, Decimal, CodeType)
@@ -116,7 +116,7 @@ def differs(module: ModuleType, seen: Seen | None = None) -> str:
 def _compiled(module: ModuleType) -> CodeType:
     """As an import compiles it; pytest's writes assertions anew, in every package that has a plugin for it."""
     tree, hook = parsed_module(module.__name__), sys.modules.get("_pytest.assertion.rewrite")
-    loader = getattr(module.__spec__, "loader", None)
+    loader: Any = getattr(module.__spec__, "loader", None)
     if hook is not None and type(loader) is hook.AssertionRewritingHook:
         source = inspect.getsource(module)
         tree = ast.parse(source)
@@ -162,7 +162,7 @@ def _differences(
         if _home(type(one)) != _home(type(other)):
             yield place
             return
-        yield from _differences(type(one), type(other), place, met, seen)
+        yield from _differences(type(one), type(other), f".{type(one).__qualname__}", met, seen)
     if type(one) in BY_VALUE or isinstance(one, np.generic | np.dtype):
         if one != other if isinstance(one, CodeType) else repr(one) != repr(other):
             yield place
@@ -205,7 +205,8 @@ def _parts(value: Any) -> Parts:
 
 
 def _named(value: Any) -> Parts:
-    return [(f".{name}", one) for name, one in vars(value).items() if name not in LEFT_OUT]
+    """In the order of the names: what was taken away and put back comes last."""
+    return [(f".{name}", one) for name, one in sorted(vars(value).items(), key=itemgetter(0)) if name not in LEFT_OUT]
 
 
 def _enclosed(cell: CellType) -> Parts:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import importlib
+import inspect
+import pickle
 import sys
+import typing
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from pathlib import Path
@@ -205,9 +209,18 @@ def test_what_is_put_there_is_told(what: str, first: bool, module: Any) -> None:
 
 
 def test_nothing_is_told_of_what_is_there(module: Any) -> None:
-    """Whatever was computed with it, and though other kinds of numbers joined."""
+    """Whatever was computed with it, copied, warned of or taken away and put back, and where other kinds joined."""
     for _ in range(2):
         assert written.otherwise([NAME]) == "" == written.differs(module)
+        assert copy.deepcopy(module.DEFAULT) == pickle.loads(pickle.dumps(module.DEFAULT))
+        copy.copy(module.Params.Inner())
+        assert "__slotnames__" in vars(module.Params.Inner)
+        vars(module)["__warningregistry__"] = {"version": 1}
+        typing.get_type_hints(module.Params), inspect.signature(module.Params)
+        for owner, name in ((module, "add"), (module.Params, "size")):
+            value = vars(owner)[name]
+            delattr(owner, name)
+            setattr(owner, name, value)
         module.least.register(Other, louder)
         assert module.Params().slow == 7 and module.half() == 4 and module.kept(3) == 3
         for _ in range(50):

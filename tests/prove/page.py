@@ -613,6 +613,8 @@ are what stands for them.
   the rounds before, which the induction forgets.
 - Federated framework, `noise_by = record`: not covered: every record adds noise before the sum, and the reading knows
   noise that is added to a sum.
+- S-GBDT, streams of batches: not read: how records are admitted and replaced between batches, and accounts that go on,
+  are in the hosts of records; a stream's certificate has no proof that covers it.
 
 ## Mutants
 
