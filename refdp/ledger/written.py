@@ -18,7 +18,7 @@ from contextvars import ContextVar
 from dataclasses import Field
 from decimal import Decimal
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from itertools import zip_longest
 from operator import attrgetter, is_, itemgetter
 from re import Pattern
@@ -77,7 +77,6 @@ Seen = list[tuple[Any, tuple[Any, ...]]]
 FIXED = (tuple, frozenset, property, staticmethod, classmethod, MethodType, GenericAlias, UnionType, Pattern, slice,
          MemberDescriptorType, GetSetDescriptorType, WrapperDescriptorType, BuiltinFunctionType)  # fmt: skip
 ABSENT = object()
-_as_written: dict[str, tuple[ModuleType, Seen]] = {}
 
 
 def otherwise(modules: Iterable[str]) -> str:
@@ -87,14 +86,23 @@ def otherwise(modules: Iterable[str]) -> str:
     """
     for name in sorted(modules):
         module = importlib.import_module(name)
-        known = _as_written.get(name)
-        if known is None or known[0] is not module or not all(map(_unchanged, known[1])):
-            _as_written.pop(name, None)
+        known = _known(name)
+        if not known or known[0][0] is not module or not all(map(_unchanged, known)):
+            known.clear()
             seen: Seen = []
             if place := differs(module, seen):
                 return f"{name}{place}"
-            _as_written[name] = module, seen
+            known += seen
     return ""
+
+
+@cache
+def _known(name: str) -> Seen:
+    """What was compared of a module by that name, itself first, as it has its source's meaning; empty before.
+
+    In a cache, into which no reading looks (`refdp.prove.keeping.state`): module namespaces are no texts' containers.
+    """
+    return []
 
 
 def differs(module: ModuleType, seen: Seen | None = None) -> str:

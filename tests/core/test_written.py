@@ -116,7 +116,7 @@ def module(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     monkeypatch.syspath_prepend(str(folder))
     yield importlib.import_module(NAME)
     sys.modules.pop(NAME, None)
-    written._as_written.pop(NAME, None)
+    written._known.cache_clear()
 
 
 def louder(*_: Any, **__: Any) -> Any:

@@ -170,6 +170,14 @@ def test_what_was_read_where_something_else_runs_is_kept_of_no_text(monkeypatch:
     assert keep.result(params, schema, made).stale() == ""
 
 
+def test_what_is_compared_is_no_container_that_a_reading_watches() -> None:
+    """Namespaces of modules change while functions are exchanged for the reading's own."""
+    pytest.importorskip("z3", reason="the extra proofs is not installed")
+    from refdp.prove.keeping import state
+
+    assert proof().this_run and id(vars(dpboost)) not in state(None, None)
+
+
 LINES = {
     "a call": '_MADE = setattr(Params, "leaf_charge", Params.split_charge)',
     "a name bound again": "_UNUSED = (Contribution := Params)",
