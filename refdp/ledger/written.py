@@ -100,7 +100,7 @@ def otherwise(modules: Iterable[str]) -> str:
 def _known(name: str) -> Seen:
     """What was compared of a module by that name, itself first, as it has its source's meaning; empty before.
 
-    In a cache, into which no reading looks (`refdp.prove.keeping.state`): module namespaces are no texts' containers.
+    In a cache, into which no reading looks: what is noted here is no container that a text could ask for.
     """
     return []
 
