@@ -2,8 +2,8 @@
 
     python -m benchmarks.noise_warning      # the table, between its marks on docs/defaults.md
 
-No model is trained: plans of all cells are made anew, figures are those of `benchmarks/league/runs.jsonl`. DP-XGBoost is
-left out: to calibrate the noise of its plans takes up to a minute a cell.
+No model is trained: plans of all cells are made anew, figures are those of `benchmarks/league/runs.jsonl`. DP-XGBoost
+is left out: to calibrate the noise of its plans takes up to a minute a cell.
 """
 
 from __future__ import annotations
