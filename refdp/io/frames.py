@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.utils import check_array
 from sklearn.utils.validation import column_or_1d
 
@@ -44,7 +45,7 @@ def checked(frame: Any, bounds: Bounds) -> Any:
 
     Masked entries of an array are missing values. Errors: InvalidRecords for a repeated column or what is no table.
     """
-    if isinstance(frame, str | bytes | Mapping | Set | Iterator):
+    if isinstance(frame, str | bytes | Mapping | Set | Iterator) and not issparse(frame):  # some of those are mappings
         raise InvalidRecords(f"a {type(frame).__name__} is no table; an array or a data frame is needed")
     if not _is_frame(frame) and hasattr(frame, "to_pandas"):  # a table of Arrow
         frame = frame.to_pandas()
