@@ -58,8 +58,8 @@ def warn_of_noise(paper: Paper, params: Any, schema: Schema, rows: int | None) -
         least = needed(paper, params, schema, found)
         if least > MANY:
             said = (
-                f"with fewer than about {least:.2g} records predictions will probably be mostly noise at these "
-                "settings. State rows=, a public round number"
+                f"with fewer than about {least:.2g} records the noise of leaves exceeds, at these settings, what they "
+                "show of labels that are hard to tell. State rows=, a public round number"
             )
     if said:
         warn(assumed + said, UtilityWarning)
