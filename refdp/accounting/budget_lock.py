@@ -63,6 +63,8 @@ class Lock:
                     return
 
     def _let_go(self) -> None:
+        if not self._open:
+            return
         import fcntl
 
         while self._open:

@@ -1,8 +1,9 @@
 """Whether records were fitted before while no budget holds the fits together: what a warning can see of it.
 
 Nothing is read of the records. They are known by the object that they are in, and by where an array, a column of a
-frame or a sparse matrix has them in memory, so that views are seen; only what is alive counts, since memory is used
-again. Two fits are held together by one budget (or one file of it), or by a stream that knows whose records come.
+frame or a sparse matrix has them in memory, so that views with a common element are seen; only what is alive counts,
+since memory is used again. Two fits are held together by one budget (or one file of it), or by a stream that knows
+whose records come.
 
 Copies have no memory in common with what they are copies of: `X[train]`, `df[columns]`, `X.astype(float)`. So
 estimators are known too: one that is fitted again without a budget, itself or as scikit-learn's clone, as
@@ -15,7 +16,7 @@ from __future__ import annotations
 
 import sys
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -88,7 +89,8 @@ class _Family:
     """What an estimator has in common with its clones alone; in no estimator's state, so that no model shows it."""
 
 
-_families: weakref.WeakKeyDictionary[Any, _Family] = weakref.WeakKeyDictionary()
+_families: dict[int, _Family] = {}
+"""By the address of an estimator, while it lives: a subclass may have no hash."""
 _alone: weakref.WeakSet[_Family] = weakref.WeakSet()
 """Families of which one estimator was fitted without a budget."""
 _part: ContextVar[bool] = ContextVar("_part", default=False)
@@ -103,15 +105,17 @@ def repeated(holder: Any, *objects: Any, by: Any = None) -> None:
     if _part.get():
         return
     mine, scope = _held(holder)
-    before = [use for place in map(_places, objects) for living, view in place for use in _met(living, view)]
-    other = next((use.scope for use in before if scope and use.holder == mine and use.scope not in (None, scope)), None)
+    places = [place for one in objects for place in _places(one)]
+    other = None
+    if scope is not None:
+        other = _met(places, lambda use: use.holder == mine and use.scope not in (None, scope))
     if other is not None:
         text = (
-            f"these records were fitted under the name {other!r} of the same budget and now are under "
+            f"these records were fitted under the name {other.scope!r} of the same budget and now are under "
             f"{scope!r}: names stand for sets without a common record, so that too little is charged"
         )
         warn(text, RepeatedFitWarning)
-    elif any(mine is None or use.holder != mine for use in before):
+    elif _met(places, lambda use: mine is None or use.holder != mine):
         text = (
             "these records were fitted before and no budget holds the fits together: every certificate is about its "
             "own fit alone, and every budget about what it was given; give all of them the same "
@@ -141,11 +145,18 @@ def remember(holder: Any, *objects: Any, by: Any = None) -> None:
 
 def related(estimator: Any, clone: Any) -> None:
     """That this is its clone."""
-    _families[clone] = _family(estimator)
+    _belongs(clone, _family(estimator))
 
 
 def _family(estimator: Any) -> _Family:
-    return _families.setdefault(estimator, _Family())
+    found = _families.get(id(estimator))
+    return _belongs(estimator, _Family()) if found is None else found
+
+
+def _belongs(estimator: Any, family: _Family) -> _Family:
+    _families[id(estimator)] = family
+    weakref.finalize(estimator, _families.pop, id(estimator), None).atexit = False
+    return family
 
 
 @contextmanager
@@ -191,13 +202,15 @@ def _array(one: Any) -> Any:
     return one if isinstance(one, np.ndarray) else None
 
 
-def _met(living: Any, view: _View | None) -> list[_Use]:
-    return [
-        use
-        for use in list(_uses.values())
-        if (there := use.living()) is not None
-        and (there is living if use.view is None or view is None else use.view.meets(view))
-    ]
+def _met(places: Iterable[tuple[Any, _View | None]], wanted: Callable[[_Use], bool]) -> _Use | None:
+    """A fit that is wanted and had records of these places; the first that is found, since to tell views apart takes
+    time."""
+    uses = [(use, there) for use in list(_uses.values()) if wanted(use) and (there := use.living()) is not None]
+    return next((use for living, view in places for use, there in uses if _same(use, there, living, view)), None)
+
+
+def _same(use: _Use, there: Any, living: Any, view: _View | None) -> bool:
+    return there is living if use.view is None or view is None else use.view.meets(view)
 
 
 def _is_weak(one: Any) -> bool:

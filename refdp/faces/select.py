@@ -16,6 +16,7 @@ import math
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,7 @@ from refdp.faces.estimators.distributed import elsewhere
 from refdp.faces.repeats import parts_of_one, remember, repeated
 from refdp.faces.seeds import SEED_ASSUMPTION, ReproducibleSeed, generator_for, seeded
 from refdp.faces.training import generator_of
+from refdp.faces.warned import silence
 from refdp.io import frames
 from refdp.ledger import claims
 from refdp.ledger.certificate import Certificate, Guarantee, composition
@@ -43,6 +45,8 @@ from refdp.privacy.sources import SampleSource
 SCORE_CLAIM = "composition/laplace"
 CLAIMS = ("composition/selection-renyi", "composition/selection-pure")
 """What the cost of the selection rests on, besides what scores and the runs of all candidates rest on."""
+_one_at_a_time = Lock()
+"""Python's filters of warnings are of all threads: two selections would undo each other's silence."""
 GRID = 2.0**-10
 """Scores are sums of one number in [0, 1] a record, rounded to this."""
 
@@ -202,7 +206,8 @@ def _rehearsed(candidate: Any, X: Any, labels: Any, charge: Charge, relation: Re
     target, label, _ = asked._target(labels)
     schema = Schema(features, target)
     paper = registry.paper(candidate._paper)
-    params = asked._params(paper, schema)
+    with silence():  # what this warns of the rehearsal says
+        params = asked._params(paper, schema)
     issued = paper.certificate(params, schema)
     if not np.isfinite(issued.established.epsilon):
         raise InvalidParameter(f"a candidate of which nothing is established: {'; '.join(issued.notes)}")
@@ -244,7 +249,7 @@ def _best(
     To the cost a run that fails is one of the greatest score: it is all that is told of the runs.
     """
     best: tuple[float, int, Any] | None = None
-    with parts_of_one(), warnings.catch_warnings(), np.errstate(all="ignore"):
+    with _one_at_a_time, parts_of_one(), silence(), warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         try:
             for _ in range(law.draw(generator)):

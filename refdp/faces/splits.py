@@ -10,6 +10,9 @@ and each of them is one more that changes in what `fit` gets. Here no other reco
 The price: sizes are random, about their shares, and few records can leave a fold empty; records that are equal are in
 one part, and classes have shares as they fall. Scores on the held-out records are without noise, as everywhere.
 
+A number is the same whether its column is read as numbers, truth values or texts; dates are refused. Not so float32, of
+which a text beside it makes another number: give float64.
+
 Under replace-one use `KFold` or `train_test_split` without strata, with a fixed random_state: a position is public
 there, while a replaced record could here move to another part, and leave a training set with one record less.
 """
@@ -29,7 +32,7 @@ from sklearn.utils import _safe_indexing, check_consistent_length
 
 from refdp.checks import check_count, check_number
 from refdp.errors import InvalidParameter, InvalidRecords
-from refdp.io.frames import text_of
+from refdp.io.cells import is_missing, is_moment, meaning, text_of, value_of
 from refdp.io.identities import canonical
 
 Cells = NDArray[np.uint64]
@@ -101,7 +104,8 @@ def _fractions(tables: tuple[Any, ...], groups: Any, key: bytes, purpose: str) -
     except (TypeError, ValueError):
         raise InvalidRecords("a split: tables and groups of as many rows are needed") from None
     keyed = hashlib.blake2b(key, person=purpose.encode()).digest()
-    rows = [one.encode() for one in canonical(groups, "groups")] if groups is not None else _rows(tables)
+    names = [] if groups is None else [meaning(one) for one in canonical(groups, "groups")]
+    rows = [one.encode(errors="surrogatepass") for one in names] if groups is not None else _rows(tables)
     drawn = b"".join(hashlib.blake2b(row, key=keyed, digest_size=8).digest() for row in rows)
     return np.asarray((np.frombuffer(drawn, "<u8") >> np.uint64(11)) * 2.0**-53)
 
@@ -112,11 +116,17 @@ def _rows(tables: tuple[Any, ...]) -> list[bytes]:
 
 
 def _dense(table: Any) -> list[bytes]:
+    if not hasattr(table, "dtypes") and hasattr(table, "to_pandas"):  # a table of Arrow
+        table = table.to_pandas()
     if hasattr(table, "columns"):
-        columns = [table[name] for name in table.columns]
+        columns = [table.iloc[:, place] for place in range(table.shape[1])]
     else:
         array = table if hasattr(table, "dtype") else np.asarray(table, dtype=object)
+        if array.ndim not in (1, 2):
+            raise InvalidRecords("a split: tables have rows, and columns or one value a row")
         columns = [array] if array.ndim == 1 else list(np.asarray(array).T)
+    if not columns:
+        raise InvalidRecords("a split: a table without columns says nothing of its records")
     cells = np.column_stack([_cells(column) for column in columns])
     return [row.tobytes() for row in cells]
 
@@ -131,19 +141,26 @@ def _sparse(table: Any) -> list[bytes]:
 
 
 def _cells(column: Any) -> Cells:
-    """Numbers as the bits of float64, whatever they are written as; other texts as a hash; missing values as NaN."""
+    """Numbers as the bits of float64, whatever they are written as; other texts as a hash; missing values as NaN.
+
+    Errors: InvalidRecords for dates and times, which readers make of texts only where all of a column are some.
+    """
     values = np.asarray(column)
-    if values.dtype.kind in "fiu":
+    if values.dtype.kind in "fiub":
         return _bits(values.astype(np.float64))
     return np.array([_cell(value) for value in np.asarray(column, dtype=object)], dtype="<u8")
 
 
 def _cell(value: Any) -> np.uint64:
-    text = text_of(value)
-    try:
-        number = float(value if isinstance(value, np.floating) else text or "nan")
-    except ValueError:
-        return np.uint64(int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little"))
+    if is_moment(value):
+        raise InvalidRecords("a split: a column holds dates or times; give them as texts, or as numbers")
+    if isinstance(value, np.floating) or is_missing(text := text_of(value)):
+        number = float(value) if isinstance(value, np.floating) else np.nan
+    elif (found := value_of(text)) is not None:
+        number = found
+    else:
+        written = text.strip().encode(errors="surrogatepass")
+        return np.uint64(int.from_bytes(hashlib.blake2b(written, digest_size=8).digest(), "little"))
     return np.uint64(_bits(np.array([number]))[0])
 
 

@@ -24,7 +24,7 @@ from refdp.data.records import Classes, Schema
 from refdp.errors import UtilityWarning
 from refdp.faces.defaults import ROWS, params_for
 from refdp.faces.registry import OWN, PAPERS, Paper
-from refdp.faces.warned import warn
+from refdp.faces.warned import silence, warn
 from refdp.privacy.events import Event, Parallel, Partition, Release, Repeat, Subsample, children
 
 LEAVES = "leaves"
@@ -100,7 +100,8 @@ def advice(paper: Paper, params: Any, schema: Schema, rows: int) -> str:
 
     given: dict[str, Any] = {"epsilon": params.epsilon, "relation": params.relation}
     delta: dict[str, Any] = {"delta": params.delta} if getattr(params, "delta", 0.0) > 0 else {}
-    usual = replace(params_for(paper, given | delta, schema, rows=rows), noise=params.noise)
+    with silence():  # rows were doubted where these params were made
+        usual = replace(params_for(paper, given | delta, schema, rows=rows), noise=params.noise)
     if usual != params:
         said += "; settings='default' follows epsilon and rows"
     classes = len(schema.target.values) if isinstance(schema.target, Classes) else 2

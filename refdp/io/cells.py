@@ -2,8 +2,9 @@
 
 Who reads a file chooses a column's type by all of its cells: whole numbers are floats beside a missing value and texts
 beside one text. So that no record changes what another one means, numbers are compared as numbers wherever they stand,
-to 15 digits: 1, 1.0, "1", "01", "1.0" and "1e0" are one category, and truth values are 1 and 0, as in arrays, and in
-the texts that pandas reads as them. Everything else is its text without blanks around it.
+whole ones below 2^53 exactly and others to 15 digits: 1, 1.0, "1", "01", "1.0" and "1e0" are one category, and truth
+values are 1 and 0, as in arrays, and in the texts that pandas reads as them. Everything else is its text without blanks
+around it.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from refdp.errors import InvalidRecords
 
 _NUMBER = re.compile(r"\s*[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)(e\s*[+-]?[0-9]+)?|inf(inity)?)\s*", re.IGNORECASE | re.ASCII)
 _TRUTH = {"true": 1.0, "false": 0.0}
+_PLAIN = (str, float, int)
+_EXACT = 2.0**53
 _MOMENTS = (date, time, timedelta, np.datetime64, np.timedelta64)
 
 
@@ -29,11 +32,25 @@ def number_of(text: str) -> float | None:
 
     Stricter than float(): no underscores, no digits of other scripts, no NaN.
     """
+    if text.isascii() and "_" not in text:
+        try:
+            number = float(text)
+        except ValueError:
+            pass
+        else:
+            return None if number != number else number
     return float("".join(text.split())) if _NUMBER.fullmatch(text) else None
+
+
+def is_missing(value: object) -> bool:
+    """Whether a value is an empty text, blanks or NaN in any spelling: never a category or a class of its own."""
+    return str(value).strip().lower() in ("", "nan", "+nan", "-nan")
 
 
 def is_absent(value: Any) -> bool:
     """None, NaN of any kind, pandas' NA and NaT."""
+    if type(value) in _PLAIN:
+        return bool(value != value)
     return (
         value is None or type(value).__name__ in ("NAType", "NaTType") or bool(np.ndim(value) == 0 and value != value)
     )
@@ -53,20 +70,23 @@ def text_of(value: Any) -> str:
 
 def meaning(text: str) -> str:
     """What two texts share that are one category."""
-    number = _value(text)
-    return text.strip() if number is None else f"{number + 0.0:.15g}"
+    number = value_of(text)
+    if number is None:
+        return text.strip()
+    return str(int(number)) if number.is_integer() and abs(number) < _EXACT else f"{number:.15g}"
 
 
 def alike(categories: Iterable[str]) -> tuple[str, str] | None:
     """Two different texts among these that are one number; None if there are none."""
     first: dict[str, str] = {}
     for one in categories:
-        if _value(one) is not None and first.setdefault(meaning(one), one) != one:
+        if value_of(one) is not None and first.setdefault(meaning(one), one) != one:
             return first[meaning(one)], one
     return None
 
 
-def _value(text: str) -> float | None:
+def value_of(text: str) -> float | None:
+    """The number that a text is compared as, of truth values 1 and 0; None for none."""
     return _TRUTH.get(text.strip().lower(), number_of(text))
 
 
@@ -82,15 +102,21 @@ def codes(cells: Iterable[Any], categories: Sequence[str]) -> Floats:
     """
     exact = {category: float(place) for place, category in enumerate(categories)}
     meant = {meaning(category): float(place) for place, category in reversed(list(enumerate(categories)))}
-    known: dict[str, float] = {"": np.nan}
+    known: dict[tuple[type, Any], float] = {}
     found = []
     for cell in cells:
+        plain = type(cell) in _PLAIN and cell == cell
+        key = (type(cell), cell) if plain else (str, "")
+        if plain and key in known:
+            found.append(known[key])
+            continue
         if is_moment(cell):
             raise InvalidRecords("a column with categories holds dates or times; give them as texts, or as numbers")
         text = text_of(cell)
-        if text not in known:
-            known[text] = exact.get(text, meant.get(meaning(text), np.nan))
-        found.append(known[text])
+        place = np.nan if text == "" else exact.get(text, meant.get(meaning(text), np.nan))
+        if plain:
+            known[key] = place
+        found.append(place)
     return np.array(found, dtype=np.float64)
 
 
@@ -99,12 +125,16 @@ def numbers(cells: Iterable[Any]) -> NDArray[np.object_]:
 
     What is neither is left to who makes floats of them. Shape (cells,). Errors: InvalidRecords for other texts, dates.
     """
-    found = [
-        np.nan if is_absent(cell) else number_of(text_of(cell)) if isinstance(cell, str | bytes) else cell
-        for cell in cells
-    ]
+    found = [np.nan if is_absent(cell) else _number(cell) if isinstance(cell, str | bytes) else cell for cell in cells]
     if any(value is None or is_moment(value) for value in found):
         raise InvalidRecords("a numeric column holds what is no number; bounds list categories")
     column = np.empty(len(found), dtype=object)
     column[:] = found
     return column
+
+
+def _number(cell: str | bytes) -> float | None:
+    """NaN for a missing value, as numpy writes it where texts and numbers are in one array."""
+    text = text_of(cell)
+    number = number_of(text)
+    return np.nan if number is None and is_missing(text) else number

@@ -14,8 +14,8 @@ import numpy as np
 from refdp.data.records import Categorical, Classes, Feature, Floats, Interval, Numeric, Schema
 from refdp.documents import parsed
 from refdp.errors import InvalidRecords
-from refdp.io.cells import alike, meaning, number_of
-from refdp.io.tables import MISSING_CODES, Table, is_missing, is_number
+from refdp.io.cells import alike, is_missing, meaning, number_of
+from refdp.io.tables import MISSING_CODES, Table, is_number
 
 Source = Literal["definition", "documented", "chosen", "given", "observed"]
 Bounds = Mapping[str, Sequence[Any]]
@@ -73,7 +73,10 @@ def _listed(name: str, categories: Iterable[str]) -> Categorical:
     if any(map(is_missing, listed)):
         raise InvalidRecords(f"categories of {name!r}: an empty text, blanks and NaN are missing values, no categories")
     if (same := alike(listed)) is not None:
-        raise InvalidRecords(f"categories of {name!r}: {same[0]!r} and {same[1]!r} are one number, hence one category")
+        raise InvalidRecords(
+            f"categories of {name!r}: {same[0]!r} and {same[1]!r} are compared as numbers, and are one category; a "
+            "letter before them, in the records too, keeps them apart"
+        )
     return Categorical(name, listed)
 
 

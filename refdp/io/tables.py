@@ -14,7 +14,7 @@ import numpy as np
 
 from refdp.data.records import Floats
 from refdp.errors import InvalidRecords
-from refdp.io.cells import codes, number_of
+from refdp.io.cells import codes, is_missing, number_of
 
 Column = Sequence[str] | Floats
 MISSING_CODES = ("?", "na", "n/a", "none", "null", "<na>", "#n/a", "missing")
@@ -71,11 +71,6 @@ class Table:
     def without(self, names: Sequence[str]) -> Table:
         """The table less some columns."""
         return Table(self.source, {name: column for name, column in self.columns.items() if name not in names})
-
-
-def is_missing(value: object) -> bool:
-    """Whether a value is an empty text, blanks or NaN in any spelling: never a category or a class of its own."""
-    return str(value).strip().lower() in ("", "nan", "+nan", "-nan")
 
 
 def is_number(text: str) -> bool:

@@ -9,6 +9,7 @@ import math
 import multiprocessing
 import os
 import pickle
+import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -482,6 +483,12 @@ def test_what_a_plan_costs_at_least_is_more_than_nothing_and_no_more_than_is_est
     found = chosen.certificate(params, SCHEMAS[0]).established
     plan = plan_in(plan_out(chosen.plan(params, SCHEMAS[0])))
     assert 0.01 < least_epsilon(plan, found.delta) <= found.epsilon * (1 + 1e-9)
+
+
+def test_a_budget_in_memory_needs_no_locks_of_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where there is no fcntl, as on Windows."""
+    monkeypatch.setitem(sys.modules, "fcntl", None)
+    assert refdp.PrivacyBudget(1.0, 1e-5).spent() == 0.0
 
 
 @pytest.mark.parametrize("name", [3, np.float64(3), None, b"name"], ids=repr)

@@ -303,6 +303,37 @@ def observed(runs: int, monkeypatch: pytest.MonkeyPatch) -> tuple[Any, ...]:
     return shown, repr(seed._uses), str(state)
 
 
+def told_of_rows(monkeypatch: pytest.MonkeyPatch) -> int:
+    """How often two candidates with an exact number of rows, whose fits warn of noise too, warn of it."""
+    x, y = (part[:60].copy() for part in records())
+    given: dict[str, Any] = {"bounds": PUBLIC["bounds"], "classes": [0, 1], "rows": 123, "relation": "add-remove"}
+    monkeypatch.setattr(Repetitions, "draw", lambda *_: 5)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        two = [refdp.GroveClassifier(epsilon=0.05, trees=1, depth=depth, **given) for depth in (4, 5)]
+        refdp.select(two, x, y, score_epsilon=0.1)
+    return sum("rows = 123" in str(one.message) for one in caught)
+
+
+def test_runs_are_silent_whatever_another_thread_does_to_filters(monkeypatch: pytest.MonkeyPatch) -> None:
+    x, y = (part[:60].copy() for part in records())
+    monkeypatch.setattr(Repetitions, "draw", lambda *_: 3)
+    said: list[str] = []
+    monkeypatch.setattr(warnings, "showwarning", lambda text, *_: said.append(str(text)))
+    best = select._best
+
+    def freed(*given: Any) -> Any:
+        monkeypatch.setattr(warnings, "simplefilter", lambda *_: warnings.resetwarnings())  # as if nothing was ignored
+        said.clear()
+        return best(*given)
+
+    monkeypatch.setattr(select, "_best", freed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        refdp.select(loud(refdp.ReproducibleSeed(1)), x, y, score_epsilon=0.1)
+    assert said == []
+
+
 def test_nothing_that_a_caller_sees_tells_how_many_runs_there_were(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -317,6 +348,7 @@ def test_nothing_that_a_caller_sees_tells_how_many_runs_there_were(
     monkeypatch.setattr(refdp.GroveClassifier, "predict", warning)
     one, few, many = (observed(runs, monkeypatch) for runs in (1, 2, 7))
     assert one == few == many
+    assert told_of_rows(monkeypatch) == 2
     kinds = [kind for kind, _ in one[0]]
     assert kinds.count(UtilityWarning) == 2 and kinds.count(PrivacyWarning) == 4
     assert one[1] == "count(2)" and not any("a run" in str(text) for _, text in one[0])

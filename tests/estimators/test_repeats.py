@@ -154,6 +154,24 @@ def test_cross_validation_and_searches_without_a_budget_are_seen_by_their_clones
     assert told(*(lambda part=part: grove().fit(part[0].copy(), part[1].copy()) for part in parts)) == [0, 0]  # type: ignore[misc]
 
 
+def test_an_estimator_without_a_hash_has_a_family() -> None:
+    class Equal(refdp.GroveClassifier):
+        def __eq__(self, other: object) -> bool:
+            return True
+
+    x, y = records()
+    one = Equal(**grove().get_params())
+    assert told(lambda: one.fit(x, y), lambda: clone(one).fit(x.copy(), y.copy())) == [0, 1]
+
+
+def test_fits_of_one_budget_are_not_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Views are told apart only where something would be said."""
+    monkeypatch.setattr(repeats._View, "meets", lambda *_: pytest.fail("compared"))
+    x, budget = np.zeros((40, 2)), refdp.PrivacyBudget(9.0)
+    for end in (10, 20, 30):
+        fit(budget, x[:end])
+
+
 def test_a_clone_is_as_scikit_learn_makes_it() -> None:
     one = grove(epsilon=2.0)
     made = clone(one)

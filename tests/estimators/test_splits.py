@@ -62,6 +62,28 @@ def test_a_records_fold_is_its_own_whatever_type_another_gives_its_column(other:
     assert folds(plain.to_numpy(dtype=object), list(y)) == folds(plain.to_numpy().tolist(), y.to_numpy()) == before
 
 
+@pytest.mark.parametrize(
+    ("plain", "mixed"),
+    [([True, False] * 20, "maybe"), (["00001", "2.0"] * 20, "x7"), ([np.nan, 0.5] * 20, "x")],
+    ids=["truth", "leading zeros", "missing"],
+)
+def test_a_records_fold_is_its_own_also_where_readers_give_other_types(plain: list[Any], mixed: str) -> None:
+    """As pandas reads a file with one text more: numbers and truth values become texts."""
+    as_read = pd.DataFrame({"a": pd.to_numeric(pd.Series(plain)), "b": range(40)})
+    as_texts = pd.DataFrame({"a": [*map(str, plain), mixed], "b": [*range(40), 41]})
+    y = np.zeros(40)
+    assert folds(as_texts, np.zeros(41))[:40] == folds(as_read, y)
+    if not isinstance(plain[0], bool | float):
+        names = folds(as_texts.b, np.zeros(41), groups=as_texts.a)[:40]
+        assert names == folds(as_read.b, y, groups=as_read.a.astype(int))
+
+
+def test_what_cannot_be_split() -> None:
+    for table in (pd.DataFrame({"a": pd.to_datetime(["2020-01-01"])}), pd.DataFrame(index=[0]), np.zeros((1, 2, 2))):
+        with pytest.raises(InvalidRecords, match=r"^a split: "):
+            folds(table, np.zeros(1))
+
+
 def folds(x: Any, y: Any, groups: Any = None, key: bytes = KEY) -> list[int]:
     found = {int(row): number for number, (_, held) in enumerate(KFoldByRecord(4, key=key).split(x, y, groups))
              for row in held}  # fmt: skip

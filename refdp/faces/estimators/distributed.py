@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from refdp.data.records import Classes, Feature, Model, Schema, Target
 from refdp.errors import InvalidParameter, InvalidRecords
 from refdp.faces import prediction, registry
 from refdp.faces.budgets import charge
+from refdp.faces.estimators.labels import public_classes
 from refdp.faces.monotone import constrained, signs
 from refdp.faces.repeats import remember, repeated
 from refdp.faces.seeds import generator_for, seeded
@@ -95,7 +95,7 @@ def _target(estimator: Any) -> Target:
     if given is None:
         raise InvalidParameter(f"Dask: {estimator._target_parameter} is needed, since nothing is read off the records")
     if estimator._target_parameter == "classes":
-        estimator.classes_ = np.unique(np.asarray(given))
+        estimator.classes_ = public_classes(given)
         return Classes(tuple(frames.text_of(label) for label in estimator.classes_))
     from refdp.faces.estimators.base import _range
 
