@@ -383,7 +383,7 @@ class ScopedBudget:
         self.budget.charge_known(epsilon, delta, name=name, scope=self.scope, relation=relation)
 
     def absent(self) -> ScopedBudget:
-        """As `PrivacyBudget.absent`."""
+        """What stands for these records' part where the budget itself cannot be: it refuses to be charged or asked."""
         return ScopedBudget(self.budget.absent(), self.scope)
 
     def spent(self) -> float:

@@ -49,7 +49,10 @@ def observed_classes(y: NDArray[Any]) -> NDArray[Any]:
 
 
 def check_kind(y: NDArray[Any], known: NDArray[Any]) -> None:
-    """That labels are of the kind of the public classes. Errors: InvalidRecords."""
+    """That labels y, shape (records,), are of the kind of the public classes known, shape (classes,).
+
+    Errors: InvalidRecords.
+    """
     (due,) = kinds_of(known)
     if found := sorted(kinds_of(y) - {due}):
         raise InvalidRecords(f"y holds {' and '.join(found)}, classes lists {due}: give both as the same kind")
