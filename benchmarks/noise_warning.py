@@ -20,7 +20,7 @@ from benchmarks.league.page import read
 from refdp.data.records import Classes, Schema
 from refdp.faces import registry
 from refdp.faces.defaults import params_for
-from refdp.faces.strength import SHOWN, Trees, outweighed, trees
+from refdp.faces.strength import SHOWN, outweighed, trees
 
 PAGE = Path(__file__).parents[1] / "docs" / "defaults.md"
 BEGIN, END = "<!-- begin: python -m benchmarks.noise_warning -->\n\n", "\n<!-- end -->"
@@ -40,15 +40,6 @@ def described(name: str) -> tuple[Schema, int]:
     return data.schema(True), rounded(round(len(data.y) * (1 - HELD_OUT)))
 
 
-@cache
-def known(name: str, settings: str, epsilon: float, schema: Schema, rows: int) -> tuple[object, list[Trees]]:
-    """Parameters and trees of a system at these settings."""
-    paper = registry.paper(name)
-    given = {"epsilon": epsilon, "relation": "add-remove"}
-    params = params_for(paper, given, schema, settings=settings, rows=rows)
-    return params, trees(paper, params, schema)
-
-
 def cells() -> Found:
     """Of each cell of refdp's systems whether it is near chance, and whether it is warned about, by each of `PARTS`."""
     figures: dict[Cell, list[float]] = defaultdict(list)
@@ -58,11 +49,14 @@ def cells() -> Found:
     found = {}
     for (data, method, epsilon), own in figures.items():
         schema, rows = described(data)
-        name = method.removesuffix(PAPER)
-        params, many = known(name, "paper" if method != name else "default", epsilon, schema, rows)
+        paper = registry.paper(method.removesuffix(PAPER))
+        given = {"epsilon": epsilon, "relation": "add-remove"}
+        settings = "default" if method == paper.name else "paper"
+        params = params_for(paper, given, schema, settings=settings, rows=rows)
+        many = trees(paper, params, schema)
         mean = float(np.mean(own))
         bad = mean < CHANCE if isinstance(schema.target, Classes) else mean > 1
-        said = [outweighed(registry.paper(name), params, schema, rows, many, part) for part in PARTS]
+        said = [outweighed(paper, params, schema, rows, many, part) for part in PARTS]
         found[data, method, epsilon] = bad, said
     return found
 

@@ -117,7 +117,7 @@ def recommend(
     near = {name: cells for name, cells in near.items() if cells}
     ranked = sorted(near, key=lambda name: _mean(near[name]), reverse=not regression)
     if "grove" in near and _outside("grove", public) == "below":
-        ranked.insert(0, "grove")
+        ranked.sort(key=lambda name: name != "grove")
     for best in ranked:
         settings = _settings(best, public)
         outside = _outside(best, public)

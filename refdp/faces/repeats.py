@@ -105,7 +105,7 @@ def repeated(holder: Any, *objects: Any, by: Any = None) -> None:
     if _part.get():
         return
     mine, scope = _held(holder)
-    places = [place for one in objects for place in _places(one)]
+    places = _places_of_all(objects)
     other = None
     if scope is not None:
         other = _met(places, lambda use: use.holder == mine and use.scope not in (None, scope))
@@ -136,7 +136,7 @@ def remember(holder: Any, *objects: Any, by: Any = None) -> None:
     if _part.get():
         return
     mine, scope = _held(holder)
-    for living, view in (one for place in map(_places, objects) for one in place):
+    for living, view in _places_of_all(objects):
         key = id(living), view, mine, scope
         _uses[key] = _Use(weakref.ref(living, _forgotten(key)), view, mine, scope)
     if by is not None and mine is None:
@@ -175,6 +175,10 @@ def _held(holder: Any) -> tuple[Any, str | None]:
     if isinstance(budget, PrivacyBudget) and budget.file is not None:
         return budget.file, scope
     return (weakref.ref(budget) if _is_weak(budget) else None), scope
+
+
+def _places_of_all(objects: Iterable[Any]) -> list[tuple[Any, _View | None]]:
+    return [place for one in objects for place in _places(one)]
 
 
 def _places(one: Any) -> Iterator[tuple[Any, _View | None]]:

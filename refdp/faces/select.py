@@ -30,6 +30,7 @@ from refdp.errors import InvalidParameter, RefdpError
 from refdp.faces import registry
 from refdp.faces.estimators.base import PrivateEstimator, _range
 from refdp.faces.estimators.distributed import elsewhere
+from refdp.faces.estimators.labels import public_classes
 from refdp.faces.repeats import parts_of_one, remember, repeated
 from refdp.faces.seeds import SEED_ASSUMPTION, ReproducibleSeed, generator_for, seeded
 from refdp.faces.training import generator_of
@@ -101,8 +102,8 @@ def select(
     is infinite at delta, and for Dask frames, whose cluster would show how many runs there are; InvalidRecords; what
     else a fit refuses; and BudgetExceeded: all before any run, and nothing is charged. RefdpError if a run fails, which
     says neither which nor why, and leaves the selection charged.
-    Warns: once a candidate of what its fit warns of, before any run. Runs are silent; that holds as long as no other
-    thread changes Python's filters of warnings meanwhile.
+    Warns: once a candidate of what its fit warns of, before any run. Runs are silent; of what other packages warn of in
+    them that holds as long as no other thread changes Python's filters of warnings meanwhile.
     """
     kept = _checked(candidates)
     check_number("score_epsilon", score_epsilon, above=0)
@@ -176,7 +177,7 @@ def _target(candidate: Any) -> Any:
     given = getattr(candidate, candidate._target_parameter)
     if candidate._regression:
         return _range(given)
-    return tuple(sorted({frames.text_of(name) for name in np.asarray(given).ravel()}))
+    return tuple(map(frames.text_of, public_classes(given)))
 
 
 class _Rehearsal(PrivacyBudget):

@@ -53,8 +53,8 @@ _SHARED = """
       -1 where they must not rise, 0 for none. Released leaf values are moved, which costs nothing
       (refdp/faces/monotone.py); numeric features, and regressions or two classes.
     budget: a `refdp.PrivacyBudget`, or `budget.on("name")`, that this and other fits share: a fit is charged before it
-      touches a record, and refused if too little is left. Without one, or with
-      another one, a second fit on the same records warns, as far as that is seen (refdp/faces/repeats.py).
+      touches a record, and refused if too little is left. Without one, or with another one, a second fit on the same
+      records warns, as far as that is seen (refdp/faces/repeats.py).
     as_published: the paper's own constants and algorithms, also where they are refuted; what is left at None follows.
     insecure_seed: None for the operating system's entropy, or a `refdp.ReproducibleSeed` for experiments that have to
       be repeatable: whoever knows it can subtract the noise, so it is secret and for one use. Nothing shows it.
