@@ -11,6 +11,7 @@ import ast
 import contextlib
 import ctypes
 import os
+import sys
 from collections import Counter
 from collections.abc import Generator
 from pathlib import Path
@@ -19,6 +20,8 @@ from typing import Any
 import pytest
 
 from refdp.audit import isolated
+from refdp.faces.registry import PAPERS
+from refdp.ledger.proved import running
 
 EVERY, SELDOM = isolated.THOROUGH, 1 << 30
 SLOW = Path(__file__).with_name("slow.txt")
@@ -36,6 +39,7 @@ _worst: Counter[str] = Counter()
 _total: Counter[str] = Counter()
 _since = 0.0
 _file: Path | None = None
+_left = ""
 
 
 def library() -> Any:
@@ -85,6 +89,16 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         LIBRARY.malloc_trim(0)
     _file = item.path
     isolated.THOROUGH = EVERY if "tests/audit/" in item.nodeid else SELDOM
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """After each file the papers' modules are what their sources say: what a test left in them the others would see."""
+    global _left
+    if nextitem is None or nextitem.path != item.path:
+        before, here = _left, [paper for paper in PAPERS if f"refdp.papers.{paper}" in sys.modules]
+        _left = next(filter(None, map(running, here)), "")
+        assert _left in ("", before), f"a test of this file left something else than its source says at {_left}"
 
 
 def pytest_runtest_logstart() -> None:

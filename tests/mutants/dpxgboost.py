@@ -113,12 +113,6 @@ def least_records(offered: Any) -> Any:
     return mutant
 
 
-def using(train: Any) -> Any:
-    """The function with `exact_direction` at hand."""
-    train.__globals__["exact_direction"] = exact_direction
-    return train
-
-
 MUTANTS = (
     _mutant(
         "sketch noise drawn once and reused",
@@ -185,8 +179,13 @@ MUTANTS = (
         "default direction chosen without noise",
         "model",
         {
-            TREE: lambda train: using(
-                edit((_SPLITS, f"{_SPLITS}\n        splits = exact_direction(population, splits)"))(train)
+            TREE: edit(
+                (
+                    _SPLITS,
+                    f"{_SPLITS}\n"
+                    "        from tests.mutants.dpxgboost import exact_direction\n"
+                    "        splits = exact_direction(population, splits)",
+                )
             )
         },
     ),
