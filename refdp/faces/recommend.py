@@ -26,6 +26,7 @@ from refdp.data.records import Classes, Interval, Numeric, Schema
 from refdp.errors import InvalidParameter
 from refdp.faces import registry
 from refdp.faces.defaults import DELTA, Public, recommended
+from refdp.faces.stated import rounded
 from refdp.faces.strength import outweighed, trees
 from refdp.own.grove import shared_by
 from refdp.privacy.events import Relation, records_changed
@@ -93,8 +94,9 @@ def recommend(
 ) -> Recommendation:
     """The estimator whose measured figures near this case are best.
 
-    delta: 0 for pure epsilon; by default 1e-5, at most 1 / rows. rows: public, round. task: "classification" (or
-    "binary"), "multiclass", "regression". classes: of a classification; 3 stand for any more where only the task says.
+    delta: 0 for pure epsilon; by default 1e-5, at most 1 / rows. rows: public; under add-remove taken down to two
+    digits, since settings that a model shows follow from it. task: "classification" (or "binary"), "multiclass",
+    "regression". classes: of a classification; 3 stand for any more where only the task says.
     Errors: InvalidParameter for figures outside their domain, or classes that the task does not have.
     """
     check_number("epsilon", epsilon, above=0)
@@ -110,6 +112,7 @@ def recommend(
     given = min(DELTA, 1 / rows) if delta is None else delta
     check_number("delta", given, least=0, below=1)
     regression, known = task == "regression", Relation(relation)
+    rows = rounded(rows) if known is Relation.ADD_REMOVE else rows
     scores = 1 if regression else max(classes, 3) if task == "multiclass" or classes > 2 else 1
     public = Public(epsilon, given, regression, scores, rows, known, features)
     able = [name for name in ESTIMATORS if (given > 0 or name in PURE) and not _refuses(name, known)]

@@ -8,17 +8,22 @@ from typing import Any
 from refdp.privacy.events import Relation
 
 
+def rounded(rows: int) -> int:
+    """A number of records, down to two digits."""
+    step = 10 ** max(len(str(rows)) - 2, 0)
+    return rows // step * step
+
+
 def doubts(params: Any, rows: int) -> Iterator[str]:
     """What is wrong with a stated number of records, as sentences.
 
     params: of any paper. Under replace-one the number of records is public; under add-remove an exact one, in a model's
     settings, tells whether a record was there.
     """
-    step = int(10 ** (len(str(rows)) - 2))
-    if params.relation is Relation.ADD_REMOVE and rows % max(step, 1):
+    if params.relation is Relation.ADD_REMOVE and rows != rounded(rows):
         yield (
             f"rows = {rows} is more exact than two digits, settings that a model shows follow from it, and under "
-            f"add-remove the number of records is private: state a round public one, {rows // step * step} say"
+            f"add-remove the number of records is private: state a round public one, {rounded(rows)} say"
         )
     delta = getattr(params, "delta", 0.0)
     if delta > 1 / rows:

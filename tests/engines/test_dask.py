@@ -145,6 +145,9 @@ def test_records_that_fit_no_schema_are_refused_by_one_line_before_training(clie
     model = refdp.DPBoostClassifier(relation="add-remove", bounds=BOUNDS, classes=["no", "yes"])
     with pytest.raises(InvalidRecords, match=r"^a label is missing or not in the public classes no, yes; every record"):
         model.fit(bad, bad["y"])
+    texts = partitions(frame.assign(y=(frame["y"] == "yes").map({True: "1", False: "0"})))
+    with pytest.raises(InvalidRecords, match="y holds texts, classes lists numbers"):
+        refdp.DPBoostClassifier(relation="add-remove", bounds=BOUNDS, classes=[0, 1]).fit(texts, texts["y"])
     none = bad[bad["a"] > 2]
     with pytest.raises(InvalidRecords, match="0 records given"):
         model.fit(none, none["y"])

@@ -216,3 +216,9 @@ def test_what_cannot_be_fitted_is_not_recommended(monkeypatch: pytest.MonkeyPatc
     model = refdp.SGBDTClassifier(epsilon=0.001, relation="add-remove", bounds={0: (0, 1)}, classes=[0, 1], rows=100)
     with pytest.raises(InvalidParameter, match="a larger epsilon or delta is needed"):
         model.fit([[0.1], [0.9]], [0, 1])
+
+
+def test_an_exact_number_of_rows_is_not_handed_on() -> None:
+    found = recommend(1.0, rows=37512)
+    assert found == recommend(1.0, rows=37000) and found.settings["rows"] == 37000
+    assert recommend(1.0, rows=37512, relation="replace-one").settings["rows"] == 37512

@@ -8,11 +8,11 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from refdp.data.records import Classes, Feature, Model, Schema, Target
+from refdp.data.records import Classes, Feature, Model, Records, Schema, Target
 from refdp.errors import InvalidParameter, InvalidRecords
 from refdp.faces import prediction, registry
 from refdp.faces.budgets import charge
-from refdp.faces.estimators.labels import public_classes
+from refdp.faces.estimators.labels import check_kind, public_classes
 from refdp.faces.monotone import constrained, signs
 from refdp.faces.repeats import remember, repeated
 from refdp.faces.seeds import generator_for, seeded
@@ -36,7 +36,7 @@ def fit_elsewhere(estimator: Any, X: Any, y: Any) -> Any:
     Errors: InvalidParameter before any record is touched; InvalidRecords for records that fit no public schema.
     """
     from refdp.engines.dask import DaskPopulation, client_for, needed
-    from refdp.engines.frames import LABEL, Loader
+    from refdp.engines.frames import LABEL
 
     paper = registry.paper(estimator._paper)
     estimator._params(paper)
@@ -58,7 +58,9 @@ def fit_elsewhere(estimator: Any, X: Any, y: Any) -> Any:
     with client_for() as client:
 
         def loaded() -> DaskPopulation:
-            return DaskPopulation(client, labelled.to_delayed(), Loader(schema))
+            return DaskPopulation(
+                client, labelled.to_delayed(), Partition(schema, getattr(estimator, "classes_", None))
+            )
 
         def charged(certificate: Certificate) -> None:
             charge(estimator.budget, paper, params, certificate, schema)
@@ -100,6 +102,22 @@ def _target(estimator: Any) -> Target:
     from refdp.faces.estimators.base import _range
 
     return _range(given)
+
+
+@dataclass(frozen=True)
+class Partition:
+    """Loads the records of one partition, whose labels are of the kind of the public classes."""
+
+    schema: Schema
+    classes: NDArray[Any] | None
+
+    def __call__(self, part: Any) -> Records:
+        """Errors: InvalidRecords as in memory."""
+        from refdp.engines.frames import LABEL, Loader
+
+        if self.classes is not None and len(part):
+            check_kind(frames.labels(part[LABEL]), self.classes)
+        return Loader(self.schema)(part)
 
 
 # --- Predictions ------------------------------------------------------------------------------------------------------
