@@ -83,6 +83,7 @@ def stream(paper: Paper, batches: int) -> Way:
         return sgbdt.train_stream(params, parted(records, batches), curator)
 
     def plan(params: Any, schema: Schema, *, proved: bool = False) -> Plan:
+        sgbdt.check_stream(params)
         return sgbdt.plan(params, schema, proved=proved, batches=batches)
 
     return Way(_with(paper, train=train, plan=plan), arranged(batches))

@@ -42,9 +42,12 @@ def labels(column: Any, schema: Schema) -> Floats:
                                  "them")  # fmt: skip
         return found
     try:
-        return np.asarray(column, dtype=np.float64)
+        given = np.asarray(column)
+        if given.dtype.kind not in "cmM":
+            return given.astype(np.float64)
     except (TypeError, ValueError, OverflowError):
-        raise InvalidRecords("a label is no number; every record needs a finite label") from None
+        pass
+    raise InvalidRecords("a label is no number; every record needs a finite label") from None
 
 
 # --- Neighbouring partitions ---

@@ -10,7 +10,7 @@ from refdp.privacy.events import Relation
 
 def rounded(rows: int) -> int:
     """A number of records, down to two digits."""
-    step = 10 ** max(len(str(rows)) - 2, 0)
+    step: int = 10 ** max(len(str(rows)) - 2, 0)
     return rows // step * step
 
 

@@ -242,6 +242,10 @@ class Params:
         """What one record can spend at each order of the budget, whatever it holds. Shape (orders,)."""
         return self.budget(schema).spendable
 
+    def stops(self) -> bool:
+        """Whether a record that has spent its budget takes part no more, in however many rounds."""
+        return True
+
 
 WHITENED, INITIAL = "sgbdt/whitened-add-remove", "sgbdt/initial-score"
 DISCRETE, RUN = "sgbdt/discrete-subsampled", "sgbdt/run"
@@ -369,14 +373,24 @@ def train_on(params: Params, schema: Schema, population: Population, curator: Cu
     return Model("sgbdt", asdict(params), schema, tuple(outputs))
 
 
+NO_END = "with these weights records are charged less than they cost, and a stream costs more with every batch"
+
+
+def check_stream(params: Params) -> None:
+    """Errors: InvalidParameter where no budget ends what a record may cost in a stream of any length."""
+    if not params.stops():
+        raise InvalidParameter(f"weights = {params.weights!r}: {NO_END}; a single batch costs what is certified")
+
+
 def train_stream(params: Params, batches: Sequence[Records], curator: Curator) -> Model:
     """Train on records that arrive one batch after the other: T_extra trees after each further batch.
 
     Old records take part with what is left of their budget, new ones with all of it. The first batch alone gives the
-    initial score.
+    initial score. Errors: InvalidParameter as `check_stream`.
     """
     if len(batches) == 1:
         return train(params, batches[0], curator)
+    check_stream(params)
     schema, outputs = batches[0].schema, []
     for output in range(schema.scores):
         with curator.step(f"score {output}"):

@@ -39,6 +39,8 @@ def test_labels_are_positions_of_classes_or_numbers() -> None:
         ([None, "no"], CLASSES, "^a label is missing or not in the public classes"),
         (["much"], NUMBER, "^a label is no number; every record needs a finite label"),
         ([[1.0], [1.0, 2.0]], NUMBER, "^a label is no number"),
+        (pd.Series(pd.to_datetime(["2020-01-01"])), NUMBER, "^a label is no number"),
+        (pd.Series([1.0 + 2.0j]), NUMBER, "^a label is no number"),
     ):
         with pytest.raises(InvalidRecords, match=message):
             labels(column, schema)

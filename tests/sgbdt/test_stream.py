@@ -93,11 +93,12 @@ def test_bad_input_is_refused_with_one_clear_error() -> None:
 
 
 def test_a_certificate_is_never_that_of_another_run() -> None:
-    """A stream's models stay under the budget of its first batch, whatever the parameters say meanwhile."""
+    """A stream's models stay under the budget of its first batch; other parameters are refused, and take a new run."""
     x, y = data(40, 0)
     model = regressor(epsilon=10.0).partial_fit(x, y)
     promised = model.certificate_
-    model.set_params(epsilon=0.5).partial_fit(x, y)
+    with pytest.raises(InvalidParameter, match=r"^epsilon, .*changed since this stream's first batch"):
+        model.set_params(epsilon=0.5).partial_fit(x, y)
     assert model.certificate_ == promised
     assert model.model_.params["epsilon"] == promised.claimed.epsilon == 10.0
     model.fit(x, y)

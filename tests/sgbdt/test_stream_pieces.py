@@ -8,10 +8,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from refdp.data.records import Interval, Numeric, Schema, make_records
 from refdp.errors import InvalidParameter, InvalidRecords, PrivacyWarning
 from refdp.faces.estimators import SGBDTClassifier, SGBDTRegressor
 from refdp.faces.estimators.stream import STRANGERS
+from refdp.faces.registry import paper
 from refdp.faces.seeds import SEED_ASSUMPTION, ReproducibleSeed
+from refdp.faces.training import source_for
+from refdp.papers import sgbdt
+from refdp.privacy.curator import Curator
 
 pytestmark = pytest.mark.filterwarnings("ignore:insecure_seed:refdp.errors.PrivacyWarning")
 BOUNDS = {"a": (0, 1), "b": (0, 1)}
@@ -127,8 +132,65 @@ def test_classes_are_those_of_the_parameter(classes: Any) -> None:
     for other in (["no"], ["no", "yes", "perhaps"], ["no", "maybe"]):
         with pytest.raises(InvalidParameter, match=r"classes = .*: the parameter of that name has \['yes', 'no'\]"):
             SGBDTClassifier(**named, classes=["yes", "no"]).partial_fit(x, labels, classes=other)
+    with pytest.raises(InvalidParameter, match="classes in partial_fit of a regressor: label_bounds"):
+        regressor().partial_fit(x, y, classes=[0, 1])
+
+
+def test_classes_of_the_first_batch_are_public() -> None:
+    x, y = data()
+    labels = np.where(y > 0, "yes", "no")
+
+    def made(**more: Any) -> SGBDTClassifier:
+        return SGBDTClassifier(**SMALL, bounds=BOUNDS, insecure_seed=ReproducibleSeed(3), **more)
+
+    given = made(classes=["no", "yes"]).partial_fit(x, labels).partial_fit(x, labels)
+    for later in (None, ["yes", "no"]):
+        model = made().partial_fit(x, labels, classes=["no", "yes"])
+        assert model.certificate_.established.epsilon < float("inf")
+        assert model.partial_fit(x, labels, classes=later).model_.to_json() == given.model_.to_json()
+    with pytest.raises(InvalidParameter, match=r"^classes changed since this stream's first batch"):
+        model.partial_fit(x, labels, classes=["no", "perhaps", "yes"])
     with pytest.warns(PrivacyWarning, match="the classes were taken from the data"):
-        SGBDTClassifier(**named).partial_fit(x, labels, classes=classes)
+        read_off = made().partial_fit(x, labels)
+    with pytest.raises(InvalidParameter, match=r"a further batch needs extra_trees >= 1 .* and classes"):
+        read_off.partial_fit(x, labels)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"label_bounds": (-2, 3)}, "label_bounds"),
+        ({"bounds": {"a": (0, 1), "b": (0, 2)}}, "bounds"),
+        ({"subsample": 0.5}, "subsample"),
+        ({"extra_trees": 9, "depth": 2}, "extra_trees, depth"),
+    ],
+)
+def test_a_stream_goes_on_with_what_it_began_with(change: dict[str, Any], told: str) -> None:
+    x, y = data()
+    model = regressor().partial_fit(x, y)
+    before = model.model_
+    with pytest.raises(InvalidParameter, match=f"^{told} changed since this stream's first batch"):
+        model.set_params(**change).partial_fit(x, y)
+    assert model.model_ is before and model.private_stream_.batches == 1
+    same = regressor().partial_fit(x, y)
+    model.set_params(**{name: same.get_params()[name] for name in change}).partial_fit(x, y)
+    assert model.model_.to_json() == same.partial_fit(x, y).model_.to_json()
+
+
+def test_no_stream_is_charged_less_than_it_costs() -> None:
+    """Of the printed weights every round costs more than is charged: 60 batches cost epsilon 9.6, 4.3 was said."""
+    x, y = data()
+    printed, slides = (regressor(as_published=True, weights=one) for one in ("printed", "slides"))
+    with pytest.warns(PrivacyWarning, match="records are charged less than they cost"):
+        printed.partial_fit(x, y)
+    assert printed.partial_fit(x, y).certificate_.established.epsilon == float("inf")
+    assert 2.0 < printed.fit(x, y).certificate_.established.epsilon < float("inf")
+    assert slides.partial_fit(x, y).partial_fit(x, y).certificate_.established.epsilon <= 2.0 * (1 + 1e-9)
+    records = make_records(Schema((Numeric("a", 0, 1),), Interval(-1, 1)), x[["a"]].to_numpy(), y)
+    params = paper("sgbdt").params({**SMALL, "weights": "printed"}, as_published=True)
+    curator = Curator(source_for(params, np.random.default_rng(0)), params.relation)
+    with pytest.raises(InvalidParameter, match=r"^weights = 'printed': .*a stream costs more with every batch"):
+        sgbdt.train_stream(params, [records, records], curator)
 
 
 def test_only_fit_takes_weights_of_classes() -> None:
@@ -160,6 +222,7 @@ def test_what_is_read_off_a_batch_establishes_nothing() -> None:
     assert not {STRANGERS, SEED_ASSUMPTION} & set(named.certificate_.assumptions)
 
 
+@pytest.mark.filterwarnings("ignore:with these weights records are charged less:refdp.errors.PrivacyWarning")
 @pytest.mark.parametrize("as_published", [False, True])
 def test_the_published_report_of_a_budget_is_of_parameters_alone(as_published: bool) -> None:
     """The initial score's share of epsilon; a record at its whole budget, for every score, within what is left.

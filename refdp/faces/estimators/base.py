@@ -267,8 +267,9 @@ class PrivateEstimator(Saved, BaseEstimator):
         """Errors: InvalidParameter for public classes or a public range that are none."""
         raise NotImplementedError
 
-    def _target(self, y: Any) -> tuple[Target, Floats, bool]:
-        """Public target, labels as numbers, and whether the target was read off the labels."""
+    def _target(self, y: Any, public: Any = None) -> tuple[Target, Floats, bool]:
+        """Public target, labels as numbers, and whether the target was read off the labels. public: as the parameter,
+        where that is not given."""
         raise NotImplementedError
 
 
@@ -312,12 +313,13 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):
         if self.classes is not None:
             public_classes(self.classes)
 
-    def _target(self, y: Any) -> tuple[Target, Floats, bool]:
-        if self.classes is None:
+    def _target(self, y: Any, public: Any = None) -> tuple[Target, Floats, bool]:
+        given = public if self.classes is None else self.classes
+        if given is None:
             known = observed_classes(y)
             check_classification_targets(y)
         else:
-            known = public_classes(self.classes)
+            known = public_classes(given)
             check_kind(y, known)
         if len(known) < 2:
             raise InvalidRecords(
@@ -331,7 +333,7 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):
                 f"a label is missing or not in the public classes {known.tolist()}; every record needs one of them"
             )
         self.classes_ = known
-        return names, label, self.classes is None
+        return names, label, given is None
 
 
 @constructed
@@ -358,7 +360,8 @@ class PrivateRegressor(RegressorMixin, PrivateEstimator):
         if self.label_bounds is not None:
             _range(self.label_bounds)
 
-    def _target(self, y: Any) -> tuple[Target, Floats, bool]:
+    def _target(self, y: Any, public: Any = None) -> tuple[Target, Floats, bool]:
+        given = public if self.label_bounds is None else self.label_bounds
         if y.dtype.kind in "cmM":
             raise InvalidRecords("a label is no number; every record needs a finite label")
         try:
@@ -367,8 +370,8 @@ class PrivateRegressor(RegressorMixin, PrivateEstimator):
             raise InvalidRecords("a label is no number; every record needs a finite label") from None
         if not np.isfinite(label).all():
             raise InvalidRecords("a label is NaN or infinite; every record needs a finite label")
-        if self.label_bounds is not None:
-            return _range(self.label_bounds), label, False
+        if given is not None:
+            return _range(given), label, False
         if len(label) == 0 or label.min() == label.max():
             count = f"{len(label)} sample" + "s" * (len(label) != 1)
             raise InvalidRecords(f"no label range can be read off {count} of one value; give label_bounds=(low, high)")

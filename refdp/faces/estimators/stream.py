@@ -13,15 +13,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from refdp.data.memory import Memory
 from refdp.data.population import Begin, Turn
-from refdp.data.records import Ensemble, Model, Records, Schema, Target, Tree, make_records
-from refdp.errors import InvalidParameter, InvalidRecords
+from refdp.data.records import Classes, Ensemble, Model, Records, Schema, Target, Tree, make_records
+from refdp.errors import InvalidParameter, InvalidRecords, PrivacyWarning
 from refdp.faces import registry
 from refdp.faces.budgets import no_budget
+from refdp.faces.estimators.labels import public_classes
 from refdp.faces.estimators.whole import or_as_before
 from refdp.faces.monotone import constrained, signs
 from refdp.faces.repeats import remember, repeated
 from refdp.faces.seeds import generator_for, seeded
 from refdp.faces.training import assuming, source_for, without_guarantee
+from refdp.faces.warned import warn
 from refdp.io import frames
 from refdp.io.identities import canonical
 from refdp.ledger.certificate import Certificate
@@ -47,6 +49,7 @@ class Stream:
 
     def __init__(self, params: sgbdt.Params, schema: Schema, source: Source, certificate: Certificate) -> None:
         self._params, self.schema, self.certificate = params, schema, certificate
+        self.bounds, self.public = "", True
         self._curator = Curator(source, params.relation)
         self._population: Memory | None = None
         self._initial: list[float] = []
@@ -90,6 +93,18 @@ class Stream:
                 "a batch of this stream was left in its middle: scores and accounts may be out of step, so it takes no "
                 "further batch. The model of the last whole batch stays. A new stream (fit, or a clone) gives every id "
                 "a fresh budget: who was in both has the sum of both guarantees"
+            )
+
+    def check_same(self, params: sgbdt.Params, bounds: Any, target: Target) -> None:
+        """Errors: InvalidParameter if what the stream began with was changed since."""
+        before, now = asdict(self._params), asdict(params)
+        changed = [name for name in before if before[name] != now[name]]
+        changed += ["bounds"] * (repr(bounds) != self.bounds)
+        changed += ["classes" if isinstance(target, Classes) else "label_bounds"] * (target != self.schema.target)
+        if changed:
+            raise InvalidParameter(
+                f"{', '.join(changed)} changed since this stream's first batch: it goes on with what it began with; a "
+                "new stream (fit, or a clone) takes others, and gives every id a fresh budget"
             )
 
     def names(self, records: Records, ids: Any) -> Sequence[str | tuple[int, int]]:
@@ -167,12 +182,13 @@ class Streaming:
         """Train on with a batch of new records; ids: who each record belongs to, by default somebody new each.
 
         ids: whole numbers or texts, none missing; 1, 1.0 and "1" are one person (refdp/io/identities.py).
-        classes: scikit-learn's convention; they have to be those of the parameter `classes` if that is given.
+        classes: scikit-learn's convention: the public list, where the parameter `classes` is not given; or the same.
         Records and accounts stay in `private_stream_`, which is the data owner's and is left out of pickles.
         Parameters and certificate are those of the first batch; a batch without ids adds to what is assumed.
         Warns: RepeatedFitWarning for records that were fitted before, as far as that is seen, unless this stream has
         their ids.
-        Errors: InvalidParameter for a further batch without public classes or label range, or without extra trees;
+        Errors: InvalidParameter for a further batch without public classes or label range, without extra trees, or with
+        other parameters than the first;
         after a batch that was interrupted, since a stream is whole or goes on no more; and in a copy, as accounts that
         are not here cannot be charged, and fresh ones would let ids spend their budget again.
         """
@@ -196,13 +212,14 @@ class Streaming:
             begun.check_whole()
             begun = begun if begun.batches else None  # interrupted before it touched a record
         frame = me._validated(X, reset=begun is None)
-        if classes is not None and me.classes is not None and sorted(classes) != sorted(me.classes):
-            raise InvalidParameter(f"classes = {classes!r}: the parameter of that name has {me.classes!r}")
-        if begun is not None and (not params.extra_trees or getattr(me, me._target_parameter) is None):
+        public = self._public(classes, begun)
+        if begun is not None and (not params.extra_trees or public is None):
             raise InvalidParameter(
                 f"a further batch needs extra_trees >= 1 (given: {params.extra_trees}) and {me._target_parameter}"
             )
-        kind, label, unknown = me._target(frames.labels(y))
+        kind, label, unknown = me._target(frames.labels(y), public)
+        if begun is not None:
+            begun.check_same(me._params(paper, begun.schema), me.bounds, kind)
         stream = begun or self._begun(paper, frame, kind, unknown)
         signs(me.monotone_constraints, stream.schema)
         records = make_records(stream.schema, frames.encode(frame, stream.schema.features), label)
@@ -218,6 +235,21 @@ class Streaming:
         me.transcript_ = stream.transcript()
         return self
 
+    def _public(self, classes: Any, begun: Stream | None) -> Any:
+        """Classes or label range as far as they are public: the parameter, or `classes` of this batch or the first.
+
+        Errors: InvalidParameter for classes of a regression, or others than the parameter's.
+        """
+        me: Any = self
+        given = getattr(me, me._target_parameter)
+        if classes is None:
+            return me.classes_ if given is None and begun is not None and begun.public else given
+        if me._regression:
+            raise InvalidParameter("classes in partial_fit of a regressor: label_bounds=(low, high) gives its range")
+        if given is not None and not np.array_equal(np.unique(classes), public_classes(given)):
+            raise InvalidParameter(f"classes = {classes!r}: the parameter of that name has {given!r}")
+        return classes
+
     def _begun(self, paper: registry.Paper, frame: Any, kind: Target, unknown: bool) -> Stream:
         me: Any = self
         generator = generator_for(me.insecure_seed)
@@ -225,10 +257,15 @@ class Streaming:
         found = me._breaches(observed, unknown, me._target_parameter)
         schema = Schema(features, kind)
         params = me._params(paper, schema)
+        if not params.stops():
+            found.append(f"{sgbdt.NO_END}: no privacy guarantee holds for a stream")
+            warn(found[-1], PrivacyWarning)
         issued = paper.certificate(params, schema)
         issued = replace(issued, proofs=of_stream(issued.proofs))
         certificate = without_guarantee(assuming(issued, *seeded(generator)), found)
-        return Stream(params, schema, source_for(params, generator), certificate)
+        stream = Stream(params, schema, source_for(params, generator), certificate)
+        stream.bounds, stream.public = repr(me.bounds), not unknown
+        return stream
 
     def budget_report(self) -> dict[str, Any]:
         """What every record may spend, from parameters alone: safe to publish."""

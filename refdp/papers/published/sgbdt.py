@@ -53,6 +53,10 @@ class Params(sgbdt.Params):
         costs = [tabulated(int(order), self.subsample, worst)[0] for order in self.budget(schema).orders]
         return np.asarray((self.trees + self.extra_trees) * np.array(costs))
 
+    def stops(self) -> bool:
+        """Not where it is charged less than it costs."""
+        return self.weights != "printed"
+
 
 # --- Formulas that the slides print, and those that claims compare them with ------------------------------------------
 
