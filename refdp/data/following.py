@@ -210,11 +210,15 @@ def _check_rows(what: str, rows: int, nodes: int) -> None:
         raise InvalidParameter(f"{what} with {rows} splits: the level has {nodes} nodes, which need one each")
 
 
+MOST_THRESHOLDS = 65_534
+"""Of a feature: codes of bins have 16 bits."""
+
+
 def check_covers(candidates: Candidates, schema: Schema) -> None:
     """Candidates give every value of every feature one bin, whatever other records hold.
 
     Thresholds rise, since a search among others answers by what was looked for before; a categorical feature has all of
-    its categories. Errors: InvalidParameter otherwise.
+    its categories. Codes have 16 bits. Errors: InvalidParameter otherwise.
     """
     if len(candidates.thresholds) != len(schema.features) or len(candidates.categorical) != len(schema.features):
         raise InvalidParameter(
@@ -228,3 +232,5 @@ def check_covers(candidates: Candidates, schema: Schema) -> None:
                 raise InvalidParameter(f"candidates of {feature.name!r}: all categories are needed, in order")
         elif not (own[1:] > own[:-1]).all() or np.isnan(own).any():
             raise InvalidParameter(f"candidates of {feature.name!r}: thresholds that rise are needed")
+        if len(own) > MOST_THRESHOLDS:
+            raise InvalidParameter(f"candidates of {feature.name!r}: at most {MOST_THRESHOLDS} are allowed")

@@ -189,6 +189,10 @@ def bytes_of() -> str:
     return hashlib.sha256("\n".join(found).encode()).hexdigest()
 
 
+PLAIN = (bool, int, float, str, type(None), np.float64)
+"""Kinds of values whose text says all; another's may compute as its class wants."""
+
+
 def plain(value: Any) -> str:
     """A setting's value as text, its exact value where it is a number."""
     if isinstance(value, Enum):
@@ -198,8 +202,7 @@ def plain(value: Any) -> str:
         return f"{type(value).__name__}({inner})"
     if isinstance(value, list | tuple):
         return f"({', '.join(map(_within, value))})"
-    other = isinstance(value, np.generic) and not isinstance(value, float)
-    return f"{type(value).__name__}({value})" if other else str(value)
+    return str(value) if type(value) in PLAIN else f"{type(value).__module__}.{type(value).__name__}({value})"
 
 
 def _within(value: Any) -> str:
@@ -208,8 +211,10 @@ def _within(value: Any) -> str:
 
 
 def settings_of(params: Any) -> dict[str, str]:
-    """Every parameter but the relation, as text."""
-    return {one.name: plain(getattr(params, one.name)) for one in fields(params) if one.name != "relation"}
+    """Every parameter but the relation, as text; and what else an object of parameters was given of its own."""
+    names = [one.name for one in fields(params) if one.name != "relation"]
+    own = [name for name in vars(params) if name not in (*names, "relation")]
+    return {name: plain(getattr(params, name)) for name in (*names, *own)}
 
 
 @lru_cache(maxsize=1)

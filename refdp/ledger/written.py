@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import ast
 import builtins
+import gc
 import importlib
 import inspect
 import sys
-from collections import deque
+from collections import deque, namedtuple
 from collections.abc import Callable, Iterable, Iterator
 from contextvars import ContextVar
 from dataclasses import Field
@@ -21,6 +22,7 @@ from fractions import Fraction
 from functools import cache, cached_property, partial
 from itertools import zip_longest
 from operator import attrgetter, is_, itemgetter
+from pathlib import Path
 from re import Pattern
 from types import (
     BuiltinFunctionType,
@@ -68,6 +70,7 @@ PARTS: tuple[tuple[type, tuple[str, ...]], ...] = (
     (GetSetDescriptorType, ("__name__", "__objclass__")),
     (WrapperDescriptorType, ("__name__", "__objclass__")),
     (ContextVar, ("name",)),
+    (slice, ("start", "stop", "step")),
 )
 """What is made of others, and of which."""
 PLAIN_NUMBERS = (True, 0, 0.0, np.float64(), np.int64(), np.bool_(), np.zeros(1), Fraction())
@@ -77,6 +80,10 @@ Seen = list[tuple[Any, tuple[Any, ...]]]
 FIXED = (tuple, frozenset, property, staticmethod, classmethod, MethodType, GenericAlias, UnionType, Pattern, slice,
          MemberDescriptorType, GetSetDescriptorType, WrapperDescriptorType, BuiltinFunctionType)  # fmt: skip
 ABSENT = object()
+HERE = Path(__file__).absolute().parents[1]
+SEEN_EMPTY = (type, ModuleType, CellType, dict, MappingProxyType, set, frozenset, list, tuple, deque, np.ndarray)
+FIELD = type(vars(namedtuple("FIELD", "of"))["of"])
+"""What a named tuple's fields are."""
 
 
 def otherwise(modules: Iterable[str]) -> str:
@@ -108,6 +115,8 @@ def _known(name: str) -> Seen:
 def differs(module: ModuleType, seen: Seen | None = None) -> str:
     """Where a module is not what its source makes, empty where it is. seen: gets what was compared."""
     own = vars(module)
+    if module.__name__.startswith("refdp.") and _place(module) != _due(module.__name__):
+        return ", which comes from another file than refdp's own"
     if not any(own.get("__builtins__") is one for one in (builtins, vars(builtins))):
         return ".__builtins__"
     fresh = ModuleType(module.__name__)
@@ -119,6 +128,16 @@ def differs(module: ModuleType, seen: Seen | None = None) -> str:
         return f", whose source cannot be executed anew ({type(problem).__name__})"
     met = {(id(own), id(vars(fresh))): (module, fresh)}
     return next(_differences(module, fresh, "", met, [] if seen is None else seen), "")
+
+
+def _place(module: ModuleType) -> Path:
+    return Path(str(vars(module).get("__file__", ""))).absolute()
+
+
+def _due(name: str) -> Path:
+    """Where the file of a module of refdp is, as this one's is: digests are of the files there."""
+    within = HERE.joinpath(*name.split(".")[1:])
+    return within / "__init__.py" if within.is_dir() else within.with_suffix(".py")
 
 
 def _compiled(module: ModuleType) -> CodeType:
@@ -176,6 +195,9 @@ def _differences(
             yield place
         return
     parts = _parts(one)
+    if not parts and _is_closed(one):
+        yield place
+        return
     if not isinstance(one, FIXED):
         seen.append((one, _glance(one)))
     for (name, part), (named, made) in zip_longest(parts, _parts(other), fillvalue=("", ABSENT)):
@@ -209,7 +231,20 @@ def _parts(value: Any) -> Parts:
         return [("", one) for one in sorted(value, key=lambda one: getattr(one, "__qualname__", repr(one)))]
     if isinstance(value, list | tuple | deque):
         return [("", one) for one in value]
+    if isinstance(value, FIELD):
+        return [("", value.__reduce__()[1][0])]
+    if isinstance(value, np.ufunc):
+        return []
     return _kept(value)
+
+
+def _is_closed(value: Any) -> bool:
+    """Whether nothing can be seen of what something is made of: only the very same is then what its source makes."""
+    if type(value) is object or isinstance(value, SEEN_EMPTY):
+        return False
+    if isinstance(value, np.ufunc):
+        return True
+    return not hasattr(value, "__dict__") and not any("__slots__" in vars(kind) for kind in type(value).__mro__)
 
 
 def _named(value: Any) -> Parts:
@@ -232,7 +267,8 @@ def _kept(value: Any) -> Parts:
         for name in (slots,) if isinstance(slots, str) else slots:
             found.append((f".{name}", getattr(value, name, None)))
     if hasattr(value, "cache_parameters"):
-        found.append(("", str(value.cache_parameters())))
+        calls_it = any(one is value.__wrapped__ for one in gc.get_referents(value))
+        found += [("", str(value.cache_parameters())), (".__wrapped__", calls_it)]
     if _home(type(value)) == _home(Generic):
         kinds = [pair for pair in value._kinds.items() if _is_plain(pair[0])]
         found = [part for part in found if part[1] is not value._kinds] + [("", one) for pair in kinds for one in pair]
@@ -240,5 +276,6 @@ def _kept(value: Any) -> Parts:
 
 
 def _is_plain(kind: type) -> bool:
-    """Whether training has numbers of a kind: formulas take others beside, by which they are proved."""
-    return any(isinstance(number, kind) for number in PLAIN_NUMBERS)
+    """Whether training has numbers of a kind, as a kind of kinds may say later: formulas take others beside, by which
+    they are proved."""
+    return type(kind) is not type or any(isinstance(number, kind) for number in PLAIN_NUMBERS)

@@ -286,6 +286,8 @@ class Unknown(Contributed):
     def _begin(self, output: int) -> None:
         self._named, self._now, self._output = (), next(self._state), output
         self._label = self._contribution.label(output, self._target())
+        if not isinstance(self._label, Each):
+            raise Unmodelled("labels that are not one for each record, as hosts take those of some of them")
         self._score = Each(real(), self, ANYWHERE)
 
     def name_of_choice(self, chosen: Any) -> Any:

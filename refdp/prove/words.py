@@ -93,7 +93,10 @@ REFDP: dict[str, frozenset[str]] = {
         "Charge", "Norm", "Plan", "Relation", "Sensitivity", "records_changed",
     }),
 }  # fmt: skip
-"""What a text may have of refdp's modules: none of it reads a file, keeps arrays that others get, or asks a class."""
+"""What a text may have of refdp's modules: none of it reads a file but `issue`, keeps arrays that others get, or asks a
+class."""
+CERTIFIES = "certificate"
+"""The one function of a text that may have `issue`, which reads the results that are kept; and that no text calls."""
 TEXTS = ("refdp.own", "refdp.papers")
 """Modules of texts: what they make themselves is read as any text is."""
 ROOMS = ("refdp.accounting", "refdp.checks", "refdp.data", "refdp.errors", "refdp.ledger.certificate",
@@ -160,6 +163,8 @@ def _foreign(tree: ast.Module, trees: Sequence[ast.Module]) -> Iterator[tuple[in
     classes = {name: kind for one in trees for name, kind in _refdps(one).items()}
     called = {id(one.func) for one in ast.walk(tree) if isinstance(one, ast.Call)}
     named = {id(one.value) for one in ast.walk(tree) if isinstance(one, ast.Attribute)}
+    issuing = _issuing(trees)
+    issued = {id(part) for one in tree.body if _is_certificate(one) for part in ast.walk(one)}
     for one in ast.walk(tree):
         if isinstance(one, ast.Import):
             for each in one.names:
@@ -172,7 +177,9 @@ def _foreign(tree: ast.Module, trees: Sequence[ast.Module]) -> Iterator[tuple[in
                 if one.level or not _may_have(one.module or "", each.name):
                     yield one.lineno, f"{each.name} of {one.module or 'beside'} is nothing that a text is known to need"
         elif isinstance(one, ast.Name):
-            if one.id in _PYTHONS and one.id not in BUILTINS:
+            if (one.id in issuing and id(one) not in issued) or one.id == CERTIFIES:
+                yield one.lineno, f"{one.id}, which asks for results that are kept, elsewhere than in a certificate"
+            elif one.id in _PYTHONS and one.id not in BUILTINS:
                 yield one.lineno, f"{one.id} is no function that a text is known to need"
             elif one.id in kinds and id(one) not in noted:
                 yield one.lineno, f"{one.id}, a kind of arrays or containers, stands elsewhere than in an annotation"
@@ -185,6 +192,8 @@ def _foreign(tree: ast.Module, trees: Sequence[ast.Module]) -> Iterator[tuple[in
             elif one.id in modules and (id(one) not in named or not isinstance(one.ctx, ast.Load)):
                 yield one.lineno, f"the module {one.id} by another name, or another thing by its name"
         elif isinstance(one, ast.Attribute):
+            if one.attr == CERTIFIES:
+                yield one.lineno, f"{CERTIFIES}, which asks for results that are kept, elsewhere than in a certificate"
             if one.attr == "ndarray" and id(one) not in noted:
                 yield one.lineno, "ndarray, a kind of arrays, stands elsewhere than in an annotation"
             if isinstance(one.value, ast.Name) and _is_unbound(classes.get(one.value.id), one.attr):
@@ -210,6 +219,17 @@ def _foreign(tree: ast.Module, trees: Sequence[ast.Module]) -> Iterator[tuple[in
             yield one.target.lineno, "a coroutine, which has the interpreter's frame"
         elif isinstance(one, ast.Delete):
             yield one.lineno, "a name that is taken away, after which a built-in function can be meant by it"
+
+
+def _is_certificate(one: ast.stmt) -> bool:
+    return isinstance(one, ast.FunctionDef) and one.name == CERTIFIES
+
+
+def _issuing(trees: Sequence[ast.Module]) -> set[str]:
+    """Names by which a text has `refdp.ledger.certificate.issue`."""
+    imports = [one for tree in trees for one in ast.walk(tree) if isinstance(one, ast.ImportFrom)]
+    return {each.asname or each.name for one in imports if one.module == "refdp.ledger.certificate"
+            for each in one.names if each.name == "issue"}  # fmt: skip
 
 
 _PYTHONS = frozenset(dir(__builtins__) if isinstance(__builtins__, types.ModuleType) else __builtins__)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import importlib
 import inspect
 import pickle
@@ -17,9 +18,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from refdp import noise
 from refdp.data import numbers
 from refdp.data.numbers import Generic
 from refdp.ledger import written
+from refdp.noise import gridded
 
 TEXT = """
 from __future__ import annotations
@@ -37,6 +40,7 @@ from refdp.data.numbers import Generic
 
 GRID, TABLE, SOME, ROWS = 2.0**-24, {"a": 1, "b": [1, 2]}, frozenset({"x", "y"}), np.arange(3.0)
 KIND, SHAPES, PATTERN, LAST = Literal["a", "b"], list[int] | None, re.compile("a+"), deque([1])
+WINDOW = slice(1, None)
 HERE, OBJECTS = ContextVar("here"), np.array([None, "a"], dtype=object)
 least = Generic("least", np.minimum)
 least.register(Fraction, lambda *numbers: min(numbers))
@@ -77,6 +81,9 @@ class Params:
     @staticmethod
     def plain() -> int:
         return 1
+
+    def last(self, rows: slice = slice(None)) -> object:
+        return self.names[rows]
 
     class Inner:
         __slots__ = ("one",)
@@ -125,6 +132,20 @@ def louder(*_: Any, **__: Any) -> Any:
 
 class Other:
     pass
+
+
+class Chosen(type):
+    """Of whose classes is whatever it says, whenever it is asked."""
+
+    asked = False
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return cls.asked
+
+
+def disguised(function: Any) -> Any:
+    """Another function in a cache that says that it is this one."""
+    return functools.update_wrapper(functools.lru_cache(maxsize=4)(louder), function.__wrapped__)
 
 
 def imposter(module: Any) -> type:
@@ -187,11 +208,16 @@ CHANGES: dict[str, Callable[[Any], Any]] = {
     "Pair": put("Pair.__new__", lambda _: louder),
     "DEFAULT": lambda module: object.__setattr__(module.DEFAULT, "depth", 7),
     "bound": put("bound", lambda module: module.Params(depth=1).bound),
-    "kept": put("kept", lambda module: __import__("functools").lru_cache(maxsize=8)(module.kept.__wrapped__)),
+    "kept": put("kept", lambda module: functools.lru_cache(maxsize=8)(module.kept.__wrapped__)),
+    "kept, with another's name": put("kept", lambda module: disguised(module.kept)),
+    "WINDOW": put("WINDOW", lambda _: slice(0, None, -1)),
+    "Params.last, its default": put("Params.last.__defaults__", lambda _: (slice(0, 1),)),
+    "Pair.other": put("Pair.other", lambda module: module.Pair.one),
+    "least, of a kind of kinds": lambda module: module.least.register(Chosen("Late", (), {}), louder),
     "kept, unwrapped": put("kept", lambda module: module.kept.__wrapped__),
     "add": put("add", lambda module: module.adder(4)),
     "add, a cell": lambda module: setattr(module.add.__closure__[0], "cell_contents", 4),
-    "half": put("half", lambda module: __import__("functools").partial(module.add, 2)),
+    "half": put("half", lambda module: functools.partial(module.add, 2)),
     "math": put("math", lambda _: ModuleType("math")),
     "more": put("more", lambda _: 1),
     "less": lambda module: delattr(module, "half"),
@@ -240,6 +266,17 @@ def test_a_module_without_a_source_is_told(monkeypatch: pytest.MonkeyPatch) -> N
     vars(made)["__builtins__"] = __builtins__
     monkeypatch.setitem(sys.modules, "made_without_source", made)
     assert "cannot be executed anew" in written.otherwise(["made_without_source"])
+
+
+def test_a_module_of_refdp_comes_from_refdps_own_files(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Digests are of the files there: the same text elsewhere may import other things."""
+    text = Path(str(gridded.__file__)).read_text(encoding="utf-8")
+    (tmp_path / "gridded.py").write_text(text, encoding="utf-8")
+    monkeypatch.setattr(noise, "__path__", [str(tmp_path), *noise.__path__])
+    monkeypatch.delitem(sys.modules, gridded.__name__)
+    elsewhere = importlib.import_module(gridded.__name__)
+    assert written.differs(elsewhere) == ", which comes from another file than refdp's own"
+    monkeypatch.setattr(noise, "gridded", gridded)
 
 
 def test_the_kinds_that_join_are_none_of_training() -> None:

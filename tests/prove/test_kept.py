@@ -61,6 +61,24 @@ def test_a_run_with_other_settings_is_told_in_what_the_proof_differs() -> None:
     assert certificate("dpboost", Relation.ADD_REMOVE, as_published=True).proofs == ()
 
 
+class Loud(float):
+    """Says that it is another number than it is in formulas."""
+
+    def __str__(self) -> str:
+        return "0.1"
+
+
+def test_settings_are_what_they_are_and_not_what_they_say() -> None:
+    params = paper("dpboost").params({"epsilon": 1.0, "relation": Relation.ADD_REMOVE}, as_published=False)
+    assert params.regularisation == 0.1 and proved.settings_of(params)["regularisation"] == "0.1"
+    louder = replace(params, regularisation=Loud(1000.0))
+    assert proved.settings_of(louder)["regularisation"].endswith("Loud(0.1)")
+    object.__setattr__(params, "leaf_charge", lambda *_: None)
+    for changed, name in ((louder, "regularisation"), (params, "leaf_charge")):
+        (program,) = proved.cited("dpboost", changed, Schema((Numeric("first", 0.0, 1.0),), Interval(-2.0, 3.0)))[-1:]
+        assert not program.this_run and name in {one.partition(" = ")[0] for one in program.differs}
+
+
 CHANGES: dict[str, dict[str, Any]] = {
     "its digest": {"verdict": "PROVED", "statement": "everything is private"},
     "the text": {"text": "0000"},

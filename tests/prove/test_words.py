@@ -110,6 +110,10 @@ REFUSED = {
     "from refdp.accounting import PrivacyBudget\n": "PrivacyBudget of",
     "from refdp.papers.dpboost import np\n": "np of", "from refdp.papers import grids\n": "grids of",
     "from refdp.papers import dpboost\ndpboost.grids\n": "grids of",
+    "from refdp.ledger.certificate import issue\ndef train():\n    return issue()\n": "issue, which asks for results",
+    "from refdp.ledger.certificate import issue as ask\nx = ask\n": "ask, which asks for results",
+    "def train():\n    return certificate()\n": "certificate, which asks for results",
+    "from refdp.papers import dpboost\ndpboost.certificate(x, y)\n": "certificate, which asks for results",
     "from refdp.papers.dpxgboost import lru_cache\n": "lru_cache of",
     "def f(self):\n    return getattr(self, 'at')\n": "at is no",
 }  # fmt: skip
