@@ -10,9 +10,11 @@ releases anything else than entries of sums, once each, is refused by name. Part
 server can ask for no more queries, no other steps and no less noise.
 
 Shares: each of `honest` participants adds enough that theirs together is all that the plan has; a round with fewer
-answers is not summed, and stays charged. A participant answers a round once: it keeps number, digest and noisy sums in
-a journal, gives the same sums for the same request again and refuses another. A request names the server's plan by a
-digest, and an answer its journal: other settings on one side, or one participant at two nodes, end the run.
+answers is not summed, and stays charged. A participant answers a round once: it keeps number, digests and noisy sums in
+a journal, gives the same sums for the same request again and refuses another; and it answers no round whose log has
+another past than that of the rounds it answered, nor with other records, since what a record has paid follows from
+both. A request names the server's plan by a digest, and an answer its journal: other settings on one side, or one
+participant at two nodes, end the run.
 """
 
 from __future__ import annotations
@@ -259,7 +261,7 @@ class Participant:
         self._network.present[1:] = False
         self._honest = honest
         self._log, self._shard = Log(), Shard(load, 0)
-        self._digest = plan.digest(participants, honest)
+        self._digest, self._told = plan.digest(participants, honest), ""
 
     @property
     def identity(self) -> str:
@@ -294,15 +296,49 @@ class Participant:
         kind = type(asked.query).__name__.lower()
         if upto != planned.upto or kind != planned.kind or steps != self._plan.steps[asked.first : upto]:
             raise MessageError(f"round {number}: other steps or another query than the plan has")
+        known = len(self._log)
         try:
             log = self._log.follow(asked)
         except Behind as behind:
             return behind.known
+        try:
+            self._as_before(number)
+        except MessageError:
+            self._log.forget(known)
+            raise
         self._as_planned(number, planned, log, asked.query)
-        what = {"round": number, "log": asked.digest, "query": json.dumps(to_json(asked.query))}
+        what = {"round": number, "log": asked.digest, "query": json.dumps(to_json(asked.query)),
+                "records": self._records()}  # fmt: skip
         kept = self._journal.find("round", number)
         place = self._journal.released if kept is None else kept
         return np.asarray(self._journal.once(place, what, lambda: self._noisy(number, planned, log, asked.query)))
+
+    def _records(self) -> str:
+        """A digest of the records, with the journal's secret."""
+        if not self._told:
+            records = self._load()
+            x = records.x
+            arrays = [x] if isinstance(x, np.ndarray) else [x.starts, x.row, x.value, x.absent]
+            self._told = self._journal.keyed("records", *arrays, records.y)
+        return self._told
+
+    def _as_before(self, number: int) -> None:
+        """Errors: MessageError for another past than that of the rounds that were answered, in whatever life.
+
+        What a record has paid is worked out from the log anew, so that a past that changes would let it pay nothing.
+        """
+        answered = self._journal.asked()
+        later = [kept["round"] for kept in answered if kept["round"] > number]
+        if later and all(kept["round"] != number for kept in answered):
+            raise MessageError(f"round {number}: round {later[0]} was answered, and none before it is from then on")
+        if any(kept.get("records", self._records()) != self._records() for kept in answered):
+            raise MessageError("other records than those of the rounds that were answered here")
+        for kept in answered:
+            place = self._plan.asks[kept["round"]].upto
+            if place < len(self._log.digests) and self._log.digests[place] != kept["log"]:
+                raise MessageError(
+                    f"round {number}: another log than that of round {kept['round']}, which was answered"
+                )
 
     def _as_planned(self, number: int, planned: Asking, log: Sequence[Entry], query: Query) -> None:
         """Errors: MessageError for other statistics, bounds or bins than the plan's: its noise is not made for them."""

@@ -99,6 +99,18 @@ class ReleaseJournal(ChainedFile):
         self._kept.append(line)
         return output
 
+    def keyed(self, name: str, *arrays: Array) -> str:
+        """A digest of arrays that tells nothing of them without the journal's secret."""
+        found = hashlib.blake2b(name.encode(), key=self._secret, digest_size=16)
+        for array in arrays:
+            found.update(f"{array.dtype.str} {array.shape}".encode())
+            found.update(np.ascontiguousarray(array).data)
+        return found.hexdigest()
+
+    def asked(self) -> list[dict[str, Any]]:
+        """What the outputs on file were asked with, one after the other."""
+        return [kept["asked"] for kept in self._kept]
+
     def find(self, name: str, value: object) -> int | None:
         """The number of the output that was asked with this value under this name, if there is one."""
         return next((n for n, kept in enumerate(self._kept) if kept["asked"].get(name) == value), None)

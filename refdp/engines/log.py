@@ -147,6 +147,10 @@ class Log:
         self.digests += digests[1:]
         return self.entries[:upto]
 
+    def forget(self, known: int) -> None:
+        """What was added after so many entries."""
+        del self.entries[known:], self.digests[known + 1 :]
+
 
 @dataclass(frozen=True)
 class Asked:

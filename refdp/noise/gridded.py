@@ -31,6 +31,9 @@ from refdp.noise.draws import (
 )
 from refdp.privacy.events import Norm, Sensitivity
 
+MOST_STEPS = 2.0**57
+"""Of a scale or deviation: draws are whole numbers of 64 bits, and of this one in 2^90 would be larger."""
+
 
 @dataclass(frozen=True)
 class DiscreteLaplace:
@@ -54,7 +57,11 @@ class DiscreteLaplace:
         return cls(smallest_scale("epsilon", epsilon, bound), step)
 
     def draws(self, value: ArrayLike) -> Draws:
-        """One integer per coordinate, of scale scale / step exactly."""
+        """One integer per coordinate, of scale scale / step exactly.
+
+        Errors: InvalidParameter for more than 2^57 steps.
+        """
+        _check_steps("scale of the discrete Laplace mechanism", self.scale, self.step)
         return Draws(self.STANDARD, np.shape(value), Fraction(self.scale) / Fraction(self.step))
 
     def apply(self, value: ArrayLike, standard: ArrayLike) -> FloatArray:
@@ -130,9 +137,14 @@ class DiscreteGaussian:
         return cls(smallest_scale("mu", mu, bound), step)
 
     def draws(self, value: ArrayLike) -> Draws:
-        """One integer per coordinate, of variance parameter (sd / step)² exactly."""
+        """One integer per coordinate, of variance parameter (sd / step)² exactly.
+
+        Errors: InvalidParameter for a deviation of more than 2^57 steps.
+        """
         shape = np.shape(value)
         sds_along(self.sd, shape)
+        for sd in self.sd if isinstance(self.sd, tuple) else (self.sd,):
+            _check_steps("standard deviation of the discrete Gaussian mechanism", sd, self.step)
         return Draws(self.STANDARD, shape, _variance(self.sd, self.step))
 
     def apply(self, value: ArrayLike, standard: ArrayLike) -> FloatArray:
@@ -206,6 +218,12 @@ class DiscreteGaussian:
     def _units(self, shape: tuple[int, ...]) -> FloatArray:
         """One step in deviations, per coordinate."""
         return np.asarray(self.step / sds_along(self.sd, shape))
+
+
+def _check_steps(name: str, noise: float, step: float) -> None:
+    """Errors: InvalidParameter for noise of more than `MOST_STEPS`."""
+    if noise > MOST_STEPS * step:
+        raise InvalidParameter(f"{name} is {noise!r}: at most 2^57 steps, here of {step!r}, are allowed")
 
 
 @lru_cache(maxsize=256)

@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 
 from refdp.data.candidates import Candidates
-from refdp.data.population import COUNT, Encode, Labels, Leaves, Nodes, values
+from refdp.data.population import COUNT, Encode, Labels, Leaves, Nodes, Start, values
 from refdp.data.records import Classes, Numeric, Records, Schema, make_records
 from refdp.engines.federated import Asks, Federation, LocalHost, NoiseInside, Participant
 from refdp.engines.journal import ReleaseJournal
+from refdp.engines.log import Asked, Log
 from refdp.errors import InvalidParameter, InvalidRecords, JournalError, MessageError
 from refdp.own import grove
 from refdp.papers import dpboost, dpxgboost, fedgbdt, sgbdt
@@ -250,6 +251,63 @@ def test_a_replay_gets_the_same_sums_and_anything_else_is_refused(tmp_path: Path
         with pytest.raises(error, match=message):
             one.answer(other)
     assert one._journal.released == released
+
+
+def test_no_past_changes_in_another_life(tmp_path: Path) -> None:
+    """Of S-GBDT a record pays by the log: forged ones had it in 43 rounds at the price of 3 (epsilon 7.6, not 1.9)."""
+    host = Recording(participants(tmp_path, "sgbdt"))
+    run("sgbdt", host)
+
+    def anew(**other: Any) -> Participant:
+        for one in host.participants:
+            one._journal.close()
+        program, params = SETTINGS["sgbdt"]
+        journal = ReleaseJournal(tmp_path / "0", "run of 0", secret=bytes(32))
+        host.participants[0] = Participant(
+            Asks.of(program.train_on, params, SCHEMA), journal, lambda: records(other.get("of", 0)), COUNT_OF, 2
+        )
+        return host.participants[0]
+
+    def forged(text: str, place: int) -> str:
+        """The whole log, with another start."""
+        told, log = json.loads(text), Log()
+        for earlier in host.texts[: place + 1]:
+            for entry in Asked.from_json(json.loads(earlier)["asked"]).entries:
+                log.add(Start(40.0) if isinstance(entry, Start) else entry)
+        query = Asked.from_json(told["asked"]).query
+        return json.dumps(told | {"asked": log.since(0, query).to_json()})
+
+    (tmp_path / "0").rename(tmp_path / "whole")
+    kept = (tmp_path / "whole").read_text(encoding="utf-8").splitlines(keepends=True)
+    answered = len(host.texts) - 2
+    (tmp_path / "0").write_text("".join(kept[: answered + 2]), encoding="utf-8")
+    with pytest.raises(MessageError, match=rf"^round {answered}: another log than that of round 1, which was answered"):
+        anew().answer(forged(host.texts[answered], answered))
+    with pytest.raises(MessageError, match=r"^other records than those of the rounds that were answered here"):
+        anew(of=1).answer(whole_log(host.texts, answered))
+    one = anew()
+    with pytest.raises(MessageError, match="another log than that of round 1"):
+        one.answer(forged(host.texts[answered], answered))
+    assert isinstance(one.answer(whole_log(host.texts, answered)), np.ndarray)  # what was refused left nothing behind
+    assert one._journal.released == answered + 1
+
+
+def test_a_round_that_was_missed_is_not_answered_after_a_later_one(tmp_path: Path) -> None:
+    host = Recording(participants(tmp_path, "sgbdt"), lambda node, number: node == 0 and number == 2)
+    run("sgbdt", host)
+    with pytest.raises(MessageError, match=r"^round 2: round 3 was answered, and none before it is from then on"):
+        host.participants[0].answer(whole_log(host.texts, 2))
+
+
+def whole_log(texts: list[str], place: int) -> str:
+    """A request with all entries from the first on."""
+    log = Log()
+    for text in texts[: place + 1]:
+        asked = Asked.from_json(json.loads(text)["asked"])
+        for entry in asked.entries[max(len(log) - asked.first, 0) :]:
+            log.add(entry)
+    told = json.loads(texts[place])
+    return json.dumps(told | {"asked": log.since(0, Asked.from_json(told["asked"]).query).to_json()})
 
 
 SHIFTED = Candidates((np.array([0.5]), np.linspace(0.1, 0.9, 7)), np.array([False, False]))

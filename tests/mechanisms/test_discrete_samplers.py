@@ -284,6 +284,9 @@ def test_bad_parameters():
         lambda: sample_exponential([[0.0, 1.0]], 0.0, bits()),
         lambda: standard_draws(Draws("cauchy", (1,)), np.random.default_rng(0), bits()),
         lambda: standard_draws(Draws("discrete-laplace", (1,)), np.random.default_rng(0), bits()),
+        lambda: DiscreteLaplace(2.0**58, 1.0).draws([0.0]),
+        lambda: DiscreteLaplace(1.5, 2.0**-500).draws([0.0]),
+        lambda: DiscreteGaussian((1.0, 2.0**70), 1.0).draws([0.0, 0.0]),
     ):
         with pytest.raises(InvalidParameter, match="allowed"):
             call()
