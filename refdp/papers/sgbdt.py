@@ -305,8 +305,8 @@ def filtered_epsilon(params: Params, schema: Schema) -> float:
 def _remark(params: Params, schema: Schema) -> str:
     budget = params.budget(schema)
     return (
-        f"individual guarantee: all {params.trees + params.extra_trees:d} rounds together would cost more, but no "
-        f"record takes part once its own Rényi cost, computed from its own clipped gradients, would pass the budget "
+        "individual guarantee: all rounds together would cost more, but no record takes part once its own Rényi cost, "
+        "computed from its own clipped gradients, would pass the budget "
         f"{budget.spendable[0]:.6g} of order {budget.orders[0]:g}, fixed before the run; so every record, whatever it "
         "holds, has the epsilon established here, and most have less. What a record has spent is private"
     )
