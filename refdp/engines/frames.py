@@ -47,7 +47,7 @@ def labels(column: Any, schema: Schema) -> Floats:
             return given.astype(np.float64)
     except (TypeError, ValueError, OverflowError):
         pass
-    raise InvalidRecords("a label is no number; every record needs a finite label") from None
+    raise InvalidRecords("a label is no number; every record needs a finite label")
 
 
 # --- Neighbouring partitions ---

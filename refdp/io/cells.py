@@ -3,8 +3,9 @@
 Who reads a file chooses a column's type by all of its cells: whole numbers are floats beside a missing value and texts
 beside one text. So that no record changes what another one means, numbers are compared as numbers wherever they stand,
 whole ones below 2^53 exactly and others to 15 digits: 1, 1.0, "1", "01", "1.0" and "1e0" are one category, and truth
-values are 1 and 0, as in arrays, and in the texts that pandas reads as them. Everything else is its text without blanks
-around it.
+values are 1 and 0, as in arrays, and in the texts that pandas reads as them. A number that float32 holds exactly and
+that is not whole is the shortest one that float32 reads as it: 0.1 of float32 is 0.1, also where its column became
+float64 or texts. Everything else is its text without blanks around it.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from datetime import date, time, timedelta
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -24,6 +26,7 @@ _NUMBER = re.compile(r"\s*[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)(e\s*[+-]?[0-9]+)?|inf
 _TRUTH = {"true": 1.0, "false": 0.0}
 _PLAIN = (str, float, int)
 _EXACT = 2.0**53
+_LARGEST = float(np.finfo(np.float32).max)
 _MOMENTS = (date, time, timedelta, np.datetime64, np.timedelta64)
 
 
@@ -51,6 +54,8 @@ def is_absent(value: Any) -> bool:
     """None, NaN of any kind, pandas' NA and NaT."""
     if type(value) in _PLAIN:
         return bool(value != value)
+    if isinstance(value, Decimal):  # a signalling NaN raises where it is compared
+        return value.is_nan()
     return (
         value is None or type(value).__name__ in ("NAType", "NaTType") or bool(np.ndim(value) == 0 and value != value)
     )
@@ -73,7 +78,7 @@ def meaning(text: str) -> str:
     number = value_of(text)
     if number is None:
         return text.strip()
-    return str(int(number)) if number.is_integer() and abs(number) < _EXACT else f"{number:.15g}"
+    return str(int(number)) if number.is_integer() and abs(number) < _EXACT else f"{_shortest(number):.15g}"
 
 
 def alike(categories: Iterable[str]) -> tuple[str, str] | None:
@@ -90,9 +95,26 @@ def value_of(text: str) -> float | None:
     return _TRUTH.get(text.strip().lower(), number_of(text))
 
 
+def shortest(numbers: Floats) -> Floats:
+    """Each number as it is compared: of float32 the shortest that float32 reads as it. Any shape."""
+    found = np.array(numbers, dtype=np.float64)
+    with np.errstate(all="ignore"):
+        narrow = found.astype(np.float32)
+        of_float32 = (narrow == found) & (np.trunc(found) != found)
+    found[of_float32] = narrow[of_float32].astype(str).astype(np.float64)
+    return found
+
+
+def _shortest(number: float) -> float:
+    if abs(number) > _LARGEST or number.is_integer():
+        return number
+    narrow = np.float32(number)
+    return float(str(narrow)) if float(narrow) == number else number
+
+
 def is_moment(value: Any) -> bool:
     """Whether a cell is a date, a time or a span of it: readers make them of texts only where all of them are some."""
-    return isinstance(value, _MOMENTS) and not is_absent(value)
+    return (isinstance(value, _MOMENTS) or type(value).__name__ == "Period") and not is_absent(value)
 
 
 def codes(cells: Iterable[Any], categories: Sequence[str]) -> Floats:

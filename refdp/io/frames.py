@@ -27,7 +27,12 @@ _TEXTS = "OUST"
 """Kinds of numpy's types whose cells are objects or texts."""
 
 
+_MOMENTS = "mM"
+"""Kinds of dates, times and spans of it."""
+
+
 _NO_NUMBER = "a numeric column holds what is no number; bounds list categories"
+_NO_MOMENTS = "an array of dates or times; features are numbers, and bounds list categories"
 
 
 def check_bounds(bounds: Any) -> Bounds:
@@ -45,6 +50,7 @@ def checked(frame: Any, bounds: Bounds) -> Any:
 
     Masked entries of an array are missing values. Errors: InvalidRecords for a repeated column or what is no table.
     """
+    check_held(frame)
     if isinstance(frame, str | bytes | Mapping | Set | Iterator) and not issparse(frame):  # some of those are mappings
         raise InvalidRecords(f"a {type(frame).__name__} is no table; an array or a data frame is needed")
     if not _is_frame(frame) and hasattr(frame, "to_pandas"):  # a table of Arrow
@@ -60,6 +66,12 @@ def checked(frame: Any, bounds: Bounds) -> Any:
         cells = _array(frame, object)
         frame = _numeric(cells, list(range(cells.shape[1])))
     return _array(frame, np.float64)
+
+
+def check_held(table: Any) -> None:
+    """That a table's records are there. Errors: InvalidRecords for a query that is still to be run, as of polars."""
+    if hasattr(table, "collect") and not hasattr(table, "__len__"):
+        raise InvalidRecords(f"a {type(table).__name__} holds no records yet; give what its collect() returns")
 
 
 def column_names(frame: Any) -> list[str]:
@@ -126,11 +138,19 @@ def check_same_columns(frame: Any, names: Sequence[str]) -> None:
 
 def _array(table: Any, kind: Any) -> NDArray[Any]:
     """The table as a 2-d array. Errors: as `unquoted`."""
-    if isinstance(table, np.ma.MaskedArray):
-        table = np.ma.filled(table.astype(object), np.nan)
-    elif _kind(table) in "mM":
-        raise InvalidRecords("an array of dates or times; features are numbers, and bounds list categories")
+    table = unmasked(table)
+    if any(_kind(one) in _MOMENTS for one in (table, *(table if isinstance(table, list | tuple) else ()))):
+        raise InvalidRecords(_NO_MOMENTS)
     return np.asarray(unquoted(check_array, table, dtype=kind, ensure_all_finite=False, ensure_min_samples=0))
+
+
+def unmasked(table: Any) -> Any:
+    """The table with NaN for masked entries, also where it is a list of arrays."""
+    if isinstance(table, np.ma.MaskedArray):
+        return np.ma.filled(table.astype(object), np.nan)
+    if isinstance(table, list | tuple) and any(isinstance(one, np.ma.MaskedArray) for one in table):
+        return [unmasked(one) for one in table]
+    return table
 
 
 def unquoted(check: Callable[..., Any], *given: Any, **options: Any) -> Any:
@@ -198,14 +218,21 @@ def _column(frame: Any, position: int) -> NDArray[Any]:
 
 
 def _numeric(frame: Any, positions: list[int]) -> Any:
-    """Numeric columns; in those of objects or texts NaN for what is missing, and numbers for their texts."""
+    """Numeric columns; in those of objects or texts NaN for what is missing, and numbers for their texts.
+
+    Errors: InvalidRecords for dates and times, whose unit follows from all records of a column.
+    """
     if not hasattr(frame, "iloc"):
         columns = [_column(frame, position) for position in positions]
         return np.column_stack([numbers(one) if one.dtype.kind in _TEXTS else one for one in columns])
     part = frame.iloc[:, positions].copy(deep=False)
     for position, kind in enumerate(part.dtypes):
+        if kind.kind in _MOMENTS:
+            raise InvalidRecords(_NO_MOMENTS)
         if kind.kind in _TEXTS:
             part.isetitem(position, numbers(part.iloc[:, position]))
+        elif hasattr(kind, "fill_value"):  # sparse: of a frame that is so throughout scikit-learn makes a scipy matrix
+            part.isetitem(position, np.asarray(part.iloc[:, position]))
     return part
 
 

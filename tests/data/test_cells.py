@@ -13,7 +13,7 @@ import pytest
 
 from refdp.data.records import Categorical, Feature, Numeric
 from refdp.errors import InvalidParameter, InvalidRecords
-from refdp.io.cells import alike, codes, is_absent, meaning, number_of, numbers, text_of
+from refdp.io.cells import alike, codes, is_absent, meaning, number_of, numbers, shortest, text_of
 from refdp.io.datasets import load
 from refdp.io.frames import check_same_columns, checked, column_names, describe, encode
 
@@ -107,8 +107,28 @@ def test_what_is_told_apart() -> None:
     assert codes([np.float32(0.1), 0.1, "0.10", 10**5000], ["0.1", "x"])[:3].tolist() == [0.0] * 3
 
 
+@pytest.mark.parametrize("kind", [np.float32, np.float64, object, str])
+def test_numbers_of_float32_are_the_categories_that_they_are_written_as(kind: Any) -> None:
+    """Also where the column has become float64 or objects because of another record."""
+    written = [0.1, 0.2, 0.3, 1e-7, 16777217.5, 2.5]
+    column = pd.Series(written, dtype=np.float32).astype(kind)
+    listed = [text_of(one) for one in (0.1, 0.2, 0.3, 1e-7, 16777218, 2.5)]
+    for cells in (column, column.to_numpy(), list(column), column.astype(object).to_numpy()):
+        assert codes(cells, listed).tolist() == [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
+    frame = pd.DataFrame({"c": column, "d": 0.0})
+    assert meant(frame, listed) == [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
+
+
+def test_what_float32_does_not_hold_is_as_it_is() -> None:
+    for one in (1e300, -1e300, 1e-300, 0.1, 2.0**60, 123456792.0, np.inf, 0.25):
+        assert shortest(np.array([one])) == one and float(meaning(repr(one))) == pytest.approx(one, rel=1e-14)
+    assert shortest(np.array([float(np.float32(0.7)), np.nan])).tolist() == pytest.approx([0.7, np.nan], nan_ok=True)
+    assert meaning(repr(float(np.float32(0.7)))) == "0.7" and meaning("123456792") == "123456792"
+    assert alike(["0.1", "0.10000000149011612"]) == ("0.1", "0.10000000149011612")
+
+
 def test_missing_cells() -> None:
-    absent = [None, np.nan, pd.NA, pd.NaT, np.float32("nan"), np.datetime64("NaT")]
+    absent = [None, np.nan, pd.NA, pd.NaT, np.float32("nan"), np.datetime64("NaT"), Decimal("NaN"), Decimal("sNaN")]
     assert all(map(is_absent, absent)) and not any(map(is_absent, (0, "", "nan", [np.nan], np.array([np.nan]))))
     assert np.isnan(codes([*absent, "", " ", "nan"], ["0", "1"])).all()
     written = np.array([[1.5, "a"], [np.nan, "b"]])  # numpy makes texts of both columns
@@ -138,8 +158,54 @@ def test_dates_have_no_meaning_that_every_reader_gives() -> None:
         meant(pd.DataFrame({"c": [day], "d": [0]}), ["2020-01-01", "x"])
     with pytest.raises(InvalidParameter, match="categories are texts, numbers or truth values"):
         meant(pd.DataFrame({"c": ["a"], "d": [0]}), [day, "x"])
+    with pytest.raises(InvalidRecords, match="holds dates or times; give them as texts"):
+        meant(pd.DataFrame({"c": [day.to_period("M")], "d": [0]}), ["2020-01", "x"])
     with pytest.raises(InvalidRecords, match="an array of dates"):
         encode(np.array([["2020-01-01"]], dtype="M8[D]"), [Numeric("c", 0, 1)])
+
+
+DAYS = pd.to_datetime(["2020-01-01", "2020-01-02"])
+MOMENTS: dict[str, tuple[Any, str]] = {
+    "days": (DAYS, "an array of dates"),
+    "nanoseconds": (DAYS.as_unit("ns"), "an array of dates"),
+    "a zone": (DAYS.tz_localize("UTC"), "an array of dates"),
+    "spans": (pd.to_timedelta([1, 2], unit="D"), "an array of dates"),
+    "missing": (pd.to_datetime([None, None]), "an array of dates"),
+    "months": (DAYS.to_period("M"), "no number"),
+    "objects": (DAYS.astype(object), "no number"),
+}
+
+
+@pytest.mark.parametrize(("column", "message"), MOMENTS.values(), ids=MOMENTS.keys())
+def test_dates_are_no_numbers_also_where_every_column_is_one(column: Any, message: str) -> None:
+    """Their unit follows from all of a column: one record with nanoseconds makes each number a thousandfold."""
+    for frame in (pd.DataFrame({"c": column}), pd.DataFrame({"c": column, "d": column})):
+        with pytest.raises(InvalidRecords, match=message):
+            encode(checked(frame, {}), NUMBERS[: frame.shape[1]])
+
+
+@pytest.mark.parametrize("kind", ["M8[ns]", "m8[s]"])
+def test_rows_of_dates_are_no_numbers(kind: str) -> None:
+    with pytest.raises(InvalidRecords, match="an array of dates"):
+        checked([np.array([1, 2], dtype=kind)], {})
+
+
+def test_what_is_masked_in_a_list_of_rows_is_missing() -> None:
+    rows = [np.ma.masked_array([junk, 2.0], mask=[True, False]) for junk in (1.0, 7.0)]
+    np.testing.assert_array_equal(encode(checked(rows, {}), NUMBERS), [[np.nan, 2.0]] * 2)
+
+
+@pytest.mark.parametrize("fill", [np.nan, 0.0])
+def test_a_sparse_data_frame_is_a_data_frame(fill: float) -> None:
+    plain = pd.DataFrame({"c": [1.5, fill, 2.0], "d": [fill, fill, 1.0]})
+    found = encode(checked(plain.astype(pd.SparseDtype(float, fill)), {}), NUMBERS)
+    np.testing.assert_array_equal(found, plain.to_numpy())
+
+
+def test_a_query_is_no_table() -> None:
+    query = type("LazyFrame", (), {"collect": lambda _: None})()
+    with pytest.raises(InvalidRecords, match=r"a LazyFrame holds no records yet; give what its collect\(\) returns"):
+        checked(query, {})
 
 
 NUMBERS: list[Feature] = [Numeric("c", 0, 9), Numeric("d", 0, 9)]

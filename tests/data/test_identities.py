@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from refdp.errors import InvalidRecords
@@ -44,7 +45,38 @@ def test_what_names_nobody_is_refused_and_not_quoted(value: Any) -> None:
         canonical(["secret", value], "owners")
 
 
-@pytest.mark.parametrize("names", ["abc", b"abc", None, 5, 1.5])
+COLUMN = pd.DataFrame({"a": [2, 3]})
+
+
+@pytest.mark.parametrize(
+    "names", [COLUMN, COLUMN.to_numpy(), np.matrix([2, 3]).A1, COLUMN.a.astype("category"), np.ma.array([2, 3])]
+)
+def test_a_table_of_one_column_lists_the_names_in_it(names: Any) -> None:
+    """Not the name of the column."""
+    assert canonical(names, "groups") == ["2", "3"]
+
+
+def test_columns_of_arrow() -> None:
+    arrow = pytest.importorskip("pyarrow")
+    table = arrow.table({"a": [2, 2**60 + 1]})
+    for names in (table, table["a"], table["a"].combine_chunks()):
+        assert canonical(names, "groups") == ["2", str(2**60 + 1)]
+    with pytest.raises(InvalidRecords, match="a name is missing"):
+        canonical(arrow.array([1, None]), "groups")
+
+
+@pytest.mark.parametrize("kind", [int, float, str, object])
+def test_a_masked_name_is_missing(kind: Any) -> None:
+    with pytest.raises(InvalidRecords, match="groups: a name is missing"):
+        canonical(np.ma.masked_array(np.array([2, 3]).astype(kind), mask=[False, True]), "groups")
+
+
+def test_two_columns_are_no_list() -> None:
+    with pytest.raises(InvalidRecords, match=r"^groups: a table of one column is needed, or a list of names$"):
+        canonical(COLUMN.assign(b=1), "groups")
+
+
+@pytest.mark.parametrize("names", ["abc", b"abc", None, 5, 1.5, {1: 2}, {1, 2}, np.ones((2, 2)), np.array(1)], ids=repr)
 def test_a_list_is_needed(names: Any) -> None:
     with pytest.raises(InvalidRecords, match=r"^ids: a list of names is needed$"):
         canonical(names, "ids")

@@ -11,6 +11,8 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.model_selection import GridSearchCV
 
 from refdp.accounting.budget import PrivacyBudget
+from refdp.data.records import Interval, Numeric, Schema
+from refdp.engines.frames import labels as partition_labels
 from refdp.errors import InvalidParameter, InvalidRecords
 from refdp.faces.estimators import DPBoostClassifier, DPBoostRegressor
 from refdp.faces.seeds import ReproducibleSeed
@@ -46,8 +48,15 @@ def test_columns_that_are_numbers_are_called_by_them() -> None:
 def test_dates_are_refused_as_what_is_no_number() -> None:
     dates = pd.DataFrame({"a": X[:, 0], "b": pd.Timestamp("2020-01-01")})
     model = DPBoostClassifier(relation="add-remove", bounds={"a": (0, 1), "b": (0, 1)}, classes=[False, True])
-    with pytest.raises(InvalidRecords):
-        model.fit(dates, Y > 0.5)
+    for frame in (dates, dates[["b"]], dates[["b"]].astype("M8[ns]")):
+        budget = PrivacyBudget(5.0)
+        model.set_params(budget=budget, bounds=dict.fromkeys(frame, (0, 1)))
+        with pytest.raises(InvalidRecords):
+            model.fit(frame, Y > 0.5)
+        assert budget.spent() == 0.0
+    model.set_params(budget=None).fit(pd.DataFrame({"b": X[:, 1]}), Y > 0.5)
+    with pytest.raises(InvalidRecords, match="an array of dates"):
+        model.predict(dates[["b"]])
 
 
 def test_labels_in_a_column_are_taken_with_scikit_learns_warning() -> None:
@@ -93,6 +102,7 @@ def test_labels_of_the_same_kind_are_predicted_as_they_are(kind: Any) -> None:
     assert model.classes_.tolist() == [0, 1]
 
 
+DAYS = pd.to_datetime(["2020-01-01", "2021-01-01"])
 CLASSES: tuple[tuple[Any, str], ...] = (
     ([None, 0, 1], "a missing value or an empty text is no class"),
     ([0, 1, float("nan")], "a missing value or an empty text is no class"),
@@ -106,6 +116,9 @@ CLASSES: tuple[tuple[Any, str], ...] = (
     ({0: 1, 1: 2}, "a list of labels is needed"),
     ([[0], [1]], "a list of labels is needed"),
     (np.eye(2), "a list of labels is needed"),
+    (DAYS, "dates or times are no classes; give them as texts, or as numbers"),
+    (DAYS.to_period("M"), "dates or times are no classes; give them as texts, or as numbers"),
+    (list(DAYS), "dates or times are no classes; give them as texts, or as numbers"),
 )
 
 
@@ -136,6 +149,26 @@ def test_no_message_quotes_a_label(y: Any) -> None:
     with pytest.raises(InvalidRecords) as caught:
         classifier(classes=None).fit(X, np.array(y, dtype=object))
     assert "4711" not in str(caught.value)
+
+
+@pytest.mark.parametrize("odd", ["patient-4711", b"no 4711", 4711j, 10**400, [4711], pd.Timestamp("2020")], ids=repr)
+def test_no_error_of_a_regression_leads_to_a_label(odd: Any) -> None:
+    """What Python says of it is not even beside the error."""
+    y = np.empty(60, dtype=object)
+    y[:] = [*Y[:-1], odd]
+    with pytest.raises(InvalidRecords, match=r"^a label is no number; every record needs a finite label$") as caught:
+        regressor().fit(X, y)
+    assert caught.value.__context__ is None
+    with pytest.raises(InvalidRecords, match=r"^a label is no number; every record needs a finite label$") as caught:
+        partition_labels(y, Schema((Numeric("a", 0, 1),), Interval(0, 1)))
+    assert caught.value.__context__ is None
+
+
+@pytest.mark.filterwarnings("ignore:the classes were taken from the data")
+@pytest.mark.parametrize("y", [DAYS, DAYS.astype(object), DAYS.to_period("M"), DAYS.tz_localize("UTC"), DAYS - DAYS[0]])
+def test_dates_are_no_labels(y: Any) -> None:
+    with pytest.raises(InvalidRecords, match=r"^y holds dates or times; give labels as texts, or as numbers$"):
+        classifier(classes=None).fit(X, y.repeat(30))
 
 
 def test_columns_called_by_numbers_are_held_to_their_names() -> None:

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn
 from scipy.sparse import csr_array
+from sklearn.dummy import DummyClassifier
 from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, cross_val_score
 
 import refdp
@@ -78,10 +80,81 @@ def test_a_records_fold_is_its_own_also_where_readers_give_other_types(plain: li
         assert names == folds(as_read.b, y, groups=as_read.a.astype(int))
 
 
-def test_what_cannot_be_split() -> None:
-    for table in (pd.DataFrame({"a": pd.to_datetime(["2020-01-01"])}), pd.DataFrame(index=[0]), np.zeros((1, 2, 2))):
-        with pytest.raises(InvalidRecords, match=r"^a split: "):
-            folds(table, np.zeros(1))
+DAYS = pd.to_datetime(["2020-01-01"])
+REFUSED: dict[str, Any] = {
+    "dates": pd.DataFrame({"a": DAYS}),
+    "dates of a zone": pd.DataFrame({"a": DAYS.tz_localize("UTC")}),
+    "months": pd.DataFrame({"a": DAYS.to_period("M")}),
+    "an array of dates": np.zeros((1, 1), dtype="M8[ns]"),
+    "an array of spans": np.zeros((1, 1), dtype="m8[ns]"),
+    "rows of dates": [np.zeros(1, dtype="M8[ns]")],
+    "none that is there": pd.DataFrame({"a": pd.to_datetime([None])}),
+    "complex": np.ones((1, 1), dtype=complex),
+    "complex and sparse": csr_array(np.ones((1, 1), dtype=complex)),
+    "fields": np.zeros(1, dtype=[("a", float)]),
+    "no columns": pd.DataFrame(index=[0]),
+    "no columns in a row": [[]],
+    "three dimensions": np.zeros((1, 2, 2)),
+}
+
+
+@pytest.mark.parametrize("table", REFUSED.values(), ids=REFUSED.keys())
+def test_what_cannot_be_split(table: Any) -> None:
+    with pytest.raises(InvalidRecords, match=r"^a split: "):
+        folds(table, np.zeros(1))
+
+
+@pytest.mark.parametrize("odd", [[0.5], [0.5, 0.5, 0.5], [], None, "ab", np.zeros((2, 2))], ids=repr)
+def test_a_row_of_another_length_moves_no_other_but_is_refused(odd: Any) -> None:
+    """numpy would make one cell of each row, and a hash of its text."""
+    rows = [[0.25 * n, float(n)] for n in range(30)]
+    for table in ([*rows, odd], [odd, *rows], [*map(np.array, rows), odd]):
+        with pytest.raises(InvalidRecords, match="as many columns in each or one value a row"):
+            folds(table, np.zeros(31))
+    with pytest.raises(InvalidRecords, match="as many columns in each or one value a row"):
+        folds(rows, [*range(29), [1]])
+
+
+def test_what_is_under_a_mask_is_in_no_part() -> None:
+    x, y = made(40)
+    mask = x > 0.5
+    first, second = (np.ma.masked_array(np.where(mask, junk, x), mask=mask) for junk in (7.0, 8.0))
+    missing = np.where(mask, np.nan, x)
+    assert folds(first, y) == folds(second, y) == folds(missing, y) == folds(list(first), y)
+    assert folds(x, np.ma.masked_array(y, mask=y == 1)) == folds(x, np.where(y == 1, np.nan, y))
+
+
+@pytest.mark.parametrize("extra", ["x", np.float64(0.3), 0.1], ids=["text", "double", "number"])
+def test_numbers_of_float32_are_those_of_their_texts(extra: Any) -> None:
+    """Beside them the same column has another type."""
+    x = np.random.default_rng(1).random(40).astype(np.float32)
+    plain = folds(pd.DataFrame({"a": x}), None)
+    assert folds(pd.DataFrame({"a": [*x, extra]}), None)[:40] == plain
+    assert folds(np.append(x, extra), None)[:40] == folds(x.astype(str), None) == plain
+
+
+class Frame:
+    """A data frame without positions, as polars has it."""
+
+    def __init__(self, table: pd.DataFrame) -> None:
+        self._table = table
+        self.columns, self.dtypes, self.shape = list(table.columns), list(table.dtypes), table.shape
+
+    def __len__(self) -> int:
+        return len(self._table)
+
+    def __getitem__(self, name: str) -> Any:
+        return self._table[name].to_numpy()
+
+
+def test_frames_without_positions() -> None:
+    frame = pd.DataFrame({"a": np.arange(30) / 7, "b": ["u", "v"] * 15})
+    y = pd.DataFrame({"y": [0, 1] * 15})
+    assert folds(Frame(frame), Frame(y)) == folds(frame, y)
+    assert folds(frame, y, groups=Frame(y)) == folds(frame, y, groups=y.y)
+    query = type("LazyFrame", (), {"collect": lambda _: frame})()
+    with pytest.raises(InvalidRecords, match=r"a LazyFrame holds no records yet; give what its collect\(\) returns"):
+        folds(query, y)
 
 
 def folds(x: Any, y: Any, groups: Any = None, key: bytes = KEY) -> list[int]:
@@ -144,7 +217,10 @@ def test_people_stay_together() -> None:
     assert folds(x, y, [str(one) for one in groups]) == folds(x, y, np.array(groups, dtype=float)) == found
     _, test, _, held = train_test_split_by_record(x, groups, test_size=0.5, key=KEY, groups=groups)
     assert 0 < len(test) < 60 and set(held) == {one for one in groups if one in held}
-    for wrong in ([1, 2], [None] * 60):
+    column = pd.DataFrame({"person": groups})
+    assert folds(x, y, column) == folds(x, y, column.to_numpy()) == found
+    for wrong in ([1, 2], [None] * 60, column.assign(b=1), pd.DataFrame({"a": [1], "b": [2]}), dict.fromkeys(range(60)),
+                  set(range(60)), np.ma.masked_array(groups, mask=np.arange(60) == 3)):  # fmt: skip
         with pytest.raises(InvalidRecords):
             folds(x, y, wrong)
 
@@ -177,3 +253,19 @@ def test_scikit_learn_takes_it_for_a_cross_validator() -> None:
     assert names["scores"].shape == (5,) and np.isfinite(names["scores"]).all()
     search = GridSearchCV(model, {"depth": [1, 2]}, cv=KFoldByRecord(3), refit=False)
     assert len(search.fit(x, y, groups=np.arange(120)).cv_results_["params"]) == 2
+
+
+def test_groups_are_routed_as_to_scikit_learns_splits_by_group() -> None:
+    x, y = made(60)
+    groups = np.arange(60) // 3
+    seen: list[list[int]] = []
+
+    class Watched(DummyClassifier):  # type: ignore[misc]
+        def fit(self, X: Any, y: Any) -> Any:
+            seen.append(X[:, 0].astype(int).tolist())
+            return super().fit(X, y)
+
+    with sklearn.config_context(enable_metadata_routing=True):
+        cross_val_score(Watched(), x, y, cv=KFoldByRecord(3), params={"groups": groups})
+    for train in seen:
+        assert {row // 3 for row in train}.isdisjoint({row // 3 for row in set(range(60)) - set(train)})

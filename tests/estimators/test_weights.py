@@ -123,7 +123,8 @@ def test_class_weights_are_public_and_scale_to_one() -> None:
     heavy = refdp.GroveClassifier(class_weight={1: 10.0}, insecure_seed=seed, **few).fit(x, y)
     plain = refdp.GroveClassifier(insecure_seed=seed, **few).fit(x, y)
     assert heavy.predict_proba(x)[:, 1].mean() > plain.predict_proba(x)[:, 1].mean() + 0.1
-    wrong: list[Any] = ["balanced", {7: 1.0}, {1: -1.0}, {0: 0.0, 1: 0.0}, {1: float("nan")}]
+    wrong: list[Any] = ["balanced", {7: 1.0}, {1: -1.0}, {0: 0.0, 1: 0.0}, {1: float("nan")}, {1: 10**400}]
+    wrong += [{1: 1j}, {1: np.complex128(1)}]
     for given in wrong:
         with pytest.raises(InvalidParameter, match="class_weight"):
             refdp.GroveClassifier(class_weight=given, **few).fit(x, y)
@@ -135,6 +136,12 @@ def test_weights_that_no_guarantee_covers_are_refused() -> None:
     for weight in (2 * np.ones(50), -np.ones(50), np.full(50, np.nan), np.ones(49), np.ones((50, 2)), "heavy"):
         with pytest.raises(InvalidRecords, match="weight"):
             model.fit(x, y, sample_weight=weight)
+    masked = np.ma.masked_array(np.ones(50), mask=np.arange(50) == 3)
+    large, moments = [*[0.5] * 49, 10**400], np.zeros(50, dtype="M8[s]")
+    for odd in (masked, np.full(50, 0.5 + 0.5j), [*[0.5] * 49, 1j], large, moments, moments - moments, [[1], [1, 2]]):
+        with pytest.raises(InvalidRecords, match=r"^sample_weight: one number a record is needed$") as caught:
+            model.fit(x, y, sample_weight=odd)
+        assert caught.value.__context__ is None, "Python's own message may quote a weight"
     with pytest.raises(TypeError):
         refdp.DPBoostClassifier(**PUBLIC).fit(x, y, sample_weight=np.ones(50))  # type: ignore[call-arg]
     with pytest.raises(InvalidParameter, match="weights"):

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.model_selection import GroupKFold, cross_val_score
 
@@ -159,6 +160,13 @@ def test_a_record_without_an_owner_is_refused(missing: Any) -> None:
     groups[3] = missing
     with pytest.raises(InvalidRecords, match="groups: a name is missing"):
         classifier(owners=OWNERS).fit(X, Y, groups=groups)
+    with pytest.raises(InvalidRecords, match="groups: a name is missing"):
+        classifier(owners=OWNERS).fit(X, Y, groups=np.ma.masked_array(GROUPS, mask=np.arange(len(Y)) == 3))
+
+
+def test_owners_in_a_table_of_one_column() -> None:
+    plain, column = (classifier(owners=OWNERS).fit(X, Y, groups=one) for one in (GROUPS, pd.DataFrame({"o": GROUPS})))
+    assert plain.messages_ == column.messages_
 
 
 def test_groups_of_another_length_than_the_records_are_told_first() -> None:

@@ -81,6 +81,14 @@ def _range(bounds: Any) -> Interval:
     return Interval(low, high)
 
 
+def _numbers(y: NDArray[Any]) -> Floats | None:
+    """As float64, None for what is no real number; what Python says of it would quote it."""
+    try:
+        return None if y.dtype.kind in "cmM" else np.asarray(y, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
 def _breaches(observed: list[str], target_unknown: bool, target_parameter: str) -> list[str]:
     """What was read off the records, as sentences; warns about them."""
     found = []
@@ -362,12 +370,9 @@ class PrivateRegressor(RegressorMixin, PrivateEstimator):
 
     def _target(self, y: Any, public: Any = None) -> tuple[Target, Floats, bool]:
         given = public if self.label_bounds is None else self.label_bounds
-        if y.dtype.kind in "cmM":
+        label = _numbers(y)
+        if label is None:
             raise InvalidRecords("a label is no number; every record needs a finite label")
-        try:
-            label = np.asarray(y, dtype=np.float64)
-        except (TypeError, ValueError, OverflowError):
-            raise InvalidRecords("a label is no number; every record needs a finite label") from None
         if not np.isfinite(label).all():
             raise InvalidRecords("a label is NaN or infinite; every record needs a finite label")
         if given is not None:

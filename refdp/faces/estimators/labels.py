@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from refdp.errors import InvalidParameter, InvalidRecords
-from refdp.io.cells import is_absent, text_of
+from refdp.io.cells import is_absent, is_moment, text_of
 
 _KINDS = {"b": "truth values", "i": "numbers", "u": "numbers", "f": "numbers", "U": "texts", "S": "bytes", "T": "texts"}
 
@@ -22,7 +22,7 @@ _KINDS = {"b": "truth values", "i": "numbers", "u": "numbers", "f": "numbers", "
 def public_classes(given: Any) -> NDArray[Any]:
     """The classes in order, each once. Shape (classes,).
 
-    Errors: InvalidParameter for what is no list, fewer than two, missing values, or labels of several kinds.
+    Errors: InvalidParameter for what is no list, fewer than two, missing values, dates, or labels of several kinds.
     """
     if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable) or getattr(given, "ndim", 1) > 1:
         raise InvalidParameter(f"classes = {' '.join(repr(given).split())}: a list of labels is needed")
@@ -31,6 +31,10 @@ def public_classes(given: Any) -> NDArray[Any]:
         raise InvalidParameter(f"classes = {given!r}: a list of labels is needed")
     if any(text_of(one) == "" for one in listed):
         raise InvalidParameter(f"classes = {listed!r}: a missing value or an empty text is no class")
+    if any(map(is_moment, listed)):
+        raise InvalidParameter(
+            f"classes = {listed!r}: dates or times are no classes; give them as texts, or as numbers"
+        )
     if len(kinds := sorted(kinds_of(listed))) > 1 or "bytes" in kinds:
         raise InvalidParameter(f"classes = {listed!r}: {' and '.join(kinds)} given, texts or numbers are needed")
     known = np.unique(np.asarray(given if hasattr(given, "__array__") else listed))
@@ -43,6 +47,8 @@ def observed_classes(y: NDArray[Any]) -> NDArray[Any]:
     """The labels that occur. Errors: InvalidRecords, which quotes none of them. Shape (classes,)."""
     if any(text_of(label) in ("", "inf", "-inf") for label in y):
         raise InvalidRecords("a label is missing or infinite; every record needs a label")
+    if any(map(is_moment, y)):
+        raise InvalidRecords("y holds dates or times; give labels as texts, or as numbers")
     if len(kinds := kinds_of(y)) > 1 or "bytes" in kinds:
         raise InvalidRecords("y holds bytes, or labels of several kinds; texts, numbers or truth values are needed")
     return np.unique(y)

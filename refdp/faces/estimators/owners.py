@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils.validation import check_consistent_length, column_or_1d
+from sklearn.utils.validation import check_consistent_length
 
 from refdp.data.records import Model, Records, Schema, make_records
 from refdp.errors import InvalidParameter, InvalidRecords, PrivacyWarning
@@ -62,7 +62,7 @@ class Owned:
         no_budget(me.budget, "fit with groups")
         me._params(paper)  # whatever is wrong with them is said before any record is touched
         generator = generator_for(me.insecure_seed)
-        member = canonical(_owners_of(groups, y), "groups")
+        member = _owners_of(groups, y)
         names = sorted(set(member)) if stated is None else stated
         if not set(member) <= set(names):
             raise InvalidRecords("groups: the owner of a record is not among the stated owners")
@@ -112,14 +112,16 @@ def _breaches(stated: list[str] | None) -> list[str]:
     return [found]
 
 
-def _owners_of(groups: Any, y: Any) -> Any:
+def _owners_of(groups: Any, y: Any) -> list[str]:
+    """Errors: InvalidRecords unless there is one name a record."""
     if y is None:
         raise InvalidRecords("fit requires y to be passed, but the target y is None")
+    names = canonical(groups, "groups")
     try:
-        check_consistent_length(groups, y)
+        check_consistent_length(names, y)
     except (TypeError, ValueError) as error:
         raise InvalidRecords(f"groups: one owner a record is needed: {error}") from None
-    return column_or_1d(groups)
+    return names
 
 
 def among(

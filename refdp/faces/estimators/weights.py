@@ -24,6 +24,8 @@ APART = (
     "divided by a sum or a maximum of these records"
 )
 """What a certificate assumes besides of a fit with weights."""
+_REAL = (int, float, np.integer, np.floating)
+_LARGEST = float(np.finfo(np.float64).max)
 
 
 class Weighing:
@@ -82,7 +84,7 @@ def class_weights(given: Mapping[Any, float] | None, classes: Any) -> Floats | N
     for name, weight in given.items():
         if frames.text_of(name) not in names:
             raise InvalidParameter(f"class_weight: {name!r} is not among the classes {list(names)}")
-        if isinstance(weight, bool) or not isinstance(weight, int | float | np.number) or not 0 <= weight < np.inf:
+        if isinstance(weight, bool) or not isinstance(weight, _REAL) or not 0 <= weight <= _LARGEST:
             raise InvalidParameter(f"class_weight of {name!r} = {weight!r}: a finite number >= 0 is allowed")
         found[names[frames.text_of(name)]] = weight
     if not found.max() > 0:
@@ -91,15 +93,23 @@ def class_weights(given: Mapping[Any, float] | None, classes: Any) -> Floats | N
 
 
 def sample_weights(given: Any, rows: int) -> Floats | None:
-    """Errors: InvalidRecords for what is no list of so many numbers. Shape (rows,)."""
+    """Errors: InvalidRecords for what is no list of so many numbers, or for a masked one. Shape (rows,)."""
     if given is None:
         return None
-    try:
-        found = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InvalidRecords("sample_weight: one number a record is needed") from None
+    found = None if np.ma.is_masked(given) else _real(given)
+    if found is None:
+        raise InvalidRecords("sample_weight: one number a record is needed")
     if found.ndim != 1:
         raise InvalidRecords(f"sample_weight of shape {found.shape}: Sample weights must be 1D, one for each record")
     if len(found) != rows:
         raise InvalidRecords(f"sample_weight.shape == {found.shape}, expected ({rows},)!")
     return found
+
+
+def _real(given: Any) -> Floats | None:
+    """As float64, None for what is no real number; what Python says of it would quote it."""
+    try:
+        cells = np.asarray(given)
+        return None if cells.dtype.kind in "cmMV" else cells.astype(np.float64)
+    except (TypeError, ValueError, OverflowError):
+        return None
