@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import sys
 import weakref
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -100,7 +100,7 @@ def repeated(holder: Any, *objects: Any, by: Any = None) -> None:
     """Warns: RepeatedFitWarning for a further fit of records that no one budget holds together, of an estimator by
     which or by whose clones others were fitted without a budget, and of records under a second name of one budget.
 
-    holder: the budget, None, or a stream that knows whose records come. by: the estimator.
+    holder: the budget, None, or a stream that knows whose records come. by: the estimator, or a list of them.
     """
     if _part.get():
         return
@@ -122,7 +122,7 @@ def repeated(holder: Any, *objects: Any, by: Any = None) -> None:
             "budget=refdp.PrivacyBudget(...), or the batches of a stream ids"
         )
         warn(text, RepeatedFitWarning)
-    elif mine is None and by is not None and _family(by) in _alone:
+    elif mine is None and any(_family(one) in _alone for one in _each(by)):
         text = (
             "this estimator or a clone of it was fitted before and no budget holds the fits together: where they have "
             "records in common, as in cross-validation and searches, every certificate is about its own fit alone; "
@@ -139,8 +139,12 @@ def remember(holder: Any, *objects: Any, by: Any = None) -> None:
     for living, view in _places_of_all(objects):
         key = id(living), view, mine, scope
         _uses[key] = _Use(weakref.ref(living, _forgotten(key)), view, mine, scope)
-    if by is not None and mine is None:
-        _alone.add(_family(by))
+    if mine is None:
+        _alone.update(map(_family, _each(by)))
+
+
+def _each(by: Any) -> Sequence[Any]:
+    return by if isinstance(by, list) else [] if by is None else [by]
 
 
 def related(estimator: Any, clone: Any) -> None:

@@ -206,3 +206,22 @@ def test_a_selection_is_one_fit() -> None:
     assert told(lambda: chosen(budget=budget), lambda: grove(budget=budget).fit(x, y), chosen) == [0, 0, 1]
     x, y = records()
     assert told(lambda: grove().fit(x, y), lambda: chosen(budget=budget)) == [0, 1]
+
+
+def test_candidates_are_known_as_estimators_are() -> None:
+    """On copies, where records are not: fit, then select; select twice; and what was chosen."""
+
+    def chosen(*kinds: Any, **given: Any) -> Any:
+        return refdp.select(list(kinds), *map(np.copy, records()), score_epsilon=0.1, **given)
+
+    one, other, third = grove(), grove(depth=2), grove()
+    fitted = lambda kind: kind.fit(*map(np.copy, records()))  # noqa: E731
+    assert told(lambda: fitted(one), lambda: chosen(other, one), lambda: chosen(other), lambda: fitted(other)) == [
+        0,
+        1,
+        1,
+        1,
+    ]
+    budget = refdp.PrivacyBudget(99.0, 1e-2)
+    assert told(lambda: chosen(third, budget=budget), lambda: chosen(third)) == [0, 0]
+    assert told(lambda: fitted(chosen(third).estimator)) == [2]
