@@ -116,9 +116,9 @@ def select(
     charge = laplace_charge(score_epsilon, declared, declared, "discrete", touched=1)
     generator = generator_for(insecure_seed)
     labels = frames.labels(y)
-    ready = [_rehearsed(one, X, labels, charge, relation) for one in kept]
-    at = max(float(one.certificate.claimed.delta) for one in ready) if delta is None else float(delta)
-    with np.errstate(all="ignore"):
+    with np.errstate(all="ignore"):  # as fits do
+        ready = [_rehearsed(one, X, labels, charge, relation) for one in kept]
+        at = max(float(one.certificate.claimed.delta) for one in ready) if delta is None else float(delta)
         epsilon = selection_epsilon(law, [one.plan for one in ready], at)
     if not math.isfinite(epsilon):
         raise InvalidParameter(f"delta = {at:g}: the epsilon of the selection is infinite at it, since a candidate has "

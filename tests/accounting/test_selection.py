@@ -374,6 +374,13 @@ def test_runs_mute_no_other_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     assert sum(str(one.message) == "another thread" for one in caught) == 2
 
 
+def test_what_the_caller_would_have_of_underflow_stops_no_selection() -> None:
+    x, y = (part[:60].copy() for part in records())
+    kind = refdp.FedGBDTClassifier(trees=2, depth=1, classes=[0, 1], **PUBLIC)
+    with np.errstate(all="raise"):
+        assert refdp.select([kind], x, y, score_epsilon=0.1, mean_runs=2).epsilon > 1
+
+
 def test_numbers_of_numpy_are_numbers() -> None:
     x, y = (part[:60].copy() for part in records())
     kind = refdp.DPBoostClassifier(trees=1, depth=1, classes=[0, 1], **PUBLIC)
