@@ -667,3 +667,11 @@ def test_what_the_caller_would_have_of_underflow_stops_no_charge() -> None:
         for _ in range(2):
             budget.charge(gaussian(10.0))
         assert budget.spent() > 0
+
+
+@pytest.mark.parametrize("kind", [refdp.DPBoostClassifier, refdp.InPrivateClassifier])
+def test_an_epsilon_that_protects_nobody_is_charged_too(kind: Any) -> None:
+    public: dict[str, Any] = {"relation": "add-remove", "bounds": {0: (0, 1), 1: (0, 1)}, "classes": [0, 1]}
+    budget = refdp.PrivacyBudget(1e10, 1e-2)
+    kind(epsilon=1e9, budget=budget, **public).fit(*records())
+    assert 0.99e9 < budget.spent() <= 1e9
