@@ -261,7 +261,7 @@ def _deltas(query: _Query, epsilon: float) -> None:
     elif (whole := fine(node)) is not None and epsilon >= whole.shift:
         lower, upper = whole.delta(epsilon)
         query.found("exact", upper, lower)
-    elif not query.quick:
+    elif not query.quick and not _is_far(node, relation):
         _enclosed_delta(query, epsilon)
 
 

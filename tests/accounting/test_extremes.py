@@ -147,3 +147,4 @@ def test_ranges_beyond_all_exponentials_cost_nearly_their_sum(size: float) -> No
     for event, least, most in cases:
         found = account(plan(event), delta=1e-5)
         assert least <= found.upper <= most and found.lower <= found.upper
+        assert account(plan(event), epsilon=found.upper).upper <= 1e-5 * (1 + 1e-3)
