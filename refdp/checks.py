@@ -6,6 +6,8 @@ import math
 from functools import lru_cache
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
+import numpy as np
+
 from refdp.errors import InvalidParameter
 from refdp.privacy.events import Relation
 
@@ -58,6 +60,13 @@ def shown(value: Any) -> str:
 
 def _is_beyond_floats(value: Any) -> bool:
     return isinstance(value, int) and value.bit_length() > MOST_BITS
+
+
+def of_numpy(value: Any) -> Any:
+    """A real number of numpy as the one of Python, which checks take; anything else as it is, bools and arrays too."""
+    if isinstance(value, np.integer):
+        return int(value)
+    return float(value) if isinstance(value, np.floating) else value
 
 
 def check_choices(params: Any) -> None:

@@ -21,6 +21,8 @@ SMALL = 2.0**-17
 """Parts of so little pure epsilon are looked at apart (`_crumbs`)."""
 CRUMB, CRUMBS_IN_DELTA = 1e-6, 1e-4
 """How much wider an enclosure may become by that: relative to epsilon, and to delta."""
+FAR = 700.0
+"""Pure epsilon of one part beyond which grids of losses are not asked."""
 _MOST_OUTCOMES = 2**22  # of "kov", which adds up one term for each
 
 
@@ -183,15 +185,25 @@ def _distributions(query: _Query, delta: float) -> None:
     if as_pure is not None and (alike := _alike(as_pure)) is not None:
         query.found("kov", pure.kov_epsilon(delta, *alike))
         as_pure = None
-    if not query.quick and "exact" not in query.methods:
+    if not query.quick and "exact" not in query.methods and not _is_far(query.node, query.relation):
         with contextlib.suppress(NoPair):
             method, lower, upper = _apart(adaptively, query.node, query.relation, query.both)
             query.found(method, upper, lower)
             if not query.both:  # the pairs behind "kov" dominate those of the parts
                 return
-    if as_pure is not None and not query.quick and sum(count for _, count in parts(as_pure)) <= _MOST_OUTCOMES:
+    if (
+        as_pure is not None
+        and not query.quick
+        and not _is_far(as_pure, query.relation)
+        and sum(count for _, count in parts(as_pure)) <= _MOST_OUTCOMES
+    ):
         with contextlib.suppress(NoPair):
             query.found("kov", _apart(by_grid, as_pure, query.relation, False)[2])
+
+
+def _is_far(node: Node, relation: Relation) -> bool:
+    """Whether a part can lose more than whose exponential is a float: no grid reaches that far, Renyi orders do."""
+    return any(FAR < pure.node_epsilon(part, relation) < math.inf for part, _ in parts(node))
 
 
 def _apart(ends: Callable[[Node, bool], Ends], node: Node, relation: Relation, both: bool) -> Ends:
@@ -249,7 +261,7 @@ def _deltas(query: _Query, epsilon: float) -> None:
     elif (whole := fine(node)) is not None and epsilon >= whole.shift:
         lower, upper = whole.delta(epsilon)
         query.found("exact", upper, lower)
-    elif not query.quick:
+    elif not query.quick and not _is_far(node, relation):
         _enclosed_delta(query, epsilon)
 
 

@@ -22,6 +22,7 @@ import json
 import math
 import os
 import secrets
+import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -36,7 +37,7 @@ from refdp.accounting.budget_file import charges_in, check_scope, plan_in, plan_
 from refdp.accounting.budget_lock import Lock
 from refdp.accounting.divergence import renyi
 from refdp.accounting.least import least_epsilon
-from refdp.checks import check_number
+from refdp.checks import check_number, of_numpy
 from refdp.documents import parsed
 from refdp.errors import BudgetExceeded, InvalidParameter
 from refdp.noise.mechanisms import DiscreteGaussian
@@ -85,6 +86,7 @@ class PrivacyBudget:
         file: str | Path | None = None,
         adaptive: bool = False,
     ) -> None:
+        epsilon, delta = of_numpy(epsilon), of_numpy(delta)
         check_number("epsilon", epsilon, above=0)
         check_number("delta", delta, least=0, below=1)
         if relation not in list(Relation):
@@ -115,7 +117,8 @@ class PrivacyBudget:
         self._check_relation("a plan", plan.relation)
         if established is not None:
             _check_figures(established)
-        known = (account(plan, delta=0.0, both=False).epsilon, 0.0) if established is None else established
+        with np.errstate(under="ignore"):
+            known = (account(plan, delta=0.0, both=False).epsilon, 0.0) if established is None else established
         plan = plan_in(plan_out(plan))  # as a file would have it
         entry = Entry(name, scope, plan, *map(float, known))
         if (least := _short(entry)) is not None:
@@ -221,11 +224,12 @@ class PrivacyBudget:
     # accounting
 
     def _cost(self, entries: Sequence[Entry], scope: str | None = None) -> float:
-        if self.relation is Relation.REPLACE_ONE:  # a replaced record may go from one set to another
-            return self._of(entries)
-        scopes = {one.scope for one in entries if one.scope is not None}
-        chosen = [scope] if scope is not None or not scopes else sorted(scopes)
-        return max(self._of([one for one in entries if one.scope in (None, name)]) for name in chosen)
+        with np.errstate(under="ignore"):  # whatever the caller would have of it
+            if self.relation is Relation.REPLACE_ONE:  # a replaced record may go from one set to another
+                return self._of(entries)
+            scopes = {one.scope for one in entries if one.scope is not None}
+            chosen = [scope] if scope is not None or not scopes else sorted(scopes)
+            return max(self._of([one for one in entries if one.scope in (None, name)]) for name in chosen)
 
     def _of(self, entries: Sequence[Entry]) -> float:
         """Epsilon of these charges together: all figures added, or plans at the delta that the others leave."""
@@ -311,6 +315,7 @@ class PrivacyBudget:
         aside = self.file.with_name(f"{self.file.name}.{secrets.token_hex(8)}.new")
         try:
             with open(aside, "x", encoding="utf-8") as file:
+                self._as_before(aside)
                 json.dump(self._head() | {"begun": self._begun, "entries": entries}, file, indent=1)
                 file.flush()
                 os.fsync(file.fileno())
@@ -325,6 +330,15 @@ class PrivacyBudget:
         finally:
             with suppress(OSError):
                 aside.unlink()
+
+    def _as_before(self, aside: Path) -> None:
+        """The new file has the owner, where the system lets that be given, and the mode of the one that it replaces."""
+        assert self.file is not None
+        with suppress(FileNotFoundError):
+            before = self.file.stat()
+            with suppress(OSError):
+                os.chown(aside, before.st_uid, before.st_gid)
+            os.chmod(aside, stat.S_IMODE(before.st_mode))
 
     def _head(self) -> dict[str, Any]:
         return {
@@ -405,15 +419,16 @@ def _check_figures(figures: Any) -> None:
     """Errors: InvalidParameter unless it is a pair (epsilon, delta) of numbers in their domains."""
     if not isinstance(figures, tuple | list) or len(figures) != 2:
         raise InvalidParameter(f"established = {figures!r}: a pair (epsilon, delta) is allowed")
-    check_number("epsilon", figures[0], least=0)
-    check_number("delta", figures[1], least=0, below=1)
+    check_number("epsilon", of_numpy(figures[0]), least=0)
+    check_number("delta", of_numpy(figures[1]), least=0, below=1)
 
 
 def _short(entry: Entry) -> float | None:
     """What the plan costs at least at the entry's delta, where the entry's epsilon is below that."""
     if entry.plan is None:
         return None
-    least = least_epsilon(entry.plan, entry.delta)
+    with np.errstate(under="ignore"):
+        least = least_epsilon(entry.plan, entry.delta)
     return least if entry.epsilon < least * (1 - SLACK) else None
 
 

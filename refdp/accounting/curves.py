@@ -12,6 +12,9 @@ import numpy as np
 from refdp.accounting.arrays import Array
 from refdp.accounting.conversion import per_order
 
+_FAR = 500.0
+"""Ranges beyond have shares near e^-range, which underflow: they are computed by their logarithms."""
+
 
 def gaussian(mu: float, orders: Array) -> Array:
     """ρ = α μ² / 2   (Mironov 2017, Proposition 7). orders, result: shape (orders,)."""
@@ -77,6 +80,8 @@ def bounded_range(epsilon: float, orders: Array) -> Array:
     Setting the derivative to zero gives t = ε + log((α-1)/α · (1 - e^{-αε}) / (1 - e^{-(α-1)ε}))   (Dong, Durfee,
     Rogers 2020, Lemma 3.2 for the pair). Always at most αε²/8. orders, result: shape (orders,).
     """
+    if epsilon > _FAR:
+        return _far_range(epsilon, orders)
     tilt = bounded_range_tilt(epsilon, orders)
     share = -np.exp(-tilt) * np.expm1(tilt - epsilon) / -np.expm1(-epsilon)
     small = np.log1p(share * power_excess(orders, tilt) + (1 - share) * power_excess(orders, tilt - epsilon))
@@ -84,6 +89,18 @@ def bounded_range(epsilon: float, orders: Array) -> Array:
     with np.errstate(divide="ignore"):
         large = top + np.log(share + (1 - share) * np.exp(-orders * epsilon))
     return np.minimum(per_order(np.where(orders * epsilon < 1, small, large), orders), orders * epsilon**2 / 8)
+
+
+def _far_range(epsilon: float, orders: Array) -> Array:
+    """`bounded_range` by d = ε - t and the logarithms of both terms, the first of which is
+    (1 - e^{-d}) e^{(α-1)(ε-d)} / (1 - e^{-ε})."""
+    if epsilon == np.inf:
+        return np.full_like(orders, np.inf)
+    ratio = np.expm1(-orders * epsilon) / np.expm1(-(orders - 1) * epsilon)
+    below = np.clip(-np.log1p(-1 / orders) - np.log(ratio), 0.0, epsilon)
+    with np.errstate(divide="ignore", under="ignore"):
+        first = (orders - 1) * (epsilon - below) + np.log(-np.expm1(-below)) - np.log(-np.expm1(-epsilon))
+        return np.minimum(per_order(np.logaddexp(first, -orders * below), orders), epsilon)
 
 
 def bounded_range_tilt(epsilon: float, orders: Array) -> Array:

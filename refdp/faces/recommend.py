@@ -21,12 +21,12 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Any
 
-from refdp.checks import check_count, check_number
+from refdp.checks import check_count, check_number, of_numpy
 from refdp.data.records import Classes, Interval, Numeric, Schema
 from refdp.errors import InvalidParameter
 from refdp.faces import registry
 from refdp.faces.defaults import DELTA, Public, recommended
-from refdp.faces.stated import rounded
+from refdp.faces.stated import doubts_of_delta, rounded
 from refdp.faces.strength import outweighed, trees
 from refdp.own.grove import shared_by
 from refdp.privacy.events import Relation, records_changed
@@ -52,11 +52,12 @@ class Recommendation:
     with its mean, least and largest value over the measured sets nearby, what a constant has, and those sets; outside:
     "below" or "above" if rows times epsilon is less or more than in any measured case, else nothing. useless: whether
     no more than a constant is expected; below it is so, and the value the constant's, where noise exceeds the most that
-    leaves can show."""
+    leaves can show. doubts: what a fit with these settings would say of the public figures, as sentences."""
 
     estimator: str
     settings: Mapping[str, Any]
     expected: Mapping[str, Any]
+    doubts: Sequence[str] = ()
 
     @property
     def paper(self) -> str:
@@ -69,6 +70,9 @@ class Recommendation:
 
     def __str__(self) -> str:
         """In words."""
+        return "\n".join([self._expectation(), *self.doubts])
+
+    def _expectation(self) -> str:
         e = self.expected
         given = ", ".join(f"{name}={value!r}" for name, value in self.settings.items())
         worth = "no better than a constant is expected" if e["useless"] else f"a constant has {e['constant']:g}"
@@ -99,6 +103,7 @@ def recommend(
     "regression". classes: of a classification; 3 stand for any more where only the task says.
     Errors: InvalidParameter for figures outside their domain, or classes that the task does not have.
     """
+    epsilon, delta, rows, features, classes = map(of_numpy, (epsilon, delta, rows, features, classes))
     check_number("epsilon", epsilon, above=0)
     check_count("rows", rows, most=10**12)
     check_count("features", features, most=10**7)
@@ -137,7 +142,8 @@ def recommend(
         expected |= {"low": min(expected["low"], constant), "high": max(expected["high"], constant)}
     if surely:
         expected |= {"useless": True, "value": constant}
-    return Recommendation(f"{ESTIMATORS[best]}{KINDS[regression]}", settings, expected)
+    doubted = tuple(doubts_of_delta(settings.get("delta", 0.0), rows))
+    return Recommendation(f"{ESTIMATORS[best]}{KINDS[regression]}", settings, expected, doubted)
 
 
 def _settings(name: str, public: Public) -> dict[str, Any]:

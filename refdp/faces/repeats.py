@@ -5,6 +5,9 @@ frame or a sparse matrix has them in memory, so that views with a common element
 since memory is used again. Two fits are held together by one budget (or one file of it), or by a stream that knows
 whose records come.
 
+Columns of pandas' own types are known by the numpy array below them, those of Arrow, and tables of Arrow, by their
+buffers; a frame by its first column of numpy and its first of Arrow. Polars is known by the object alone.
+
 Copies have no memory in common with what they are copies of: `X[train]`, `df[columns]`, `X.astype(float)`. So
 estimators are known too: one that is fitted again without a budget, itself or as scikit-learn's clone, as
 cross-validation and searches do. Not seen: lists, to which there is no weak reference; what was saved and loaded;
@@ -16,7 +19,7 @@ from __future__ import annotations
 
 import sys
 import weakref
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -100,7 +103,7 @@ def repeated(holder: Any, *objects: Any, by: Any = None) -> None:
     """Warns: RepeatedFitWarning for a further fit of records that no one budget holds together, of an estimator by
     which or by whose clones others were fitted without a budget, and of records under a second name of one budget.
 
-    holder: the budget, None, or a stream that knows whose records come. by: the estimator.
+    holder: the budget, None, or a stream that knows whose records come. by: the estimator, or a list of them.
     """
     if _part.get():
         return
@@ -122,7 +125,7 @@ def repeated(holder: Any, *objects: Any, by: Any = None) -> None:
             "budget=refdp.PrivacyBudget(...), or the batches of a stream ids"
         )
         warn(text, RepeatedFitWarning)
-    elif mine is None and by is not None and _family(by) in _alone:
+    elif mine is None and any(_family(one) in _alone for one in _each(by)):
         text = (
             "this estimator or a clone of it was fitted before and no budget holds the fits together: where they have "
             "records in common, as in cross-validation and searches, every certificate is about its own fit alone; "
@@ -139,8 +142,12 @@ def remember(holder: Any, *objects: Any, by: Any = None) -> None:
     for living, view in _places_of_all(objects):
         key = id(living), view, mine, scope
         _uses[key] = _Use(weakref.ref(living, _forgotten(key)), view, mine, scope)
-    if by is not None and mine is None:
-        _alone.add(_family(by))
+    if mine is None:
+        _alone.update(map(_family, _each(by)))
+
+
+def _each(by: Any) -> Sequence[Any]:
+    return by if isinstance(by, list) else [] if by is None else [by]
 
 
 def related(estimator: Any, clone: Any) -> None:
@@ -186,6 +193,7 @@ def _places(one: Any) -> Iterator[tuple[Any, _View | None]]:
     array = _array(one)
     if _is_weak(one) and array is not one:
         yield one, None
+        yield from ((one, view) for view in _arrow_views(one))
     if array is not None and array.size and array.itemsize:
         view = _View.of(array)
         while isinstance(array.base, np.ndarray):
@@ -194,16 +202,58 @@ def _places(one: Any) -> Iterator[tuple[Any, _View | None]]:
 
 
 def _array(one: Any) -> Any:
-    """An array of its memory, or None: of a frame, its first column of numpy's."""
-    pandas = sys.modules.get("pandas")
-    if pandas is not None and isinstance(one, pandas.DataFrame):
-        column = next((i for i, kind in enumerate(one.dtypes) if isinstance(kind, np.dtype)), None)
-        one = None if column is None else one.iloc[:, column]
-    if pandas is not None and isinstance(one, pandas.Series):
-        one = one.values if isinstance(one.dtype, np.dtype) else None
+    """An array of its memory, or None: of a frame, its first column that rests on one of numpy's."""
     if issparse(one):
         one = getattr(one, "data", None)
+    for column in _columns(one):
+        if isinstance(column.dtype, np.dtype):
+            return column.values
+        parts = (getattr(column.array, name, None) for name in ("_data", "_ndarray"))  # a column that may have none
+        if (found := next((part for part in parts if isinstance(part, np.ndarray)), None)) is not None:
+            return found
     return one if isinstance(one, np.ndarray) else None
+
+
+def _columns(one: Any) -> Iterator[Any]:
+    """The columns of a frame of pandas, or a column itself."""
+    pandas = sys.modules.get("pandas")
+    if pandas is not None and isinstance(one, pandas.Series):
+        yield one
+    elif pandas is not None and isinstance(one, pandas.DataFrame):
+        yield from (one.iloc[:, i] for i in range(one.shape[1]))
+
+
+def _arrow_views(one: Any) -> list[_View]:
+    """Where a table or column of Arrow, or what of pandas rests on one, has the first column whose cells have places.
+
+    A view a chunk. They stay where they are, also in copies.
+    """
+    arrow = sys.modules.get("pyarrow")
+    if arrow is None:
+        return []
+    if isinstance(one, arrow.Table | arrow.RecordBatch):
+        columns = iter(one.columns)
+    elif isinstance(one, arrow.ChunkedArray | arrow.Array):
+        columns = iter([one])
+    else:
+        held = (getattr(column.array, "_pa_array", None) for column in _columns(one))
+        columns = (column for column in held if isinstance(column, arrow.ChunkedArray | arrow.Array))
+    for column in columns:
+        if width := _width(arrow, column.type):
+            chunks = column.chunks if isinstance(column, arrow.ChunkedArray) else [column]
+            places = [(part.buffers()[1], part.offset, len(part)) for part in chunks if len(part)]
+            return [_View(at.address + offset * width, (length,), (width,), width) for at, offset, length in places]
+    return []
+
+
+def _width(arrow: Any, kind: Any) -> int:
+    """Bytes a cell, of a text those of where it begins; 0 where cells have no bytes of their own."""
+    if arrow.types.is_string(kind) or arrow.types.is_binary(kind):
+        return 4
+    if arrow.types.is_large_string(kind) or arrow.types.is_large_binary(kind):
+        return 8
+    number = arrow.types.is_primitive(kind) and kind.bit_width % 8 == 0
+    return int(kind.bit_width) // 8 if number else 0
 
 
 def _met(places: Iterable[tuple[Any, _View | None]], wanted: Callable[[_Use], bool]) -> _Use | None:

@@ -13,10 +13,8 @@ Whatever a fit warns of or refuses it says once a candidate, from a rehearsal th
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -24,7 +22,7 @@ from sklearn.base import clone
 
 from refdp.accounting.budget import PrivacyBudget, ScopedBudget
 from refdp.accounting.selection import Repetitions, selection_epsilon
-from refdp.checks import check_number
+from refdp.checks import check_number, of_numpy
 from refdp.data.records import Schema
 from refdp.errors import InvalidParameter, RefdpError
 from refdp.faces import registry
@@ -34,7 +32,7 @@ from refdp.faces.estimators.labels import public_classes
 from refdp.faces.repeats import parts_of_one, remember, repeated
 from refdp.faces.seeds import SEED_ASSUMPTION, ReproducibleSeed, generator_for, seeded
 from refdp.faces.training import generator_of
-from refdp.faces.warned import silence
+from refdp.faces.warned import muted, silence
 from refdp.io import frames
 from refdp.ledger import claims
 from refdp.ledger.certificate import Certificate, Guarantee, composition
@@ -46,8 +44,6 @@ from refdp.privacy.sources import SampleSource
 SCORE_CLAIM = "composition/laplace"
 CLAIMS = ("composition/selection-renyi", "composition/selection-pure")
 """What the cost of the selection rests on, besides what scores and the runs of all candidates rest on."""
-_one_at_a_time = Lock()
-"""Python's filters of warnings are of all threads: two selections would undo each other's silence."""
 GRID = 2.0**-10
 """Scores are sums of one number in [0, 1] a record, rounded to this."""
 
@@ -102,10 +98,11 @@ def select(
     is infinite at delta, and for Dask frames, whose cluster would show how many runs there are; InvalidRecords; what
     else a fit refuses; and BudgetExceeded: all before any run, and nothing is charged. RefdpError if a run fails, which
     says neither which nor why, and leaves the selection charged.
-    Warns: once a candidate of what its fit warns of, before any run. Runs are silent; of what other packages warn of in
-    them that holds as long as no other thread changes Python's filters of warnings meanwhile.
+    Warns: once a candidate of what its fit warns of, before any run. Runs are silent, and no other thread is; of what
+    other packages warn of in a run that holds unless another thread puts a filter of warnings before all others in it.
     """
     kept = _checked(candidates)
+    score_epsilon, mean_runs, eta, delta = map(of_numpy, (score_epsilon, mean_runs, eta, delta))
     check_number("score_epsilon", score_epsilon, above=0)
     law = Repetitions.of_mean(2.0 * len(kept) if mean_runs is None else mean_runs, eta)
     if delta is not None:
@@ -119,17 +116,17 @@ def select(
     charge = laplace_charge(score_epsilon, declared, declared, "discrete", touched=1)
     generator = generator_for(insecure_seed)
     labels = frames.labels(y)
-    ready = [_rehearsed(one, X, labels, charge, relation) for one in kept]
-    at = max(float(one.certificate.claimed.delta) for one in ready) if delta is None else float(delta)
-    epsilon = selection_epsilon(law, [one.plan for one in ready], at)
+    with np.errstate(all="ignore"):  # as fits do
+        ready = [_rehearsed(one, X, labels, charge, relation) for one in kept]
+        at = max(float(one.certificate.claimed.delta) for one in ready) if delta is None else float(delta)
+        epsilon = selection_epsilon(law, [one.plan for one in ready], at)
     if not math.isfinite(epsilon):
         raise InvalidParameter(f"delta = {at:g}: the epsilon of the selection is infinite at it, since a candidate has "
                                "no pure guarantee; a delta > 0 is needed")  # fmt: skip
-    repeated(budget, X, y)
+    repeated(budget, X, y, by=kept)
     if budget is not None:
         budget.charge_known(epsilon, at, name="selection", relation=relation)
-    for one in kept:
-        remember(budget, X, y, by=one)
+    remember(budget, X, y, by=kept)
     found = _best(ready, X, labels, law, charge, relation, generator_of(generator))
     if found is None:
         raise RefdpError("a run of the selection failed; which and why would tell of the records and of the number of "
@@ -250,13 +247,13 @@ def _best(
     To the cost a run that fails is one of the greatest score: it is all that is told of the runs.
     """
     best: tuple[float, int, Any] | None = None
-    with _one_at_a_time, parts_of_one(), silence(), warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
+    with parts_of_one(), np.errstate(all="ignore"):
         try:
             for _ in range(law.draw(generator)):
-                index = int(generator.integers(len(ready)))
-                model = clone(ready[index].estimator).fit(X, labels)
-                score = _score(model, X, ready[index].label, charge, relation, generator)
+                with muted():
+                    index = int(generator.integers(len(ready)))
+                    model = clone(ready[index].estimator).fit(X, labels)
+                    score = _score(model, X, ready[index].label, charge, relation, generator)
                 if best is None or score > best[0]:
                     best = score, index, model
         except Exception:

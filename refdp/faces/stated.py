@@ -25,7 +25,11 @@ def doubts(params: Any, rows: int) -> Iterator[str]:
             f"rows = {rows} is more exact than two digits, settings that a model shows follow from it, and under "
             f"add-remove the number of records is private: state a round public one, {rounded(rows)} say"
         )
-    delta = getattr(params, "delta", 0.0)
+    yield from doubts_of_delta(getattr(params, "delta", 0.0), rows)
+
+
+def doubts_of_delta(delta: float, rows: int) -> Iterator[str]:
+    """What is wrong with a delta among so many records, as sentences."""
     if delta > 1 / rows:
         yield (
             f"delta = {delta:g} is more than 1 / rows = {1 / rows:g}: a program that publishes every record with the "

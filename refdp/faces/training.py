@@ -44,7 +44,7 @@ def train(
     charged: Charged = lambda certificate: None,
 ) -> Run:  # fmt: skip
     """Train once. source: see `source_for`. progress: called after every release. charged: see `Charged`."""
-    certificate = paper.certificate(params, records.schema)
+    certificate = _certificate(paper, params, records.schema)
     charged(certificate)
     return _trained(params, certificate, source, progress, lambda curator: paper.train(params, records, curator))
 
@@ -54,15 +54,21 @@ def train_on(
     *, progress: Progress = lambda: None, charged: Charged = lambda certificate: None,
 ) -> Run:  # fmt: skip
     """Train on records that are elsewhere. population: makes the host, which may touch records."""
-    certificate = paper.certificate(params, schema)
+    certificate = _certificate(paper, params, schema)
     charged(certificate)
-    host = population()
+    with np.errstate(all="ignore"):
+        host = population()
 
     def fit(curator: Curator) -> Model:
         model: Model = paper.module.train_on(params, schema, host, curator)
         return model
 
     return _trained(params, certificate, source, progress, fit)
+
+
+def _certificate(paper: Paper, params: Any, schema: Schema) -> Certificate:
+    with np.errstate(under="ignore"):  # accounts underflow where nothing is lost, whatever the caller would have of it
+        return paper.certificate(params, schema)
 
 
 def _trained(

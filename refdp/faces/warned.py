@@ -2,6 +2,10 @@
 
 Python shows a warning once for each line that it names: if that were a line of this package, the second of two fits
 would be silent about its own records.
+
+And silence. `muted` asks nothing of other threads: one filter stands before Python's own and fits any warning in the
+context that is muted, and none elsewhere. What it fits is neither shown, raised nor remembered as shown. It stays where
+it is put, since taking it away could undo what other threads do to filters meanwhile, and fits nothing any more.
 """
 
 from __future__ import annotations
@@ -13,9 +17,24 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
+from typing import Any
 
 HERE = str(Path(__file__).parent) + os.sep
 _silent: ContextVar[bool] = ContextVar("_silent", default=False)
+_muted: ContextVar[bool] = ContextVar("_muted", default=False)
+
+
+class _Here:
+    """In the place of a filter's regular expression: it fits any text in a context that is muted."""
+
+    pattern = "(?!)"  # what scikit-learn hands to its workers instead: it fits nothing
+
+    def match(self, _: str) -> bool:
+        """Whether the warning is given in a context that is muted."""
+        return _muted.get()
+
+
+_FILTER: Any = ("ignore", _Here(), Warning, None, 0)
 
 
 @contextmanager
@@ -26,6 +45,23 @@ def silence() -> Iterator[None]:
         yield
     finally:
         _silent.reset(token)
+
+
+@contextmanager
+def muted() -> Iterator[None]:
+    """Nothing at all is warned of inside, in this thread: as `silence`, and what Python and other packages warn of.
+
+    What another thread, or a package inside, puts before all filters meanwhile comes before this one too, and threads
+    that are started inside are none of this.
+    """
+    token = _muted.set(True)
+    if not warnings.filters or warnings.filters[0] is not _FILTER:
+        warnings.filters.insert(0, _FILTER)  # type: ignore[attr-defined]  # the list that is in use, at once
+    try:
+        with silence():
+            yield
+    finally:
+        _muted.reset(token)
 
 
 def warn(text: str, category: type[Warning]) -> None:

@@ -9,6 +9,7 @@ import math
 import multiprocessing
 import os
 import pickle
+import stat
 import sys
 import threading
 from pathlib import Path
@@ -638,3 +639,39 @@ def test_a_fitted_estimator_predicts_where_its_budget_is_not(tmp_path: Path) -> 
     with pytest.raises(InvalidParameter, match="it is gone, and with it what was spent"):
         loaded.fit(x, y)
     assert not file.exists() and (loaded.predict(x) == fitted.predict(x)).all()
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    budget = refdp.PrivacyBudget(np.int64(1), np.float32(0.25))  # type: ignore[arg-type]
+    assert (budget.epsilon, budget.delta) == (1.0, 0.25) and type(budget.epsilon) is type(budget.delta) is float
+    budget.charge_known(np.float32(0.5), np.int8(0))  # type: ignore[arg-type]
+    assert budget.spent() == 0.5
+    for wrong in (np.bool_(True), np.array(1.0), np.float32("inf"), np.datetime64(1, "s")):
+        with pytest.raises(InvalidParameter, match="epsilon = "):
+            refdp.PrivacyBudget(wrong)  # type: ignore[arg-type]
+        with pytest.raises(InvalidParameter, match="epsilon = "):
+            budget.charge_known(wrong, 0.0)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o664])
+def test_a_charge_keeps_the_files_mode(tmp_path: Path, mode: int) -> None:
+    budget = refdp.PrivacyBudget(2.0, file=tmp_path / "budget.json")
+    (tmp_path / "budget.json").chmod(mode)
+    budget.charge(laplace(2.0))
+    assert stat.S_IMODE((tmp_path / "budget.json").stat().st_mode) == mode
+
+
+def test_what_the_caller_would_have_of_underflow_stops_no_charge() -> None:
+    with np.errstate(all="raise"):
+        budget = refdp.PrivacyBudget(3.0, DELTA)
+        for _ in range(2):
+            budget.charge(gaussian(10.0))
+        assert budget.spent() > 0
+
+
+@pytest.mark.parametrize("kind", [refdp.DPBoostClassifier, refdp.InPrivateClassifier])
+def test_an_epsilon_that_protects_nobody_is_charged_too(kind: Any) -> None:
+    public: dict[str, Any] = {"relation": "add-remove", "bounds": {0: (0, 1), 1: (0, 1)}, "classes": [0, 1]}
+    budget = refdp.PrivacyBudget(1e10, 1e-2)
+    kind(epsilon=1e9, budget=budget, **public).fit(*records())
+    assert 0.99e9 < budget.spent() <= 1e9

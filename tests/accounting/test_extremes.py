@@ -18,8 +18,18 @@ from refdp.accounting.gaussian import mu_for
 from refdp.accounting.normal import normalise
 from refdp.accounting.pairs import DiscreteGaussianPair
 from refdp.accounting.precise import gaussian_delta
-from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace, Mechanism
-from refdp.privacy.events import Event, Partition, Relation, Release, Repeat, Sensitivity, Subsample, balls_and_bins
+from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian, Laplace, Mechanism
+from refdp.privacy.events import (
+    Event,
+    Partition,
+    Relation,
+    Release,
+    Repeat,
+    Sensitivity,
+    Sequential,
+    Subsample,
+    balls_and_bins,
+)
 
 DELTAS = (0.0, 1e-300, 1e-6, 1 - 2.0**-53)
 LEAST, MOST = 2.0**-500, 2.0**500
@@ -122,3 +132,19 @@ def test_the_least_gaussian_noise_of_a_tiny_delta_is_found(delta: float, epsilon
     assert gaussian_delta(mu, epsilon) <= Decimal(delta)
     assert Fraction(mu) <= Fraction(delta) * Fraction("2.5066282746310005025")
     assert mu > delta * 2.5 * (1 - 1e-15) or delta < 1e-322
+
+
+@pytest.mark.parametrize("size", [701.0, 744.0, 1e4, 1e9])
+def test_ranges_beyond_all_exponentials_cost_nearly_their_sum(size: float) -> None:
+    """Where shares underflow a curve of minus infinity, or half the truth for a sample, would be said."""
+    one = Release("a", Exponential(size), Sensitivity(1.0, "range", "none", Relation.ADD_REMOVE))
+    noise = Release("b", Laplace(2 / size), Sensitivity(1.0, 1, "none", Relation.ADD_REMOVE))
+    cases: list[tuple[Event, float, float]] = [
+        (Repeat(one, 3), 3 * size - 1, 3 * size),
+        (Subsample(0.1, one, "poisson"), size - 3, size),
+        (Sequential((one, noise)), 1.5 * size - 1, 1.5 * size),
+    ]
+    for event, least, most in cases:
+        found = account(plan(event), delta=1e-5)
+        assert least <= found.upper <= most and found.lower <= found.upper
+        assert account(plan(event), epsilon=found.upper).upper <= 1e-5 * (1 + 1e-3)

@@ -213,3 +213,12 @@ def test_the_curve_of_discrete_noise_holds_where_losses_are_of_the_size_of_round
     one = release(DiscreteLaplace(1 / rate, 1.0), float(shift))
     lost = math.tanh(rate / 2)  # delta(0) of one step, at most that of several
     assert account(plan(one), delta=lost / 2).epsilon > 0
+
+
+@pytest.mark.parametrize("size", [501.0, 745.0, 800.0, 1e4, 1e9])
+def test_ranges_whose_shares_underflow_lack_as_much_of_their_size_as_smaller_ones(size: float) -> None:
+    """The first term decides, (1 - e^{-d}) e^{(order-1)(size-d)}: how far the curve is below the size is its limit."""
+    orders = np.array([1.5, 2.0, 10.0, 1e3, 1e6])
+    short = 400.0 - curves.bounded_range(400.0, orders)
+    assert size - curves.bounded_range(size, orders) == pytest.approx(short, abs=1e-13 * size)
+    assert (curves.bounded_range(np.inf, orders) == np.inf).all()

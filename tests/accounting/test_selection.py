@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 import warnings
 from functools import partial
 from pathlib import Path
@@ -353,6 +354,43 @@ def test_nothing_that_a_caller_sees_tells_how_many_runs_there_were(
     assert kinds.count(UtilityWarning) == 2 and kinds.count(PrivacyWarning) == 4
     assert one[1] == "count(2)" and not any("a run" in str(text) for _, text in one[0])
     assert capfd.readouterr() == ("", "") and not caplog.records
+
+
+def test_runs_mute_no_other_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    x, y = (part[:60].copy() for part in records())
+    predict = refdp.GroveClassifier.predict
+
+    def beside(self: Any, X: Any) -> Any:
+        other = threading.Thread(target=lambda: warnings.warn("another thread", stacklevel=1))
+        other.start()
+        other.join()
+        return predict(self, X)
+
+    monkeypatch.setattr(refdp.GroveClassifier, "predict", beside)
+    monkeypatch.setattr(Repetitions, "draw", lambda *_: 2)
+    kind = refdp.GroveClassifier(trees=1, depth=1, classes=[0, 1], **PUBLIC)
+    with pytest.warns(UserWarning, match="another thread") as caught:
+        refdp.select([kind], x, y, score_epsilon=0.1)
+    assert sum(str(one.message) == "another thread" for one in caught) == 2
+
+
+def test_what_the_caller_would_have_of_underflow_stops_no_selection() -> None:
+    x, y = (part[:60].copy() for part in records())
+    kind = refdp.FedGBDTClassifier(trees=2, depth=1, classes=[0, 1], **PUBLIC)
+    with np.errstate(all="raise"):
+        assert refdp.select([kind], x, y, score_epsilon=0.1, mean_runs=2).epsilon > 1
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    x, y = (part[:60].copy() for part in records())
+    kind = refdp.DPBoostClassifier(trees=1, depth=1, classes=[0, 1], **PUBLIC)
+    given = {"score_epsilon": np.float32(0.125), "mean_runs": np.int64(3), "eta": np.int8(1), "delta": np.float32(0)}
+    plain = {"score_epsilon": 0.125, "mean_runs": 3.0, "eta": 1, "delta": 0.0}
+    found = [refdp.select([kind], x, y, **one).epsilon for one in (given, plain)]  # type: ignore[arg-type]
+    assert found[0] == found[1]
+    for wrong in (np.bool_(True), np.array(0.125), np.float32("nan")):
+        with pytest.raises(InvalidParameter, match="score_epsilon"):
+            refdp.select([kind], x, y, score_epsilon=wrong)
 
 
 def test_a_run_that_fails_is_told_without_which_or_why(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_matrix
+from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -199,3 +201,27 @@ def test_a_wrong_name_in_a_data_frame_is_only_that() -> None:
     table, y, given = tables()
     with pytest.raises(InvalidParameter, match=r"there are years, pay$"):
         DPBoostRegressor(**given).fit(table.rename(columns={"age": "years"}), y)
+
+
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
+def test_predictions_follow_what_was_fitted_whatever_bounds_are_now() -> None:
+    frame = pd.DataFrame({"a": np.arange(20.0), "c": ["u", "v"] * 10})
+    y = np.arange(20) % 2
+    given: dict[str, Any] = {"relation": "add-remove", "classes": [0, 1], "trees": 2, "depth": 1, "epsilon": 50.0}
+    model = refdp.DPBoostClassifier(bounds={"a": (0, 20), "c": ["u", "v"]}, **given).fit(frame, y)
+    before = model.decision_function(frame.to_numpy())
+    for bounds in (None, {"a": (0, 1)}, [1]):
+        model.set_params(bounds=bounds)
+        assert (model.decision_function(frame.to_numpy()) == before).all()
+    assert len(np.unique(before)) > 1
+
+
+@pytest.mark.parametrize("absent", ["zero", "missing"])
+def test_predictions_take_absent_entries_as_the_fit_did(absent: Any) -> None:
+    x = csr_matrix(np.where(np.arange(20.0) > 6, np.arange(20.0), 0)[:, None])
+    given: dict[str, Any] = {"relation": "add-remove", "classes": [0, 1], "bounds": {0: (0, 20)}, "trees": 2}
+    model = refdp.DPXGBoostClassifier(absent=absent, depth=1, **given).fit(x, (np.arange(20) > 9) * 1)
+    before = model.decision_function(x)
+    model.set_params(absent="missing" if absent == "zero" else "zero")
+    assert (model.decision_function(x) == before).all() and model.absent_ == absent
+    assert clone(model).fit(x, np.arange(20) % 2).absent_ == model.absent and len(np.unique(before)) > 1

@@ -100,7 +100,7 @@ def test_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
     command = ["recommend", "--epsilon", "1", "--delta", "1e-5", "--rows", "30000", "--features", "14", "--task"]
     assert cli.run([*command, "classification", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert set(found) == {"estimator", "settings", "expected"}
+    assert set(found) == {"estimator", "settings", "expected", "doubts"} and found["doubts"] == []
     assert found["estimator"].endswith("Classifier")
     assert cli.run([*command, "regression"]) == 0
     assert "expected rmse / standard deviation" in capsys.readouterr().out
@@ -222,3 +222,22 @@ def test_an_exact_number_of_rows_is_not_handed_on() -> None:
     found = recommend(1.0, rows=37512)
     assert found == recommend(1.0, rows=37000) and found.settings["rows"] == 37000
     assert recommend(1.0, rows=37512, relation="replace-one").settings["rows"] == 37512
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
+def test_a_delta_above_one_over_rows_is_doubted_as_a_fit_does(relation: str) -> None:
+    found = refdp.recommend(epsilon=1.0, delta=0.5, rows=1000, relation=relation)
+    [doubt] = found.doubts
+    assert doubt.startswith("delta = 0.5 is more than 1 / rows = 0.001:") and str(found).endswith(doubt)
+    assert found.to_dict()["doubts"] == (doubt,)
+    for delta in (None, 0, 1e-3):
+        fine = refdp.recommend(epsilon=1.0, delta=delta, rows=1000, relation=relation)
+        assert fine.doubts == () and "1 / rows" not in str(fine)
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    numpys: dict[str, Any] = {"epsilon": np.float32(1), "delta": np.float32(0), "rows": np.int64(1000)}
+    plain: dict[str, Any] = {"epsilon": 1.0, "delta": 0.0, "rows": 1000}
+    assert refdp.recommend(**numpys, features=np.int8(10)) == refdp.recommend(**plain, features=10)  # type: ignore[arg-type]
+    with pytest.raises(InvalidParameter, match="rows"):
+        refdp.recommend(1.0, rows=np.float64(1000))  # type: ignore[arg-type]

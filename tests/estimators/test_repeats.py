@@ -96,9 +96,36 @@ def test_frames_are_known_by_themselves_and_by_their_columns(kind: Any) -> None:
         0,
         1,
     ]
-    assert told(lambda: fit(None, frame), lambda: fit(None, frame.copy())) == [1, 0]
+    assert told(lambda: fit(None, frame), lambda: fit(None, frame.copy())) == [1, kind == "text"]  # Arrow copies none
     texts = pd.DataFrame({"t": pd.array(["one"] * 9, dtype="string")})
     assert told(lambda: fit(None, texts), lambda: fit(None, texts)) == [0, 1]
+
+
+@pytest.mark.parametrize("kind", ["Float64", "double[pyarrow]", "string[pyarrow]", "category", "table", "batch"])
+def test_views_of_other_columns_are_seen(kind: str) -> None:
+    """Of pandas' own types, of Arrow's and of Arrow itself; parts without a common record are not."""
+    pa = pytest.importorskip("pyarrow")
+    frame = pd.DataFrame({"a": np.arange(9.0), "b": np.arange(9.0)})
+    if kind in ("table", "batch"):
+        table: Any = pa.table(frame.to_dict("list"))
+        whole: Any = table if kind == "table" else table.to_batches()[0]
+        parts: Any = [whole.slice(0), whole.select(["a"]), whole.slice(0, 5), whole.slice(5)]
+    else:
+        whole = frame.astype(str if kind.startswith("string") else float).astype(kind)
+        parts = [whole[:], whole["a"], whole.iloc[:5], whole.iloc[5:]]
+    for first, second, expected in ((0, 0, 1), (0, 1, 1), (0, 2, 1), (0, 3, 1), (2, 3, 0)):
+        repeats._uses.clear()
+        assert told(lambda i=first: fit(None, parts[i]), lambda i=second: fit(None, parts[i])) == [0, expected]  # type: ignore[misc]
+    repeats._uses.clear()
+    assert told(lambda: fit(None, whole), lambda: fit(None, frame.copy())) == [0, 0]
+
+
+def test_cells_of_arrow_without_bytes_of_their_own_are_known_by_the_table_alone() -> None:
+    pa = pytest.importorskip("pyarrow")
+    table = pa.table({"a": [True, False], "b": pa.nulls(2)})
+    assert told(lambda: fit(None, table), lambda: fit(None, table), lambda: fit(None, table.slice(0))) == [0, 1, 0]
+    chunks = pa.chunked_array([[1.0, 2.0], [], [3.0]])
+    assert told(lambda: fit(None, chunks), lambda: fit(None, chunks.slice(2))) == [0, 1]
 
 
 def test_sparse_matrices_and_what_cannot_be_known() -> None:
@@ -206,3 +233,22 @@ def test_a_selection_is_one_fit() -> None:
     assert told(lambda: chosen(budget=budget), lambda: grove(budget=budget).fit(x, y), chosen) == [0, 0, 1]
     x, y = records()
     assert told(lambda: grove().fit(x, y), lambda: chosen(budget=budget)) == [0, 1]
+
+
+def test_candidates_are_known_as_estimators_are() -> None:
+    """On copies, where records are not: fit, then select; select twice; and what was chosen."""
+
+    def chosen(*kinds: Any, **given: Any) -> Any:
+        return refdp.select(list(kinds), *map(np.copy, records()), score_epsilon=0.1, **given)
+
+    one, other, third = grove(), grove(depth=2), grove()
+    fitted = lambda kind: kind.fit(*map(np.copy, records()))  # noqa: E731
+    assert told(lambda: fitted(one), lambda: chosen(other, one), lambda: chosen(other), lambda: fitted(other)) == [
+        0,
+        1,
+        1,
+        1,
+    ]
+    budget = refdp.PrivacyBudget(99.0, 1e-2)
+    assert told(lambda: chosen(third, budget=budget), lambda: chosen(third)) == [0, 0]
+    assert told(lambda: fitted(chosen(third).estimator)) == [2]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -114,3 +115,15 @@ def test_streams(kind: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     for ask in (lambda: unfitted.predict(x), unfitted.budget_report):
         with pytest.raises(NotFittedError):
             ask()
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_what_the_caller_would_have_of_floating_point_reaches_no_fit(kind: Any) -> None:
+    """Whether arithmetic warns or raises follows from private values: it does neither, and the model is the same."""
+    found = []
+    for how in ("warn", "raise"):
+        with np.errstate(all=how), warnings.catch_warnings():  # type: ignore[call-overload]
+            warnings.simplefilter("error", RuntimeWarning)
+            model = made(kind, insecure_seed=refdp.ReproducibleSeed(3)).fit(*data())
+        found.append(model.model_.to_json())
+    assert found[0] == found[1]

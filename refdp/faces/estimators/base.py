@@ -16,7 +16,18 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from refdp.accounting.budget import PrivacyBudget, ScopedBudget
 from refdp.checks import check_epsilon
-from refdp.data.records import Classes, Feature, Floats, Interval, Schema, Target, make_records, weighed
+from refdp.data.records import (
+    Categorical,
+    Classes,
+    Feature,
+    Floats,
+    Interval,
+    Model,
+    Schema,
+    Target,
+    make_records,
+    weighed,
+)
 from refdp.data.sparse import AnyRecords
 from refdp.errors import InvalidParameter, InvalidRecords, PrivacyWarning
 from refdp.faces import prediction, registry, released
@@ -87,6 +98,11 @@ def _numbers(y: NDArray[Any]) -> Floats | None:
         return None if y.dtype.kind in "cmM" else np.asarray(y, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         return None
+
+
+def _fitted_bounds(model: Model) -> frames.Bounds:
+    """What a model was fitted with, whatever the parameter is now."""
+    return {f.name: f.categories if isinstance(f, Categorical) else (f.low, f.high) for f in model.schema.features}
 
 
 def _breaches(observed: list[str], target_unknown: bool, target_parameter: str) -> list[str]:
@@ -249,9 +265,10 @@ class PrivateEstimator(Saved, BaseEstimator):
         return {"relation": Relation.ADD_REMOVE} | given
 
     def _validated(self, X: Any, *, reset: bool) -> Any:
-        frame = frames.checked(X, frames.check_bounds(self.bounds))
+        fitted = not reset and hasattr(self, "model_")
+        frame = frames.checked(X, _fitted_bounds(self.model_) if fitted else frames.check_bounds(self.bounds))
         validate_data(self, X=frame, reset=reset, skip_check_array=True)
-        if not reset and hasattr(self, "model_"):
+        if fitted:
             frames.check_same_columns(frame, self.model_.schema.names)
         return frame
 

@@ -1,7 +1,8 @@
 """Sparse input of the estimators: scipy matrices, trained on without ever being made dense.
 
 Absent entries are zeros, as `X.toarray()` says, unless the estimator has absent="missing": then they are missing
-values, as xgboost takes them. Entries that are there keep their value, an explicit zero too.
+values, as xgboost takes them. Entries that are there keep their value, an explicit zero too. Predictions take them as
+the fit did (`absent_`), whatever the parameter is afterwards.
 """
 
 from __future__ import annotations
@@ -33,7 +34,9 @@ class SparseInput:
         Errors: also InvalidParameter for an unknown `absent`, or for categories in sparse input.
         """
         check_absent(self.absent)
-        return super().fit(X, y)  # type: ignore[misc]
+        fitted = super().fit(X, y)  # type: ignore[misc]
+        self.absent_ = self.absent
+        return fitted
 
     def predict(self, X: Any) -> Any:
         """As the base; X may be sparse."""
@@ -67,7 +70,8 @@ class SparseInput:
             return method(X)
         matrix = self._validated(X, reset=False)
         starts = range(0, max(matrix.shape[0], 1), _CHUNK)
-        return np.concatenate([method(_dense(matrix[start : start + _CHUNK], self.absent)) for start in starts])
+        absent = getattr(self, "absent_", self.absent)  # what was saved earlier has the parameter alone
+        return np.concatenate([method(_dense(matrix[start : start + _CHUNK], absent)) for start in starts])
 
 
 class SparseScores(SparseInput):

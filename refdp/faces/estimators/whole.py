@@ -1,10 +1,16 @@
-"""A fit succeeds, or leaves the estimator as it was: no attribute of one set of records beside the model of another."""
+"""A fit succeeds, or leaves the estimator as it was: no attribute of one set of records beside the model of another.
+
+What the caller would have of floating point (`numpy.seterr`) does not reach it: whether it warns or raises must not
+follow from private values.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
+
+import numpy as np
 
 
 @contextmanager
@@ -15,7 +21,8 @@ def or_as_before(estimator: Any, *kept: str) -> Iterator[None]:
     """
     before = dict(vars(estimator))
     try:
-        yield
+        with np.errstate(all="ignore"):
+            yield
     except BaseException:
         now = vars(estimator)
         stay = {name: now[name] for name in kept if name in now}
