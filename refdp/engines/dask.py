@@ -36,7 +36,7 @@ TRIES = 5
 PATIENCE = 60.0
 """Seconds to wait for a worker when none is left."""
 UNREAD = (
-    "a partition could not be computed, and what was said of it may quote its records; compute each alone to see which, "
+    "a partition could not be computed, and the error's own text may quote its records; compute each alone to see it, "
     "and read columns as types that all of their values have"
 )
 _TRIM_DEFAULT = "65536"

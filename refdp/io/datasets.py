@@ -267,9 +267,19 @@ def assembled(name: str, table: Table, target: str, domains: Domains, public: bo
         y=y,
         features=features,
         target_name=target,
-        target=Interval(label.low, label.high) if isinstance(label, Numeric) else Classes(label.categories),
+        target=_target(table.source, label, source),
         sources={column: source for column, (_, source) in domains.items()},
     )
+
+
+def _target(table: str, label: Feature, source: Source) -> Target:
+    """Errors: InvalidParameter for what is given and no target; InvalidRecords for what is observed, unquoted."""
+    try:
+        return Interval(label.low, label.high) if isinstance(label, Numeric) else Classes(label.categories)
+    except InvalidParameter:
+        if source != "observed":
+            raise
+    raise InvalidRecords(f"{table}: no classes or range can be read off target {label.name!r}; give public ones")
 
 
 def numbers_of(table: Table, features: Sequence[Feature], label: Feature, named: bool = True) -> tuple[Floats, Floats]:

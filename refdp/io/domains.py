@@ -120,7 +120,7 @@ def observed_domain(table: Table, name: str, is_target: bool) -> tuple[Feature, 
     """The domain read off the records: the range of numbers, else the values; a target of two values is a class.
 
     Errors: InvalidRecords for a target with labels that files write for missing ones: whether they are classes is the
-    caller's to say; for values of which none can be read off. It quotes no value.
+    caller's to say; for numbers too far apart. It quotes no value.
     """
     texts = sorted({str(value).strip() for value in table.column(name) if not is_missing(value)})
     if is_target and any(text.lower() in MISSING_CODES for text in texts):
@@ -129,16 +129,13 @@ def observed_domain(table: Table, name: str, is_target: bool) -> tuple[Feature, 
             f"{', '.join(MISSING_CODES)}; leave such records out, or list all classes in the bounds"
         )
     apart = {meaning(text): text for text in reversed(texts)}
-    unreadable = InvalidRecords(f"{table.source}: nothing can be read off the values of {name!r}; give what is public")
     if not all(is_number(text) for text in texts) or (is_target and len(apart) == 2):
-        if is_target and len(apart) < 2:
-            raise unreadable
         return Categorical(name, tuple(sorted(apart.values()))), "observed"
     numbers = np.array([number_of(text) for text in texts], dtype=np.float64)
     finite = numbers[np.isfinite(numbers)] if np.isfinite(numbers).any() else np.zeros(1)
     low, high = float(finite.min()), float(finite.max())
-    if not math.isfinite((1 + is_target) * (high - low)) or (is_target and low == high):
-        raise unreadable
+    if not math.isfinite(high - low):
+        raise InvalidRecords(f"{table.source}: no bounds can be read off the values of {name!r}; give public ones")
     return Numeric(name, low, high), "observed"
 
 
