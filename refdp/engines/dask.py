@@ -230,7 +230,8 @@ class DaskPopulation(Logged):
             batch = waiting[: 2 * len(workers)]
             jobs: dict[int, Any] = {}
             failed: RefdpError | None = None
-            for number in [*batch, *batch]:  # first all are begun, then waited for
+            refused: RefdpError | None = None
+            for number in [*batch, *batch]:  # first all are begun, then waited for: who is at a desk may not lose it
                 try:
                     if number not in jobs:
                         jobs[number] = self._job(number, workers[self._target(number, len(workers))])
@@ -242,10 +243,12 @@ class DaskPopulation(Logged):
                         self._same(number, found)
                         self._home[number], self._sizes[number] = address, size
                         waiting.remove(number)
-                except RefdpError:
-                    raise
+                except RefdpError as error:
+                    refused = refused or error
                 except Exception as error:  # of Dask, whose worker is gone, or of what computes the partition
                     failed = _told(error)
+            if refused is not None:
+                raise refused
             if failed is not None:
                 tries += 1
                 if tries >= TRIES:

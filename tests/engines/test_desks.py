@@ -202,6 +202,11 @@ def test_loading_is_tried_on_others_and_not_for_ever() -> None:
     cluster.failing = refused
     with pytest.raises(InvalidRecords, match="no such label"):
         DaskPopulation(cluster, range(5), part)
+    cluster.opened.clear()
+    cluster.failing = lambda number, address: refused(number, address) if number == 0 else None
+    with pytest.raises(InvalidRecords, match="no such label"):
+        DaskPopulation(cluster, range(5), part)
+    assert [number for number, _ in cluster.opened] == [1, 2, 3]  # who is at a desk is waited for
     cluster.failing = lambda number, address: None
     with pytest.raises(InvalidRecords, match="0 records given, at least 1 is needed"):
         DaskPopulation(cluster, [1, 1], part)
