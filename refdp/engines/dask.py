@@ -35,6 +35,10 @@ TRIES = 5
 """How many workers may die under one request."""
 PATIENCE = 60.0
 """Seconds to wait for a worker when none is left."""
+UNREAD = (
+    "a partition could not be computed, and the error's own text may quote its records; compute each alone to see it, "
+    "and read columns as types that all of their values have"
+)
 _TRIM_DEFAULT = "65536"
 _TRIM, _MAP = "MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_"
 MALLOC = {_TRIM: str(2**30), _MAP: str(2**25)}
@@ -100,8 +104,8 @@ class DaskPopulation(Logged):
     parts: delayed partitions; they are computed again when their worker is lost, to the same records in the same order,
     or the run ends.
     load: makes records of one, and refuses those that fit no public schema. It may have none.
-    Errors: InvalidRecords as `load` has it, before anything is released, or if all partitions are empty; later, for a
-    partition that was computed again to other records.
+    Errors: InvalidRecords as `load` has it, before anything is released, for a partition that cannot be computed, whose
+    own error is not told, or if all are empty; later, for one that was computed again to other records.
     """
 
     def __init__(self, client: Any, parts: Sequence[Any], load: Callable[[Any], Records]) -> None:
@@ -225,20 +229,26 @@ class DaskPopulation(Logged):
             workers = self._workers()
             batch = waiting[: 2 * len(workers)]
             jobs: dict[int, Any] = {}
-            failed: Exception | None = None
-            for number in [*batch, *batch]:  # first all are begun, then waited for
+            failed: RefdpError | None = None
+            refused: RefdpError | None = None
+            for number in [*batch, *batch]:  # first all are begun, then waited for: who is at a desk may not lose it
                 try:
                     if number not in jobs:
                         jobs[number] = self._job(number, workers[self._target(number, len(workers))])
                     else:
-                        address, size, found = jobs[number].result()
+                        opened = jobs[number].result()
+                        if isinstance(opened, RefdpError):
+                            raise opened
+                        address, size, found = opened
                         self._same(number, found)
                         self._home[number], self._sizes[number] = address, size
                         waiting.remove(number)
-                except RefdpError:
-                    raise
-                except Exception as error:  # of Dask: a worker is gone
-                    failed = error
+                except RefdpError as error:
+                    refused = refused or error
+                except Exception as error:  # of Dask, whose worker is gone, or of what computes the partition
+                    failed = _told(error)
+            if refused is not None:
+                raise refused
             if failed is not None:
                 tries += 1
                 if tries >= TRIES:
@@ -272,11 +282,54 @@ class DaskPopulation(Logged):
         )
 
 
-def _opened(desk: Any, address: str, number: int, part: Any, load: Callable[[Any], Records]) -> tuple[str, int, str]:
+def _opened(
+    desk: Any, address: str, number: int, part: Any, load: Callable[[Any], Records]
+) -> tuple[str, int, str] | RefdpError:
     """On a worker, mostly the desk's own, where it is no proxy. Where, how many records, and a digest of them."""
-    records = load(part)
+    records = loaded(load, part)
+    if isinstance(records, RefdpError):
+        return records
     size = desk.open(number, records)
     return address, size if isinstance(size, int) else size.result(), digest(records)
+
+
+def loaded(load: Callable[[Any], Records], part: Any) -> Records | RefdpError:
+    """The records of a partition, or why there are none: of what a worker raises it writes more than one line.
+
+    Errors: MemoryError.
+    """
+    try:
+        return load(part)
+    except RefdpError as error:
+        error.__cause__ = error.__context__ = None  # of others, which may quote a value
+        return error.with_traceback(None)
+    except MemoryError:
+        raise
+    except Exception:
+        return InvalidRecords(UNREAD)
+
+
+def gathered(client: Any, parts: Iterable[Any], load: Callable[[Any], Records]) -> list[Records]:
+    """The records of partitions, here. Errors: InvalidRecords as `DaskPopulation`; InvalidParameter if workers die."""
+    jobs = [client.submit(loaded, load, client.compute(part), pure=False) for part in parts]
+    failed: RefdpError | None = None
+    try:
+        found = client.gather(jobs)
+        failed = next((one for one in found if isinstance(one, RefdpError)), None)
+    except Exception as error:
+        failed = _told(error)
+    if failed is not None:
+        raise failed
+    return list(found)
+
+
+def _told(error: Exception) -> RefdpError:
+    """What is said of an error that is not refdp's: nothing of its text, unless it is of a worker that is gone."""
+    if isinstance(error, TimeoutError) or type(error).__module__.partition(".")[0] == "distributed":
+        return InvalidParameter(
+            f"workers were lost in {TRIES} tries at one partition: the cluster does not hold the data"
+        )
+    return InvalidRecords(UNREAD)
 
 
 def digest(records: Records) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 from refdp.data.records import Classes, Floats, Records, Schema, make_records
 from refdp.errors import InvalidRecords
 from refdp.io import frames
+from refdp.io.cells import codes
 
 LABEL = "label of refdp"
 """Name of the column of labels in a partition."""
@@ -18,9 +19,13 @@ LABEL = "label of refdp"
 
 @dataclass(frozen=True)
 class Loader:
-    """Records of a pandas frame with the schema's features in order, and the labels under `LABEL`."""
+    """Records of a pandas frame with the schema's features in order, and the labels under `LABEL`.
+
+    exact: whether a label is a class of the same text, as estimators have it, or one of the same meaning, as files do.
+    """
 
     schema: Schema
+    exact: bool = False
 
     def __call__(self, part: Any) -> Records:
         """Errors: InvalidRecords as in memory; a frame without rows is no error."""
@@ -28,14 +33,18 @@ class Loader:
         if len(part) == 0:
             return Records(schema, np.empty((0, len(schema.features)), order="F"), np.empty(0))
         x = frames.encode(part[list(schema.names)], schema.features)
-        return make_records(schema, x, labels(part[LABEL], schema))
+        return make_records(schema, x, labels(part[LABEL], schema, self.exact))
 
 
-def labels(column: Any, schema: Schema) -> Floats:
-    """Labels as numbers, a class as its position. Errors: InvalidRecords, naming no record. Shape (rows,)."""
+def labels(column: Any, schema: Schema, exact: bool = False) -> Floats:
+    """Labels as numbers, a class as its position; `exact` as of `Loader`.
+
+    Errors: InvalidRecords, naming no record. Shape (rows,).
+    """
     if isinstance(schema.target, Classes):
         place = {name: float(index) for index, name in enumerate(schema.target.values)}
-        found = np.array([place.get(frames.text_of(one), np.nan) for one in column])
+        texts = (frames.text_of(one) for one in column) if exact else ()
+        found = np.array([place.get(one, np.nan) for one in texts]) if exact else codes(column, schema.target.values)
         if np.isnan(found).any():
             known = ", ".join(schema.target.values)
             raise InvalidRecords(f"a label is missing or not in the public classes {known}; every record needs one of "

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from refdp.data.records import Classes, Feature, Floats, Interval, Numeric, Records, Schema, Target, make_records
 from refdp.errors import InvalidParameter, InvalidRecords, PrivacyWarning
 from refdp.io import fetching
+from refdp.io.cells import number_of
 from refdp.io.domains import (
     Bounds,
     Domains,
@@ -71,8 +72,7 @@ class Dataset:
         Errors: InvalidRecords for those that are refused.
         """
         if self.observed:
-            names = ", ".join(self.observed[:5]) + f" and {len(self.observed) - 5} more" * (len(self.observed) > 5)
-            which = f"{self.name}: the bounds or categories of {names} were read off the records"
+            which = f"{self.name}: the bounds or categories of {unknown(self.sources)} were read off the records"
             if not allow_observed:
                 raise InvalidRecords(f"{which}; give public ones, or allow this without any privacy guarantee")
             warnings.warn(f"{which}; no privacy guarantee holds", PrivacyWarning, stacklevel=2)
@@ -105,35 +105,60 @@ class Dataset:
         Errors: InvalidParameter for a label that is no class.
         """
         if isinstance(self.target, Interval) or label not in self.target.values:
-            raise InvalidParameter(
-                f"class {label!r} of {self.name}: allowed are the classes of its target, {self.target}"
-            )
+            which = "" if self.target_name in self.observed else f", {self.target}"
+            raise InvalidParameter(f"class {label!r} of {self.name}: allowed are the classes of its target{which}")
         y = (self.y == self.target.values.index(label)).astype(np.float64)
         return replace(self, y=y, target=Classes((f"not {label}", label)))
 
 
-def load(name_or_csv: str | Path, *, target: str | None = None, bounds: Bounds | str | Path | None = None) -> Dataset:
+def unknown(sources: Mapping[str, Source]) -> str:
+    """The columns of observed domains in words: by name where a public one is among the others.
+
+    Else the first line of a file may be no header but a record, and they are counted.
+    """
+    observed = [name for name, source in sources.items() if source == "observed"]
+    if all(name in observed or number_of(name) is not None for name in sources):
+        return f"{len(observed)} of its {len(sources)} columns"
+    return ", ".join(observed[:5]) + f" and {len(observed) - 5} more" * (len(observed) > 5)
+
+
+def check_public(name: str, sources: Mapping[str, Source]) -> None:
+    """That nothing is read off the records. Errors: InvalidRecords."""
+    if "observed" in sources.values():
+        raise InvalidRecords(f"{name}: no public bounds, categories or classes for {unknown(sources)}; give them in a "
+                             "file with --bounds")  # fmt: skip
+
+
+def load(
+    name_or_csv: str | Path,
+    *,
+    target: str | None = None,
+    bounds: Bounds | str | Path | None = None,
+    public: bool = False,
+) -> Dataset:
     """A data set by name, or a CSV file.
 
     A name is looked up in the directory of the environment variable REFDP_DATA (files of its MANIFEST.json), among
     those bundled with scikit-learn (breast_cancer, diabetes), then at OpenML (cached in REFDP_CACHE or ~/.cache/refdp).
     target: its column; a CSV file's last one by default. bounds: {column: [low, high] or [category, ...]}, the
-    target's too, or a JSON file of that; a column without bounds takes them from the data (see `Dataset.schema`).
+    target's too, or a JSON file of that; a column without bounds takes them from the data (see `Dataset.schema`), or
+    is refused before any value is looked at if all have to be `public`.
     Empty fields, blanks and NaN are missing values, and so is what the manifest's `missing_token` says; its
     `category_missing_code` is a category of features. A record with a missing label is refused, never left out.
-    Errors: InvalidRecords for an unknown name or column, an unreadable or empty file, a missing label.
+    Errors: InvalidRecords for an unknown name or column, an unreadable or empty file, a missing label; it quotes what
+    was given, and nothing of a file.
     """
     given = given_domains(bounds)
     path, name = Path(name_or_csv), ALIASES.get(str(name_or_csv), str(name_or_csv))
     if path.suffix in (".csv", ".gz") or path.is_file():
         table = read_table(path)
-        return assembled(path.name, table, next(reversed(table.columns)) if target is None else target, given)
+        return assembled(path.name, table, next(reversed(table.columns)) if target is None else target, given, public)
     manifest = _manifest()
     if name in manifest:
-        dataset = _from_manifest(manifest[name], given)
+        dataset = _from_manifest(manifest[name], given, public)
     elif name in fetching.BUNDLED or name in fetching.OPENML:
         table, label, domains = fetching.fetch(name)
-        dataset = assembled(name, table, label, domains | package_domains(name) | given)
+        dataset = assembled(name, table, label, domains | package_domains(name) | given, public)
     else:
         known = sorted({*fetching.BUNDLED, *fetching.OPENML, *manifest})
         raise InvalidRecords(f"data set {name!r} is neither a file nor a known name: {', '.join(known)}")
@@ -206,7 +231,7 @@ def _manifest() -> dict[str, Any]:
     return {entry["name"]: entry | {"path": path.parent / entry["file"]} for entry in read_json(path)["datasets"]}
 
 
-def _from_manifest(entry: Any, given: Domains) -> Dataset:
+def _from_manifest(entry: Any, given: Domains, public: bool) -> Dataset:
     name, target = entry["name"], entry["target"]
     dropped = [column["name"] for column in entry["columns"] if column["role"] not in ("feature", "target")]
     code = entry.get("category_missing_code")
@@ -216,39 +241,61 @@ def _from_manifest(entry: Any, given: Domains) -> Dataset:
             domains[column["name"]] = known
     domains |= package_domains(name) | given
     table = read_table(entry["path"]).without(dropped).with_missing(entry.get("missing_token", ""))
-    return assembled(name, table, target, domains)
+    return assembled(name, table, target, domains, public)
 
 
-def assembled(name: str, table: Table, target: str, domains: Domains) -> Dataset:
-    """A data set from a table and what is known of its columns; the rest is read off the records."""
+def assembled(name: str, table: Table, target: str, domains: Domains, public: bool = False) -> Dataset:
+    """A data set from a table and what is known of its columns; the rest is read off the records, or refused if all
+    has to be public.
+    """
     for column in (target, *domains):
         table.column(column)
+    if public:
+        check_public(
+            name, {column: domains[column][1] if column in domains else "observed" for column in table.columns}
+        )
     missing = {
         column: observed_domain(table, column, column == target) for column in table.columns if column not in domains
     }
     domains = {column: (domains | missing)[column] for column in table.columns}
     features = tuple(domain for column, (domain, _) in domains.items() if column != target)
-    x = np.empty((len(table.column(target)), len(features)), order="F")
-    for i, feature in enumerate(features):
-        x[:, i] = values_of(table, feature)
-    label = domains[target][0]
+    label, source = domains[target]
+    x, y = numbers_of(table, features, label, named=source != "observed")
     return Dataset(
         name=name,
         x=x,
-        y=_labels(table, label),
+        y=y,
         features=features,
         target_name=target,
-        target=Interval(label.low, label.high) if isinstance(label, Numeric) else Classes(label.categories),
+        target=_target(table.source, label, source),
         sources={column: source for column, (_, source) in domains.items()},
     )
 
 
-def _labels(table: Table, label: Feature) -> Floats:
+def _target(table: str, label: Feature, source: Source) -> Target:
+    """Errors: InvalidParameter for what is given and no target; InvalidRecords for what is observed, unquoted."""
+    try:
+        return Interval(label.low, label.high) if isinstance(label, Numeric) else Classes(label.categories)
+    except InvalidParameter:
+        if source != "observed":
+            raise
+    raise InvalidRecords(f"{table}: no classes or range can be read off target {label.name!r}; give public ones")
+
+
+def numbers_of(table: Table, features: Sequence[Feature], label: Feature, named: bool = True) -> tuple[Floats, Floats]:
+    """Features, shape (rows, features), and labels, shape (rows,), of a table. named: whether an error lists classes.
+
+    Errors: InvalidRecords for text in a column of numbers, a label that is missing or unknown.
+    """
+    x = np.empty((len(table.column(label.name)), len(features)), order="F")
+    for i, feature in enumerate(features):
+        x[:, i] = values_of(table, feature)
     y = values_of(table, label)
     if not np.isfinite(y).all():
-        allowed = "a finite number" if isinstance(label, Numeric) else f"one of {', '.join(label.categories)}"
-        raise InvalidRecords(f"{table.source}: a value of target {label.name!r} is missing or not {allowed}")
-    return y
+        classes = "" if isinstance(label, Numeric) or not named else f" or not one of {', '.join(label.categories)}"
+        allowed = " or not a finite number" if isinstance(label, Numeric) else classes
+        raise InvalidRecords(f"{table.source}: a value of target {label.name!r} is missing{allowed}")
+    return x, y
 
 
 def _decoded(feature: Feature, values: Floats) -> NDArray[Any]:

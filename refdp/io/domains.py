@@ -120,7 +120,7 @@ def observed_domain(table: Table, name: str, is_target: bool) -> tuple[Feature, 
     """The domain read off the records: the range of numbers, else the values; a target of two values is a class.
 
     Errors: InvalidRecords for a target with labels that files write for missing ones: whether they are classes is the
-    caller's to say.
+    caller's to say; for numbers too far apart. It quotes no value.
     """
     texts = sorted({str(value).strip() for value in table.column(name) if not is_missing(value)})
     if is_target and any(text.lower() in MISSING_CODES for text in texts):
@@ -133,7 +133,10 @@ def observed_domain(table: Table, name: str, is_target: bool) -> tuple[Feature, 
         return Categorical(name, tuple(sorted(apart.values()))), "observed"
     numbers = np.array([number_of(text) for text in texts], dtype=np.float64)
     finite = numbers[np.isfinite(numbers)] if np.isfinite(numbers).any() else np.zeros(1)
-    return Numeric(name, float(finite.min()), float(finite.max())), "observed"
+    low, high = float(finite.min()), float(finite.max())
+    if not math.isfinite(high - low):
+        raise InvalidRecords(f"{table.source}: no bounds can be read off the values of {name!r}; give public ones")
+    return Numeric(name, low, high), "observed"
 
 
 def values_of(table: Table, domain: Feature) -> Floats:

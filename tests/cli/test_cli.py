@@ -368,7 +368,7 @@ def test_bad_records_in_a_csv_file(call: Call, tmp_path: Path, content: str, mes
 @pytest.mark.parametrize(
     ("bounds", "message"),
     [
-        (None, "no public bounds, categories or classes for age, work, rich; give them in a file with --bounds"),
+        (None, "no public bounds, categories or classes for 3 of its 3 columns; give them in a file with --bounds"),
         ('{"age": [0, 120]}', "no public bounds, categories or classes for work, rich"),
         ('{"age": [120, 0]}', "bounds of 'age': [120.0, 0.0] given, finite low <= high allowed"),
         ('{"age": [0, 1' + "0" * 400 + "]}", "bounds of 'age': [0.0, inf] given"),
@@ -442,7 +442,10 @@ def test_a_missing_or_binary_model_file(call: Call, people: dict[str, str]) -> N
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [("age\n30\n", "no column 'work'; it has age"), ("age,work\ninf,shop\n", "feature 'age' holds an infinite value")],
+    [
+        ("age\n30\n", "no column 'work'; the first line of a file names its columns"),
+        ("age,work\ninf,shop\n", "feature 'age' holds an infinite value"),
+    ],
 )
 def test_wrong_columns_or_values_at_predict(call: Call, people: dict[str, str], content: str, message: str) -> None:
     call(*TRAIN, "--data", people["data"], "--bounds", people["bounds"], "--out", people["model"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,10 +12,13 @@ import numpy as np
 import pytest
 
 from refdp.audit.verdicts import Row, Verdict
-from refdp.data.records import Classes, Interval, Numeric, Schema
+from refdp.data.records import Categorical, Classes, Interval, Numeric, Schema
 from refdp.errors import InvalidParameter, InvalidRecords
 from refdp.faces import select
 from refdp.faces.commands import audit_run, audit_trainer, certificates, train_dask
+from refdp.io.datasets import held_out_by_record, load, train_test_by_record
+from refdp.io.domains import columns_of
+from refdp.io.tables import Block, blocks, read_table
 from refdp.ledger.certificate import Certificate, Guarantee, ReleaseLine
 from refdp.noise.mechanisms import DiscreteLaplace
 from refdp.privacy.events import Charge, Relation, Sensitivity
@@ -41,7 +45,7 @@ def test_a_schema_of_files_is_that_of_the_bounds_alone(tmp_path: Path) -> None:
     schema, _ = described(domains, ["a", "t", "b"], "a")
     assert [one.name for one in schema.features] == ["t", "b"] and schema.target == Classes(("x", "y"))
     for columns, target, missing in ((["a", "t"], "t", "b"), (["b", "t"], "t", "a"), (["a", "b", "t"], "q", "q")):
-        with pytest.raises(InvalidRecords, match=f"no column '{missing}'; it has {', '.join(columns)}"):
+        with pytest.raises(InvalidRecords, match=f"no column '{missing}'; the first line of a file"):
             described(domains, columns, target)
     for extra, told in ((["u1"], "for u1;"), ([f"u{k}" for k in range(5)], "for u0, u1, u2, u3, u4;"),
                         ([f"u{k}" for k in range(7)], "for u0, u1, u2, u3, u4 and 2 more;")):  # fmt: skip
@@ -75,20 +79,26 @@ def test_files_of_one_kind_are_read(tmp_path: Path) -> None:
     frames = pytest.importorskip("dask.dataframe")
     asked: list[Any] = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(frames, "read_csv", lambda files, blocksize: asked.append((files, blocksize)) or "csv")
-        patch.setattr(frames, "read_parquet", lambda files: asked.append(files) or "parquet")
+        parquet = SimpleNamespace(columns=("a", "b"), to_delayed=lambda: ["parts"])
+        patch.setattr(frames, "read_parquet", lambda files: asked.append(files) or parquet)
 
-        def found(*names: str) -> Any:
+        def found(*names: str, second: str = "b,a") -> Any:
             for old in tmp_path.iterdir():
                 old.unlink()
             for name in names:
-                (tmp_path / name).touch()
-            return train_dask._frame(str(tmp_path / "*"))
+                text = f"{second if name[0] == 'b' else 'a,b'}\n1,2\n".encode()
+                (tmp_path / name).write_bytes(gzip.compress(text) if name.endswith("gz") else text)
+            return train_dask._partitions(str(tmp_path / "*"))
 
-        assert found("b.csv", "a.csv") == "csv"
-        assert asked.pop() == ([str(tmp_path / "a.csv"), str(tmp_path / "b.csv")], "64MB")
-        assert found("a.csv", "b.csv.gz") == "csv" and asked.pop()[1] is None
-        assert found("a.parquet", "b.pq") == "parquet" and len(asked.pop()) == 2
+        columns, parts = found("b.csv", "a.csv")
+        assert columns == ["a", "b"]
+        assert [part.compute(scheduler="synchronous") for part in parts] == [
+            Block(tmp_path / "a.csv", ("a", "b"), 0, 8), Block(tmp_path / "b.csv", ("b", "a"), 0, 8)]  # fmt: skip
+        _, parts = found("a.csv", "b.csv.gz")
+        assert parts[1].compute(scheduler="synchronous") == Block(tmp_path / "b.csv.gz", ("b", "a"))
+        with pytest.raises(InvalidRecords, match=r"b.csv: other columns than .*a.csv$"):
+            found("a.csv", "b.csv", second="a,Alice")
+        assert found("a.parquet", "b.pq") == (["a", "b"], ["parts"]) and len(asked.pop()) == 2
         for names in (("a.csv", "b.parquet"), ("a.txt",), ("a.csv", "b.txt")):
             with pytest.raises(InvalidRecords, match=r"all in .csv or .csv.gz"):
                 found(*names)
@@ -96,11 +106,89 @@ def test_files_of_one_kind_are_read(tmp_path: Path) -> None:
             found()
 
         def broken(files: list[str]) -> Any:
-            raise ValueError("torn")
+            raise ValueError("Alice")
 
         patch.setattr(frames, "read_parquet", broken)
-        with pytest.raises(InvalidRecords, match="cannot be read: torn"):
+        with pytest.raises(InvalidRecords, match=r"cannot be read as parquet$") as caught:
             found("a.pq")
+        assert caught.value.__context__ is None
+
+
+BOUNDS = Schema((Numeric("a", 0, 1), Categorical("c", ("NA", "None", "x"))), Classes(("01", "2")))
+CELLS = ["0.5", "", " ", "nan", "1e-3", "7", "0.25"]
+
+
+def test_blocks_of_a_file_are_read_as_memory_reads_it(tmp_path: Path) -> None:
+    """Cells that pandas takes for missing, blanks, quotes, classes that are numbers: cut anywhere, the same records."""
+    chance = np.random.default_rng(6)
+    kinds, classes = ["NA", "None", " x", "null", "ü"], ["1", "2.0"]
+    rows = [f'{chance.choice(CELLS)}, "{chance.choice(kinds)}",{chance.choice(classes)}' for _ in range(50)]
+    path = tmp_path / "some.csv"
+    path.write_bytes("\r\n".join(["\ufeffa,c,t", *rows[:20], "", *rows[20:]]).encode())
+    whole = load(path, target="t", bounds=columns_of(BOUNDS, "t"))
+    for size in (7, 40, 200, 10**6):
+        parts = blocks(path, size)
+        assert len(parts) == -(-path.stat().st_size // size) and parts[0].names == ("a", "c", "t")
+        for held, mine in zip((True, False), train_test_by_record(whole, 0.4), strict=True):
+            found = [train_dask.Part(BOUNDS, "t", 0.4, training=held)(part) for part in parts]
+            expected = mine.records()
+            np.testing.assert_array_equal(np.concatenate([one.x for one in found]), expected.x)
+            np.testing.assert_array_equal(np.concatenate([one.y for one in found]), expected.y)
+    (tmp_path / "some.csv.gz").write_bytes(gzip.compress(path.read_bytes()))
+    (one,) = blocks(tmp_path / "some.csv.gz", 7)
+    assert {name: list(column) for name, column in one.table().columns.items()} == {
+        name: list(column) for name, column in read_table(path).columns.items()}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ("Alice,x,2", "column 'a' holds text that is no number"),
+        ("0,x,Alice", "a value of target 't' is missing or not one of 01, 2"),
+        ("0,x,2,Alice", "a record has not the 3 fields that the header has"),
+        ('0,"Alice,2', "cannot be read as CSV: unexpected end of data"),
+        ('0,"Alice\nand Bob",2', "cannot be read as CSV"),  # a cut goes through the quotes
+        ("0,Andr\xe9,2", "cannot be read as CSV: it is not in UTF-8"),
+    ],
+)
+def test_a_bad_record_of_a_block_is_refused_in_fixed_words(tmp_path: Path, row: str, message: str) -> None:
+    path = tmp_path / "some.csv"
+    path.write_bytes(("a,c,t\n" + "0,x,2\n" * 9 + row + "\n0,x,2\n").encode("latin1"))
+    refused = []
+    for place in range(2):
+        try:
+            train_dask.Part(BOUNDS, "t", 0.0, training=True)(blocks(path, 66)[place])
+        except InvalidRecords as error:
+            refused.append(error)
+    assert refused and message in str(refused[0])
+    assert all("Alice" not in str(error) and error.__context__ is None for error in refused)
+
+
+def test_a_file_without_a_header_or_records_is_no_block(tmp_path: Path) -> None:
+    path = tmp_path / "some.csv"
+    path.write_text("a,c,t\n")
+    (block,) = blocks(path)
+    assert train_dask.Part(BOUNDS, "t", 0.4, training=True)(block).x.shape == (0, 2)
+    for text, message in (
+        ("", "0 lines, a header is needed"),
+        ("a;c\n", "separated by commas"),
+        ("a,a\n", "than once"),
+    ):
+        path.write_text(text)
+        with pytest.raises(InvalidRecords, match=message):
+            blocks(path)
+
+
+def test_a_record_is_held_out_by_its_label_as_it_was_read() -> None:
+    """Labels outside the range are clamped for training alone."""
+    pandas = pytest.importorskip("pandas")
+    chance = np.random.default_rng(8)
+    frame = pandas.DataFrame({"a": chance.random(80), "t": chance.normal(size=80)})
+    schema = Schema((Numeric("a", 0, 1),), Interval(-0.5, 0.5))
+    held = held_out_by_record(frame[["a"]].to_numpy(), frame["t"].to_numpy(), 0.5)
+    training, rest = (train_dask.Part(schema, "t", 0.5, training=which)(frame) for which in (True, False))
+    np.testing.assert_array_equal(training.x[:, 0], frame["a"][~held])
+    np.testing.assert_array_equal(rest.y, frame["t"][held].clip(-0.5, 0.5))
 
 
 def test_what_a_cluster_needs_is_asked_for_first() -> None:

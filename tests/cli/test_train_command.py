@@ -60,7 +60,7 @@ def test_metrics_are_of_the_records_that_were_held_out(
     expected = train(PAPER, own, public_records(parts[0]), source_for(own, 3))
     assert out.read_text() == expected.model.to_json() and other.read_text() == to_xgboost(expected.model)
     assert said["metrics"] == (prediction.metrics(expected.model, parts[1]) if size else {})
-    assert people == [("people", {"target": "t", "bounds": Path("b.json")})]
+    assert people == [("people", {"target": "t", "bounds": Path("b.json"), "public": True})]
     certificate = said["certificate"]
     assert certificate["assumptions"] == [*expected.certificate.assumptions, SEED_ASSUMPTION]
     assert shown.err.count(SEED_ASSUMPTION) == 1 and said["paper"] == "dpboost"

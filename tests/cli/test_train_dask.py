@@ -34,23 +34,17 @@ def table(rows: int = 90) -> pd.DataFrame:
     return pd.DataFrame({name: chance.random(rows) for name in ("a", "t", "b")})
 
 
-class Parts:
-    """A Dask frame of three partitions, of which only the asked columns are handed on."""
-
-    def __init__(self, whole: pd.DataFrame) -> None:
-        self.whole, self.columns = whole, whole.columns
-
-    def __getitem__(self, names: list[str]) -> Parts:
-        return Parts(self.whole[names])
-
-    def to_delayed(self) -> list[pd.DataFrame]:
-        return [self.whole[low : low + 30] for low in range(0, len(self.whole), 30)]
+def partitions(pattern: str) -> tuple[list[str], list[pd.DataFrame]]:
+    """Three of the table."""
+    assert pattern == "p*.csv"
+    whole = table()
+    return list(whole.columns), [whole[low : low + 30] for low in range(0, len(whole), 30)]
 
 
 class Client:
-    def submit(self, function: Any, part: Any, *, pure: bool) -> Any:
+    def submit(self, function: Any, *given: Any, pure: bool) -> Any:
         assert not pure  # two partitions of the same content are two
-        return function(part)
+        return function(*given)
 
     def compute(self, part: Any) -> Any:
         return part
@@ -84,7 +78,7 @@ def cluster(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     monkeypatch.setattr(dask, "client_for", client_for)
     monkeypatch.setattr(dask, "DaskPopulation", population)
     monkeypatch.setattr(train_dask, "bar", bar)
-    monkeypatch.setattr(train_dask, "_frame", lambda pattern: Parts(table()) if pattern == "p*.csv" else None)
+    monkeypatch.setattr(train_dask, "_partitions", partitions)
     monkeypatch.setattr(train_dask, "say_where_noise_wins", lambda *given: asked.update(said=given))
     return asked
 

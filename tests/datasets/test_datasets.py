@@ -80,7 +80,7 @@ def test_a_target_without_bounds(tmp_path: Path) -> None:
 FAULTS: dict[str, tuple[str, dict[str, Any], str]] = {
     "empty": ("", {}, "0 lines, a header and at least one record are needed"),
     "header only": ("a,b\n", {}, "1 lines, a header"),
-    "unknown target": ("a,b\n1,2\n", {"target": "c"}, "no column 'c'; it has a, b"),
+    "unknown target": ("a,b\n1,2\n", {"target": "c"}, "no column 'c'; the first line of a file names its"),
     "bounds of an unknown column": ("a,b\n1,2\n", {"bounds": {"c": [0, 1]}}, "no column 'c'"),
     "text in a numeric column": (
         "a,b\n1,2\nx,3\n",
@@ -88,7 +88,7 @@ FAULTS: dict[str, tuple[str, dict[str, Any], str]] = {
         "column 'a' holds text that is no number",
     ),
     "short record": ("a,b\n1,2\n3\n", {}, "record 2 has 1 fields, the header has 2"),
-    "repeated name": ("a,a\n1,2\n", {}, "column 'a' occurs more than once"),
+    "repeated name": ("a,a\n1,2\n", {}, "a column's name occurs more than once"),
     "missing label": ("a,b\n1,2\n3,\n", {"bounds": {"b": [0, 9]}}, "a value of target 'b' is missing or not a finite"),
     "NaN label": ("a,b\n1,nan\n", {"bounds": {"b": [0, 9]}}, "target 'b' is missing or not a finite number"),
     "unknown class": ("a,b\n1,x\n", {"bounds": {"b": ["y", "z"]}}, "is missing or not one of y, z"),
@@ -165,6 +165,63 @@ def test_unreadable_files(tmp_path: Path) -> None:
             load(tmp_path / name)
     with pytest.raises(InvalidRecords, match=r"'wine' is neither a file nor a known name: abalone, adult"):
         load("wine")
+
+
+SECRETS: dict[str, tuple[bytes, str, dict[str, Any], str]] = {
+    "labels": (b"a,b\n1,Alice\n2,Bob\n3,\n", "a.csv", {"bounds": {"a": [0, 9]}}, "target 'b' is missing"),
+    "one label": (b"a,b\n1,Alice\n2,Alice\n", "a.csv", {"bounds": {"a": [0, 9]}}, "can be read off target 'b'"),
+    "one number": (b"a,b\n1,7.125\n2,7.125\n", "a.csv", {"bounds": {"a": [0, 9]}}, "can be read off target 'b'"),
+    "far labels": (
+        b"a,b\n1,-5e307\n2,4.125e307\n3,1\n",
+        "a.csv",
+        {"bounds": {"a": [0, 9]}},
+        "can be read off target 'b'",
+    ),
+    "far values": (b"a,b\n-1.5e308,1\n1.125e308,2\n", "a.csv", {"bounds": {"b": [0, 9]}}, "read off the values of 'a'"),
+    "no header": (b"Alice,34\nBob,35\n", "a.csv", {"bounds": {"a": [0, 9]}}, "no column 'a'; the first line"),
+    "no header, no target": (b"Alice,34\nBob,35\n", "a.csv", {"target": "b"}, "no column 'b'; the first line"),
+    "no header, twice": (b"34,34\nBob,35\n", "a.csv", {}, "a column's name occurs more than once"),
+    "bytes": (b"a,b\n1,Andr\xe9\n", "a.csv", {}, "cannot be read as CSV: it is not in UTF-8"),
+    "no gzip": (b"34,Alice\n", "a.csv.gz", {}, "cannot be read as CSV: it is no whole gzip file"),
+    "torn gzip": (gzip.compress(bytes(999))[:12] + b"34,Alice", "a.csv.gz", {}, "it is no whole gzip file"),
+}
+
+
+@pytest.mark.parametrize(("content", "name", "options", "message"), SECRETS.values(), ids=SECRETS.keys())
+def test_no_message_has_anything_of_a_file_in_it(
+    tmp_path: Path, content: bytes, name: str, options: dict[str, Any], message: str
+) -> None:
+    """Nor the error that it came from, which a traceback shows."""
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(InvalidRecords) as caught:
+        load(tmp_path / name, **options)
+    said = str(caught.value).removeprefix(str(tmp_path))
+    assert message in said and caught.value.__context__ is None
+    assert not any(secret in said for secret in ("Alice", "Bob", "34", "35", "125", "e307", "5e+307", "xe9", "7."))
+
+
+@pytest.mark.parametrize(
+    ("text", "bounds", "said"),
+    [
+        ("a,b,c\n1,x,\n2,y,Alice\n", {"a": [0, 9]}, "for b, c; give"),
+        ("a,b,c\n1,x,\n2,y,Alice\n", {}, "for 3 of its 3 columns; give"),
+        ("34,Alice,1\n35,Bob,0\n", {"1": [0, 9]}, "for 2 of its 3 columns; give"),  # a number may be a value
+    ],
+)
+def test_what_is_to_be_public_is_refused_before_any_value_is_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, bounds: dict[str, Any], said: str
+) -> None:
+    monkeypatch.setattr("refdp.io.datasets.observed_domain", lambda *_: pytest.fail("looked at"))
+    with pytest.raises(InvalidRecords, match=f"people.csv: no public bounds, categories or classes {said}"):
+        load(written(tmp_path, text), bounds=bounds, public=True)
+
+
+def test_what_a_manifest_observed_is_not_public(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    manifest(tmp_path)
+    monkeypatch.setenv("REFDP_DATA", str(tmp_path))
+    with pytest.raises(InvalidRecords, match="shop: no public bounds, categories or classes for spent; give"):
+        load("shop", public=True)
+    assert load("shop", bounds={"spent": [0, 50]}, public=True).records().size == 2
 
 
 def test_bounds_the_wrong_way_round(tmp_path: Path) -> None:

@@ -83,6 +83,9 @@ def test_folds_are_five_that_cover_all() -> None:
                                                (6, "f0, f1, f2, f3, f4 and 2 more were")])  # fmt: skip
 def test_at_most_five_columns_are_named(columns: int, said: str) -> None:
     with pytest.raises(InvalidRecords, match=f"made: the bounds or categories of {said} read off the records; give"):
+        given = made(3, columns, "observed")
+        replace(given, sources={"public": "given", **given.sources}).schema()
+    with pytest.raises(InvalidRecords, match=f"categories of {columns + 1} of its {columns + 1} columns were read"):
         made(3, columns, "observed").schema()
     assert made(3, columns).schema().names == tuple(f"f{k}" for k in range(columns))
 
@@ -98,6 +101,8 @@ def test_columns_and_labels_are_decoded() -> None:
     assert rest.y.tolist() == [0.0, 1.0, 0.0] and rest.target == Classes(("not no", "no"))
     with pytest.raises(InvalidParameter, match="class 'maybe' of some"):
         given.one_against_rest("maybe")
+    with pytest.raises(InvalidParameter, match=r"classes of its target$"):
+        replace(given, sources={"y": "observed"}).one_against_rest("maybe")
     number = replace(given, target=Interval(0, 2))
     assert number.task == "regression" and number.labels().tolist() == [1.0, 0.0, 1.0]
     assert replace(given, target=Classes(("a", "b", "c"))).task == "multiclass"

@@ -148,6 +148,16 @@ def test_records_that_fit_no_schema_are_refused_by_one_line_before_training(clie
     texts = partitions(frame.assign(y=(frame["y"] == "yes").map({True: "1", False: "0"})))
     with pytest.raises(InvalidRecords, match="y holds texts, classes lists numbers"):
         refdp.DPBoostClassifier(relation="add-remove", bounds=BOUNDS, classes=[0, 1]).fit(texts, texts["y"])
+
+    def quoting(part: pd.DataFrame) -> pd.DataFrame:
+        if len(part) > 1:
+            raise ValueError("invalid literal: 'Alice'")
+        return part
+
+    torn = dd.from_pandas(frame, npartitions=2).map_partitions(quoting, meta=frame.iloc[:0])
+    with pytest.raises(InvalidRecords, match=r"^a partition could not be computed") as caught:
+        model.fit(torn, torn["y"])
+    assert "Alice" not in str(caught.value) and caught.value.__context__ is None
     none = bad[bad["a"] > 2]
     with pytest.raises(InvalidRecords, match="0 records given"):
         model.fit(none, none["y"])
@@ -315,6 +325,14 @@ def test_the_command_gives_the_model_of_memory(client: Any, tmp_path: Path, caps
     mine = json.loads(capsys.readouterr().out)
     assert (tmp_path / "d").read_bytes() == (tmp_path / "m").read_bytes()
     assert theirs["metrics"] == mine["metrics"] and theirs["certificate"] == mine["certificate"]
+    pattern, out = str(tmp_path / "a*.csv"), str(tmp_path / "c")
+    assert run(["train", "dpboost", "--data", pattern, "--dask", address, "--out", out, *common]) == 0
+    assert json.loads(capsys.readouterr().out)["metrics"] == mine["metrics"]
+    assert (tmp_path / "c").read_bytes() == (tmp_path / "m").read_bytes()
+    (tmp_path / "all.csv").write_text((tmp_path / "all.csv").read_text() + "Alice,0,x,yes\n")
+    assert run(["train", "dpboost", "--data", pattern, "--dask", address, *common]) == 2
+    shown = capsys.readouterr()
+    assert "column 'a' holds text that is no number" in shown.out and "Alice" not in shown.out + shown.err
     assert run(["train", "dpboost", "--data", pattern, "--dask", "--epsilon", "2", "--json"]) == 2
     assert "--target and --bounds are needed" in capsys.readouterr().err
     assert expanded(["--dask", "--json"]) == ["--dask=local", "--json"]

@@ -184,12 +184,17 @@ def test_loading_is_tried_on_others_and_not_for_ever() -> None:
 
     def always(number: int, address: str) -> None:
         tries.append(number)
-        raise RuntimeError(f"of Dask {len(tries)}")
+        raise ValueError(f"invalid literal: 'Alice' {len(tries)}")
 
     cluster.failing = always
-    with pytest.raises(RuntimeError, match=r"of Dask 5$"):
+    with pytest.raises(InvalidRecords, match=r"^a partition could not be computed") as caught:
         DaskPopulation(cluster, range(1), part)
-    assert len(tries) == 5
+    assert len(tries) == 5 and "Alice" not in str(caught.value) and caught.value.__context__ is None
+    for gone in (TimeoutError, type("KilledWorker", (Exception,), {"__module__": "distributed.scheduler"})):
+        cluster.failing = lambda number, address, gone=gone: (_ for _ in ()).throw(gone("Alice"))
+        with pytest.raises(InvalidParameter, match=r"^workers were lost in 5 tries at one partition") as lost:
+            DaskPopulation(cluster, range(1), part)
+        assert lost.value.__context__ is None
 
     def refused(number: int, address: str) -> None:
         raise InvalidRecords("no such label")
@@ -197,10 +202,53 @@ def test_loading_is_tried_on_others_and_not_for_ever() -> None:
     cluster.failing = refused
     with pytest.raises(InvalidRecords, match="no such label"):
         DaskPopulation(cluster, range(5), part)
+    cluster.opened.clear()
+    cluster.failing = lambda number, address: refused(number, address) if number == 0 else None
+    with pytest.raises(InvalidRecords, match="no such label"):
+        DaskPopulation(cluster, range(5), part)
+    assert [number for number, _ in cluster.opened] == [1, 2, 3]  # who is at a desk is waited for
     cluster.failing = lambda number, address: None
     with pytest.raises(InvalidRecords, match="0 records given, at least 1 is needed"):
         DaskPopulation(cluster, [1, 1], part)
     assert DaskPopulation(cluster, [2], lambda number: part(2)).size == 1
+
+
+def test_what_a_partition_is_refused_for_is_told_and_what_else_goes_wrong_is_not() -> None:
+    """By the worker as a value: of what is raised there Dask writes more than one line."""
+
+    def load(kind: str) -> Any:
+        try:
+            return {"Alice": 1}[kind]
+        except KeyError as error:
+            if kind == "refused":
+                raise InvalidRecords("no such label") from error
+            raise MemoryError if kind == "memory" else TypeError("Alice") from None
+
+    for kind, said in (("refused", "^no such label$"), ("foreign", "^a partition could not be computed")):
+        with pytest.raises(InvalidRecords, match=said) as caught:
+            DaskPopulation(Cluster("a"), [0], lambda number, kind=kind: load(kind))
+        assert caught.value.__context__ is None and caught.value.__cause__ is None
+        found = dask.loaded(load, kind)
+        assert isinstance(found, InvalidRecords) and found.__traceback__ is None
+    with pytest.raises(MemoryError):
+        dask.loaded(load, "memory")
+
+
+def test_partitions_are_gathered_in_order_or_refused() -> None:
+    client: Any = SimpleNamespace(compute=lambda number: number, gather=list)
+    client.submit = lambda function, *given, pure: function(*given) if not pure else pytest.fail("pure")
+    assert [one.size for one in dask.gathered(client, range(5), part)] == [3, 0, 1, 4, 2]
+    with pytest.raises(InvalidRecords, match=r"^a partition could not be computed") as caught:
+        dask.gathered(client, ["Alice"], part)
+    assert caught.value.__context__ is None
+
+    def broken(jobs: Any) -> Any:
+        raise OSError("Alice")
+
+    client.gather = broken
+    with pytest.raises(InvalidRecords, match=r"^a partition could not be computed") as caught:
+        dask.gathered(client, range(5), part)
+    assert caught.value.__context__ is None
 
 
 def test_a_worker_that_dies_while_it_loads_is_left_by_what_it_had() -> None:

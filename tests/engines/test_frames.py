@@ -34,6 +34,16 @@ def test_labels_are_positions_of_classes_or_numbers() -> None:
     numbers = Schema(NUMBER.features, Classes(("0", "1", "2")))
     assert labels(pd.Series([2, 0, 1]), numbers).tolist() == [2.0, 0.0, 1.0]
     assert labels([1, "2.5"], NUMBER).tolist() == [1.0, 2.5]
+    for cells, classes in (
+        (pd.Series([True, False]), ("true", "false")),
+        (pd.Series([0.0, 1.0]), ("0.0", "1.0")),
+        (pd.Series([1, 2]), ("01", "02")),
+        ([" yes", "no"], ("yes", "no")),
+    ):
+        meant = Schema(NUMBER.features, Classes(classes))
+        assert labels(cells, meant).tolist() == [0.0, 1.0]  # as a file's are read in memory
+        with pytest.raises(InvalidRecords, match="not in the public classes"):  # as estimators have them in memory
+            labels(cells, meant, exact=True)
     for column, schema, message in (
         (["yes", "maybe"], CLASSES, "^a label is missing or not in the public classes no, yes; every record needs one"),
         ([None, "no"], CLASSES, "^a label is missing or not in the public classes"),

@@ -121,4 +121,4 @@ def records_of(data: str | None, target: str | None, bounds: Any) -> Records | N
         if target is not None or bounds is not None:
             raise InvalidParameter("--target and --bounds are about --data, which is not given")
         return None
-    return public_records(datasets.load(data, target=target, bounds=bounds))
+    return public_records(datasets.load(data, target=target, bounds=bounds, public=True))

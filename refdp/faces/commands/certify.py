@@ -33,7 +33,7 @@ def certify(
     from refdp.io import datasets
 
     tapes = [tape_file.read(path) for path in transcripts]
-    dataset = datasets.load(data, target=target, bounds=bounds)
+    dataset = datasets.load(data, target=target, bounds=bounds, public=True)
     whole = public_records(dataset)
     training = public_records(parts(dataset, test_size, core.relation_of(tapes[0]))[0]) if test_size else whole
     digest = tapes[0].header.get("records")

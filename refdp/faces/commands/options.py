@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from refdp.errors import InvalidParameter, InvalidRecords
+from refdp.errors import InvalidParameter
 from refdp.faces.registry import OWN, PAPERS
 from refdp.privacy.events import Relation
 
@@ -69,9 +69,7 @@ def settings(given: Sequence[str] | None, **options: Any) -> dict[str, Any]:
 
 def public_records(dataset: Dataset) -> Records:
     """The records of a data set all of whose bounds are public. Errors: InvalidRecords."""
-    if dataset.observed:
-        names = ", ".join(dataset.observed[:5]) + f" and {len(dataset.observed) - 5} more" * (len(dataset.observed) > 5)
-        raise InvalidRecords(
-            f"{dataset.name}: no public bounds, categories or classes for {names}; give them in a file with --bounds"
-        )
+    from refdp.io.datasets import check_public
+
+    check_public(dataset.name, dataset.sources)
     return dataset.records()

@@ -114,7 +114,7 @@ def train(
         )
         finish(paper, dataset, run, metrics, seed, out, xgboost, None, as_json)
         return
-    dataset = datasets.load(data, target=target, bounds=bounds)
+    dataset = datasets.load(data, target=target, bounds=bounds, public=True)
     public_records(dataset)  # whatever is wrong with any record is said before anything is trained
     training, held_out = parts(dataset, test_size, relation)
     records = public_records(training)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from refdp.data.records import Classes, Floats, Interval, Numeric, Records, Schema
+from refdp.data.records import Categorical, Classes, Floats, Interval, Numeric, Records, Schema, make_records
 from refdp.errors import InvalidParameter, InvalidRecords
 from refdp.faces import prediction
 from refdp.faces.commands.output import bar
@@ -18,8 +18,9 @@ from refdp.faces.commands.train_run import counted, say_where_noise_wins
 from refdp.faces.defaults import params_for
 from refdp.faces.registry import Paper
 from refdp.faces.training import Run, train_on
-from refdp.io.datasets import Dataset, held_out_by_record
+from refdp.io.datasets import Dataset, check_public, held_out_by_record, numbers_of
 from refdp.io.domains import given_domains
+from refdp.io.tables import Block, absent, blocks
 from refdp.privacy.curator import Source
 from refdp.privacy.events import Relation
 
@@ -41,7 +42,7 @@ def distributed(
     address: of the scheduler; None for a cluster of this machine.
     Errors: InvalidParameter for what is not given; InvalidRecords for files that do not fit it.
     """
-    from refdp.engines.dask import DaskPopulation, client_for, needed
+    from refdp.engines.dask import DaskPopulation, client_for, gathered, needed
 
     if target is None or bounds is None:
         raise InvalidParameter("--dask: --target and --bounds are needed, since nothing is read off the records")
@@ -51,12 +52,11 @@ def distributed(
             "other part; --test-size 0 is allowed"
         )
     needed()
-    frame = _frame(pattern)
-    schema, sources = _described(pattern, list(frame.columns), target, bounds)
+    columns, parts = _partitions(pattern)
+    schema, sources = _described(pattern, columns, target, bounds)
     params = params_for(paper, given, schema, **how)
     say_where_noise_wins(paper, params, schema, how["rows"])
     with client_for(address, processes=True) as client:
-        parts = frame[[*schema.names, target]].to_delayed()
         population = DaskPopulation(client, parts, Part(schema, target, test_size, training=True))
         with bar("training") as progress:
             plan = paper.plan(params, schema)
@@ -64,8 +64,7 @@ def distributed(
         rows = population.size
         x, y = np.empty((0, len(schema.features))), np.empty(0)
         if test_size:
-            load = Part(schema, target, test_size, training=False)
-            rest = client.gather([client.submit(load, client.compute(part), pure=False) for part in parts])
+            rest = gathered(client, parts, Part(schema, target, test_size, training=False))
             x, y = np.concatenate([one.x for one in rest]), np.concatenate([one.y for one in rest])
     dataset = Dataset(pattern, x, y, schema.features, target, schema.target, sources)
     metrics = prediction.metrics(run.model, dataset) if test_size else {}
@@ -84,45 +83,66 @@ class Part:
     training: bool
 
     def __call__(self, part: Any) -> Records:
-        """Errors: InvalidRecords as in memory; a partition without rows is no error."""
-        from refdp.engines.frames import LABEL, Loader
+        """part: a `Block` of texts, or a pandas frame. Errors: InvalidRecords as in memory; no rows are no error."""
+        x, y = self._read(part)
+        if len(y) == 0:
+            return Records(self.schema, np.empty((0, len(self.schema.features)), order="F"), y)
+        records = make_records(self.schema, x, y)
+        if not self.test_size:
+            return records
+        return records.take(np.flatnonzero(held_out_by_record(x, y, self.test_size) != self.training))
+
+    def _read(self, part: Any) -> tuple[Floats, Floats]:
+        """Features, shape (rows, features), and labels, shape (rows,), before they are clamped."""
+        from refdp.engines.frames import labels
         from refdp.io import frames
 
-        records = Loader(self.schema)(part.rename(columns={self.target: LABEL}))
-        if not self.test_size or records.size == 0:
-            return records
-        raw: Floats = frames.encode(part[list(self.schema.names)], self.schema.features)
-        mask = held_out_by_record(raw, records.y, self.test_size)
-        return records.take(np.flatnonzero(mask != self.training))
+        kind = self.schema.target
+        if isinstance(part, Block):
+            aim = Numeric(self.target, kind.low, kind.high) if isinstance(kind, Interval) else Categorical(
+                self.target, kind.values)  # fmt: skip
+            return numbers_of(part.table(), self.schema.features, aim)
+        if len(part) == 0:
+            return np.empty((0, len(self.schema.features))), np.empty(0)
+        return frames.encode(part[list(self.schema.names)], self.schema.features), labels(
+            part[self.target], self.schema
+        )
 
 
-def _frame(pattern: str) -> Any:
-    """The files as a Dask frame. Errors: InvalidRecords if there are none, or of another kind."""
+def _partitions(pattern: str) -> tuple[list[str], list[Any]]:
+    """Names of columns, and delayed partitions: pandas frames of parquet, blocks of texts of CSV, read as in memory.
+
+    Errors: InvalidRecords if there are no files, or of another kind, or of other columns than the first.
+    """
+    import dask
     import dask.dataframe as frames
 
     files = sorted(glob.glob(pattern))
     if not files:
         raise InvalidRecords(f"{pattern}: no such file")
-    try:
-        if all(Path(file).suffix in (".parquet", ".pq") or Path(file).is_dir() for file in files):
-            return frames.read_parquet(files)
-        if all(Path(file).suffix in (".csv", ".gz") for file in files):
-            return frames.read_csv(files, blocksize=None if any(file.endswith(".gz") for file in files) else "64MB")
-    except (OSError, ValueError) as error:
-        raise InvalidRecords(f"{pattern}: cannot be read: {error}") from error
-    raise InvalidRecords(f"{pattern}: files whose names end in .parquet, or all in .csv or .csv.gz, are allowed")
+    if all(Path(file).suffix in (".parquet", ".pq") or Path(file).is_dir() for file in files):
+        try:
+            frame = frames.read_parquet(files)
+            return list(frame.columns), frame.to_delayed()
+        except (OSError, ValueError):  # whose text may show what is in them
+            pass
+        raise InvalidRecords(f"{pattern}: cannot be read as parquet")
+    if not all(Path(file).suffix in (".csv", ".gz") for file in files):
+        raise InvalidRecords(f"{pattern}: files whose names end in .parquet, or all in .csv or .csv.gz, are allowed")
+    found = [block for file in files for block in blocks(Path(file).absolute())]
+    columns = list(found[0].names)
+    for block in found:
+        if sorted(block.names) != sorted(columns):
+            raise InvalidRecords(f"{block.path}: other columns than {found[0].path}")
+    return columns, [dask.delayed(block, traverse=False) for block in found]
 
 
 def _described(pattern: str, columns: list[str], target: str, bounds: Path) -> tuple[Schema, dict[str, Any]]:
     domains = given_domains(bounds)
     for name in (target, *domains):
         if name not in columns:
-            raise InvalidRecords(f"{pattern}: no column {name!r}; it has {', '.join(map(str, columns))}")
-    unknown = [name for name in columns if name not in domains]
-    if unknown:
-        names = ", ".join(unknown[:5]) + f" and {len(unknown) - 5} more" * (len(unknown) > 5)
-        raise InvalidRecords(f"{pattern}: no public bounds, categories or classes for {names}; give them in the file "
-                             "of --bounds")  # fmt: skip
+            raise absent(pattern, name)
+    check_public(pattern, {name: domains[name][1] if name in domains else "observed" for name in columns})
     label = domains[target][0]
     kind = Interval(label.low, label.high) if isinstance(label, Numeric) else Classes(label.categories)
     features = tuple(domains[name][0] for name in columns if name != target)

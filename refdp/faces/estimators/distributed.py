@@ -117,7 +117,7 @@ class Partition:
 
         if self.classes is not None and len(part):
             check_kind(frames.labels(part[LABEL]), self.classes)
-        return Loader(self.schema)(part)
+        return Loader(self.schema, exact=True)(part)
 
 
 # --- Predictions ------------------------------------------------------------------------------------------------------
