@@ -114,6 +114,15 @@ class PrivacyBudget:
         Errors: BudgetExceeded; InvalidParameter for another relation, a name that is no text, and for figures outside
         their domain or below what the plan costs at least, as far as that is known at once.
         """
+        self._take(self._entry(plan, established, name, scope))
+
+    def check(
+        self, plan: Plan, *, established: tuple[float, float] | None = None, name: str = "", scope: str | None = None
+    ) -> None:
+        """What `charge` refuses, and nothing is taken. Another charge may come in between. Errors: those of `charge`."""
+        self._take(self._entry(plan, established, name, scope), kept=False)
+
+    def _entry(self, plan: Plan, established: tuple[float, float] | None, name: str, scope: str | None) -> Entry:
         self._check_relation("a plan", plan.relation)
         if established is not None:
             _check_figures(established)
@@ -123,7 +132,7 @@ class PrivacyBudget:
         entry = Entry(name, scope, plan, *map(float, known))
         if (least := _short(entry)) is not None:
             raise InvalidParameter(f"established = {established!r}: the plan costs at least epsilon {least:.6g} there")
-        self._take(entry)
+        return entry
 
     def charge_known(
         self,
@@ -147,7 +156,7 @@ class PrivacyBudget:
         if relation != self.relation:
             raise InvalidParameter(f"{what} about {relation} neighbours: the budget is about {self.relation.value}")
 
-    def _take(self, entry: Entry) -> None:
+    def _take(self, entry: Entry, *, kept: bool = True) -> None:
         check_scope(entry.scope)
         if not isinstance(entry.name, str):  # a file would give back another
             raise InvalidParameter(f"name = {entry.name!r}: a text is allowed")
@@ -156,6 +165,8 @@ class PrivacyBudget:
             cost = self._cost(entries)
             if not cost <= self.epsilon * (1 + SLACK):
                 raise BudgetExceeded(self._refusal(entry, cost))
+            if not kept:
+                return
             if self.file is not None:
                 self._write(entries)
             self._entries = entries
@@ -389,6 +400,10 @@ class ScopedBudget:
     def charge(self, plan: Plan, *, established: tuple[float, float] | None = None, name: str = "") -> None:
         """Charge a plan to the budget, for these records only. Errors: those of `PrivacyBudget.charge`."""
         self.budget.charge(plan, established=established, name=name, scope=self.scope)
+
+    def check(self, plan: Plan, *, established: tuple[float, float] | None = None, name: str = "") -> None:
+        """What `charge` refuses, and nothing is taken. Errors: those of `PrivacyBudget.charge`."""
+        self.budget.check(plan, established=established, name=name, scope=self.scope)
 
     def charge_known(
         self, epsilon: float, delta: float, *, name: str = "", relation: Relation | str | None = None

@@ -14,8 +14,10 @@ if TYPE_CHECKING:
     from refdp.data.records import Schema
 
 
-def charge(budget: Any, paper: Paper, params: Any, certificate: Certificate, schema: Schema) -> None:
-    """Charge a run before it touches a record.
+def charge(
+    budget: Any, paper: Paper, params: Any, certificate: Certificate, schema: Schema, *, kept: bool = True
+) -> None:
+    """Charge a run before anything is released. kept: False to refuse what cannot be charged, and charge nothing.
 
     Errors: BudgetExceeded; InvalidParameter where nothing is established of the run, or for another kind of budget.
     """
@@ -27,7 +29,8 @@ def charge(budget: Any, paper: Paper, params: Any, certificate: Certificate, sch
     if not math.isfinite(found.epsilon):
         reasons = "; ".join(certificate.notes) or "its plan has no finite cost"
         raise InvalidParameter(f"a run of which nothing is established cannot be charged to a budget: {reasons}")
-    budget.charge(paper.plan(params, schema), established=(found.epsilon, found.delta), name=paper.name)
+    take = budget.charge if kept else budget.check
+    take(paper.plan(params, schema), established=(found.epsilon, found.delta), name=paper.name)
 
 
 def no_budget(budget: Any, where: str) -> None:

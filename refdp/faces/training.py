@@ -51,13 +51,18 @@ def train(
 
 def train_on(
     paper: Paper, params: Any, schema: Schema, population: Callable[[], Population], source: Source,
-    *, progress: Progress = lambda: None, charged: Charged = lambda certificate: None,
+    *, progress: Progress = lambda: None, asked: Charged = lambda certificate: None,
+    charged: Charged = lambda certificate: None,
 ) -> Run:  # fmt: skip
-    """Train on records that are elsewhere. population: makes the host, which may touch records."""
+    """Train on records that are elsewhere. population: makes the host, which may touch records, and refuse them.
+
+    asked: as `charged`, which is called when the host is there, before anything is released.
+    """
     certificate = _certificate(paper, params, schema)
-    charged(certificate)
+    asked(certificate)
     with np.errstate(all="ignore"):
         host = population()
+    charged(certificate)
 
     def fit(curator: Curator) -> Model:
         model: Model = paper.module.train_on(params, schema, host, curator)

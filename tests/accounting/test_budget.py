@@ -675,3 +675,15 @@ def test_an_epsilon_that_protects_nobody_is_charged_too(kind: Any) -> None:
     budget = refdp.PrivacyBudget(1e10, 1e-2)
     kind(epsilon=1e9, budget=budget, **public).fit(*records())
     assert 0.99e9 < budget.spent() <= 1e9
+
+
+def test_what_is_asked_is_not_taken(tmp_path: Path) -> None:
+    for file in (None, tmp_path / "asked.json"):
+        budget = refdp.PrivacyBudget(1.0, delta=DELTA, relation="add-remove", file=file)
+        for asked in (budget.check, budget.on("some").check):
+            asked(gaussian(10.0), name="sums")
+            with pytest.raises(BudgetExceeded, match="sums would bring epsilon to"):
+                asked(gaussian(0.1), name="sums")
+            with pytest.raises(InvalidParameter, match="a plan about replace-one neighbours"):
+                asked(gaussian(10.0, Relation.REPLACE_ONE))
+        assert budget.entries == () and budget.spent() == 0.0

@@ -176,6 +176,19 @@ def test_a_fit_is_charged_to_its_budget_before_a_record_is_touched(client: Any) 
         model.fit(unread, unread["y"])
 
 
+def test_records_that_are_refused_cost_nothing(client: Any) -> None:
+    budget = refdp.PrivacyBudget(epsilon=1.5, relation="add-remove")
+    frame = table()
+    bad, good = partitions(frame.assign(y=frame["y"].where(frame.index != 200, "maybe"))), partitions(frame)
+    model = refdp.DPBoostClassifier(epsilon=1.0, relation="add-remove", bounds=BOUNDS, classes=["no", "yes"],
+                                    trees=1, budget=budget)  # fmt: skip
+    with pytest.raises(InvalidRecords, match="a label is missing or not in"):
+        model.fit(bad, bad["y"])
+    assert budget.spent() == 0.0
+    model.fit(good, good["y"])
+    assert budget.spent() == pytest.approx(1.0)
+
+
 # --- Workers that are killed ------------------------------------------------------------------------------------------
 
 SCHEMA = Schema((Numeric("a", 0, 1), Numeric("b", -3, 3), Categorical("c", ("x", "y", "z"))), Classes(("no", "yes")))

@@ -62,11 +62,14 @@ def fit_elsewhere(estimator: Any, X: Any, y: Any) -> Any:
                 client, labelled.to_delayed(), Partition(schema, getattr(estimator, "classes_", None))
             )
 
+        def asked(certificate: Certificate) -> None:
+            charge(estimator.budget, paper, params, certificate, schema, kept=False)
+
         def charged(certificate: Certificate) -> None:
             charge(estimator.budget, paper, params, certificate, schema)
             remember(estimator.budget, X, by=estimator)
 
-        run = train_on(paper, params, schema, loaded, source, charged=charged)
+        run = train_on(paper, params, schema, loaded, source, asked=asked, charged=charged)
     certificate = assuming(run.certificate, *seeded(generator))
     estimator.model_, estimator.certificate_ = constrained(run.model, certificate, estimator.monotone_constraints)
     estimator.transcript_ = run.transcript
