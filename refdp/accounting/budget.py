@@ -119,7 +119,7 @@ class PrivacyBudget:
     def check(
         self, plan: Plan, *, established: tuple[float, float] | None = None, name: str = "", scope: str | None = None
     ) -> None:
-        """What `charge` refuses, and nothing is taken. Another charge may come in between. Errors: those of `charge`."""
+        """Refuse what `charge` refuses, and take nothing; another charge may come in between. Errors: as `charge`."""
         self._take(self._entry(plan, established, name, scope), kept=False)
 
     def _entry(self, plan: Plan, established: tuple[float, float] | None, name: str, scope: str | None) -> Entry:
