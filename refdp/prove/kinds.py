@@ -26,13 +26,17 @@ TWO_OF = {"minimum", "maximum", "where", "negative", "absolute"}
 """Functions that give one of their arguments, but for its sign."""
 
 
+LOGIC = {"logical_and", "logical_or", "logical_not", "bitwise_and", "bitwise_or", "invert"}
+Of = Literal["float", "whole", "truth"]
+
+
 class Kind(NamedTuple):
     """of: how numpy keeps it. roundings: how many operations on the way could round, 2 for more. small: whether it is a
     whole number of small size, of which sums and products are not rounded either. below, above: whether it can be
     anywhere below 0, or above it; lost: whether it is then a rounded number of such a size; tiny: whether it can be as
     near to 0 as float64 has numbers."""
 
-    of: Literal["float", "whole", "truth"] = "float"
+    of: Of = "float"
     roundings: int = 0
     small: bool = False
     below: bool = False
@@ -67,6 +71,40 @@ def kind_of(value: Any) -> Kind:
         return Kind("truth", 0, True)
     small = float(value).is_integer() and abs(float(value)) <= 2.0**10 if np.ndim(value) == 0 else False
     return Kind("float" if type(value) in (float, np.float64) else "whole", 0, small)
+
+
+def of_array(value: Any) -> Of:
+    """How numpy keeps public numbers that `in_float64` allows."""
+    kind = np.asarray(value).dtype.kind
+    return "truth" if kind == "b" else "whole" if kind == "i" else "float"
+
+
+def of_sums(name: str, given: Sequence[Of]) -> Of:
+    """How numpy keeps a function of private sums, from how it keeps the arguments.
+
+    Errors: Unmodelled where its number could be another one than that of real numbers: whole numbers wrap around, and
+    have no negative powers; truth values are added in a way of their own.
+    """
+    if name in COMPARING:
+        return "truth"
+    if name in LOGIC:
+        if {*given} != {"truth"}:
+            raise Unmodelled(f"numpy's {name} of private sums that are no truth values")
+        return "truth"
+    if name == "where":
+        if given[0] != "truth":
+            raise Unmodelled("a choice among private sums by what is no truth value")
+        return together(given[1:])
+    if name not in ARITHMETIC:
+        raise Unmodelled(f"numpy's {name} of private sums")
+    if "float" not in given:
+        raise Unmodelled(f"numpy's {name} of whole numbers or truth values of private sums, which can wrap around")
+    return "float"
+
+
+def together(given: Sequence[Of]) -> Of:
+    """How numpy keeps entries of these in one array."""
+    return given[0] if len({*given}) == 1 else "float" if "float" in given else "whole"
 
 
 def followed(name: str, kinds: Sequence[Kind], numbers: Sequence[Any]) -> Kind:
