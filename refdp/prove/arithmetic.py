@@ -142,7 +142,10 @@ def _of(value: Any) -> Of:
         return "whole"
     if isinstance(value, Known):
         raise Unmodelled(BESIDE)
-    return of_array(in_float64(np.asarray(value) if isinstance(value, list | tuple) else value))
+    value = in_float64(np.asarray(value) if isinstance(value, list | tuple) else value)
+    if np.isnan(value).any():
+        raise Unmodelled("what is no number beside private sums")
+    return of_array(value)
 
 
 def _is_number(value: Any) -> bool:

@@ -50,15 +50,12 @@ WRAPS = tuple(
         ("a choice, replaced", "np.where(top > 2.5, 1, 0)", REPLACED),
         ("a choice of an array", "np.where(top > 2.5, np.ones(1, dtype=np.int64), np.arange(1))", {}),
         ("a truth value times a number", "(top > 2.5) * 1", {}),
-        ("a truth value and a number", "0 + (top > 2.5)", {}),
-        ("a difference", "1 - (top <= 2.5)", {}),
         ("the larger", "np.maximum(top > 2.5, 0)", {}),
         ("cut", "np.clip(top > 2.5, 0, 1)", {}),
         ("a size", "abs(np.where(top > 2.5, -1, 0))", {}),
         ("an opposite", "-np.where(top > 2.5, -1, 0)", {}),
         ("in a new array", "np.array([np.where(top > 2.5, 1, 0)])[0]", {}),
         ("in an array of two kinds", "np.array([np.where(top > 2.5, 1, 0), top > 2.5])[0]", {}),
-        ("added up", "sum([top > 2.5])", {}),
     )
 )  # fmt: skip
 

@@ -57,6 +57,7 @@ from tests.prove.hostile_thirteenth import HONEST as HONEST_THIRTEENTH
 from tests.prove.hostile_thirteenth import THIRTEENTH
 from tests.prove.hostile_thirtieth import THIRTIETH
 from tests.prove.hostile_thirtyfirst import THIRTYFIRST
+from tests.prove.hostile_thirtyfourth import THIRTYFOURTH
 from tests.prove.hostile_thirtysecond import ANYWHERE as ABOVE_ONE
 from tests.prove.hostile_thirtysecond import FLOATS, THIRTYSECOND
 from tests.prove.hostile_thirtythird import THIRTYTHIRD
@@ -117,6 +118,7 @@ LATER = (
     *THIRTYFIRST,
     *THIRTYSECOND,
     *THIRTYTHIRD,
+    *THIRTYFOURTH,
 )
 
 
