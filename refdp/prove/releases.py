@@ -164,7 +164,6 @@ def _paid(host: Unknown, value: Table, request: Request, world: World, states: s
     if rates != [("subsample", "poisson", budget.rate)] and not (budget.rate == 1 and not rates):
         raise Unproved(f"records pay for a sample at rate {budget.rate:g}, and the release is about {rates or 'all'}")
     paid = host.value(state, COST, "z")
-    _divided(host, value, world)
     _must(host, "a record's cost lies beyond the table of costs", [paid > number(float(budget.knots[-1]))])
     for way in _changes(host, value, world, mechanism):
         if not all(_fits(host, mechanism, one.sums) for one in way.moved):
@@ -330,7 +329,8 @@ def _bounded(
     if isinstance(mechanism, DiscreteLaplace | DiscreteGaussian):
         _indexed(host, value, mechanism, world)
     ways = list(_changes(host, value, world, mechanism, declared))
-    _divided(host, value, world)
+    for divisor in _divisors(host, value, world):
+        _must(host, "a divisor can be 0", [divisor == 0])
     if declared.norm == "range":
         groups = value.axes[0].size if isinstance(value, Choices) else 1  # their ranges add up
         for group in range(groups):
@@ -405,12 +405,6 @@ def _indexed(host: Unknown, value: Table, mechanism: DiscreteLaplace | DiscreteG
         for _, ends in _assigned(host, list(pair)):
             for one in ends:
                 _must(host, "a value over 2^52 steps from 0, which is an error", [z3.Or(one > most, one < -most)])
-
-
-def _divided(host: Unknown, value: Table, world: World) -> None:
-    """No divisor in what is released is 0. Errors: Unproved."""
-    for divisor in _divisors(host, value, world):
-        _must(host, "a divisor can be 0", [divisor == 0])
 
 
 def _divisors(host: Unknown, value: Table, world: World) -> list[Any]:
