@@ -15,7 +15,7 @@ from refdp.prove.asking import name_of, number, real
 from refdp.prove.kinds import Of, in_float64, of_array, of_sums, together
 from refdp.prove.magnitudes import describe, moderate, orders
 from refdp.prove.open import Open, example_of
-from refdp.prove.symbols import Each, Known, privates, public, sized, unchanged, varies
+from refdp.prove.symbols import Each, Known, Symbol, privates, public, sized, unchanged, varies
 from refdp.prove.tables import (
     ALL,
     Axis,
@@ -79,6 +79,8 @@ def _tables(name: str, arguments: Sequence[Any]) -> Table:
     of = of_sums(name, [_of(one) for one in arguments])
     if name == "power" and not (_is_number(arguments[1]) and arguments[1] == 2):
         raise Unmodelled("a power other than a square of private sums")
+    if name == "divide" and not isinstance(arguments[1], Symbol) and not np.all(arguments[1]):
+        raise Unmodelled("a quotient of private sums by 0")
     shape = np.broadcast_shapes(*shapes)
     axes = [_axis(tables, place - len(shape), size) for place, size in enumerate(shape)]
     _as_many(arguments, shapes, axes)

@@ -59,6 +59,14 @@ WRAPS = tuple(
     )
 )  # fmt: skip
 
+#    The same of an array of truth values and whole numbers, of which "not" is another number (`exchange.stacked`).
+STACKS = tuple(
+    _text(f"wraps: not of a truth value that is whole, {name}",
+          f"{TOP}flag = top > 2.5\nboth = np.array([flag, np.where(flag, 1, 0)])\n"
+          "value = value + 64.0 * (np.where(~both[0], 0.0, 1.0) - flag)", more, truths=True)
+    for name, more in BOTH
+)  # fmt: skip
+
 # 2. Beside anything private a list was taken for an array (prove/symbols.py `_is_of_lists`): Python repeats one as
 #    often as a single whole number says. So its length was private, and how many releases there are. Now no list is
 #    beside anything private.
@@ -114,6 +122,7 @@ WARNS = tuple(
     for name, lines, more in (
         ("a quotient, default", "beside = 1.0 / count", {}),
         ("a quotient, replaced", "beside = 1.0 / count", REPLACED),
+        ("a quotient by 0", "beside = count / 0.0", {}),
         ("one of two quotients", "beside = 1.0 / np.array([count, count + 1.0])\nvalue = value + 0.0 * beside[1]", {}),
         ("a product", "beside = count * 2.0**1000 * 2.0**1000", {}),
         ("a square", "beside = (count * 2.0**1000) ** 2", {}),
@@ -124,4 +133,4 @@ WARNS = tuple(
         ("a rest", "beside = 1.0 % count", {}),
     )
 )  # fmt: skip
-THIRTYFOURTH = (*WRAPS, *LISTS, *SHAPES, *ERRORS, *WARNS)
+THIRTYFOURTH = (*WRAPS, *STACKS, *LISTS, *SHAPES, *ERRORS, *WARNS)

@@ -276,6 +276,7 @@ def test_functions_that_no_release_could_have_are_refused_where_they_stand() -> 
         lambda: truth & 1, lambda: table & table, lambda: np.logical_not(table), lambda: table == "a",
         lambda: table * Fraction(1, 2), lambda: Fraction(1, 2) / table, lambda: table * np.ones(4, dtype=np.float32),
         lambda: table + 2**60, lambda: table * np.nan, lambda: called(np.where, (table, 1.0, 0.0), {}),
+        lambda: table / 0.0, lambda: table / np.array([1.0, 0.0, 1.0, 1.0]),
         lambda: table * [1.0], lambda: [1] * table, lambda: (1,) * table, lambda: table + "a",
     ):  # fmt: skip
         with pytest.raises(Unmodelled):
