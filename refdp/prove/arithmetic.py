@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import replace
@@ -12,7 +13,7 @@ import numpy as np
 import z3
 
 from refdp.prove.asking import name_of, number, real
-from refdp.prove.kinds import Of, in_float64, of_array, of_sums, together
+from refdp.prove.kinds import FINITE, Form, form_of, in_float64, of_sums, order_of_sums, together
 from refdp.prove.magnitudes import describe, moderate, orders
 from refdp.prove.open import Open, example_of
 from refdp.prove.symbols import Each, Known, Symbol, privates, public, sized, unchanged, varies
@@ -76,11 +77,14 @@ def _tables(name: str, arguments: Sequence[Any]) -> Table:
     tables = [one for one in arguments if isinstance(one, Table)]
     for one in tables:
         plainly_shaped(one)
-    of = of_sums(name, [_of(one) for one in arguments])
+    forms = [_form(one) for one in arguments]
+    of = of_sums(name, [one.of for one in forms])
     if name == "power" and not (_is_number(arguments[1]) and arguments[1] == 2):
         raise Unmodelled("a power other than a square of private sums")
     if name == "divide" and not isinstance(arguments[1], Symbol) and not np.all(arguments[1]):
         raise Unmodelled("a quotient of private sums by 0")
+    numbers = [None if isinstance(one, Symbol) else one for one in arguments]
+    form = Form(of, order_of_sums(name, forms, numbers))
     shape = np.broadcast_shapes(*shapes)
     axes = [_axis(tables, place - len(shape), size) for place, size in enumerate(shape)]
     _as_many(arguments, shapes, axes)
@@ -109,7 +113,7 @@ def _tables(name: str, arguments: Sequence[Any]) -> Table:
                 return found
         raise Unmodelled(BESIDE)
 
-    formula = Formula(name, axes) if name in WARNING else None
+    formula = Formula(name, axes) if name in WARNING and form.order > FINITE else None
 
     def cell(index: tuple[Any, ...], world: Any) -> Any:
         if formula is not None:
@@ -130,24 +134,24 @@ def _tables(name: str, arguments: Sequence[Any]) -> Table:
         both.sums = tuple(own for one in found for own in summands(one)) if plain else ()
         return both
 
-    return Table(axes, cell, of=of)
+    return Table(axes, cell, form=form)
 
 
-def _of(value: Any) -> Of:
-    """How numpy keeps an argument; a parameter that is open can be a whole number.
+def _form(value: Any) -> Form:
+    """That of an argument; a parameter that is open can be a whole number, and large.
 
     Errors: Unmodelled for what is released, and for numbers that numpy does not keep in float64 beside these.
     """
     if isinstance(value, Table):
-        return value.of
+        return value.form
     if isinstance(value, Open):
-        return "whole"
+        return Form("whole", math.inf)
     if isinstance(value, Known):
         raise Unmodelled(BESIDE)
     value = in_float64(np.asarray(value) if isinstance(value, list | tuple) else value)
     if np.isnan(value).any():
         raise Unmodelled("what is no number beside private sums")
-    return of_array(value)
+    return form_of(value)
 
 
 def _is_number(value: Any) -> bool:
@@ -224,7 +228,7 @@ def reduced(name: str, value: Any, axis: Any = None, keepdims: bool = False, **_
         raise Leak(f"{name} over all records")
     plainly_shaped(value)
     last = value.axes[-1]
-    if (name, value.of, last.kind) != ("add", "float", "part") or axis not in (-1, value.ndim - 1):
+    if (name, value.form.of, last.kind) != ("add", "float", "part") or axis not in (-1, value.ndim - 1):
         raise Unmodelled(f"numpy's {name} over private sums")
     if last.of[:1] != ("bins",):
         raise Unmodelled(f"numpy's {name} over private sums")
@@ -266,7 +270,7 @@ def called(function: Any, arguments: Any, options: Any) -> Any:
             raise Unmodelled("utilities of medians in another shape")
         plainly_shaped(arguments[0])
         shape = np.reshape(np.empty(arguments[0].shape, np.int8), *arguments[1:] or (-1,)).shape
-        return Table(arguments[0].axes, arguments[0].cell, shape, arguments[0].of)
+        return Table(arguments[0].axes, arguments[0].cell, shape, arguments[0].form)
     if name == "concatenate" and all(isinstance(one, Table) for one in arguments[0]):
         return _side_by_side(list(arguments[0]), options.get("axis", 0))
     if name == "split" and isinstance(arguments[0], Table):
@@ -303,7 +307,7 @@ def _side_by_side(tables: list[Table], axis: int) -> Table:
     others = {table.axes[:axis] + table.axes[axis + 1 :] for table in tables}
     if len(others) > 1 or (joined[0].kind == "each" and len({one.size for one in joined}) > 1):
         raise Unmodelled("private sums of different parts of the records, side by side")
-    size, of = sum(one.size for one in joined), together([one.of for one in tables])
+    size, form = sum(one.size for one in joined), together([one.form for one in tables])
     if all(one.kind == "option" and one.ways == 1 for one in joined):
         loose = any(one.loose for one in joined)
         new = Axis("option", size, len(tables), ("ways", *(one.of for one in joined)), loose)
@@ -320,7 +324,7 @@ def _side_by_side(tables: list[Table], axis: int) -> Table:
         if len({one.kind for one in joined}) > 1:
             raise Unmodelled("private sums of different kinds, side by side")
         own = replace(joined[0], loose=any(one.loose for one in joined))
-        return Table((Axis("each", len(tables)), own), pieces, (size,), of)
+        return Table((Axis("each", len(tables)), own), pieces, (size,), form)
     else:
         raise Unmodelled("private sums side by side")
-    return Table((*tables[0].axes[:axis], new, *tables[0].axes[axis + 1 :]), cell, of=of)
+    return Table((*tables[0].axes[:axis], new, *tables[0].axes[axis + 1 :]), cell, form=form)

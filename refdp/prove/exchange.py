@@ -121,7 +121,7 @@ def array(make: Any, value: Any, *given: Any, **named: Any) -> Any:
 
 def _in_kind(table: Table, kinds: list[Any]) -> Table:
     """A new table as the kind of numbers that is said, which can be float64 alone."""
-    table.of = "float" if kinds else table.of
+    table.form = table.form._replace(of="float") if kinds else table.form
     return table
 
 
@@ -132,8 +132,8 @@ def stacked(tables: list[Table]) -> Table:
     for table in tables:
         plainly_shaped(table)
     each = Axis("each", len(tables))
-    of = together([table.of for table in tables])
-    return Table((each, *tables[0].axes), lambda index, world: tables[index[0]].cell(index[1:], world), of=of)
+    form = together([table.form for table in tables])
+    return Table((each, *tables[0].axes), lambda index, world: tables[index[0]].cell(index[1:], world), form=form)
 
 
 def _plain_builtin(function: Any) -> Any:

@@ -73,10 +73,48 @@ def kind_of(value: Any) -> Kind:
     return Kind("float" if type(value) in (float, np.float64) else "whole", 0, small)
 
 
-def of_array(value: Any) -> Of:
-    """How numpy keeps public numbers that `in_float64` allows."""
-    kind = np.asarray(value).dtype.kind
-    return "truth" if kind == "b" else "whole" if kind == "i" else "float"
+class Form(NamedTuple):
+    """How numpy keeps private sums, and what is computed from them.
+
+    order: no entry is further from 0 than 2^order times the largest sum, or than 2^order.
+    """
+
+    of: Of = "float"
+    order: float = 0.0
+
+
+FINITE = 10.0
+"""The order up to which entries are finite: sums are in units of the grid too, which are more of them by far."""
+
+
+def form_of(value: Any) -> Form:
+    """That of public numbers that `in_float64` allows."""
+    plain = np.asarray(value)
+    kind: Of = "truth" if plain.dtype.kind == "b" else "whole" if plain.dtype.kind == "i" else "float"
+    return Form(kind, order_of(plain))
+
+
+def order_of(numbers: Any) -> float:
+    """The binary order of the largest of numbers, 0 at least."""
+    most = float(np.max(np.abs(np.asarray(numbers, dtype=np.float64)), initial=1.0))
+    return math.log2(most) if most < math.inf else math.inf
+
+
+def order_of_sums(name: str, given: Sequence[Form], numbers: Sequence[Any]) -> float:
+    """The order of a function of private sums. numbers: arguments that are public, None for the others."""
+    most = max(one.order for one in given)
+    match name:
+        case "add" | "subtract":
+            return most + 1
+        case "multiply":
+            plain = any(one is not None for one in numbers) or any(one.of == "truth" for one in given)
+            return sum(one.order for one in given) if plain else math.inf
+        case "divide":
+            own = numbers[1]
+            return math.inf if own is None else given[0].order + order_of(1 / np.abs(np.asarray(own, dtype=np.float64)))
+        case "square" | "power":
+            return math.inf
+    return 0.0 if name in COMPARING | LOGIC else most
 
 
 def of_sums(name: str, given: Sequence[Of]) -> Of:
@@ -94,7 +132,7 @@ def of_sums(name: str, given: Sequence[Of]) -> Of:
     if name == "where":
         if given[0] != "truth":
             raise Unmodelled("a choice among private sums by what is no truth value")
-        return together(given[1:])
+        return _wider(given[1:])
     if name not in ARITHMETIC:
         raise Unmodelled(f"numpy's {name} of private sums")
     if "float" not in given:
@@ -102,8 +140,12 @@ def of_sums(name: str, given: Sequence[Of]) -> Of:
     return "float"
 
 
-def together(given: Sequence[Of]) -> Of:
-    """How numpy keeps entries of these in one array."""
+def together(given: Sequence[Form]) -> Form:
+    """That of entries of these in one array."""
+    return Form(_wider([one.of for one in given]), max(one.order for one in given))
+
+
+def _wider(given: Sequence[Of]) -> Of:
     return given[0] if len({*given}) == 1 else "float" if "float" in given else "whole"
 
 

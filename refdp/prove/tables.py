@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from refdp.prove.kinds import Of
+from refdp.prove.kinds import Form
 from refdp.prove.peeking import for_text, frames, from_text, line_of_text
 from refdp.prove.symbols import Private, arithmetic, is_released, public
 from refdp.prove.terms import Unmodelled
@@ -106,19 +106,20 @@ def is_of_bins(entry: Any) -> bool:
 
 
 ALL = frozenset("amr")
+SUMS = Form()
 Cell = Callable[[tuple[Any, ...], Any], Any]
 """From an index (an int, a seat, or a way and an option) and a world to a pair of terms or a `Sum`."""
 
 
 class Table(Private):
-    """Private sums and what is computed from them. of: how numpy keeps them (`refdp.prove.kinds`)."""
+    """Private sums and what is computed from them. form: how numpy keeps them (`refdp.prove.kinds`)."""
 
     what = "a private sum"
 
     def __init__(
-        self, axes: Sequence[Axis], cell: Cell, shape: tuple[int, ...] | None = None, of: Of = "float"
+        self, axes: Sequence[Axis], cell: Cell, shape: tuple[int, ...] | None = None, form: Form = SUMS
     ) -> None:
-        self.axes, self.cell, self.of = tuple(axes), cell, of
+        self.axes, self.cell, self.form = tuple(axes), cell, form
         self._shape = tuple(axis.size for axis in self.axes) if shape is None else shape
 
     @property
@@ -160,7 +161,7 @@ class Table(Private):
     def T(self) -> Table:
         """Axes in reverse order. Errors: Unmodelled for reshaped sums."""
         plainly_shaped(self)
-        return Table(self.axes[::-1], lambda index, world: self.cell(index[::-1], world), of=self.of)
+        return Table(self.axes[::-1], lambda index, world: self.cell(index[::-1], world), form=self.form)
 
     def __getitem__(self, key: Any) -> Any:
         plainly_shaped(self)
@@ -187,7 +188,7 @@ class Table(Private):
 
 
 class Formula:
-    """A function of private sums of which numpy could warn: every entry of it is part of a release.
+    """A function of private sums of which numpy could warn, a quotient or large: every entry is part of a release.
 
     Releases are asked whether a divisor can be 0 and whether numbers are finite; of what nothing releases nobody asks,
     and a warning, which Python can turn into an error, would tell of it. name: numpy's; line: of the text.
@@ -302,7 +303,7 @@ def _picked(table: Table, keys: list[Any]) -> Any:
                 own.append(index[place])
         return table.cell(tuple(own), world)
 
-    return Table(axes, cell, of=table.of)
+    return Table(axes, cell, form=table.form)
 
 
 def _feature(axis: Axis, key: slice) -> int:

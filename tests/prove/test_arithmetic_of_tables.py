@@ -246,16 +246,16 @@ def test_arrays_beside_sums_are_as_they_were_given() -> None:
 def test_what_numpy_keeps_sums_in_is_followed() -> None:
     table = sums("a", EACH, PART)
     truth, whole = combined("greater", (table, 1)), called(np.where, (table > 1.0, 1, 0), {})
-    assert (table.of, truth.of, whole.of) == ("float", "truth", "whole")
+    assert (table.form.of, truth.form.of, whole.form.of) == ("float", "truth", "whole")
     for one in (whole[0], whole.T, called(np.ravel, (whole,), {}), called(np.concatenate, ([whole[0]] * 2, 0), {})):
-        assert one.of == "whole"
+        assert one.form.of == "whole"
     mixed = called(np.where, (truth, 1, 0.0), {})
     for one in (truth * 1.0, whole * table, table**2, mixed, array(np.array, truth, float),
                 array(np.array, [whole, table])):  # fmt: skip
-        assert one.of == "float"
+        assert one.form.of == "float"
     for one in (~truth, truth & (whole == 1), truth | True, array(np.array, truth)):
-        assert one.of == "truth"
-    assert array(np.array, [truth, whole]).of == "whole"
+        assert one.form.of == "truth"
+    assert array(np.array, [truth, whole]).form.of == "whole"
     for name in ("add", "subtract", "multiply", "divide", "minimum", "maximum", "power"):
         for pair in ((truth, 1), (whole, 2), (whole, truth), (np.ones(4, dtype=np.int64), whole)):
             with pytest.raises(Unmodelled, match="can wrap around"):
@@ -294,7 +294,14 @@ def test_every_entry_of_what_could_warn_is_part_of_a_release() -> None:
     assert one.released and one.name == "divide"
     combined("greater", (table, 1.0))
     combined("minimum", (table, 1.0))
+    few = combined("subtract", (combined("add", (table, table)), 4.0)) * 2.0 / 0.25
+    assert few.form.order == 6 and (few * 16.0 * (table > 2.0)).form.order == 10
     assert Formula.made == [one]
+    for many in (lambda: few * 64.0, lambda: few / 2.0**-6, lambda: table * table, lambda: table + 2.0**10,
+                 lambda: called(np.where, (table > 1.0, table, -np.inf), {}) + table):  # fmt: skip
+        Formula.made.clear()
+        many()
+        assert len(Formula.made) == 1
     Formula.made.clear()
     ways = Axis("option", 5, 2, ("ways", "x", "y"))
     found = combined("square", (sums("a", Axis("each", 2), ways),))
@@ -305,7 +312,7 @@ def test_every_entry_of_what_could_warn_is_part_of_a_release() -> None:
     Formula.made.clear()
     bins = Axis("bins", 9, of=Binned(None, (0, 3), 1))
     for entries in ([("seat", 0, "r0"), ("seat", 3, "r0")], [("side", "r", "o")]):
-        found = combined("add", (sums("a", bins), sums("b", bins)))
+        found = combined("multiply", (sums("a", bins), sums("b", bins)))
         for entry in entries:
             assert not Formula.made[-1].released
             found.cell((entry,), world)
