@@ -260,7 +260,10 @@ def called(function: Any, arguments: Any, options: Any) -> Any:
     ):
         raise Unmodelled(f"numpy's {name} of private sums with further arguments")
     if name == "clip":
-        return combined("minimum", (combined("maximum", (arguments[0], arguments[1])), arguments[2]))
+        made = combined("minimum", (combined("maximum", (arguments[0], arguments[1])), arguments[2]))
+        if isinstance(made, Table):
+            return _between(made, arguments[1:])
+        return made
     if name == "where":
         return combined("where", arguments)
     if name == "trunc" or name == "rint":
@@ -281,6 +284,13 @@ def called(function: Any, arguments: Any, options: Any) -> Any:
     if any(isinstance(one, Each) for one in privates((arguments, options))):
         raise Leak(f"numpy's {name} over records")
     raise Unmodelled(f"numpy's {name} of private sums")
+
+
+def _between(table: Table, ends: Sequence[Any]) -> Table:
+    """A new table whose entries are between these."""
+    if not any(isinstance(one, Symbol) for one in ends):
+        table.form = table.form._replace(order=together([_form(one) for one in ends]).order)
+    return table
 
 
 def _stacked(axes: list[int | None]) -> int | None:

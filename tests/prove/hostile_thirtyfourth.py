@@ -134,3 +134,8 @@ WARNS = tuple(
     )
 )  # fmt: skip
 THIRTYFOURTH = (*WRAPS, *STACKS, *LISTS, *SHAPES, *ERRORS, *WARNS)
+# Of what no release has, sums of little more than sums, and what was cut, are finite.
+HONEST = (
+    _text("one of two that were cut and scaled", "both = np.array([value, value]) * 2.0\nvalue = both[1] * 0.5", {}),
+    _text("a sum of sums that nobody releases", "beside = count + value", {}),
+)

@@ -294,6 +294,7 @@ def test_every_entry_of_what_could_warn_is_part_of_a_release() -> None:
     assert one.released and one.name == "divide"
     combined("greater", (table, 1.0))
     combined("minimum", (table, 1.0))
+    assert called(np.clip, (table * 2.0**9, -1.0, 8), {}).form.order == 3
     few = combined("subtract", (combined("add", (table, table)), 4.0)) * 2.0 / 0.25
     assert few.form.order == 6 and (few * 16.0 * (table > 2.0)).form.order == 10
     assert Formula.made == [one]
