@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import replace
@@ -12,15 +13,16 @@ import numpy as np
 import z3
 
 from refdp.prove.asking import name_of, number, real
-from refdp.prove.kinds import in_float64
+from refdp.prove.kinds import FINITE, Form, form_of, in_float64, of_sums, order_of_sums, together
 from refdp.prove.magnitudes import describe, moderate, orders
 from refdp.prove.open import Open, example_of
-from refdp.prove.symbols import Each, Known, privates, public, sized, unchanged, varies
+from refdp.prove.symbols import Each, Known, Symbol, privates, public, sized, unchanged, varies
 from refdp.prove.tables import (
     ALL,
     Axis,
     Choices,
     Combined,
+    Formula,
     Sum,
     Table,
     is_binned,
@@ -34,6 +36,10 @@ from refdp.prove.terms import Leak, Unmodelled, operated
 PLAIN = {"clip": 3, "where": 3, "rint": 1, "trunc": 1, "ravel": 1, "reshape": 2, "concatenate": 1, "split": 2,
          "shape": 1, "ndim": 1, "size": 1}  # fmt: skip
 """How many arguments a function of private sums has."""
+BESIDE = "a formula of private sums and released or large numbers: float64 could be far from it"
+
+WARNING = {"add", "subtract", "multiply", "divide", "square", "power"}
+"""Functions of numbers that can be infinite, or none."""
 
 
 def combined(name: str, arguments: Sequence[Any], ufunc: Any = None) -> Any:
@@ -71,6 +77,14 @@ def _tables(name: str, arguments: Sequence[Any]) -> Table:
     tables = [one for one in arguments if isinstance(one, Table)]
     for one in tables:
         plainly_shaped(one)
+    forms = [_form(one) for one in arguments]
+    of = of_sums(name, [one.of for one in forms])
+    if name == "power" and not (_is_number(arguments[1]) and arguments[1] == 2):
+        raise Unmodelled("a power other than a square of private sums")
+    if name == "divide" and not isinstance(arguments[1], Symbol) and not np.all(arguments[1]):
+        raise Unmodelled("a quotient of private sums by 0")
+    numbers = [None if isinstance(one, Symbol) else one for one in arguments]
+    form = Form(of, order_of_sums(name, forms, numbers))
     shape = np.broadcast_shapes(*shapes)
     axes = [_axis(tables, place - len(shape), size) for place, size in enumerate(shape)]
     _as_many(arguments, shapes, axes)
@@ -97,9 +111,13 @@ def _tables(name: str, arguments: Sequence[Any]) -> Table:
                 if any(isinstance(i, tuple) for i in own):
                     world.reader.optional.add(name_of(found))  # another one for every option
                 return found
-        raise Unmodelled("a formula of private sums and released or large numbers: float64 could be far from it")
+        raise Unmodelled(BESIDE)
+
+    formula = Formula(name, axes) if name in WARNING and form.order > FINITE else None
 
     def cell(index: tuple[Any, ...], world: Any) -> Any:
+        if formula is not None:
+            formula.ask(index)
         found: list[Any] = []
         for place, value in enumerate(arguments):
             if not isinstance(value, Table):
@@ -116,7 +134,28 @@ def _tables(name: str, arguments: Sequence[Any]) -> Table:
         both.sums = tuple(own for one in found for own in summands(one)) if plain else ()
         return both
 
-    return Table(axes, cell)
+    return Table(axes, cell, form=form)
+
+
+def _form(value: Any) -> Form:
+    """That of an argument; a parameter that is open can be a whole number, and large.
+
+    Errors: Unmodelled for what is released, and for numbers that numpy does not keep in float64 beside these.
+    """
+    if isinstance(value, Table):
+        return value.form
+    if isinstance(value, Open):
+        return Form("whole", math.inf)
+    if isinstance(value, Known):
+        raise Unmodelled(BESIDE)
+    value = in_float64(np.asarray(value) if isinstance(value, list | tuple) else value)
+    if np.isnan(value).any():
+        raise Unmodelled("what is no number beside private sums")
+    return form_of(value)
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) in (int, float, np.float64)
 
 
 def _as_many(arguments: Sequence[Any], shapes: Sequence[tuple[int, ...]], axes: Sequence[Axis]) -> None:
@@ -189,7 +228,9 @@ def reduced(name: str, value: Any, axis: Any = None, keepdims: bool = False, **_
         raise Leak(f"{name} over all records")
     plainly_shaped(value)
     last = value.axes[-1]
-    if name != "add" or axis not in (-1, value.ndim - 1) or last.of[:1] != ("bins",) or last.kind != "part":
+    if (name, value.form.of, last.kind) != ("add", "float", "part") or axis not in (-1, value.ndim - 1):
+        raise Unmodelled(f"numpy's {name} over private sums")
+    if last.of[:1] != ("bins",):
         raise Unmodelled(f"numpy's {name} over private sums")
 
     def cell(index: tuple[Any, ...], world: Any) -> Any:
@@ -219,7 +260,10 @@ def called(function: Any, arguments: Any, options: Any) -> Any:
     ):
         raise Unmodelled(f"numpy's {name} of private sums with further arguments")
     if name == "clip":
-        return combined("minimum", (combined("maximum", (arguments[0], arguments[1])), arguments[2]))
+        made = combined("minimum", (combined("maximum", (arguments[0], arguments[1])), arguments[2]))
+        if isinstance(made, Table):
+            return _between(made, arguments[1:])
+        return made
     if name == "where":
         return combined("where", arguments)
     if name == "trunc" or name == "rint":
@@ -229,7 +273,7 @@ def called(function: Any, arguments: Any, options: Any) -> Any:
             raise Unmodelled("utilities of medians in another shape")
         plainly_shaped(arguments[0])
         shape = np.reshape(np.empty(arguments[0].shape, np.int8), *arguments[1:] or (-1,)).shape
-        return Table(arguments[0].axes, arguments[0].cell, shape)
+        return Table(arguments[0].axes, arguments[0].cell, shape, arguments[0].form)
     if name == "concatenate" and all(isinstance(one, Table) for one in arguments[0]):
         return _side_by_side(list(arguments[0]), options.get("axis", 0))
     if name == "split" and isinstance(arguments[0], Table):
@@ -240,6 +284,13 @@ def called(function: Any, arguments: Any, options: Any) -> Any:
     if any(isinstance(one, Each) for one in privates((arguments, options))):
         raise Leak(f"numpy's {name} over records")
     raise Unmodelled(f"numpy's {name} of private sums")
+
+
+def _between(table: Table, ends: Sequence[Any]) -> Table:
+    """A new table whose entries are between these."""
+    if not any(isinstance(one, Symbol) for one in ends):
+        table.form = table.form._replace(order=together([_form(one) for one in ends]).order)
+    return table
 
 
 def _stacked(axes: list[int | None]) -> int | None:
@@ -266,7 +317,7 @@ def _side_by_side(tables: list[Table], axis: int) -> Table:
     others = {table.axes[:axis] + table.axes[axis + 1 :] for table in tables}
     if len(others) > 1 or (joined[0].kind == "each" and len({one.size for one in joined}) > 1):
         raise Unmodelled("private sums of different parts of the records, side by side")
-    size = sum(one.size for one in joined)
+    size, form = sum(one.size for one in joined), together([one.form for one in tables])
     if all(one.kind == "option" and one.ways == 1 for one in joined):
         loose = any(one.loose for one in joined)
         new = Axis("option", size, len(tables), ("ways", *(one.of for one in joined)), loose)
@@ -283,7 +334,7 @@ def _side_by_side(tables: list[Table], axis: int) -> Table:
         if len({one.kind for one in joined}) > 1:
             raise Unmodelled("private sums of different kinds, side by side")
         own = replace(joined[0], loose=any(one.loose for one in joined))
-        return Table((Axis("each", len(tables)), own), pieces, (size,))
+        return Table((Axis("each", len(tables)), own), pieces, (size,), form)
     else:
         raise Unmodelled("private sums side by side")
-    return Table((*tables[0].axes[:axis], new, *tables[0].axes[axis + 1 :]), cell)
+    return Table((*tables[0].axes[:axis], new, *tables[0].axes[axis + 1 :]), cell, form=form)

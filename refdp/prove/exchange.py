@@ -19,6 +19,7 @@ from refdp.data.candidates import Candidates
 from refdp.privacy.curator import Curator
 from refdp.prove import medians, symbols
 from refdp.prove.charged import exchanged
+from refdp.prove.kinds import together
 from refdp.prove.loops import Carried, Loops, Number, Numbers, alike, settled
 from refdp.prove.open import Open, as_float, closed, opened
 from refdp.prove.peeking import is_text
@@ -106,14 +107,22 @@ def array(make: Any, value: Any, *given: Any, **named: Any) -> Any:
         raise Unmodelled("private values as an array of another kind of numbers")
     if another and isinstance(value, Known):
         return Known(make(value.example, *given, **named), value._varying, listed=value.listed)
+    if isinstance(value, Table):
+        return _in_kind(copy(value), kinds)
     if isinstance(value, Symbol):
         return copy(value)
     if isinstance(value, list | tuple) and any(isinstance(one, Symbol) for one in value):
         if all(isinstance(one, Table) for one in value):
-            return stacked(list(value))
+            return _in_kind(stacked(list(value)), kinds)
         if not any(isinstance(one, Private) for one in value):
             return Known(make(public(value), *given, **named), varies(value), listed=True)
     return make(value, *given, **named)
+
+
+def _in_kind(table: Table, kinds: list[Any]) -> Table:
+    """A new table as the kind of numbers that is said, which can be float64 alone."""
+    table.form = table.form._replace(of="float") if kinds else table.form
+    return table
 
 
 def stacked(tables: list[Table]) -> Table:
@@ -123,7 +132,8 @@ def stacked(tables: list[Table]) -> Table:
     for table in tables:
         plainly_shaped(table)
     each = Axis("each", len(tables))
-    return Table((each, *tables[0].axes), lambda index, world: tables[index[0]].cell(index[1:], world))
+    form = together([table.form for table in tables])
+    return Table((each, *tables[0].axes), lambda index, world: tables[index[0]].cell(index[1:], world), form=form)
 
 
 def _plain_builtin(function: Any) -> Any:

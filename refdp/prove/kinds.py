@@ -26,13 +26,17 @@ TWO_OF = {"minimum", "maximum", "where", "negative", "absolute"}
 """Functions that give one of their arguments, but for its sign."""
 
 
+LOGIC = {"logical_and", "logical_or", "logical_not", "bitwise_and", "bitwise_or", "invert"}
+Of = Literal["float", "whole", "truth"]
+
+
 class Kind(NamedTuple):
     """of: how numpy keeps it. roundings: how many operations on the way could round, 2 for more. small: whether it is a
     whole number of small size, of which sums and products are not rounded either. below, above: whether it can be
     anywhere below 0, or above it; lost: whether it is then a rounded number of such a size; tiny: whether it can be as
     near to 0 as float64 has numbers."""
 
-    of: Literal["float", "whole", "truth"] = "float"
+    of: Of = "float"
     roundings: int = 0
     small: bool = False
     below: bool = False
@@ -67,6 +71,82 @@ def kind_of(value: Any) -> Kind:
         return Kind("truth", 0, True)
     small = float(value).is_integer() and abs(float(value)) <= 2.0**10 if np.ndim(value) == 0 else False
     return Kind("float" if type(value) in (float, np.float64) else "whole", 0, small)
+
+
+class Form(NamedTuple):
+    """How numpy keeps private sums, and what is computed from them.
+
+    order: no entry is further from 0 than 2^order times the largest sum, or than 2^order.
+    """
+
+    of: Of = "float"
+    order: float = 0.0
+
+
+FINITE = 10.0
+"""The order up to which entries are finite: sums are in units of the grid too, which are more of them by far."""
+
+
+def form_of(value: Any) -> Form:
+    """That of public numbers that `in_float64` allows."""
+    plain = np.asarray(value)
+    kind: Of = "truth" if plain.dtype.kind == "b" else "whole" if plain.dtype.kind == "i" else "float"
+    return Form(kind, order_of(plain))
+
+
+def order_of(numbers: Any) -> float:
+    """The binary order of the largest of numbers, 0 at least."""
+    most = float(np.max(np.abs(np.asarray(numbers, dtype=np.float64)), initial=1.0))
+    return math.log2(most) if most < math.inf else math.inf
+
+
+def order_of_sums(name: str, given: Sequence[Form], numbers: Sequence[Any]) -> float:
+    """The order of a function of private sums. numbers: arguments that are public, None for the others."""
+    most = max(one.order for one in given)
+    match name:
+        case "add" | "subtract":
+            return most + 1
+        case "multiply":
+            plain = any(one is not None for one in numbers) or any(one.of == "truth" for one in given)
+            return sum(one.order for one in given) if plain else math.inf
+        case "divide":
+            own = numbers[1]
+            return math.inf if own is None else given[0].order + order_of(1 / np.abs(np.asarray(own, dtype=np.float64)))
+        case "square" | "power":
+            return math.inf
+    return 0.0 if name in COMPARING | LOGIC else most
+
+
+def of_sums(name: str, given: Sequence[Of]) -> Of:
+    """How numpy keeps a function of private sums, from how it keeps the arguments.
+
+    Errors: Unmodelled where its number could be another one than that of real numbers: whole numbers wrap around, and
+    have no negative powers; truth values are added in a way of their own.
+    """
+    if name in COMPARING:
+        return "truth"
+    if name in LOGIC:
+        if {*given} != {"truth"}:
+            raise Unmodelled(f"numpy's {name} of private sums that are no truth values")
+        return "truth"
+    if name == "where":
+        if given[0] != "truth":
+            raise Unmodelled("a choice among private sums by what is no truth value")
+        return _wider(given[1:])
+    if name not in ARITHMETIC:
+        raise Unmodelled(f"numpy's {name} of private sums")
+    if "float" not in given:
+        raise Unmodelled(f"numpy's {name} of whole numbers or truth values of private sums, which can wrap around")
+    return "float"
+
+
+def together(given: Sequence[Form]) -> Form:
+    """That of entries of these in one array."""
+    return Form(_wider([one.of for one in given]), max(one.order for one in given))
+
+
+def _wider(given: Sequence[Of]) -> Of:
+    return given[0] if len({*given}) == 1 else "float" if "float" in given else "whole"
 
 
 def followed(name: str, kinds: Sequence[Kind], numbers: Sequence[Any]) -> Kind:

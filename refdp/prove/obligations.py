@@ -5,8 +5,7 @@ Whatever a training text does at its curator is read here: names, scopes, draws 
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from enum import Enum
@@ -20,7 +19,7 @@ from refdp.privacy.curator import Array, Curator, Request
 from refdp.privacy.events import Relation
 from refdp.prove.loops import Number
 from refdp.prove.open import closed, opened
-from refdp.prove.peeking import CURATOR, guarded, is_text
+from refdp.prove.peeking import CURATOR, frames, guarded, line_of_text
 from refdp.prove.planned import Key, key_of
 from refdp.prove.reach import Host
 from refdp.prove.releases import Unproved, check
@@ -71,7 +70,7 @@ class Obligations:
         key, paid = key_of(request), len(self._host.spent)
         self.asked[key] = self.asked.get(key, True)
         if isinstance(value, Private):
-            same = line_of_text(_frames()), key.mechanism, key.sensitivity
+            same = line_of_text(frames()), key.mechanism, key.sensitivity
             if same in self._failed:
                 kind, reason = self._failed[same]
                 self.note(request.name, kind, reason)
@@ -107,7 +106,7 @@ class Obligations:
 
     def note(self, release: str, kind: str, reason: str, *, line: str | None = None, **more: Any) -> None:
         """Keep a failure, those of one line and kind together. Errors: Enough, when one failure is enough."""
-        line = line_of_text(_frames()) if line is None else line
+        line = line_of_text(frames()) if line is None else line
         first = self.failures.get((line, kind, reason), Failure(release, line, kind, reason, **more, times=0))
         self.failures[line, kind, reason] = replace(first, times=first.times + 1)
         loops = self._host._loops
@@ -267,19 +266,3 @@ class _Blocks(Host):
                 one.settled()
         before.append(number)
         return self._blocks.block(place)
-
-
-def line_of_text(frames: Iterable[tuple[Any, int]]) -> str:
-    """The innermost line of a paper's text among frames, innermost first."""
-    for frame, number in frames:
-        name = frame.f_code.co_filename.replace("\\", "/")
-        if is_text(name):
-            return f"{name.rpartition('/')[2]}:{number}"
-    return ""
-
-
-def _frames() -> Iterator[tuple[Any, int]]:
-    frame = sys._getframe(1)
-    while frame is not None:
-        yield frame, frame.f_lineno
-        frame = frame.f_back  # type: ignore[assignment]

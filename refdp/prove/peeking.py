@@ -15,7 +15,7 @@ from __future__ import annotations
 import ast
 import importlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from types import ModuleType
 from typing import Any
@@ -78,6 +78,23 @@ def for_text() -> bool:
 def from_text(depth: int) -> bool:
     """Whether the caller so many frames up is a paper's text."""
     return is_text(sys._getframe(depth + 1).f_code.co_filename)
+
+
+def line_of_text(frames: Iterable[tuple[Any, int]]) -> str:
+    """The innermost line of a paper's text among frames, innermost first."""
+    for frame, number in frames:
+        name = frame.f_code.co_filename.replace("\\", "/")
+        if is_text(name):
+            return f"{name.rpartition('/')[2]}:{number}"
+    return ""
+
+
+def frames() -> Iterator[tuple[Any, int]]:
+    """Frames and the lines they are at, innermost first: the caller's and those that called it."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        yield frame, frame.f_lineno
+        frame = frame.f_back  # type: ignore[assignment]
 
 
 def peeks(text: str) -> list[tuple[int, str]]:

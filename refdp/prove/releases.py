@@ -95,6 +95,8 @@ def _checked(host: Unknown, request: Request) -> None:
     value: Any = request.value
     if not isinstance(value, Table):
         raise Unmodelled("a release of something that is no sum over records")
+    if value.form.of != "float":
+        raise Unmodelled("a release of whole numbers or truth values")
     if type(mechanism) not in NORMS:
         raise Unmodelled(f"the mechanism {type(mechanism).__name__}")
     assert mechanism is not None and declared is not None

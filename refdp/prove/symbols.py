@@ -70,15 +70,12 @@ class Symbol(NDArrayOperatorsMixin):
 def _is_of_lists(inputs: Any) -> bool:
     """Whether an operator can mean something else than arithmetic: two lists in a row, or one so many times.
 
-    Beside a private value or an array, which are numpy's, a list is an array.
+    Beside an array, which is numpy's, a list is an array; so it is beside a private value, but for one that is a single
+    number, and beside those all lists are refused.
     """
     own = [one.example if isinstance(one, Known) else one for one in inputs]
     lists = [isinstance(one, list | tuple | dict | str | bytes | range) for one in own]
-    arrays = [
-        isinstance(one, Private) or (isinstance(one, np.ndarray) and one.ndim > 0)
-        for one, other in zip(own, lists, strict=True)
-        if not other
-    ]
+    arrays = [isinstance(one, np.ndarray) and one.ndim > 0 for one, other in zip(own, lists, strict=True) if not other]
     released = any(other and isinstance(one, Known) for one, other in zip(inputs, lists, strict=True))
     return released or (any(lists) and not any(arrays))
 

@@ -5,13 +5,16 @@ A cell of a `Table` is a pair of terms, its value on two neighbours, or a `Sum` 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from itertools import product
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from refdp.prove.peeking import for_text, from_text
+from refdp.prove.kinds import Form
+from refdp.prove.peeking import for_text, frames, from_text, line_of_text
 from refdp.prove.symbols import Private, arithmetic, is_released, public
 from refdp.prove.terms import Unmodelled
 
@@ -103,17 +106,20 @@ def is_of_bins(entry: Any) -> bool:
 
 
 ALL = frozenset("amr")
+SUMS = Form()
 Cell = Callable[[tuple[Any, ...], Any], Any]
 """From an index (an int, a seat, or a way and an option) and a world to a pair of terms or a `Sum`."""
 
 
 class Table(Private):
-    """Private sums and what is computed from them."""
+    """Private sums and what is computed from them. form: how numpy keeps them (`refdp.prove.kinds`)."""
 
     what = "a private sum"
 
-    def __init__(self, axes: Sequence[Axis], cell: Cell, shape: tuple[int, ...] | None = None) -> None:
-        self.axes, self.cell = tuple(axes), cell
+    def __init__(
+        self, axes: Sequence[Axis], cell: Cell, shape: tuple[int, ...] | None = None, form: Form = SUMS
+    ) -> None:
+        self.axes, self.cell, self.form = tuple(axes), cell, form
         self._shape = tuple(axis.size for axis in self.axes) if shape is None else shape
 
     @property
@@ -155,7 +161,7 @@ class Table(Private):
     def T(self) -> Table:
         """Axes in reverse order. Errors: Unmodelled for reshaped sums."""
         plainly_shaped(self)
-        return Table(self.axes[::-1], lambda index, world: self.cell(index[::-1], world))
+        return Table(self.axes[::-1], lambda index, world: self.cell(index[::-1], world), form=self.form)
 
     def __getitem__(self, key: Any) -> Any:
         plainly_shaped(self)
@@ -179,6 +185,46 @@ class Table(Private):
     def take(self, *given: Any, **named: Any) -> Any:
         """Errors: Unmodelled. Sums of missing values are asked of their candidates (`Candidates.missing_sums`)."""
         raise Unmodelled("a choice among private sums")
+
+
+class Formula:
+    """A function of private sums of which numpy could warn, a quotient or large: every entry is part of a release.
+
+    Releases are asked whether a divisor can be 0 and whether numbers are finite; of what nothing releases nobody asks,
+    and a warning, which Python can turn into an error, would tell of it. name: numpy's; line: of the text.
+    """
+
+    made: ClassVar[list[Formula]] = []
+    """Those of this reading."""
+
+    def __init__(self, name: str, axes: Sequence[Axis]) -> None:
+        self._axes, self._asked = tuple(axes), set[tuple[Any, ...]]()
+        self.name, self.line = name, line_of_text(frames())
+        Formula.made.append(self)
+
+    def ask(self, index: tuple[Any, ...]) -> None:
+        """A release has this entry."""
+        self._asked |= {*product(*map(_own_entries, self._axes, index))}
+
+    @property
+    def released(self) -> bool:
+        """Whether all entries are; one seat stands for every part, and one candidate for all options of a way."""
+        return len(self._asked) == math.prod(len(_entries(axis)) for axis in self._axes)
+
+
+def _entries(axis: Axis) -> Sequence[Any]:
+    """The entries of an axis of which one does not stand for others."""
+    if axis.kind == "bins":
+        return tuple(axis.of.features)
+    return (0,) if axis.kind == "part" else range(axis.size if axis.kind == "each" else axis.ways)
+
+
+def _own_entries(axis: Axis, index: Any) -> Sequence[Any]:
+    """Those of `_entries` that an entry of an index is about."""
+    if axis.kind == "bins" and index[0] != "seat":  # one side of any candidate
+        return _entries(axis)
+    own: dict[str, Any] = {"bins": index[1:2], "option": index[:1]} if isinstance(index, tuple) else {}
+    return (index,) if axis.kind == "each" else own.get(axis.kind, (0,))
 
 
 def plainly_shaped(table: Table) -> None:
@@ -257,7 +303,7 @@ def _picked(table: Table, keys: list[Any]) -> Any:
                 own.append(index[place])
         return table.cell(tuple(own), world)
 
-    return Table(axes, cell)
+    return Table(axes, cell, form=table.form)
 
 
 def _feature(axis: Axis, key: slice) -> int:

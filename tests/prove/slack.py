@@ -67,7 +67,7 @@ def asked(name: str, relation: str, target: str, settings: Mapping[str, Any], so
     def smaller(host: Unknown, request: Any) -> None:
         declared = request.sensitivity
         bound = float(Fraction(declared.bound) * SHARE)
-        line = obligations.line_of_text(obligations._frames())
+        line = obligations.line_of_text(obligations.frames())
         key = re.sub(r"\d+", "#", request.path[-1]), line, f"{declared.bound:.6g} ({declared.norm})"
         if key in found or not isinstance(request.value, Table):
             return

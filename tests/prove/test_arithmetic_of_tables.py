@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any
@@ -14,8 +15,9 @@ pytest.importorskip("cvc5", reason="the extra proofs is not installed")
 
 from refdp.prove.arithmetic import called, combined, reduced
 from refdp.prove.asking import evaluated, name_of, real
+from refdp.prove.exchange import array
 from refdp.prove.symbols import Known
-from refdp.prove.tables import ALL, Axis, Sum, Table
+from refdp.prove.tables import ALL, Axis, Binned, Formula, Sum, Table
 from refdp.prove.terms import Leak, Unmodelled
 from tests.prove.test_open_numbers import parameter
 
@@ -62,7 +64,8 @@ def test_nothing_released_of_any_length_stands_beside_sums() -> None:
     for one in (Known(np.float64(2.0), True), Known(np.zeros(4), True), [Known(2.0, True), 1.0]):
         with pytest.raises(Unmodelled, match="in how many axes"):
             combined("multiply", (table, one))
-    assert combined("multiply", (table, Known(2.0))).shape == (3, 4)
+    with pytest.raises(Unmodelled, match="released or large"):
+        combined("multiply", (table, Known(2.0)))
 
 
 @pytest.mark.parametrize("name", ["add", "subtract", "multiply", "divide", "minimum", "maximum"])
@@ -204,7 +207,8 @@ def test_numpys_functions_of_tables() -> None:
     assert called(np.shape, (table,), {}) == (3, 4) and called(np.ndim, (table,), {}) == 2
     assert called(np.size, (table,), {}) == 12
     for function in (np.rint, np.trunc):
-        assert called(function, (table,), {}).shape == (3, 4)
+        with pytest.raises(Unmodelled, match="of private sums"):
+            called(function, (table,), {})
     flat = called(np.ravel, (table,), {})
     assert flat.shape == (12,) and flat.axes == table.axes
     assert called(np.reshape, (table, (4, -1)), {}).shape == (4, 3)
@@ -217,7 +221,7 @@ def test_numpys_functions_of_tables() -> None:
 
 
 def test_a_total_over_bins_has_what_is_the_same_for_each_of_them_more_than_once() -> None:
-    part, bins = Axis("part", 1, of=("root", 1)), Axis("bins", 5, of=("bins", 2))
+    part, bins = Axis("part", 1, of=("root", 1)), Axis("bins", 5, of=Binned(None, (2,), 1))
     table, other, whole = sums("a", EACH, bins), sums("b", EACH, bins), sums("a", EACH, Axis("each", 1))
     world: Any = World()
     for name in ("add", "subtract"):
@@ -237,3 +241,81 @@ def test_arrays_beside_sums_are_as_they_were_given() -> None:
         before, _ = found.cell((0,), world)
         (sums_of,) = world.sums.values()
         assert evaluated(before, {name_of(one): Fraction(5) for one in sums_of}) == 5 * times
+
+
+def test_what_numpy_keeps_sums_in_is_followed() -> None:
+    table = sums("a", EACH, PART)
+    truth, whole = combined("greater", (table, 1)), called(np.where, (table > 1.0, 1, 0), {})
+    assert (table.form.of, truth.form.of, whole.form.of) == ("float", "truth", "whole")
+    for one in (whole[0], whole.T, called(np.ravel, (whole,), {}), called(np.concatenate, ([whole[0]] * 2, 0), {})):
+        assert one.form.of == "whole"
+    mixed = called(np.where, (truth, 1, 0.0), {})
+    for one in (truth * 1.0, whole * table, table**2, mixed, array(np.array, truth, float),
+                array(np.array, [whole, table])):  # fmt: skip
+        assert one.form.of == "float"
+    for one in (~truth, truth & (whole == 1), truth | True, array(np.array, truth)):
+        assert one.form.of == "truth"
+    assert array(np.array, [truth, whole]).form.of == "whole"
+    for name in ("add", "subtract", "multiply", "divide", "minimum", "maximum", "power"):
+        for pair in ((truth, 1), (whole, 2), (whole, truth), (np.ones(4, dtype=np.int64), whole)):
+            with pytest.raises(Unmodelled, match="can wrap around"):
+                combined(name, pair)
+    for name in ("negative", "absolute", "square"):
+        with pytest.raises(Unmodelled, match="can wrap around"):
+            combined(name, (whole,))
+    with pytest.raises(Unmodelled, match="over private sums"):
+        reduced("add", sums("a", EACH, BINS) > 1.0, axis=-1)
+
+
+def test_functions_that_no_release_could_have_are_refused_where_they_stand() -> None:
+    table = sums("a", EACH, PART)
+    truth = table > 1.0
+    for wrong in (
+        lambda: divmod(table, 1.0), lambda: table @ np.ones(4), lambda: table // 1.0, lambda: table % 1.0,
+        lambda: np.log(table), lambda: 2.0**table, lambda: table**3, lambda: table**-1, lambda: truth ^ truth,
+        lambda: truth & 1, lambda: table & table, lambda: np.logical_not(table), lambda: table == "a",
+        lambda: table * Fraction(1, 2), lambda: Fraction(1, 2) / table, lambda: table * np.ones(4, dtype=np.float32),
+        lambda: table + 2**60, lambda: table * np.nan, lambda: called(np.where, (table, 1.0, 0.0), {}),
+        lambda: table / 0.0, lambda: table / np.array([1.0, 0.0, 1.0, 1.0]),
+        lambda: table * [1.0], lambda: [1] * table, lambda: (1,) * table, lambda: table + "a",
+    ):  # fmt: skip
+        with pytest.raises(Unmodelled):
+            wrong()
+
+
+def test_every_entry_of_what_could_warn_is_part_of_a_release() -> None:
+    Formula.made.clear()
+    table, world = sums("a", EACH, PART), World()
+    found = combined("divide", (1.0, table))
+    (one,) = Formula.made
+    for place in range(3):
+        assert not one.released
+        found[place].cell(("r0",), world)
+    assert one.released and one.name == "divide"
+    combined("greater", (table, 1.0))
+    combined("minimum", (table, 1.0))
+    assert called(np.clip, (table * 2.0**9, -1.0, 8), {}).form.order == 3
+    few = combined("subtract", (combined("add", (table, table)), 4.0)) * 2.0 / 0.25
+    assert few.form.order == 6 and (few * 16.0 * (table > 2.0)).form.order == 10
+    assert Formula.made == [one]
+    for many in (lambda: few * 64.0, lambda: few / 2.0**-6, lambda: table * table, lambda: table + 2.0**10,
+                 lambda: called(np.where, (table > 1.0, table, -np.inf), {}) + table):  # fmt: skip
+        Formula.made.clear()
+        many()
+        assert len(Formula.made) == 1
+    Formula.made.clear()
+    ways = Axis("option", 5, 2, ("ways", "x", "y"))
+    found = combined("square", (sums("a", Axis("each", 2), ways),))
+    for index in itertools.product(range(2), range(2)):
+        assert not Formula.made[0].released
+        found.cell((index[0], (index[1], "o")), world)
+    assert Formula.made[0].released
+    Formula.made.clear()
+    bins = Axis("bins", 9, of=Binned(None, (0, 3), 1))
+    for entries in ([("seat", 0, "r0"), ("seat", 3, "r0")], [("side", "r", "o")]):
+        found = combined("multiply", (sums("a", bins), sums("b", bins)))
+        for entry in entries:
+            assert not Formula.made[-1].released
+            found.cell((entry,), world)
+        assert Formula.made[-1].released
+    Formula.made.clear()

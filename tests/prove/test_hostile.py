@@ -57,6 +57,8 @@ from tests.prove.hostile_thirteenth import HONEST as HONEST_THIRTEENTH
 from tests.prove.hostile_thirteenth import THIRTEENTH
 from tests.prove.hostile_thirtieth import THIRTIETH
 from tests.prove.hostile_thirtyfirst import THIRTYFIRST
+from tests.prove.hostile_thirtyfourth import HONEST as HONEST_THIRTYFOURTH
+from tests.prove.hostile_thirtyfourth import THIRTYFOURTH
 from tests.prove.hostile_thirtysecond import ANYWHERE as ABOVE_ONE
 from tests.prove.hostile_thirtysecond import FLOATS, THIRTYSECOND
 from tests.prove.hostile_thirtythird import THIRTYTHIRD
@@ -117,6 +119,7 @@ LATER = (
     *THIRTYFIRST,
     *THIRTYSECOND,
     *THIRTYTHIRD,
+    *THIRTYFOURTH,
 )
 
 
@@ -201,7 +204,7 @@ def test_a_hostile_text_is_not_proved(solvers: Solvers, mutant: Mutant) -> None:
 
 
 PRIVATE = (*HONEST, *HONEST_EIGHTH, *HONEST_NINTH, *HONEST_TENTH, *HONEST_ELEVENTH, *HONEST_TWELFTH,
-           *HONEST_THIRTEENTH, *HONEST_TWENTYSIXTH)  # fmt: skip
+           *HONEST_THIRTEENTH, *HONEST_TWENTYSIXTH, *HONEST_THIRTYFOURTH)  # fmt: skip
 
 
 @pytest.mark.parametrize("mutant", [pytest.param(one, id=one.name) for one in PRIVATE])

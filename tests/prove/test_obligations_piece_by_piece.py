@@ -17,8 +17,9 @@ from refdp.privacy.curator import Request
 from refdp.privacy.events import Relation, Sensitivity
 from refdp.prove import obligations
 from refdp.prove.loops import Number
-from refdp.prove.obligations import Enough, Obligations, ProofCurator, line_of_text
+from refdp.prove.obligations import Enough, Obligations, ProofCurator
 from refdp.prove.open import Opens, opened
+from refdp.prove.peeking import line_of_text
 from refdp.prove.planned import key_of
 from refdp.prove.releases import Unproved
 from refdp.prove.symbols import Known
