@@ -1,7 +1,8 @@
 """Training texts of a thirty-fourth attack that leak and were PROVED: of kinds of sums, lists, shapes and errors.
 
-By cause, each with what the reading overlooked; all were run on neighbours in memory with noise off. A formula of sums
-was followed as real numbers, entry by entry, and only where it was released: nobody asked what kind of numbers numpy
+By cause, each with what the reading overlooked; all but the quotient by 0 were run on neighbours in memory with noise
+off, where for several of `WARNS` both warned: which one would is a matter of other records. A formula of sums was
+followed as real numbers, entry by entry, and only where it was released: nobody asked what kind of numbers numpy
 keeps it in, whether it is one array, and what happens on the way.
 """
 
@@ -133,7 +134,18 @@ WARNS = tuple(
         ("a rest", "beside = 1.0 % count", {}),
     )
 )  # fmt: skip
-THIRTYFOURTH = (*WRAPS, *STACKS, *LISTS, *SHAPES, *ERRORS, *WARNS)
+
+# 6. A text's `label` could give one number for all records, of which hosts take those of some: from 32769 records on,
+#    or where not all are in sight, training ended in an error, and before in a model (prove/unknown.py `_begin`).
+ONE_LABEL = tuple(
+    Mutant(f"labels: one for all, {name}", {
+        f"{D}:Contribution.label": edit(
+            ("return label if isinstance(self.schema.target, Interval) else 2 * label - 1", f"return {label}"))},
+        "", {**ONE, **more})
+    for name, label, more in (
+        ("a number", "0.5", {}), ("an array", "np.full(1, 0.5)", {}), ("replaced", "0.5", REPLACED))
+)  # fmt: skip
+THIRTYFOURTH = (*WRAPS, *STACKS, *LISTS, *SHAPES, *ERRORS, *WARNS, *ONE_LABEL)
 # Of what no release has, sums of little more than sums, and what was cut, are finite.
 HONEST = (
     _text("one of two that were cut and scaled", "both = np.array([value, value]) * 2.0\nvalue = both[1] * 0.5", {}),
