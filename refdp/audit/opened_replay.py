@@ -38,10 +38,10 @@ from refdp.audit.opened_laws import NoiseCall, Unknown
 from refdp.audit.opened_opaque import Opaques
 from refdp.audit.opened_report import OpenedReport, Seen, largest, once
 from refdp.audit.opened_runs import Claimed, Seeded
+from refdp.audit.reading import Leaf
 from refdp.audit.replay import SLACK, Violation, finite_or_name
 from refdp.audit.runs import RAISED
 from refdp.audit.structural_samples import Data
-from refdp.audit.structural_state import Leaf
 from refdp.checks import check_number
 from refdp.errors import InvalidParameter
 from refdp.noise.mechanisms import Gaussian, Laplace

@@ -74,9 +74,8 @@ def is_closed(thing: Any) -> bool:
 
     What a module has under the name that it gives itself is the module's.
     """
-    kind = type(thing)
-    if isinstance(thing, Mapping | Sequence | Set | np.ndarray) or not foreign(kind):
-        return kind is memoryview
+    if isinstance(thing, Mapping | Sequence | Set | np.ndarray) or not foreign(type(thing)):
+        return False
     try:
         reduced = thing.__reduce_ex__(4)
     except Exception:  # foreign code
@@ -113,4 +112,6 @@ def frame_parts(thing: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _values(column: Any) -> Any:
-    return column.to_numpy() if isinstance(column.dtype, np.dtype) else column.array
+    """Texts and numpy's own types as an array; other types of pandas as they are kept, what is under a mask too."""
+    plain = isinstance(column.dtype, np.dtype) or column.dtype.type is str
+    return column.to_numpy(dtype=object if column.dtype.type is str else None) if plain else column.array

@@ -147,7 +147,8 @@ def attributes(thing: Any) -> dict[str, Any]:
             if hasattr(thing, inner) and not inner.startswith("__"):
                 held[inner] = getattr(thing, inner)
     if not held and hasattr(thing, "tolist"):
-        return {"values": thing.tolist()}
+        more = {} if isinstance(thing, np.generic) else _pickled_state(thing)
+        return {"values": thing.tolist(), **more}
     if held and (isinstance(thing, BaseException) or not foreign(type(thing))):
         return held
     return held | {name: part for name, part in _pickled_state(thing).items() if not _is_held(part, held)}
