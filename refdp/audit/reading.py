@@ -17,9 +17,9 @@ Leaf = float | int | str
 class Reading:
     """All that is read of an object.
 
-    leaves: numbers and texts by path. form: of what kind every part is, and what texts say besides their numbers, in
-    order. spelled: numbers in texts that are not written as usual, and zeros that are negative. left: by path, what was
-    not looked into.
+    leaves: numbers and texts by path. form: of what kind every part is, in order. spelled: numbers in texts that are not
+    written as usual, zeros that are negative, texts that were opened, without their numbers. left: by path, what was not
+    looked into.
     """
 
     leaves: dict[str, Leaf] = field(default_factory=dict)
@@ -30,9 +30,8 @@ class Reading:
     def note(self, thing: Any, path: str, *, within: bool) -> None:
         """Of what kind one part is, and how it is written. within: it stands in an array, which says its kind."""
         if not within:
-            self.form.append(f"{path} {kind_of(thing)}")
+            self.form.append(kind_of(thing))
         if isinstance(thing, str):
-            self.form.append(NUMBER.sub("0", thing))
             self.spelled += [f"{path} {one}" for one in NUMBER.findall(thing) if not _as_usual(one)]
         elif isinstance(thing, float | np.floating) and thing == 0 and np.signbit(thing):
             self.spelled.append(f"{path} -0.0")

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from refdp.audit.by_name import HEAP_TYPE
+from refdp.audit.in_floats import NUMBER
 from refdp.audit.inside import foreign
 from refdp.audit.reading import Leaf, Reading
 from refdp.audit.structural_beside import beside, frame_parts, is_closed, is_frame, number_parts, of_code, wrapped
@@ -183,6 +184,7 @@ def _text(text: str, path: str, depth: int, above: frozenset[int], reading: Read
     if text[:1] in ("{", "["):
         parsed = _parsed(json.loads, text)
         if parsed is not None:
+            reading.spelled.append(NUMBER.sub("0", text))
             yield from _walk(parsed, path, depth + 1, above, reading)
             return
     yield path, text
@@ -200,7 +202,7 @@ def _binary(data: bytes, path: str, depth: int, above: frozenset[int], reading: 
     if data[:1] == b"\x80":
         constants = _constants(data)
         if constants is not None:
-            reading.form += _words(data)
+            reading.spelled += _words(data)
             yield from _walk(constants, path + "<pickle>", depth + 1, above, reading)
             return
     try:
