@@ -22,6 +22,9 @@ from refdp.audit.reading import Leaf
 from refdp.audit.replay import Violation
 from refdp.privacy.curator import Array
 
+KINDS = "types and layouts"
+"""Where a result says of what kinds its parts are, in order."""
+
 
 @dataclass(frozen=True)
 class Run:

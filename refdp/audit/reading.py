@@ -17,9 +17,9 @@ Leaf = float | int | str
 class Reading:
     """All that is read of an object.
 
-    leaves: numbers and texts by path. form: of what kind every part is, in order. spelled: numbers in texts that are not
-    written as usual, zeros that are negative, texts that were opened, without their numbers. left: by path, what was not
-    looked into.
+    leaves: numbers and texts by path. form: of what kind every part is, in order. spelled: numbers in texts that are
+    not written as usual, zeros that are negative, texts that were opened, without their numbers. left: by path, what
+    was not looked into.
     """
 
     leaves: dict[str, Leaf] = field(default_factory=dict)
