@@ -45,6 +45,7 @@ class Bound:
     samples: all runs a side, those that chose the event included. pair: number of the pair that gave the bound.
     assumption: what the confidence rests on.
     still: whether each pair's runs all gave one output, on both sides, so that nothing was compared.
+    unread: what of an output was not looked into, and why: no bound is about it.
     """
 
     lower: float
@@ -62,6 +63,7 @@ class Bound:
     seconds: float
     assumption: str = "runs with different seeds are independent"
     still: bool = False
+    unread: tuple[str, ...] = ()
 
     @property
     def refuted(self) -> bool:
@@ -76,7 +78,11 @@ class Bound:
 
     def to_dict(self) -> dict[str, Any]:
         """As plain data."""
-        return dict(vars(self)) | {"counts": list(self.counts), "refuted": self.refuted}
+        return dict(vars(self)) | {
+            "counts": list(self.counts),
+            "unread": list(self.unread),
+            "refuted": self.refuted,
+        }
 
 
 @dataclass(frozen=True)
@@ -223,7 +229,8 @@ def bound_from(
             break
     assert best is not None
     still = all(_one_output(*runs.upto(look.samples)) for runs in sources)
-    return replace(_bound(best, delta, claimed, confidence, look.samples, start), still=still)
+    unread = next((told for runs in sources if (told := getattr(runs, "unread", ()))), ())
+    return replace(_bound(best, delta, claimed, confidence, look.samples, start), still=still, unread=unread)
 
 
 def _one_output(first: Floats, second: Floats) -> bool:

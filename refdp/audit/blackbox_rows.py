@@ -16,6 +16,13 @@ SUBJECT = {"reused noise": "sampler", "identical outputs": "sampler", "precision
 """Which row a structural finding belongs to; any other is about what is published."""
 
 
+BESIDES = (
+    "and by whether they are the same: names, texts, types, shapes, layouts, order, how numbers are written, and which "
+    "error it was"
+)
+"""What of an output is compared besides its numbers."""
+
+
 @dataclass(frozen=True)
 class Looked:
     """What was done.
@@ -58,9 +65,9 @@ def _rows(bound: Bound, findings: Sequence[Mapping[str, Any]], looked: Looked) -
     else:
         yield Row("composition", LOOKED, f"epsilon is at least {bound.lower:.4g} in {runs}, all outputs together",
                   power(bound))  # fmt: skip
-    yield Row(
-        "published object", LOOKED, f"{runs}: the numbers in the output, and one more for names, texts and errors"
-    )
+    for place in bound.unread:
+        yield Row("published object", LEFT, f"{place}: not looked at")
+    yield Row("published object", LOOKED, f"{runs}: the numbers in the output, {BESIDES}")
     yield Row("both directions", LOOKED, "every event was tested on either side")
     shown = " and ".join(str(size) for size in sorted(set(looked.sizes)))
     yield Row("record counts", LOOKED, f"data sets of {shown} records; no others", "what shows on these")

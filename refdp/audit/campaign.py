@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from refdp.audit.imported import IMPORTED
 from refdp.audit.loaded import Loaded
-from refdp.audit.runs import CHUNK, RAISED, InputPair, chunk, table
+from refdp.audit.runs import CHUNK, RAISED, InputPair, chunk, compared, not_read
 from refdp.audit.structural_samples import State
 from refdp.checks import check_count
 from refdp.documents import parsed
@@ -42,7 +42,7 @@ SECONDS = 10.0
 """A chunk is sized to take about this long, far below the minute that may be lost. One run is the least."""
 MOST = 500
 """Most runs of a chunk of a function that is not vectorised: a last chunk can have that many too many."""
-FORMAT = "refdp campaign 1"
+FORMAT = "refdp campaign 2"
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,15 @@ class Campaign:
             self._write({"chunk": number, "first": _text(sides[0]), "second": _text(sides[1])})
             self.watch(len(self._chunks) * self._size)
         first, second = ([row for n in needed for row in self._chunks[n][side]] for side in (0, 1))
-        return table(first, second, count)
+        return compared(first, second, count)
+
+    @property
+    def unread(self) -> tuple[str, ...]:
+        """What of an output was not looked into, and why; empty where no run has such an output."""
+        for number, sides in sorted(self._chunks.items()):
+            if told := not_read(self.job.function(), self.job.pair, self.job.seed, sides, number * self._size):
+                return told
+        return ()
 
     def recall(self, data: Any, seed: int) -> State | None:
         """The flat state of a run with these records and this seed, if it was made before."""

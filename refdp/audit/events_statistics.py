@@ -14,6 +14,8 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from refdp.audit.outputs import BESIDE
+
 Floats = NDArray[np.float64]
 
 COORDINATES = 24
@@ -176,9 +178,9 @@ def learn(first: Floats, second: Floats, *, low_bits: bool = True) -> list[Stati
     first, second: shape (runs, columns). low_bits: look at the lowest set bits of outputs too.
     """
     chosen = _coordinates(first, second)
-    counted = _last_counts(np.concatenate([first, second]))
-    plain: list[Statistic] = [Coordinate(first.shape[1] - 1, counts=True)] if counted else []
-    plain += [Coordinate(index) for index in chosen if not (counted and index == first.shape[1] - 1)]
+    counted = _counts_in(np.concatenate([first, second]))
+    plain: list[Statistic] = [Coordinate(counted, counts=True)] if counted is not None else []
+    plain += [Coordinate(index) for index in chosen if index != counted]
     if first.shape[1] <= PAIRED:
         plain += [Difference(i, j) for i, j in combinations(range(first.shape[1]), 2)]
     found: list[Statistic] = [*plain, *(LowestBit(index) for index in chosen if low_bits)]
@@ -188,11 +190,18 @@ def learn(first: Floats, second: Floats, *, low_bits: bool = True) -> list[Stati
     return found
 
 
+def _counts_in(rows: Floats) -> int | None:
+    """The column that says how many outputs a run had; behind it may stand what an output is besides its numbers."""
+    ends = range(rows.shape[1], max(rows.shape[1] - BESIDE, 0), -1)
+    return next((end - 1 for end in ends if _last_counts(rows[:, :end])), None)
+
+
 def _last_counts(rows: Floats) -> bool:
     """Whether the last column says how many outputs a run had, as `refdp.audit.runs.stacked` pads them."""
     outputs, lengths = rows[:, :-1], rows[:, -1]
     there = np.arange(outputs.shape[1]) < lengths[:, np.newaxis]
-    return bool(np.isnan(outputs).any() and np.all(there | np.isnan(outputs)) and np.all(lengths == np.rint(lengths)))
+    whole = np.all((lengths == np.rint(lengths)) & (lengths >= 0) & (lengths <= outputs.shape[1]))
+    return bool(np.isnan(outputs).any() and np.all(there | np.isnan(outputs)) and whole)
 
 
 def _coordinates(first: Floats, second: Floats) -> list[int]:

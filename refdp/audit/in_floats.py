@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -19,13 +20,16 @@ NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?(?!\w)"
 """A number that stands by itself in a text."""
 WHOLE = 2**53
 """Whole numbers up to here are floats."""
+LONGEST = 400
+"""A longer number in a text is told by its digest."""
 NAN = 0x7FF8000000000000
 
 
 def in_floats(leaf: float | str) -> Iterator[float]:
     """A leaf's numbers: none of a text without any."""
     if isinstance(leaf, str):
-        yield from (float(one) for one in NUMBER.findall(leaf))
+        for one in NUMBER.findall(leaf):
+            yield from _of_text(one)
     elif isinstance(leaf, int) and abs(leaf) > WHOLE:
         try:
             nearest = float(leaf)
@@ -36,6 +40,17 @@ def in_floats(leaf: float | str) -> Iterator[float]:
     else:
         yield float(leaf)
         yield from digits_left(np.array([leaf]), np.array([leaf], dtype=np.float64))
+
+
+def _of_text(number: str) -> Iterator[float]:
+    """A number in a text, and what a float does not hold of it."""
+    nearest = float(number)
+    yield nearest
+    digits = number.lower().partition("e")[0].strip("+-0.")
+    if not np.isfinite(nearest) or len(number) > LONGEST or (nearest == 0 and digits):
+        yield _digest(number)
+    elif left := Fraction(number) - Fraction(repr(nearest)):
+        yield float(left)
 
 
 def digits_left(array: NDArray[Any], nearest: Floats) -> Floats:

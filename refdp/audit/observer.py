@@ -18,18 +18,14 @@ from typing import Any
 
 import numpy as np
 
+from refdp.audit.by_name import has_its_name
+from refdp.audit.inside import CONTAINER_KINDS, CONTAINERS, PLAIN, PLAIN_KINDS, attributes, foreign, inside, own_globals
 from refdp.audit.kept import kept_beside
 from refdp.audit.kept import room as _room
 
-_HEAP_TYPE = 1 << 9
-_PLAIN = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis), type(NotImplemented))
-_CONTAINERS = (dict, list, tuple, set, frozenset, bytearray)
-_KEEPING = (*_PLAIN, *_CONTAINERS, np.ndarray, np.float64, np.int64, np.bool_, np.random.Generator)
+_KEEPING = (*PLAIN, *CONTAINERS, np.ndarray, np.float64, np.int64, np.bool_, np.random.Generator)
 """Types of what a module may keep from run to run; dictionaries of other types are left alone."""
-_PLAIN_KINDS, _CONTAINER_KINDS, _KEEPING_KINDS = (
-    frozenset(map(id, kinds)) for kinds in (_PLAIN, _CONTAINERS, _KEEPING)
-)
-"""By identity: a metaclass may say that its types equal any other."""
+_KEEPING_KINDS = frozenset(map(id, _KEEPING))
 LONGEST = 200
 """Longer contents are told by their digest."""
 
@@ -66,7 +62,7 @@ def _sort(kind: type) -> _Sort:
     known = _BY_TYPE.get(id(kind))
     if known is not None:
         return known[0]
-    found = _Sort.CONTAINER if id(kind) in _CONTAINER_KINDS and kind is not bytearray else _Sort.OTHER
+    found = _Sort.CONTAINER if id(kind) in CONTAINER_KINDS and kind is not bytearray else _Sort.OTHER
     for sort, kinds in reversed(_SORTS):
         if issubclass(kind, kinds):
             found = sort
@@ -75,12 +71,10 @@ def _sort(kind: type) -> _Sort:
     return found
 
 
-_TELLING = (types.FunctionType, property, classmethod, staticmethod, *_PLAIN, *_CONTAINERS)
-"""What a class that a run made is looked at for: its methods may hold what the run knew."""
-
-
-def _made_by_a_run(thing: Any) -> bool:
-    return isinstance(thing, type) and "<locals>" in thing.__qualname__
+_OF_MEMBERS = frozenset({"_name_", "__objclass__", "_sort_order_"})
+_OF_CODE = ("co_code", "co_names", "co_varnames", "co_freevars", "co_cellvars", "co_flags", "co_firstlineno",
+            "co_name", "co_qualname", "co_filename", "co_linetable", "co_exceptiontable", "co_argcount",
+            "co_posonlyargcount", "co_kwonlyargcount", "co_stacksize")  # fmt: skip
 
 
 @dataclass
@@ -105,7 +99,7 @@ class View:
         while stack:
             where, one = stack.pop()
             kind = type(one)
-            if id(kind) in _PLAIN_KINDS:
+            if id(kind) in PLAIN_KINDS:
                 self.add(where, f"{kind.__name__} {_bits(one)}")
             else:
                 parts = list(self._parts(where, one))
@@ -116,7 +110,7 @@ class View:
         """Write the line of one thing that is no plain value; what is inside is given back."""
         kind = type(thing)
         sort = _sort(kind)
-        if sort is _Sort.NAMED and not _made_by_a_run(thing):
+        if sort is _Sort.NAMED and has_its_name(thing):
             self._named(place, thing)
             return
         if id(thing) in self._seen:
@@ -127,15 +121,19 @@ class View:
         name = f"{kind.__module__}.{kind.__qualname__}"
         if sort is _Sort.NAMED:
             self._named(place, thing)
-            yield from ((f"{place}.{key}", held) for key, held in vars(thing).items() if isinstance(held, _TELLING))
+            yield from inside(place, thing)
         elif sort is _Sort.ENUM:
-            self.add(place, f"{name}.{thing.name}")
+            self.add(place, f"{name}.{thing._name_}")
+            yield from ((f"{place}.{key}", held) for key, held in vars(thing).items() if key not in _OF_MEMBERS)
+            if not has_its_name(kind):
+                yield f"{place}.__class__", kind
         elif sort is _Sort.ARRAY:
             yield from self._array(place, name, thing)
         elif sort is _Sort.SCALAR:
             self.add(place, f"{name} {thing.dtype.str} {thing.tobytes().hex()}")
             if noted := _metadata(thing.dtype):
                 yield f"{place}.dtype.metadata", noted
+            yield from attributes(place, thing)
         elif sort is _Sort.DTYPE:
             self.add(place, f"{name} {thing.str} {thing.descr if thing.names else ''}")
             if noted := _metadata(thing):
@@ -154,17 +152,25 @@ class View:
         else:
             self.add(place, name + _content(thing))
             yield from _elements(place, thing)
-            yield from _attributes(place, thing)
-            if _made_by_a_run(kind):
+            yield from attributes(place, thing)
+            if not has_its_name(kind):
                 yield f"{place}.__class__", kind
-            if _foreign(kind):
+            if hasattr(kind, "cache_info"):
+                self._cache(place, thing)
+            elif kind is not types.MappingProxyType and foreign(kind):
                 yield from self._reduced(place, thing)
 
     def _named(self, place: str, thing: Any) -> None:
         if isinstance(thing, types.CodeType):
-            self.add(place, f"code {thing.co_code.hex()} {thing.co_names} {thing.co_firstlineno}")
+            self.add(place, f"code {' '.join(repr(getattr(thing, name)) for name in _OF_CODE)}")
             return
         self.add(place, f"{getattr(thing, '__module__', '')}.{getattr(thing, '__qualname__', thing.__name__)}")
+
+    def _cache(self, place: str, thing: Any) -> None:
+        """How a cache was used; what is in one that is no module's own, nobody can read from outside."""
+        self.add(f"{place}.cache_info()", f"{thing.cache_info()} {thing.cache_parameters()}")
+        if thing.cache_info().currsize and not has_its_name(thing):
+            self.opaque.append(place)
 
     def _array(self, place: str, name: str, thing: Any) -> Iterator[tuple[str, Any]]:
         flags = thing.flags
@@ -181,12 +187,15 @@ class View:
             yield f"{place}.base", thing.base
         if isinstance(thing, np.ma.MaskedArray):
             yield f"{place}.mask", np.asarray(np.ma.getmaskarray(thing))
-        yield from _attributes(place, thing)
+            yield f"{place}.data", np.asarray(thing.data)
+        yield from attributes(place, thing)
 
     def _function(self, place: str, name: str, thing: Any) -> Iterator[tuple[str, Any]]:
         if isinstance(thing, types.MethodType):
-            self.add(place, f"{name} {thing.__func__.__qualname__}")
+            self.add(place, f"{name} {getattr(thing.__func__, '__qualname__', '')}")
             yield f"{place}.__self__", thing.__self__
+            if not has_its_name(thing.__func__):
+                yield f"{place}.__func__", thing.__func__
             return
         if isinstance(thing, functools.partial):
             self.add(place, name)
@@ -200,7 +209,11 @@ class View:
             yield f"{place}.__kwdefaults__", thing.__kwdefaults__
             for number, cell in enumerate(thing.__closure__ or ()):
                 yield f"{place}.closure[{number}]", _held(cell)
-        yield from _attributes(place, thing)
+            if not has_its_name(thing):
+                yield f"{place}.__doc__", thing.__doc__
+                yield f"{place}.__annotations__", thing.__annotations__
+            yield from own_globals(place, thing)
+        yield from attributes(place, thing)
 
     def _suspended(self, place: str, name: str, thing: Any) -> Iterator[tuple[str, Any]]:
         """Where it waits, and what it holds there."""
@@ -215,19 +228,18 @@ class View:
     def _reduced(self, place: str, thing: Any) -> Iterator[tuple[str, Any]]:
         """What pickle would keep of an object that is written in another language."""
         try:
-            reduced = thing.__reduce_ex__(4)
+            reduced = thing.__name__ if isinstance(thing, np.ufunc) else thing.__reduce_ex__(4)
         except Exception:
             self.opaque.append(place)
             return
         if isinstance(reduced, str):
             self.add(f"{place}.__reduce__", reduced)
+            if not has_its_name(thing, reduced):
+                self.opaque.append(place)
             return
         for number, part in enumerate(reduced):
-            listed = list(part) if number > 2 and part is not None else part
-            if callable(part) and number == 0:
-                self._named(f"{place}.__reduce__", part) if hasattr(part, "__name__") else self.opaque.append(place)
-            else:
-                yield f"{place}.__reduce__[{number}]", listed
+            listed = list(part) if number > 2 and part is not None and not callable(part) else part
+            yield f"{place}.__reduce__" + f"[{number}]" * (number > 0), listed
 
 
 def view(thing: Any, place: str = "") -> View:
@@ -284,12 +296,13 @@ def _content(thing: Any) -> str:
             return f" {_bits(kind.__new__(kind, thing) if kind is not bytes else bytes(thing))}"
     if isinstance(thing, bytearray):
         return f" {bytes(thing).hex()}{_room(thing)}"
-    return f" of {len(thing)}{_room(thing)}" if isinstance(thing, _CONTAINERS) else ""
+    return f" of {len(thing)}{_room(thing)}" if isinstance(thing, CONTAINERS) else ""
 
 
 def _elements(place: str, thing: Any) -> Iterator[tuple[str, Any]]:
-    if isinstance(thing, dict):
-        for number, (key, value) in enumerate(dict.items(thing)):
+    if isinstance(thing, dict | types.MappingProxyType):
+        pairs = dict.items(thing) if isinstance(thing, dict) else thing.items()
+        for number, (key, value) in enumerate(pairs):
             yield f"{place} key {number}", key
             yield f"{place}[{key!r}]" if isinstance(key, str | int) else f"{place}[key {number}]", value
     elif isinstance(thing, list | tuple):
@@ -297,41 +310,10 @@ def _elements(place: str, thing: Any) -> Iterator[tuple[str, Any]]:
             yield f"{place}[{number}]", part
     elif isinstance(thing, set | frozenset):
         elements = list(thing)
-        if not all(id(type(element)) in _PLAIN_KINDS for element in elements):  # others may iterate by address
+        if not all(id(type(element)) in PLAIN_KINDS for element in elements):  # others may iterate by address
             elements = sorted(elements, key=lambda element: view(element).lines)
         for number, part in enumerate(elements):
             yield f"{place} element {number}", part
-
-
-def _attributes(place: str, thing: Any) -> Iterator[tuple[str, Any]]:
-    held = getattr(thing, "__dict__", None)
-    if isinstance(held, dict):
-        for name, value in held.items():
-            yield f"{place}.{name}", value
-    for kind in type(thing).__mro__:
-        slots = kind.__dict__.get("__slots__", ())
-        for name in (slots,) if isinstance(slots, str) else slots:
-            owned = f"_{kind.__name__.lstrip('_')}{name}" if name.startswith("__") and not name.endswith("__") else name
-            if owned not in ("__dict__", "__weakref__"):
-                try:
-                    yield f"{place}.{owned}", kind.__dict__[owned].__get__(thing)
-                except (AttributeError, KeyError):
-                    yield f"{place}.{owned} (unset)", None
-
-
-def _foreign(kind: type) -> bool:
-    """Whether a part of the type is written in another language, and holds what no attribute shows."""
-    known = {id(object), *_PLAIN_KINDS, *_CONTAINER_KINDS}
-    return any(not base.__flags__ & _HEAP_TYPE and id(base) not in known for base in kind.__mro__) or (
-        kind.__module__.split(".")[0] != "builtins" and not _written_in_python(kind)
-    )
-
-
-def _written_in_python(kind: type) -> bool:
-    return any(
-        "__dict__" in base.__dict__ or "__slots__" in base.__dict__ or "__annotations__" in base.__dict__
-        for base in kind.__mro__[:-1]
-    ) or any(id(base) in _CONTAINER_KINDS or id(base) in _PLAIN_KINDS for base in kind.__mro__)
 
 
 def _metadata(dtype: Any) -> list[Any]:

@@ -18,9 +18,12 @@ from refdp.audit.charge import Item, Key, numbered
 from refdp.audit.noise_law import LAWS
 from refdp.audit.opened_door import Led, Recording
 from refdp.audit.opened_laws import NoiseCall, Unknown
+from refdp.audit.reading import Leaf
 from refdp.audit.replay import Violation
-from refdp.audit.structural_state import Leaf
 from refdp.privacy.curator import Array
+
+KINDS = "types and layouts"
+"""Where a result says of what kinds its parts are, in order."""
 
 
 @dataclass(frozen=True)

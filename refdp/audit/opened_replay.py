@@ -32,16 +32,16 @@ from refdp.audit.adaptive_runs import BASE, PAIRS, PROBES, RUNS, differ, probed
 from refdp.audit.charge import Cost, Item, composed, least
 from refdp.audit.noise_law import LAWS
 from refdp.audit.opened_door import Patch, Recording
-from refdp.audit.opened_evidence import Run, attained, items_of, without_dice
+from refdp.audit.opened_evidence import KINDS, Run, attained, items_of, without_dice
 from refdp.audit.opened_floating import Floating
 from refdp.audit.opened_laws import NoiseCall, Unknown
 from refdp.audit.opened_opaque import Opaques
 from refdp.audit.opened_report import OpenedReport, Seen, largest, once
 from refdp.audit.opened_runs import Claimed, Seeded
+from refdp.audit.reading import Leaf
 from refdp.audit.replay import SLACK, Violation, finite_or_name
 from refdp.audit.runs import RAISED
 from refdp.audit.structural_samples import Data
-from refdp.audit.structural_state import Leaf
 from refdp.checks import check_number
 from refdp.errors import InvalidParameter
 from refdp.noise.mechanisms import Gaussian, Laplace
@@ -305,6 +305,7 @@ def _differing_results(
 ) -> list[Violation]:
     """Places of the result that differ although every output was the same; the first twenty."""
     places = [p for p in dict.fromkeys([*result, *other]) if not _equal(result.get(p), other.get(p), rounding)]
+    places = [place for place in places if place != KINDS] or places  # where numbers or names differ, they say it
     return [
         Violation(
             "result",

@@ -133,7 +133,7 @@ def _rows(report: OpenedReport) -> Iterator[Row]:
     yield Row("releases", looked, f"{report.calls} calls of opened noise functions, {tried}; noise that is added by "
               "functions that were not opened shows as a result", "any excess on these pairs")  # fmt: skip
     yield Row("control flow", looked, f"{tried}: the same calls in the same order", "any difference on these pairs")
-    yield Row("published object", looked, f"{tried}: the numbers, names and texts of the result",
+    yield Row("published object", looked, f"{tried}: the numbers, names, texts, types and layouts of the result",
               "any difference on these pairs")  # fmt: skip
     yield Row("both directions", looked, "each pair recorded on either side")
     yield Row("record counts", looked, "the pairs given; no others", "what shows on these pairs")

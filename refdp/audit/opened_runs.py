@@ -13,11 +13,11 @@ import numpy as np
 from refdp.audit.attained import ROUNDS
 from refdp.audit.charge import PATHS
 from refdp.audit.opened_door import Led, Patch, Recording, opened
-from refdp.audit.opened_evidence import Again, Run, lossy, same_values
+from refdp.audit.opened_evidence import KINDS, Again, Run, lossy, same_values
 from refdp.audit.replay import Violation
 from refdp.audit.runs import RAISED
 from refdp.audit.structural_samples import Data
-from refdp.audit.structural_state import leaves
+from refdp.audit.structural_state import read
 from refdp.errors import ImpossibleReplay
 from refdp.privacy.events import Relation
 
@@ -53,7 +53,8 @@ class Seeded:
         try:
             with opened(*what.doors, replay=replay, relation=what.relation, coins=coins, led=led) as curator:
                 result = what.train(copy.deepcopy(data))
-            return Run(curator.recording(), leaves(what.published(result)))
+            reading = read(what.published(result))
+            return Run(curator.recording(), reading.leaves | {KINDS: " ".join(reading.form)})
         except RAISED as error:
             return error
 

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from refdp.audit.blackbox import epsilon_lower_bound
+from refdp.audit.outputs import BESIDE
 from refdp.audit.runs import InputPair, chunk
 from refdp.data.records import Categorical
 from refdp.errors import InvalidParameter
@@ -161,6 +162,8 @@ def _apart(function: Callable[..., Any], pair: InputPair, seed: int) -> float:
         first, second = chunk(function, pair, seed, 0, RUNS)
     except InvalidParameter:
         return 0.0
+    if first[0].ndim == 1:
+        first, second = ([row[:-BESIDE] for row in side] for side in (first, second))
     width = max(len(row) for row in (*first, *second))
     if any(len(row) != width for row in (*first, *second)):
         return np.inf  # the outputs' lengths differ: nothing tells data sets apart as well

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import hashlib
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -12,8 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from refdp.audit.in_floats import NUMBER, digits_left, in_floats
-from refdp.audit.structural_state import leaves
+from refdp.audit.outputs import BESIDE, changing, first_unread, row_of_error, unread, whole_row
 from refdp.errors import InvalidParameter
 
 Floats = NDArray[np.float64]
@@ -90,37 +88,6 @@ def rows_of(outputs: ArrayLike) -> Floats:
     return array.astype(np.float64).reshape(len(array), -1)
 
 
-def one_row(output: Any) -> Floats:
-    """One run's output as floats, shape (numbers,).
-
-    An array of numbers is flattened. Of anything else (mappings, nested lists, objects, JSON texts) the numbers are
-    taken in the order of `refdp.audit.structural_state.leaves`, those in texts too, and one more stands for all names
-    and for texts without their numbers. Digits that a float does not hold follow as numbers of their own.
-    Errors: InvalidParameter for an output without numbers.
-    """
-    try:
-        array = np.asarray(output)
-    except ValueError:  # lists of different lengths
-        array = np.empty(0, dtype=object)
-    if array.dtype.kind in "fiub" and array.size and not _has_more(output):
-        nearest = array.astype(np.float64)
-        return np.append(nearest, digits_left(array, nearest))
-    state = {} if array.dtype.kind == "c" else leaves(output)
-    found = [one for leaf in state.values() for one in in_floats(leaf)]
-    if not found:
-        shown = type(output).__name__
-        raise InvalidParameter(f"an output is {shown}, without numbers: the mechanism has to return real numbers")
-    names = repr([(path, NUMBER.sub("0", leaf) if isinstance(leaf, str) else "") for path, leaf in state.items()])
-    return np.array([*found, int.from_bytes(hashlib.sha256(names.encode()).digest()[:6], "big")], dtype=np.float64)
-
-
-def _has_more(output: Any) -> bool:
-    """Whether an array or list has a mask or attributes besides its numbers."""
-    if isinstance(output, np.ma.MaskedArray):
-        return True
-    return isinstance(output, list | tuple | np.ndarray) and bool(getattr(output, "__dict__", None))
-
-
 def stacked(outputs: Sequence[Floats], width: int | None = None) -> Floats:
     """Runs of different lengths in one table: padded with not-a-number, the length as the last column.
 
@@ -149,7 +116,8 @@ def seed_of(seed: int, run: int) -> int:
 def chunk(mechanism: Any, pair: InputPair, seed: int, start: int, stop: int) -> list[list[Floats]]:
     """Outputs of runs start..stop-1 on both sides, each a list of vectors (one of shape (runs, columns) if vectorised).
 
-    A run that raises has an empty vector. Errors: InvalidParameter if all of the first runs raise.
+    Behind a run's numbers stands what else its output is (`refdp.audit.outputs`); a run that raises has that alone.
+    Errors: InvalidParameter if all of the first runs raise.
     """
     records = pair.first, pair.second
     if hasattr(mechanism, "batch"):
@@ -174,8 +142,8 @@ def _one(mechanism: Mechanism, records: Any, seed: int, errors: list[Exception])
         output = mechanism(copy.deepcopy(records), seed)  # it may change what it is given
     except RAISED as error:
         errors.append(error)
-        return np.empty(0)
-    return one_row(output)
+        return row_of_error(error)
+    return whole_row(output)
 
 
 def _told(error: Exception) -> str:
@@ -215,7 +183,41 @@ class InProcess:
             for kept, new in zip(self._sides, chunk(self.mechanism, self.pair, self.seed, self._done, stop)):
                 kept.extend(new)
             self._done = stop
-        return table(*self._sides, count=count)
+        return compared(*self._sides, count=count)
+
+    @property
+    def unread(self) -> tuple[str, ...]:
+        """What of an output was not looked into, and why; empty where no run has such an output."""
+        return not_read(self.mechanism, self.pair, self.seed, self._sides)
+
+
+def not_read(
+    mechanism: Any, pair: InputPair, seed: int, sides: tuple[list[Floats], list[Floats]], start: int = 0
+) -> tuple[str, ...]:
+    """What of the first output that was not looked into everywhere was not, by running it again.
+
+    sides: rows of runs from `start` on.
+    """
+    found = first_unread(sides)
+    if found is None:
+        return ()
+    side, run = found
+    records = copy.deepcopy((pair.first, pair.second)[side])
+    try:
+        told = unread(mechanism(records, seed_of(seed, 2 * (start + run) + side)))
+    except RAISED:
+        told = ()
+    return told or ("an output of a run, which is another one when it is run again",)
+
+
+def compared(first: list[Floats], second: list[Floats], count: int) -> tuple[Floats, Floats]:
+    """`table` of the numbers in rows of runs, and behind them what else changes. Shapes (count, columns)."""
+    if first[0].ndim == 2:  # many runs at a time are numbers alone
+        return table(first, second, count)
+    first, second = first[:count], second[:count]
+    numbers = table([row[:-BESIDE] for row in first], [row[:-BESIDE] for row in second], count)
+    one, other = (np.hstack(part) for part in zip(numbers, changing(first, second)))
+    return one, other
 
 
 def table(first: list[Floats], second: list[Floats], count: int) -> tuple[Floats, Floats]:

@@ -25,6 +25,7 @@ from refdp.audit.structural_samples import (
     Samples,
     StructuralFinding,
     needed,
+    one_nan,
     sampled,
     statistics,
     unbounded,
@@ -99,7 +100,7 @@ def _constants(samples: Samples, first: Data, second: Data) -> Iterator[Structur
     """Places that hold one value in every run on one side and another one in every run on the other."""
     sides = {path: samples.side(path) for path in samples.paths}
     fixed = {path: (next(iter(a)), next(iter(b))) for path, (a, b) in sides.items() if len(a) == len(b) == 1}
-    moved = {path: values for path, values in fixed.items() if values[0] != values[1]}
+    moved = {path: values for path, values in fixed.items() if values[0] is not values[1] and values[0] != values[1]}
     runs = {"runs a side": len(samples.first)}
     if moved and len(fixed) == len(sides):
         path, values = next(iter(moved.items()))
@@ -132,7 +133,10 @@ def _repeated(samples: Samples, least: int) -> Iterator[StructuralFinding]:
 
     The outputs are those of the first half of the runs; how often they come again is counted on the other half.
     """
-    first, second = ([frozenset(run.items()) for run in side] for side in (samples.first, samples.second))
+    first, second = (
+        [frozenset((path, one_nan(leaf)) for path, leaf in run.items()) for run in side]
+        for side in (samples.first, samples.second)
+    )
     for own, other, name in ((first, second, "first"), (second, first, "second")):
         known = set(own[: len(own) // 2])
         times = sum(output in known for output in own[len(own) // 2 :])

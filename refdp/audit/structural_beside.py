@@ -6,12 +6,17 @@ as the rest.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import types
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import fields, is_dataclass
 from decimal import Decimal
 from typing import Any
 
 import numpy as np
+
+from refdp.audit.by_name import has_its_name
+from refdp.audit.inside import foreign, inside
+from refdp.audit.kept import kept_beside
 
 
 def beside(thing: Any) -> Iterator[tuple[str, Any]]:
@@ -42,3 +47,71 @@ def number_parts(number: complex | Decimal | np.datetime64 | np.timedelta64) -> 
         yield ".exponent", str(number.as_tuple().exponent)
     else:
         yield from ((".ticks", int(number.astype(np.int64))), (".unit", str(number.dtype)))
+
+
+def of_code(thing: Any) -> Iterator[tuple[str, Any]]:
+    """What functions, methods, classes and modules hold, where no name says it."""
+    if isinstance(thing, types.FunctionType):
+        yield from ((f".{name}", part) for name, part in kept_beside(thing).items())
+    elif isinstance(thing, types.MethodType):
+        yield from ((".__self__", thing.__self__), (".__func__", thing.__func__))
+    elif isinstance(thing, types.CodeType):
+        yield ".co_consts", thing.co_consts
+    elif isinstance(thing, type | types.ModuleType | types.BuiltinFunctionType) and not has_its_name(thing):
+        yield from inside("", thing)
+
+
+def wrapped(thing: property | classmethod[Any, Any, Any] | staticmethod[Any, Any]) -> Iterator[tuple[str, Any]]:
+    """The functions in what stands for one in a class."""
+    if isinstance(thing, property):
+        yield from ((".fget", thing.fget), (".fset", thing.fset), (".fdel", thing.fdel))
+    else:
+        yield ".__func__", thing.__func__
+
+
+def is_closed(thing: Any) -> bool:
+    """Whether nothing can be seen of what something is made of: another language's object that pickle is not given.
+
+    What a module has under the name that it gives itself is the module's.
+    """
+    if isinstance(thing, Mapping | Sequence | Set | np.ndarray) or not foreign(type(thing)):
+        return False
+    try:
+        reduced = thing.__reduce_ex__(4)
+    except Exception:  # foreign code
+        return not isinstance(thing, np.ufunc)
+    return isinstance(reduced, str) and not has_its_name(thing, reduced)
+
+
+FRAMES = ("Series", "DataFrame", "Index")
+OF_FRAMES = frozenset({"_mgr", "_attrs", "_flags", "_name", "_names", "_data", "_cache", "_id", "_references", "_range",
+                       "_levels", "_codes", "_freq", "_item_cache", "_is_copy", "sortorder", "_metadata"})  # fmt: skip
+"""Names under which pandas keeps what is read by other names."""
+
+
+def is_frame(thing: Any) -> bool:
+    """Whether it is a table, a column or an index of pandas."""
+    return any(one.__name__ in FRAMES and one.__module__.split(".")[0] == "pandas" for one in type(thing).__mro__)
+
+
+def frame_parts(thing: Any) -> Iterator[tuple[str, Any]]:
+    """Values, labels of rows and columns, and whatever else a table of pandas was given."""
+    if hasattr(thing, "columns"):
+        yield from ((f".iloc[:, {place}]", _values(thing.iloc[:, place])) for place in range(len(thing.columns)))
+        yield ".columns", thing.columns
+    elif hasattr(thing, "levels"):
+        yield "", [tuple(row) for row in thing]
+    else:
+        yield "", _values(thing)
+    if hasattr(thing, "index"):
+        yield ".index", thing.index
+    if hasattr(thing, "attrs"):
+        yield ".attrs", dict(thing.attrs)
+    yield ".names", list(thing.names) if hasattr(thing, "names") else getattr(thing, "name", None)
+    yield from ((f".{name}", part) for name, part in vars(thing).items() if name not in OF_FRAMES)
+
+
+def _values(column: Any) -> Any:
+    """Texts and numpy's own types as an array; other types of pandas as they are kept, what is under a mask too."""
+    plain = isinstance(column.dtype, np.dtype) or column.dtype.type is str
+    return column.to_numpy(dtype=object if column.dtype.type is str else None) if plain else column.array

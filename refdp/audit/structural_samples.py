@@ -14,9 +14,10 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from refdp.audit.reading import Leaf
 from refdp.audit.replay import finite_or_name
 from refdp.audit.runs import RAISED
-from refdp.audit.structural_state import Leaf, leaves
+from refdp.audit.structural_state import leaves
 from refdp.data.records import Floats
 from refdp.errors import InvalidParameter
 
@@ -106,7 +107,13 @@ class Samples:
 
     def side(self, path: str) -> tuple[Counter[Leaf | None], Counter[Leaf | None]]:
         """How often each value was seen at a path, None where it is absent."""
-        return Counter(run.get(path) for run in self.first), Counter(run.get(path) for run in self.second)
+        first, second = ([run.get(path) for run in side] for side in (self.first, self.second))
+        return Counter(map(one_nan, first)), Counter(map(one_nan, second))
+
+
+def one_nan(leaf: Leaf | None) -> Leaf | None:
+    """The leaf; not-a-number is always the same object, which counts as equal to itself."""
+    return math.nan if leaf != leaf else leaf
 
 
 def sample(function: Function, data: Data, seeds: Sequence[int]) -> list[State]:

@@ -11,41 +11,45 @@ import pickle
 import pickletools
 import random
 import types
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from decimal import Decimal
 from typing import Any
 
 import numpy as np
 
-from refdp.audit.kept import kept_beside
-from refdp.audit.structural_beside import beside, number_parts
+from refdp.audit.by_name import HEAP_TYPE
+from refdp.audit.in_floats import NUMBER
+from refdp.audit.inside import foreign
+from refdp.audit.reading import Leaf, Reading
+from refdp.audit.structural_beside import beside, frame_parts, is_closed, is_frame, number_parts, of_code, wrapped
 
-Leaf = float | int | str
+PLAIN_KEYS = (str, bytes, int, float, type(None), tuple)
 MOST_LEAVES = 100_000
 """Leaves read of one object; models larger than that are read in part."""
 DEEPEST = 24
 
-OPAQUE = (
-    type,
-    types.ModuleType,
-    types.BuiltinFunctionType,
-    np.random.Generator,
-    np.random.RandomState,
-    np.random.BitGenerator,
-    random.Random,
-)
+GENERATORS = (np.random.Generator, np.random.RandomState, np.random.BitGenerator, random.Random)
+OPAQUE = (type, types.ModuleType, types.BuiltinFunctionType, *GENERATORS)
 """Code, and generators, whose states differ without anything being released: only the name of the type is a leaf."""
+
+Leaves = Iterator[tuple[str, Leaf]]
 
 
 def leaves(thing: Any) -> dict[str, Leaf]:
     """Every number and text reachable from the object, by path, in a fixed order."""
-    found: dict[str, Leaf] = {}
-    for path, leaf in _walk(thing, "", 0, set()):
-        found[path] = leaf
-        if len(found) >= MOST_LEAVES:
+    return read(thing).leaves
+
+
+def read(thing: Any) -> Reading:
+    """All that can be read of the object, and where that is not everything."""
+    reading = Reading()
+    for path, leaf in _walk(thing, "", 0, frozenset(), reading):
+        if len(reading.leaves) >= MOST_LEAVES:
+            reading.left[path] = f"it comes after {MOST_LEAVES:,} numbers and texts"
             break
-    return found
+        reading.leaves[path] = leaf
+    return reading
 
 
 def numbers(state: Mapping[str, Leaf]) -> dict[str, float]:
@@ -53,7 +57,10 @@ def numbers(state: Mapping[str, Leaf]) -> dict[str, float]:
     return {path: float(leaf) for path, leaf in state.items() if not isinstance(leaf, str)}
 
 
-def _walk(thing: Any, path: str, depth: int, above: set[int]) -> Iterator[tuple[str, Leaf]]:
+def _walk(thing: Any, path: str, depth: int, above: frozenset[int], reading: Reading, within: bool = False) -> Leaves:
+    """The leaves of one thing. above: what it is in. within: it stands in an array, which says of what kind it is."""
+    reading.note(thing, path, within=within)
+    parts: Iterable[tuple[str, Any]] = _attached(thing)
     if _is_whole(thing):
         yield path, int(thing)
     elif isinstance(thing, (float, np.floating)):
@@ -61,21 +68,35 @@ def _walk(thing: Any, path: str, depth: int, above: set[int]) -> Iterator[tuple[
         if isinstance(thing, np.longdouble) and thing != float(thing):
             yield path + ".left", float(thing - np.longdouble(float(thing)))
     elif isinstance(thing, str):
-        yield from _text(thing, path, depth, above)
+        yield from _text(thing, path, depth, above, reading)
     elif isinstance(thing, (bytes, bytearray)):
-        yield from _binary(bytes(thing), path, depth, above)
+        yield from _binary(bytes(thing), path, depth, above, reading)
     elif thing is None or isinstance(thing, OPAQUE) or hasattr(thing, "__code__"):
         yield path, type(thing).__name__
-        if isinstance(thing, types.FunctionType) and depth < DEEPEST and id(thing) not in above:
-            for name, part in kept_beside(thing).items():
-                yield from _walk(part, f"{path}.{name}", depth + 1, above | {id(thing)})
-    elif depth < DEEPEST and id(thing) not in above:
-        empty = True
-        for name, part in (*_parts(thing), *beside(thing)):
-            empty = False
-            yield from _walk(part, path + name, depth + 1, above | {id(thing)})
-        if empty:  # that it is there, and of what shape, is read from outside, too
+        parts = of_code(thing)
+        if isinstance(thing, GENERATORS):
+            reading.left[path] = f"the state of a {type(thing).__name__}"
+    else:
+        parts = (*_parts(thing), *beside(thing))
+        if not parts and depth < DEEPEST:  # that it is there, and of what shape, is read from outside, too
             yield path, f"{type(thing).__qualname__}{getattr(thing, 'shape', '')}"
+            if is_closed(thing):
+                reading.left[path] = f"nothing shows what is in a {type(thing).__name__}"
+    if id(thing) in above:
+        return
+    inside, array = above | {id(thing)}, isinstance(thing, np.ndarray) and not thing.dtype.hasobject
+    for name, part in parts:
+        if depth >= DEEPEST:
+            reading.left[path] = f"it is {DEEPEST} levels deep"
+            return
+        yield from _walk(part, path + name, depth + 1, inside, reading, array)
+
+
+def _attached(thing: Any) -> Iterator[tuple[str, Any]]:
+    """Attributes of a number or text of a class of its own."""
+    kind = type(thing)
+    if kind.__flags__ & HEAP_TYPE and isinstance(thing, int | float | str | bytes | bytearray):
+        yield from ((f".{name}", part) for name, part in getattr(thing, "__dict__", {}).items())
 
 
 def _is_whole(thing: Any) -> bool:
@@ -85,7 +106,9 @@ def _is_whole(thing: Any) -> bool:
 
 def _parts(thing: Any) -> Iterator[tuple[str, Any]]:
     """The named parts of a container or an object."""
-    if isinstance(thing, np.ma.MaskedArray):
+    if is_frame(thing):
+        yield from frame_parts(thing)
+    elif isinstance(thing, np.ma.MaskedArray):
         yield from ((".data", np.asarray(thing.data)), (".mask", np.ma.getmaskarray(thing)))
     elif isinstance(thing, np.ndarray):
         yield from _array_parts(thing)
@@ -93,10 +116,13 @@ def _parts(thing: Any) -> Iterator[tuple[str, Any]]:
         yield from number_parts(thing)
     elif isinstance(thing, Mapping):
         yield from ((f"[{key!r}]", thing[key]) for key in thing)
+        yield from ((f" key {place}", key) for place, key in enumerate(thing) if not isinstance(key, PLAIN_KEYS))
     elif isinstance(thing, (list, tuple)):
         yield from ((f"[{place}]", part) for place, part in enumerate(thing))
     elif isinstance(thing, (set, frozenset)):
         yield from ((f"{{{place}}}", part) for place, part in enumerate(sorted(thing, key=repr)))
+    elif isinstance(thing, property | classmethod | staticmethod):
+        yield from wrapped(thing)
     elif is_dataclass(thing):
         yield from ((f".{field.name}", getattr(thing, field.name)) for field in fields(thing))
     else:
@@ -122,8 +148,16 @@ def attributes(thing: Any) -> dict[str, Any]:
             if hasattr(thing, inner) and not inner.startswith("__"):
                 held[inner] = getattr(thing, inner)
     if not held and hasattr(thing, "tolist"):
-        return {"values": thing.tolist()}
-    return held or _pickled_state(thing)
+        more = {} if isinstance(thing, np.generic) else _pickled_state(thing)
+        return {"values": thing.tolist(), **more}
+    if held and (isinstance(thing, BaseException) or not foreign(type(thing))):
+        return held
+    return held | {name: part for name, part in _pickled_state(thing).items() if not _is_held(part, held)}
+
+
+def _is_held(part: Any, held: dict[str, Any]) -> bool:
+    """Whether a state is what the attributes are."""
+    return isinstance(part, dict) and bool(held) and all(one is held.get(name, ...) for name, one in part.items())
 
 
 def _pickled_state(thing: Any) -> dict[str, Any]:
@@ -133,20 +167,25 @@ def _pickled_state(thing: Any) -> dict[str, Any]:
         return {}
     if isinstance(reduced, str):
         return {}
-    state = reduced[2] if len(reduced) > 2 else None
-    if state is not None:
-        return {"state": state}
-    given = reduced[1][1:] if getattr(reduced[0], "__name__", "") == "__newobj__" else reduced[1]
-    more = {name: list(part) for name, part in zip(("items", "pairs"), reduced[3:5]) if part is not None}
+    given = (
+        ()
+        if isinstance(thing, BaseException)
+        else reduced[1][1:]
+        if getattr(reduced[0], "__name__", "") == "__newobj__"
+        else reduced[1]
+    )
+    more: dict[str, Any] = {"state": reduced[2]} if len(reduced) > 2 and reduced[2] is not None else {}
+    more |= {name: list(part) for name, part in zip(("items", "pairs"), reduced[3:5]) if part is not None}
     return ({"made from": given} if given else {}) | more
 
 
-def _text(text: str, path: str, depth: int, above: set[int]) -> Iterator[tuple[str, Leaf]]:
+def _text(text: str, path: str, depth: int, above: frozenset[int], reading: Reading) -> Leaves:
     """JSON inside a text is opened; anything else is a leaf."""
     if text[:1] in ("{", "["):
         parsed = _parsed(json.loads, text)
         if parsed is not None:
-            yield from _walk(parsed, path, depth + 1, above)
+            reading.spelled.append(NUMBER.sub("0", text))
+            yield from _walk(parsed, path, depth + 1, above, reading)
             return
     yield path, text
 
@@ -158,17 +197,29 @@ def _parsed(read: Callable[[str], Any], text: str) -> Any:
         return None
 
 
-def _binary(data: bytes, path: str, depth: int, above: set[int]) -> Iterator[tuple[str, Leaf]]:
+def _binary(data: bytes, path: str, depth: int, above: frozenset[int], reading: Reading) -> Leaves:
     """A pickle's constants, a JSON text's contents, or the length and a digest-free copy as hexadecimal text."""
     if data[:1] == b"\x80":
         constants = _constants(data)
         if constants is not None:
-            yield from _walk(constants, path + "<pickle>", depth + 1, above)
+            reading.spelled += _words(data)
+            yield from _walk(constants, path + "<pickle>", depth + 1, above, reading)
             return
     try:
-        yield from _text(data.decode("utf-8"), path, depth, above)
+        yield from _text(data.decode("utf-8"), path, depth, above, reading)
     except UnicodeDecodeError:
         yield path, data.hex()
+
+
+def _words(data: bytes) -> Iterator[str]:
+    """What a pickle says besides its numbers."""
+    for opcode, argument, _ in pickletools.genops(data):
+        if isinstance(argument, str):
+            yield argument
+        elif isinstance(argument, bytes) and len(argument) % 8:
+            yield argument.hex()
+        elif not isinstance(argument, int | float):
+            yield opcode.name
 
 
 def _constants(data: bytes) -> list[Any] | None:

@@ -110,7 +110,7 @@ def test_a_campaign_makes_each_chunk_once_and_reads_it_again(module: Any, tmp_pa
     for other in (Job("run_pieces:f", PAIR, 4), Job("run_pieces:f", InputPair(PAIR.second, PAIR.second), 3)):
         with pytest.raises(InvalidParameter, match="with another seed, pair or source text"):
             Campaign(other, path)
-    path.write_text(f'{{"format": "refdp campaign 2", "digest": "{job.digest()}"}}\n')
+    path.write_text(f'{{"format": "refdp campaign 1", "digest": "{job.digest()}"}}\n')
     with pytest.raises(InvalidParameter, match="no campaign at all"):
         Campaign(job, path)
 

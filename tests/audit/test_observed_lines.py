@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import abc
 import functools
 import hashlib
 import math
+import random
 import sys
 import types
 import weakref
-from collections import OrderedDict, deque
-from enum import Enum
-from typing import Any
+from collections import OrderedDict, deque, namedtuple
+from dataclasses import dataclass, field
+from enum import Enum, IntFlag
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 
 from refdp.audit import observer
+from refdp.audit.by_name import has_its_name
+from refdp.audit.inside import foreign
 from refdp.audit.observer import View, held_by, view
 
 BITS = {value: np.float64(value).tobytes().hex() for value in (1.5, -0.0)}
@@ -112,7 +117,7 @@ def test_attributes_and_slots() -> None:
     number = Number(1.5)
     number.more = 2  # type: ignore[attr-defined]
     assert view(number, "x").lines == [("x", f"{NAME}Number  {BITS[1.5]} 1.5".replace("  ", " ")), ("x.more", "int 2")]
-    assert view(Choice.FIRST, "x").lines == [("x", NAME + "Choice.FIRST")]
+    assert view(Choice.FIRST, "x").lines == [("x", NAME + "Choice.FIRST"), ("x._value_", "int 1")]
     assert view(Plain, "x").lines == [("x", NAME + "Plain")] and view(math, "x").lines == [("x", ".math")]
     assert view(len, "x").lines == [("x", "builtins.len")]
 
@@ -190,7 +195,7 @@ def test_functions_are_told_by_code_defaults_and_what_they_enclose() -> None:
         and told["x.__defaults__[0]"] == "int 2"
         and told["x.__kwdefaults__['b']"] == "int 3"
     )
-    assert told["x.__code__"].startswith(("code ", "'code ")) and told["x"].startswith("builtins.function")
+    assert told["x.__code__"].startswith(("code ", "'code ", '"code ')) and told["x"].startswith("builtins.function")
     assert base == view(made(1, 2, 3), "x").lines
     assert len({repr(view(made(*given), "x").lines) for given in ((1, 2, 3), (0, 2, 3), (1, 0, 3), (1, 2, 0))}) == 4
     noted = made(1, 2, 3)
@@ -249,12 +254,156 @@ def test_what_other_languages_hold_is_what_they_would_pickle() -> None:
     assert told[0] == told[1] != told[2]
     generators[0].random()
     assert repr(view(generators[0], "x").lines) != told[0]
-    assert (
-        observer._foreign(deque)
-        and not observer._foreign(Plain)
-        and not observer._foreign(Number)
-        and not observer._foreign(Slotted)
-    )
+    assert foreign(deque) and not foreign(Plain) and not foreign(Number) and not foreign(Slotted)
+
+
+def square(x: int) -> int:
+    return x * x
+
+
+def code_of(number: int) -> Any:
+    function = lambda: 0  # noqa: E731
+    function.__code__ = function.__code__.replace(co_consts=(None, number))
+    return function
+
+
+def module_of(number: int) -> Any:
+    made = types.ModuleType("made")
+    made.rows = number  # type: ignore[attr-defined]
+    return made
+
+
+def member_of(number: int) -> Any:
+    member = Enum("Made", {"ROWS": 1})["ROWS"]  # type: ignore[misc]
+    member.rows = number  # type: ignore[attr-defined]
+    return member
+
+
+def hidden_slot(number: int) -> Any:
+    kind = type("Kind", (), {"__slots__": ("rows",)})
+    kind.__slots__ = ()  # type: ignore[attr-defined]
+    thing = kind()
+    thing.rows = number
+    return thing
+
+
+def cached_times(number: int) -> Any:
+    cached = functools.lru_cache(maxsize=None)(square)
+    for one in range(number):
+        cached(one)
+    return cached
+
+
+class Bits(np.float64):
+    """A number that may have attributes."""
+
+
+def noted_number(number: int) -> Any:
+    thing = Bits(1.5)
+    thing.rows = number  # type: ignore[attr-defined]
+    return thing
+
+
+PLACES: dict[str, Any] = {
+    "code": code_of,
+    "code in code": lambda number: eval(f"lambda: (lambda: {number})"),
+    "class": lambda number: type("Model", (), {"rows": number}),
+    "its base": lambda number: type("Model", (type("Base", (), {"rows": number}),), {}),
+    "object of a class": lambda number: type("Model", (), {"rows": number})(),
+    "object in a class": lambda number: type("Model", (), {"rows": Plain(n=number)}),
+    "documentation": lambda number: type("Model", (), {"__doc__": str(number)}),
+    "module": module_of,
+    "bound method": lambda number: str(number).upper,
+    "function bound to an object": lambda number: types.MethodType(code_of(number), 1),
+    "member of an enumeration": lambda number: Enum("Made", {"ROWS": number})["ROWS"],  # type: ignore[misc]
+    "attribute of a member": member_of,
+    "enumeration": lambda number: Enum("Made", {"ROWS": number}),
+    "globals of a function": lambda number: types.FunctionType(code_of(1).__code__, {"rows": number}),
+    "slot that the list of slots leaves out": hidden_slot,
+    "mapping that nobody may change": lambda number: types.MappingProxyType({"rows": number}),
+    "use of a cache": cached_times,
+    "attribute of a number": noted_number,
+    "generator of Python": random.Random,
+    "object under another's name": lambda number: type("Named", (), {"__reduce__": lambda self: "view", "n": number})(),
+}
+
+
+@pytest.mark.parametrize("place", list(PLACES))
+def test_whatever_a_run_made_is_looked_into(place: str) -> None:
+    """Each holds an exact count, and differs with it; the same count twice gives the same lines."""
+    three, again, four = (view(PLACES[place](number), "x") for number in (3, 3, 4))
+    assert three.lines == again.lines != four.lines
+    assert three.opaque == (["x"] if place == "use of a cache" else [])
+
+
+def test_what_cannot_be_looked_into_is_told() -> None:
+    """A name that an object gives itself says nothing, unless a module has the object under it."""
+
+    class Closed(deque):  # type: ignore[type-arg]
+        def __reduce__(self) -> str:
+            return "view"
+
+    assert view(Closed([1]), "x").opaque == ["x"] and view(weakref.ref(Plain), "x").opaque == ["x"]
+    assert view(np.frompyfunc(square, 1, 1), "x").opaque == ["x"]
+    assert view(cached_times(0), "x").opaque == []
+    for known in (math, len, Plain, Plain.__init__, view, Choice.FIRST, np.add, type(None), math.sin, dict.fromkeys):
+        assert view(known, "x").opaque == [], known
+
+
+def test_a_thing_has_its_name_where_a_module_has_the_very_same() -> None:
+    for known in (math, len, Plain, view, square, int, types.FunctionType, Slotted.__init__, np.sum):
+        assert has_its_name(known), known
+    made = (code_of(1), type("Plain", (), {"__module__": __name__}), module_of(1), "a".upper, code_of(1).__code__, 3)
+    assert not any(map(has_its_name, made)) and not has_its_name(types.ModuleType("math"))
+    assert has_its_name(np.add, "add") and not has_its_name(Plain(), "view") and not has_its_name(np.add, "subtract")
+
+
+def test_classes_that_a_run_made_are_the_same_from_run_to_run() -> None:
+    """Of every make: nothing in them is an address, and nothing is closed."""
+
+    def made() -> list[Any]:
+        class Abstract(abc.ABC):
+            @abc.abstractmethod
+            def told(self) -> int: ...
+
+        class Own(Abstract):
+            known: ClassVar[list[int]] = [1]
+
+            def told(self) -> int:
+                return super().told()  # type: ignore[safe-super]
+
+            @property
+            def twice(self) -> int:
+                return 2
+
+            @classmethod
+            def thrice(cls) -> int:
+                return 3
+
+        @dataclass
+        class Fields:
+            a: int = 3
+            b: list[int] = field(default_factory=list)
+
+        class Flags(IntFlag):
+            A = 1
+            B = 2
+
+        pair = namedtuple("pair", "a b")
+        return [Abstract, Own(), Own().told, Fields(), Flags.A | Flags.B, pair(1, 2), lambda: pair]
+
+    one, other = view(made(), "x"), view(made(), "x")
+    assert one.lines == other.lines and one.opaque == []
+
+
+def test_what_is_registered_with_a_class_is_told() -> None:
+    def made(*kinds: type) -> Any:
+        kind = abc.ABCMeta("Made", (), {})
+        for one in kinds:
+            kind.register(one)
+        return kind
+
+    assert view(made(int), "x").lines == view(made(int), "x").lines != view(made(str), "x").lines
 
 
 def test_what_a_module_keeps_from_run_to_run(monkeypatch: pytest.MonkeyPatch) -> None:

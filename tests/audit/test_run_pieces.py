@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from refdp.audit import runs
+from refdp.audit.outputs import BESIDE, one_row
 from refdp.audit.runs import (
     InProcess,
     InputPair,
@@ -17,7 +18,6 @@ from refdp.audit.runs import (
     as_pair,
     as_pairs,
     chunk,
-    one_row,
     rows_of,
     seed_of,
     stacked,
@@ -137,8 +137,8 @@ def test_a_function_that_always_raises_is_called_in_the_wrong_way(stop: int, fai
         assert len(calls) == told
         return
     first, second = chunk(function, InputPair("a", "b"), 1, 0, stop)
-    assert len(first) == len(second) == stop and sum(len(row) for row in (*first, *second)) == 2 * stop - fails
-    assert {row.shape for row in (*first, *second)} <= {(0,), (1,)}
+    assert len(first) == len(second) == stop and sum(len(row) - BESIDE for row in (*first, *second)) == 2 * stop - fails
+    assert {row.shape for row in (*first, *second)} <= {(BESIDE,), (1 + BESIDE,)}
 
 
 def test_turns_of_both_sides_are_a_coin_of_the_seed() -> None:
@@ -153,8 +153,8 @@ def test_runs_in_process_are_made_once_in_chunks(monkeypatch: pytest.MonkeyPatch
     def made(mechanism: Any, pair: Any, seed: int, start: int, stop: int) -> Any:
         asked.append((mechanism, pair, seed, start, stop))
         return [
-            [np.array([float(run)]) for run in range(start, stop)],
-            [np.array([-float(run)]) for run in range(start, stop)],
+            [np.array([float(run), 0, 0, 0]) for run in range(start, stop)],
+            [np.array([-float(run), 0, 0, 0]) for run in range(start, stop)],
         ]
 
     monkeypatch.setattr(runs, "chunk", made)

@@ -102,7 +102,7 @@ def test_bad_files_and_names(tmp_path: Path) -> None:
     path.write_text("hello\n")
     with pytest.raises(InvalidParameter, match="not a file that an audit wrote"):
         Campaign(JOB, path)
-    path.write_text('{"format": "refdp campaign 1", "job": "a:b", "digest": "x", "size": 5}\n')
+    path.write_text('{"format": "refdp campaign 2", "job": "a:b", "digest": "x", "size": 5}\n')
     with pytest.raises(InvalidParameter, match="about 'a:b'"):
         Campaign(JOB, path)
     for name, message in (

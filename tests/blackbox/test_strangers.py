@@ -12,7 +12,8 @@ import pytest
 
 from refdp.audit import Vectorised, audit_opened, epsilon_lower_bound, one_run_lower_bound
 from refdp.audit.adapters.plain import mechanism
-from refdp.audit.runs import InputPair, chunk, one_row
+from refdp.audit.outputs import one_row
+from refdp.audit.runs import InputPair, chunk
 from refdp.audit.structural import inspect
 from refdp.errors import InvalidParameter
 from refdp.testing import assert_noninterference, assert_sensitivity

@@ -170,6 +170,20 @@ def test_an_audit_that_sees_no_noise_is_refused() -> None:
     assert audit(len).kinds() == ["result"]
 
 
+def test_types_and_layouts_of_a_result_are_compared() -> None:
+    """One number, of another kind on one side; where the number differs, too, that alone is told."""
+
+    def kind(rows: Any) -> Any:
+        noisy = foreign.count_right(rows)
+        return {"noisy": noisy, "n": 1 if len(rows) % 2 else 1.0}
+
+    found = audit(kind, PAIRS[:1])
+    assert found.kinds() == ["result"] and {one.release for one in found.violations} == {"types and layouts"}
+    assert audit(lambda rows: {"noisy": foreign.count_right(rows), "n": np.nan}, PAIRS[:1]).ok
+    both = audit(lambda rows: {"noisy": foreign.count_right(rows), "n": [1] * len(rows)}, PAIRS[:1])
+    assert "types and layouts" not in {one.release for one in both.violations} and both.kinds() == ["result"]
+
+
 def test_unknown_packages_are_named() -> None:
     with pytest.raises(InvalidParameter, match="diffprivlib"), opened("nothing"):
         pass

@@ -108,7 +108,7 @@ def test_seeds_of_runs_and_of_other_dice(monkeypatch: pytest.MonkeyPatch) -> Non
     assert (
         isinstance(first, opened_replay.Run)
         and isinstance(third, opened_replay.Run)
-        and list(first.result) == ["['a']"]
+        and list(first.result) == ["['a']", "types and layouts"]
     )
     assert isinstance(second, opened_replay.Run) and first.result == second.result != third.result
     one, two = given.with_other_dice(records, first)()

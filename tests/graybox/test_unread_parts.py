@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from refdp.audit.runs import one_row
+from refdp.audit.outputs import one_row
 from refdp.audit.structural_state import leaves
 
 

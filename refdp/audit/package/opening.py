@@ -17,7 +17,8 @@ from refdp.audit.opened_door import LAWS, Patch, _patches, noise, opened
 from refdp.audit.opened_laws import NoiseCall, Unknown
 from refdp.audit.opened_runs import Doors
 from refdp.audit.package.scope import Scope
-from refdp.audit.structural_state import Leaf, leaves
+from refdp.audit.reading import Leaf
+from refdp.audit.structural_state import leaves
 from refdp.errors import ImpossibleReplay, InvalidParameter
 
 ROUNDING = 1e-7

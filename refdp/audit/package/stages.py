@@ -14,6 +14,7 @@ from refdp.audit import structural
 from refdp.audit.blackbox import Bound, bound_from, looks
 from refdp.audit.blackbox_rows import Looked, by_last_bits, coverage
 from refdp.audit.opened_replay import NothingOpened, audit_opened
+from refdp.audit.outputs import one_row
 from refdp.audit.package.causes import BITS, EPSILON, Cause, of_replay, of_structure
 from refdp.audit.package.entries import Function, Neighbours
 from refdp.audit.package.findings import Finding, Witness
@@ -33,7 +34,7 @@ from refdp.audit.package.witness import (
     watching,
 )
 from refdp.audit.replay import finite_or_name
-from refdp.audit.runs import InProcess, InputPair, one_row, stacked
+from refdp.audit.runs import InProcess, InputPair, stacked
 from refdp.audit.structural_samples import needed
 from refdp.audit.verdicts import SUBJECTS, Row, Verdict
 from refdp.errors import RefdpError

@@ -203,6 +203,7 @@ def document(bound: Bound, findings: list[dict[str, Any]], calls: int, rows: tup
         **{name: figures[name] for name in ("tested", "seconds", "assumption")},
         "structural": findings,
         "structural_calls": calls,
+        "unread": figures["unread"],
         "coverage": [row.to_dict() for row in rows],
     }
 

@@ -1,0 +1,94 @@
+"""What is in things beside their elements: attributes, slots, what a class or a module has that no name reaches.
+
+What is written in another language shows nothing of this; `foreign` tells which that is.
+"""
+
+from __future__ import annotations
+
+import abc
+import sys
+import types
+from collections.abc import Iterator
+from typing import Any
+
+from refdp.audit.by_name import HEAP_TYPE
+
+PLAIN = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis), type(NotImplemented))
+CONTAINERS = (dict, list, tuple, set, frozenset, bytearray)
+PLAIN_KINDS, CONTAINER_KINDS = (frozenset(map(id, kinds)) for kinds in (PLAIN, CONTAINERS))
+"""By identity: a metaclass may say that its types equal any other."""
+_OF_CLASSES = frozenset({"__dict__", "__weakref__", "_abc_impl", "__firstlineno__", "__static_attributes__"})
+_OF_MODULES = frozenset({"__builtins__", "__loader__", "__spec__"})
+"""Names that the interpreter fills, and whose content nobody can read."""
+
+
+def attributes(place: str, thing: Any) -> Iterator[tuple[str, Any]]:
+    """Attributes and slots, by their places; a slot without anything is told, too."""
+    held = getattr(thing, "__dict__", None)
+    if isinstance(held, dict):
+        for name, value in held.items():
+            yield f"{place}.{name}", value
+    for kind in type(thing).__mro__:
+        for name, slot in slots_of(kind).items():
+            try:
+                yield f"{place}.{name}", slot.__get__(thing)
+            except (AttributeError, KeyError):
+                yield f"{place}.{name} (unset)", None
+
+
+def slots_of(kind: type) -> dict[str, Any]:
+    """A class's slots as they are, whatever its list of them says now."""
+    if not kind.__flags__ & HEAP_TYPE:
+        return {}
+    return {name: one for name, one in vars(kind).items() if type(one) is types.MemberDescriptorType}
+
+
+def inside(place: str, thing: Any) -> Iterator[tuple[str, Any]]:
+    """What is in a class, a module, code or a bound method that no module has under its name."""
+    if isinstance(thing, types.CodeType):
+        yield f"{place}.co_consts", thing.co_consts
+    elif isinstance(thing, types.BuiltinFunctionType):
+        yield f"{place}.__self__", thing.__self__
+    elif isinstance(thing, types.ModuleType):
+        yield from ((f"{place}.{key}", held) for key, held in vars(thing).items() if key not in _OF_MODULES)
+    else:
+        yield f"{place}.__bases__", thing.__bases__
+        slots = slots_of(thing)
+        yield f"{place}.__slots__", tuple(slots)
+        left = _OF_CLASSES | slots.keys()
+        yield from ((f"{place}.{key}", held) for key, held in vars(thing).items() if key not in left)
+        if "_abc_impl" in vars(thing):
+            registry = abc._get_dump(thing)[0]  # type: ignore[attr-defined]
+            registered = [one() for one in registry]
+            yield f"{place} registered", sorted(f"{one.__module__}.{one.__qualname__}" for one in registered if one)
+
+
+def own_globals(place: str, function: types.FunctionType) -> Iterator[tuple[str, Any]]:
+    """What a function knows as its module, where that is none."""
+    held, module = function.__globals__, sys.modules.get(function.__globals__.get("__name__", ""))
+    if module is None or held is not vars(module):
+        yield f"{place}.__globals__", {name: one for name, one in held.items() if name not in _OF_MODULES}
+
+
+def foreign(kind: type) -> bool:
+    """Whether a part of the type is written in another language, and holds what no attribute shows."""
+    known = {id(object), *PLAIN_KINDS, *CONTAINER_KINDS}
+    unknown = [base for base in kind.__mro__ if id(base) not in known]
+    return any(not base.__flags__ & HEAP_TYPE or _has_room_of_its_own(base) for base in unknown) or (
+        kind.__module__.split(".")[0] != "builtins" and not _written_in_python(kind)
+    )
+
+
+def _has_room_of_its_own(kind: type) -> bool:
+    """Whether objects of it have more room than those of its base, its slots and what Python adds."""
+    assert kind.__base__ is not None
+    word = tuple.__itemsize__
+    added = len(slots_of(kind)) + sum(name in vars(kind) for name in ("__dict__", "__weakref__"))
+    return kind.__basicsize__ - kind.__base__.__basicsize__ > word * added
+
+
+def _written_in_python(kind: type) -> bool:
+    return any(
+        "__dict__" in base.__dict__ or "__slots__" in base.__dict__ or "__annotations__" in base.__dict__
+        for base in kind.__mro__[:-1]
+    ) or any(id(base) in CONTAINER_KINDS or id(base) in PLAIN_KINDS for base in kind.__mro__)

@@ -1,0 +1,122 @@
+"""One run's output as numbers, and beside them what else there is of it: how it is written, its form, what is unread.
+
+Behind the numbers of a run stand `BESIDE` more; those that never change are left out of what is compared.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from refdp.audit.in_floats import NUMBER, digits_left, in_floats
+from refdp.audit.reading import Reading, kind_of
+from refdp.audit.structural_state import read
+from refdp.errors import InvalidParameter
+
+Floats = NDArray[np.float64]
+
+BESIDE = 3
+"""How numbers are written, the form of the output, how many places were not looked into."""
+SIMPLE = (bool, int, float, list, tuple, np.ndarray)
+ADDRESS = re.compile(r"0x[0-9a-fA-F]{6,}")
+
+
+def one_row(output: Any) -> Floats:
+    """One run's output as floats, shape (numbers,).
+
+    An array of numbers is flattened. Of anything else (mappings, nested lists, objects, JSON texts) the numbers are
+    taken in the order of `refdp.audit.structural_state.leaves`, those in texts too, and one more stands for all names
+    and for texts without their numbers. Digits that a float does not hold follow as numbers of their own.
+    Errors: InvalidParameter for an output without numbers.
+    """
+    return whole_row(output)[:-BESIDE]
+
+
+def whole_row(output: Any) -> Floats:
+    """`one_row` and what stands beside it, shape (numbers + BESIDE,). Errors: InvalidParameter as of `one_row`."""
+    try:
+        array = np.asarray(output)
+    except ValueError:  # lists of different lengths
+        array = np.empty(0, dtype=object)
+    if array.dtype.kind in "fiub" and array.size and _is_simple(output):
+        nearest = array.astype(np.float64)
+        row = np.append(nearest, digits_left(array, nearest))
+        zeros = np.flatnonzero((nearest == 0) & np.signbit(nearest))
+        return np.append(row, [_digest(zeros.tolist()) if zeros.size else 0.0, _digest(_kinds(output)), 0.0])
+    reading = read(output)
+    state = {} if array.dtype.kind == "c" else reading.leaves
+    found = [one for leaf in state.values() for one in in_floats(leaf)]
+    if not found:
+        shown = type(output).__name__
+        raise InvalidParameter(f"an output is {shown}, without numbers: the mechanism has to return real numbers")
+    names = [(path, NUMBER.sub("0", leaf) if isinstance(leaf, str) else "") for path, leaf in state.items()]
+    return np.array([*found, _digest(names), *_beside(reading)], dtype=np.float64)
+
+
+def row_of_error(error: Exception) -> Floats:
+    """A run that raised has no numbers; which error it was stands beside them. Shape (BESIDE,)."""
+    told = [ADDRESS.sub("0x", f"{kind_of(one)}: {one} {getattr(one, '__notes__', '')}") for one in _chain(error)]
+    return np.array([_digest(told), _digest([NUMBER.sub("0", one) for one in told]), 0.0])
+
+
+def unread(output: Any) -> tuple[str, ...]:
+    """What of an output was not looked into, and why, in words."""
+    return tuple(f"{path or 'the output'}: {why}" for path, why in read(output).left.items())
+
+
+def changing(first: Sequence[Floats], second: Sequence[Floats]) -> tuple[Floats, Floats]:
+    """What stands beside the rows of both sides, the columns of it that change: shapes (runs, columns).
+
+    Whether they do is read off the first quarter of the runs, on which no event is tested.
+    """
+    both = [np.array([row[-BESIDE:-1] for row in side]).reshape(len(side), BESIDE - 1) for side in (first, second)]
+    early = np.concatenate([side[: max(len(side) // 4, 1)] for side in both])
+    kept = np.flatnonzero(np.ptp(early, axis=0))
+    return both[0][:, kept], both[1][:, kept]
+
+
+def first_unread(sides: Sequence[Sequence[Floats]]) -> tuple[int, int] | None:
+    """Side and run of an output that was not looked into everywhere; None where there is none."""
+    for side, rows in enumerate(sides):
+        for run, row in enumerate(rows):
+            if row.ndim == 1 and row[-1] > 0:
+                return side, run
+    return None
+
+
+def _is_simple(output: Any) -> bool:
+    """Whether it is nothing but numbers, in lists, tuples and arrays of no class of their own."""
+    if type(output) in (list, tuple):
+        return all(map(_is_simple, output))
+    return type(output) in SIMPLE or (isinstance(output, np.number | np.bool_) and type(output).__module__ == "numpy")
+
+
+def _kinds(output: Any) -> Any:
+    if type(output) in (list, tuple):
+        return type(output).__name__, [_kinds(one) for one in output]
+    return type(output).__name__ if type(output) in (bool, int, float) else kind_of(output)
+
+
+def _beside(reading: Reading) -> tuple[float, float, float]:
+    return _digest(reading.spelled) if reading.spelled else 0.0, _digest(reading.form), float(len(reading.left))
+
+
+def _chain(error: BaseException) -> list[BaseException]:
+    """An error, and those that it came from."""
+    found: list[BaseException] = []
+    waiting: list[BaseException | None] = [error]
+    while waiting and len(found) < 20:
+        one = waiting.pop()
+        if one is not None and not any(one is known for known in found):
+            found.append(one)
+            waiting += [one.__context__, one.__cause__]
+    return found
+
+
+def _digest(thing: Any) -> float:
+    return float(int.from_bytes(hashlib.sha256(repr(thing).encode(errors="surrogatepass")).digest()[:6], "big"))

@@ -1,0 +1,69 @@
+"""What is read of one output beside its numbers and texts: kinds, order, spelling, and what was not looked into."""
+
+from __future__ import annotations
+
+import types
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from refdp.audit.in_floats import NUMBER
+
+Leaf = float | int | str
+
+
+@dataclass
+class Reading:
+    """All that is read of an object.
+
+    leaves: numbers and texts by path. form: of what kind every part is, in order. spelled: numbers in texts that are
+    not written as usual, zeros that are negative, texts that were opened, without their numbers. left: by path, what
+    was not looked into.
+    """
+
+    leaves: dict[str, Leaf] = field(default_factory=dict)
+    form: list[str] = field(default_factory=list)
+    spelled: list[str] = field(default_factory=list)
+    left: dict[str, str] = field(default_factory=dict)
+
+    def note(self, thing: Any, path: str, *, within: bool) -> None:
+        """Of what kind one part is, and how it is written. within: it stands in an array, which says its kind."""
+        if not within:
+            self.form.append(kind_of(thing))
+        if isinstance(thing, str):
+            self.spelled += [f"{path} {one}" for one in NUMBER.findall(thing) if not _as_usual(one)]
+        elif isinstance(thing, float | np.floating) and thing == 0 and np.signbit(thing):
+            self.spelled.append(f"{path} -0.0")
+
+
+def kind_of(thing: Any) -> str:
+    """A thing's type; shape, layout and type of an array; the name of code."""
+    name = named(type(thing))
+    if isinstance(thing, np.ndarray):
+        order = "C" * thing.flags.c_contiguous + "F" * thing.flags.f_contiguous
+        return f"{name} {kind_of(thing.dtype)} {thing.shape} {order}"
+    if isinstance(thing, np.generic):
+        return f"{name} {thing.dtype.str}"
+    if isinstance(thing, np.dtype):
+        return f"{name} {thing.str} {thing.descr if thing.names else ''} {thing.metadata or ''}"
+    if isinstance(thing, types.CodeType):
+        constants = [kind_of(one) if isinstance(one, types.CodeType) else repr(one) for one in thing.co_consts]
+        return f"{name} {thing.co_code.hex()} {thing.co_names} {thing.co_varnames} {constants}"
+    if isinstance(thing, types.FunctionType):
+        return f"{name} {named(thing)} {kind_of(thing.__code__)}"
+    if isinstance(thing, type | types.BuiltinFunctionType | types.ModuleType):
+        return f"{name} {named(thing)}"
+    return name
+
+
+def named(thing: Any) -> str:
+    """The name under which a module has something, or would have it."""
+    return f"{getattr(thing, '__module__', '')}.{getattr(thing, '__qualname__', getattr(thing, '__name__', ''))}"
+
+
+def _as_usual(number: str) -> bool:
+    """Whether a number in a text is written as Python writes it."""
+    if number.lstrip("-").isdigit():
+        return str(int(number)) == number if len(number) < 4000 else False
+    return repr(float(number)) == number

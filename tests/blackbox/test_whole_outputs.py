@@ -1,0 +1,248 @@
+"""What an output is besides its numbers is compared, and what is not looked into leaves an audit without a word."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from refdp.audit import outputs, structural, structural_state
+from refdp.audit.blackbox import bound_from
+from refdp.audit.blackbox_rows import Looked, coverage
+from refdp.audit.outputs import BESIDE, changing, first_unread, one_row, row_of_error, unread, whole_row
+from refdp.audit.runs import InProcess, InputPair
+from refdp.audit.structural_state import leaves, read
+from refdp.audit.verdicts import Verdict, summary
+
+PAIR = InputPair(np.ones((3, 1)), np.ones((2, 1)))
+
+
+class Model:
+    """An object that is an array to numpy, and more to others."""
+
+    def __init__(self, noisy: float, more: int) -> None:
+        self.noisy, self.more = noisy, more
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        return np.array([self.noisy])
+
+
+class Text(str):
+    """A text that may have attributes."""
+
+
+class Table(np.ndarray):
+    """An array that may have attributes."""
+
+
+def with_attribute(thing: Any, more: int) -> Any:
+    thing.more = more
+    return thing
+
+
+def attrs(z: float, yes: bool) -> Any:
+    made = pd.Series([z, 1.0])
+    made.attrs["n"] = int(yes)
+    return made
+
+
+def nested(depth: int, inside: Any) -> Any:
+    for _ in range(depth):
+        inside = [inside]
+    return inside
+
+
+LEAKS: dict[str, Callable[[float, bool], Any]] = {
+    "shape": lambda z, yes: np.full((2, 3) if yes else (3, 2), z),
+    "depth of lists": lambda z, yes: [[z]] if yes else [z],
+    "whole number": lambda z, yes: 3 if yes else 3.0,
+    "type of an array": lambda z, yes: np.zeros(2, np.float32 if yes else np.float64),
+    "layout of an array": lambda z, yes: np.asarray(np.full((2, 3), z), order="C" if yes else "F"),
+    "tuple": lambda z, yes: (z, 1.0) if yes else [z, 1.0],
+    "sign of a zero": lambda z, yes: [z, 0.0 if yes else -0.0],
+    "sign of a zero in an object": lambda z, yes: {"z": z, "0": 0.0 if yes else -0.0},
+    "order of keys": lambda z, yes: {"a": z, "b": z} if yes else {"b": z, "a": z},
+    "spelling": lambda z, yes: {"z": z, "t": "0.50" if yes else "0.5"},
+    "spelling in JSON": lambda z, yes: f'{{"z": {z}, "t": {"0.50" if yes else "0.5"}}}',
+    "spaces in JSON": lambda z, yes: f'{{"z":{" " * yes}{z}}}',
+    "last digit of a text": lambda z, yes: {"z": z, "t": "90071992547409930" if yes else "90071992547409931"},
+    "long fraction": lambda z, yes: {"z": z, "t": "0.10000000000000000001" if yes else "0.1"},
+    "object that is an array": lambda z, yes: Model(z, yes),
+    "array with an attribute": lambda z, yes: with_attribute(np.array([z]).view(Table), yes),
+    "text with an attribute": lambda z, yes: {"z": z, "t": with_attribute(Text("t"), yes)},
+    "attributes of a column": attrs,
+    "index": lambda z, yes: pd.Series([z, 1.0], index=["a", "b"] if yes else ["a", "c"]),
+    "numbers of an index": lambda z, yes: pd.Series([z, 1.0], index=[0, 7 if yes else 8]),
+    "names of columns": lambda z, yes: pd.DataFrame([[z, 1.0]], columns=["a", "b"] if yes else ["b", "a"]),
+    "numbers of columns": lambda z, yes: pd.DataFrame([[z, 1.0]], columns=[0, 7 if yes else 8]),
+    "name of a column": lambda z, yes: pd.Series([z], name="a" if yes else "b"),
+    "under a mask": lambda z, yes: pd.Series(pd.arrays.IntegerArray(np.array([int(yes), 2]), np.array([True, False]))),
+    "categories": lambda z, yes: [z, pd.Categorical(["a"], categories=["a", "b"] if yes else ["a", "c"])],
+    "class": lambda z, yes: {"z": z, "f": int if yes else float},
+    "class that a run made": lambda z, yes: {"z": z, "f": type("Made", (), {"n": int(yes)})},
+    "iterator": lambda z, yes: {"z": z, "f": iter([int(yes)])},
+    "bound method": lambda z, yes: {"z": z, "f": str(yes).upper},
+    "constant in code": lambda z, yes: {"z": z, "f": eval(f"lambda: {yes}")},
+    "words in a pickle": lambda z, yes: {"z": z, "f": b"\x80\x03X\x01\x00\x00\x00" + (b"a" if yes else b"b") + b"."},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("leak", list(LEAKS))
+def test_whatever_differs_between_two_outputs_differs_in_their_rows(leak: str) -> None:
+    """With the same numbers; and outputs that are the same have the same rows, whole."""
+    one, again, other = (whole_row(LEAKS[leak](1.5, yes)) for yes in (True, True, False))
+    assert np.array_equal(one, again, equal_nan=True) and not np.array_equal(one, other, equal_nan=True)
+    assert one[-1] == other[-1] == 0 and unread(LEAKS[leak](1.5, True)) == ()
+
+
+def leaking(leak: str) -> Callable[[Any, int], Any]:
+    """Noise of its own, and a coin that tells the sides apart 19 to 1."""
+
+    def function(records: Any, seed: int) -> Any:
+        generator = np.random.default_rng(seed)
+        yes = generator.random() < (0.95 if len(records) == 3 else 0.05)
+        return LEAKS[leak](float(np.round(generator.laplace(), 3)), yes)
+
+    return function
+
+
+def failing(records: Any, seed: int) -> Any:
+    """Says which side it is by its error."""
+    generator = np.random.default_rng(seed)
+    if generator.random() < 0.5:
+        return [float(np.round(generator.laplace(), 3))]
+    raise ValueError("a" if len(records) == 3 else "b")
+
+
+def bound_of(function: Any) -> Any:
+    return bound_from([InProcess(function, PAIR, 3)], 0.0, claimed=1.0, confidence=1 - 1e-6, samples=800)
+
+
+@pytest.mark.parametrize("function", [*map(leaking, ("shape", "whole number", "attributes of a column")), failing])
+def test_a_claim_is_refuted_by_what_is_no_number(function: Any) -> None:
+    bound = bound_of(function)
+    assert bound.refuted and bound.unread == ()
+
+
+def honest_table(records: Any, seed: int) -> Any:
+    noisy = len(records) + float(np.round(np.random.default_rng(seed).laplace(), 3))
+    return pd.DataFrame({"noisy count": [noisy], "deviation": [np.nan], "kind": ["count"]}, index=["all"])
+
+
+def honest_error(records: Any, seed: int) -> Any:
+    generator = np.random.default_rng(seed)
+    if generator.random() < 0.3:
+        raise ValueError(f"no number from {object()!r}")
+    return [len(records) + float(np.round(generator.laplace(), 3))]
+
+
+def honest_rounding(records: Any, seed: int) -> Any:
+    """Zeros of both signs, whole numbers and others, as the noise has it."""
+    noise = float(np.round(np.random.default_rng(seed).laplace()))
+    return noise if noise > 1 else int(noise) if noise > 0 else -0.0
+
+
+@pytest.mark.parametrize("function", [honest_table, honest_error, honest_rounding])
+def test_what_follows_noise_alone_is_no_violation(function: Any) -> None:
+    bound = bound_of(function)
+    rows = coverage(bound, [], Looked((3, 2), 0, True))
+    assert not bound.refuted and bound.unread == () and summary(rows) is Verdict.NOT_FOUND
+
+
+def closed(records: Any, seed: int) -> Any:
+    return {"z": float(np.round(np.random.default_rng(seed).laplace(), 3)), "lock": threading.Lock()}
+
+
+UNREAD = {
+    "deep": (lambda: [1.0, nested(40, 1)], "24 levels"),
+    "generator": (lambda: [1.0, np.random.default_rng(1)], "the state of a Generator"),
+    "many": (lambda: [*[0.0] * 1_000, [7], "x"], "it comes after 1,000"),
+    "closed": (lambda: [1.0, threading.Lock()], "nothing shows"),
+    "waiting": (lambda: [1.0, (one for one in [1])], "nothing shows"),
+}
+
+
+@pytest.mark.parametrize("kind", list(UNREAD))
+def test_what_is_not_looked_into_is_told(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(structural_state, "MOST_LEAVES", 1_000)
+    make, words = UNREAD[kind]
+    made = make()  # type: ignore[no-untyped-call]
+    assert whole_row(made)[-1] == 1 and words in unread(made)[0]
+    assert leaves([1.0, {"a": ()}]) and read([1.0, {"a": ()}, None, object(), math, len, int, 1j]).left == {}
+
+
+def test_an_audit_that_left_something_out_says_so_and_is_not_ok() -> None:
+    bound = bound_of(closed)
+    assert bound.unread == ("['lock']: nothing shows what is in a lock",) == tuple(bound.to_dict()["unread"])
+    rows = coverage(bound, [], Looked((3, 2), 0, True))
+    row = next(row for row in rows if row.what == "published object")
+    assert row.verdict is Verdict.NOT_EXAMINED and row.decides and "['lock']" in row.reason
+    assert summary(rows) is Verdict.NOT_EXAMINED
+    calls = itertools.count()
+
+    def another(records: Any, seed: int) -> Any:
+        return closed(records, seed) if next(calls) == 5 else [1.0]
+
+    source = InProcess(another, PAIR, 3)
+    source.upto(10)
+    assert source.unread == ("an output of a run, which is another one when it is run again",)
+
+
+def test_columns_that_never_change_are_left_out() -> None:
+    """As the first quarter of the runs has it, on which nothing is tested."""
+    rows = [np.array([5.0, 0.0, 7.0, 0.0]) for _ in range(8)]
+    assert [side.shape for side in changing(rows, rows)] == [(8, 0), (8, 0)]
+    rows[1] = np.array([5.0, 0.0, 8.0, 0.0])
+    assert [side.shape for side in changing(rows, rows[2:])] == [(8, 1), (6, 1)]
+    rows[1], rows[2] = rows[0], rows[1]
+    assert changing(rows, rows)[0].shape == (8, 0)
+    assert first_unread([rows, rows]) is None
+    rows[4] = np.array([0.0, 0.0, 1.0])
+    assert first_unread([rows[:4], rows]) == (1, 4) and first_unread([[np.ones((2, 2))]]) is None
+    source = InProcess(lambda records, seed: float(seed % 7), PAIR, 1)
+    assert source.upto(12)[0].shape == (12, 1) and source.unread == ()
+
+
+def test_which_error_it_was_stands_beside_no_numbers() -> None:
+    def row(error: Exception) -> Any:
+        return row_of_error(error).tolist()
+
+    assert len(row(ValueError("a"))) == BESIDE and row(ValueError("a")) == row(ValueError("a"))
+    others = [ValueError("b"), KeyError("a"), ValueError("a 1")]
+    noted, caused = ValueError("a"), ValueError("a")
+    noted.add_note("n")
+    caused.__cause__ = KeyError(1)
+    assert len({tuple(row(one)) for one in (ValueError("a"), *others, noted, caused)}) == 6
+    assert row(ValueError("a 1"))[1] == row(ValueError("a 2"))[1] and row(ValueError("a 1")) != row(ValueError("a 2"))
+    assert row(ValueError(f"{object()!r}")) == row(ValueError(f"{[object()][0]!r}"))
+
+
+def test_numbers_and_spelling_of_texts() -> None:
+    assert one_row("1 2.5").tolist()[:2] == [1.0, 2.5] and outputs._is_simple([1, (2.0, np.float32(1))])
+    assert one_row("9007199254740993 x")[:2].tolist() == [9007199254740992.0, 1.0]
+    for text in ("1e999999999", "1e-999999999", "9" * 5000, "0." + "1" * 5000):
+        assert len(one_row(text)) == 3
+    usual = read(["1 -2 2.5 1e-07 0.0 x3"])
+    assert usual.spelled == [] and read("01 2.50 +1 1E5 -0").spelled == [" 01", " 2.50", " +1", " 1E5", " -0"]
+
+
+@pytest.mark.parametrize("nan", [np.nan, "new"])
+def test_not_a_number_is_the_same_on_both_sides(nan: Any) -> None:
+    """One that stands everywhere is no exact statistic; one that stands on one side alone is."""
+
+    def function(records: Any, generator: np.random.Generator) -> Any:
+        deviation = float("nan") if nan == "new" else nan
+        return {"noisy": len(records) + round(float(generator.laplace()), 3), "deviation": deviation}
+
+    def told(records: Any, generator: np.random.Generator) -> Any:
+        return function(records, generator) | ({"deviation": 1.0} if len(records) == 3 else {})
+
+    pair = np.ones((3, 1)), np.ones((2, 1))
+    assert structural.inspect(function, pair, 1, calls=300, order=False) == []
+    assert [one.where for one in structural.inspect(told, pair, 1, calls=300, order=False)] == ["['deviation']"]
