@@ -579,9 +579,9 @@ or compute with sums and released values, where float64 would be far from the re
 their differences, not of what is computed bin by bin; a statistic is a multiple of the grid, a record's divisor is
 never 0, and an exponential that can be infinite stands in a divisor alone.
 Arithmetic of sums and of a record's values has a float64 among its arguments, and what is compared of a record's was
-never rounded, but to whole numbers; what is rounded to the public grid is taken for its real value before. A model is made of numbers, texts,
-containers of Python's own classes, and objects of classes that a module keeps. A function of released values may not
-be able to give None.
+never rounded, but to whole numbers; what is rounded to the public grid is taken for its real value before. A model is
+made of numbers, texts, containers of Python's own classes, and objects of classes that a module keeps. A function of
+released values may not be able to give None.
 
 Medians by halving intervals (DP-XGBoost's `candidates = quantiles`) are read by a rule of their own: a record is in one
 interval of each feature, and that the utilities are half the differences of an interval's two sides is shown by z3 for
