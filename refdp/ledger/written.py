@@ -80,7 +80,6 @@ Seen = list[tuple[Any, tuple[Any, ...]]]
 FIXED = (tuple, frozenset, property, staticmethod, classmethod, MethodType, GenericAlias, UnionType, Pattern, slice,
          MemberDescriptorType, GetSetDescriptorType, WrapperDescriptorType, BuiltinFunctionType)  # fmt: skip
 ABSENT = object()
-HERE = Path(__file__).absolute().parents[1]
 SEEN_EMPTY = (type, ModuleType, CellType, dict, MappingProxyType, set, frozenset, list, tuple, deque, np.ndarray)
 FIELD = type(vars(namedtuple("FIELD", "of"))["of"])
 """What a named tuple's fields are."""
@@ -136,7 +135,7 @@ def _place(module: ModuleType) -> Path:
 
 def _due(name: str) -> Path:
     """Where the file of a module of refdp is, as this one's is: digests are of the files there."""
-    within = HERE.joinpath(*name.split(".")[1:])
+    within = Path(__file__).absolute().parents[1].joinpath(*name.split(".")[1:])
     return within / "__init__.py" if within.is_dir() else within.with_suffix(".py")
 
 

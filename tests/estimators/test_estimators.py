@@ -364,6 +364,8 @@ def test_one_row_trains_with_public_bounds() -> None:
     assert len(classifier().fit(x[:1], y[:1]).predict(x)) == 40
     with pytest.raises(InvalidRecords, match="no label range can be read off 1 sample of one value"):
         regressor(label_bounds=None).fit(x[:1], [3.0])
+    with pytest.raises(InvalidRecords, match=r"^no label range can be read off labels that are so far apart; give"):
+        regressor(label_bounds=None).fit(x[:2], [-1.5e308, 1.25e308])
 
 
 def test_wrong_columns_at_predict_are_refused() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -397,4 +398,7 @@ class PrivateRegressor(RegressorMixin, PrivateEstimator):
         if len(label) == 0 or label.min() == label.max():
             count = f"{len(label)} sample" + "s" * (len(label) != 1)
             raise InvalidRecords(f"no label range can be read off {count} of one value; give label_bounds=(low, high)")
-        return Interval(float(label.min()), float(label.max())), label, True
+        low, high = float(label.min()), float(label.max())
+        if not math.isfinite(high - low):
+            raise InvalidRecords("no label range can be read off labels that are so far apart; give label_bounds")
+        return Interval(low, high), label, True
