@@ -20,6 +20,7 @@ from dataclasses import Field
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache, cached_property, partial
+from importlib import resources
 from itertools import zip_longest
 from operator import attrgetter, is_, itemgetter
 from pathlib import Path
@@ -134,8 +135,8 @@ def _place(module: ModuleType) -> Path:
 
 
 def _due(name: str) -> Path:
-    """Where the file of a module of refdp is, as this one's is: digests are of the files there."""
-    within = Path(__file__).absolute().parents[1].joinpath(*name.split(".")[1:])
+    """Where the file of a module of refdp has to be: digests are of the files there."""
+    within = Path(str(resources.files("refdp"))).absolute().joinpath(*name.split(".")[1:])
     return within / "__init__.py" if within.is_dir() else within.with_suffix(".py")
 
 
