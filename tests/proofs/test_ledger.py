@@ -19,7 +19,7 @@ from refdp.errors import InvalidParameter
 from refdp.faces import registry
 from refdp.ledger import claims
 from refdp.ledger.claims import VERDICTS, Claim
-from refdp.ledger.fingerprint import current, tree_text
+from refdp.ledger.fingerprint import current, reachable, resolve, tree_text
 from refdp.privacy.events import Plan, Relation, releases
 
 ROOT = Path(__file__).parents[2]
@@ -247,3 +247,11 @@ def test_citations_are_whole_ids() -> None:
         if place.startswith("refdp/papers/published/dpboost.py"):
             line = lines[int(place.rpartition(":")[2]) - 1]
             assert re.search(r"dpboost/lemma-1(?![a-z0-9-])", line)
+
+
+def test_no_fingerprint_follows_from_where_refdp_lies() -> None:
+    """A constant of a module that holds its path would reopen every claim in another folder."""
+    here = str(Path(__file__).resolve().parents[2])
+    for paper in ("dpboost", "grove"):
+        name = f"refdp.{'own' if paper == 'grove' else 'papers'}.{paper}:certificate"
+        assert [place for place, text in reachable(resolve(name)).items() if here in text] == []
