@@ -388,7 +388,7 @@ class Params:
 
     def averages(self, charge: Charge, population: Population, curator: Curator) -> Floats:
         """Leaf values of Algorithm 1, from noisy sums of g and h instead of exact counts. Shape (leaf,)."""
-        sums = values(population.ask(Nodes(("g", "h")))) * [[1.0], [self.weight]]
+        sums = values(population.ask(Nodes(("g", "h")))) * np.array([[1.0], [self.weight]])
         gradient_sum, weighted = curator.release("leaves", charge, sums)
         size = np.maximum(weighted / self.weight, self.largest_hessian * self.child_minimum)
         bound = self.largest_gradient / self.largest_hessian
