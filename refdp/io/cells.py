@@ -5,7 +5,7 @@ beside one text. So that no record changes what another one means, numbers are c
 whole ones below 2^53 exactly and others to 15 digits: 1, 1.0, "1", "01", "1.0" and "1e0" are one category, and truth
 values are 1 and 0, as in arrays, and in the texts that pandas reads as them. A number that float32 holds exactly and
 that is not whole is the shortest one that float32 reads as it: 0.1 of float32 is 0.1, also where its column became
-float64 or texts. Everything else is its text without blanks around it.
+float64 or texts; of float16 it is another number. Everything else is its text without blanks around it.
 """
 
 from __future__ import annotations

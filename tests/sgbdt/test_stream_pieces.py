@@ -129,8 +129,9 @@ def test_classes_are_those_of_the_parameter(classes: Any) -> None:
     labels = np.where(y > 0, "yes", "no")
     named: dict[str, Any] = {**SMALL, "bounds": BOUNDS, "insecure_seed": ReproducibleSeed(3)}
     SGBDTClassifier(**named, classes=["yes", "no"]).partial_fit(x, labels, classes=classes)
-    for other in (["no"], ["no", "yes", "perhaps"], ["no", "maybe"]):
-        with pytest.raises(InvalidParameter, match=r"classes = .*: the parameter of that name has \['yes', 'no'\]"):
+    for other in (["no"], ["no", "yes", "perhaps"], ["no", "maybe"], [None, 1]):
+        told = r"classes = .*: (the parameter of that name has \['yes', 'no'\]|at least two|a missing)"
+        with pytest.raises(InvalidParameter, match=told):
             SGBDTClassifier(**named, classes=["yes", "no"]).partial_fit(x, labels, classes=other)
     with pytest.raises(InvalidParameter, match="classes in partial_fit of a regressor: label_bounds"):
         regressor().partial_fit(x, y, classes=[0, 1])
@@ -175,6 +176,18 @@ def test_a_stream_goes_on_with_what_it_began_with(change: dict[str, Any], told: 
     same = regressor().partial_fit(x, y)
     model.set_params(**{name: same.get_params()[name] for name in change}).partial_fit(x, y)
     assert model.model_.to_json() == same.partial_fit(x, y).model_.to_json()
+
+
+@pytest.mark.parametrize("same", [{"b": (0.0, 1.0), "a": (0, 1)}, {"a": (np.float64(0), 1), "b": (0, True + 0)}])
+def test_bounds_are_compared_by_what_they_are(same: dict[str, Any]) -> None:
+    x, y = data()
+    model = regressor().partial_fit(x, y)
+    assert model.set_params(bounds=same).partial_fit(x, y).private_stream_.batches == 2
+    many = np.array([f"c{number}" for number in range(2000)])
+    texts = x.assign(a=np.resize(many, len(x)))
+    model = regressor(bounds={**BOUNDS, "a": many}).partial_fit(texts, y)
+    with pytest.raises(InvalidParameter, match=r"^bounds changed since this stream's first batch"):
+        model.set_params(bounds={**BOUNDS, "a": np.where(many == "c1000", "new", many)}).partial_fit(texts, y)
 
 
 def test_no_stream_is_charged_less_than_it_costs() -> None:

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from refdp.data.memory import Memory
 from refdp.data.population import Begin, Turn
-from refdp.data.records import Classes, Ensemble, Model, Records, Schema, Target, Tree, make_records
+from refdp.data.records import Classes, Ensemble, Feature, Model, Records, Schema, Target, Tree, make_records
 from refdp.errors import InvalidParameter, InvalidRecords, PrivacyWarning
 from refdp.faces import registry
 from refdp.faces.budgets import no_budget
@@ -49,7 +49,8 @@ class Stream:
 
     def __init__(self, params: sgbdt.Params, schema: Schema, source: Source, certificate: Certificate) -> None:
         self._params, self.schema, self.certificate = params, schema, certificate
-        self.bounds, self.public = "", True
+        self.observed: list[str] = []
+        self.public = True
         self._curator = Curator(source, params.relation)
         self._population: Memory | None = None
         self._initial: list[float] = []
@@ -95,11 +96,17 @@ class Stream:
                 "a fresh budget: who was in both has the sum of both guarantees"
             )
 
-    def check_same(self, params: sgbdt.Params, bounds: Any, target: Target) -> None:
-        """Errors: InvalidParameter if what the stream began with was changed since."""
+    def check_same(
+        self, params: sgbdt.Params, features: Sequence[Feature], observed: list[str], target: Target
+    ) -> None:
+        """Errors: InvalidParameter if what the stream began with was changed since.
+
+        observed: names of the features whose bounds are read off the records, and are others in every batch.
+        """
         before, now = asdict(self._params), asdict(params)
         changed = [name for name in before if before[name] != now[name]]
-        changed += ["bounds"] * (repr(bounds) != self.bounds)
+        other = observed != self.observed or (not observed and tuple(features) != self.schema.features)
+        changed += ["bounds"] * other
         changed += ["classes" if isinstance(target, Classes) else "label_bounds"] * (target != self.schema.target)
         if changed:
             raise InvalidParameter(
@@ -219,7 +226,7 @@ class Streaming:
             )
         kind, label, unknown = me._target(frames.labels(y), public)
         if begun is not None:
-            begun.check_same(me._params(paper, begun.schema), me.bounds, kind)
+            begun.check_same(me._params(paper, begun.schema), *frames.describe(frame, me.bounds or {}), kind)
         stream = begun or self._begun(paper, frame, kind, unknown)
         signs(me.monotone_constraints, stream.schema)
         records = make_records(stream.schema, frames.encode(frame, stream.schema.features), label)
@@ -246,7 +253,7 @@ class Streaming:
             return me.classes_ if given is None and begun is not None and begun.public else given
         if me._regression:
             raise InvalidParameter("classes in partial_fit of a regressor: label_bounds=(low, high) gives its range")
-        if given is not None and not np.array_equal(np.unique(classes), public_classes(given)):
+        if given is not None and public_classes(classes).tolist() != public_classes(given).tolist():
             raise InvalidParameter(f"classes = {classes!r}: the parameter of that name has {given!r}")
         return classes
 
@@ -264,7 +271,7 @@ class Streaming:
         issued = replace(issued, proofs=of_stream(issued.proofs))
         certificate = without_guarantee(assuming(issued, *seeded(generator)), found)
         stream = Stream(params, schema, source_for(params, generator), certificate)
-        stream.bounds, stream.public = repr(me.bounds), not unknown
+        stream.observed, stream.public = observed, not unknown
         return stream
 
     def budget_report(self) -> dict[str, Any]:
