@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
+import numbers
 from functools import lru_cache
 from typing import Any, Literal, get_args, get_origin, get_type_hints
-
-import numpy as np
 
 from refdp.errors import InvalidParameter
 from refdp.privacy.events import Relation
@@ -64,9 +63,11 @@ def _is_beyond_floats(value: Any) -> bool:
 
 def of_numpy(value: Any) -> Any:
     """A real number of numpy as the one of Python, which checks take; anything else as it is, bools and arrays too."""
-    if isinstance(value, np.integer):
+    if type(value).__module__ != "numpy":  # which is not imported for this
+        return value
+    if isinstance(value, numbers.Integral):
         return int(value)
-    return float(value) if isinstance(value, np.floating) else value
+    return float(value) if isinstance(value, numbers.Real) else value
 
 
 def check_choices(params: Any) -> None:

@@ -43,7 +43,8 @@ def account(
     Methods: "basic" (pure, with parallel composition and amplification), "kov" (optimal composition of the parts' pure
     epsilons), "exact" (one release, possibly sampled; Gaussians, and discrete ones of many steps), "renyi", "adaptive"
     (selections of one range with any other releases: the optimum over adaptive choices), "pld" (privacy loss
-    distributions, where those two are silent).
+    distributions, where those two are silent). The last two, and "kov" for unequal parts, are not asked where a part's
+    pure epsilon is above 700: then `lower` may be 0.
     quick: leave out what takes more than milliseconds ("adaptive", "pld", "kov" for unequal parts); `lower` may be 0.
     epsilon: may be negative, where δ(ε) = 1 - e^ε + e^ε δ(-ε), since either data set may be the first; what is returned
       for a delta is never below 0.

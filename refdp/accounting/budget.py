@@ -126,7 +126,7 @@ class PrivacyBudget:
         self._check_relation("a plan", plan.relation)
         if established is not None:
             _check_figures(established)
-        with np.errstate(under="ignore"):
+        with np.errstate(all="ignore"):
             known = (account(plan, delta=0.0, both=False).epsilon, 0.0) if established is None else established
         plan = plan_in(plan_out(plan))  # as a file would have it
         entry = Entry(name, scope, plan, *map(float, known))
@@ -235,7 +235,7 @@ class PrivacyBudget:
     # accounting
 
     def _cost(self, entries: Sequence[Entry], scope: str | None = None) -> float:
-        with np.errstate(under="ignore"):  # whatever the caller would have of it
+        with np.errstate(all="ignore"):  # whatever the caller would have of it
             if self.relation is Relation.REPLACE_ONE:  # a replaced record may go from one set to another
                 return self._of(entries)
             scopes = {one.scope for one in entries if one.scope is not None}
@@ -442,7 +442,7 @@ def _short(entry: Entry) -> float | None:
     """What the plan costs at least at the entry's delta, where the entry's epsilon is below that."""
     if entry.plan is None:
         return None
-    with np.errstate(under="ignore"):
+    with np.errstate(all="ignore"):
         least = least_epsilon(entry.plan, entry.delta)
     return least if entry.epsilon < least * (1 - SLACK) else None
 

@@ -72,7 +72,7 @@ def train_on(
 
 
 def _certificate(paper: Paper, params: Any, schema: Schema) -> Certificate:
-    with np.errstate(under="ignore"):  # accounts underflow where nothing is lost, whatever the caller would have of it
+    with np.errstate(all="ignore"):  # accounts underflow where nothing is lost, whatever the caller would have of it
         return paper.certificate(params, schema)
 
 
