@@ -143,7 +143,7 @@ def inprivate(chance: random.Random, given: dict[str, Any]) -> dict[str, Any]:
 def sgbdt(chance: random.Random, given: dict[str, Any]) -> dict[str, Any]:
     given["form"] = chance.choice(("central",) * 3 + ("stream", "participants", "shares"))
     given["parts"] = chance.randint(2, 4)
-    return {
+    found = {
         "relation": "add-remove",
         "delta": chance.choice((5e-8, 1e-4)),
         "trees": chance.randint(1, 6),
@@ -158,6 +158,9 @@ def sgbdt(chance: random.Random, given: dict[str, Any]) -> dict[str, Any]:
         **some(chance, 0.3, weights=("slides",), support=("max",)),
         **published(chance, weights="printed", support="max"),
     }  # fmt: skip
+    if found.get("weights") == "printed" and given["form"] == "stream":
+        given["form"] = "central"  # no stream is trained with these
+    return found
 
 
 MAKERS = {"dpboost": dpboost, "dpxgboost": dpxgboost, "fedgbdt": fedgbdt, "inprivate": inprivate, "sgbdt": sgbdt}
