@@ -6,6 +6,8 @@ What is written in another language shows nothing of this; `foreign` tells which
 from __future__ import annotations
 
 import abc
+import contextlib
+import copyreg
 import sys
 import types
 from collections.abc import Iterator
@@ -24,16 +26,39 @@ _OF_MODULES = frozenset({"__builtins__", "__loader__", "__spec__"})
 
 def attributes(place: str, thing: Any) -> Iterator[tuple[str, Any]]:
     """Attributes and slots, by their places; a slot without anything is told, too."""
-    held = getattr(thing, "__dict__", None)
-    if isinstance(held, dict):
-        for name, value in held.items():
-            yield f"{place}.{name}", value
+    for name, value in kept_by_name(thing).items():
+        yield f"{place}.{name}", value
     for kind in type(thing).__mro__:
         for name, slot in slots_of(kind).items():
             try:
                 yield f"{place}.{name}", slot.__get__(thing)
             except (AttributeError, KeyError):
                 yield f"{place}.{name} (unset)", None
+
+
+def kept_by_name(thing: Any) -> dict[str, Any]:
+    """Its attributes, whatever its class says that they are."""
+    for kind in type(thing).__mro__:
+        own = vars(kind).get("__dict__")
+        if type(own) is types.GetSetDescriptorType:
+            held = own.__get__(thing)
+            return held if isinstance(held, dict) else {}
+        if own is not None:
+            state = object.__getstate__(thing)  # type: ignore[attr-defined]
+            held = state[0] if isinstance(state, tuple) else state
+            return held or {}
+    return {}
+
+
+def reduced(thing: Any) -> Any:
+    """What pickle would keep of it, as its part in another language has it. Errors: whatever its class raises."""
+    for kind in type(thing).__mro__[1:-1]:
+        own = None if kind.__flags__ & HEAP_TYPE else vars(kind).get("__reduce__")
+        if own is not None:
+            with contextlib.suppress(Exception):  # it is not to be pickled, but its subclass may
+                return own(thing)
+    registered = copyreg.dispatch_table.get(type(thing))
+    return registered(thing) if registered is not None else thing.__reduce_ex__(4)
 
 
 def slots_of(kind: type) -> dict[str, Any]:

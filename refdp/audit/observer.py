@@ -19,13 +19,25 @@ from typing import Any
 import numpy as np
 
 from refdp.audit.by_name import has_its_name
-from refdp.audit.inside import CONTAINER_KINDS, CONTAINERS, PLAIN, PLAIN_KINDS, attributes, foreign, inside, own_globals
+from refdp.audit.inside import (
+    CONTAINER_KINDS,
+    CONTAINERS,
+    PLAIN,
+    PLAIN_KINDS,
+    attributes,
+    foreign,
+    inside,
+    own_globals,
+    reduced,
+)
 from refdp.audit.kept import kept_beside
 from refdp.audit.kept import room as _room
 
 _KEEPING = (*PLAIN, *CONTAINERS, np.ndarray, np.float64, np.int64, np.bool_, np.random.Generator)
 """Types of what a module may keep from run to run; dictionaries of other types are left alone."""
 _KEEPING_KINDS = frozenset(map(id, _KEEPING))
+MOST_BITS = 10_000
+"""Python writes no longer numbers in decimal."""
 LONGEST = 200
 """Longer contents are told by their digest."""
 
@@ -102,7 +114,12 @@ class View:
             if id(kind) in PLAIN_KINDS:
                 self.add(where, f"{kind.__name__} {_bits(one)}")
             else:
-                parts = list(self._parts(where, one))
+                try:
+                    parts = list(self._parts(where, one))
+                except Exception as error:  # a thing's own code
+                    self.add(where, f"raised {type(error).__name__}")
+                    self.opaque.append(where)
+                    continue
                 parts.reverse()
                 stack += parts
 
@@ -228,16 +245,16 @@ class View:
     def _reduced(self, place: str, thing: Any) -> Iterator[tuple[str, Any]]:
         """What pickle would keep of an object that is written in another language."""
         try:
-            reduced = thing.__name__ if isinstance(thing, np.ufunc) else thing.__reduce_ex__(4)
+            kept = thing.__name__ if isinstance(thing, np.ufunc) else reduced(thing)
         except Exception:
             self.opaque.append(place)
             return
-        if isinstance(reduced, str):
-            self.add(f"{place}.__reduce__", reduced)
-            if not has_its_name(thing, reduced):
+        if isinstance(kept, str):
+            self.add(f"{place}.__reduce__", kept)
+            if not has_its_name(thing, kept):
                 self.opaque.append(place)
             return
-        for number, part in enumerate(reduced):
+        for number, part in enumerate(kept):
             listed = list(part) if number > 2 and part is not None and not callable(part) else part
             yield f"{place}.__reduce__" + f"[{number}]" * (number > 0), listed
 
@@ -246,7 +263,10 @@ def view(thing: Any, place: str = "") -> View:
     """A view of one thing, and of the text that it publishes itself as, where it has `to_json`."""
     found = View()
     found.look(place, thing)
-    publish = getattr(thing, "to_json", None)
+    try:
+        publish = getattr(thing, "to_json", None)
+    except Exception:  # the thing's own code
+        publish = None
     if callable(publish) and not isinstance(thing, type):
         try:
             found.add(f"{place}.to_json()", repr(publish()))
@@ -285,6 +305,8 @@ def _bits(thing: Any) -> str:
         return f"{np.float64(thing).tobytes().hex()} {thing!r}"
     if isinstance(thing, complex):
         return f"{np.complex128(thing).tobytes().hex()} {thing!r}"
+    if isinstance(thing, int) and abs(thing).bit_length() > MOST_BITS:
+        return hex(thing)
     return repr(thing)
 
 
@@ -304,16 +326,20 @@ def _elements(place: str, thing: Any) -> Iterator[tuple[str, Any]]:
         pairs = dict.items(thing) if isinstance(thing, dict) else thing.items()
         for number, (key, value) in enumerate(pairs):
             yield f"{place} key {number}", key
-            yield f"{place}[{key!r}]" if isinstance(key, str | int) else f"{place}[key {number}]", value
+            yield f"{place}[{key!r}]" if _is_short(key) else f"{place}[key {number}]", value
     elif isinstance(thing, list | tuple):
-        for number, part in enumerate(tuple(thing)):
+        for number, part in enumerate((list if isinstance(thing, list) else tuple).__iter__(thing)):
             yield f"{place}[{number}]", part
     elif isinstance(thing, set | frozenset):
-        elements = list(thing)
+        elements = list((set if isinstance(thing, set) else frozenset).__iter__(thing))
         if not all(id(type(element)) in PLAIN_KINDS for element in elements):  # others may iterate by address
             elements = sorted(elements, key=lambda element: view(element).lines)
         for number, part in enumerate(elements):
             yield f"{place} element {number}", part
+
+
+def _is_short(key: Any) -> bool:
+    return isinstance(key, str) or (isinstance(key, int) and abs(key).bit_length() <= MOST_BITS)
 
 
 def _metadata(dtype: Any) -> list[Any]:

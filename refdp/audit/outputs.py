@@ -41,7 +41,7 @@ def whole_row(output: Any) -> Floats:
     """`one_row` and what stands beside it, shape (numbers + BESIDE,). Errors: InvalidParameter as of `one_row`."""
     try:
         array = np.asarray(output)
-    except ValueError:  # lists of different lengths
+    except Exception:  # lists of different lengths, an object's own code
         array = np.empty(0, dtype=object)
     if array.dtype.kind in "fiub" and array.size and _is_simple(output):
         nearest = array.astype(np.float64)

@@ -19,13 +19,14 @@ class Reading:
 
     leaves: numbers and texts by path. form: of what kind every part is, in order. spelled: numbers in texts that are
     not written as usual, zeros that are negative, texts that were opened, without their numbers. left: by path, what
-    was not looked into.
+    was not looked into. visited: parts that were looked at.
     """
 
     leaves: dict[str, Leaf] = field(default_factory=dict)
     form: list[str] = field(default_factory=list)
     spelled: list[str] = field(default_factory=list)
     left: dict[str, str] = field(default_factory=dict)
+    visited: int = 0
 
     def note(self, thing: Any, path: str, *, within: bool) -> None:
         """Of what kind one part is, and how it is written. within: it stands in an array, which says its kind."""

@@ -7,7 +7,7 @@ as the rest.
 from __future__ import annotations
 
 import types
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from decimal import Decimal
 from typing import Any
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from refdp.audit.by_name import has_its_name
-from refdp.audit.inside import foreign, inside
+from refdp.audit.inside import attributes, foreign, inside, reduced
 from refdp.audit.kept import kept_beside
 
 
@@ -31,7 +31,9 @@ def beside(thing: Any) -> Iterator[tuple[str, Any]]:
         return
     if isinstance(thing, np.ma.MaskedArray):  # its attributes are numpy's own
         return
-    yield from ((f".{name}", part) for name, part in getattr(thing, "__dict__", {}).items() if name not in known)
+    for place, part in attributes("", thing):
+        if place[1:].removesuffix(" (unset)") not in known:
+            yield place, part
 
 
 def number_parts(number: complex | Decimal | np.datetime64 | np.timedelta64) -> Iterator[tuple[str, float | int | str]]:
@@ -69,18 +71,25 @@ def wrapped(thing: property | classmethod[Any, Any, Any] | staticmethod[Any, Any
         yield ".__func__", thing.__func__
 
 
+WALKED = (dict, list, tuple, set, frozenset, np.ndarray, np.generic, complex, Decimal, types.MappingProxyType, np.ufunc,
+          BaseException, property, classmethod, staticmethod, memoryview)  # fmt: skip
+"""What is read by itself, whatever pickle would be given."""
+
+
 def is_closed(thing: Any) -> bool:
     """Whether nothing can be seen of what something is made of: another language's object that pickle is not given.
 
     What a module has under the name that it gives itself is the module's.
     """
-    if isinstance(thing, Mapping | Sequence | Set | np.ndarray) or not foreign(type(thing)):
+    if hasattr(type(thing), "cache_info") and not thing.cache_info().currsize:
+        return False
+    if isinstance(thing, WALKED) or is_frame(thing) or not foreign(type(thing)):
         return False
     try:
-        reduced = thing.__reduce_ex__(4)
+        kept = reduced(thing)
     except Exception:  # foreign code
-        return not isinstance(thing, np.ufunc)
-    return isinstance(reduced, str) and not has_its_name(thing, reduced)
+        return True
+    return isinstance(kept, str) and not has_its_name(thing, kept)
 
 
 FRAMES = ("Series", "DataFrame", "Index")

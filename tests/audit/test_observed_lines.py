@@ -7,7 +7,9 @@ import functools
 import hashlib
 import math
 import random
+import re
 import sys
+import threading
 import types
 import weakref
 from collections import OrderedDict, deque, namedtuple
@@ -339,15 +341,72 @@ def test_whatever_a_run_made_is_looked_into(place: str) -> None:
 def test_what_cannot_be_looked_into_is_told() -> None:
     """A name that an object gives itself says nothing, unless a module has the object under it."""
 
-    class Closed(deque):  # type: ignore[type-arg]
+    class Named(deque):  # type: ignore[type-arg]
         def __reduce__(self) -> str:
             return "view"
 
-    assert view(Closed([1]), "x").opaque == ["x"] and view(weakref.ref(Plain), "x").opaque == ["x"]
+    class Refusing(deque):  # type: ignore[type-arg]
+        def __reduce_ex__(self, protocol: Any) -> Any:
+            raise NotImplementedError
+
+    for kind in (Named, Refusing):  # the part that is not of Python answers
+        assert view(kind([1]), "x").opaque == [] and view(kind([1])).lines != view(kind([2])).lines
+    assert view(threading.Lock(), "x").opaque == ["x"] and view(weakref.ref(Plain), "x").opaque == ["x"]
     assert view(np.frompyfunc(square, 1, 1), "x").opaque == ["x"]
     assert view(cached_times(0), "x").opaque == []
     for known in (math, len, Plain, Plain.__init__, view, Choice.FIRST, np.add, type(None), math.sin, dict.fromkeys):
         assert view(known, "x").opaque == [], known
+
+
+class Raising:
+    """A thing whose own code raises whatever it is asked."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __getattr__(self, name: str) -> Any:
+        raise KeyError(name)
+
+    def __repr__(self) -> str:
+        raise RuntimeError
+
+
+class NoDictionary:
+    """It says that it has no attributes."""
+
+    @property
+    def __dict__(self) -> Any:  # type: ignore[override]
+        return {}
+
+
+class Empty(list):  # type: ignore[type-arg]
+    """It says that it has no elements."""
+
+    def __iter__(self) -> Any:
+        return iter(())
+
+
+def denying(value: Any) -> NoDictionary:
+    made = NoDictionary()
+    object.__setattr__(made, "value", value)
+    return made
+
+
+@pytest.mark.parametrize(
+    "make", [Raising, denying, lambda n: Empty([n]), lambda n: 10**5000 + n, lambda n: re.compile(f"{n}")]
+)
+def test_what_a_thing_says_of_itself_is_not_asked(make: Any) -> None:
+    one, again, other = (view(make(n), "x") for n in (1, 1, 2))
+    assert one.lines == again.lines != other.lines and one.opaque == []
+
+
+def test_a_thing_that_raises_while_it_is_looked_at_is_told() -> None:
+    class Meta(type):
+        @property
+        def cache_info(cls) -> Any:
+            raise RuntimeError
+
+    assert view([Meta("K", (), {})()], "x").opaque == ["x[0]"]
 
 
 def test_a_thing_has_its_name_where_a_module_has_the_very_same() -> None:

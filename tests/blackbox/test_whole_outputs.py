@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
+import re
 import threading
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse
 
 from refdp.audit import outputs, structural, structural_state
 from refdp.audit.blackbox import bound_from
@@ -128,6 +133,90 @@ def bound_of(function: Any) -> Any:
 def test_a_claim_is_refuted_by_what_is_no_number(function: Any) -> None:
     bound = bound_of(function)
     assert bound.refuted and bound.unread == ()
+
+
+class Raising:
+    """Its own code raises whatever it is asked."""
+
+    def __init__(self, noisy: float) -> None:
+        self.noisy = noisy
+
+    def __getattr__(self, name: str) -> Any:
+        raise KeyError(name)
+
+    def __repr__(self) -> str:
+        raise RuntimeError
+
+    def __array__(self) -> Any:
+        raise RuntimeError
+
+
+class Queue(deque):  # type: ignore[type-arg]
+    """Not to be pickled."""
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise NotImplementedError
+
+
+@dataclass
+class Unset:
+    """A field that no run sets."""
+
+    noisy: float
+    later: float = field(init=False, repr=False)
+
+
+def sparse(z: float) -> Any:
+    made = scipy.sparse.dok_array((2, 2))
+    made[0, 0] = z
+    return made
+
+
+ODD: dict[str, Callable[[float], Any]] = {
+    "attribute that raises": Raising,
+    "array that raises": lambda z: [Raising(z), z],
+    "key that has no text": lambda z: {Raising(z): z},
+    "set of what has no text": lambda z: {Raising(z), z},
+    "not to be pickled": lambda z: Queue([z]),
+    "pattern": lambda z: {"z": z, "words": re.compile("a")},
+    "unset field": Unset,
+    "sparse": sparse,
+    "matrix": lambda z: {"z": np.array([[z, 1.0]]).view(np.matrix)},
+    "long number": lambda z: {"z": z, "n": 10**5000, 10**5000: 1},
+    "text of a memory": lambda z: [memoryview(b"abc"), z],
+    "empty cache": lambda z: [functools.lru_cache(abs), z],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", list(ODD))
+def test_odd_objects_are_read_as_others_are(kind: str) -> None:
+    """And they are told by their numbers."""
+    one, again, other = (whole_row(ODD[kind](z)) for z in (1.5, 1.5, 2.5))
+    assert np.array_equal(one, again) and not np.array_equal(one, other)
+    assert unread(ODD[kind](1.5)) == ()
+
+
+def test_what_raises_while_it_is_read_is_told() -> None:
+    class Lines(Mapping):  # type: ignore[type-arg]
+        def __len__(self) -> int:
+            return 1
+
+        def __iter__(self) -> Any:
+            raise RuntimeError
+
+        def __getitem__(self, key: Any) -> Any:
+            raise RuntimeError
+
+    assert unread([1.0, {"a": Lines()}]) == ("[1]['a']: reading it raised RuntimeError",)
+
+
+def test_objects_that_refer_to_each_other_are_read_up_to_a_number_of_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(structural_state, "MOST_PARTS", 5_000)
+    many: list[Any] = [[] for _ in range(12)]
+    for one in many:
+        one += many
+    reading = read([1.0, many])
+    assert reading.visited == 5_001 and list(reading.left.values()) == ["it comes after 5,000 parts"]
 
 
 def honest_table(records: Any, seed: int) -> Any:

@@ -72,7 +72,7 @@ class Reduced:
     given: Any = ()
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        assert protocol == 2
+        assert protocol == 4
         if isinstance(self.given, Exception):
             raise self.given
         return self.given
