@@ -19,14 +19,17 @@ from typing import Any
 import numpy as np
 
 from refdp.audit.by_name import has_its_name
+from refdp.audit.hidden_memory import behind
 from refdp.audit.inside import (
     CONTAINER_KINDS,
     CONTAINERS,
     PLAIN,
     PLAIN_KINDS,
     attributes,
+    elements,
     foreign,
     inside,
+    of_error,
     own_globals,
     reduced,
 )
@@ -170,6 +173,8 @@ class View:
             self.add(place, name + _content(thing))
             yield from _elements(place, thing)
             yield from attributes(place, thing)
+            if isinstance(thing, BaseException):
+                yield from of_error(place, thing)
             if not has_its_name(kind):
                 yield f"{place}.__class__", kind
             if hasattr(kind, "cache_info"):
@@ -202,6 +207,8 @@ class View:
             yield f"{place}.dtype.metadata", noted
         if isinstance(thing.base, np.ndarray):
             yield f"{place}.base", thing.base
+        elif (base := behind(thing)) is not None:
+            yield f"{place}.base", base
         if isinstance(thing, np.ma.MaskedArray):
             yield f"{place}.mask", np.asarray(np.ma.getmaskarray(thing))
             yield f"{place}.data", np.asarray(thing.data)
@@ -227,6 +234,7 @@ class View:
             for number, cell in enumerate(thing.__closure__ or ()):
                 yield f"{place}.closure[{number}]", _held(cell)
             if not has_its_name(thing):
+                yield f"{place}.__name__", thing.__name__
                 yield f"{place}.__doc__", thing.__doc__
                 yield f"{place}.__annotations__", thing.__annotations__
             yield from own_globals(place, thing)
@@ -328,13 +336,13 @@ def _elements(place: str, thing: Any) -> Iterator[tuple[str, Any]]:
             yield f"{place} key {number}", key
             yield f"{place}[{key!r}]" if _is_short(key) else f"{place}[key {number}]", value
     elif isinstance(thing, list | tuple):
-        for number, part in enumerate((list if isinstance(thing, list) else tuple).__iter__(thing)):
+        for number, part in enumerate(elements(thing)):
             yield f"{place}[{number}]", part
     elif isinstance(thing, set | frozenset):
-        elements = list((set if isinstance(thing, set) else frozenset).__iter__(thing))
-        if not all(id(type(element)) in PLAIN_KINDS for element in elements):  # others may iterate by address
-            elements = sorted(elements, key=lambda element: view(element).lines)
-        for number, part in enumerate(elements):
+        found = elements(thing)
+        if not all(id(type(element)) in PLAIN_KINDS for element in found):  # others may iterate by address
+            found.sort(key=lambda element: view(element).lines)
+        for number, part in enumerate(found):
             yield f"{place} element {number}", part
 
 

@@ -11,19 +11,31 @@ import json
 import pickletools
 import random
 import types
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from refdp.audit import inside
 from refdp.audit.by_name import HEAP_TYPE
+from refdp.audit.hidden_memory import behind
 from refdp.audit.in_floats import NUMBER
 from refdp.audit.inside import foreign, reduced
 from refdp.audit.reading import Leaf, Reading
-from refdp.audit.structural_beside import beside, frame_parts, is_closed, is_frame, number_parts, of_code, wrapped
+from refdp.audit.structural_beside import (
+    beside,
+    frame_parts,
+    is_closed,
+    is_frame,
+    number_parts,
+    of_code,
+    own_class,
+    wrapped,
+)
 
 PLAIN_KEYS = frozenset({str, bytes, int, float, bool, type(None)})
 MOST_DIGITS = 4_000
@@ -33,6 +45,12 @@ MOST_LEAVES = 100_000
 MOST_PARTS = 1_000_000
 """Parts looked at, numbers and texts or not: objects that refer to each other are reached by many paths."""
 DEEPEST = 24
+VIEWS = tuple(
+    type(view)
+    for made in (dict[str, int](), OrderedDict[str, int]())
+    for view in (made.keys(), made.values(), made.items())
+)
+"""What shows the keys or values of a dictionary, and has all of it."""
 
 GENERATORS = (np.random.Generator, np.random.RandomState, np.random.BitGenerator, random.Random)
 OPAQUE = (type, types.ModuleType, types.BuiltinFunctionType, *GENERATORS)
@@ -99,22 +117,28 @@ def _of_one(thing: Any, path: str, depth: int, above: frozenset[int], reading: R
     elif thing is None or isinstance(thing, OPAQUE) or _is_function(thing):
         yield path, type(thing).__name__
         parts = of_code(thing)
+        if isinstance(thing, types.FunctionType) and id(thing.__globals__) not in reading.modules:
+            reading.modules[id(thing.__globals__)] = thing.__globals__
+            parts = (*parts, *inside.own_globals("", thing))
         if isinstance(thing, GENERATORS):
             reading.left[path] = f"the state of a {type(thing).__name__}"
     else:
         parts = (*_parts(thing), *beside(thing))
+        if isinstance(thing, np.ndarray) and not within and (base := behind(thing)) is not None:
+            parts = (*parts, (".base", base))
         if not parts and depth < DEEPEST:  # that it is there, and of what shape, is read from outside, too
             yield path, f"{type(thing).__qualname__}{thing.shape if isinstance(thing, np.ndarray) else ''}"
         if depth < DEEPEST and is_closed(thing):
             reading.left[path] = f"nothing shows what is in a {type(thing).__name__}"
+        parts = (*parts, *own_class(thing))
     if id(thing) in above:
         return
-    inside, array = above | {id(thing)}, isinstance(thing, np.ndarray) and not thing.dtype.hasobject
+    among, array = above | {id(thing)}, isinstance(thing, np.ndarray) and not thing.dtype.hasobject
     for name, part in parts:
         if depth >= DEEPEST:
             reading.left[path] = f"it is {DEEPEST} levels deep"
             return
-        yield from _walk(part, path + name, depth + 1, inside, reading, array)
+        yield from _walk(part, path + name, depth + 1, among, reading, array)
 
 
 def _is_function(thing: Any) -> bool:
@@ -126,6 +150,7 @@ def _attached(thing: Any) -> Iterator[tuple[str, Any]]:
     kind = type(thing)
     if kind.__flags__ & HEAP_TYPE and isinstance(thing, int | float | str | bytes | bytearray):
         yield from inside.attributes("", thing)
+        yield from own_class(thing)
 
 
 def _is_whole(thing: Any) -> bool:
@@ -143,14 +168,14 @@ def _parts(thing: Any) -> Iterator[tuple[str, Any]]:
         yield from _array_parts(thing)
     elif isinstance(thing, complex | Decimal | np.datetime64 | np.timedelta64):
         yield from number_parts(thing)
+    elif isinstance(thing, VIEWS):
+        yield ".mapping", thing.mapping
     elif isinstance(thing, Mapping):
         yield from _pairs(thing)
     elif isinstance(thing, (list, tuple)):
-        own = list.__iter__ if isinstance(thing, list) else tuple.__iter__
-        yield from ((f"[{place}]", part) for place, part in enumerate(own(thing)))
+        yield from ((f"[{place}]", part) for place, part in enumerate(inside.elements(thing)))
     elif isinstance(thing, (set, frozenset)):
-        own = set.__iter__ if isinstance(thing, set) else frozenset.__iter__
-        yield from ((f"{{{place}}}", part) for place, part in enumerate(sorted(own(thing), key=_shown)))
+        yield from ((f"{{{place}}}", part) for place, part in enumerate(sorted(inside.elements(thing), key=_shown)))
     elif isinstance(thing, memoryview):
         yield from (("", thing.tolist()), (".obj", thing.obj))
     elif isinstance(thing, property | classmethod | staticmethod):
@@ -201,11 +226,13 @@ def _shown(element: Any) -> str:
 def _array_parts(array: np.ndarray) -> Iterator[tuple[str, Any]]:
     array = np.asarray(array)  # a matrix is made of matrices
     if array.dtype.names:
-        yield from ((f"[{name!r}]", array[name]) for name in array.dtype.names)
+        names = ((name, array[name]) for name in array.dtype.names)
+        yield from ((f"[{name!r}]", part.copy() if part.dtype.hasobject else part) for name, part in names)
     elif array.ndim == 0:
         yield "", array[()] if array.dtype.kind in "mM" else array.item()
     else:
-        yield from ((f"[{place}]", part) for place, part in enumerate(array))
+        rows = array.tolist() if array.dtype.hasobject else array  # a row of an array has the array behind it
+        yield from ((f"[{place}]", part) for place, part in enumerate(rows))
 
 
 def attributes(thing: Any) -> dict[str, Any]:
@@ -247,12 +274,18 @@ def _pickled_state(thing: Any) -> dict[str, Any]:
 def _text(text: str, path: str, depth: int, above: frozenset[int], reading: Reading) -> Leaves:
     """JSON inside a text is opened; anything else is a leaf."""
     if text[:1] in ("{", "["):
-        parsed = _parsed(json.loads, text)
+        parsed = _parsed(partial(json.loads, object_pairs_hook=_of_pairs), text)
         if parsed is not None:
             reading.spelled.append(NUMBER.sub("0", text))
             yield from _walk(parsed, path, depth + 1, above, reading)
             return
     yield path, text
+
+
+def _of_pairs(pairs: list[tuple[str, Any]]) -> Any:
+    """An object of JSON; its pairs where a key comes twice."""
+    made = dict(pairs)
+    return made if len(made) == len(pairs) else pairs
 
 
 def _parsed(read: Callable[[str], Any], text: str) -> Any:
@@ -269,11 +302,21 @@ def _binary(data: bytes, path: str, depth: int, above: frozenset[int], reading: 
         if constants is not None:
             reading.spelled += _words(data)
             yield from _walk(constants, path + "<pickle>", depth + 1, above, reading)
+            if rest := data[_length(data) :]:
+                yield from _walk(rest, path + "<after the pickle>", depth + 1, above, reading)
             return
     try:
-        yield from _text(data.decode("utf-8"), path, depth, above, reading)
+        text = data.decode("utf-8")
     except UnicodeDecodeError:
         yield path, data.hex()
+    else:
+        reading.note_numbers(text, path)
+        yield from _text(text, path, depth, above, reading)
+
+
+def _length(data: bytes) -> int:
+    """Bytes of a pickle, up to its end."""
+    return 1 + max(place or 0 for _, _, place in pickletools.genops(data))
 
 
 def _words(data: bytes) -> Iterator[str]:
