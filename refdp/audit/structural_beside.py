@@ -7,7 +7,7 @@ as the rest.
 from __future__ import annotations
 
 import types
-from collections import defaultdict
+from collections import OrderedDict, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from decimal import Decimal
@@ -100,7 +100,13 @@ def wrapped(thing: property | classmethod[Any, Any, Any] | staticmethod[Any, Any
         yield ".__func__", thing.__func__
 
 
-WALKED = (dict, list, tuple, set, frozenset, np.ndarray, np.generic, complex, Decimal, types.MappingProxyType, np.ufunc,
+VIEWS = tuple(
+    type(view)
+    for made in (dict[str, int](), OrderedDict[str, int]())
+    for view in (made.keys(), made.values(), made.items())
+)
+"""What shows the keys or values of a dictionary, and has all of it."""
+WALKED = (*VIEWS, dict, list, tuple, set, frozenset, np.ndarray, np.generic, complex, Decimal, types.MappingProxyType, np.ufunc,
           BaseException, property, classmethod, staticmethod, memoryview)  # fmt: skip
 """What is read by itself, whatever pickle would be given."""
 

@@ -11,7 +11,6 @@ import json
 import pickletools
 import random
 import types
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from decimal import Decimal
@@ -27,6 +26,7 @@ from refdp.audit.in_floats import NUMBER
 from refdp.audit.inside import foreign, reduced
 from refdp.audit.reading import Leaf, Reading
 from refdp.audit.structural_beside import (
+    VIEWS,
     beside,
     frame_parts,
     is_closed,
@@ -45,12 +45,6 @@ MOST_LEAVES = 100_000
 MOST_PARTS = 1_000_000
 """Parts looked at, numbers and texts or not: objects that refer to each other are reached by many paths."""
 DEEPEST = 24
-VIEWS = tuple(
-    type(view)
-    for made in (dict[str, int](), OrderedDict[str, int]())
-    for view in (made.keys(), made.values(), made.items())
-)
-"""What shows the keys or values of a dictionary, and has all of it."""
 
 GENERATORS = (np.random.Generator, np.random.RandomState, np.random.BitGenerator, random.Random)
 OPAQUE = (type, types.ModuleType, types.BuiltinFunctionType, *GENERATORS)

@@ -159,7 +159,7 @@ def test_what_stands_beside_items_and_fields() -> None:
     assert list(beside(error)) == [(".args", (1,))] and list(beside(SimpleNamespace(a=1))) == []
     masked = np.ma.array([1.0])
     masked.more = 1
-    assert list(beside(masked)) == []
+    assert list(beside(masked)) == [(".more", 1)]
 
 
 def test_an_object_is_read_in_part_where_it_has_more_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
