@@ -106,8 +106,8 @@ VIEWS = tuple(
     for view in (made.keys(), made.values(), made.items())
 )
 """What shows the keys or values of a dictionary, and has all of it."""
-WALKED = (*VIEWS, dict, list, tuple, set, frozenset, np.ndarray, np.generic, complex, Decimal, types.MappingProxyType, np.ufunc,
-          BaseException, property, classmethod, staticmethod, memoryview)  # fmt: skip
+WALKED = (*VIEWS, dict, list, tuple, set, frozenset, np.ndarray, np.generic, complex, Decimal, types.MappingProxyType,
+          np.ufunc, BaseException, property, classmethod, staticmethod, memoryview)  # fmt: skip
 """What is read by itself, whatever pickle would be given."""
 
 
