@@ -22,6 +22,7 @@ import pytest
 
 from refdp.audit import observer
 from refdp.audit.by_name import has_its_name
+from refdp.audit.hidden_memory import behind
 from refdp.audit.inside import foreign
 from refdp.audit.observer import View, held_by, view
 
@@ -354,6 +355,10 @@ def test_what_cannot_be_looked_into_is_told() -> None:
     assert view(threading.Lock(), "x").opaque == ["x"] and view(weakref.ref(Plain), "x").opaque == ["x"]
     assert view(np.frompyfunc(square, 1, 1), "x").opaque == ["x"]
     assert view(cached_times(0), "x").opaque == []
+    try:
+        raise ValueError
+    except ValueError as error:
+        assert view(error, "x").opaque == ["x.__traceback__"]
     for known in (math, len, Plain, Plain.__init__, view, Choice.FIRST, np.add, type(None), math.sin, dict.fromkeys):
         assert view(known, "x").opaque == [], known
 
@@ -390,6 +395,43 @@ def denying(value: Any) -> NoDictionary:
     made = NoDictionary()
     object.__setattr__(made, "value", value)
     return made
+
+
+def caused(value: Any) -> ValueError:
+    error = ValueError("failed")
+    error.__cause__ = KeyError(value)
+    return error
+
+
+def renamed(value: Any) -> Any:
+    def made() -> None: ...
+
+    made.__name__ = f"{value}"
+    return made
+
+
+def bytes_behind(value: Any) -> Any:
+    return np.frombuffer(np.array([1, value]).tobytes(), count=1)
+
+
+def strides_behind(value: Any) -> Any:
+    return np.lib.stride_tricks.as_strided(np.array([1, value]), (1,), (8,))
+
+
+def of_metaclass(value: Any) -> Any:
+    return type("Meta", (type,), {"value": value})("Made", (), {})
+
+
+@pytest.mark.parametrize("make", [caused, renamed, bytes_behind, strides_behind, of_metaclass])
+def test_what_stands_behind_a_thing_is_looked_into(make: Any) -> None:
+    one, again, other = (view(make(n), "x") for n in (1, 1, 2))
+    assert one.lines == again.lines != other.lines and one.opaque == []
+
+
+def test_memory_that_is_shown_whole_is_told_once() -> None:
+    shown = np.frombuffer(b"12345678")
+    assert behind(shown) is None and behind(shown[:0]) is not None and behind(np.ones((2, 3)).T) is None
+    assert behind(np.frombuffer(bytearray(b"12345678"))) is not None, "a view, which may show a part"
 
 
 @pytest.mark.parametrize(
