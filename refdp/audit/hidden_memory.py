@@ -26,6 +26,8 @@ def _size(base: Any) -> int:
     if isinstance(base, np.ndarray):
         return base.nbytes if type(base) is np.ndarray and behind(base) is None else -1
     try:
-        return memoryview(base).nbytes if type(base) is not memoryview else -1
+        if type(base) is memoryview and (not base.contiguous or _size(base.obj) != base.nbytes):
+            return -1
+        return memoryview(base).nbytes
     except TypeError:
         return -1
