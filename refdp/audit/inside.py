@@ -6,12 +6,14 @@ What is written in another language shows nothing of this; `foreign` tells which
 from __future__ import annotations
 
 import abc
+import contextlib
+import copyreg
 import sys
 import types
 from collections.abc import Iterator
 from typing import Any
 
-from refdp.audit.by_name import HEAP_TYPE
+from refdp.audit.by_name import HEAP_TYPE, has_its_name
 
 PLAIN = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis), type(NotImplemented))
 CONTAINERS = (dict, list, tuple, set, frozenset, bytearray)
@@ -24,16 +26,59 @@ _OF_MODULES = frozenset({"__builtins__", "__loader__", "__spec__"})
 
 def attributes(place: str, thing: Any) -> Iterator[tuple[str, Any]]:
     """Attributes and slots, by their places; a slot without anything is told, too."""
-    held = getattr(thing, "__dict__", None)
-    if isinstance(held, dict):
-        for name, value in held.items():
-            yield f"{place}.{name}", value
+    for name, value in kept_by_name(thing).items():
+        yield f"{place}.{name}", value
     for kind in type(thing).__mro__:
         for name, slot in slots_of(kind).items():
             try:
                 yield f"{place}.{name}", slot.__get__(thing)
             except (AttributeError, KeyError):
                 yield f"{place}.{name} (unset)", None
+
+
+def kept_by_name(thing: Any) -> dict[str, Any]:
+    """Its attributes, whatever its class says that they are."""
+    for kind in type(thing).__mro__:
+        own = vars(kind).get("__dict__")
+        if type(own) is types.GetSetDescriptorType:
+            held = own.__get__(thing)
+            return held if isinstance(held, dict) else {}
+        if own is not None:
+            state = object.__getstate__(thing)
+            held = state[0] if isinstance(state, tuple) else state
+            return held if isinstance(held, dict) else {}
+    return {}
+
+
+def of_error(place: str, error: BaseException) -> Iterator[tuple[str, Any]]:
+    """What it came from, where it was raised, and what errors of its kind have beside their arguments."""
+    for name in ("__cause__", "__context__", "__traceback__"):
+        if (held := getattr(BaseException, name).__get__(error)) is not None:
+            yield f"{place}.{name}", held
+    for kind in type(error).__mro__:
+        if kind in (BaseException, object) or kind.__flags__ & HEAP_TYPE:
+            continue
+        for name, one in vars(kind).items():
+            if type(one) is types.MemberDescriptorType:
+                yield f"{place}.{name}", one.__get__(error)
+
+
+def elements(thing: list[Any] | tuple[Any, ...] | set[Any] | frozenset[Any]) -> list[Any]:
+    """What is in it, whatever its class says."""
+    own: Any = next(kind for kind in (list, tuple, set, frozenset) if isinstance(thing, kind))
+    return list(own.__iter__(thing))
+
+
+def reduced(thing: Any) -> Any:
+    """What pickle would keep of it, as its part in another language has it. Errors: whatever its class raises."""
+    own = [kind for kind in type(thing).__mro__[:-1] if vars(kind).keys() & {"__reduce__", "__reduce_ex__"}]
+    of_python = bool(own) and own[0].__flags__ & HEAP_TYPE
+    for kind in own if of_python else ():
+        if not kind.__flags__ & HEAP_TYPE and "__reduce__" in vars(kind):
+            with contextlib.suppress(Exception):  # it is not to be pickled, but its subclass may
+                return vars(kind)["__reduce__"](thing)
+    registered = copyreg.dispatch_table.get(type(thing))
+    return registered(thing) if registered is not None else thing.__reduce_ex__(4)
 
 
 def slots_of(kind: type) -> dict[str, Any]:
@@ -53,6 +98,8 @@ def inside(place: str, thing: Any) -> Iterator[tuple[str, Any]]:
         yield from ((f"{place}.{key}", held) for key, held in vars(thing).items() if key not in _OF_MODULES)
     else:
         yield f"{place}.__bases__", thing.__bases__
+        if not has_its_name(type(thing)):
+            yield f"{place}.__class__", type(thing)
         slots = slots_of(thing)
         yield f"{place}.__slots__", tuple(slots)
         left = _OF_CLASSES | slots.keys()

@@ -19,13 +19,28 @@ from typing import Any
 import numpy as np
 
 from refdp.audit.by_name import has_its_name
-from refdp.audit.inside import CONTAINER_KINDS, CONTAINERS, PLAIN, PLAIN_KINDS, attributes, foreign, inside, own_globals
+from refdp.audit.hidden_memory import behind
+from refdp.audit.inside import (
+    CONTAINER_KINDS,
+    CONTAINERS,
+    PLAIN,
+    PLAIN_KINDS,
+    attributes,
+    elements,
+    foreign,
+    inside,
+    of_error,
+    own_globals,
+    reduced,
+)
 from refdp.audit.kept import kept_beside
 from refdp.audit.kept import room as _room
 
 _KEEPING = (*PLAIN, *CONTAINERS, np.ndarray, np.float64, np.int64, np.bool_, np.random.Generator)
 """Types of what a module may keep from run to run; dictionaries of other types are left alone."""
 _KEEPING_KINDS = frozenset(map(id, _KEEPING))
+MOST_BITS = 10_000
+"""Python writes no longer numbers in decimal."""
 LONGEST = 200
 """Longer contents are told by their digest."""
 
@@ -102,7 +117,12 @@ class View:
             if id(kind) in PLAIN_KINDS:
                 self.add(where, f"{kind.__name__} {_bits(one)}")
             else:
-                parts = list(self._parts(where, one))
+                try:
+                    parts = list(self._parts(where, one))
+                except Exception as error:  # a thing's own code
+                    self.add(where, f"raised {type(error).__name__}")
+                    self.opaque.append(where)
+                    continue
                 parts.reverse()
                 stack += parts
 
@@ -153,6 +173,8 @@ class View:
             self.add(place, name + _content(thing))
             yield from _elements(place, thing)
             yield from attributes(place, thing)
+            if isinstance(thing, BaseException):
+                yield from of_error(place, thing)
             if not has_its_name(kind):
                 yield f"{place}.__class__", kind
             if hasattr(kind, "cache_info"):
@@ -185,6 +207,8 @@ class View:
             yield f"{place}.dtype.metadata", noted
         if isinstance(thing.base, np.ndarray):
             yield f"{place}.base", thing.base
+        elif (base := behind(thing)) is not None:
+            yield f"{place}.base", base
         if isinstance(thing, np.ma.MaskedArray):
             yield f"{place}.mask", np.asarray(np.ma.getmaskarray(thing))
             yield f"{place}.data", np.asarray(thing.data)
@@ -210,6 +234,7 @@ class View:
             for number, cell in enumerate(thing.__closure__ or ()):
                 yield f"{place}.closure[{number}]", _held(cell)
             if not has_its_name(thing):
+                yield f"{place}.__name__", thing.__name__
                 yield f"{place}.__doc__", thing.__doc__
                 yield f"{place}.__annotations__", thing.__annotations__
             yield from own_globals(place, thing)
@@ -228,16 +253,16 @@ class View:
     def _reduced(self, place: str, thing: Any) -> Iterator[tuple[str, Any]]:
         """What pickle would keep of an object that is written in another language."""
         try:
-            reduced = thing.__name__ if isinstance(thing, np.ufunc) else thing.__reduce_ex__(4)
+            kept = thing.__name__ if isinstance(thing, np.ufunc) else reduced(thing)
         except Exception:
             self.opaque.append(place)
             return
-        if isinstance(reduced, str):
-            self.add(f"{place}.__reduce__", reduced)
-            if not has_its_name(thing, reduced):
+        if isinstance(kept, str):
+            self.add(f"{place}.__reduce__", kept)
+            if not has_its_name(thing, kept):
                 self.opaque.append(place)
             return
-        for number, part in enumerate(reduced):
+        for number, part in enumerate(kept):
             listed = list(part) if number > 2 and part is not None and not callable(part) else part
             yield f"{place}.__reduce__" + f"[{number}]" * (number > 0), listed
 
@@ -246,7 +271,10 @@ def view(thing: Any, place: str = "") -> View:
     """A view of one thing, and of the text that it publishes itself as, where it has `to_json`."""
     found = View()
     found.look(place, thing)
-    publish = getattr(thing, "to_json", None)
+    try:
+        publish = getattr(thing, "to_json", None)
+    except Exception:  # the thing's own code
+        publish = None
     if callable(publish) and not isinstance(thing, type):
         try:
             found.add(f"{place}.to_json()", repr(publish()))
@@ -285,6 +313,8 @@ def _bits(thing: Any) -> str:
         return f"{np.float64(thing).tobytes().hex()} {thing!r}"
     if isinstance(thing, complex):
         return f"{np.complex128(thing).tobytes().hex()} {thing!r}"
+    if isinstance(thing, int) and abs(thing).bit_length() > MOST_BITS:
+        return hex(thing)
     return repr(thing)
 
 
@@ -304,16 +334,20 @@ def _elements(place: str, thing: Any) -> Iterator[tuple[str, Any]]:
         pairs = dict.items(thing) if isinstance(thing, dict) else thing.items()
         for number, (key, value) in enumerate(pairs):
             yield f"{place} key {number}", key
-            yield f"{place}[{key!r}]" if isinstance(key, str | int) else f"{place}[key {number}]", value
+            yield f"{place}[{key!r}]" if _is_short(key) else f"{place}[key {number}]", value
     elif isinstance(thing, list | tuple):
-        for number, part in enumerate(tuple(thing)):
+        for number, part in enumerate(elements(thing)):
             yield f"{place}[{number}]", part
     elif isinstance(thing, set | frozenset):
-        elements = list(thing)
-        if not all(id(type(element)) in PLAIN_KINDS for element in elements):  # others may iterate by address
-            elements = sorted(elements, key=lambda element: view(element).lines)
-        for number, part in enumerate(elements):
+        found = elements(thing)
+        if not all(id(type(element)) in PLAIN_KINDS for element in found):  # others may iterate by address
+            found.sort(key=lambda element: view(element).lines)
+        for number, part in enumerate(found):
             yield f"{place} element {number}", part
+
+
+def _is_short(key: Any) -> bool:
+    return isinstance(key, str) or (isinstance(key, int) and abs(key).bit_length() <= MOST_BITS)
 
 
 def _metadata(dtype: Any) -> list[Any]:

@@ -13,8 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from refdp.audit.hidden_memory import behind
 from refdp.audit.in_floats import NUMBER, digits_left, in_floats
+from refdp.audit.inside import attributes
 from refdp.audit.reading import Reading, kind_of
+from refdp.audit.structural_beside import own_class
 from refdp.audit.structural_state import read
 from refdp.errors import InvalidParameter
 
@@ -22,7 +25,7 @@ Floats = NDArray[np.float64]
 
 BESIDE = 3
 """How numbers are written, the form of the output, how many places were not looked into."""
-SIMPLE = (bool, int, float, list, tuple, np.ndarray)
+SIMPLE = (bool, int, float, list, tuple)
 ADDRESS = re.compile(r"0x[0-9a-fA-F]{6,}")
 
 
@@ -41,7 +44,7 @@ def whole_row(output: Any) -> Floats:
     """`one_row` and what stands beside it, shape (numbers + BESIDE,). Errors: InvalidParameter as of `one_row`."""
     try:
         array = np.asarray(output)
-    except ValueError:  # lists of different lengths
+    except Exception:  # lists of different lengths, an object's own code
         array = np.empty(0, dtype=object)
     if array.dtype.kind in "fiub" and array.size and _is_simple(output):
         nearest = array.astype(np.float64)
@@ -61,7 +64,20 @@ def whole_row(output: Any) -> Floats:
 def row_of_error(error: Exception) -> Floats:
     """A run that raised has no numbers; which error it was stands beside them. Shape (BESIDE,)."""
     told = [ADDRESS.sub("0x", f"{kind_of(one)}: {one} {getattr(one, '__notes__', '')}") for one in _chain(error)]
-    return np.array([_digest(told), _digest([NUMBER.sub("0", one) for one in told]), 0.0])
+    reading = _of_error(error)
+    held = ADDRESS.sub("0x", repr((reading.leaves, reading.spelled)))
+    kinds = [NUMBER.sub("0", one) for one in told], reading.form
+    return np.array([_digest((told, held)), _digest(kinds), float(len(reading.left))])
+
+
+def _of_error(error: Exception) -> Reading:
+    """What an error and those that it came from have beside their texts: arguments, attributes, classes."""
+    return read([[one.args, dict(attributes("", one)), *own_class(one)] for one in _chain(error)])
+
+
+def unread_of_error(error: Exception) -> tuple[str, ...]:
+    """What of an error was not looked into, and why, in words."""
+    return tuple(f"the error: {path}: {why}" for path, why in _of_error(error).left.items())
 
 
 def unread(output: Any) -> tuple[str, ...]:
@@ -93,6 +109,8 @@ def _is_simple(output: Any) -> bool:
     """Whether it is nothing but numbers, in lists, tuples and arrays of no class of their own."""
     if type(output) in (list, tuple):
         return all(map(_is_simple, output))
+    if type(output) is np.ndarray:
+        return behind(output) is None
     return type(output) in SIMPLE or (isinstance(output, np.number | np.bool_) and type(output).__module__ == "numpy")
 
 

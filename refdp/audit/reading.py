@@ -19,37 +19,45 @@ class Reading:
 
     leaves: numbers and texts by path. form: of what kind every part is, in order. spelled: numbers in texts that are
     not written as usual, zeros that are negative, texts that were opened, without their numbers. left: by path, what
-    was not looked into.
+    was not looked into. visited: parts that were looked at. modules: what functions know as their
+    modules, each read once.
     """
 
     leaves: dict[str, Leaf] = field(default_factory=dict)
     form: list[str] = field(default_factory=list)
     spelled: list[str] = field(default_factory=list)
     left: dict[str, str] = field(default_factory=dict)
+    visited: int = 0
+    modules: dict[int, Any] = field(default_factory=dict)
 
     def note(self, thing: Any, path: str, *, within: bool) -> None:
         """Of what kind one part is, and how it is written. within: it stands in an array, which says its kind."""
         if not within:
             self.form.append(kind_of(thing))
         if isinstance(thing, str):
-            self.spelled += [f"{path} {one}" for one in NUMBER.findall(thing) if not _as_usual(one)]
+            self.note_numbers(thing, path)
         elif isinstance(thing, float | np.floating) and thing == 0 and np.signbit(thing):
             self.spelled.append(f"{path} -0.0")
+
+    def note_numbers(self, text: str, path: str) -> None:
+        """Numbers in a text that are not written as usual."""
+        self.spelled += [f"{path} {one}" for one in NUMBER.findall(text) if not _as_usual(one)]
 
 
 def kind_of(thing: Any) -> str:
     """A thing's type; shape, layout and type of an array; the name of code."""
     name = named(type(thing))
     if isinstance(thing, np.ndarray):
-        order = "C" * thing.flags.c_contiguous + "F" * thing.flags.f_contiguous
+        order = "C" * thing.flags.c_contiguous + "F" * thing.flags.f_contiguous + "W" * thing.flags.writeable
         return f"{name} {kind_of(thing.dtype)} {thing.shape} {order}"
     if isinstance(thing, np.generic):
-        return f"{name} {thing.dtype.str}"
+        return f"{name} {thing.dtype.str} {thing.dtype.metadata or ''}"
     if isinstance(thing, np.dtype):
         return f"{name} {thing.str} {thing.descr if thing.names else ''} {thing.metadata or ''}"
     if isinstance(thing, types.CodeType):
         constants = [kind_of(one) if isinstance(one, types.CodeType) else repr(one) for one in thing.co_consts]
-        return f"{name} {thing.co_code.hex()} {thing.co_names} {thing.co_varnames} {constants}"
+        place = f"{thing.co_filename} {thing.co_firstlineno} {thing.co_name}"
+        return f"{name} {place} {thing.co_code.hex()} {thing.co_names} {thing.co_varnames} {constants}"
     if isinstance(thing, types.FunctionType):
         return f"{name} {named(thing)} {kind_of(thing.__code__)}"
     if isinstance(thing, type | types.BuiltinFunctionType | types.ModuleType):

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from refdp.audit.outputs import BESIDE, changing, first_unread, row_of_error, unread, whole_row
+from refdp.audit.outputs import BESIDE, changing, first_unread, row_of_error, unread, unread_of_error, whole_row
 from refdp.errors import InvalidParameter
 
 Floats = NDArray[np.float64]
@@ -205,8 +205,8 @@ def not_read(
     records = copy.deepcopy((pair.first, pair.second)[side])
     try:
         told = unread(mechanism(records, seed_of(seed, 2 * (start + run) + side)))
-    except RAISED:
-        told = ()
+    except RAISED as error:
+        told = unread_of_error(error)
     return told or ("an output of a run, which is another one when it is run again",)
 
 

@@ -6,27 +6,44 @@ bytes are listed opcode by opcode, never executed.
 
 from __future__ import annotations
 
+import gc
 import json
-import pickle
 import pickletools
 import random
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from refdp.audit import inside
 from refdp.audit.by_name import HEAP_TYPE
+from refdp.audit.hidden_memory import behind
 from refdp.audit.in_floats import NUMBER
-from refdp.audit.inside import foreign
+from refdp.audit.inside import foreign, reduced
 from refdp.audit.reading import Leaf, Reading
-from refdp.audit.structural_beside import beside, frame_parts, is_closed, is_frame, number_parts, of_code, wrapped
+from refdp.audit.structural_beside import (
+    VIEWS,
+    beside,
+    frame_parts,
+    is_closed,
+    is_frame,
+    number_parts,
+    of_code,
+    own_class,
+    wrapped,
+)
 
-PLAIN_KEYS = (str, bytes, int, float, type(None), tuple)
+PLAIN_KEYS = frozenset({str, bytes, int, float, bool, type(None)})
+MOST_DIGITS = 4_000
+"""Longer keys have no text of their own in a path."""
 MOST_LEAVES = 100_000
 """Leaves read of one object; models larger than that are read in part."""
+MOST_PARTS = 1_000_000
+"""Parts looked at, numbers and texts or not: objects that refer to each other are reached by many paths."""
 DEEPEST = 24
 
 GENERATORS = (np.random.Generator, np.random.RandomState, np.random.BitGenerator, random.Random)
@@ -44,12 +61,19 @@ def leaves(thing: Any) -> dict[str, Leaf]:
 def read(thing: Any) -> Reading:
     """All that can be read of the object, and where that is not everything."""
     reading = Reading()
-    for path, leaf in _walk(thing, "", 0, frozenset(), reading):
-        if len(reading.leaves) >= MOST_LEAVES:
-            reading.left[path] = f"it comes after {MOST_LEAVES:,} numbers and texts"
-            break
-        reading.leaves[path] = leaf
+    try:
+        for path, leaf in _walk(thing, "", 0, frozenset(), reading):
+            if len(reading.leaves) >= MOST_LEAVES:
+                reading.left[path] = f"it comes after {MOST_LEAVES:,} numbers and texts"
+                break
+            reading.leaves[path] = leaf
+    except _TooManyParts as found:
+        reading.left[str(found)] = f"it comes after {MOST_PARTS:,} parts"
     return reading
+
+
+class _TooManyParts(BaseException):
+    """Where reading ends; no error of a part."""
 
 
 def numbers(state: Mapping[str, Leaf]) -> dict[str, float]:
@@ -58,7 +82,20 @@ def numbers(state: Mapping[str, Leaf]) -> dict[str, float]:
 
 
 def _walk(thing: Any, path: str, depth: int, above: frozenset[int], reading: Reading, within: bool = False) -> Leaves:
-    """The leaves of one thing. above: what it is in. within: it stands in an array, which says of what kind it is."""
+    """The leaves of one thing. above: what it is in. within: it stands in an array, which says of what kind it is.
+
+    What a thing's own code raises while it is read is told.
+    """
+    reading.visited += 1
+    if reading.visited > MOST_PARTS:
+        raise _TooManyParts(path)
+    try:
+        yield from _of_one(thing, path, depth, above, reading, within)
+    except Exception as error:
+        reading.left[path] = f"reading it raised {type(error).__name__}"
+
+
+def _of_one(thing: Any, path: str, depth: int, above: frozenset[int], reading: Reading, within: bool) -> Leaves:
     reading.note(thing, path, within=within)
     parts: Iterable[tuple[str, Any]] = _attached(thing)
     if _is_whole(thing):
@@ -71,32 +108,43 @@ def _walk(thing: Any, path: str, depth: int, above: frozenset[int], reading: Rea
         yield from _text(thing, path, depth, above, reading)
     elif isinstance(thing, (bytes, bytearray)):
         yield from _binary(bytes(thing), path, depth, above, reading)
-    elif thing is None or isinstance(thing, OPAQUE) or hasattr(thing, "__code__"):
+    elif thing is None or isinstance(thing, OPAQUE) or _is_function(thing):
         yield path, type(thing).__name__
         parts = of_code(thing)
+        if isinstance(thing, types.FunctionType) and id(thing.__globals__) not in reading.modules:
+            reading.modules[id(thing.__globals__)] = thing.__globals__
+            parts = (*parts, *inside.own_globals("", thing))
         if isinstance(thing, GENERATORS):
             reading.left[path] = f"the state of a {type(thing).__name__}"
     else:
         parts = (*_parts(thing), *beside(thing))
+        if isinstance(thing, np.ndarray) and not within and (base := behind(thing)) is not None:
+            parts = (*parts, (".base", base))
         if not parts and depth < DEEPEST:  # that it is there, and of what shape, is read from outside, too
-            yield path, f"{type(thing).__qualname__}{getattr(thing, 'shape', '')}"
-            if is_closed(thing):
-                reading.left[path] = f"nothing shows what is in a {type(thing).__name__}"
+            yield path, f"{type(thing).__qualname__}{thing.shape if isinstance(thing, np.ndarray) else ''}"
+        if depth < DEEPEST and is_closed(thing):
+            reading.left[path] = f"nothing shows what is in a {type(thing).__name__}"
+        parts = (*parts, *own_class(thing))
     if id(thing) in above:
         return
-    inside, array = above | {id(thing)}, isinstance(thing, np.ndarray) and not thing.dtype.hasobject
+    among, array = above | {id(thing)}, isinstance(thing, np.ndarray) and not thing.dtype.hasobject
     for name, part in parts:
         if depth >= DEEPEST:
             reading.left[path] = f"it is {DEEPEST} levels deep"
             return
-        yield from _walk(part, path + name, depth + 1, inside, reading, array)
+        yield from _walk(part, path + name, depth + 1, among, reading, array)
+
+
+def _is_function(thing: Any) -> bool:
+    return isinstance(thing, types.MethodType) or hasattr(type(thing), "__code__")
 
 
 def _attached(thing: Any) -> Iterator[tuple[str, Any]]:
     """Attributes of a number or text of a class of its own."""
     kind = type(thing)
     if kind.__flags__ & HEAP_TYPE and isinstance(thing, int | float | str | bytes | bytearray):
-        yield from ((f".{name}", part) for name, part in getattr(thing, "__dict__", {}).items())
+        yield from inside.attributes("", thing)
+        yield from own_class(thing)
 
 
 def _is_whole(thing: Any) -> bool:
@@ -114,39 +162,76 @@ def _parts(thing: Any) -> Iterator[tuple[str, Any]]:
         yield from _array_parts(thing)
     elif isinstance(thing, complex | Decimal | np.datetime64 | np.timedelta64):
         yield from number_parts(thing)
+    elif isinstance(thing, VIEWS):
+        yield ".mapping", thing.mapping
     elif isinstance(thing, Mapping):
-        yield from ((f"[{key!r}]", thing[key]) for key in thing)
-        yield from ((f" key {place}", key) for place, key in enumerate(thing) if not isinstance(key, PLAIN_KEYS))
+        yield from _pairs(thing)
     elif isinstance(thing, (list, tuple)):
-        yield from ((f"[{place}]", part) for place, part in enumerate(thing))
+        yield from ((f"[{place}]", part) for place, part in enumerate(inside.elements(thing)))
     elif isinstance(thing, (set, frozenset)):
-        yield from ((f"{{{place}}}", part) for place, part in enumerate(sorted(thing, key=repr)))
+        yield from ((f"{{{place}}}", part) for place, part in enumerate(sorted(inside.elements(thing), key=_shown)))
+    elif isinstance(thing, memoryview):
+        yield from (("", thing.tolist()), (".obj", thing.obj))
     elif isinstance(thing, property | classmethod | staticmethod):
         yield from wrapped(thing)
     elif is_dataclass(thing):
-        yield from ((f".{field.name}", getattr(thing, field.name)) for field in fields(thing))
+        yield from ((f".{field.name}", getattr(thing, field.name)) for field in fields(thing)
+                    if hasattr(thing, field.name))  # fmt: skip
+        yield from _in_c(thing)
     else:
         yield from ((f".{name}", part) for name, part in attributes(thing).items())
 
 
+def _in_c(thing: Any) -> Iterator[tuple[str, Any]]:
+    """What a dataclass holds as an object of another language."""
+    if foreign(type(thing)) and not isinstance(thing, BaseException):
+        yield from ((f".{name}", part) for name, part in _pickled_state(thing).items())
+
+
+def _pairs(mapping: Mapping[Any, Any]) -> Iterator[tuple[str, Any]]:
+    """Values by their keys, and keys that are more than their text."""
+    if isinstance(mapping, types.MappingProxyType):
+        (mapping,) = gc.get_referents(mapping)
+    pairs = dict.items(mapping) if isinstance(mapping, dict) else ((key, mapping[key]) for key in mapping)
+    more = []
+    for place, (key, value) in enumerate(pairs):
+        plain = _is_plain(key)
+        yield f"[{key!r}]" if plain else f"[key {place}]", value
+        if not plain:
+            more.append((f" key {place}", key))
+    yield from more
+
+
+def _is_plain(key: Any) -> bool:
+    """Whether a key is what its text says."""
+    if type(key) is tuple:
+        return all(map(_is_plain, key))
+    return type(key) in PLAIN_KEYS and (type(key) is not int or key.bit_length() < MOST_DIGITS)
+
+
+def _shown(element: Any) -> str:
+    """The text by which an element of a set has its place."""
+    try:
+        return repr(element)
+    except Exception:  # foreign code
+        return type(element).__qualname__
+
+
 def _array_parts(array: np.ndarray) -> Iterator[tuple[str, Any]]:
+    array = np.asarray(array)  # a matrix is made of matrices
     if array.dtype.names:
-        yield from ((f"[{name!r}]", array[name]) for name in array.dtype.names)
+        names = ((name, array[name]) for name in array.dtype.names)
+        yield from ((f"[{name!r}]", part.copy() if part.dtype.hasobject else part) for name, part in names)
     elif array.ndim == 0:
         yield "", array[()] if array.dtype.kind in "mM" else array.item()
     else:
-        yield from ((f"[{place}]", part) for place, part in enumerate(array))
+        rows = array.tolist() if array.dtype.hasobject else array  # a row of an array has the array behind it
+        yield from ((f"[{place}]", part) for place, part in enumerate(rows))
 
 
 def attributes(thing: Any) -> dict[str, Any]:
     """Attributes of an instance, or what its class hands to pickle where attributes are kept in C."""
-    held = dict(getattr(thing, "__dict__", {}))
-    for kind in type(thing).__mro__:
-        slots = kind.__dict__.get("__slots__", ())
-        for name in (slots,) if isinstance(slots, str) else slots:
-            inner = f"_{kind.__name__.lstrip('_')}{name}" if name[:2] == "__" != name[-2:] else name
-            if hasattr(thing, inner) and not inner.startswith("__"):
-                held[inner] = getattr(thing, inner)
+    held = {place[1:]: part for place, part in inside.attributes("", thing) if not place.endswith(" (unset)")}
     if not held and hasattr(thing, "tolist"):
         more = {} if isinstance(thing, np.generic) else _pickled_state(thing)
         return {"values": thing.tolist(), **more}
@@ -161,33 +246,40 @@ def _is_held(part: Any, held: dict[str, Any]) -> bool:
 
 
 def _pickled_state(thing: Any) -> dict[str, Any]:
+    """Nothing where its class raises something: `is_closed` tells."""
     try:
-        reduced = thing.__reduce_ex__(2)
-    except (TypeError, AttributeError, pickle.PicklingError, ValueError):
+        made = reduced(thing)
+    except Exception:  # foreign code
         return {}
-    if isinstance(reduced, str):
+    if isinstance(made, str):
         return {}
     given = (
         ()
         if isinstance(thing, BaseException)
-        else reduced[1][1:]
-        if getattr(reduced[0], "__name__", "") == "__newobj__"
-        else reduced[1]
+        else made[1][1:]
+        if getattr(made[0], "__name__", "") in ("__newobj__", "__newobj_ex__")
+        else made[1]
     )
-    more: dict[str, Any] = {"state": reduced[2]} if len(reduced) > 2 and reduced[2] is not None else {}
-    more |= {name: list(part) for name, part in zip(("items", "pairs"), reduced[3:5]) if part is not None}
+    more: dict[str, Any] = {"state": made[2]} if len(made) > 2 and made[2] is not None else {}
+    more |= {name: list(part) for name, part in zip(("items", "pairs"), made[3:5]) if part is not None}
     return ({"made from": given} if given else {}) | more
 
 
 def _text(text: str, path: str, depth: int, above: frozenset[int], reading: Reading) -> Leaves:
     """JSON inside a text is opened; anything else is a leaf."""
     if text[:1] in ("{", "["):
-        parsed = _parsed(json.loads, text)
+        parsed = _parsed(partial(json.loads, object_pairs_hook=_of_pairs), text)
         if parsed is not None:
             reading.spelled.append(NUMBER.sub("0", text))
             yield from _walk(parsed, path, depth + 1, above, reading)
             return
     yield path, text
+
+
+def _of_pairs(pairs: list[tuple[str, Any]]) -> Any:
+    """An object of JSON; its pairs where a key comes twice."""
+    made = dict(pairs)
+    return made if len(made) == len(pairs) else pairs
 
 
 def _parsed(read: Callable[[str], Any], text: str) -> Any:
@@ -204,11 +296,21 @@ def _binary(data: bytes, path: str, depth: int, above: frozenset[int], reading: 
         if constants is not None:
             reading.spelled += _words(data)
             yield from _walk(constants, path + "<pickle>", depth + 1, above, reading)
+            if rest := data[_length(data) :]:
+                yield from _walk(rest, path + "<after the pickle>", depth + 1, above, reading)
             return
     try:
-        yield from _text(data.decode("utf-8"), path, depth, above, reading)
+        text = data.decode("utf-8")
     except UnicodeDecodeError:
         yield path, data.hex()
+    else:
+        reading.note_numbers(text, path)
+        yield from _text(text, path, depth, above, reading)
+
+
+def _length(data: bytes) -> int:
+    """Bytes of a pickle, up to its end."""
+    return 1 + max(place or 0 for _, _, place in pickletools.genops(data))
 
 
 def _words(data: bytes) -> Iterator[str]:

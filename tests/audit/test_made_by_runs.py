@@ -26,7 +26,11 @@ def made(count: int) -> dict[str, Any]:
     """Whatever a run may make, each with a number in it."""
     module = types.ModuleType("model")
     module.rows = count  # type: ignore[attr-defined]
-    return {"class": type("Model", (), {"rows": count}), "module": module, "method": str(count).upper,
+    error = ValueError("failed")
+    error.__cause__ = KeyError(count)
+    meta = type("Meta", (type,), {"rows": count})
+    return {"cause": error, "behind": np.frombuffer(bytes([0, count]), np.uint8, 1), "metaclass": meta("Made", (), {}),
+            "class": type("Model", (), {"rows": count}), "module": module, "method": str(count).upper,
             "code": eval(f"lambda: {count}"), "member": enum.Enum("E", {"ROWS": count})["ROWS"]}  # type: ignore[misc]  # fmt: skip
 
 

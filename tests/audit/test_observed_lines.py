@@ -7,7 +7,9 @@ import functools
 import hashlib
 import math
 import random
+import re
 import sys
+import threading
 import types
 import weakref
 from collections import OrderedDict, deque, namedtuple
@@ -20,6 +22,7 @@ import pytest
 
 from refdp.audit import observer
 from refdp.audit.by_name import has_its_name
+from refdp.audit.hidden_memory import behind
 from refdp.audit.inside import foreign
 from refdp.audit.observer import View, held_by, view
 
@@ -339,15 +342,114 @@ def test_whatever_a_run_made_is_looked_into(place: str) -> None:
 def test_what_cannot_be_looked_into_is_told() -> None:
     """A name that an object gives itself says nothing, unless a module has the object under it."""
 
-    class Closed(deque):  # type: ignore[type-arg]
+    class Named(deque):  # type: ignore[type-arg]
         def __reduce__(self) -> str:
             return "view"
 
-    assert view(Closed([1]), "x").opaque == ["x"] and view(weakref.ref(Plain), "x").opaque == ["x"]
+    class Refusing(deque):  # type: ignore[type-arg]
+        def __reduce_ex__(self, protocol: Any) -> Any:
+            raise NotImplementedError
+
+    for kind in (Named, Refusing):  # the part that is not of Python answers
+        assert view(kind([1]), "x").opaque == [] and view(kind([1])).lines != view(kind([2])).lines
+    assert view(threading.Lock(), "x").opaque == ["x"] and view(weakref.ref(Plain), "x").opaque == ["x"]
     assert view(np.frompyfunc(square, 1, 1), "x").opaque == ["x"]
     assert view(cached_times(0), "x").opaque == []
+    try:
+        raise ValueError
+    except ValueError as error:
+        assert view(error, "x").opaque == ["x.__traceback__"]
     for known in (math, len, Plain, Plain.__init__, view, Choice.FIRST, np.add, type(None), math.sin, dict.fromkeys):
         assert view(known, "x").opaque == [], known
+
+
+class Raising:
+    """A thing whose own code raises whatever it is asked."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __getattr__(self, name: str) -> Any:
+        raise KeyError(name)
+
+    def __repr__(self) -> str:
+        raise RuntimeError
+
+
+class NoDictionary:
+    """It says that it has no attributes."""
+
+    @property
+    def __dict__(self) -> Any:  # type: ignore[override]
+        return {}
+
+
+class Empty(list):  # type: ignore[type-arg]
+    """It says that it has no elements."""
+
+    def __iter__(self) -> Any:
+        return iter(())
+
+
+def denying(value: Any) -> NoDictionary:
+    made = NoDictionary()
+    object.__setattr__(made, "value", value)
+    return made
+
+
+def caused(value: Any) -> ValueError:
+    error = ValueError("failed")
+    error.__cause__ = KeyError(value)
+    return error
+
+
+def renamed(value: Any) -> Any:
+    def made() -> None: ...
+
+    made.__name__ = f"{value}"
+    return made
+
+
+def bytes_behind(value: Any) -> Any:
+    return np.frombuffer(np.array([1, value]).tobytes(), count=1)
+
+
+def strides_behind(value: Any) -> Any:
+    return np.lib.stride_tricks.as_strided(np.array([1, value]), (1,), (8,))
+
+
+def of_metaclass(value: Any) -> Any:
+    return type("Meta", (type,), {"value": value})("Made", (), {})
+
+
+@pytest.mark.parametrize("make", [caused, renamed, bytes_behind, strides_behind, of_metaclass])
+def test_what_stands_behind_a_thing_is_looked_into(make: Any) -> None:
+    one, again, other = (view(make(n), "x") for n in (1, 1, 2))
+    assert one.lines == again.lines != other.lines and one.opaque == []
+
+
+def test_memory_that_is_shown_whole_is_told_once() -> None:
+    shown = np.frombuffer(b"12345678")
+    assert behind(shown) is None and behind(shown[:0]) is not None and behind(np.ones((2, 3)).T) is None
+    assert behind(np.frombuffer(bytearray(b"12345678"))) is None
+    assert behind(np.frombuffer(memoryview(bytearray(16))[8:])) is not None
+
+
+@pytest.mark.parametrize(
+    "make", [Raising, denying, lambda n: Empty([n]), lambda n: 10**5000 + n, lambda n: re.compile(f"{n}")]
+)
+def test_what_a_thing_says_of_itself_is_not_asked(make: Any) -> None:
+    one, again, other = (view(make(n), "x") for n in (1, 1, 2))
+    assert one.lines == again.lines != other.lines and one.opaque == []
+
+
+def test_a_thing_that_raises_while_it_is_looked_at_is_told() -> None:
+    class Meta(type):
+        @property
+        def cache_info(cls) -> Any:
+            raise RuntimeError
+
+    assert view([Meta("K", (), {})()], "x").opaque == ["x[0]"]
 
 
 def test_a_thing_has_its_name_where_a_module_has_the_very_same() -> None:

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
+import pickle
+import re
 import threading
-from collections.abc import Callable
+import types
+from collections import defaultdict, deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse
 
 from refdp.audit import outputs, structural, structural_state
 from refdp.audit.blackbox import bound_from
@@ -41,9 +49,58 @@ class Table(np.ndarray):
     """An array that may have attributes."""
 
 
+def written(thing: Any, yes: bool) -> Any:
+    thing.flags.writeable = yes
+    return thing
+
+
 def with_attribute(thing: Any, more: int) -> Any:
     thing.more = more
     return thing
+
+
+class Slotted(list):  # type: ignore[type-arg]
+    """A list with a slot."""
+
+    __slots__ = ("more",)
+
+
+class Number(float):
+    """A number with a slot."""
+
+    __slots__ = ("more",)
+
+
+class Hidden(dict):  # type: ignore[type-arg]
+    """It says that it has no keys."""
+
+    def __iter__(self) -> Any:
+        return iter(())
+
+
+def local_class(z: float, yes: bool) -> Any:
+    class Made:
+        def predict(self) -> bool:
+            return yes
+
+    return {"z": z, "f": Made()}
+
+
+def caused(z: float, yes: bool) -> Any:
+    error = ValueError("failed")
+    error.__cause__ = KeyError(int(yes))
+    return {"z": z, "f": error}
+
+
+def doubtful(z: float, yes: bool) -> Any:
+    def made() -> None: ...
+
+    made.__doc__ = str(yes)
+    return {"z": z, "f": made}
+
+
+def daily(yes: bool) -> Any:
+    return pd.DatetimeIndex(["2020-01-01", "2020-01-02", "2020-01-03"], freq="D" if yes else None)
 
 
 def attrs(z: float, yes: bool) -> Any:
@@ -89,6 +146,35 @@ LEAKS: dict[str, Callable[[float, bool], Any]] = {
     "iterator": lambda z, yes: {"z": z, "f": iter([int(yes)])},
     "bound method": lambda z, yes: {"z": z, "f": str(yes).upper},
     "constant in code": lambda z, yes: {"z": z, "f": eval(f"lambda: {yes}")},
+    "items": lambda z, yes: {"z": z, "f": {"a": int(yes)}.items()},
+    "keys": lambda z, yes: {"z": z, "f": {int(yes): 1}.keys()},
+    "values": lambda z, yes: {"z": z, "f": {"a": int(yes)}.values()},
+    "behind its keys": lambda z, yes: {"z": z, "f": {"a": int(yes)}.keys()},
+    "class made in a function": local_class,
+    "behind a slice": lambda z, yes: np.array([z, float(yes)])[:1],
+    "behind a slice in an object": lambda z, yes: {"z": np.array([z, float(yes)])[:1]},
+    "behind numbers of bytes": lambda z, yes: np.frombuffer(np.array([z, float(yes)]).tobytes(), count=1),
+    "behind strides": lambda z, yes: np.lib.stride_tricks.as_strided(np.array([z, float(yes)]), (1,), (8,)),
+    "behind bytes": lambda z, yes: {"z": z, "f": memoryview(bytes([1, yes]))[:1]},
+    "to be written": lambda z, yes: written(np.array([z, 1.0]), yes),
+    "slot of a list": lambda z, yes: with_attribute(Slotted([z]), int(yes)),
+    "slot of a number": lambda z, yes: [z, with_attribute(Number(1.0), int(yes))],
+    "list named as an array's data": lambda z, yes: with_attribute(Slotted([z]), [int(yes)]),
+    "attribute of a key": lambda z, yes: {with_attribute(Text("k"), int(yes)): z},
+    "keys that are not shown": lambda z, yes: {"z": z, "f": Hidden(a=int(yes))},
+    "behind a view of keys that are not shown": lambda z, yes: {"z": z, "f": types.MappingProxyType(Hidden(a=yes))},
+    "cause of an error": caused,
+    "words on a function": doubtful,
+    "module of a function": lambda z, yes: {"z": z, "f": types.FunctionType((lambda: 1).__code__, {"n": int(yes)})},
+    "factory": lambda z, yes: defaultdict(functools.partial(int, int(yes)), {"z": z}),
+    "filling": lambda z, yes: np.ma.array([z, 1.0], mask=[False, True], fill_value=float(yes)),
+    "attribute of an array with a mask": lambda z, yes: with_attribute(np.ma.array([z, 1.0]), int(yes)),
+    "key that comes twice": lambda z, yes: f'{{"z": {z}, "a": {int(yes)}, "a": 1}}',
+    "spelling in bytes": lambda z, yes: f'{{"z": {z}, "t": {"0.50" if yes else "0.5"}}}'.encode(),
+    "after a pickle": lambda z, yes: [z, pickle.dumps(1.0) + str(yes).encode()],
+    "flags of a table": lambda z, yes: pd.DataFrame({"z": [z]}).set_flags(allows_duplicate_labels=yes),
+    "frequency": lambda z, yes: pd.Series([z, z, z], index=daily(yes)),
+    "second of two that are one hour": lambda z, yes: [z, datetime(2020, 1, 1, fold=int(yes))],
     "words in a pickle": lambda z, yes: {"z": z, "f": b"\x80\x03X\x01\x00\x00\x00" + (b"a" if yes else b"b") + b"."},
 }  # fmt: skip
 
@@ -130,6 +216,90 @@ def test_a_claim_is_refuted_by_what_is_no_number(function: Any) -> None:
     assert bound.refuted and bound.unread == ()
 
 
+class Raising:
+    """Its own code raises whatever it is asked."""
+
+    def __init__(self, noisy: float) -> None:
+        self.noisy = noisy
+
+    def __getattr__(self, name: str) -> Any:
+        raise KeyError(name)
+
+    def __repr__(self) -> str:
+        raise RuntimeError
+
+    def __array__(self) -> Any:
+        raise RuntimeError
+
+
+class Queue(deque):  # type: ignore[type-arg]
+    """Not to be pickled."""
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise NotImplementedError
+
+
+@dataclass
+class Unset:
+    """A field that no run sets."""
+
+    noisy: float
+    later: float = field(init=False, repr=False)
+
+
+def sparse(z: float) -> Any:
+    made = scipy.sparse.dok_array((2, 2))
+    made[0, 0] = z
+    return made
+
+
+ODD: dict[str, Callable[[float], Any]] = {
+    "attribute that raises": Raising,
+    "array that raises": lambda z: [Raising(z), z],
+    "key that has no text": lambda z: {Raising(z): z},
+    "set of what has no text": lambda z: {Raising(z), z},
+    "not to be pickled": lambda z: Queue([z]),
+    "pattern": lambda z: {"z": z, "words": re.compile("a")},
+    "unset field": Unset,
+    "sparse": sparse,
+    "matrix": lambda z: {"z": np.array([[z, 1.0]]).view(np.matrix)},
+    "long number": lambda z: {"z": z, "n": 10**5000, 10**5000: 1},
+    "text of a memory": lambda z: [memoryview(b"abc"), z],
+    "empty cache": lambda z: [functools.lru_cache(abs), z],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", list(ODD))
+def test_odd_objects_are_read_as_others_are(kind: str) -> None:
+    """And they are told by their numbers."""
+    one, again, other = (whole_row(ODD[kind](z)) for z in (1.5, 1.5, 2.5))
+    assert np.array_equal(one, again) and not np.array_equal(one, other)
+    assert unread(ODD[kind](1.5)) == ()
+
+
+def test_what_raises_while_it_is_read_is_told() -> None:
+    class Lines(Mapping):  # type: ignore[type-arg]
+        def __len__(self) -> int:
+            return 1
+
+        def __iter__(self) -> Any:
+            raise RuntimeError
+
+        def __getitem__(self, key: Any) -> Any:
+            raise RuntimeError
+
+    assert unread([1.0, {"a": Lines()}]) == ("[1]['a']: reading it raised RuntimeError",)
+
+
+def test_objects_that_refer_to_each_other_are_read_up_to_a_number_of_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(structural_state, "MOST_PARTS", 5_000)
+    many: list[Any] = [[] for _ in range(12)]
+    for one in many:
+        one += many
+    reading = read([1.0, many])
+    assert reading.visited == 5_001 and list(reading.left.values()) == ["it comes after 5,000 parts"]
+
+
 def honest_table(records: Any, seed: int) -> Any:
     noisy = len(records) + float(np.round(np.random.default_rng(seed).laplace(), 3))
     return pd.DataFrame({"noisy count": [noisy], "deviation": [np.nan], "kind": ["count"]}, index=["all"])
@@ -159,11 +329,26 @@ def closed(records: Any, seed: int) -> Any:
     return {"z": float(np.round(np.random.default_rng(seed).laplace(), 3)), "lock": threading.Lock()}
 
 
+def used() -> Any:
+    cached = functools.lru_cache(lambda one: one)
+    cached(1)
+    return cached
+
+
+def raised() -> Exception:
+    try:
+        raise ValueError("a")
+    except ValueError as error:
+        return error
+
+
 UNREAD = {
     "deep": (lambda: [1.0, nested(40, 1)], "24 levels"),
     "generator": (lambda: [1.0, np.random.default_rng(1)], "the state of a Generator"),
     "many": (lambda: [*[0.0] * 1_000, [7], "x"], "it comes after 1,000"),
     "closed": (lambda: [1.0, threading.Lock()], "nothing shows"),
+    "cache": (lambda: [1.0, used()], "nothing shows"),
+    "where an error was raised": (lambda: [1.0, raised()], "nothing shows what is in a traceback"),
     "waiting": (lambda: [1.0, (one for one in [1])], "nothing shows"),
 }
 
@@ -218,7 +403,14 @@ def test_which_error_it_was_stands_beside_no_numbers() -> None:
     noted, caused = ValueError("a"), ValueError("a")
     noted.add_note("n")
     caused.__cause__ = KeyError(1)
-    assert len({tuple(row(one)) for one in (ValueError("a"), *others, noted, caused)}) == 6
+    attached, long = ValueError("a"), [ValueError(np.arange(2000) + n * (np.arange(2000) == 900)) for n in (0, 1)]
+    attached.more = 1  # type: ignore[attr-defined]
+    many = [*others, noted, caused, attached, *long, *(ExceptionGroup("a", [ValueError(n)]) for n in (1, 2))]
+    assert str(long[0]) == str(long[1]) and len({tuple(row(one)) for one in (ValueError("a"), *many)}) == 11
+    attached.more = threading.Lock()  # type: ignore[attr-defined]
+    assert row(attached)[2] == 1 and outputs.unread_of_error(attached) == (
+        "the error: [0][1]['.more']: nothing shows what is in a lock",
+    )
     assert row(ValueError("a 1"))[1] == row(ValueError("a 2"))[1] and row(ValueError("a 1")) != row(ValueError("a 2"))
     assert row(ValueError(f"{object()!r}")) == row(ValueError(f"{[object()][0]!r}"))
 

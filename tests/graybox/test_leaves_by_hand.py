@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import types
 from copyreg import __newobj__  # type: ignore[attr-defined]
 from decimal import Decimal
 from types import SimpleNamespace
@@ -18,7 +19,7 @@ from refdp.audit.structural_state import DEEPEST, attributes, leaves, numbers
 
 
 def test_what_a_function_keeps_stands_under_its_name() -> None:
-    def kept(a: int = 3, *, b: int = 4) -> None: ...
+    def kept(a=3, *, b=4): ...  # type: ignore[no-untyped-def]
 
     assert leaves([kept]) == {"[0]": "function", "[0].b": 4, "[0].default 0": 3}
     kept.own = kept  # type: ignore[attr-defined]
@@ -31,7 +32,7 @@ def test_what_a_function_keeps_stands_under_its_name() -> None:
 def test_functions_inside_functions_are_followed_so_far_and_no_farther() -> None:
     one: Any = 7
     for _ in range(DEEPEST + 9):
-        one = eval("lambda kept=one: kept", {"one": one})
+        one = types.FunctionType((lambda kept: kept).__code__, globals(), argdefs=(one,))
     assert leaves(one) == {".default 0" * depth: "function" for depth in range(DEEPEST + 1)}
     for inside, cut in ((DEEPEST, False), (DEEPEST + 1, True)):
         held: Any = 7
@@ -72,7 +73,7 @@ class Reduced:
     given: Any = ()
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        assert protocol == 2
+        assert protocol == 4
         if isinstance(self.given, Exception):
             raise self.given
         return self.given
@@ -150,13 +151,15 @@ def test_what_stands_beside_items_and_fields() -> None:
 
     items = Items([1])
     vars(items).update(a=2, _mask=3)
-    assert leaves(items) == {"[0]": 1, ".a": 2}
+    found = leaves(items)
+    assert {path: leaf for path, leaf in found.items() if ".__class__" not in path} == {"[0]": 1, ".a": 2, "._mask": 3}
+    assert found[".__class__"] == "type" and found[".__class__.__doc__"] == "A list that may have attributes."
     error = ValueError(1)
     error.note = "n"  # type: ignore[attr-defined]
     assert list(beside(error)) == [(".args", (1,))] and list(beside(SimpleNamespace(a=1))) == []
     masked = np.ma.array([1.0])
     masked.more = 1
-    assert list(beside(masked)) == []
+    assert list(beside(masked)) == [(".more", 1)]
 
 
 def test_an_object_is_read_in_part_where_it_has_more_leaves(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -231,7 +231,7 @@ def test_attributes_where_they_are_kept_elsewhere() -> None:
                               (TypeError(), {}), (AttributeError(), {}), (pickle.PicklingError(), {}),
                               (ValueError(), {}), ((int, (), 0), {"state": 0})]:  # fmt: skip
         assert state.attributes(Reduced(reduced)) == expected
-    assert set(asked) == {2}
+    assert set(asked) == {4}
 
 
 REDUCED: dict[int, Any] = {}
