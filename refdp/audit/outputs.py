@@ -97,7 +97,10 @@ def changing(first: Sequence[Floats], second: Sequence[Floats]) -> tuple[Floats,
 
 
 def first_unread(sides: Sequence[Sequence[Floats]]) -> tuple[int, int] | None:
-    """Side and run of an output that was not looked into everywhere; None where there is none."""
+    """Side and run of an output that was not looked into everywhere; None where there is none.
+
+    sides: rows of `whole_row` of every run, each of shape (numbers + BESIDE,).
+    """
     for side, rows in enumerate(sides):
         for run, row in enumerate(rows):
             if row.ndim == 1 and row[-1] > 0:
