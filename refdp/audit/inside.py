@@ -69,6 +69,10 @@ def elements(thing: list[Any] | tuple[Any, ...] | set[Any] | frozenset[Any]) -> 
     return list(own.__iter__(thing))
 
 
+OF_PYTHON = ("copyreg", "re")
+"""Modules whose ways to pickle are believed; others register ways that leave something out, as of tracebacks."""
+
+
 def reduced(thing: Any) -> Any:
     """What pickle would keep of it, as its part in another language has it. Errors: whatever its class raises."""
     own = [kind for kind in type(thing).__mro__[:-1] if vars(kind).keys() & {"__reduce__", "__reduce_ex__"}]
@@ -78,7 +82,9 @@ def reduced(thing: Any) -> Any:
             with contextlib.suppress(Exception):  # it is not to be pickled, but its subclass may
                 return vars(kind)["__reduce__"](thing)
     registered = copyreg.dispatch_table.get(type(thing))
-    return registered(thing) if registered is not None else thing.__reduce_ex__(4)
+    if registered is not None and registered.__module__ in OF_PYTHON and has_its_name(registered):
+        return registered(thing)
+    return thing.__reduce_ex__(4)
 
 
 def slots_of(kind: type) -> dict[str, Any]:

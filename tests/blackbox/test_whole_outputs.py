@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 import functools
 import itertools
 import math
@@ -23,6 +24,7 @@ import scipy.sparse
 from refdp.audit import outputs, structural, structural_state
 from refdp.audit.blackbox import bound_from
 from refdp.audit.blackbox_rows import Looked, coverage
+from refdp.audit.observer import view
 from refdp.audit.outputs import BESIDE, changing, first_unread, one_row, row_of_error, unread, whole_row
 from refdp.audit.runs import InProcess, InputPair
 from refdp.audit.structural_state import leaves, read
@@ -360,6 +362,16 @@ def test_what_is_not_looked_into_is_told(kind: str, monkeypatch: pytest.MonkeyPa
     made = make()  # type: ignore[no-untyped-call]
     assert whole_row(made)[-1] == 1 and words in unread(made)[0]
     assert leaves([1.0, {"a": ()}]) and read([1.0, {"a": ()}, None, object(), math, len, int, 1j]).left == {}
+
+
+def test_a_way_to_pickle_that_a_package_registers_is_not_believed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As Dask's do for tracebacks, without what their frames hold; and as a program could for what it hides in."""
+    monkeypatch.setitem(copyreg.dispatch_table, types.TracebackType, lambda _: (str, ("nothing",)))
+    monkeypatch.setitem(copyreg.dispatch_table, type(threading.Lock()), lambda _: (str, ("nothing",)))
+    for thing in (raised(), threading.Lock()):
+        assert whole_row([1.0, thing])[-1] == 1 and "nothing shows" in unread([1.0, thing])[0]
+        assert view(thing).opaque
+    assert unread([1.0, re.compile("a")]) == () and not view(re.compile("a")).opaque
 
 
 def test_an_audit_that_left_something_out_says_so_and_is_not_ok() -> None:
