@@ -11,7 +11,7 @@ import numpy as np
 from refdp.data.records import Classes, Floats, Records, Schema, make_records
 from refdp.errors import InvalidRecords
 from refdp.io import frames
-from refdp.io.cells import codes
+from refdp.io.cells import codes, places
 
 LABEL = "label of refdp"
 """Name of the column of labels in a partition."""
@@ -42,21 +42,16 @@ def labels(column: Any, schema: Schema, exact: bool = False) -> Floats:
     Errors: InvalidRecords, naming no record. Shape (rows,).
     """
     if isinstance(schema.target, Classes):
-        place = {name: float(index) for index, name in enumerate(schema.target.values)}
-        texts = (frames.text_of(one) for one in column) if exact else ()
-        found = np.array([place.get(one, np.nan) for one in texts]) if exact else codes(column, schema.target.values)
+        found = (places if exact else codes)(column, schema.target.values)
         if np.isnan(found).any():
             known = ", ".join(schema.target.values)
             raise InvalidRecords(f"a label is missing or not in the public classes {known}; every record needs one of "
                                  "them")  # fmt: skip
         return found
-    try:
-        given = np.asarray(column)
-        if given.dtype.kind not in "cmM":
-            return given.astype(np.float64)
-    except (TypeError, ValueError, OverflowError):
-        pass
-    raise InvalidRecords("a label is no number; every record needs a finite label")
+    numbers = frames.real_numbers(column)
+    if numbers is None:
+        raise InvalidRecords("a label is no number; every record needs a finite label")
+    return numbers
 
 
 # --- Neighbouring partitions ---

@@ -117,6 +117,12 @@ def is_moment(value: Any) -> bool:
     return (isinstance(value, _MOMENTS) or type(value).__name__ == "Period") and not is_absent(value)
 
 
+def places(cells: Iterable[Any], names: Sequence[str]) -> Floats:
+    """The place of each cell's very text among the names, NaN where it is none of them. Shape (cells,)."""
+    place = {name: float(index) for index, name in enumerate(names)}
+    return np.array([place.get(text_of(cell), np.nan) for cell in cells])
+
+
 def codes(cells: Iterable[Any], categories: Sequence[str]) -> Floats:
     """The place of each cell's category, NaN where missing or not listed. Shape (cells,).
 

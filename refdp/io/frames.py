@@ -179,6 +179,15 @@ def labels(y: Any) -> NDArray[Any]:
     return np.asarray(unquoted(column_or_1d, y, warn=True, otherwise="y: one label a record is needed"))
 
 
+def real_numbers(y: Any) -> Floats | None:
+    """Labels as float64, None for what is no real number: what Python says of it would quote it. Shape (rows,)."""
+    try:
+        given = np.asarray(y)
+        return None if given.dtype.kind in "cmM" else np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
 def _kind(table: Any) -> str:
     """The kind of an array's type, as numpy has it; "-" for anything else."""
     return str(getattr(getattr(table, "dtype", None), "kind", "-"))

@@ -49,6 +49,7 @@ from refdp.faces.strength import warn_of_noise
 from refdp.faces.training import assuming, source_for, train, without_guarantee
 from refdp.faces.warned import warn
 from refdp.io import export_xgboost, frames
+from refdp.io.cells import places
 from refdp.ledger.certificate import Certificate
 from refdp.privacy.events import Relation
 
@@ -91,14 +92,6 @@ def _range(bounds: Any) -> Interval:
     except (TypeError, ValueError):
         raise InvalidParameter(f"label_bounds = {bounds!r}: two numbers (low, high) are allowed") from None
     return Interval(low, high)
-
-
-def _numbers(y: NDArray[Any]) -> Floats | None:
-    """As float64, None for what is no real number; what Python says of it would quote it."""
-    try:
-        return None if y.dtype.kind in "cmM" else np.asarray(y, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
-        return None
 
 
 def _fitted_bounds(model: Model) -> frames.Bounds:
@@ -352,8 +345,7 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):
                 f"y holds {len(known)} class; at least two are needed, and classes=[...] can name them publicly"
             )
         names = Classes(tuple(frames.text_of(label) for label in known))
-        place = {name: float(index) for index, name in enumerate(names.values)}
-        label = np.array([place.get(frames.text_of(one), np.nan) for one in y])
+        label = places(y, names.values)
         if np.isnan(label).any():
             raise InvalidRecords(
                 f"a label is missing or not in the public classes {known.tolist()}; every record needs one of them"
@@ -388,7 +380,7 @@ class PrivateRegressor(RegressorMixin, PrivateEstimator):
 
     def _target(self, y: Any, public: Any = None) -> tuple[Target, Floats, bool]:
         given = public if self.label_bounds is None else self.label_bounds
-        label = _numbers(y)
+        label = frames.real_numbers(y)
         if label is None:
             raise InvalidRecords("a label is no number; every record needs a finite label")
         if not np.isfinite(label).all():
