@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,13 @@ from typing import Any
 def read(path: Path) -> list[Any]:
     """What is kept, in its order; nothing where there is no file yet."""
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
+
+
+def write_between(page: Path, command: str, lines: Iterable[str]) -> None:
+    """These lines on a page, between the comments that name the command that writes them."""
+    begin, end = f"<!-- begin: {command} -->\n\n", "\n<!-- end -->"
+    head, rest = page.read_text(encoding="utf-8").split(begin)
+    page.write_text(head + begin + "\n".join(lines) + "\n" + end + rest.split(end, 1)[1], encoding="utf-8")
 
 
 def append(path: Path, row: Any) -> None:

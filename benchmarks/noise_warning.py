@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks import kept_lines
 from benchmarks.league.cells import HELD_OUT, loaded, rounded
 from benchmarks.league.page import read
 from refdp.data.records import Classes, Schema
@@ -23,7 +24,6 @@ from refdp.faces.defaults import params_for
 from refdp.faces.strength import SHOWN, outweighed, trees
 
 PAGE = Path(__file__).parents[1] / "docs" / "defaults.md"
-BEGIN, END = "<!-- begin: python -m benchmarks.noise_warning -->\n\n", "\n<!-- end -->"
 PARTS = (0.1, SHOWN, 0.5, 1.0)
 CHANCE = 0.6
 """An AUC below this, or an error above the constant's, is near chance."""
@@ -80,12 +80,5 @@ def told(own: Sequence[tuple[bool, bool]]) -> str:
     return f"{len(own)} | {bad} | {sum(a and b for a, b in own)} | {sum(b and not a for a, b in own)}"
 
 
-def write() -> None:
-    """The table, on its page."""
-    head, rest = PAGE.read_text(encoding="utf-8").split(BEGIN)
-    table = "\n".join(rows(cells())) + "\n"
-    PAGE.write_text(head + BEGIN + table + END + rest.split(END, 1)[1], encoding="utf-8")
-
-
 if __name__ == "__main__":
-    write()
+    kept_lines.write_between(PAGE, "python -m benchmarks.noise_warning", rows(cells()))

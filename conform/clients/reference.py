@@ -823,17 +823,26 @@ def inprivate_dealt(p):
     return [share_down(Fraction(s) / p["owners"]) for s in shares for _ in range(p["owners"])]
 
 
+def inprivate_turn(p):
+    """Epsilon of a turn: more than the run's where a record may be in none."""
+    epsilon = float(setting(p, "epsilon"))
+    if p["turn_budget"] == "whole" or p["rounds"] == 1 or p["relation"] != "add-remove":
+        return epsilon
+    return before_sampling(epsilon, float(1 - Fraction(1, 2 ** p["rounds"])))
+
+
 def inprivate_split_charge(p, schema):
     """The choice of a level's splits."""
     bound = at_least(4 * changed(p["relation"]) * Fraction(float(setting(p, "residual_bound"))) ** 2)
-    epsilon = float(setting(p, "split_share")) * (float(setting(p, "epsilon")) / schema.scores) / (p["depth"] - 1)
+    epsilon = float(setting(p, "split_share")) * (inprivate_turn(p) / schema.scores) / (p["depth"] - 1)
     return exponential_charge(epsilon, bound, p["relation"])
 
 
 def inprivate_leaf_charge(p, schema):
     """Both sums of all leaves."""
     one = Fraction(float(setting(p, "residual_bound"))) + 1 if schema.regression else Fraction(9, 4)
-    epsilon = (1 - float(setting(p, "split_share"))) * (float(setting(p, "epsilon")) / schema.scores)
+    share = float(setting(p, "split_share")) if p["depth"] > 1 else 0
+    epsilon = (1 - share) * (inprivate_turn(p) / schema.scores)
     bound = at_least(changed(p["relation"]) * one)
     return laplace_charge(epsilon, bound, p["relation"], p["noise"], 2 * changed(p["relation"]))
 
@@ -1031,10 +1040,14 @@ def dpxgboost_budget(p, schema):
     levels, found = shares_of(setting(p, "level_growth"), p["depth"]), []
     for share in shares_of(setting(p, "tree_growth"), p["trees"]):
         spent, rate = score * share, float(setting(p, "subsample"))
-        amplified = spent - log(rate) if spent >= 500 else log1p(expm1(num(spent)) / rate)
-        unit = float(amplified) / (split + leaf)
+        unit = before_sampling(spent, rate) / (split + leaf)
         found.append(([unit * split * part for part in levels], unit * leaf))
     return found
+
+
+def before_sampling(epsilon, rate):
+    """What costs epsilon once a record is there with probability `rate`."""
+    return float(epsilon - log(rate) if epsilon >= 500 else log1p(expm1(num(epsilon)) / rate))
 
 
 def shares_of(growth, count):
@@ -1264,8 +1277,9 @@ def fedgbdt_plan(p, schema):
     added = {"newton": Fraction(1), "averaging": Fraction(2), "gradient": Fraction(c * c + 1)}[kind]
     replaced = {"newton": Fraction(4), "averaging": Fraction(4), "gradient": Fraction(max(4 * c * c, 2 * c * c + 2))}
     square = added if relation == "add-remove" else replaced[kind]
-    parts = float(setting(p, "epsilon")) / schema.scores, float(setting(p, "delta")) / schema.scores
-    mu = fedgbdt_mu(*parts, p["accounting"] == "exact", noise) / math.sqrt(p["trees"])
+    models, queries = (1, schema.scores) if p["one_vs_rest"] == "together" else (schema.scores, 1)
+    parts = float(setting(p, "epsilon")) / models, float(setting(p, "delta")) / models
+    mu = fedgbdt_mu(*parts, p["accounting"] == "exact", noise) / math.sqrt(queries * p["trees"])
     charge = gaussian_charge(mu, root_up(square), relation, noise, 2 * changed(relation))
     return sequence([release("leaves", charge)] * (p["trees"] * schema.scores))
 

@@ -219,6 +219,25 @@ POLICY = (
         "Summed over outputs, (p - m) q gives at most delta_1, m (q - n) at most delta_2, and m n is at most "
         "exp(eps_1 + eps_2) p' q'. Induction over K.",
     ),
+    Proposition(
+        "fedgbdt/one-vs-rest-together",
+        "Section 4.2, beyond binary classification, by Theorem 4.1",
+        "K one-vs-rest models of q queries, each of mu/sqrt(K q), lose at most what one Gaussian query of mu loses.",
+        uses=("fedgbdt/exact-composition",),
+        evidence=(
+            Proved(
+                ForAll(
+                    (Count("K", start=1), Count("q", start=1), *reals("m")),
+                    lambda K, q, m: K * q * (m * m / (K * q)) == m * m,
+                ),
+                label="K q squares of mu/sqrt(K q)",
+            ),
+            Follows(
+                "a query of the second model is one more query of the same records, chosen after the first's answers"
+            ),
+        ),
+        argument="The paper divides epsilon between the models, which takes K q queries for q of K times the cost.",
+    ),
 )
 
 PROPOSITIONS = (*ROUNDING, *NOISE, *POLICY)

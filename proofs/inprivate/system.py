@@ -9,10 +9,11 @@ from typing import Any
 from proofs.checker.conditions import ONE_OWNER
 from proofs.checker.evidence import EXACT, Counterexample, Exhibit, Finite, Follows, Identity, Proved, SmallScope
 from proofs.checker.proposition import ADD_REMOVE, REPLACE_ONE, Proposition
-from proofs.checker.statements import AtMost, Count, ForAll, Real
+from proofs.checker.statements import AtMost, Count, ForAll, Real, reals
 from proofs.checker.tightness import Tight
 from proofs.composition.releases import laplace_loss
 from proofs.inprivate.splits import AR, RO
+from refdp.accounting import pure
 from refdp.data.numbers import absolute
 from refdp.papers import inprivate as paper
 from refdp.papers.published import inprivate as printed
@@ -183,6 +184,32 @@ OWNERS_AND_ROUNDS = (
             ),
             Identity("r", lambda r: r - r / 2, lambda r: r / 2, label="and each round halves what is left"),
         ),
+    ),
+    Proposition(
+        "inprivate/unused-records",
+        "section VI-B, repaired",
+        "Over T > 1 rounds, turns of log(1 + (e^epsilon - 1)/(1 - 2^-T)) cost epsilon.",
+        ADD_REMOVE,
+        about=(paper.round_share, pure.unsampled_excess),
+        evidence=(
+            Identity(
+                "t u",
+                lambda t, u: u + (1 - u) * (1 + pure.unsampled_excess(t - 1, 1 - u)),
+                lambda t: t,
+                label="t = e^epsilon, u = 2^-T",
+            ),
+            Proved(
+                ForAll(
+                    reals("u s"),
+                    lambda u, s: (u + (1 - u) * s) * (u + (1 - u) / s) >= 1,
+                    lambda u, s: (u >= 0, u <= 1, s > 0),
+                ),
+                label="the other way round, s = e^epsilon of a turn",
+            ),
+        ),
+        uses=("inprivate/rounds-independent", "inprivate/halves"),
+        argument="A record is in no turn with probability u, and outputs are then as without it, or in one, where the "
+        "likelihood ratio is at most s.",
     ),
     Proposition(
         "inprivate/collusion",

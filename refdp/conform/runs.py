@@ -56,16 +56,30 @@ OF_TWELVE: dict[int, dict[str, Any]] = {
 """Of Grove's regressions, every twelfth: about as many records as it says, so that most may be in a run of bins; c that
 follows; c that is given; and c that follows of fewer records, with which shares decide on bins."""
 FEW: dict[str, Any] = {"residual": None, "start_share": None}
-OF_PLANS: dict[int, dict[str, Any]] = {
-    5: FOLLOWING | {"rows": 4_200},
-    9: FEW | {"rows": 30},
-    12: FEW | {"rows": 400},
-    15: LOOKED_AGAIN,
-    16: FOLLOWING,
-    27: FOLLOWING,
+MORE: dict[str, Any] = {"turn_budget": "amplified", "relation": Relation.ADD_REMOVE, "rounds": 2}
+"""Of InPrivate's plans whose turns may cost more than the run."""
+OF_PLANS: dict[str, dict[int, dict[str, Any]]] = {
+    "grove": {
+        5: FOLLOWING | {"rows": 4_200},
+        9: FEW | {"rows": 30},
+        12: FEW | {"rows": 400},
+        15: LOOKED_AGAIN,
+        16: FOLLOWING,
+        27: FOLLOWING,
+    },
+    "inprivate": {
+        5: MORE,
+        9: MORE | {"rounds": 3, "depth": 1},
+        12: MORE | {"relation": Relation.REPLACE_ONE},
+        13: {"depth": 1},
+        16: MORE | {"rounds": 1},
+        20: MORE | {"epsilon": 600.0, "rounds": 5},
+    },
+    "fedgbdt": {number: {"one_vs_rest": "together"} for number in (3, 8, 11, 13, 17, 20)},
 }
-"""Of Grove's plans: what follows rows and budget, regressions whose start has more than usual, as nu is below 20 and
-below 150, and one whose c follows the residuals."""
+"""Of plans. Grove: what follows rows and budget, regressions whose start has more than usual, as nu is below 20 and
+below 150, and one whose c follows the residuals. InPrivate: more for each turn, where it is allowed and where not;
+nothing to split. The federated framework: one budget for all scores."""
 ROWS = (700, 66000)
 MISTAKES = ("TieBroken", "HessianFromRoundedGradient", "EmptyLeafNegativeZero", "FilterBeforeScores", "WrongSibling",
             "ScaleOff", "DrawsReused")  # fmt: skip
@@ -101,7 +115,7 @@ def event_json(event: Event) -> dict[str, Any]:
 def plan(paper: str) -> Iterator[Vector]:
     """Releases, mechanisms, scales and scopes, from parameters and schema alone."""
     for number in range(30):
-        _, params, records = case(paper, "plan", number, **(OF_PLANS.get(number, {}) if paper == "grove" else {}))
+        _, params, records = case(paper, "plan", number, **OF_PLANS.get(paper, {}).get(number, {}))
         found = registry.paper(paper).plan(params, records.schema)
         claims = tuple(sorted({one.sensitivity.claim for one in releases(found.event)}))
         body = {"params": params_json(params), "schema": schema_json(records.schema)}

@@ -24,6 +24,10 @@ def _share(low: float, high: float) -> Drawn:
     return lambda chance: chance.uniform(low, high)
 
 
+def _one(*choices: str) -> Drawn:
+    return lambda chance: chance.choice(choices)
+
+
 def _spread(low: int, high: int) -> Drawn:
     """From 2^low to 2^(high + 1), every power of 2 as likely."""
     return lambda chance: float(chance.uniform(1.0, 2.0) * 2.0 ** chance.randint(low, high))
@@ -39,7 +43,7 @@ WIDER: dict[str, dict[str, Drawn]] = {
     "inprivate": _BUDGET | {
         "owners": _whole(3, 5), "rounds": _whole(3, 5), "depth": _whole(1, 5), "bins": _whole(5, 40),
         "split_share": _share(0.1, 0.9), "residual_bound": _spread(-5, 2), "leaf_bound": _spread(-5, 2),
-        "damping": _share(0.0, 9.0), "shrinkage": _share(0.05, 1.0),
+        "damping": _share(0.0, 9.0), "shrinkage": _share(0.05, 1.0), "turn_budget": _one("whole", "amplified"),
     },
     "dpxgboost": _BUDGET | {
         "trees": _whole(3, 6), "depth": _whole(3, 5), "bins": _whole(4, 40), "regularisation": _spread(-6, 4),
@@ -51,6 +55,7 @@ WIDER: dict[str, dict[str, Drawn]] = {
     "fedgbdt": _BUDGET | _TINY | {
         "trees": _whole(4, 7), "depth": _whole(3, 5), "bins": _whole(5, 40), "batch": _whole(3, 5),
         "regularisation": _spread(-6, 4), "shrinkage": _share(0.01, 0.9), "leaf_clip": _spread(-5, 4),
+        "one_vs_rest": _one("divided", "together"),
     },
     "sgbdt": _BUDGET | _TINY | {
         "trees": _whole(3, 5), "extra_trees": _whole(1, 6), "depth": _whole(3, 5), "grid_points": _whole(3, 40),

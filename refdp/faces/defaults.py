@@ -37,7 +37,8 @@ CHOSEN: Mapping[str, frozenset[str]] = {
          "candidates", "bins")
     ),
     "inprivate": frozenset(
-        ("rounds", "depth", "split_share", "residual_bound", "leaf_bound", "damping", "shrinkage", "bins")
+        ("rounds", "depth", "split_share", "turn_budget", "residual_bound", "leaf_bound", "damping", "shrinkage",
+         "bins")
     ),
     "dpxgboost": frozenset(
         ("delta", "trees", "depth", "regularisation", "shrinkage", "gradient_bound", "gain", "gradients", "candidates",
@@ -46,7 +47,7 @@ CHOSEN: Mapping[str, frozenset[str]] = {
     "grove": frozenset(("delta",)),  # its module follows rows by itself
     "fedgbdt": frozenset(
         ("delta", "trees", "depth", "regularisation", "shrinkage", "leaf_clip", "candidates", "rounds",
-         "features_per_tree", "gradient_bound")
+         "features_per_tree", "gradient_bound", "one_vs_rest")
     ),
     "sgbdt": frozenset(
         ("delta", "trees", "depth", "shrinkage", "regularisation", "gradient_bound", "subsample", "support_weight",
@@ -75,9 +76,16 @@ class Public:
 
     @property
     def mu(self) -> float:
-        """Gaussian differential privacy of one score, in the same units."""
-        whole = total_mu(self.epsilon / self.scores, self.delta / self.scores, "exact")
-        return whole / (2 if self.relation is Relation.REPLACE_ONE else 1)
+        """Gaussian differential privacy of one of K scores that share the budget, in the same units: 1 / sqrt(K)."""
+        return self._mu(total_mu(self.epsilon, self.delta, "exact") / math.sqrt(self.scores))
+
+    @property
+    def divided_mu(self) -> float:
+        """The same where each score has epsilon / K and delta / K."""
+        return self._mu(total_mu(self.epsilon / self.scores, self.delta / self.scores, "exact"))
+
+    def _mu(self, added: float) -> float:
+        return added / (2 if self.relation is Relation.REPLACE_ONE else 1)
 
 
 def check_settings(settings: object, rows: object) -> None:
@@ -174,10 +182,10 @@ def _inprivate(public: Public, given: Mapping[str, Any]) -> dict[str, Any]:
     if public.regression:
         deep, share = (3, 0.7) if min(strength, 2 * public.rows) >= 6000 else (2 if strength >= 1500 else 1, 0.2)
         return {
-            "rounds": 2, "depth": deep, "split_share": share, "residual_bound": 0.5, "leaf_bound": 0.5, "damping": 4.0,
-            "shrinkage": 1.0, "bins": 8,
+            "rounds": 2, "depth": deep, "split_share": share, "turn_budget": "amplified", "residual_bound": 0.5,
+            "leaf_bound": 0.5, "damping": 4.0, "shrinkage": 1.0, "bins": 8,
         }  # fmt: skip
-    found: dict[str, Any] = {"residual_bound": 0.5, "leaf_bound": 1.0}
+    found: dict[str, Any] = {"turn_budget": "amplified", "residual_bound": 0.5, "leaf_bound": 1.0}
     if strength < 10_000:
         return found | {"rounds": 1, "depth": 4, "split_share": 0.9, "damping": 8.0, "shrinkage": 1.0, "bins": 16}
     rounds, deep = (1, 5) if strength < 50_000 else (3, 6)
@@ -202,8 +210,9 @@ def _dpxgboost(public: Public, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _fedgbdt(public: Public, given: Mapping[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = {"delta": public.delta, "rounds": 1}
-    nu, by_record = public.rows * public.mu, given.get("noise_by") == "record"
+    found: dict[str, Any] = {"delta": public.delta, "rounds": 1, "one_vs_rest": "together"}
+    mu = public.mu if given.get("one_vs_rest", "together") == "together" else public.divided_mu
+    nu, by_record = public.rows * mu, given.get("noise_by") == "record"
     # Where every record adds its noise it answers one query a tree, none for candidates.
     if public.regression:
         trees, deep, within, padding = (200, 1, 0.5, 100.0) if nu < 1000 else (400, 2, 0.25, 60.0)
@@ -214,11 +223,11 @@ def _fedgbdt(public: Public, given: Mapping[str, Any]) -> dict[str, Any]:
         found |= {"trees": trees, "depth": deep, "shrinkage": 0.6, "leaf_clip": 1.0, "gradient_bound": 0.5,
                   "candidates": "uniform" if by_record else "iterative-hessian", "features_per_tree": few}  # fmt: skip
     trees = given.get("trees", found["trees"])
-    return found | {"regularisation": _finite(padding * math.sqrt(trees) / public.mu)}
+    return found | {"regularisation": _finite(padding * math.sqrt(trees) / mu)}
 
 
 def _sgbdt(public: Public, given: Mapping[str, Any]) -> dict[str, Any]:
-    few = public.rows * public.mu < 500
+    few = public.rows * public.divided_mu < 500
     found: dict[str, Any] = {"delta": public.delta, "subsample": 1.0, "orders": "shared"}
     found |= {"trees": 200, "depth": 4} if few else {"trees": 400, "depth": 5}
     if public.regression:
@@ -228,7 +237,8 @@ def _sgbdt(public: Public, given: Mapping[str, Any]) -> dict[str, Any]:
         found |= {"shrinkage": 0.7, "support_weight": 0.02, "gradient_bound": 0.5}
         first, padding = 0.05, 6.0
     trees = given.get("trees", found["trees"])
-    return found | {"initial_share": first, "regularisation": _finite(padding * math.sqrt(trees) / public.mu)}
+    padded = padding * math.sqrt(trees) / public.divided_mu
+    return found | {"initial_share": first, "regularisation": _finite(padded)}
 
 
 _TABLE: Mapping[str, Callable[[Public, Mapping[str, Any]], dict[str, Any]]] = {

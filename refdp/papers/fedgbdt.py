@@ -235,6 +235,8 @@ class Params:
       Above 1 the records of each participant are needed apart, as hosts of `refdp.data.shards.Shards`.
     sensitivities: "joint", the ledger's for (g, h) together; "by-round", smaller where few updates have moved the
       scores.
+    one_vs_rest: each of K > 2 models has (epsilon/K, delta/K), "divided" (Section 4.2); or "together", the queries of
+      all share (epsilon, delta): mu of one model alone over the root of K, where dividing takes about K.
     """
 
     epsilon: float
@@ -263,6 +265,7 @@ class Params:
     noise_by: Literal["aggregator", "record"] = "aggregator"
     records_each: int = 1
     sensitivities: Literal["joint", "by-round"] = "joint"
+    one_vs_rest: Literal["divided", "together"] = "divided"
 
     def __post_init__(self) -> None:
         check_choices(self)
@@ -346,12 +349,15 @@ class Params:
     def query_mu(self, schema: Schema) -> float:
         """What one query may cost: queries of equal cost compose as the root of their number (exact-composition).
 
-        More than two classes share epsilon and delta. Discrete Gaussians keep below a Gaussian's Renyi curve, and next
-        to its exact profile.
+        More than two classes divide epsilon and delta, or are as many queries more (fedgbdt/one-vs-rest-together).
+        Discrete Gaussians keep below a Gaussian's Renyi curve, and next to its exact profile.
         """
         accounting: Literal["renyi", "exact", "fine"] = self.accounting
         if accounting == "exact" and self.noise == "discrete":
             accounting = "fine"
+        if self.one_vs_rest == "together":
+            mu = total_mu(self.epsilon, self.delta, accounting)
+            return mu / math.sqrt(schema.scores * self.queries(schema))
         mu = total_mu(self.epsilon / schema.scores, self.score_delta(schema), accounting)
         return mu / math.sqrt(self.queries(schema))
 

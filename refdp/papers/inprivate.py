@@ -54,7 +54,7 @@ from refdp.data.population import (
 from refdp.data.reading import plan_of
 from refdp.data.records import Ensemble, Floats, Interval, Model, Records, Schema, Tree
 from refdp.ledger.certificate import Certificate, Guarantee, issue
-from refdp.noise.calibration import laplace_charge
+from refdp.noise.calibration import before_sampling, laplace_charge
 from refdp.noise.mechanisms import DiscreteLaplace, Exponential, Laplace, Mechanism
 from refdp.privacy.curator import Curator
 from refdp.privacy.events import Charge, Plan, Relation, Sensitivity, records_changed
@@ -172,7 +172,10 @@ class Params:
     epsilon: budget of every owner, whole run. relation: the neighbouring relation of the guarantee.
     owners: n. In one run each record is dealt to one of them at random. rounds: T; with one round an owner uses all its
       records, with more each round takes half of what remains (section VI-B), and 2^-T of them stay unused.
-    depth: d, the level of the leaves counted: d - 1 levels of splits. split_share: epsilon_1 / epsilon.
+    depth: d, the level of the leaves counted: d - 1 levels of splits. split_share: epsilon_1 / epsilon; where there are
+      no splits (d = 1) the leaves have all of it.
+    turn_budget: a turn may cost epsilon, "whole"; or the run costs epsilon, "amplified": under add-remove a turn may
+      then cost more, as each record is in no turn with probability 2^-T, T > 1.
     residual_bound: B, residuals are cut to [-B, B]. Log loss has them within 2, square loss without any bound.
     leaf_bound: coefficients are cut to it. damping: a leaf's noisy denominator counts as at least so many scales of its
       noise, and 1. shrinkage: eta in (0, 1], the weight of a tree; 1 is Eq. 16.
@@ -188,6 +191,7 @@ class Params:
     rounds: int = 1
     depth: int = 4
     split_share: float = 0.5
+    turn_budget: Literal["whole", "amplified"] = "whole"
     residual_bound: float = 1.0
     leaf_bound: float = 1.0
     damping: float = 4.0
@@ -228,17 +232,24 @@ class Params:
     by_size = False
     """Whether turns get fixed numbers of records instead of every record its own coin."""
 
+    def turn_epsilon(self) -> float:
+        """A turn's budget: epsilon; or what comes to epsilon over all rounds (inprivate/unused-records)."""
+        halved = self.rounds > 1 and not self.by_size and self.relation is Relation.ADD_REMOVE
+        if self.turn_budget == "whole" or not halved:
+            return self.epsilon
+        return before_sampling(self.epsilon, float(1 - round_share(self.rounds)))
+
     def tree_epsilon(self, schema: Schema) -> float:
         """A tree's budget: that of its turn, divided between the one-vs-rest trees of more than two classes."""
-        return self.epsilon / schema.scores
+        return self.turn_epsilon() / schema.scores
 
     def split_epsilon(self, schema: Schema) -> float:
         """A level's share of epsilon_1 (Alg. 1, l. 1; proof of Theorem 7)."""
         return float(level_epsilon(self.split_share * self.tree_epsilon(schema), self.depth))
 
     def leaf_epsilon(self, schema: Schema) -> float:
-        """epsilon_2 (Alg. 1, l. 2)."""
-        return (1 - self.split_share) * self.tree_epsilon(schema)
+        """epsilon_2 (Alg. 1, l. 2); all of a tree's budget where nothing is split."""
+        return (1 - (self.split_share if self.depth > 1 else 0)) * self.tree_epsilon(schema)
 
     def split_charge(self, schema: Schema) -> Charge:
         """The choice of all splits of one level, for depth > 1 (Alg. 1, l. 10, Eq. 10)."""

@@ -38,9 +38,14 @@ OWNERS = {Relation.ADD_REMOVE: "inprivate/algorithm-2", Relation.REPLACE_ONE: "i
 
 
 def shares(params: Params, control: Control | None) -> tuple[float, ...]:
-    """Share of an owner's records in each round, and, to measure privately, all that is left after the rounds."""
+    """Share of an owner's records in each round, and, to measure privately, all that is left after the rounds.
+
+    Errors: InvalidParameter for amplified turns where no record is left unused.
+    """
     if control is None or not control.private:
         return params.round_shares()
+    if params.turn_budget == "amplified":
+        raise InvalidParameter("turn_budget = 'amplified' with private control: it uses the records that no round does")
     halves = [float(round_share(number)) for number in range(1, params.rounds + 1)]
     return (*halves, halves[-1])
 

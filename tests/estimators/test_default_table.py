@@ -24,7 +24,7 @@ REAL = Schema(FEATURES, Interval(0, 1))
 def of(paper: str, *, rows: float = 10_000, e: float = 1.0, mu: float = 1.0, features: int = 9,
        scores: int = 1, delta: float = 3e-7, regression: bool = False, **given: Any) -> dict[str, Any]:  # fmt: skip
     public: Any = SimpleNamespace(
-        rows=rows, e=e, mu=mu, regression=regression, scores=scores, delta=delta, features=features
+        rows=rows, e=e, mu=mu, divided_mu=mu, regression=regression, scores=scores, delta=delta, features=features
     )
     return recommended(paper, public, given)
 
@@ -33,7 +33,14 @@ def test_what_one_score_may_spend() -> None:
     for relation, changed in ((Relation.ADD_REMOVE, 1), (Relation.REPLACE_ONE, 2)):
         public = Public(6.0, 3e-5, False, 3, 700, relation)
         assert public.e == 2.0 / changed
-        assert public.mu == total_mu(2.0, 1e-5, "exact") / changed
+        assert public.mu == total_mu(6.0, 3e-5, "exact") / math.sqrt(3) / changed
+        assert public.divided_mu == total_mu(2.0, 1e-5, "exact") / changed
+        both = {"mu": public.mu, "divided_mu": public.divided_mu}
+        assert 0.4 < public.divided_mu / public.mu < 0.7
+        for mu, given in (("mu", {}), ("mu", {"one_vs_rest": "together"}), ("divided_mu", {"one_vs_rest": "divided"})):
+            asked = recommended("fedgbdt", public, {"trees": 4, **given})["regularisation"]
+            assert asked == pytest.approx(24.0 / both[mu], rel=1e-12)
+        assert recommended("sgbdt", public, {"trees": 4})["regularisation"] == 12.0 / public.divided_mu
     plain = Public(1.0, 1e-5, True)
     assert (plain.scores, plain.rows, plain.relation, plain.features) == (1, 10_000, Relation.ADD_REMOVE, 1)
     assert recommended("of somebody else", plain) == {}
@@ -74,9 +81,9 @@ def test_inprivate() -> None:
                                  (10**6, 1e-3, 1, 0.2)):  # fmt: skip
         assert of("inprivate", rows=rows, e=e, regression=True) == {
             "rounds": 2, "depth": deep, "split_share": share, "residual_bound": 0.5, "leaf_bound": 0.5, "damping": 4.0,
-            "shrinkage": 1.0, "bins": 8,
+            "shrinkage": 1.0, "bins": 8, "turn_budget": "amplified",
         }  # fmt: skip
-    bounds = {"residual_bound": 0.5, "leaf_bound": 1.0}
+    bounds = {"turn_budget": "amplified", "residual_bound": 0.5, "leaf_bound": 1.0}
     for rows, e in ((9_999, 1.0), (10, 1.0), (10**6, 1e-3), (4_000, 2.0)):
         assert of("inprivate", rows=rows, e=e) == {
             **bounds, "rounds": 1, "depth": 4, "split_share": 0.9, "damping": 8.0, "shrinkage": 1.0, "bins": 16
@@ -111,7 +118,7 @@ def test_dpxgboost() -> None:
 
 
 def test_fedgbdt() -> None:
-    same = {"delta": 3e-7, "rounds": 1}
+    same = {"delta": 3e-7, "rounds": 1, "one_vs_rest": "together"}
     for rows, mu, trees, deep, within, padding in ((999, 1.0, 200, 1, 0.5, 100.0), (1000, 1.0, 400, 2, 0.25, 60.0),
                                                    (500, 2.0, 400, 2, 0.25, 60.0)):  # fmt: skip
         assert of("fedgbdt", rows=rows, mu=mu, regression=True) == {

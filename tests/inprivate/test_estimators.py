@@ -70,6 +70,18 @@ def test_owners_check_each_other() -> None:
         classifier().fit(X, Y, control=control)
 
 
+def test_private_control_uses_the_records_that_no_round_does() -> None:
+    """Defaults amplify turns, as some records are in none; private control is measured on just these."""
+    fitted = [
+        classifier(rounds=2, epsilon=4.0, owners=OWNERS).fit(X, Y, groups=GROUPS, control=control)
+        for control in (None, Control(threshold=-1.0))
+    ]
+    told = [(model.model_.params["turn_budget"], model.certificate_.established.epsilon) for model in fitted]
+    assert [one for one, _ in told] == ["amplified", "whole"] and all(3.9 < cost <= 4 + 1e-8 for _, cost in told)
+    with pytest.raises(InvalidParameter, match="turn_budget = 'amplified' with private control"):
+        classifier(rounds=2, owners=OWNERS, turn_budget="amplified").fit(None, None, groups=GROUPS, control=Control())
+
+
 def test_regression_by_groups() -> None:
     model = InPrivateRegressor(**{**PUBLIC, "relation": "replace-one"}, label_bounds=(0, 1), epsilon=4.0, owners=OWNERS)
     assert model.fit(X, X[:, 0], groups=GROUPS).score(X, X[:, 0]) > 0.4

@@ -60,6 +60,32 @@ def test_a_repaired_run_establishes_what_it_claims(schema: Schema, relation: Rel
     assert account(inprivate.plan(p, schema), delta=0.0).epsilon <= 1.0 * (1 + 1e-9)
 
 
+@SCHEMAS
+@pytest.mark.parametrize("noise", ["floating", "discrete"])
+@pytest.mark.parametrize("rounds", [1, 2, 3, 9])
+def test_amplified_turns_cost_epsilon_and_no_more(schema: Schema, noise: Any, rounds: int) -> None:
+    for epsilon in (0.01, 1.0, 600.0):
+        amplified = params(rounds=rounds, noise=noise, turn_budget="amplified", epsilon=epsilon)
+        cost, whole = (
+            account(inprivate.plan(one, schema, proved=True), delta=0.0, both=False).epsilon
+            for one in (amplified, params(rounds=rounds, noise=noise, epsilon=epsilon))
+        )
+        assert 0.998 * epsilon < cost <= epsilon * (1 + 1e-9)
+        assert cost >= whole * (1 - 1e-9) and (rounds != 2 or epsilon > 1 or cost > 1.1 * whole)
+
+
+def test_where_turns_cost_what_the_run_does() -> None:
+    """No record is surely unused where one is replaced, where halves have sizes, or where there is one round."""
+    for changes in ({"relation": Relation.REPLACE_ONE}, {"halves": "sizes"}, {"rounds": 1}, {"turn_budget": "whole"}):
+        assert params(**{"turn_budget": "amplified", **changes}).turn_epsilon() == 1.0
+    assert params(turn_budget="amplified").turn_epsilon() == pytest.approx(np.log1p((np.e - 1) / 0.75), rel=1e-12)
+
+
+def test_leaves_have_what_no_split_uses() -> None:
+    assert params(depth=1, split_share=0.7).leaf_epsilon(REGRESSION) == 1.0
+    assert params(depth=2, split_share=0.75).leaf_epsilon(REGRESSION) == 0.25
+
+
 def test_declared_sensitivities_are_the_proved_formulas() -> None:
     for relation in Relation:
         for schema, leaf in ((BINARY, classification_leaf_sensitivity(relation)),

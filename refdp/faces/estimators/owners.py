@@ -23,7 +23,7 @@ from refdp.io.identities import canonical
 from refdp.papers import inprivate
 from refdp.privacy.curator import Curator
 from refdp.protocols.journal import MemoryJournal
-from refdp.protocols.owners import Owner, certificate, rules_of
+from refdp.protocols.owners import Owner, certificate, rules_of, shares
 from refdp.protocols.quality import Control
 from refdp.protocols.rounds import conduct
 
@@ -41,7 +41,8 @@ class Owned:
         The guarantee with groups is about one record of one owner; who has records at several owners pays at each.
         Fitted besides: messages_, the bytes of all messages; transcript_ holds one list of released outputs an owner.
         Errors: InvalidRecords unless there is one stated owner a record; InvalidParameter for control or names of
-        owners without groups. Warns: PrivacyWarning for groups of owners that are not stated: no guarantee holds;
+        owners without groups, and for turn_budget="amplified" with private control.
+        Warns: PrivacyWarning for groups of owners that are not stated: no guarantee holds;
         RepeatedFitWarning as without groups.
         """
         me: Any = self
@@ -61,6 +62,9 @@ class Owned:
         paper = registry.paper("inprivate")
         no_budget(me.budget, "fit with groups")
         me._params(paper)  # whatever is wrong with them is said before any record is touched
+        measures = control is not None and control.private
+        if measures and me.turn_budget is not None:
+            shares(me._params(paper), control)
         generator = generator_for(me.insecure_seed)
         member = _owners_of(groups, y)
         names = sorted(set(member)) if stated is None else stated
@@ -72,6 +76,7 @@ class Owned:
         breaches = me._breaches(observed, unknown, me._target_parameter) + _breaches(stated)
         schema = Schema(features, target)
         params = replace(me._params(paper, schema), owners=len(names))
+        params = replace(params, turn_budget="whole") if measures else params  # no record is left unused
         records = make_records(schema, frames.encode(frame, features), label)
         parts = [records.take([row for row, owner in enumerate(member) if owner == name]) for name in names]
         repeated(None, X, y, by=self)

@@ -54,6 +54,7 @@ class InPrivateSettings:
     rounds: int | None = None
     depth: int | None = None
     split_share: float | None = None
+    turn_budget: Literal["whole", "amplified"] | None = None
     residual_bound: float | None = None
     leaf_bound: float | None = None
     damping: float | None = None
@@ -136,7 +137,7 @@ class FedGBDTSettings:
     records_each: int = fedgbdt.Params.records_each
     sensitivities: Literal["joint", "by-round", "published"] | None = None
     grid: Literal["inside", "published"] | None = None
-    one_vs_rest: Literal["divided", "published"] | None = None
+    one_vs_rest: Literal["divided", "together", "published"] | None = None
     local: Literal["vector", "index"] | None = None
     no_privacy: bool = False
 

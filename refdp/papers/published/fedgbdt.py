@@ -51,15 +51,15 @@ class Params(fedgbdt.Params):
 
     sensitivities: also "published", the bounds of g and h taken separately, whatever the neighbours.
     grid: uniform candidates strictly "inside" the bounds, or "published", where the first and last separate nothing.
-    one_vs_rest: the budget of each of K models is (epsilon/K, delta/K), "divided"; or "published", (epsilon/K, delta).
+    one_vs_rest: also "published", the budget of each of K models is (epsilon/K, delta).
     local: what a record sends in the local model: its leaf's entry of a "vector", or its leaf's "index" and (g, h).
     candidates: also "quantiles", which are read off the records and refuse to run unless no_privacy is True.
     """
 
     candidates: Literal["uniform", "log", "quantiles", "iterative-hessian"] = "uniform"  # type: ignore[assignment]
     sensitivities: Literal["joint", "by-round", "published"] = "joint"  # type: ignore[assignment]
+    one_vs_rest: Literal["divided", "together", "published"] = "divided"  # type: ignore[assignment]
     grid: Literal["inside", "published"] = "inside"
-    one_vs_rest: Literal["divided", "published"] = "divided"
     local: Literal["vector", "index"] = "vector"
     no_privacy: bool = False
 
