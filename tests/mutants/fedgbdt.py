@@ -194,6 +194,13 @@ MUTANTS = (
         target="three",
     ),
     _mutant(
+        "one budget for all classes, of which each has all",
+        "leaves",
+        {f"{PARAMS}.query_mu": edit(("schema.scores * self.queries(schema)", "self.queries(schema)"))},
+        target="three",
+        one_vs_rest="together",
+    ),
+    _mutant(
         "sensitivity of adding a record where one is replaced",
         "leaves",
         {f"{PARAMS}.proved": of_added},

@@ -101,6 +101,13 @@ MUTANTS = (
         "splits of level 0",
         {SELECTED: selecting(lambda host, scope, block: np.ones(host.size, dtype=np.bool_))},
     ),
+    _mutant(
+        "turns cost more than unused records allow",
+        "splits of level 0",
+        {f"{PARAMS}.turn_epsilon": edit(("round_share(self.rounds)", "round_share(self.rounds - 1)"))},
+        rounds=2,
+        turn_budget="amplified",
+    ),
     _mutant("unequal halves by index", "splits of level 0", {SELECTED: selecting(by_index)}),
     _mutant("halves of exact sizes", "owner and round", {f"{PARAMS}.by_size": lambda _: True}),
     _mutant(
