@@ -17,12 +17,13 @@ from benchmarks.league.ahead import ahead
 from benchmarks.league.cells import BINARY, EPSILONS, REGRESSION, SETS, SEVERAL, loaded, rounded
 from benchmarks.league.methods import PRIVATE_PEERS, UNABLE, own
 from benchmarks.league.queue import table
-from benchmarks.league.targets import targets
+from benchmarks.league.targets import FEWER_BINARY, mean_over_sets, targets
 from refdp.faces.registry import PAPERS
 from refdp.io.datasets import train_test
 
 RUNS = Path(__file__).with_name("runs.jsonl")
 PAGE = Path(__file__).parents[2] / "docs" / "league.md"
+DEFAULTS = PAGE.with_name("defaults.md")
 EXPECTED = Path(__file__).parents[2] / "refdp" / "faces" / "expected.json"
 CHOSEN_ON = ("adult", "bank_full", "credit_default", "covtype_2", "higgs", "cod_rna", "nomao", "abalone",
              "king_county_house_sales", "year_prediction_msd_timbre12")  # fmt: skip
@@ -60,6 +61,24 @@ def write() -> None:
     found = figures()
     PAGE.write_text("\n".join(page(found)) + "\n", encoding="utf-8")
     EXPECTED.write_text(json.dumps(expected(found), indent=1) + "\n", encoding="utf-8")
+    kept_lines.write_between(DEFAULTS, "python -m benchmarks.league write", beside_printed(found))
+
+
+def beside_printed(found: dict[Key, list[float]]) -> Iterator[str]:
+    """Means of the AUC over `FEWER_BINARY` and nomao with default settings, and in brackets with the papers' own."""
+    yield f"| epsilon | {' | '.join(PAPERS)} |"
+    yield "|---" * (1 + len(PAPERS)) + "|"
+    for epsilon in (0.1, 1.0, 4.0):
+        told = []
+        for paper in PAPERS:
+            both = [
+                {one: found[one, name, epsilon] for one in (*FEWER_BINARY, "nomao") if (one, name, epsilon) in found}
+                for name in (paper, f"{paper}, paper's settings")
+            ]
+            default, printed = (f"{mean_over_sets(own.values())[0]:.3f}" for own in both)
+            few = "" if len(both[1]) == len(both[0]) else f", {len(both[1])} sets"
+            told.append(f"{default} ({printed}{few})")
+        yield f"| {epsilon:g} | {' | '.join(told)} |"
 
 
 def page(found: dict[Key, list[float]]) -> Iterator[str]:
