@@ -1052,7 +1052,7 @@ struct Params {
   int64_t trees, batch, depth, bins, changes;
   double epsilon, delta, regularisation, penalty, shrinkage, clip, bound;
   string update, candidates, accounting;
-  bool discrete;
+  bool discrete, together;
 
   explicit Params(const Json& p)
       : trees(whole(p["trees"])), batch(whole(p["batch"])), depth(whole(p["depth"])), bins(whole(p["bins"])),
@@ -1060,7 +1060,7 @@ struct Params {
         regularisation(number(p["regularisation"])), penalty(number(p["split_penalty"])),
         shrinkage(number(p["shrinkage"])), clip(number(p["leaf_clip"])), bound(number(p["gradient_bound"])),
         update(p["update"].word), candidates(p["candidates"].word), accounting(p["accounting"].word),
-        discrete(p["noise"].word == "discrete") {
+        discrete(p["noise"].word == "discrete"), together(p["one_vs_rest"].word == "together") {
     if (trees < 1 || batch < 1 || depth < 1 || depth > 12 || bins < 1 || bins > 60000 || !(epsilon > 0) ||
         !(delta > 0 && delta < 1) || !(regularisation > 0) || !(penalty >= 0) || !(shrinkage > 0) || !(clip > 0) ||
         !(bound > grid_step && bound <= 1024))
@@ -1113,8 +1113,8 @@ double total_mu(double epsilon, double delta, bool exact, bool discrete) {
 }
 
 Mechanism Params::leaf_mechanism(const Schema& schema, double* listed = nullptr) const {
-  double scores = (double)schema.scores();
-  double mu = total_mu(epsilon / scores, delta / scores, accounting == "exact", discrete) / std::sqrt((double)trees);
+  double scores = (double)schema.scores(), models = together ? 1 : scores, queries = together ? scores * trees : trees;
+  double mu = total_mu(epsilon / models, delta / models, accounting == "exact", discrete) / std::sqrt(queries);
   double most = root_up(squared_bound(schema));
   Mechanism m;
   m.name = discrete ? "DiscreteGaussian" : "Gaussian";

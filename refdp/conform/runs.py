@@ -73,7 +73,7 @@ OF_PLANS: dict[str, dict[int, dict[str, Any]]] = {
         12: MORE | {"relation": Relation.REPLACE_ONE},
         13: {"depth": 1},
         16: MORE | {"rounds": 1},
-        20: MORE | {"epsilon": 600.0, "rounds": 5},
+        20: MORE | {"rounds": 5},
     },
     "fedgbdt": {number: {"one_vs_rest": "together"} for number in (3, 8, 11, 13, 17, 20)},
 }
