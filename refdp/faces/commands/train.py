@@ -61,7 +61,12 @@ def train(
     test_size: Annotated[float, typer.Option("--test-size", help="Share held out for the metrics; 0 for none.")] = 0.2,
     out: Annotated[Path | None, typer.Option("--out", help="File for the model.")] = None,
     xgboost: Annotated[
-        Path | None, typer.Option("--xgboost", help="File for the model as the xgboost library reads it (JSON).")
+        Path | None,
+        typer.Option(
+            "--xgboost",
+            help="File for the model as the xgboost library reads it (JSON). What that predicts is said beside it: "
+            "classes, values or probabilities, by the paper.",
+        ),
     ] = None,
     record: Annotated[
         Path | None,
@@ -154,9 +159,14 @@ def finish(
         print(f"refdp: --seed: the guarantee holds only if {SEED_ASSUMPTION}", file=sys.stderr)
     if out is not None:
         write_text("--out", out, run.model.to_json())
+    predicts = {}
     if xgboost is not None:
-        from refdp.io.export_xgboost import to_xgboost
+        from refdp.io.export_xgboost import meaning, to_xgboost
 
         write_text("--xgboost", xgboost, to_xgboost(run.model))
-    written = [path for path in (out, xgboost, record) if path is not None]
-    emit(document(paper, dataset, run, metrics), page(paper, dataset, run, metrics, written), as_json)
+        predicts[xgboost] = meaning(run.model)
+    written = {path: predicts.get(path, "") for path in (out, xgboost, record) if path is not None}
+    told = document(paper, dataset, run, metrics)
+    if xgboost is not None:
+        told["xgboost_predicts"] = predicts[xgboost]
+    emit(told, page(paper, dataset, run, metrics, written), as_json)

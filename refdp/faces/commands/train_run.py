@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -69,9 +70,9 @@ def document(paper: str, dataset: Dataset, run: Run, metrics: dict[str, float | 
 
 
 def page(
-    paper: str, dataset: Dataset, run: Run, metrics: dict[str, float | None], written: list[Path]
+    paper: str, dataset: Dataset, run: Run, metrics: dict[str, float | None], written: Mapping[Path, str]
 ) -> RenderableType:
-    """Data, metrics and certificate for people."""
+    """Data, metrics and certificate for people. written: files, and what xgboost predicts by them, or ""."""
     table = Table.grid(padding=(0, 2))
     sources = Counter(dataset.sources.values())
     table.add_row("paper", paper)
@@ -83,4 +84,5 @@ def page(
     exact = "Metrics, number of records and" if metrics else "Number of records and"
     private = Text(f"{exact} seconds are exact, without noise: for the owner's eyes.", style="dim")
     parts: list[RenderableType] = [table, certificate_page(run.certificate), private]
-    return Group(*parts, *(Text(f"written to {path}") for path in written))
+    files = (f"written to {path}" + f"; xgboost predicts {what}" * bool(what) for path, what in written.items())
+    return Group(*parts, *map(Text, files))

@@ -204,9 +204,12 @@ class PrivateEstimator(Saved, BaseEstimator):
         return self
 
     def to_xgboost(self, path: str | Path, *, absent: export_xgboost.Absent = "missing", names: bool = False) -> None:
-        """Write a model file that the xgboost library loads and predicts with; refdp/io/export_xgboost.py says what of.
+        """Write a model file that the xgboost library loads and predicts with.
 
-        Post-processing of released values. Errors: InvalidParameter if the file cannot be written.
+        What it predicts is not always `predict_proba`: of Grove and of more than two classes the index of the class, of
+        DPBoost and DP-XGBoost with square loss the expected label. refdp/io/export_xgboost.py has the way from its
+        margins to `predict_proba`. Post-processing of released values.
+        Errors: InvalidParameter if the file cannot be written.
         """
         check_is_fitted(self)
         export_xgboost.write(self.model_, Path(path), absent=absent, names=names)
