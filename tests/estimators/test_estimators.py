@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.base import clone
+from sklearn.ensemble import VotingClassifier
 from sklearn.model_selection import cross_val_score
 
 from refdp.errors import InvalidParameter, InvalidRecords, PrivacyWarning
@@ -340,6 +341,19 @@ def changed(position: tuple[int, int], value: float) -> np.ndarray:
 def test_bad_records_are_refused(x: np.ndarray, y: Any, message: str) -> None:
     with pytest.raises(InvalidRecords, match=message):
         classifier().fit(x, y)
+
+
+@pytest.mark.parametrize("classes", [["no", "yes"], [1, 2]])
+def test_labels_that_scikit_learn_numbered_are_refused_with_what_to_do(classes: list[Any]) -> None:
+    x, y = records()
+    named = VotingClassifier([("one", classifier(classes=classes))])
+    with pytest.raises(InvalidRecords, match=r"in place of the labels that occur: .* y as such .* classes=range\(2\)"):
+        named.fit(x, np.where(y == "yes", classes[1], classes[0]))
+    numbered = VotingClassifier([("one", classifier(classes=range(2)))]).fit(x, (y == "yes") + 0)
+    assert set(numbered.predict(x)) <= {0, 1}
+    with pytest.raises(InvalidRecords) as other:
+        classifier(classes=range(2)).fit(x, (y == "yes") + 1)
+    assert "VotingClassifier" not in str(other.value)
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])

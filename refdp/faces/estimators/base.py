@@ -35,7 +35,7 @@ from refdp.faces import prediction, registry, released
 from refdp.faces.budgets import charge
 from refdp.faces.defaults import params_for
 from refdp.faces.estimators.distributed import elsewhere, fit_elsewhere, predicted
-from refdp.faces.estimators.labels import check_kind, observed_classes, public_classes
+from refdp.faces.estimators.labels import check_kind, observed_classes, public_classes, renumbered
 from refdp.faces.estimators.saved import Saved
 from refdp.faces.estimators.settings import check_given, constructed, explained
 from refdp.faces.estimators.types import BaseEstimator, ClassifierMixin, RegressorMixin
@@ -58,7 +58,10 @@ _SHARED = """
     epsilon: privacy budget. relation: "add-remove" or "replace-one", the neighbours of the guarantee.
     bounds: {column: (low, high) or [category, ...]}; a column is a name, or a position (x0 for the first) in an array.
       Two numbers are a range. Values outside are clamped, unknown categories count as missing.
-    classes (classifiers): the public list of labels. label_bounds (regressors): the public range (low, high).
+    classes (classifiers): the public list of labels. Give y with these labels themselves: tools that number the labels
+      that occur (VotingClassifier, StackingClassifier, BaggingClassifier, cross_val_predict of probabilities) rename
+      all others for one record of a rare class, which no certificate sees (docs/choosing.md).
+    label_bounds (regressors): the public range (low, high).
     settings: parameters left at None follow a public table of epsilon, delta, task, classes and rows ("default", see
       refdp/faces/defaults.py), or are what the paper prints ("paper").
     rows: a public round number of records, which that table uses; 10,000 is assumed. It is never counted.
@@ -352,6 +355,7 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):
         if np.isnan(label).any():
             raise InvalidRecords(
                 f"a label is missing or not in the public classes {known.tolist()}; every record needs one of them"
+                f"{renumbered(known)}"
             )
         self.classes_ = known
         return names, label, given is None

@@ -61,7 +61,22 @@ def check_kind(y: NDArray[Any], known: NDArray[Any]) -> None:
     """
     (due,) = kinds_of(known)
     if found := sorted(kinds_of(y) - {due}):
-        raise InvalidRecords(f"y holds {' and '.join(found)}, classes lists {due}: give both as the same kind")
+        more = renumbered(known) if found == ["numbers"] else ""
+        raise InvalidRecords(f"y holds {' and '.join(found)}, classes lists {due}: give both as the same kind{more}")
+
+
+def renumbered(known: NDArray[Any]) -> str:
+    """What to do where scikit-learn hands on numbers for labels; "" where the public classes are those numbers already.
+
+    known: shape (classes,).
+    """
+    if known.dtype.kind in "iuf" and np.array_equal(known, np.arange(len(known))):
+        return ""
+    return (
+        "; scikit-learn's VotingClassifier, StackingClassifier, BaggingClassifier and cross_val_predict hand on "
+        f"numbers from 0 in place of the labels that occur: with them give y as such numbers, and classes=range({len(known)}) "
+        "(docs/choosing.md, Before fit)"
+    )
 
 
 def kinds_of(labels: Any) -> set[str]:
