@@ -74,8 +74,8 @@ def renumbered(known: NDArray[Any]) -> str:
         return ""
     return (
         "; scikit-learn's VotingClassifier, StackingClassifier, BaggingClassifier and cross_val_predict hand on "
-        f"numbers from 0 in place of the labels that occur: with them give y as such numbers, and classes=range({len(known)}) "
-        "(docs/choosing.md, Before fit)"
+        "numbers from 0 in place of the labels that occur: with them give y as such numbers, and "
+        f"classes=range({len(known)}) (docs/choosing.md, Before fit)"
     )
 
 
