@@ -220,8 +220,13 @@ class Streaming:
             begun.check_whole()
             begun = begun if begun.batches else None  # interrupted before it touched a record
         public = self._public(classes, begun)
-        self._check_goes_on(params, public, begun)
+        lacking = self._lacking(params, public)
+        if lacking and begun is None:
+            spent = " and spends the whole budget of its ids" * (not params.extra_trees)
+            warn(f"this batch is the stream's only one{spent}: a further batch needs {lacking}", UtilityWarning)
         frame = me._validated(X, reset=begun is None)
+        if lacking and begun is not None:
+            raise InvalidParameter(f"a further batch needs {lacking}; a new stream takes them")
         kind, label, unknown = me._target(frames.labels(y), public)
         if begun is not None:
             begun.check_same(me._params(paper, begun.schema), *frames.describe(frame, me.bounds or {}), kind)
@@ -240,24 +245,11 @@ class Streaming:
         me.transcript_ = stream.transcript()
         return self
 
-    def _check_goes_on(self, params: sgbdt.Params, public: Any, begun: Stream | None) -> None:
-        """Whether there can be a batch after the first: said at the first, which spends what every id has without extra
-        trees, and refused at any other. public: classes or label range, or None.
-
-        Errors: InvalidParameter. Warns: UtilityWarning.
-        """
+    def _lacking(self, params: sgbdt.Params, public: Any) -> str:
+        """What a batch after the first needs and does not find, or "". public: classes or label range, or None."""
         me: Any = self
         lacking = ["extra_trees >= 1 (given: 0)"] * (not params.extra_trees) + [me._target_parameter] * (public is None)
-        if not lacking:
-            return
-        needed = " and ".join(lacking)
-        if begun is not None:
-            raise InvalidParameter(f"a further batch needs {needed}, given before the first batch of a new stream")
-        spent = " and spends the whole budget of its ids" * (not params.extra_trees)
-        warn(
-            f"this batch is the stream's only one{spent}: a further batch needs {needed}, given before the first",
-            UtilityWarning,
-        )
+        return " and ".join(lacking) + ", given before the first" * bool(lacking)
 
     def _public(self, classes: Any, begun: Stream | None) -> Any:
         """Classes or label range as far as they are public: the parameter, or `classes` of this batch or the first.
