@@ -23,8 +23,8 @@ NORMS: Mapping[str, tuple[str, ...]] = {
 }
 """The mechanisms that are known, and the norms of the sensitivities that their costs are about."""
 CHEAPER = ("subsampl", "partition", "filter", "individual")
-"""Words of claims by which even one release may cost less than its line says: by the coins of a sample, by secret blocks,
-whose shares no line has and of which a record may be in none, or by an account of its own."""
+"""Words of claims by which even one release may cost less than its line says: by the coins of a sample, by secret
+blocks, whose shares no line has and of which a record may be in none, or by an account of its own."""
 APART = "parallel"
 """The word of claims by which releases on different records cost less than their sum, and no less than the dearest."""
 ROUNDED = 1e-6

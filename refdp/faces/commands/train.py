@@ -80,7 +80,7 @@ def train(
         str | None,
         typer.Option(
             "--dask",
-            metavar="\\[ADDRESS]",
+            metavar="[ADDRESS]",
             help="Train on a Dask cluster, by default one of this machine; --data is a "
             "pattern of parquet or CSV files, and --bounds and --target are needed.",
         ),
