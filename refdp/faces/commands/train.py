@@ -90,7 +90,7 @@ def train(
     """Train on a data set; print metrics on held-out records and the certificate."""
     from refdp.conform import run as conform_run
     from refdp.faces import prediction, registry
-    from refdp.faces.commands.train_run import counted, parts, say_where_noise_wins
+    from refdp.faces.commands.train_run import check_test_size, counted, parts, say_where_noise_wins
     from refdp.faces.defaults import params_for
     from refdp.faces.training import source_for
     from refdp.faces.training import train as train_once
@@ -102,6 +102,7 @@ def train(
     params_for(chosen, given, **how)  # whatever is wrong with them is said before any record is read
     source = source_for(chosen.params(given, as_published=as_published), seed)
     conform_run.check_options(record, tape, private, seed)
+    check_test_size(test_size)
     files = [(option, path) for option, path in (("--out", out), ("--xgboost", xgboost), ("--record", record)) if path]
     for option, path in files:
         check_writable(option, path)
