@@ -18,9 +18,11 @@ from sklearn.model_selection import cross_val_score
 
 from refdp.errors import InvalidParameter, InvalidRecords, PrivacyWarning
 from refdp.faces.estimators import DPBoostClassifier, DPBoostRegressor
+from refdp.faces.estimators.labels import public_classes
 from refdp.faces.prediction import cut_probabilities, mean_probabilities, odds_probabilities
 from refdp.faces.seeds import ReproducibleSeed
 from refdp.io import datasets
+from refdp.io.cells import text_of
 
 pytestmark = pytest.mark.filterwarnings("ignore:insecure_seed:refdp.errors.PrivacyWarning")
 
@@ -341,6 +343,24 @@ def changed(position: tuple[int, int], value: float) -> np.ndarray:
 def test_bad_records_are_refused(x: np.ndarray, y: Any, message: str) -> None:
     with pytest.raises(InvalidRecords, match=message):
         classifier().fit(x, y)
+
+
+@pytest.mark.parametrize("classes", [[-1, 2**63, 2**63 + 1], [-1, 2**63 + 1], [2**53, 2**53 + 1, 0.5]])
+def test_whole_numbers_that_an_array_would_round_are_no_classes(classes: list[Any]) -> None:
+    with pytest.raises(InvalidParameter, match="whole numbers that floats round"):
+        public_classes(classes)
+
+
+def test_whole_numbers_that_an_array_keeps_are_classes() -> None:
+    for kept in (
+        [2**63, 2**63 + 1],
+        [-1, 2**62 + 1],
+        [2**64 + 1, 1],
+        [0.5, 2**52],
+        [False, True],
+        [1, 2.0, np.int8(3)],
+    ):
+        assert [*map(text_of, public_classes(kept))] == [*map(text_of, sorted(kept))]
 
 
 @pytest.mark.parametrize("classes", [["no", "yes"], [1, 2]])

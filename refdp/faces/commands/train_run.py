@@ -52,9 +52,7 @@ def parts(dataset: Dataset, test_size: float, relation: Relation) -> tuple[Datas
 def check_test_size(test_size: float) -> None:
     """Errors: InvalidParameter for what is no share of records that leaves some to train on."""
     if not 0 <= test_size < 1:
-        raise InvalidParameter(
-            f"--test-size {test_size:g}: a share below 1 is allowed, 0 to hold out none"
-        )
+        raise InvalidParameter(f"--test-size {test_size:g}: a share below 1 is allowed, 0 to hold out none")
 
 
 def say_where_noise_wins(paper: Paper, params: Any, schema: Schema, rows: int | None) -> None:
