@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from refdp.accounting import gaussian
@@ -22,8 +22,11 @@ NORMS: Mapping[str, tuple[str, ...]] = {
     "Exponential": ("range",),
 }
 """The mechanisms that are known, and the norms of the sensitivities that their costs are about."""
-CHEAPER = ("subsampl", "partition", "parallel", "filter", "individual")
-"""Words of claims by which releases together cost less than their sum."""
+CHEAPER = ("subsampl", "partition", "filter", "individual")
+"""Words of claims by which even one release may cost less than its line says: by the coins of a sample, by secret
+blocks, whose shares no line has and of which a record may be in none, or by an account of its own."""
+APART = "parallel"
+"""The word of claims by which releases on different records cost less than their sum, and no less than the dearest."""
 ROUNDED = 1e-6
 """Relative room of figures that were rounded for print."""
 DISCRETE, LARGEST = 1e-3, 1e3
@@ -34,8 +37,9 @@ DISCRETE, LARGEST = 1e-3, 1e3
 class Held:
     """wrong: sentences about releases that contradict their own line. unheld: names of those held against nothing.
 
-    total: a sentence where all releases together cost more than is established; empty where they do not, or where
-    claims on samples, blocks or filters let them cost less than their sum.
+    total: a sentence where all releases together cost more than is established, or where they may be on different
+    records and one alone does; empty where they do not, or where claims on samples, secret blocks or filters let even
+    one cost less.
     """
 
     wrong: tuple[str, ...]
@@ -62,8 +66,7 @@ def held(releases: Sequence[Mapping[str, Any]], claims: Collection[str], epsilon
     """
     lines = [_read(one) for one in releases]
     unheld = tuple(one.name for one in lines if not one.kind or one.cost is None or one.charge is None)
-    summed = not any(word in name for name in claims for word in CHEAPER)
-    return Held(tuple(one.wrong for one in lines if one.wrong), unheld, _total(lines, epsilon, delta) if summed else "")
+    return Held(tuple(one.wrong for one in lines if one.wrong), unheld, _excess(lines, claims, epsilon, delta))
 
 
 def _read(release: Mapping[str, Any]) -> _Line:
@@ -96,6 +99,15 @@ def _cost(kind: str, figures: Mapping[str, str], bound: float, norm: str) -> tup
     if not noise or not all(one > 0 for one in noise) or not bound >= 0:
         return math.nan, f"{word} {figures[word]}"
     return bound if norm == "whitened" else bound / max(noise), f"{word} {', '.join(f'{one:g}' for one in noise)}"
+
+
+def _excess(lines: Sequence[_Line], claims: Collection[str], epsilon: float, delta: float) -> str:
+    if any(word in name for name in claims for word in CHEAPER):
+        return ""
+    if not any(APART in name for name in claims):
+        return _total(lines, epsilon, delta)
+    alone = ((one.name, _total([replace(one, count=1)], epsilon, delta)) for one in lines)
+    return next((f"{name} by itself: {told}" for name, told in alone if told), "")
 
 
 def _total(lines: Sequence[_Line], epsilon: float, delta: float) -> str:

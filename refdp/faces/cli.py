@@ -46,8 +46,8 @@ app = typer.Typer(
 )
 for command in (train, predict, audit, prove, claims, account, conform, certify, recommend, federate, dossier):
     app.command()(command)
-app.command("audit-package", hidden=True)(audit_package)  # `audit package`, see `expanded`
-app.command("audit-one-run", hidden=True)(audit_one_run)
+app.command("audit package", hidden=True)(audit_package)  # `audit package`, see `expanded`
+app.command("audit one-run", hidden=True)(audit_one_run)
 
 
 def _show_version(asked: bool) -> None:
@@ -123,7 +123,7 @@ def expanded(arguments: Sequence[str]) -> list[str]:
     json_first = len([*takewhile("--json".__eq__, arguments[1:])])
     if list(arguments[:1]) == ["audit"] and list(arguments[json_first + 1 :][:1]) in (["package"], ["one-run"]):
         kind, *rest = arguments[json_first + 1 :]
-        arguments = [f"audit-{kind}", *arguments[1 : json_first + 1], *rest]
+        arguments = [f"audit {kind}", *arguments[1 : json_first + 1], *rest]
     found: list[str] = []
     setting = False
     for position, argument in enumerate(arguments):

@@ -12,8 +12,16 @@ What is the same. xgboost compares and adds in float32.
   from refdp's float64 score by at most `rounding_bound`, and equals it where no rounding happens.
 
 What the output is. Regression: the value in the target's unit, before it is cut to the public label range; refdp cuts.
-Two classes: the probability of the second (of papers that fit -1 and +1: before it is cut to [0, 1]). More classes: the
-index of the class of greatest score; `output_margin=True` gives what it compares.
+More than two classes: the index of the class of greatest score. Two classes, m being the margin:
+- InPrivate Digging, S-GBDT, the federated framework, DP-XGBoost with log loss: the probability of the second class.
+- DPBoost, DP-XGBoost with square loss: m, the expected label, which noise carries below 0 and above 1. It is
+  `predict_proba` of the second class from 0.05 to 0.95; above, that is 1 - 1 / (400 m - 360), below, 1 / (40 - 400 m).
+- Grove: the index of the class. With p = 1 / (1 + exp(-m)), q = 1 - p, `predict_proba` of the second class is
+  p / (p + 1/2) for p < 1/2, else 1 - q / (q + 1/2). No objective of xgboost has this link, and a sigmoid would pass for
+  the probability while it is half of it where a class is rare.
+`output_margin=True` gives m, of more than two classes one each. Their `predict_proba` is 1 / (1 + exp(-m)), or of
+DPBoost and DP-XGBoost with square loss as above, or m of an averaged forest, divided by the sum over classes. refdp
+keeps probabilities 1e-6 off 0 and 1 where the loss does not.
 
 Sparse input: xgboost takes absent entries for missing, and so does this file unless `absent="zero"`.
 
@@ -65,7 +73,25 @@ def output_of(model: Model) -> Output:
     scale, shift = (0.5, 0.5) if fits_signs else (2.0 if model.paper == "inprivate" else 1.0, 0.0)
     if len(model.outputs) > 1:
         return Output("multi:softmax", scale, shift)
+    if model.paper == "grove":  # its link is none of xgboost's: classes, and log odds as the margin
+        return Output("binary:hinge", scale, shift)
     return Output("reg:squarederror" if fits_signs or forest else "binary:logistic", scale, shift)
+
+
+def meaning(model: Model) -> str:
+    """What xgboost's prediction of the file is, in one sentence."""
+    objective = output_of(model).objective
+    margin = "output_margin=True gives the scores, and refdp/io/export_xgboost.py the way from them to probabilities"
+    if isinstance(model.schema.target, Interval):
+        return "the value in the target's unit, before it is cut to the label range"
+    if objective in ("multi:softmax", "binary:hinge"):
+        return f"the index of the class, no probability; {margin}"
+    if objective == "binary:logistic" or model.paper == "fedgbdt":
+        return "the probability of the second class"
+    return (
+        "the expected label, above 0.5 for the second class; its probability from 0.05 to 0.95 alone, and "
+        "refdp/io/export_xgboost.py has what that is elsewhere"
+    )
 
 
 def to_xgboost(model: Model, *, absent: Absent = "missing", names: bool = False) -> str:
@@ -188,8 +214,9 @@ def _learner(
 ) -> dict[str, Any]:
     features = model.schema.features
     together = len(model.outputs)
-    parameter = {"softmax_multiclass_param": {"num_class": str(classes)}} if classes else {
-        "reg_loss_param": {"scale_pos_weight": "1"}}  # fmt: skip
+    parameters: dict[str, Any] = {"multi:softmax": {"softmax_multiclass_param": {"num_class": str(classes)}},
+                                  "binary:hinge": {}}  # fmt: skip
+    parameter = parameters.get(output.objective, {"reg_loss_param": {"scale_pos_weight": "1"}})
     booster = {
         "gbtree_model_param": {"num_parallel_tree": "1", "num_trees": str(len(trees))},
         "iteration_indptr": list(range(0, len(trees) + 1, together)),

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import typer
 
 from refdp.faces import cli, registry
 from refdp.faces.commands.claims import ledgers_like
@@ -60,6 +61,22 @@ def test_help_shows_the_brackets_of_the_bounds_file(
     monkeypatch.setenv("COLUMNS", "200")
     assert cli.run(["train", "--help"]) == 0
     assert "[low, high]" in capsys.readouterr().out
+
+
+COMMANDS: dict[str, Any] = typer.main.get_command(cli.app).commands  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_help_shows_every_bracket_and_the_command_as_it_is_typed(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", "1000")
+    assert cli.run([*name.split(), "--help"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert f"Usage: refdp {name} [OPTIONS]" in shown and "\\" not in shown
+    for one in COMMANDS[name].params:
+        for text in filter(None, (getattr(one, "help", None), one.metavar)):
+            assert " ".join(text.replace("\\[", "[").split()) in shown
 
 
 @pytest.mark.parametrize("command", ["train", "predict", "audit", "claims", "account"])

@@ -18,7 +18,7 @@ from refdp.faces.commands.options import public_records
 from refdp.faces.seeds import SEED_ASSUMPTION
 from refdp.faces.training import source_for, train
 from refdp.io import datasets
-from refdp.io.datasets import Dataset, train_test, train_test_by_record
+from refdp.io.datasets import Dataset, held_out_by_record, train_test, train_test_by_record
 from refdp.io.export_xgboost import to_xgboost
 from refdp.privacy.events import Relation
 
@@ -36,6 +36,27 @@ def people(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     asked: list[Any] = []
     monkeypatch.setattr(datasets, "load", lambda name, **more: asked.append((name, more)) or DATA)
     return asked
+
+
+@pytest.mark.parametrize("size", ["1", "-0.1", "2", "nan"])
+def test_a_share_that_leaves_nothing_is_refused_before_records_are_read(
+    capsys: Any, people: list[Any], size: str
+) -> None:
+    for more in ([], ["--dask"]):
+        assert cli.run([*GIVEN, "--test-size", size, *more]) == 2
+        said = capsys.readouterr().err
+        assert f"--test-size {size}: a share below 1 is allowed, 0 to hold out none" in said
+    assert people == []
+
+
+def test_where_every_record_was_held_out_that_is_said(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    held = np.flatnonzero(held_out_by_record(DATA.x, DATA.y, 0.2))[:2]
+    monkeypatch.setattr(datasets, "load", lambda name, **more: DATA.take(held))
+    assert cli.run(GIVEN) == 2
+    assert "--test-size 0.2 held out every record, and none is left to train on" in capsys.readouterr().err
+    monkeypatch.setattr(datasets, "load", lambda name, **more: DATA.take(held[:0]))
+    assert cli.run(GIVEN) == 2
+    assert "held out" not in capsys.readouterr().err
 
 
 def params(relation: str) -> Any:

@@ -147,31 +147,52 @@ def test_a_wrong_direction_kind_category_or_leaf_in_the_file_would_be_caught(
         compare(model, booster, hard_inputs(model))
 
 
+def second(paper: str, params: Any, m: Floats, several: bool) -> Floats:
+    """The module's formulas from margins to `predict_proba`. m: shape (rows,), or (rows, classes) if there are several,
+    before they are divided by their sum."""
+    with np.errstate(over="ignore", divide="ignore"):
+        p = 1 / (1 + np.exp(-m))
+        if paper == "dpboost" or params.get("loss") == "square":
+            return np.where(m > 0.95, 1 - 1 / (400 * m - 360), np.where(m < 0.05, 1 / (40 - 400 * m), m))
+    if paper == "grove" and not several:
+        return np.where(p < 0.5, p / (p + 0.5), 1 - (1 - p) / (1 - p + 0.5))
+    return m if params.get("update") == "averaging" else p
+
+
 @pytest.mark.parametrize("target", [TWO, THREE])
 @pytest.mark.parametrize(
     ("paper", "params"),
     [("dpboost", {}), ("dpxgboost", {}), ("dpxgboost", {"loss": "log"}), ("fedgbdt", {"update": "newton"}),
-     ("fedgbdt", {"update": "averaging"}), ("inprivate", {}), ("sgbdt", {})],
+     ("fedgbdt", {"update": "averaging"}), ("inprivate", {}), ("sgbdt", {}), ("grove", {})],
 )  # fmt: skip
 def test_predicted_classes_and_probabilities_are_those_of_the_paper(
     target: Target, paper: str, params: Any, tmp_path: Path
 ) -> None:
+    """A prediction between 0 and 1 that is no probability is one of those that the module names."""
     model = some_model(target, paper, **params)
     if params.get("update") == "averaging":  # the mean of a forest: leaves are probabilities
         trees = [[replace(tree, leaves=(np.sign(tree.leaves) + 1) / 2) for tree in e.trees] for e in model.outputs]
         model = replace(model, outputs=tuple(Ensemble(0.0, tuple(t), (1 / 7,) * 7) for t in trees))
     x = hard_inputs(model)
-    found = loaded(export_xgboost.to_xgboost(model), tmp_path).predict(matrix(x))
+    booster = loaded(export_xgboost.to_xgboost(model), tmp_path)
+    found, margin = booster.predict(matrix(x)), booster.predict(matrix(x), output_margin=True).astype(np.float64)
+    ours = prediction.probabilities(model, x)
+    formula = second(paper, model.params if paper == "dpxgboost" else params, margin, target is THREE)
     if target is THREE:
         assert np.array_equal(found, prediction.classes(model, x))
+        assert np.allclose(formula / formula.sum(axis=1, keepdims=True), ours, atol=3e-6, rtol=0)
         return
-    ours = prediction.probabilities(model, x)[:, 1]
-    core = np.abs(2 * found - 1) <= prediction.CORE  # beyond it ours stay off 0 and 1
-    assert core.any() and np.allclose(found[core], ours[core], atol=2e-6, rtol=0)
+    assert np.allclose(formula, ours[:, 1], atol=2e-6, rtol=0)
     assert np.array_equal(found > 0.5, prediction.classes(model, x) == 1)
+    if paper == "grove":
+        assert set(found.tolist()) == {0.0, 1.0}
+        return
+    named = paper == "dpboost" or (paper == "dpxgboost" and model.params["loss"] == "square")
+    core = np.abs(2 * found - 1) <= (prediction.CORE if named else np.inf)
+    assert core.any() and np.allclose(found[core], ours[core, 1], atol=2e-6, rtol=0)
 
 
-@pytest.mark.parametrize("paper", ["dpboost", "dpxgboost", "fedgbdt", "inprivate", "sgbdt"])
+@pytest.mark.parametrize("paper", ["dpboost", "dpxgboost", "fedgbdt", "inprivate", "sgbdt", "grove"])
 def test_regression_predicts_in_the_targets_unit_and_the_caller_cuts(paper: str, tmp_path: Path) -> None:
     model = some_model(VALUES, paper, update="newton")
     x = hard_inputs(model)
@@ -261,6 +282,9 @@ def test_the_command_line_writes_the_file(tmp_path: Path, capsys: pytest.Capture
     path = tmp_path / "model.json"
     command = ["train", "dpxgboost", "--data", "breast_cancer", "--epsilon", "5", "--set", "trees=2", "--json"]
     assert cli.run([*command, "--xgboost", str(path)]) == 0
+    assert json.loads(capsys.readouterr().out)["xgboost_predicts"].startswith("the expected label")
+    assert cli.run([*command[:-1], "--xgboost", str(path)]) == 0
+    assert "xgboost predicts the expected label" in " ".join(capsys.readouterr().out.split())
     assert xgboost.Booster(model_file=path).num_boosted_rounds() == 3  # the start value and two trees
     assert cli.run([*command, "--xgboost", str(tmp_path / "no" / "model.json")]) == 2
     assert "--xgboost" in capsys.readouterr().err

@@ -13,7 +13,7 @@ from sklearn.exceptions import NotFittedError
 from refdp.data.records import Categorical, Classes, Ensemble, Interval, Model, Numeric, Schema, Tree
 from refdp.errors import InvalidParameter
 from refdp.faces.estimators import DPXGBoostClassifier
-from refdp.io.export_xgboost import output_of, rounding_bound, rounds, to_xgboost
+from refdp.io.export_xgboost import meaning, output_of, rounding_bound, rounds, to_xgboost
 
 FEATURES = (Numeric("a", -1.0, 1.0), Categorical("c", ("p", "q", "r")), Numeric("b", 2.0, 10.0))
 SPLITS = np.array([[2, 4.0, 0], [1, 2.0, 1], [0, 0.1, 1]])
@@ -58,6 +58,8 @@ def test_the_rest_of_the_file() -> None:
                                               "num_feature": "3", "num_target": "1"}  # fmt: skip
     assert learner["objective"] == {"name": "binary:logistic", "reg_loss_param": {"scale_pos_weight": "1"}}
     assert json.loads(to_xgboost(BINARY, names=True))["learner"]["feature_names"] == ["a", "c", "b"]
+    hinge = json.loads(to_xgboost(model(BINARY.schema.target, BINARY.outputs, "grove")))["learner"]
+    assert hinge["objective"] == {"name": "binary:hinge"} and hinge["learner_model_param"]["base_score"] == "0E0"
     numeric = model(Interval(0, 1), [Ensemble(0.0, (STUMP,), (1.0,))], features=FEATURES[:1])
     assert json.loads(to_xgboost(numeric))["learner"]["feature_types"] == []
 
@@ -86,6 +88,8 @@ def test_several_scores_take_turns_and_short_ones_are_filled_up() -> None:
     ("paper", "target", "params", "expected"),
     [
         ("grove", Interval(2, 10), {}, ("reg:squarederror", 4.0, 6.0)),
+        ("grove", Classes(("0", "1")), {}, ("binary:hinge", 1.0, 0.0)),
+        ("grove", Classes(("0", "1", "2")), {}, ("multi:softmax", 1.0, 0.0)),
         ("dpboost", Classes(("0", "1")), {}, ("reg:squarederror", 0.5, 0.5)),
         ("dpboost", Classes(("0", "1", "2")), {}, ("multi:softmax", 0.5, 0.5)),
         ("dpxgboost", Classes(("0", "1")), {"loss": "square"}, ("reg:squarederror", 0.5, 0.5)),
@@ -101,6 +105,24 @@ def test_scores_become_predictions(paper: str, target: Any, params: Any, expecte
     ensembles = [Ensemble(0.0, (), ())] * (3 if "2" in getattr(target, "values", ()) else 1)
     found = output_of(model(target, ensembles, paper, **params))
     assert (found.objective, found.scale, found.shift) == expected
+
+
+@pytest.mark.parametrize(
+    ("paper", "target", "params", "said"),
+    [
+        ("grove", Interval(2, 10), {}, "the value in the target's unit"),
+        ("grove", Classes(("0", "1")), {}, "the index of the class, no probability; output_margin=True"),
+        ("sgbdt", Classes(("0", "1", "2")), {}, "the index of the class, no probability; output_margin=True"),
+        ("dpboost", Classes(("0", "1")), {}, "the expected label, above 0.5 for the second class"),
+        ("dpxgboost", Classes(("0", "1")), {"loss": "square"}, "the expected label, above 0.5 for the second class"),
+        ("dpxgboost", Classes(("0", "1")), {}, "the probability of the second class"),
+        ("fedgbdt", Classes(("0", "1")), {"update": "averaging"}, "the probability of the second class"),
+        ("inprivate", Classes(("0", "1")), {}, "the probability of the second class"),
+    ],
+)
+def test_what_the_file_predicts_is_said_in_a_sentence(paper: str, target: Any, params: Any, said: str) -> None:
+    ensembles = [Ensemble(0.0, (), ())] * (3 if "2" in getattr(target, "values", ()) else 1)
+    assert meaning(model(target, ensembles, paper, **params)).startswith(said)
 
 
 def test_thresholds_at_bounds_and_missing_values() -> None:

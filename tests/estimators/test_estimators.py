@@ -13,13 +13,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.base import clone
+from sklearn.ensemble import VotingClassifier
 from sklearn.model_selection import cross_val_score
 
 from refdp.errors import InvalidParameter, InvalidRecords, PrivacyWarning
 from refdp.faces.estimators import DPBoostClassifier, DPBoostRegressor
+from refdp.faces.estimators.labels import public_classes
 from refdp.faces.prediction import cut_probabilities, mean_probabilities, odds_probabilities
 from refdp.faces.seeds import ReproducibleSeed
 from refdp.io import datasets
+from refdp.io.cells import text_of
 
 pytestmark = pytest.mark.filterwarnings("ignore:insecure_seed:refdp.errors.PrivacyWarning")
 
@@ -340,6 +343,37 @@ def changed(position: tuple[int, int], value: float) -> np.ndarray:
 def test_bad_records_are_refused(x: np.ndarray, y: Any, message: str) -> None:
     with pytest.raises(InvalidRecords, match=message):
         classifier().fit(x, y)
+
+
+@pytest.mark.parametrize("classes", [[-1, 2**63, 2**63 + 1], [-1, 2**63 + 1], [2**53, 2**53 + 1, 0.5]])
+def test_whole_numbers_that_an_array_would_round_are_no_classes(classes: list[Any]) -> None:
+    with pytest.raises(InvalidParameter, match="whole numbers that floats round"):
+        public_classes(classes)
+
+
+def test_whole_numbers_that_an_array_keeps_are_classes() -> None:
+    for kept in (
+        [2**63, 2**63 + 1],
+        [-1, 2**62 + 1],
+        [2**64 + 1, 1],
+        [0.5, 2**52],
+        [False, True],
+        [1, 2.0, np.int8(3)],
+    ):
+        assert [*map(text_of, public_classes(kept))] == [*map(text_of, sorted(kept))]
+
+
+@pytest.mark.parametrize("classes", [["no", "yes"], [1, 2]])
+def test_labels_that_scikit_learn_numbered_are_refused_with_what_to_do(classes: list[Any]) -> None:
+    x, y = records()
+    named = VotingClassifier([("one", classifier(classes=classes))])
+    with pytest.raises(InvalidRecords, match=r"in place of the labels that occur: .* y as such .* classes=range\(2\)"):
+        named.fit(x, np.where(y == "yes", classes[1], classes[0]))
+    numbered = VotingClassifier([("one", classifier(classes=range(2)))]).fit(x, (y == "yes") + 0)
+    assert set(numbered.predict(x)) <= {0, 1}
+    with pytest.raises(InvalidRecords) as other:
+        classifier(classes=range(2)).fit(x, (y == "yes") + 1)
+    assert "VotingClassifier" not in str(other.value)
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])

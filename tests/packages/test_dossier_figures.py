@@ -105,6 +105,22 @@ def test_pure_costs_add_up_unless_something_makes_them_cheaper() -> None:
     assert contradicted(CERTIFICATE | {"releases": CERTIFICATE["releases"] * 2}) == ["composition"]
     blocks = [*CERTIFICATE["rests_on"], {"id": "composition/parallel-add-remove", "verdict": "ARGUED"}]
     assert contradicted(CERTIFICATE | {"releases": [twice], "rests_on": blocks}) == []
+    for name, wanted in (
+        ("composition/parallel-add-remove", ["composition"]),  # no block is cheaper than its dearest release
+        ("composition/partition-add-remove", []),  # a record may be in no block
+        ("dpxgboost/subsampling-poisson", []),
+    ):
+        cheaper = [*CERTIFICATE["rests_on"], {"id": name, "verdict": "ARGUED"}]
+        both = {key: {"epsilon": 0.5, "delta": 0.0} for key in ("claimed", "established")}
+        assert contradicted(CERTIFICATE | both | {"rests_on": cheaper}) == wanted
+
+
+@pytest.mark.parametrize("paper", TRAINERS)
+def test_a_smaller_epsilon_is_found_where_the_page_says_so(paper: str) -> None:
+    def smaller(one: dict[str, Any]) -> None:
+        one["claimed"]["epsilon"] = one["established"]["epsilon"] = 0.1
+
+    assert contradicted(edited(paper, smaller)) == (["composition"] if paper in ("fedgbdt", "grove") else [])
 
 
 @pytest.mark.parametrize("mechanism", ["laplace(scale=1.0)", "Laplace (scale=1.0)", "Laplace", "Laplacian(scale=1.0)",

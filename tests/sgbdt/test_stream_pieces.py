@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import warnings
 from typing import Any
 
 import numpy as np
@@ -9,7 +11,7 @@ import pandas as pd
 import pytest
 
 from refdp.data.records import Interval, Numeric, Schema, make_records
-from refdp.errors import InvalidParameter, InvalidRecords, PrivacyWarning
+from refdp.errors import InvalidParameter, InvalidRecords, PrivacyWarning, UtilityWarning
 from refdp.faces.estimators import SGBDTClassifier, SGBDTRegressor
 from refdp.faces.estimators.stream import STRANGERS
 from refdp.faces.registry import paper
@@ -108,19 +110,30 @@ def test_a_further_batch_has_the_columns_of_the_first() -> None:
 
 def test_a_further_batch_needs_extra_trees_and_a_public_target() -> None:
     x, y = data()
-    for change, told in (({"extra_trees": 0}, r"\(given: 0\) and label_bounds"), ({"label_bounds": None}, "and label")):
-        with pytest.warns(PrivacyWarning) if "label_bounds" in change else _nothing():
+    both: dict[str, Any] = {"extra_trees": 0, "label_bounds": None}
+    for change, told in (
+        ({"extra_trees": 0}, "extra_trees >= 1 (given: 0)"),
+        ({"label_bounds": None}, "label_bounds"),
+        (both, "extra_trees >= 1 (given: 0) and label_bounds"),
+    ):
+        with warnings.catch_warnings(record=True) as seen:
+            warnings.simplefilter("always")
             model = regressor(**change).partial_fit(x, y)
-        with pytest.raises(InvalidParameter, match=f"a further batch needs extra_trees >= 1 .*{told}"):
+        (said,) = [str(one.message) for one in seen if one.category is UtilityWarning and "stream" in str(one.message)]
+        assert said.startswith("this batch is the stream's only one")
+        assert said.endswith(f": a further batch needs {told}, given before the first")
+        assert ("spends the whole budget of its ids" in said) is ("extra_trees" in change)
+        with pytest.raises(InvalidParameter, match=f"^a further batch needs {re.escape(told)}, given before the first"):
             model.partial_fit(x, y)
 
 
-class _nothing:
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, *error: object) -> None:
-        pass
+def test_that_no_batch_can_follow_is_said_before_records_are_touched() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UtilityWarning)
+        with pytest.raises(UtilityWarning, match="the stream's only one"):
+            regressor(extra_trees=0).partial_fit(None, [0.0])
+        with pytest.raises(ValueError):  # about X
+            regressor(extra_trees=1).partial_fit(None, [0.0])
 
 
 @pytest.mark.parametrize("classes", [["no", "yes"], ["yes", "no"], np.array(["no", "yes"]), None])
@@ -153,7 +166,7 @@ def test_classes_of_the_first_batch_are_public() -> None:
         model.partial_fit(x, labels, classes=["no", "perhaps", "yes"])
     with pytest.warns(PrivacyWarning, match="the classes were taken from the data"):
         read_off = made().partial_fit(x, labels)
-    with pytest.raises(InvalidParameter, match=r"a further batch needs extra_trees >= 1 .* and classes"):
+    with pytest.raises(InvalidParameter, match=r"^a further batch needs classes, given before"):
         read_off.partial_fit(x, labels)
 
 

@@ -25,7 +25,7 @@ class Assuming(StrEnum):
 
 
 File = Annotated[
-    Path, typer.Argument(metavar="FILE", help='JSON: {"included": [true, ...], "scores": [0.5, ...]}, one a canary.')
+    Path, typer.Argument(metavar="FILE", help='JSON: {"included": \\[true, ...], "scores": [0.5, ...]}, one a canary.')
 ]
 Epsilon = Annotated[float | None, typer.Option("--epsilon", help="Claimed: exit status 1 for a bound above it.")]
 Delta = Annotated[float, typer.Option("--delta", help="Of epsilon.")]

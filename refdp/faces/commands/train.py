@@ -61,7 +61,12 @@ def train(
     test_size: Annotated[float, typer.Option("--test-size", help="Share held out for the metrics; 0 for none.")] = 0.2,
     out: Annotated[Path | None, typer.Option("--out", help="File for the model.")] = None,
     xgboost: Annotated[
-        Path | None, typer.Option("--xgboost", help="File for the model as the xgboost library reads it (JSON).")
+        Path | None,
+        typer.Option(
+            "--xgboost",
+            help="File for the model as the xgboost library reads it (JSON). What that predicts is said beside it: "
+            "classes, values or probabilities, by the paper.",
+        ),
     ] = None,
     record: Annotated[
         Path | None,
@@ -75,7 +80,7 @@ def train(
         str | None,
         typer.Option(
             "--dask",
-            metavar="\\[ADDRESS]",
+            metavar="[ADDRESS]",
             help="Train on a Dask cluster, by default one of this machine; --data is a "
             "pattern of parquet or CSV files, and --bounds and --target are needed.",
         ),
@@ -85,7 +90,7 @@ def train(
     """Train on a data set; print metrics on held-out records and the certificate."""
     from refdp.conform import run as conform_run
     from refdp.faces import prediction, registry
-    from refdp.faces.commands.train_run import counted, parts, say_where_noise_wins
+    from refdp.faces.commands.train_run import check_test_size, counted, parts, say_where_noise_wins
     from refdp.faces.defaults import params_for
     from refdp.faces.training import source_for
     from refdp.faces.training import train as train_once
@@ -97,6 +102,7 @@ def train(
     params_for(chosen, given, **how)  # whatever is wrong with them is said before any record is read
     source = source_for(chosen.params(given, as_published=as_published), seed)
     conform_run.check_options(record, tape, private, seed)
+    check_test_size(test_size)
     files = [(option, path) for option, path in (("--out", out), ("--xgboost", xgboost), ("--record", record)) if path]
     for option, path in files:
         check_writable(option, path)
@@ -154,9 +160,14 @@ def finish(
         print(f"refdp: --seed: the guarantee holds only if {SEED_ASSUMPTION}", file=sys.stderr)
     if out is not None:
         write_text("--out", out, run.model.to_json())
+    predicts = {}
     if xgboost is not None:
-        from refdp.io.export_xgboost import to_xgboost
+        from refdp.io.export_xgboost import meaning, to_xgboost
 
         write_text("--xgboost", xgboost, to_xgboost(run.model))
-    written = [path for path in (out, xgboost, record) if path is not None]
-    emit(document(paper, dataset, run, metrics), page(paper, dataset, run, metrics, written), as_json)
+        predicts[xgboost] = meaning(run.model)
+    written = {path: predicts.get(path, "") for path in (out, xgboost, record) if path is not None}
+    told = document(paper, dataset, run, metrics)
+    if xgboost is not None:
+        told["xgboost_predicts"] = predicts[xgboost]
+    emit(told, page(paper, dataset, run, metrics, written), as_json)

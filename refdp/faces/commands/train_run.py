@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from refdp.data.records import Schema
+from refdp.errors import InvalidParameter, InvalidRecords
 from refdp.faces.commands.certificates import certificate_page
 from refdp.faces.commands.output import figure
 from refdp.faces.defaults import ROWS
@@ -29,12 +31,28 @@ is used, under replace-one."""
 
 
 def parts(dataset: Dataset, test_size: float, relation: Relation) -> tuple[Dataset, Dataset | None]:
-    """Training and held-out records, such that neighbours' training records are neighbours too."""
+    """Training and held-out records, such that neighbours' training records are neighbours too.
+
+    Errors: InvalidParameter as `check_test_size`; InvalidRecords where all records are held out.
+    """
+    check_test_size(test_size)
     if test_size == 0:
         return dataset, None
-    if relation is Relation.ADD_REMOVE:
-        return datasets.train_test_by_record(dataset, test_size)
-    return datasets.train_test(dataset, test_size, SPLIT_SEED)
+    if relation is Relation.REPLACE_ONE:
+        return datasets.train_test(dataset, test_size, SPLIT_SEED)
+    training, held_out = datasets.train_test_by_record(dataset, test_size)
+    if len(held_out.y) and not len(training.y):
+        raise InvalidRecords(
+            f"{dataset.name}: --test-size {test_size:g} held out every record, and none is left to train on; "
+            "--test-size 0 holds out none"
+        )
+    return training, held_out
+
+
+def check_test_size(test_size: float) -> None:
+    """Errors: InvalidParameter for what is no share of records that leaves some to train on."""
+    if not 0 <= test_size < 1:
+        raise InvalidParameter(f"--test-size {test_size:g}: a share below 1 is allowed, 0 to hold out none")
 
 
 def say_where_noise_wins(paper: Paper, params: Any, schema: Schema, rows: int | None) -> None:
@@ -69,9 +87,9 @@ def document(paper: str, dataset: Dataset, run: Run, metrics: dict[str, float | 
 
 
 def page(
-    paper: str, dataset: Dataset, run: Run, metrics: dict[str, float | None], written: list[Path]
+    paper: str, dataset: Dataset, run: Run, metrics: dict[str, float | None], written: Mapping[Path, str]
 ) -> RenderableType:
-    """Data, metrics and certificate for people."""
+    """Data, metrics and certificate for people. written: files, and what xgboost predicts by them, or ""."""
     table = Table.grid(padding=(0, 2))
     sources = Counter(dataset.sources.values())
     table.add_row("paper", paper)
@@ -83,4 +101,5 @@ def page(
     exact = "Metrics, number of records and" if metrics else "Number of records and"
     private = Text(f"{exact} seconds are exact, without noise: for the owner's eyes.", style="dim")
     parts: list[RenderableType] = [table, certificate_page(run.certificate), private]
-    return Group(*parts, *(Text(f"written to {path}") for path in written))
+    files = (f"written to {path}" + f"; xgboost predicts {what}" * bool(what) for path, what in written.items())
+    return Group(*parts, *map(Text, files))

@@ -35,7 +35,7 @@ from refdp.faces import prediction, registry, released
 from refdp.faces.budgets import charge
 from refdp.faces.defaults import params_for
 from refdp.faces.estimators.distributed import elsewhere, fit_elsewhere, predicted
-from refdp.faces.estimators.labels import check_kind, observed_classes, public_classes
+from refdp.faces.estimators.labels import check_kind, observed_classes, public_classes, renumbered
 from refdp.faces.estimators.saved import Saved
 from refdp.faces.estimators.settings import check_given, constructed, explained
 from refdp.faces.estimators.types import BaseEstimator, ClassifierMixin, RegressorMixin
@@ -58,7 +58,10 @@ _SHARED = """
     epsilon: privacy budget. relation: "add-remove" or "replace-one", the neighbours of the guarantee.
     bounds: {column: (low, high) or [category, ...]}; a column is a name, or a position (x0 for the first) in an array.
       Two numbers are a range. Values outside are clamped, unknown categories count as missing.
-    classes (classifiers): the public list of labels. label_bounds (regressors): the public range (low, high).
+    classes (classifiers): the public list of labels. Give y with these labels themselves: tools that number the labels
+      that occur (VotingClassifier, StackingClassifier, BaggingClassifier, cross_val_predict of probabilities) rename
+      all others for one record of a rare class, which no certificate sees (docs/choosing.md).
+    label_bounds (regressors): the public range (low, high).
     settings: parameters left at None follow a public table of epsilon, delta, task, classes and rows ("default", see
       refdp/faces/defaults.py), or are what the paper prints ("paper").
     rows: a public round number of records, which that table uses; 10,000 is assumed. It is never counted.
@@ -204,9 +207,12 @@ class PrivateEstimator(Saved, BaseEstimator):
         return self
 
     def to_xgboost(self, path: str | Path, *, absent: export_xgboost.Absent = "missing", names: bool = False) -> None:
-        """Write a model file that the xgboost library loads and predicts with; refdp/io/export_xgboost.py says what of.
+        """Write a model file that the xgboost library loads and predicts with.
 
-        Post-processing of released values. Errors: InvalidParameter if the file cannot be written.
+        What it predicts is not always `predict_proba`: of Grove and of more than two classes the index of the class, of
+        DPBoost and DP-XGBoost with square loss the expected label. refdp/io/export_xgboost.py has the way from its
+        margins to `predict_proba`. Post-processing of released values.
+        Errors: InvalidParameter if the file cannot be written.
         """
         check_is_fitted(self)
         export_xgboost.write(self.model_, Path(path), absent=absent, names=names)
@@ -349,6 +355,7 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):
         if np.isnan(label).any():
             raise InvalidRecords(
                 f"a label is missing or not in the public classes {known.tolist()}; every record needs one of them"
+                f"{renumbered(known)}"
             )
         self.classes_ = known
         return names, label, given is None

@@ -7,7 +7,7 @@ prediction would equal its label, so that this is refused by kind, whatever the 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,8 @@ _KINDS = {"b": "truth values", "i": "numbers", "u": "numbers", "f": "numbers", "
 def public_classes(given: Any) -> NDArray[Any]:
     """The classes in order, each once. Shape (classes,).
 
-    Errors: InvalidParameter for what is no list, fewer than two, missing values, dates, or labels of several kinds.
+    Errors: InvalidParameter for what is no list, fewer than two, missing values, dates, labels of several kinds, or
+    whole numbers that no array keeps together.
     """
     if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable) or getattr(given, "ndim", 1) > 1:
         raise InvalidParameter(f"classes = {' '.join(repr(given).split())}: a list of labels is needed")
@@ -38,6 +39,11 @@ def public_classes(given: Any) -> NDArray[Any]:
     if len(kinds := sorted(kinds_of(listed))) > 1 or "bytes" in kinds:
         raise InvalidParameter(f"classes = {listed!r}: {' and '.join(kinds)} given, texts or numbers are needed")
     known = np.unique(np.asarray(given if hasattr(given, "__array__") else listed))
+    if {text_of(one) for one in listed if isinstance(one, Integral)} - {text_of(one) for one in known}:
+        raise InvalidParameter(
+            f"classes = {listed!r}: whole numbers that floats round, since no type of whole numbers has all of "
+            "them; give them as texts"
+        )
     if len(known) < 2:
         raise InvalidParameter(f"classes = {listed!r}: at least two different labels are needed")
     return known
@@ -61,7 +67,22 @@ def check_kind(y: NDArray[Any], known: NDArray[Any]) -> None:
     """
     (due,) = kinds_of(known)
     if found := sorted(kinds_of(y) - {due}):
-        raise InvalidRecords(f"y holds {' and '.join(found)}, classes lists {due}: give both as the same kind")
+        more = renumbered(known) if found == ["numbers"] else ""
+        raise InvalidRecords(f"y holds {' and '.join(found)}, classes lists {due}: give both as the same kind{more}")
+
+
+def renumbered(known: NDArray[Any]) -> str:
+    """What to do where scikit-learn hands on numbers for labels; "" where the public classes are those numbers already.
+
+    known: shape (classes,).
+    """
+    if known.dtype.kind in "iuf" and np.array_equal(known, np.arange(len(known))):
+        return ""
+    return (
+        "; scikit-learn's VotingClassifier, StackingClassifier, BaggingClassifier and cross_val_predict hand on "
+        "numbers from 0 in place of the labels that occur: with them give y as such numbers, and "
+        f"classes=range({len(known)}) (docs/choosing.md, Before fit)"
+    )
 
 
 def kinds_of(labels: Any) -> set[str]:

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from refdp.data.memory import Memory
 from refdp.data.population import Begin, Turn
 from refdp.data.records import Classes, Ensemble, Feature, Model, Records, Schema, Target, Tree, make_records
-from refdp.errors import InvalidParameter, InvalidRecords, PrivacyWarning
+from refdp.errors import InvalidParameter, InvalidRecords, PrivacyWarning, UtilityWarning
 from refdp.faces import registry
 from refdp.faces.budgets import no_budget
 from refdp.faces.estimators.labels import public_classes
@@ -192,8 +192,9 @@ class Streaming:
         classes: scikit-learn's convention: the public list, where the parameter `classes` is not given; or the same.
         Records and accounts stay in `private_stream_`, which is the data owner's and is left out of pickles.
         Parameters and certificate are those of the first batch; a batch without ids adds to what is assumed.
-        Warns: RepeatedFitWarning for records that were fitted before, as far as that is seen, unless this stream has
-        their ids.
+        extra_trees is 0 unless given: then the first batch spends the whole budget of its ids, and is the only one.
+        Warns: UtilityWarning at a first batch that no other can follow; RepeatedFitWarning for records that were fitted
+        before, as far as that is seen, unless this stream has their ids.
         Errors: InvalidParameter for a further batch without public classes or label range, without extra trees, or with
         other parameters than the first;
         after a batch that was interrupted, since a stream is whole or goes on no more; and in a copy, as accounts that
@@ -218,12 +219,14 @@ class Streaming:
         if begun is not None:
             begun.check_whole()
             begun = begun if begun.batches else None  # interrupted before it touched a record
-        frame = me._validated(X, reset=begun is None)
         public = self._public(classes, begun)
-        if begun is not None and (not params.extra_trees or public is None):
-            raise InvalidParameter(
-                f"a further batch needs extra_trees >= 1 (given: {params.extra_trees}) and {me._target_parameter}"
-            )
+        lacking = self._lacking(params, public)
+        if lacking and begun is None:
+            spent = " and spends the whole budget of its ids" * (not params.extra_trees)
+            warn(f"this batch is the stream's only one{spent}: a further batch needs {lacking}", UtilityWarning)
+        frame = me._validated(X, reset=begun is None)
+        if lacking and begun is not None:
+            raise InvalidParameter(f"a further batch needs {lacking}; a new stream takes them")
         kind, label, unknown = me._target(frames.labels(y), public)
         if begun is not None:
             begun.check_same(me._params(paper, begun.schema), *frames.describe(frame, me.bounds or {}), kind)
@@ -241,6 +244,12 @@ class Streaming:
         me.model_, me.certificate_ = constrained(model, stream.certificate, me.monotone_constraints)
         me.transcript_ = stream.transcript()
         return self
+
+    def _lacking(self, params: sgbdt.Params, public: Any) -> str:
+        """What a batch after the first needs and does not find, or "". public: classes or label range, or None."""
+        me: Any = self
+        lacking = ["extra_trees >= 1 (given: 0)"] * (not params.extra_trees) + [me._target_parameter] * (public is None)
+        return " and ".join(lacking) + ", given before the first" * bool(lacking)
 
     def _public(self, classes: Any, begun: Stream | None) -> Any:
         """Classes or label range as far as they are public: the parameter, or `classes` of this batch or the first.
