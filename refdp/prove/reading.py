@@ -17,6 +17,8 @@ from dataclasses import asdict, dataclass, field, replace
 from traceback import walk_tb
 from typing import Any
 
+import numpy as np
+
 from refdp.data.records import Schema
 from refdp.errors import InvalidParameter
 from refdp.faces import registry
