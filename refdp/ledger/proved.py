@@ -41,8 +41,8 @@ GRANTED = (
     "curator of this certificate",
     "that Python, numpy and other libraries are what they say, and that nobody wrote to refdp's files, to the kept "
     "results, or to what compares both with what runs",
-    "that nothing was put into refdp's modules while it trained and taken away before they were compared, which is when "
-    "a certificate is made: of that only results are seen that caches of refdp's functions keep",
+    "that nothing was put into refdp's modules while it trained and taken away before they were compared, as a "
+    "certificate is made: of that only results are seen that caches of functions in them still keep",
 )
 """What citing a result of `refdp prove` takes for granted, beside what the result does."""
 ELSEWHERE = "something else runs than the sources say"
@@ -211,7 +211,7 @@ def plain(value: Any) -> str:
 
 
 def _is_refdps(kind: type) -> bool:
-    """Whether a class is the one of that name in a module of refdp: another's members and fields compute as it wants."""
+    """Whether a class is that of its name in a module of refdp: another's members and fields compute as it wants."""
     module = sys.modules.get(kind.__module__) if kind.__module__.startswith("refdp.") else None
     return getattr(module, kind.__qualname__, None) is kind
 

@@ -108,7 +108,7 @@ def otherwise(modules: Iterable[str]) -> str:
 
 
 def _kept_of_another(module: ModuleType) -> str:
-    """The first function with a cache in which is another result than the function gives now, empty where there is none.
+    """The first function whose cache keeps another result than the function gives now, empty where there is none.
 
     Those that were compared before are not computed again.
     """
@@ -133,12 +133,12 @@ def _compared(name: str) -> dict[Any, Any]:
 def _entries(function: Any) -> Iterator[tuple[Any, Any]]:
     """What a cache keeps: keys and results, which the interpreter's collector alone can tell."""
     inside = gc.get_referents(function)
-    size = function.cache_info().currsize
-    kept = next((one for one in inside if type(one) is dict and len(one) == size), {})
+    tables = [one for one in inside if type(one) is dict]
     if function.cache_parameters()["maxsize"] is None:
-        yield from kept.items()
+        yield from list(tables[0].items()) if tables else ()
         return
-    keys, place = {id(key) for key in kept}, 0
+    linked = (one for one in tables if one and all(type(link).__name__ == "_lru_list_elem" for link in one.values()))
+    keys, place = {id(key) for key in next(linked, {})}, 0
     while place < len(inside) - 1:
         found = id(inside[place]) in keys
         if found:

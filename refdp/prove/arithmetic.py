@@ -22,6 +22,7 @@ from refdp.prove.tables import (
     ALL,
     UNITS,
     Axis,
+    Cell,
     Choices,
     Combined,
     Formula,
@@ -146,9 +147,12 @@ def _scaled(arguments: Sequence[Any]) -> Table | None:
     for one, other in (arguments, arguments[::-1]):
         if isinstance(one, Table) and one.form == UNITS and isinstance(other, float) and other == GRID:
             plainly_shaped(one)
-            cell = one.cell
-            return Table(one.axes, lambda index, world: replace(cell(index, world), units=False))
+            return Table(one.axes, _in_their_own(one.cell))
     return None
+
+
+def _in_their_own(cell: Cell) -> Cell:
+    return lambda index, world: replace(cell(index, world), units=False)
 
 
 def _form(value: Any) -> Form:

@@ -112,7 +112,8 @@ class Nature:
     records it is over, by any name. records: it is the number of these.
     exponential: of one, which float64 rounds, the order of the largest. shifted: how far off its argument can be.
     steps: of a whole number that a formula was rounded to, or of a multiple of the grid, the order of the largest.
-    stepped: by how many steps it can be off, since it follows from numbers that float64 has rounded. label: of one, the order of the largest, 0 at least.
+    stepped: by how many steps it can be off, since it follows from numbers that float64 has rounded.
+    label: of one, the order of the largest, 0 at least.
     added: of a sum, and of what a record adds to it, the order of the largest of that, 0 at least.
     anywhere: it is any number of float64, such as a score: on no grid, and nothing may be left of it, or too much.
     least: of one that is anywhere from some number above 0 upwards, the order of that number.
