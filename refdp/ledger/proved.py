@@ -41,6 +41,8 @@ GRANTED = (
     "curator of this certificate",
     "that Python, numpy and other libraries are what they say, and that nobody wrote to refdp's files, to the kept "
     "results, or to what compares both with what runs",
+    "that nothing was put into refdp's modules while it trained and taken away before they were compared, as a "
+    "certificate is made: of that only results are seen that caches of functions in them still keep",
 )
 """What citing a result of `refdp prove` takes for granted, beside what the result does."""
 ELSEWHERE = "something else runs than the sources say"
@@ -147,8 +149,11 @@ def reached(paper: str) -> tuple[str, ...]:
 
 
 def running(paper: str) -> str:
-    """The first name that stands for something else than the text that a result is about, empty where none does."""
-    return otherwise(reached(paper))
+    """The first name that stands for something else than the text that a result is about, empty where none does.
+
+    Samplers are compared as well, which no text reaches: a curator's source has them.
+    """
+    return otherwise({*reached(paper), *modules_of("refdp.privacy.sources:SampleSource")})
 
 
 @lru_cache(maxsize=1)
@@ -195,14 +200,24 @@ PLAIN = (bool, int, float, str, type(None), np.float64)
 
 def plain(value: Any) -> str:
     """A setting's value as text, its exact value where it is a number."""
-    if isinstance(value, Enum):
+    if isinstance(value, Enum) and _is_refdps(type(value)):
         return str(value.value)
     if is_dataclass(value) and not isinstance(value, type):
         inner = ", ".join(f"{one.name}={_within(getattr(value, one.name))}" for one in fields(value))
-        return f"{type(value).__name__}({inner})"
-    if isinstance(value, list | tuple):
+        return f"{type(value).__name__ if _is_refdps(type(value)) else _named(type(value))}({inner})"
+    if type(value) in (list, tuple):
         return f"({', '.join(map(_within, value))})"
-    return str(value) if type(value) in PLAIN else f"{type(value).__module__}.{type(value).__name__}({value})"
+    return str(value) if type(value) in PLAIN else f"{_named(type(value))}({value})"
+
+
+def _is_refdps(kind: type) -> bool:
+    """Whether a class is that of its name in a module of refdp: another's members and fields compute as it wants."""
+    module = sys.modules.get(kind.__module__) if kind.__module__.startswith("refdp.") else None
+    return getattr(module, kind.__qualname__, None) is kind
+
+
+def _named(kind: type) -> str:
+    return f"{kind.__module__}.{kind.__qualname__}"
 
 
 def _within(value: Any) -> str:

@@ -3,6 +3,8 @@
 Functions are compared by their code, defaults and what they enclose, classes by all that is in them, anything else by
 its class and its parts. So what was put into a module or a class from elsewhere, at an import or later, is told. What a
 text does to itself is made anew with it, and is for its digest to tell (`refdp.ledger.proved.text_now`).
+
+What was taken away again leaves no trace but in caches: whatever they keep is computed anew, once.
 """
 
 from __future__ import annotations
@@ -100,7 +102,60 @@ def otherwise(modules: Iterable[str]) -> str:
             if place := differs(module, seen):
                 return f"{name}{place}"
             known += seen
+        if kept := _kept_of_another(module):
+            return f"{name}.{kept}, whose cache keeps what something else made"
     return ""
+
+
+def _kept_of_another(module: ModuleType) -> str:
+    """The first function whose cache keeps another result than the function gives now, empty where there is none.
+
+    Those that were compared before are not computed again.
+    """
+    for name, function in vars(module).items():
+        if not (hasattr(function, "cache_parameters") and function.__module__ == module.__name__):
+            continue
+        before, now = _compared(f"{module.__name__}.{name}"), list(_entries(function))
+        for key, result in now:
+            if before.get(key, ABSENT) is not result and not _gives(function.__wrapped__, key, result):
+                return name
+        before.clear()
+        before.update(now)
+    return ""
+
+
+@cache
+def _compared(name: str) -> dict[Any, Any]:
+    """Results that were compared, of a function with a cache, by key. In a cache, as of `_known`."""
+    return {}
+
+
+def _entries(function: Any) -> Iterator[tuple[Any, Any]]:
+    """What a cache keeps: keys and results, which the interpreter's collector alone can tell."""
+    inside = gc.get_referents(function)
+    tables = [one for one in inside if type(one) is dict]
+    if function.cache_parameters()["maxsize"] is None:
+        yield from list(tables[0].items()) if tables else ()
+        return
+    linked = (one for one in tables if one and all(type(link).__name__ == "_lru_list_elem" for link in one.values()))
+    keys, place = {id(key) for key in next(linked, {})}, 0
+    while place < len(inside) - 1:
+        found = id(inside[place]) in keys
+        if found:
+            yield inside[place], inside[place + 1]
+        place += 1 + found
+
+
+def _gives(function: Any, key: Any, result: Any) -> bool:
+    """Whether a function gives the same for what a cache knows its arguments by: these, a mark, and those by name."""
+    given = list(key) if type(key) is tuple else [key]
+    mark = next((place for place, one in enumerate(given) if type(one) is object), len(given))
+    pairs = given[mark + 1 :]
+    try:
+        made = function(*given[:mark], **dict(zip(pairs[::2], pairs[1::2], strict=True)))
+    except Exception:  # what raises is in no cache
+        return False
+    return next(_differences(result, made, "", {}, []), None) is None
 
 
 @cache

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import z3
 
+from refdp.data.kernels import GRID
 from refdp.prove.asking import name_of, number, real
 from refdp.prove.kinds import FINITE, Form, form_of, in_float64, of_sums, order_of_sums, together
 from refdp.prove.magnitudes import describe, moderate, orders
@@ -19,7 +20,9 @@ from refdp.prove.open import Open, example_of
 from refdp.prove.symbols import Each, Known, Symbol, privates, public, sized, unchanged, varies
 from refdp.prove.tables import (
     ALL,
+    UNITS,
     Axis,
+    Cell,
     Choices,
     Combined,
     Formula,
@@ -71,6 +74,8 @@ def combined(name: str, arguments: Sequence[Any], ufunc: Any = None) -> Any:
 def _tables(name: str, arguments: Sequence[Any]) -> Table:
     """Entry by entry, as the arguments are now: what a text changes of its arrays later is another number."""
     arguments = [_kept(one) for one in arguments]
+    if name == "multiply" and (scaled := _scaled(arguments)) is not None:
+        return scaled
     if varies(arguments):
         raise Unmodelled("private sums beside released values, of which these say how many there are, in how many axes")
     shapes = [one.shape if isinstance(one, Table) else np.shape(getattr(one, "example", one)) for one in arguments]
@@ -135,6 +140,19 @@ def _tables(name: str, arguments: Sequence[Any]) -> Table:
         return both
 
     return Table(axes, cell, form=form)
+
+
+def _scaled(arguments: Sequence[Any]) -> Table | None:
+    """Sums in units of the grid, times the grid: the same in their own. None for another product."""
+    for one, other in (arguments, arguments[::-1]):
+        if isinstance(one, Table) and one.form == UNITS and isinstance(other, float) and other == GRID:
+            plainly_shaped(one)
+            return Table(one.axes, _in_their_own(one.cell))
+    return None
+
+
+def _in_their_own(cell: Cell) -> Cell:
+    return lambda index, world: replace(cell(index, world), units=False)
 
 
 def _form(value: Any) -> Form:
@@ -236,7 +254,7 @@ def reduced(name: str, value: Any, axis: Any = None, keepdims: bool = False, **_
     def cell(index: tuple[Any, ...], world: Any) -> Any:
         return total_of(value.cell((*(index[:-1] if keepdims else index), "whole"), world))
 
-    return Table((*value.axes[:-1], *([Axis("each", 1)] if keepdims else [])), cell)
+    return Table((*value.axes[:-1], *([Axis("each", 1)] if keepdims else [])), cell, form=value.form)
 
 
 def called(function: Any, arguments: Any, options: Any) -> Any:

@@ -25,7 +25,8 @@ from refdp.prove.asking import Solvers, name_of, number, parts_of, real, unknown
 from refdp.prove.choices import decided, exact
 from refdp.prove.facts import Facts
 from refdp.prove.kinds import ANYWHERE, LABEL, Kind, followed, in_float64, kind_of
-from refdp.prove.magnitudes import EIGHTH, describe, error_of, is_off, order_of, step_of, too_far
+from refdp.prove.magnitudes import LARGEST as HIGHEST
+from refdp.prove.magnitudes import describe, error_of, is_off, order_of, step_of, too_far
 from refdp.prove.open import Open, Opens
 from refdp.prove.reach import Host
 from refdp.prove.symbols import Each, Known, public, varies
@@ -122,7 +123,7 @@ class Contributed(Host):
                 return Each(found, self, Kind("float", 2, above=not self._refuted([terms[0] > SMALL_EXPONENT])))
             return Each(found, self, Kind(below=kinds[0].below, above=kinds[0].above, lost=kinds[0].wide))
         if name == "divide" and isinstance(arguments[1], Known) and is_off(terms[0]):
-            return self._anything(kind)
+            return self._anything(kind, terms[0], arguments[1])
         if name == "divide" and kinds[0].wide and isinstance(arguments[1], Each):
             raise Unmodelled("a number of any size, divided by a record's value, which can be infinite in float64")
         if name == "divide" and not self._refuted([terms[1] == 0]):
@@ -149,9 +150,15 @@ class Contributed(Host):
         self._divided.add(name_of(found))
         return found
 
-    def _anything(self, kind: Kind) -> Each:
-        """What float64 rounds, divided by a released number, which can be small: of the quotient nothing is known."""
-        found = real()
+    def _anything(self, kind: Kind, term: Any, divisor: Known) -> Each:
+        """What float64 rounds, divided by a released number, which can be small: of the quotient its size is known.
+
+        Errors: Unmodelled for one that could overflow.
+        """
+        found, order = real(), order_of(term) - min(0.0, math.log2(divisor.least or GRID))
+        if order > HIGHEST:
+            raise Unmodelled("a quotient by a released number, of such a size that float64 could overflow")
+        describe(found, anywhere=True, label=order)
         self._divided.add(name_of(found))
         return Each(found, self, kind._replace(below=True, above=True, lost=True))
 
@@ -172,7 +179,6 @@ class Contributed(Host):
 
         roundings: of x, which may be another number in float64 than in the formula. In units of the grid it is taken
         for its real value: a step more or less is what is rounded anyway, and is not made large (`magnitudes.Nature`).
-        How many steps a statistic has is taken for an eighth of what its formula could be at most.
         wide: whether x is of any size, so that float64 can be further from it than `NEAR` beyond `REACH`.
         """
         steps = z3.is_div(x) and z3.is_rational_value(x.arg(1)) and exact(x.arg(1)) == Fraction(GRID)
@@ -187,6 +193,8 @@ class Contributed(Host):
         if key in self._memo:
             return self._memo[key]
         y = self._memo[key] = real()
+        if self._divided & set(unknowns([formula])):
+            self._divided.add(name_of(y))
         if name == "exp":
             order = 0.0
             if not self._refuted([x > LARGEST_EXPONENT]):
@@ -202,7 +210,7 @@ class Contributed(Host):
             self.record += [y >= 0, z3.Implies(x >= 0, y >= 1), z3.Implies(x <= 0, y <= 1)]
             return y
         self._whole.add(name_of(y))
-        describe(y, steps=max(-math.log2(GRID), order_of(formula) - EIGHTH) if steps else order_of(formula))
+        describe(y, steps=self._steps(formula, x) if steps else order_of(formula))
         if steps and inexact:
             describe(y, stepped=max(0.0, step + 1))  # one step at least
         facts = _whole_of if not (wide and inexact) else _whole_of_any
@@ -215,6 +223,17 @@ class Contributed(Host):
             self._loose |= known - sharp
             self.record += [one for one in loose if one.get_id() not in sharp]
         return y
+
+    def _steps(self, formula: Any, x: Any) -> float:
+        """The order of the largest number of steps that a formula, x, can be: of 1 where it is never further from 0.
+
+        Nothing is taken off it: a text can round again, and multiply what it has rounded with itself.
+        """
+        of_one = Fraction(1) / Fraction(GRID)
+        order, least = order_of(formula), -math.log2(GRID)
+        if order > least and self._refuted([z3.Or(x > number(of_one), x < number(-of_one))]):
+            order = least
+        return max(order, least)
 
     def _finite(self, term: Any) -> Any:
         """A term that is a number where exponentials in it are infinite: they are in divisors alone, once in each.
@@ -350,7 +369,7 @@ class Contributed(Host):
             if found[name] is None:
                 own = found[name] = self._memo["shrunk", term.get_id()] = real()
                 self._formulas[own.get_id()] = term
-                describe(own, stepped=step_of(term))  # on the grid, as the statistic is
+                describe(own, stepped=step_of(term), steps=order_of(term))  # on the grid, as the statistic is
                 self.record.append(z3.If(term >= 0, z3.And(own >= 0, own <= term), z3.And(own >= term, own <= 0)))
                 self.record.append(z3.Implies(term == 1, own == self._weight))
         return found

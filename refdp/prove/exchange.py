@@ -120,7 +120,9 @@ def array(make: Any, value: Any, *given: Any, **named: Any) -> Any:
 
 
 def _in_kind(table: Table, kinds: list[Any]) -> Table:
-    """A new table as the kind of numbers that is said, which can be float64 alone."""
+    """A new table as the kind of numbers that is said, which can be float64 alone. Errors: Unmodelled for units."""
+    if kinds and table.form.of == "units":
+        raise Unmodelled("sums in units of the grid as float64, in which they can have too few digits")
     table.form = table.form._replace(of="float") if kinds else table.form
     return table
 

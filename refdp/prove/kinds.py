@@ -27,7 +27,8 @@ TWO_OF = {"minimum", "maximum", "where", "negative", "absolute"}
 
 
 LOGIC = {"logical_and", "logical_or", "logical_not", "bitwise_and", "bitwise_or", "invert"}
-Of = Literal["float", "whole", "truth"]
+Of = Literal["float", "whole", "truth", "units"]
+"""How numpy keeps something; units: whole numbers of steps of the grid, which times the grid are float64."""
 
 
 class Kind(NamedTuple):
@@ -84,7 +85,7 @@ class Form(NamedTuple):
 
 
 FINITE = 10.0
-"""The order up to which entries are finite: sums are in units of the grid too, which are more of them by far."""
+"""The order up to which entries are finite: sums were in units of the grid, in 64 bits, and are far smaller ones."""
 
 
 def form_of(value: Any) -> Form:
@@ -123,6 +124,8 @@ def of_sums(name: str, given: Sequence[Of]) -> Of:
     Errors: Unmodelled where its number could be another one than that of real numbers: whole numbers wrap around, and
     have no negative powers; truth values are added in a way of their own.
     """
+    if "units" in given:
+        raise Unmodelled("sums in units of the grid in a formula: `values` gives them in their own")
     if name in COMPARING:
         return "truth"
     if name in LOGIC:
@@ -146,6 +149,8 @@ def together(given: Sequence[Form]) -> Form:
 
 
 def _wider(given: Sequence[Of]) -> Of:
+    if "units" in given and len({*given}) > 1:
+        raise Unmodelled("sums in units of the grid beside others")
     return given[0] if len({*given}) == 1 else "float" if "float" in given else "whole"
 
 

@@ -48,8 +48,6 @@ RECORDS = 26
 """Binary orders of magnitude of a sum over as many records as a public grid has room for."""
 FAR = -20.0
 """Binary orders of magnitude of what rounding may make of a formula where every sum in it is of so many records."""
-EIGHTH = 3.0
-"""Binary orders of magnitude that a number of steps can have more than what is taken for it."""
 MOVED = 2**44
 """Steps of a sum's grid that a constant may move it by without a rounding; a sum itself has fewer than 2^53."""
 
@@ -113,8 +111,9 @@ class Nature:
     for 0. natural: it is never negative: a number of records, or a sum of what is never negative. over: of a sum, which
     records it is over, by any name. records: it is the number of these.
     exponential: of one, which float64 rounds, the order of the largest. shifted: how far off its argument can be.
-    steps: of a whole number that a formula was rounded to, the order of the largest. stepped: by how many steps it can
-    be off, since it follows from numbers that float64 has rounded. label: of one, the order of the largest, 0 at least.
+    steps: of a whole number that a formula was rounded to, or of a multiple of the grid, the order of the largest.
+    stepped: by how many steps it can be off, since it follows from numbers that float64 has rounded.
+    label: of one, the order of the largest, 0 at least.
     added: of a sum, and of what a record adds to it, the order of the largest of that, 0 at least.
     anywhere: it is any number of float64, such as a score: on no grid, and nothing may be left of it, or too much.
     least: of one that is anywhere from some number above 0 upwards, the order of that number.
@@ -278,7 +277,7 @@ def _of(term: Any, parts: list[Size], ends: dict[str, float], records: int) -> S
         low = known.least if known.least is not None else low
         size = size if known.label is None else max(size, known.label)
         many, error = size + (known.added or 0.0) + records * sums, -math.inf
-        many = many if known.steps is None else size + EIGHTH  # of one record
+        many = many if known.steps is None else size  # of one record
         thin = low if free else min(size, math.log2(GRID))
         alone = free or known.added is not None or z3.is_bool(term)
         whose = known.over or (None if alone else name_of(term))

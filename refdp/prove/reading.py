@@ -17,6 +17,8 @@ from dataclasses import asdict, dataclass, field, replace
 from traceback import walk_tb
 from typing import Any
 
+import numpy as np
+
 from refdp.data.records import Schema
 from refdp.errors import InvalidParameter
 from refdp.faces import registry
@@ -118,6 +120,8 @@ def prove(
 
 NO_DECIMALS = decimal.Context(1, traps=[one for one in decimal.Context().flags if one is not decimal.FloatOperation])
 """Decimal numbers follow the settings of their thread: here all that could stops. `numbers.digits` has its own."""
+NUMPYS: dict[str, Any] = {"divide": "warn", "over": "warn", "under": "ignore", "invalid": "warn"}
+"""What numpy warns of where nobody says otherwise: a text is read so, whatever the reading's own process ignores."""
 ATTEMPTS = 3
 """So often loops are cut, those that cannot be followed less; then none is."""
 
@@ -145,7 +149,7 @@ def _read(
     Formula.made.clear()
     before = state(params, schema)
     try:
-        with reading(module, loops, host), decimal.localcontext(NO_DECIMALS):
+        with reading(module, loops, host), decimal.localcontext(NO_DECIMALS), np.errstate(**NUMPYS):
             own = given(params, opens) if opens else params
             host.begin_with(own, schema)
             model = module.train_on(own, schema, host, curator)

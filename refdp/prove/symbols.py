@@ -129,8 +129,9 @@ class Private(Symbol):
 
 
 WIDE = (float, np.float64, "float64", "float")
-WHOLE = (int, np.int64, np.intp, np.uint8)
-"""Kinds of numbers that keep any number that is at hand, and that keep 0 and 1."""
+WHOLE = (int, np.int64, np.intp)
+"""Kinds of numbers that keep any number that is at hand, and any whole one: a narrow kind stays what it is beside a
+number of the text's, which wraps around in it."""
 
 
 class Each(Private):

@@ -106,7 +106,7 @@ def is_of_bins(entry: Any) -> bool:
 
 
 ALL = frozenset("amr")
-SUMS = Form()
+SUMS, UNITS = Form(), Form("units")
 Cell = Callable[[tuple[Any, ...], Any], Any]
 """From an index (an int, a seat, or a way and an option) and a world to a pair of terms or a `Sum`."""
 
@@ -250,7 +250,7 @@ def sides_of(table: Table, sides: frozenset[str], options: int, of: tuple[Any, .
         return total_of(table.cell((*index[:-1], ("side", sides, index[-1][1])), world))
 
     loose = loose or table.axes[-1].loose
-    return Table((*table.axes[:-1], Axis("option", options, of=of, loose=loose)), cell)
+    return Table((*table.axes[:-1], Axis("option", options, of=of, loose=loose)), cell, form=table.form)
 
 
 def _picked(table: Table, keys: list[Any]) -> Any:

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import fields, replace
+from dataclasses import fields
 from fractions import Fraction
 from typing import Any
 
@@ -61,7 +61,7 @@ from refdp.prove.magnitudes import describe, step_of
 from refdp.prove.open import Open, Opens, example_of
 from refdp.prove.peeking import POPULATION, guarded
 from refdp.prove.symbols import Each, Known, Private, is_released, knowns, privates, public, varies
-from refdp.prove.tables import ALL, Axis, Binned, Sum, Table, Within
+from refdp.prove.tables import ALL, UNITS, Axis, Binned, Cell, Sum, Table, Within
 from refdp.prove.terms import Leak, Unmodelled
 
 PLAIN = (float, int, str, bool, type(None))
@@ -70,19 +70,9 @@ MOVING = ("initial", "weight", "low", "high")
 """Numbers of steps and queries that hosts alone compute with, of which float64's are as good as Python's."""
 
 
-class Units(Table):
-    """Sums in units of the grid; times the grid they are in their own."""
-
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-        scaled = [one for one in inputs if one is not self]
-        if (
-            (ufunc.__name__, method, options, len(scaled)) == ("multiply", "__call__", {}, 1)
-            and scaled[0] == GRID
-            and isinstance(scaled[0], float)
-        ):
-            cell = self.cell
-            return Table(self.axes, lambda index, world: replace(cell(index, world), units=False))
-        raise Unmodelled("sums in units of the grid in a formula")
+def _in_units(axes: Sequence[Axis], cell: Cell) -> Table:
+    """Sums as hosts answer: in units of the grid, as are all that are picked from them."""
+    return Table(axes, cell, form=UNITS)
 
 
 def _tabled(budget: Budget) -> None:
@@ -401,7 +391,7 @@ class Unknown(Contributed):
         with _fitting():
             shape = self._shapes._shape(plain)
         if isinstance(query, Labels):
-            return Units((Axis("each", 2),), self._labels(query))
+            return _in_units((Axis("each", 2),), self._labels(query))
         of = query.of
         terms, _ = self._statistics()
         missing = [name for name in of if name not in terms]
@@ -419,7 +409,7 @@ class Unknown(Contributed):
         part = Axis("part", shape[1] if len(shape) > 1 else 1, of=node)
         match query:
             case Nodes():
-                return Units((each, part), lambda index, world: total(of[index[0]], ((node, index[1]),)))
+                return _in_units((each, part), lambda index, world: total(of[index[0]], ((node, index[1]),)))
             case Bins() | Histogram():
                 self._of_text(() if isinstance(query, Bins) else query.features)
                 features = self._features if isinstance(query, Bins) else query.features
@@ -439,7 +429,7 @@ class Unknown(Contributed):
                         return total(of[index[0]], (*seats, *own), how[2].sides, option)
                     return total(of[index[0]], (*seats, (("bins", how[1], encoding), how[2])))
 
-                return Units((each, part, bins) if isinstance(query, Bins) else (each, bins), cell)
+                return _in_units((each, part, bins) if isinstance(query, Bins) else (each, bins), cell)
             case Sides(_, splits):
                 if varies(splits) and getattr(splits, "axes", None) is None:
                     raise Unmodelled("ways to split in as many axes as released values say")
@@ -448,11 +438,11 @@ class Unknown(Contributed):
                 split = f"split{next(self._state)}"
                 side = (frozenset("am"), frozenset("r"))
                 if len(shape) == 3:
-                    return Units(
+                    return _in_units(
                         (each, part, Axis("each", 2)),
                         lambda index, world: total(of[index[0]], ((node, index[1]),), side[index[2]], split),
                     )
-                return Units(
+                return _in_units(
                     (Axis("each", shape[0]), each, Axis("part", shape[2], of=node), Axis("each", 2)),
                     lambda index, world: total(
                         of[index[1]], ((node, index[2]),), side[index[3]], f"{split}way{index[0]}"
@@ -461,7 +451,7 @@ class Unknown(Contributed):
             case Leaves():
                 first = self._placed - shape[0]
                 leaf = Axis("part", shape[2], of=("leaf", self._placed), loose=self._deeper)
-                return Units(
+                return _in_units(
                     (Axis("each", shape[0]), each, leaf),
                     lambda index, world: total(of[index[1]], ((("leaf", first + index[0]), index[2]),)),
                 )

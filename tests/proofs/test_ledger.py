@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+import importlib
 import io
 import json
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from enum import Enum, IntEnum
+from fractions import Fraction
+from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
 
 from proofs.tool.ledger import LEDGER, differences, propositions, to_json, with_premises
 from proofs.tool.page import checker_lines, committed_pages, page_differences
+from refdp.data import sketch
 from refdp.data.records import Classes, Interval, Numeric, Schema
 from refdp.errors import InvalidParameter
 from refdp.faces import registry
-from refdp.ledger import claims
+from refdp.ledger import claims, proved, written
 from refdp.ledger.claims import VERDICTS, Claim
 from refdp.ledger.fingerprint import current, reachable, resolve, tree_text
+from refdp.noise import gridded, samplers
 from refdp.privacy.events import Plan, Relation, releases
 
 ROOT = Path(__file__).parents[2]
@@ -255,3 +262,94 @@ def test_no_fingerprint_follows_from_where_refdp_lies() -> None:
     for paper in ("dpboost", "grove"):
         name = f"refdp.{'own' if paper == 'grove' else 'papers'}.{paper}:certificate"
         assert [place for place, text in reachable(resolve(name)).items() if here in text] == []
+
+
+# --- what certificates cite -------------------------------------------------------------------------------------------
+
+
+class Said(str, Enum):  # noqa: UP042
+    """A text whose value is another one."""
+
+    def __new__(cls, text: str, value: str) -> Said:
+        made = str.__new__(cls, text)
+        made._value_ = value
+        return made
+
+    NOISE = ("floating", "discrete")
+
+
+class Many(IntEnum):
+    """A number whose value is another one."""
+
+    def __new__(cls, number: int, value: int) -> Many:
+        made = int.__new__(cls, number)
+        made._value_ = value
+        return made
+
+    TREES = (5, 50)
+
+
+class Pair(tuple[float, ...]):
+    """A tuple of somebody's own."""
+
+
+def test_a_setting_of_somebodys_own_class_is_named_by_its_class() -> None:
+    """Of refdp's own enumerations and domains the value says all."""
+    assert proved.plain(Relation.ADD_REMOVE) == "add-remove"
+    assert proved.plain(Interval(0, 1)) == "Interval(low=0.0, high=1.0)"
+    ours = type("Interval", (Interval,), {"__module__": Interval.__module__})
+    for value in (Said.NOISE, Many.TREES, Pair((1.0, 2.0)), ours(0, 1)):
+        assert proved.plain(value) not in ("discrete", "50", "(1.0, 2.0)", "Interval(low=0.0, high=1.0)")
+        assert proved.plain(value).startswith(f"{type(value).__module__}.{type(value).__qualname__}(")
+
+
+@pytest.mark.parametrize(
+    ("function", "given"),
+    [(gridded._variance, ((2.5,), 2.0**-7)), (samplers._width, (Fraction(12345, 7),)), (sketch.evenly, (5, 3))],
+)
+def test_what_a_cache_keeps_of_a_patch_that_was_undone_is_told(
+    function: Any, given: tuple[Any, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = importlib.import_module(function.__module__)
+    function.cache_clear()
+    honest = function(*given)
+    assert written.otherwise([module.__name__]) == ""
+    ((_, result),) = written._entries(function)
+    assert result is honest
+    function.cache_clear()
+    made = function.__wrapped__
+    code = made.__code__
+    made.__code__ = (lambda *_: 10.0**9).__code__
+    try:
+        function(*given)
+        assert written.otherwise([module.__name__]) != ""
+    finally:
+        made.__code__ = code
+    kept = f"{module.__name__}.{function.__name__}, whose cache keeps what something else made"
+    assert written.otherwise([module.__name__]) == kept == written.otherwise([module.__name__])
+    function.cache_clear()
+    function(*given)
+    assert written.otherwise([module.__name__]) == ""
+
+
+def test_a_cache_knows_its_arguments_by_name_and_without_a_bound() -> None:
+    for maxsize, last in ((None, 5), (4, 4), (0, 0)):
+
+        @lru_cache(maxsize=maxsize)
+        def named(one: Any, other: Any = 2, *, more: int = 0) -> Any:
+            return {"one": one, "other": other, "more": more, "four": 4}
+
+        given: tuple[tuple[tuple[Any, ...], dict[str, Any]], ...] = (
+            ((1,), {}), ((1, 3), {}), ((2,), {"other": 5, "more": 7}), (((), ()), {}), (("a",), {"more": 1}),
+        )  # fmt: skip
+        made = [named(*one, **by_name) for one, by_name in given]
+        found = list(written._entries(named))
+        assert {id(result) for _, result in found} == {id(one) for one in made[5 - last :]} and len(found) == last
+        assert all(written._gives(named.__wrapped__, key, result) for key, result in found)
+        assert not any(written._gives(lambda *_, **__: 0, key, result) for key, result in found)
+
+
+def test_samplers_are_compared_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert proved.running("dpboost") == ""
+    monkeypatch.setattr(samplers, "_width", lambda _: 1)
+    assert proved.running("dpboost") == "refdp.noise.samplers._width"

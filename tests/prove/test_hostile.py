@@ -56,6 +56,8 @@ from tests.prove.hostile_third import THIRD
 from tests.prove.hostile_thirteenth import HONEST as HONEST_THIRTEENTH
 from tests.prove.hostile_thirteenth import THIRTEENTH
 from tests.prove.hostile_thirtieth import THIRTIETH
+from tests.prove.hostile_thirtyfifth import HONEST as HONEST_THIRTYFIFTH
+from tests.prove.hostile_thirtyfifth import IGNORED, THIRTYFIFTH
 from tests.prove.hostile_thirtyfirst import THIRTYFIRST
 from tests.prove.hostile_thirtyfourth import HONEST as HONEST_THIRTYFOURTH
 from tests.prove.hostile_thirtyfourth import THIRTYFOURTH
@@ -120,6 +122,7 @@ LATER = (
     *THIRTYSECOND,
     *THIRTYTHIRD,
     *THIRTYFOURTH,
+    *THIRTYFIFTH,
 )
 
 
@@ -184,6 +187,13 @@ def test_what_float64_rounds_is_divided_by_no_released_number(solvers: Solvers) 
     assert found.verdict == "NOT PROVED" and found.failures[0].reason.endswith("of many records")
 
 
+def test_a_text_is_read_as_numpy_warns_at_first(solvers: Solvers) -> None:
+    with applied(IGNORED.patches), np.errstate(all="ignore"):  # type: ignore[arg-type]
+        params = paper("grove").params({"epsilon": 1.0, **AR, **SMALL["grove"]}, as_published=False)
+        found = prove("grove", params, Schema(FEATURES, TARGETS["binary"]), solvers=solvers, briefly=True)
+    assert found.verdict == "NOT PROVED" and "a warning would tell" in found.failures[0].reason
+
+
 def test_sums_of_two_statistics_are_not_large_together(solvers: Solvers) -> None:
     (mutant,) = CROWDED
     with applied(mutant.patches):  # type: ignore[arg-type]
@@ -204,7 +214,7 @@ def test_a_hostile_text_is_not_proved(solvers: Solvers, mutant: Mutant) -> None:
 
 
 PRIVATE = (*HONEST, *HONEST_EIGHTH, *HONEST_NINTH, *HONEST_TENTH, *HONEST_ELEVENTH, *HONEST_TWELFTH,
-           *HONEST_THIRTEENTH, *HONEST_TWENTYSIXTH, *HONEST_THIRTYFOURTH)  # fmt: skip
+           *HONEST_THIRTEENTH, *HONEST_TWENTYSIXTH, *HONEST_THIRTYFOURTH, *HONEST_THIRTYFIFTH)  # fmt: skip
 
 
 @pytest.mark.parametrize("mutant", [pytest.param(one, id=one.name) for one in PRIVATE])

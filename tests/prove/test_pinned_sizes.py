@@ -196,10 +196,10 @@ def test_exact_sums_have_no_more_steps_than_float64_has_digits() -> None:
     four = (large + large) + (large + large)
     assert size(four).error == -math.inf and size(four).grid == ON_GRID
     assert size(four + four).error > -math.inf and size(four + four).grid is None
-    beside = {name_of(X): Nature(steps=24.0)}  # of one record: eight times 2^24 at most, on a grid of 2^-24
+    beside = {name_of(X): Nature(steps=24.0)}  # of one record: 2^24 at most, on a grid of 2^-24
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(magnitudes, "natures", beside)
-        assert about(z3.Sum([X] * 4), -math.inf, ON_GRID) and "rounds large" in too_far([z3.Sum([X] * 5)])
+        assert about(z3.Sum([X] * 32), -math.inf, ON_GRID) and "rounds large" in too_far([z3.Sum([X] * 33)])
 
 
 def test_errors_of_choices_and_sums(monkeypatch: pytest.MonkeyPatch) -> None:

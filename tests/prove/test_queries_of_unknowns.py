@@ -41,7 +41,7 @@ from refdp.prove.asking import Solvers, name_of, number
 from refdp.prove.symbols import Fixed, Known
 from refdp.prove.tables import ALL, Sum, Within
 from refdp.prove.terms import Leak, Unmodelled
-from refdp.prove.unknown import Units, Unknown
+from refdp.prove.unknown import Unknown
 
 FEATURES = (Numeric("x", 0.0, 1.0), Categorical("c", ("a", "b", "d")), Numeric("z", -1.0, 1.0))
 SCHEMA = Schema(FEATURES, Interval(-2.0, 3.0))
@@ -80,7 +80,7 @@ def entry(table: Any, *index: Any) -> Sum:
 def test_sums_in_nodes_are_of_one_node_level_and_tree() -> None:
     own = reader()
     table = own.ask(Nodes(("g", COUNT, "h")))
-    assert isinstance(table, Units) and table.shape == (3, 1)
+    assert table.form.of == "units" and table.shape == (3, 1)
     assert [(axis.kind, axis.size) for axis in table.axes] == [("each", 3), ("part", 1)]
     names = [entry(table, k, "r0").name for k in range(3)]
     assert names == ["g", COUNT, COUNT]  # a statistic of 1 for each is a count
