@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from refdp.audit.observer import view
+from refdp.audit.observer import View, view
 
 try:
     import resource
@@ -56,7 +56,7 @@ def seeded(seed: int) -> None:
 
 
 def left_behind(thorough: bool = True) -> tuple[tuple[str, str], ...]:
-    """Generators, settings, environment, threads, limits, modules and context variables, as lines of text.
+    """Generators, settings, environment, threads, limits and modules, as lines of text.
 
     thorough: whether modules are looked at, which takes as long as many a run.
     """
@@ -86,7 +86,6 @@ def left_behind(thorough: bool = True) -> tuple[tuple[str, str], ...]:
         ("priority and processors", repr(_scheduling())),
         ("handlers of signals", repr([(int(s), _named(signal.getsignal(s))) for s in _SIGNALS])),
         *(_thorough() if thorough else ()),
-        *(("context variable", f"{held.name}: {view(value).lines}") for held, value in _context()),
     )
 
 
@@ -142,12 +141,18 @@ def _title(name: str, one: type) -> str:
     return f"{name}.{one.__qualname__}"
 
 
-def on_arguments(curator: Any, schema: Any, own: frozenset[str]) -> Iterator[tuple[str, str]]:
+def on_arguments(found: View, curator: Any, schema: Any, own: frozenset[str]) -> None:
     """What a run leaves on what it was given and its caller keeps. own: the curator's own attributes."""
     for name, kept in vars(curator).items():
         if name not in own:
-            yield f"curator.{name}", repr(view(kept).lines)
-    yield "schema", repr(view(schema).lines)
+            found.look(f"curator.{name}", kept)
+    found.look("schema", schema)
+
+
+def in_context(found: View) -> None:
+    """What context variables hold, by their names."""
+    for held, value in _context():
+        found.look(f"context variable {held.name}", value)
 
 
 def descriptors() -> int:

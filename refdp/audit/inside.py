@@ -22,6 +22,9 @@ PLAIN_KINDS, CONTAINER_KINDS = (frozenset(map(id, kinds)) for kinds in (PLAIN, C
 _OF_CLASSES = frozenset({"__dict__", "__weakref__", "_abc_impl", "__firstlineno__", "__static_attributes__"})
 _OF_MODULES = frozenset({"__builtins__", "__loader__", "__spec__"})
 """Names that the interpreter fills, and whose content nobody can read."""
+_FOREIGN: dict[int, tuple[type, bool]] = {}
+"""By identity, with the type itself, so that the identity stays its own."""
+_MOST_TYPES = 4096
 
 
 def attributes(place: str, thing: Any) -> Iterator[tuple[str, Any]]:
@@ -111,9 +114,15 @@ def inside(place: str, thing: Any) -> Iterator[tuple[str, Any]]:
         left = _OF_CLASSES | slots.keys()
         yield from ((f"{place}.{key}", held) for key, held in vars(thing).items() if key not in left)
         if "_abc_impl" in vars(thing):
-            registry = abc._get_dump(thing)[0]  # type: ignore[attr-defined]
-            registered = [one() for one in registry]
-            yield f"{place} registered", sorted(f"{one.__module__}.{one.__qualname__}" for one in registered if one)
+            yield f"{place} registered", registered_with(thing)
+
+
+def registered_with(kind: type) -> list[str]:
+    """Names of the classes that are registered with an abstract one."""
+    if "_abc_impl" not in vars(kind):
+        return []
+    registered = [one() for one in abc._get_dump(kind)[0]]  # type: ignore[attr-defined]
+    return sorted(f"{one.__module__}.{one.__qualname__}" for one in registered if one)
 
 
 def own_globals(place: str, function: types.FunctionType) -> Iterator[tuple[str, Any]]:
@@ -125,6 +134,15 @@ def own_globals(place: str, function: types.FunctionType) -> Iterator[tuple[str,
 
 def foreign(kind: type) -> bool:
     """Whether a part of the type is written in another language, and holds what no attribute shows."""
+    known = _FOREIGN.get(id(kind))
+    if known is None:
+        known = kind, _is_foreign(kind)
+        if len(_FOREIGN) < _MOST_TYPES:
+            _FOREIGN[id(kind)] = known
+    return known[1]
+
+
+def _is_foreign(kind: type) -> bool:
     known = {id(object), *PLAIN_KINDS, *CONTAINER_KINDS}
     unknown = [base for base in kind.__mro__ if id(base) not in known]
     return any(not base.__flags__ & HEAP_TYPE or _has_room_of_its_own(base) for base in unknown) or (

@@ -30,9 +30,10 @@ from typing import Any, NoReturn
 import numpy as np
 
 from refdp.audit.afterwards import children, last_words
-from refdp.audit.global_state import descriptors, left_behind, on_arguments, remember, seeded
+from refdp.audit.global_state import descriptors, in_context, left_behind, on_arguments, remember, seeded
 from refdp.audit.in_order import InOrder
-from refdp.audit.observer import held_by, view
+from refdp.audit.held import at_first, held_by
+from refdp.audit.observer import View, view
 from refdp.audit.reached import Place, followed
 from refdp.data.records import Records
 from refdp.errors import ImpossibleReplay, InvalidParameter
@@ -65,7 +66,7 @@ class Outcome:
     """What one run left behind. transcript: the recorder's, private.
 
     parted: where a replay could not follow. published, raised, beside, state: lines of text that observers see.
-    opaque: places of the published object that cannot be read. bad_noise: the run asked for noise that does not exist.
+    opaque: places of the published object, and of what is kept, that cannot be read. bad_noise: the run asked for noise that does not exist.
     failed: why there is nothing to see, if there is nothing. lines: of the code that was followed, if any was.
     """
 
@@ -96,6 +97,8 @@ def observed(
     """
     _tidied_at_exit()
     own = (*watched, getattr(train, "__module__", "") or "")
+    for name in own:
+        at_first(name)
     return _forked(lambda: run_here(train, records, source, relation, seed, before, own), relation)
 
 
@@ -115,6 +118,8 @@ def run_here(
     watched: tuple[str, ...], follow: Callable[[str], bool] | None = None,
 ) -> Outcome:  # fmt: skip
     """The same in this process. follow: the files whose lines are to be told, if any."""
+    for name in watched:
+        at_first(name)
     if _thorough(seed):
         remember()  # not before the process is made: until then whoever watches the parent's collector changes modules
     if before is not None:
@@ -142,13 +147,16 @@ def run_here(
         except (Exception, SystemExit) as raised:
             error = raised
         lasting = [*(last_words() if _CHILD else ()), *sorted(around)]
+        left = View()
+        on_arguments(left, curator, records.schema, own_of_curator)
+        in_context(left)
+        kept = [left, *map(held_by, watched)]
         state: Lines = (
-            *on_arguments(curator, records.schema, own_of_curator),
             ("open descriptors", str(descriptors() - held)),
             ("children", children() if _CHILD else ""),
             *left_behind(_thorough(seed)),
             ("numpy error state", numerics),
-            *(line for name in watched for line in held_by(name)),
+            *(line for one in kept for line in one.lines),
         )
     parted: ImpossibleReplay | None = None
     if isinstance(source, ReplaySource):
@@ -166,7 +174,7 @@ def run_here(
         () if error is None else _told(error),
         (*beside, *told),
         state,
-        (*(shown.opaque if shown else ()), *lasting),
+        (*(shown.opaque if shown else ()), *lasting, *(place for one in kept for place in one.opaque)),
         _bad_noise(error),
         lines=frozenset(lines),
     )

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import sys
 import types
 import weakref
 from collections.abc import Iterator
@@ -23,7 +22,6 @@ from refdp.audit.hidden_memory import behind
 from refdp.audit.inside import (
     CONTAINER_KINDS,
     CONTAINERS,
-    PLAIN,
     PLAIN_KINDS,
     attributes,
     elements,
@@ -33,12 +31,8 @@ from refdp.audit.inside import (
     own_globals,
     reduced,
 )
-from refdp.audit.kept import kept_beside
 from refdp.audit.kept import room as _room
 
-_KEEPING = (*PLAIN, *CONTAINERS, np.ndarray, np.float64, np.int64, np.bool_, np.random.Generator)
-"""Types of what a module may keep from run to run; dictionaries of other types are left alone."""
-_KEEPING_KINDS = frozenset(map(id, _KEEPING))
 MOST_BITS = 10_000
 """Python writes no longer numbers in decimal."""
 LONGEST = 200
@@ -54,7 +48,7 @@ _FRAMES: dict[type, str] = {
 class _Sort(Enum):
     """How things of a type are looked at."""
 
-    NAMED, ENUM, ARRAY, SCALAR, DTYPE, FUNCTION, WRAPPER, SUSPENDED, CONTAINER, OTHER = range(10)
+    NAMED, ENUM, ARRAY, SCALAR, DTYPE, FUNCTION, WRAPPER, SUSPENDED, WEAK, CONTAINER, OTHER = range(11)
 
 
 _SORTS: tuple[tuple[_Sort, tuple[type, ...]], ...] = (
@@ -65,6 +59,7 @@ _SORTS: tuple[tuple[_Sort, tuple[type, ...]], ...] = (
     (_Sort.DTYPE, (np.dtype,)),
     (_Sort.WRAPPER, (property, classmethod, staticmethod)),
     (_Sort.SUSPENDED, tuple(_FRAMES)),
+    (_Sort.WEAK, (weakref.ReferenceType,)),
     (_Sort.FUNCTION, (types.FunctionType, types.MethodType, functools.partial)),
 )
 _BY_TYPE: dict[int, tuple[_Sort, type]] = {}
@@ -166,6 +161,11 @@ class View:
             yield from ((f"{place}[{number}]", one) for number, one in enumerate(held))
         elif sort is _Sort.SUSPENDED:
             yield from self._suspended(place, name, thing)
+        elif sort is _Sort.WEAK:
+            self.add(place, name)
+            yield f"{place}()", weakref.ReferenceType.__call__(thing)
+            yield f"{place}.__callback__", thing.__callback__
+            yield from attributes(place, thing)
         elif sort is _Sort.CONTAINER:
             self.add(place, f"{name} of {len(thing)}{_room(thing)}")
             yield from _elements(place, thing)
@@ -202,7 +202,7 @@ class View:
             self.add(place, f"{name} {layout}")
             yield f"{place}[...]", thing.tolist()
         else:
-            self.add(place, f"{name} {layout} {hashlib.sha256(thing.tobytes()).hexdigest()} {thing.ravel()[:4]}")
+            self.add(place, f"{name} {layout} {hashlib.sha256(thing.tobytes()).hexdigest()} {np.asarray(thing).flat[:4].tolist()}")
         if noted := _metadata(thing.dtype):
             yield f"{place}.dtype.metadata", noted
         if isinstance(thing.base, np.ndarray):
@@ -252,6 +252,9 @@ class View:
 
     def _reduced(self, place: str, thing: Any) -> Iterator[tuple[str, Any]]:
         """What pickle would keep of an object that is written in another language."""
+        if type(thing).__name__ == "BlockValuesRefs" and has_its_name(type(thing)):
+            yield f"{place}.referenced_blocks", thing.referenced_blocks  # tables of pandas that share its memory
+            return
         try:
             kept = thing.__name__ if isinstance(thing, np.ufunc) else reduced(thing)
         except Exception:
@@ -281,31 +284,6 @@ def view(thing: Any, place: str = "") -> View:
         except Exception as error:
             found.add(f"{place}.to_json()", f"raised {type(error).__name__}: {error}")
     return found
-
-
-def held_by(module: str) -> tuple[tuple[str, str], ...]:
-    """What a module keeps in its globals, its classes and its functions; not what it imported."""
-    held = vars(sys.modules[module]) if module in sys.modules else {}
-    found = View()
-    for name, value in list(held.items()):
-        place = f"{module}.{name}"
-        if name.startswith("__") and name != "__warningregistry__":
-            continue
-        if isinstance(value, weakref.WeakKeyDictionary | weakref.WeakValueDictionary):
-            found.look(place, [tuple(pair) for pair in value.items()])
-        elif hasattr(value, "cache_info") and getattr(value, "__module__", "") == module:
-            found.add(place, str(value.cache_info()))
-        elif isinstance(value, type):
-            for attribute, kept in list(vars(value).items()) if value.__module__ == module else []:
-                if id(type(kept)) in _KEEPING_KINDS and not attribute.startswith("__"):
-                    found.look(f"{place}.{attribute}", kept)
-        elif isinstance(value, types.FunctionType):
-            beside = kept_beside(value).items() if value.__module__ == module else ()
-            if kept := {key: one for key, one in beside if id(type(one)) in _KEEPING_KINDS}:
-                found.look(place, kept)
-        elif id(type(value)) in _KEEPING_KINDS or type(value).__module__ == module:
-            found.look(place, value)
-    return tuple(found.lines)
 
 
 def _bits(thing: Any) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import abc
 import functools
+import itertools
 import hashlib
 import math
 import random
@@ -24,7 +25,8 @@ from refdp.audit import observer
 from refdp.audit.by_name import has_its_name
 from refdp.audit.hidden_memory import behind
 from refdp.audit.inside import foreign
-from refdp.audit.observer import View, held_by, view
+from refdp.audit.held import held_by
+from refdp.audit.observer import View, view
 
 BITS = {value: np.float64(value).tobytes().hex() for value in (1.5, -0.0)}
 
@@ -155,7 +157,7 @@ def test_arrays_are_told_by_bytes_layout_and_base() -> None:
     table = table.copy()
     digest = hashlib.sha256(table.tobytes()).hexdigest()
     assert view(table, "x").lines == [
-        ("x", f"numpy.ndarray <f8 [('', '<f8')] (2, 3) C writeable  {digest} [0. 1. 2. 3.]")
+        ("x", f"numpy.ndarray <f8 [('', '<f8')] (2, 3) C writeable  {digest} [0.0, 1.0, 2.0, 3.0]")
     ]
     different = [
         table.T.copy(),
@@ -352,7 +354,7 @@ def test_what_cannot_be_looked_into_is_told() -> None:
 
     for kind in (Named, Refusing):  # the part that is not of Python answers
         assert view(kind([1]), "x").opaque == [] and view(kind([1])).lines != view(kind([2])).lines
-    assert view(threading.Lock(), "x").opaque == ["x"] and view(weakref.ref(Plain), "x").opaque == ["x"]
+    assert view(threading.Lock(), "x").opaque == ["x"] and view(itertools.tee([1])[0], "x").opaque == []
     assert view(np.frompyfunc(square, 1, 1), "x").opaque == ["x"]
     assert view(cached_times(0), "x").opaque == []
     try:
@@ -535,11 +537,12 @@ def test_what_a_module_keeps_from_run_to_run(monkeypatch: pytest.MonkeyPatch) ->
                             "__warningregistry__": {"w": 1}, "__other__": 6, "held": held, "Foreign": Plain,
                             "foreign": view})  # fmt: skip
     monkeypatch.setitem(sys.modules, "kept_module", module)
-    found = dict(held_by("kept_module"))
+    found = dict(held_by("kept_module").lines)
     assert found["kept_module.number"] == "int 4" and found["kept_module.Own.table[1]"] == "int 2"
-    assert found["kept_module.counted['calls']"] == "int 3" and found["kept_module.cached"] == str(cached.cache_info())
+    assert found["kept_module.counted.calls"] == "int 3" and "kept_module.cached cached[0]" in found
+    assert str(cached.cache_info()) in found["kept_module.cached.cache_info()"]
     assert found["kept_module.weak[0][1]"] == "int 7" and found["kept_module.__warningregistry__['w']"] == "int 1"
-    assert "kept_module.held" in found
-    places = {place.split(".")[1].split("[")[0].split(" ")[0] for place in found}
-    assert places == {"number", "Own", "counted", "cached", "weak", "__warningregistry__", "held"}
-    assert not any("__secret__" in place or "method" in place for place in found) and held_by("no_such_module") == ()
+    assert found["kept_module.Own.__secret__"] == "int 5" and found["kept_module.__other__"] == "int 6"
+    assert "kept_module.held" in found and "kept_module.imported.b" in found
+    assert not any("math" in place or "Foreign" in place or "foreign" in place for place in found)
+    assert held_by("no_such_module").lines == []
