@@ -31,8 +31,8 @@ import numpy as np
 
 from refdp.audit.afterwards import children, last_words
 from refdp.audit.global_state import descriptors, in_context, left_behind, on_arguments, remember, seeded
-from refdp.audit.in_order import InOrder
 from refdp.audit.held import at_first, held_by
+from refdp.audit.in_order import InOrder
 from refdp.audit.observer import View, view
 from refdp.audit.reached import Place, followed
 from refdp.data.records import Records
@@ -66,7 +66,8 @@ class Outcome:
     """What one run left behind. transcript: the recorder's, private.
 
     parted: where a replay could not follow. published, raised, beside, state: lines of text that observers see.
-    opaque: places of the published object, and of what is kept, that cannot be read. bad_noise: the run asked for noise that does not exist.
+    opaque: places of the published object, and of what is kept, that cannot be read. bad_noise: the run asked for noise
+    that does not exist.
     failed: why there is nothing to see, if there is nothing. lines: of the code that was followed, if any was.
     """
 

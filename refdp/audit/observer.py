@@ -32,6 +32,7 @@ from refdp.audit.inside import (
     reduced,
 )
 from refdp.audit.kept import room as _room
+from refdp.audit.padding import without_padding
 
 MOST_BITS = 10_000
 """Python writes no longer numbers in decimal."""
@@ -145,12 +146,15 @@ class View:
         elif sort is _Sort.ARRAY:
             yield from self._array(place, name, thing)
         elif sort is _Sort.SCALAR:
-            self.add(place, f"{name} {thing.dtype.str} {thing.tobytes().hex()}")
+            exact, padded = without_padding(thing)
+            self.add(place, f"{name} {thing.dtype.str} {exact.hex()}")
+            if padded:
+                self.opaque.append(f"{place}: memory between its numbers")
             if noted := _metadata(thing.dtype):
                 yield f"{place}.dtype.metadata", noted
             yield from attributes(place, thing)
         elif sort is _Sort.DTYPE:
-            self.add(place, f"{name} {thing.str} {thing.descr if thing.names else ''}")
+            self.add(place, f"{name} {thing.str} {thing.char} {thing.descr if thing.names else ''}")
             if noted := _metadata(thing):
                 yield f"{place}.metadata", noted
         elif sort is _Sort.FUNCTION:
@@ -196,13 +200,21 @@ class View:
 
     def _array(self, place: str, name: str, thing: Any) -> Iterator[tuple[str, Any]]:
         flags = thing.flags
-        layout = f"{thing.dtype.str} {thing.dtype.descr} {thing.shape} {'C' * flags.c_contiguous}{'F' * flags.fnc}"
-        layout += f" {'writeable' * flags.writeable} {'view' * (thing.base is not None)}"
+        layout = (
+            f"{thing.dtype.str} {_described(thing.dtype)} {thing.shape} {'C' * flags.c_contiguous}{'F' * flags.fnc}"
+        )
+        layout += (
+            f" {'writeable' * flags.writeable}{' unaligned' * (not flags.aligned)} {'view' * (thing.base is not None)}"
+        )
         if thing.dtype.hasobject:
             self.add(place, f"{name} {layout}")
             yield f"{place}[...]", thing.tolist()
         else:
-            self.add(place, f"{name} {layout} {hashlib.sha256(thing.tobytes()).hexdigest()} {np.asarray(thing).flat[:4].tolist()}")
+            exact, padded = without_padding(thing)
+            first = np.asarray(thing).flat[:4].tolist()
+            self.add(place, f"{name} {layout} {hashlib.sha256(exact).hexdigest()} {first}")
+            if padded and not isinstance(thing.base, np.ndarray):
+                self.opaque.append(f"{place}: memory between its numbers")
         if noted := _metadata(thing.dtype):
             yield f"{place}.dtype.metadata", noted
         if isinstance(thing.base, np.ndarray):
@@ -254,6 +266,11 @@ class View:
         """What pickle would keep of an object that is written in another language."""
         if type(thing).__name__ == "BlockValuesRefs" and has_its_name(type(thing)):
             yield f"{place}.referenced_blocks", thing.referenced_blocks  # tables of pandas that share its memory
+            return
+        if type(thing).__name__ == "cKDTree" and has_its_name(type(thing)):
+            self.opaque.append(f"{place}: memory of its nodes")
+            for name in ("data", "indices", "maxes", "mins", "leafsize", "boxsize"):
+                yield f"{place}.{name}", getattr(thing, name)
             return
         try:
             kept = thing.__name__ if isinstance(thing, np.ufunc) else reduced(thing)
@@ -326,6 +343,12 @@ def _elements(place: str, thing: Any) -> Iterator[tuple[str, Any]]:
 
 def _is_short(key: Any) -> bool:
     return isinstance(key, str) or (isinstance(key, int) and abs(key).bit_length() <= MOST_BITS)
+
+
+def _described(dtype: Any) -> Any:
+    """Fields and their types; a letter where it is another than that of the name, as for two kinds of long integers."""
+    described = dtype.descr
+    return described if np.dtype(dtype.str).char == dtype.char or dtype.names else [*described, dtype.char]
 
 
 def _metadata(dtype: Any) -> list[Any]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import abc
 import functools
-import itertools
 import hashlib
+import itertools
 import math
 import random
 import re
@@ -23,9 +23,9 @@ import pytest
 
 from refdp.audit import observer
 from refdp.audit.by_name import has_its_name
+from refdp.audit.held import held_by
 from refdp.audit.hidden_memory import behind
 from refdp.audit.inside import foreign
-from refdp.audit.held import held_by
 from refdp.audit.observer import View, view
 
 BITS = {value: np.float64(value).tobytes().hex() for value in (1.5, -0.0)}
@@ -177,7 +177,7 @@ def test_arrays_are_told_by_bytes_layout_and_base() -> None:
     objects = view(np.array([1, "a"], dtype=object), "x").lines
     assert objects[1][0] == "x[...]" and objects[2:] == [("x[...][0]", "int 1"), ("x[...][1]", "str 'a'")]
     masked = view(np.ma.MaskedArray([1.0, 2.0], [True, False]), "x").lines
-    assert any(place == "x.mask" and "[ True False]" in line for place, line in masked)
+    assert any(place == "x.mask" and "[True, False]" in line for place, line in masked)
     noted = np.dtype("<f8", metadata={"note": 3})
     assert ("x.dtype.metadata[0]['note']", "int 3") in view(np.zeros(2, noted), "x").lines
     assert view(np.float32(1.5), "x").lines == [("x", f"numpy.float32 <f4 {np.float32(1.5).tobytes().hex()}")]
