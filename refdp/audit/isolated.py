@@ -10,7 +10,9 @@ import atexit
 import contextlib
 import gc
 import hashlib
+import itertools
 import logging
+import mmap
 import os
 import pickle
 import select
@@ -34,6 +36,7 @@ from refdp.audit.global_state import descriptors, in_context, left_behind, on_ar
 from refdp.audit.held import at_first, held_by
 from refdp.audit.in_order import InOrder
 from refdp.audit.observer import View, view
+from refdp.audit.open_files import OpenFiles, flush_after, flush_before
 from refdp.audit.reached import Place, followed
 from refdp.data.records import Records
 from refdp.errors import ImpossibleReplay, InvalidParameter
@@ -100,6 +103,7 @@ def observed(
     own = (*watched, getattr(train, "__module__", "") or "")
     for name in own:
         at_first(name)
+    flush_before()
     return _forked(lambda: run_here(train, records, source, relation, seed, before, own), relation)
 
 
@@ -239,19 +243,26 @@ def _watched() -> Iterator[tuple[list[tuple[str, str]], set[str]]]:
         stack.enter_context(_logged(seen))
         outside, parent = os.getcwd(), os.getppid() if CAN_FORK else os.getpid()
         held = Path(tempfile.gettempdir()) / f"refdp-audit-{parent}"  # every run finds itself in the same place
-        place = held / "work"
-        if place.is_dir() and any(place.iterdir()):
-            shutil.rmtree(place)
-        place.mkdir(parents=True, exist_ok=True)
+        place, temporary = held / "work", held / "temporary"
+        for one in (place, temporary):
+            if one.is_dir() and any(one.iterdir()):
+                shutil.rmtree(one)
+            one.mkdir(parents=True, exist_ok=True)
         streams = [held / name for name in ("standard output", "standard error")]
         written: list[str] = []
         listening = [True]
         os.chdir(place)
         stack.callback(os.chdir, outside)
+        before = OpenFiles(held)
         if CAN_FORK:  # the process is a child of ours, and ends after this run
+            if _CHILD:
+                before.begin()
+                tempfile.tempdir = str(temporary)
+                tempfile._name_sequence = map("{:08}".format, itertools.count())  # type: ignore[attr-defined]
             for number, path in enumerate(streams, 1):
                 descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
                 os.dup2(descriptor, number)
+                os.close(descriptor)
             sys.stdout, sys.stderr = (os.fdopen(number, "w", closefd=False) for number in (1, 2))
             sys.dont_write_bytecode = True
             sys.addaudithook(lambda event, arguments: _heard(event, arguments, listening, seen, written, hidden))
@@ -262,12 +273,34 @@ def _watched() -> Iterator[tuple[list[tuple[str, str]], set[str]]]:
         sys.stdout.flush()
         sys.stderr.flush()
         listening[0] = False
+        if _CHILD:
+            flush_after()
+            seen += before.end()
         seen += [(path.name, path.read_bytes().decode(errors="backslashreplace")) for path in streams if path.exists()]
-        files = sorted({*(p for p in place.rglob("*")), *(Path(p) for p in written)})
-        for path in files:
-            with contextlib.suppress(OSError):
-                body = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "directory"
-                seen.append((f"file {str(path).replace(str(place) + os.sep, '')}", body))
+        seen += _written(place, [*written, *map(str, sorted(temporary.rglob("*")))])
+
+
+def _written(place: Path, written: list[str]) -> Iterator[tuple[str, str]]:
+    """Files that a run wrote, in the order in which it opened them, then others where it was.
+
+    By their numbers, since some names are made up by the system: then what is in a file still tells.
+    """
+    files = dict.fromkeys([*map(Path, written), *sorted(place.rglob("*"))])
+    for number, path in enumerate(files, 1):
+        with contextlib.suppress(OSError):
+            body = "" if path.is_dir() else hashlib.sha256(path.read_bytes()).hexdigest()
+            yield f"file {number}", body or "directory"
+            yield f"name of file {number}", str(path).replace(str(place) + os.sep, "")
+
+
+def _mapped(number: int, access: int) -> str:
+    """The file whose memory is shared for writing, "" where there is none."""
+    if number < 0 or access in (mmap.ACCESS_READ, mmap.ACCESS_COPY):
+        return ""
+    with contextlib.suppress(OSError):
+        path = os.readlink(f"/proc/self/fd/{number}")
+        return path if os.path.isabs(path) and os.path.exists(path) else ""
+    return ""
 
 
 def _heard(
@@ -279,11 +312,15 @@ def _heard(
         hidden.add(HIDDEN[event])
     if event == "open":
         path, mode, flags = arguments
+        path = os.fsdecode(path) if isinstance(path, bytes) else path
         writes = isinstance(mode, str) and any(letter in mode for letter in "wax+")
         writes = writes or bool((flags or 0) & (os.O_WRONLY | os.O_RDWR | os.O_CREAT))
         if writes and isinstance(path, str) and not path.endswith(".pyc") and path != os.devnull:
             seen.append(("opened for writing", path))
             written.append(os.path.abspath(path))
+    elif event == "mmap.__new__" and (path := _mapped(arguments[0], arguments[2])):
+        seen.append(("opened for writing", path))
+        written.append(path)
     elif event in WRITING:
         seen.append((event, repr(arguments)[:200]))
 
