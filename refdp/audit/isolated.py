@@ -257,6 +257,8 @@ def _watched() -> Iterator[tuple[list[tuple[str, str]], set[str]]]:
         if CAN_FORK:  # the process is a child of ours, and ends after this run
             if _CHILD:
                 before.begin()
+                for name in ("tempdir", "_name_sequence"):
+                    stack.callback(setattr, tempfile, name, getattr(tempfile, name))
                 tempfile.tempdir = str(temporary)
                 tempfile._name_sequence = map("{:08}".format, itertools.count())  # type: ignore[attr-defined]
             for number, path in enumerate(streams, 1):
