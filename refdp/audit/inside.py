@@ -58,6 +58,8 @@ def of_error(place: str, error: BaseException) -> Iterator[tuple[str, Any]]:
     for name in ("__cause__", "__context__", "__traceback__"):
         if (held := getattr(BaseException, name).__get__(error)) is not None:
             yield f"{place}.{name}", held
+    hidden = BaseException.__suppress_context__.__get__(error)  # type: ignore[attr-defined]
+    yield f"{place}.__suppress_context__", hidden
     for kind in type(error).__mro__:
         if kind in (BaseException, object) or kind.__flags__ & HEAP_TYPE:
             continue
@@ -74,20 +76,29 @@ def elements(thing: list[Any] | tuple[Any, ...] | set[Any] | frozenset[Any]) -> 
 
 OF_PYTHON = ("copyreg", "re")
 """Modules whose ways to pickle are believed; others register ways that leave something out, as of tracebacks."""
+_WAYS = ("__reduce_ex__", "__reduce__", "__getstate__")
 
 
 def reduced(thing: Any) -> Any:
     """What pickle would keep of it, as its part in another language has it. Errors: whatever its class raises."""
-    own = [kind for kind in type(thing).__mro__[:-1] if vars(kind).keys() & {"__reduce__", "__reduce_ex__"}]
-    of_python = bool(own) and own[0].__flags__ & HEAP_TYPE
-    for kind in own if of_python else ():
-        if not kind.__flags__ & HEAP_TYPE and "__reduce__" in vars(kind):
-            with contextlib.suppress(Exception):  # it is not to be pickled, but its subclass may
-                return vars(kind)["__reduce__"](thing)
+    kinds = type(thing).__mro__[:-1]
+    ways = [vars(kind)[way] for kind in kinds for way in _WAYS if way in vars(kind)]
+    of_python = bool(ways) and isinstance(ways[0], types.FunctionType | staticmethod | classmethod)
+    for kind in kinds if of_python else ():
+        if not kind.__flags__ & HEAP_TYPE:
+            for way in _WAYS:
+                if way in vars(kind):
+                    with contextlib.suppress(Exception):  # it is not to be pickled, but its subclass may
+                        return _told_by(way, vars(kind)[way], thing)
     registered = copyreg.dispatch_table.get(type(thing))
     if registered is not None and registered.__module__ in OF_PYTHON and has_its_name(registered):
         return registered(thing)
     return thing.__reduce_ex__(4)
+
+
+def _told_by(way: str, method: Any, thing: Any) -> Any:
+    kept = method(thing, 4) if way == "__reduce_ex__" else method(thing)
+    return (type(thing), kept) if way == "__getstate__" else kept
 
 
 def slots_of(kind: type) -> dict[str, Any]:

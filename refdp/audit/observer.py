@@ -6,11 +6,12 @@ order of keys counts, and so do types, dtypes, byte orders, memory layouts and w
 
 from __future__ import annotations
 
+import datetime
 import functools
 import hashlib
 import types
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
@@ -163,6 +164,8 @@ class View:
             self.add(place, name)
             held = (thing.fget, thing.fset, thing.fdel) if isinstance(thing, property) else (thing.__func__,)
             yield from ((f"{place}[{number}]", one) for number, one in enumerate(held))
+            yield f"{place}.__doc__", getattr(thing, "__doc__", None)
+            yield from attributes(place, thing)
         elif sort is _Sort.SUSPENDED:
             yield from self._suspended(place, name, thing)
         elif sort is _Sort.WEAK:
@@ -179,6 +182,9 @@ class View:
             yield from attributes(place, thing)
             if isinstance(thing, BaseException):
                 yield from of_error(place, thing)
+            if isinstance(thing, weakref.finalize):
+                yield f"{place}.peek()", weakref.finalize.peek(thing)
+                yield f"{place}.atexit", weakref.finalize.atexit.fget(thing)  # type: ignore[attr-defined]
             if not has_its_name(kind):
                 yield f"{place}.__class__", kind
             if hasattr(kind, "cache_info"):
@@ -313,14 +319,24 @@ def _bits(thing: Any) -> str:
     return repr(thing)
 
 
+_PLAINLY: dict[type, Callable[[Any], Any]] = {
+    int: int.__index__, float: float.__float__, str: str.__str__,
+    complex: lambda held: complex(complex.real.__get__(held), complex.imag.__get__(held)),
+    bytes: lambda held: bytes.__getitem__(held, slice(None)),
+}  # fmt: skip
+"""What a thing is as one of these types, whatever its own class makes of it."""
+
+
 def _content(thing: Any) -> str:
     """What a subclass of a plain type or of a container holds by itself."""
-    kinds: tuple[Any, ...] = (int, float, complex, str, bytes)
-    for kind in kinds:
+    for kind, plain in _PLAINLY.items():
         if isinstance(thing, kind):
-            return f" {_bits(kind.__new__(kind, thing) if kind is not bytes else bytes(thing))}"
+            return f" {_bits(plain(thing))}"
     if isinstance(thing, bytearray):
-        return f" {bytes(thing).hex()}{_room(thing)}"
+        return f" {bytes(bytearray.__getitem__(thing, slice(None))).hex()}{_room(thing)}"
+    if isinstance(thing, datetime.datetime | datetime.time):
+        own = datetime.datetime if isinstance(thing, datetime.datetime) else datetime.time
+        return f" fold {own.fold.__get__(thing)}"
     return f" of {len(thing)}{_room(thing)}" if isinstance(thing, CONTAINERS) else ""
 
 

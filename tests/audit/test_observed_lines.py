@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import abc
+import datetime
 import functools
 import hashlib
+import io
 import itertools
 import math
 import random
@@ -14,6 +16,7 @@ import threading
 import types
 import weakref
 from collections import OrderedDict, deque, namedtuple
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum, IntFlag
 from typing import Any, ClassVar
@@ -220,8 +223,9 @@ def test_functions_are_told_by_code_defaults_and_what_they_enclose() -> None:
         ("x[0]", "NoneType None"),
         ("x[1]", "builtins.len"),
         ("x[2]", "NoneType None"),
+        ("x.__doc__", "NoneType None"),
     ]
-    assert view(staticmethod(len), "x").lines == [("x", "builtins.staticmethod"), ("x[0]", "builtins.len")]
+    assert view(staticmethod(len), "x").lines[:2] == [("x", "builtins.staticmethod"), ("x[0]", "builtins.len")]
     assert observer._held(types.CellType()) == "empty cell" and observer._held(types.CellType(3)) == 3
 
 
@@ -546,3 +550,76 @@ def test_what_a_module_keeps_from_run_to_run(monkeypatch: pytest.MonkeyPatch) ->
     assert "kept_module.held" in found and "kept_module.imported.b" in found
     assert not any("math" in place or "Foreign" in place or "foreign" in place for place in found)
     assert held_by("no_such_module").lines == []
+
+
+class Float(float):
+    def __float__(self) -> float:
+        return 0.0
+
+
+class Integer(int):
+    def __int__(self) -> int:
+        return 0
+
+    __index__ = __int__
+
+
+class Text(str):
+    def __str__(self) -> str:
+        return ""
+
+
+class Bytes(bytes):
+    def __bytes__(self) -> bytes:
+        return b""
+
+
+class Array(bytearray):
+    def __bytes__(self) -> bytes:
+        return b""
+
+
+class Complex(complex):
+    def __complex__(self) -> complex:
+        return 0j
+
+
+class Reduced(io.BytesIO):
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return Reduced, ()
+
+
+class Stated(io.BytesIO):
+    def __getstate__(self) -> Any:
+        return ()
+
+
+def silent(number: int) -> ValueError:
+    error = ValueError("no")
+    error.__suppress_context__ = number > 1
+    return error
+
+
+def wrapped(number: int) -> Any:
+    made: Any = staticmethod(len)
+    made.note = number
+    return made
+
+
+@pytest.mark.parametrize("made", [
+    Float, Integer, Text, lambda n: Bytes([n]), lambda n: Array([n]), Complex, lambda n: Reduced(bytes([n])),
+    lambda n: Stated(bytes([n])), silent, wrapped, lambda n: property(len, doc=str(n)),
+    lambda n: weakref.finalize(Plain, len, [0] * n), lambda n: datetime.datetime(2020, 1, 1, fold=n - 1),
+    lambda n: datetime.time(1, fold=n - 1),
+])  # fmt: skip
+def test_what_a_class_says_of_itself_hides_nothing(made: Callable[[int], Any]) -> None:
+    one, again, other = (view(made(number), "x") for number in (1, 1, 2))
+    assert one.lines == again.lines != other.lines and one.opaque == []
+
+
+def test_times_of_pandas_are_told_to_the_nanosecond_with_unit_and_fold() -> None:
+    pandas = pytest.importorskip("pandas")
+    start = pandas.Timestamp("2019-10-27 01:30")
+    for one, other in ((start, start + pandas.Timedelta(1)), (start, start.as_unit("ms")),
+                       (start, start.replace(fold=1)), (pandas.Timedelta(1), pandas.Timedelta(2))):  # fmt: skip
+        assert view(one).lines != view(other).lines and view(one).opaque == []
