@@ -151,7 +151,7 @@ def run_here(
                 numerics = str(np.geterr())  # inside: it is put back on leaving
         except (Exception, SystemExit) as raised:
             error = raised
-        lasting = [*(last_words() if _CHILD else ()), *sorted(around)]
+        lasting = last_words() if _CHILD else []
         left = View()
         on_arguments(left, curator, records.schema, own_of_curator)
         in_context(left)
@@ -179,7 +179,7 @@ def run_here(
         () if error is None else _told(error),
         (*beside, *told),
         state,
-        (*(shown.opaque if shown else ()), *lasting, *(place for one in kept for place in one.opaque)),
+        (*(shown.opaque if shown else ()), *lasting, *sorted(around), *(place for one in kept for place in one.opaque)),
         _bad_noise(error),
         lines=frozenset(lines),
     )
@@ -278,6 +278,7 @@ def _watched() -> Iterator[tuple[list[tuple[str, str]], set[str]]]:
         if _CHILD:
             flush_after()
             seen += before.end()
+            hidden |= before.over
         seen += [(path.name, path.read_bytes().decode(errors="backslashreplace")) for path in streams if path.exists()]
         seen += _written(place, [*written, *map(str, sorted(temporary.rglob("*")))])
 

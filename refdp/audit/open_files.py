@@ -57,11 +57,13 @@ class OpenFiles:
     """Files above standard error that are open in this process. place: where those of the run's own may be made.
 
     own: descriptors that write to one of these, with the name of the real one. shared: the others, as they were.
+    over: in words, what was written over in them, which is not told.
     """
 
     place: Path
     own: dict[int, str] = field(default_factory=dict)
     shared: dict[int, tuple[str, int, int, int]] = field(default_factory=dict)
+    over: set[str] = field(default_factory=set)
 
     def begin(self) -> None:
         """Turn what is open for writing alone to files of the run's own."""
@@ -93,6 +95,8 @@ class OpenFiles:
                     added = os.pread(number, min(max(0, after[0] - before[0]), MOST_BYTES), before[0])
                     moved = f"{after[0] - before[0]} bytes longer, {after[1] - before[1]} further"
                     told.append((f"file {name}, open before", f"{moved}, {added!r}"))
+                    if after[2] != before[2] and after[0] <= before[0]:
+                        self.over.add(f"what is written over in {name}")
         return told
 
     def _own(self, number: int) -> Path:

@@ -456,12 +456,17 @@ def test_what_is_written_to_files_that_were_open_before(tmp_path: Path) -> None:
         def reading(records: Any, curator: Any) -> None:
             os.lseek(shared.fileno(), records.size - os.lseek(shared.fileno(), 0, os.SEEK_CUR), os.SEEK_CUR)
 
+        def over(records: Any, curator: Any) -> None:
+            os.pwrite(shared.fileno(), b"x", 0)
+
         names = [f"file {one.resolve()}, open before" for one in before]
         found = dict(ran(writing).beside)
         assert found[names[0]] == "2 rows1.5\r\n" and found[names[1]].endswith("3 bytes longer, 6 further, b'def'")
         assert before[0].read_text() == "pending"
         assert dict(ran(reading).beside)[names[1]] == "0 bytes longer, -4 further, b''"
         assert not set(names) & dict(ran(failing).beside).keys()
+        os.utime(before[1], ns=(0, 0))
+        assert f"what is written over in {before[1].resolve()}" in ran(over).opaque
 
 
 @needs_fork
