@@ -23,6 +23,7 @@ _OF_CLASSES = frozenset({"__dict__", "__weakref__", "_abc_impl", "__firstlineno_
 _OF_MODULES = frozenset({"__builtins__", "__loader__", "__spec__"})
 """Names that the interpreter fills, and whose content nobody can read."""
 _FOREIGN: dict[int, tuple[type, bool]] = {}
+_SLOTS: dict[int, tuple[type, dict[str, Any]]] = {}
 """By identity, with the type itself, so that the identity stays its own."""
 _MOST_TYPES = 4096
 
@@ -102,10 +103,14 @@ def _told_by(way: str, method: Any, thing: Any) -> Any:
 
 
 def slots_of(kind: type) -> dict[str, Any]:
-    """A class's slots as they are, whatever its list of them says now."""
-    if not kind.__flags__ & HEAP_TYPE:
-        return {}
-    return {name: one for name, one in vars(kind).items() if type(one) is types.MemberDescriptorType}
+    """A class's slots as they are, whatever its list of them says now; those that were seen once stay known."""
+    known = _SLOTS.get(id(kind))
+    if known is None:
+        members = vars(kind).items() if kind.__flags__ & HEAP_TYPE else ()
+        known = kind, {name: one for name, one in members if type(one) is types.MemberDescriptorType}
+        if len(_SLOTS) < _MOST_TYPES:
+            _SLOTS[id(kind)] = known
+    return known[1]
 
 
 def inside(place: str, thing: Any) -> Iterator[tuple[str, Any]]:
