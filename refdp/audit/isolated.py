@@ -9,10 +9,8 @@ from __future__ import annotations
 import atexit
 import contextlib
 import gc
-import hashlib
 import itertools
 import logging
-import mmap
 import os
 import pickle
 import select
@@ -36,7 +34,7 @@ from refdp.audit.global_state import descriptors, in_context, left_behind, on_ar
 from refdp.audit.held import at_first, held_by
 from refdp.audit.in_order import InOrder
 from refdp.audit.observer import View, view
-from refdp.audit.open_files import OpenFiles, flush_after, flush_before
+from refdp.audit.open_files import OpenFiles, flush_after, flush_before, mapped_file, written_files
 from refdp.audit.reached import Place, followed
 from refdp.data.records import Records
 from refdp.errors import ImpossibleReplay, InvalidParameter
@@ -280,30 +278,7 @@ def _watched() -> Iterator[tuple[list[tuple[str, str]], set[str]]]:
             seen += before.end()
             hidden |= before.over
         seen += [(path.name, path.read_bytes().decode(errors="backslashreplace")) for path in streams if path.exists()]
-        seen += _written(place, [*written, *map(str, sorted(temporary.rglob("*")))])
-
-
-def _written(place: Path, written: list[str]) -> Iterator[tuple[str, str]]:
-    """Files that a run wrote, in the order in which it opened them, then others where it was.
-
-    By their numbers, since some names are made up by the system: then what is in a file still tells.
-    """
-    files = dict.fromkeys([*map(Path, written), *sorted(place.rglob("*"))])
-    for number, path in enumerate(files, 1):
-        with contextlib.suppress(OSError):
-            body = "" if path.is_dir() else hashlib.sha256(path.read_bytes()).hexdigest()
-            yield f"file {number}", body or "directory"
-            yield f"name of file {number}", str(path).replace(str(place) + os.sep, "")
-
-
-def _mapped(number: int, access: int) -> str:
-    """The file whose memory is shared for writing, "" where there is none."""
-    if number < 0 or access in (mmap.ACCESS_READ, mmap.ACCESS_COPY):
-        return ""
-    with contextlib.suppress(OSError):
-        path = os.readlink(f"/proc/self/fd/{number}")
-        return path if os.path.isabs(path) and os.path.exists(path) else ""
-    return ""
+        seen += written_files(place, [*written, *map(str, sorted(temporary.rglob("*")))])
 
 
 def _heard(
@@ -321,7 +296,7 @@ def _heard(
         if writes and isinstance(path, str) and not path.endswith(".pyc") and path != os.devnull:
             seen.append(("opened for writing", path))
             written.append(os.path.abspath(path))
-    elif event == "mmap.__new__" and (path := _mapped(arguments[0], arguments[2])):
+    elif event == "mmap.__new__" and (path := mapped_file(arguments[0], arguments[2])):
         seen.append(("opened for writing", path))
         written.append(path)
     elif event in WRITING:

@@ -1,4 +1,4 @@
-"""Files that were open before a run, through which it can write without opening anything.
+"""Files that a run writes; also those that were open before it, through which it writes without opening anything.
 
 What goes to those that are open for writing alone ends in a file of the run's own, so that it is seen, and the real one
 is left as it was. Of the others it is told how much longer they are, and how far they were read or written.
@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import hashlib
 import io
+import mmap
 import os
 import stat
 import weakref
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -101,6 +104,29 @@ class OpenFiles:
 
     def _own(self, number: int) -> Path:
         return self.place / f"descriptor {number}"
+
+
+def written_files(place: Path, written: list[str]) -> Iterator[tuple[str, str]]:
+    """Files that a run wrote, in the order in which it opened them, then others where it was.
+
+    By their numbers, since some names are made up by the system: then what is in a file still tells.
+    """
+    files = dict.fromkeys([*map(Path, written), *sorted(place.rglob("*"))])
+    for number, path in enumerate(files, 1):
+        with contextlib.suppress(OSError):
+            body = "" if path.is_dir() else hashlib.sha256(path.read_bytes()).hexdigest()
+            yield f"file {number}", body or "directory"
+            yield f"name of file {number}", str(path).replace(str(place) + os.sep, "")
+
+
+def mapped_file(number: int, access: int) -> str:
+    """The file whose memory is shared for writing, "" where there is none."""
+    if number < 0 or access in (mmap.ACCESS_READ, mmap.ACCESS_COPY):
+        return ""
+    with contextlib.suppress(OSError):
+        path = os.readlink(f"/proc/self/fd/{number}")
+        return path if os.path.isabs(path) and os.path.exists(path) else ""
+    return ""
 
 
 def _files() -> list[tuple[int, str]]:
