@@ -46,6 +46,8 @@ _HANDLERS: tuple[dict[str, Any], ...] = tuple(
     if type(one) is dict and one.get("strict") is codecs.strict_errors and one.get("ignore") is codecs.ignore_errors
 )  # fmt: skip
 """Python's own register of what stands for letters that cannot be written, which has no other way in."""
+_OPTIONS = (("pandas._config.config", "_global_config"), ("matplotlib", "rcParams"))
+"""Modules of libraries, and what they keep their options in."""
 _SIGNALS = sorted(signal.valid_signals())
 
 
@@ -84,6 +86,7 @@ def left_behind(thorough: bool = True) -> tuple[tuple[str, str], ...]:
         ("logging", repr((logging.root.level, logging.root.manager.disable))),
         ("limits of resources", repr(_resources())),
         ("priority and processors", repr(_scheduling())),
+        ("options of libraries", repr(_options())),
         ("handlers of signals", repr([(int(s), _named(signal.getsignal(s))) for s in _SIGNALS])),
         *(_thorough() if thorough else ()),
     )
@@ -167,6 +170,10 @@ def _umask() -> int:
     mask = os.umask(0o77)
     os.umask(mask)
     return mask
+
+
+def _options() -> list[Any]:
+    return [view(getattr(sys.modules[name], held, None)).lines for name, held in _OPTIONS if name in sys.modules]
 
 
 def _resources() -> list[tuple[int, int]]:

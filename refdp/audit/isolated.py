@@ -29,7 +29,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from refdp.audit.afterwards import children, last_words
+from refdp.audit.afterwards import children, finalizers, last_words
 from refdp.audit.global_state import descriptors, in_context, left_behind, on_arguments, remember, seeded
 from refdp.audit.held import at_first, held_by
 from refdp.audit.in_order import InOrder
@@ -139,7 +139,7 @@ def run_here(
     lines: set[Place] = set()
     numerics = ""
     seeded(seed)
-    own_of_curator = frozenset(vars(curator))
+    own_of_curator, finalized = frozenset(vars(curator)), finalizers()
     with _watched() as (beside, around), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         held = descriptors()
@@ -149,8 +149,9 @@ def run_here(
                 numerics = str(np.geterr())  # inside: it is put back on leaving
         except (Exception, SystemExit) as raised:
             error = raised
-        lasting = last_words() if _CHILD else []
         left = View()
+        left.look("finalizers", [one.peek()[1:] for one in finalizers() if one not in finalized and one.peek()])
+        lasting = last_words() if _CHILD else []
         on_arguments(left, curator, records.schema, own_of_curator)
         in_context(left)
         kept = [left, *map(held_by, watched)]

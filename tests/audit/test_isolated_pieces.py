@@ -16,6 +16,7 @@ import threading
 import time
 import uuid
 import warnings
+import weakref
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -476,3 +477,11 @@ def test_what_a_file_that_is_left_open_holds_back_is_written() -> None:
         KEPT[-1].write(f"{records.size}")  # type: ignore[attr-defined]
 
     assert dict(ran(holding).beside)["file 1"] == hashlib.sha256(b"2").hexdigest()
+
+
+@needs_fork
+def test_what_is_to_be_called_at_the_end_is_told() -> None:
+    def ending(records: Any, curator: Any) -> Any:
+        return [weakref.finalize(Path, len, [7] * records.size)]
+
+    assert ("finalizers[0][1][0][1]", "int 7") in ran(ending).state

@@ -123,6 +123,14 @@ def test_one_changed_setting_is_told_under_its_name_alone(name: str) -> None:
     os.environ.pop("REFDP_LEFT", None)
 
 
+def test_options_of_libraries_are_told_where_these_are_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    options = {"display": {"rows": 60}}
+    monkeypatch.setitem(sys.modules, "matplotlib", SimpleNamespace(rcParams=options))
+    before = dict(global_state.left_behind(False))["options of libraries"]
+    options["display"]["rows"] = 61
+    assert dict(global_state.left_behind(False))["options of libraries"] == before.replace("int 60", "int 61") != before
+
+
 def test_seeds_are_of_both_generators() -> None:
     states = np.random.get_state(), random.getstate()  # noqa: NPY002
     global_state.seeded(5)
