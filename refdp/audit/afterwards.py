@@ -11,6 +11,8 @@ import gc
 import os
 import threading
 import time
+import weakref
+from typing import Any
 
 PATIENCE = 0.2
 """Seconds that threads, and then children, are waited for."""
@@ -30,6 +32,11 @@ def last_words() -> list[str]:
     with contextlib.suppress(Exception):
         atexit._run_exitfuncs()
     return [f"what thread {type(one).__name__} does later" for one in others if one.is_alive()]
+
+
+def finalizers() -> list[Any]:
+    """What is to be called when something goes, in order: with the end of a process it is called and forgotten."""
+    return list(weakref.finalize._registry)  # type: ignore[attr-defined]
 
 
 def children() -> str:

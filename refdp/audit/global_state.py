@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from refdp.audit.observer import view
+from refdp.audit.observer import View, view
 
 try:
     import resource
@@ -46,6 +46,8 @@ _HANDLERS: tuple[dict[str, Any], ...] = tuple(
     if type(one) is dict and one.get("strict") is codecs.strict_errors and one.get("ignore") is codecs.ignore_errors
 )  # fmt: skip
 """Python's own register of what stands for letters that cannot be written, which has no other way in."""
+_OPTIONS = (("pandas._config.config", "_global_config"), ("matplotlib", "rcParams"))
+"""Modules of libraries, and what they keep their options in."""
 _SIGNALS = sorted(signal.valid_signals())
 
 
@@ -56,7 +58,7 @@ def seeded(seed: int) -> None:
 
 
 def left_behind(thorough: bool = True) -> tuple[tuple[str, str], ...]:
-    """Generators, settings, environment, threads, limits, modules and context variables, as lines of text.
+    """Generators, settings, environment, threads, limits and modules, as lines of text.
 
     thorough: whether modules are looked at, which takes as long as many a run.
     """
@@ -84,9 +86,9 @@ def left_behind(thorough: bool = True) -> tuple[tuple[str, str], ...]:
         ("logging", repr((logging.root.level, logging.root.manager.disable))),
         ("limits of resources", repr(_resources())),
         ("priority and processors", repr(_scheduling())),
+        ("options of libraries", repr(_options())),
         ("handlers of signals", repr([(int(s), _named(signal.getsignal(s))) for s in _SIGNALS])),
         *(_thorough() if thorough else ()),
-        *(("context variable", f"{held.name}: {view(value).lines}") for held, value in _context()),
     )
 
 
@@ -142,12 +144,18 @@ def _title(name: str, one: type) -> str:
     return f"{name}.{one.__qualname__}"
 
 
-def on_arguments(curator: Any, schema: Any, own: frozenset[str]) -> Iterator[tuple[str, str]]:
+def on_arguments(found: View, curator: Any, schema: Any, own: frozenset[str]) -> None:
     """What a run leaves on what it was given and its caller keeps. own: the curator's own attributes."""
     for name, kept in vars(curator).items():
         if name not in own:
-            yield f"curator.{name}", repr(view(kept).lines)
-    yield "schema", repr(view(schema).lines)
+            found.look(f"curator.{name}", kept)
+    found.look("schema", schema)
+
+
+def in_context(found: View) -> None:
+    """What context variables hold, by their names."""
+    for held, value in _context():
+        found.look(f"context variable {held.name}", value)
 
 
 def descriptors() -> int:
@@ -162,6 +170,10 @@ def _umask() -> int:
     mask = os.umask(0o77)
     os.umask(mask)
     return mask
+
+
+def _options() -> list[Any]:
+    return [view(getattr(sys.modules[name], held, None)).lines for name, held in _OPTIONS if name in sys.modules]
 
 
 def _resources() -> list[tuple[int, int]]:

@@ -22,6 +22,10 @@ PLAIN_KINDS, CONTAINER_KINDS = (frozenset(map(id, kinds)) for kinds in (PLAIN, C
 _OF_CLASSES = frozenset({"__dict__", "__weakref__", "_abc_impl", "__firstlineno__", "__static_attributes__"})
 _OF_MODULES = frozenset({"__builtins__", "__loader__", "__spec__"})
 """Names that the interpreter fills, and whose content nobody can read."""
+_FOREIGN: dict[int, tuple[type, bool]] = {}
+_SLOTS: dict[int, tuple[type, dict[str, Any]]] = {}
+"""By identity, with the type itself, so that the identity stays its own."""
+_MOST_TYPES = 4096
 
 
 def attributes(place: str, thing: Any) -> Iterator[tuple[str, Any]]:
@@ -55,6 +59,8 @@ def of_error(place: str, error: BaseException) -> Iterator[tuple[str, Any]]:
     for name in ("__cause__", "__context__", "__traceback__"):
         if (held := getattr(BaseException, name).__get__(error)) is not None:
             yield f"{place}.{name}", held
+    hidden = BaseException.__suppress_context__.__get__(error)  # type: ignore[attr-defined]
+    yield f"{place}.__suppress_context__", hidden
     for kind in type(error).__mro__:
         if kind in (BaseException, object) or kind.__flags__ & HEAP_TYPE:
             continue
@@ -71,27 +77,40 @@ def elements(thing: list[Any] | tuple[Any, ...] | set[Any] | frozenset[Any]) -> 
 
 OF_PYTHON = ("copyreg", "re")
 """Modules whose ways to pickle are believed; others register ways that leave something out, as of tracebacks."""
+_WAYS = ("__reduce_ex__", "__reduce__", "__getstate__")
 
 
 def reduced(thing: Any) -> Any:
     """What pickle would keep of it, as its part in another language has it. Errors: whatever its class raises."""
-    own = [kind for kind in type(thing).__mro__[:-1] if vars(kind).keys() & {"__reduce__", "__reduce_ex__"}]
-    of_python = bool(own) and own[0].__flags__ & HEAP_TYPE
-    for kind in own if of_python else ():
-        if not kind.__flags__ & HEAP_TYPE and "__reduce__" in vars(kind):
-            with contextlib.suppress(Exception):  # it is not to be pickled, but its subclass may
-                return vars(kind)["__reduce__"](thing)
+    kinds = type(thing).__mro__[:-1]
+    ways = [vars(kind)[way] for kind in kinds for way in _WAYS if way in vars(kind)]
+    of_python = bool(ways) and isinstance(ways[0], types.FunctionType | staticmethod | classmethod)
+    for kind in kinds if of_python else ():
+        if not kind.__flags__ & HEAP_TYPE:
+            for way in _WAYS:
+                if way in vars(kind):
+                    with contextlib.suppress(Exception):  # it is not to be pickled, but its subclass may
+                        return _told_by(way, vars(kind)[way], thing)
     registered = copyreg.dispatch_table.get(type(thing))
     if registered is not None and registered.__module__ in OF_PYTHON and has_its_name(registered):
         return registered(thing)
     return thing.__reduce_ex__(4)
 
 
+def _told_by(way: str, method: Any, thing: Any) -> Any:
+    kept = method(thing, 4) if way == "__reduce_ex__" else method(thing)
+    return (type(thing), kept) if way == "__getstate__" else kept
+
+
 def slots_of(kind: type) -> dict[str, Any]:
-    """A class's slots as they are, whatever its list of them says now."""
-    if not kind.__flags__ & HEAP_TYPE:
-        return {}
-    return {name: one for name, one in vars(kind).items() if type(one) is types.MemberDescriptorType}
+    """A class's slots as they are, whatever its list of them says now; those that were seen once stay known."""
+    known = _SLOTS.get(id(kind))
+    if known is None:
+        members = vars(kind).items() if kind.__flags__ & HEAP_TYPE else ()
+        known = kind, {name: one for name, one in members if type(one) is types.MemberDescriptorType}
+        if len(_SLOTS) < _MOST_TYPES:
+            _SLOTS[id(kind)] = known
+    return known[1]
 
 
 def inside(place: str, thing: Any) -> Iterator[tuple[str, Any]]:
@@ -111,9 +130,15 @@ def inside(place: str, thing: Any) -> Iterator[tuple[str, Any]]:
         left = _OF_CLASSES | slots.keys()
         yield from ((f"{place}.{key}", held) for key, held in vars(thing).items() if key not in left)
         if "_abc_impl" in vars(thing):
-            registry = abc._get_dump(thing)[0]  # type: ignore[attr-defined]
-            registered = [one() for one in registry]
-            yield f"{place} registered", sorted(f"{one.__module__}.{one.__qualname__}" for one in registered if one)
+            yield f"{place} registered", registered_with(thing)
+
+
+def registered_with(kind: type) -> list[str]:
+    """Names of the classes that are registered with an abstract one."""
+    if "_abc_impl" not in vars(kind):
+        return []
+    registered = [one() for one in abc._get_dump(kind)[0]]  # type: ignore[attr-defined]
+    return sorted(f"{one.__module__}.{one.__qualname__}" for one in registered if one)
 
 
 def own_globals(place: str, function: types.FunctionType) -> Iterator[tuple[str, Any]]:
@@ -125,6 +150,15 @@ def own_globals(place: str, function: types.FunctionType) -> Iterator[tuple[str,
 
 def foreign(kind: type) -> bool:
     """Whether a part of the type is written in another language, and holds what no attribute shows."""
+    known = _FOREIGN.get(id(kind))
+    if known is None:
+        known = kind, _is_foreign(kind)
+        if len(_FOREIGN) < _MOST_TYPES:
+            _FOREIGN[id(kind)] = known
+    return known[1]
+
+
+def _is_foreign(kind: type) -> bool:
     known = {id(object), *PLAIN_KINDS, *CONTAINER_KINDS}
     unknown = [base for base in kind.__mro__ if id(base) not in known]
     return any(not base.__flags__ & HEAP_TYPE or _has_room_of_its_own(base) for base in unknown) or (

@@ -9,7 +9,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import gc
-import hashlib
+import itertools
 import logging
 import os
 import pickle
@@ -29,10 +29,12 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from refdp.audit.afterwards import children, last_words
-from refdp.audit.global_state import descriptors, left_behind, on_arguments, remember, seeded
+from refdp.audit.afterwards import children, finalizers, last_words
+from refdp.audit.global_state import descriptors, in_context, left_behind, on_arguments, remember, seeded
+from refdp.audit.held import at_first, held_by
 from refdp.audit.in_order import InOrder
-from refdp.audit.observer import held_by, view
+from refdp.audit.observer import View, view
+from refdp.audit.open_files import OpenFiles, flush_after, flush_before, mapped_file, written_files
 from refdp.audit.reached import Place, followed
 from refdp.data.records import Records
 from refdp.errors import ImpossibleReplay, InvalidParameter
@@ -65,7 +67,8 @@ class Outcome:
     """What one run left behind. transcript: the recorder's, private.
 
     parted: where a replay could not follow. published, raised, beside, state: lines of text that observers see.
-    opaque: places of the published object that cannot be read. bad_noise: the run asked for noise that does not exist.
+    opaque: places of the published object, and of what is kept, that cannot be read. bad_noise: the run asked for noise
+    that does not exist.
     failed: why there is nothing to see, if there is nothing. lines: of the code that was followed, if any was.
     """
 
@@ -96,6 +99,9 @@ def observed(
     """
     _tidied_at_exit()
     own = (*watched, getattr(train, "__module__", "") or "")
+    for name in own:
+        at_first(name)
+    flush_before()
     return _forked(lambda: run_here(train, records, source, relation, seed, before, own), relation)
 
 
@@ -115,6 +121,8 @@ def run_here(
     watched: tuple[str, ...], follow: Callable[[str], bool] | None = None,
 ) -> Outcome:  # fmt: skip
     """The same in this process. follow: the files whose lines are to be told, if any."""
+    for name in watched:
+        at_first(name)
     if _thorough(seed):
         remember()  # not before the process is made: until then whoever watches the parent's collector changes modules
     if before is not None:
@@ -131,7 +139,7 @@ def run_here(
     lines: set[Place] = set()
     numerics = ""
     seeded(seed)
-    own_of_curator = frozenset(vars(curator))
+    own_of_curator, finalized = frozenset(vars(curator)), finalizers()
     with _watched() as (beside, around), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         held = descriptors()
@@ -141,14 +149,18 @@ def run_here(
                 numerics = str(np.geterr())  # inside: it is put back on leaving
         except (Exception, SystemExit) as raised:
             error = raised
-        lasting = [*(last_words() if _CHILD else ()), *sorted(around)]
+        left = View()
+        left.look("finalizers", [one.peek()[1:] for one in finalizers() if one not in finalized and one.peek()])
+        lasting = last_words() if _CHILD else []
+        on_arguments(left, curator, records.schema, own_of_curator)
+        in_context(left)
+        kept = [left, *map(held_by, watched)]
         state: Lines = (
-            *on_arguments(curator, records.schema, own_of_curator),
             ("open descriptors", str(descriptors() - held)),
             ("children", children() if _CHILD else ""),
             *left_behind(_thorough(seed)),
             ("numpy error state", numerics),
-            *(line for name in watched for line in held_by(name)),
+            *(line for one in kept for line in one.lines),
         )
     parted: ImpossibleReplay | None = None
     if isinstance(source, ReplaySource):
@@ -166,7 +178,7 @@ def run_here(
         () if error is None else _told(error),
         (*beside, *told),
         state,
-        (*(shown.opaque if shown else ()), *lasting),
+        (*(shown.opaque if shown else ()), *lasting, *sorted(around), *(place for one in kept for place in one.opaque)),
         _bad_noise(error),
         lines=frozenset(lines),
     )
@@ -230,19 +242,28 @@ def _watched() -> Iterator[tuple[list[tuple[str, str]], set[str]]]:
         stack.enter_context(_logged(seen))
         outside, parent = os.getcwd(), os.getppid() if CAN_FORK else os.getpid()
         held = Path(tempfile.gettempdir()) / f"refdp-audit-{parent}"  # every run finds itself in the same place
-        place = held / "work"
-        if place.is_dir() and any(place.iterdir()):
-            shutil.rmtree(place)
-        place.mkdir(parents=True, exist_ok=True)
+        place, temporary = held / "work", held / "temporary"
+        for one in (place, temporary):
+            if one.is_dir() and any(one.iterdir()):
+                shutil.rmtree(one)
+            one.mkdir(parents=True, exist_ok=True)
         streams = [held / name for name in ("standard output", "standard error")]
         written: list[str] = []
         listening = [True]
         os.chdir(place)
         stack.callback(os.chdir, outside)
+        before = OpenFiles(held)
         if CAN_FORK:  # the process is a child of ours, and ends after this run
+            if _CHILD:
+                before.begin()
+                for name in ("tempdir", "_name_sequence"):
+                    stack.callback(setattr, tempfile, name, getattr(tempfile, name))
+                tempfile.tempdir = str(temporary)
+                tempfile._name_sequence = map("{:08}".format, itertools.count())  # type: ignore[attr-defined]
             for number, path in enumerate(streams, 1):
                 descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
                 os.dup2(descriptor, number)
+                os.close(descriptor)
             sys.stdout, sys.stderr = (os.fdopen(number, "w", closefd=False) for number in (1, 2))
             sys.dont_write_bytecode = True
             sys.addaudithook(lambda event, arguments: _heard(event, arguments, listening, seen, written, hidden))
@@ -253,12 +274,12 @@ def _watched() -> Iterator[tuple[list[tuple[str, str]], set[str]]]:
         sys.stdout.flush()
         sys.stderr.flush()
         listening[0] = False
+        if _CHILD:
+            flush_after()
+            seen += before.end()
+            hidden |= before.over
         seen += [(path.name, path.read_bytes().decode(errors="backslashreplace")) for path in streams if path.exists()]
-        files = sorted({*(p for p in place.rglob("*")), *(Path(p) for p in written)})
-        for path in files:
-            with contextlib.suppress(OSError):
-                body = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "directory"
-                seen.append((f"file {str(path).replace(str(place) + os.sep, '')}", body))
+        seen += written_files(place, [*written, *map(str, sorted(temporary.rglob("*")))])
 
 
 def _heard(
@@ -270,11 +291,15 @@ def _heard(
         hidden.add(HIDDEN[event])
     if event == "open":
         path, mode, flags = arguments
+        path = os.fsdecode(path) if isinstance(path, bytes) else path
         writes = isinstance(mode, str) and any(letter in mode for letter in "wax+")
         writes = writes or bool((flags or 0) & (os.O_WRONLY | os.O_RDWR | os.O_CREAT))
         if writes and isinstance(path, str) and not path.endswith(".pyc") and path != os.devnull:
             seen.append(("opened for writing", path))
             written.append(os.path.abspath(path))
+    elif event == "mmap.__new__" and (path := mapped_file(arguments[0], arguments[2])):
+        seen.append(("opened for writing", path))
+        written.append(path)
     elif event in WRITING:
         seen.append((event, repr(arguments)[:200]))
 

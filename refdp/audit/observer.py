@@ -6,12 +6,12 @@ order of keys counts, and so do types, dtypes, byte orders, memory layouts and w
 
 from __future__ import annotations
 
+import datetime
 import functools
 import hashlib
-import sys
 import types
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
@@ -23,7 +23,6 @@ from refdp.audit.hidden_memory import behind
 from refdp.audit.inside import (
     CONTAINER_KINDS,
     CONTAINERS,
-    PLAIN,
     PLAIN_KINDS,
     attributes,
     elements,
@@ -33,12 +32,9 @@ from refdp.audit.inside import (
     own_globals,
     reduced,
 )
-from refdp.audit.kept import kept_beside
 from refdp.audit.kept import room as _room
+from refdp.audit.padding import without_padding
 
-_KEEPING = (*PLAIN, *CONTAINERS, np.ndarray, np.float64, np.int64, np.bool_, np.random.Generator)
-"""Types of what a module may keep from run to run; dictionaries of other types are left alone."""
-_KEEPING_KINDS = frozenset(map(id, _KEEPING))
 MOST_BITS = 10_000
 """Python writes no longer numbers in decimal."""
 LONGEST = 200
@@ -54,7 +50,7 @@ _FRAMES: dict[type, str] = {
 class _Sort(Enum):
     """How things of a type are looked at."""
 
-    NAMED, ENUM, ARRAY, SCALAR, DTYPE, FUNCTION, WRAPPER, SUSPENDED, CONTAINER, OTHER = range(10)
+    NAMED, ENUM, ARRAY, SCALAR, DTYPE, FUNCTION, WRAPPER, SUSPENDED, WEAK, CONTAINER, OTHER = range(11)
 
 
 _SORTS: tuple[tuple[_Sort, tuple[type, ...]], ...] = (
@@ -65,6 +61,7 @@ _SORTS: tuple[tuple[_Sort, tuple[type, ...]], ...] = (
     (_Sort.DTYPE, (np.dtype,)),
     (_Sort.WRAPPER, (property, classmethod, staticmethod)),
     (_Sort.SUSPENDED, tuple(_FRAMES)),
+    (_Sort.WEAK, (weakref.ReferenceType,)),
     (_Sort.FUNCTION, (types.FunctionType, types.MethodType, functools.partial)),
 )
 _BY_TYPE: dict[int, tuple[_Sort, type]] = {}
@@ -150,12 +147,15 @@ class View:
         elif sort is _Sort.ARRAY:
             yield from self._array(place, name, thing)
         elif sort is _Sort.SCALAR:
-            self.add(place, f"{name} {thing.dtype.str} {thing.tobytes().hex()}")
+            exact, padded = without_padding(thing)
+            self.add(place, f"{name} {thing.dtype.str} {exact.hex()}")
+            if padded:
+                self.opaque.append(f"{place}: memory between its numbers")
             if noted := _metadata(thing.dtype):
                 yield f"{place}.dtype.metadata", noted
             yield from attributes(place, thing)
         elif sort is _Sort.DTYPE:
-            self.add(place, f"{name} {thing.str} {thing.descr if thing.names else ''}")
+            self.add(place, f"{name} {thing.str} {thing.char} {thing.descr if thing.names else ''}")
             if noted := _metadata(thing):
                 yield f"{place}.metadata", noted
         elif sort is _Sort.FUNCTION:
@@ -164,8 +164,15 @@ class View:
             self.add(place, name)
             held = (thing.fget, thing.fset, thing.fdel) if isinstance(thing, property) else (thing.__func__,)
             yield from ((f"{place}[{number}]", one) for number, one in enumerate(held))
+            yield f"{place}.__doc__", getattr(thing, "__doc__", None)
+            yield from attributes(place, thing)
         elif sort is _Sort.SUSPENDED:
             yield from self._suspended(place, name, thing)
+        elif sort is _Sort.WEAK:
+            self.add(place, name)
+            yield f"{place}()", weakref.ReferenceType.__call__(thing)
+            yield f"{place}.__callback__", thing.__callback__
+            yield from attributes(place, thing)
         elif sort is _Sort.CONTAINER:
             self.add(place, f"{name} of {len(thing)}{_room(thing)}")
             yield from _elements(place, thing)
@@ -175,6 +182,9 @@ class View:
             yield from attributes(place, thing)
             if isinstance(thing, BaseException):
                 yield from of_error(place, thing)
+            if isinstance(thing, weakref.finalize):
+                yield f"{place}.peek()", weakref.finalize.peek(thing)
+                yield f"{place}.atexit", weakref.finalize.atexit.fget(thing)  # type: ignore[attr-defined]
             if not has_its_name(kind):
                 yield f"{place}.__class__", kind
             if hasattr(kind, "cache_info"):
@@ -196,13 +206,21 @@ class View:
 
     def _array(self, place: str, name: str, thing: Any) -> Iterator[tuple[str, Any]]:
         flags = thing.flags
-        layout = f"{thing.dtype.str} {thing.dtype.descr} {thing.shape} {'C' * flags.c_contiguous}{'F' * flags.fnc}"
-        layout += f" {'writeable' * flags.writeable} {'view' * (thing.base is not None)}"
+        layout = (
+            f"{thing.dtype.str} {_described(thing.dtype)} {thing.shape} {'C' * flags.c_contiguous}{'F' * flags.fnc}"
+        )
+        layout += (
+            f" {'writeable' * flags.writeable}{' unaligned' * (not flags.aligned)} {'view' * (thing.base is not None)}"
+        )
         if thing.dtype.hasobject:
             self.add(place, f"{name} {layout}")
             yield f"{place}[...]", thing.tolist()
         else:
-            self.add(place, f"{name} {layout} {hashlib.sha256(thing.tobytes()).hexdigest()} {thing.ravel()[:4]}")
+            exact, padded = without_padding(thing)
+            first = np.asarray(thing).flat[:4].tolist()
+            self.add(place, f"{name} {layout} {hashlib.sha256(exact).hexdigest()} {first}")
+            if padded and not isinstance(thing.base, np.ndarray):
+                self.opaque.append(f"{place}: memory between its numbers")
         if noted := _metadata(thing.dtype):
             yield f"{place}.dtype.metadata", noted
         if isinstance(thing.base, np.ndarray):
@@ -252,6 +270,14 @@ class View:
 
     def _reduced(self, place: str, thing: Any) -> Iterator[tuple[str, Any]]:
         """What pickle would keep of an object that is written in another language."""
+        if type(thing).__name__ == "BlockValuesRefs" and has_its_name(type(thing)):
+            yield f"{place}.referenced_blocks", thing.referenced_blocks  # tables of pandas that share its memory
+            return
+        if type(thing).__name__ == "cKDTree" and has_its_name(type(thing)):
+            self.opaque.append(f"{place}: memory of its nodes")
+            for name in ("data", "indices", "maxes", "mins", "leafsize", "boxsize"):
+                yield f"{place}.{name}", getattr(thing, name)
+            return
         try:
             kept = thing.__name__ if isinstance(thing, np.ufunc) else reduced(thing)
         except Exception:
@@ -283,31 +309,6 @@ def view(thing: Any, place: str = "") -> View:
     return found
 
 
-def held_by(module: str) -> tuple[tuple[str, str], ...]:
-    """What a module keeps in its globals, its classes and its functions; not what it imported."""
-    held = vars(sys.modules[module]) if module in sys.modules else {}
-    found = View()
-    for name, value in list(held.items()):
-        place = f"{module}.{name}"
-        if name.startswith("__") and name != "__warningregistry__":
-            continue
-        if isinstance(value, weakref.WeakKeyDictionary | weakref.WeakValueDictionary):
-            found.look(place, [tuple(pair) for pair in value.items()])
-        elif hasattr(value, "cache_info") and getattr(value, "__module__", "") == module:
-            found.add(place, str(value.cache_info()))
-        elif isinstance(value, type):
-            for attribute, kept in list(vars(value).items()) if value.__module__ == module else []:
-                if id(type(kept)) in _KEEPING_KINDS and not attribute.startswith("__"):
-                    found.look(f"{place}.{attribute}", kept)
-        elif isinstance(value, types.FunctionType):
-            beside = kept_beside(value).items() if value.__module__ == module else ()
-            if kept := {key: one for key, one in beside if id(type(one)) in _KEEPING_KINDS}:
-                found.look(place, kept)
-        elif id(type(value)) in _KEEPING_KINDS or type(value).__module__ == module:
-            found.look(place, value)
-    return tuple(found.lines)
-
-
 def _bits(thing: Any) -> str:
     if isinstance(thing, float):
         return f"{np.float64(thing).tobytes().hex()} {thing!r}"
@@ -318,14 +319,24 @@ def _bits(thing: Any) -> str:
     return repr(thing)
 
 
+_PLAINLY: dict[type, Callable[[Any], Any]] = {
+    int: int.__index__, float: float.__float__, str: str.__str__,
+    complex: lambda held: complex(complex.real.__get__(held), complex.imag.__get__(held)),
+    bytes: lambda held: bytes.__getitem__(held, slice(None)),
+}  # fmt: skip
+"""What a thing is as one of these types, whatever its own class makes of it."""
+
+
 def _content(thing: Any) -> str:
     """What a subclass of a plain type or of a container holds by itself."""
-    kinds: tuple[Any, ...] = (int, float, complex, str, bytes)
-    for kind in kinds:
+    for kind, plain in _PLAINLY.items():
         if isinstance(thing, kind):
-            return f" {_bits(kind.__new__(kind, thing) if kind is not bytes else bytes(thing))}"
+            return f" {_bits(plain(thing))}"
     if isinstance(thing, bytearray):
-        return f" {bytes(thing).hex()}{_room(thing)}"
+        return f" {bytes(bytearray.__getitem__(thing, slice(None))).hex()}{_room(thing)}"
+    if isinstance(thing, datetime.datetime | datetime.time):
+        own = datetime.datetime if isinstance(thing, datetime.datetime) else datetime.time
+        return f" fold {own.fold.__get__(thing)}"
     return f" of {len(thing)}{_room(thing)}" if isinstance(thing, CONTAINERS) else ""
 
 
@@ -348,6 +359,12 @@ def _elements(place: str, thing: Any) -> Iterator[tuple[str, Any]]:
 
 def _is_short(key: Any) -> bool:
     return isinstance(key, str) or (isinstance(key, int) and abs(key).bit_length() <= MOST_BITS)
+
+
+def _described(dtype: Any) -> Any:
+    """Fields and their types; a letter where it is another than that of the name, as for two kinds of long integers."""
+    described = dtype.descr
+    return described if np.dtype(dtype.str).char == dtype.char or dtype.names else [*described, dtype.char]
 
 
 def _metadata(dtype: Any) -> list[Any]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import importlib
 import logging
+import mmap
 import os
 import pickle
 import random
@@ -12,7 +14,9 @@ import sys
 import tempfile
 import threading
 import time
+import uuid
 import warnings
+import weakref
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -63,7 +67,8 @@ def test_files_opened_for_writing_are_heard() -> None:
             and not hidden
         )
         assert found or seen == written == []
-    for path in ("a.pyc", os.devnull, 5, b"x"):
+    assert heard(("open", (b"x", "w", 0)))[0] == [("opened for writing", "x")]
+    for path in ("a.pyc", os.devnull, 5):
         assert heard(("open", (path, "w", 0))) == ([], [], set())
     assert heard(("open", ("x", "w", 0)), on=False) == ([], [], set())
 
@@ -284,11 +289,9 @@ def test_what_a_run_leaves_beside_its_result() -> None:
     )
     beside = list(found.beside)
     assert ("standard output", "out 2\n") in beside and ("standard error", "err\n") in beside
-    assert ("log", "noisy WARNING: logged") in beside and ("file made", "directory") in beside
-    assert ("file made/file", hashlib.sha256(b"content").hexdigest()) in beside and (
-        "opened for writing",
-        "made/file",
-    ) in beside
+    assert ("log", "noisy WARNING: logged") in beside and ("opened for writing", "made/file") in beside
+    assert {("file 1", hashlib.sha256(b"content").hexdigest()), ("name of file 1", "made/file")} <= {*beside}
+    assert {("file 2", "directory"), ("name of file 2", "made")} <= {*beside}
     assert any(place == "warning" and text.startswith("UserWarning: careful at ") for place, text in beside)
     assert any(place == "os.mkdir" for place, _ in beside)
     state = dict(found.state)
@@ -376,7 +379,7 @@ def test_modules_that_a_run_imports_leave_no_bytecode() -> None:
     """Else the first run would leave what later ones do not."""
     found = ran(importing)
     assert any(text == "int 3" for _, text in found.published)
-    assert [place for place, _ in found.beside if place.startswith("file ")] == ["file made_here.py"]
+    assert [place for place, _ in found.beside if place.startswith("file ")] == ["file 1"]
     assert not {"os.mkdir", "os.rename"} & {place for place, _ in found.beside}
 
 
@@ -405,3 +408,80 @@ def test_no_child_is_left_to_be_waited_for(monkeypatch: pytest.MonkeyPatch) -> N
     for child in gone:
         with pytest.raises(ChildProcessError):
             os.waitpid(child, os.WNOHANG)
+
+
+def leaving_files(records: Any, curator: Any) -> None:
+    """Names that the system makes up, and the same in them."""
+    Path(f"{uuid.uuid4()}.txt").write_text(f"{records.size}")
+    with tempfile.NamedTemporaryFile(prefix="mine") as one:
+        one.write(b"x")
+    tempfile.mkdtemp()
+
+
+@needs_fork
+def test_files_are_known_by_their_order_and_by_what_is_in_them() -> None:
+    one, other = (dict(ran(leaving_files).beside) for _ in range(2))
+    assert one["file 1"] == other["file 1"] == hashlib.sha256(b"2").hexdigest()
+    assert one["name of file 1"] != other["name of file 1"]
+    assert {key: text for key, text in one.items() if key not in ("opened for writing", "name of file 1")} == {
+        key: text for key, text in other.items() if key not in ("opened for writing", "name of file 1")}  # fmt: skip
+    assert any(place.startswith("name of") and "tmp0" in text for place, text in one.items())
+
+
+def test_memory_that_is_shared_by_a_name_is_a_file(tmp_path: Path) -> None:
+    with (tmp_path / "a").open("w+b") as file:
+        if not Path("/proc/self/fd").exists():
+            return
+        here, number = str((tmp_path / "a").resolve()), file.fileno()
+        assert heard(("mmap.__new__", (number, 8, 0, 0)))[:2] == ([("opened for writing", here)], [here])
+        for access in (mmap.ACCESS_READ, mmap.ACCESS_COPY):
+            assert heard(("mmap.__new__", (number, 8, access, 0)))[0] == []
+        assert heard(("mmap.__new__", (-1, 8, 0, 0)), ("mmap.__new__", (9999, 8, 0, 0)))[0] == []
+
+
+@needs_fork
+def test_what_is_written_to_files_that_were_open_before(tmp_path: Path) -> None:
+    if not Path("/proc/self/fd").exists():
+        return
+    before = tmp_path / "before", tmp_path / "shared"
+    before[1].write_bytes(b"abc")
+    with before[0].open("a") as alone, before[1].open("r+") as shared:
+        alone.write("pending")
+
+        def writing(records: Any, curator: Any) -> None:
+            alone.write(f"{records.size} rows")
+            csv.writer(alone).writerow([1.5])
+            shared.seek(0, os.SEEK_END)
+            shared.write("def")
+
+        def reading(records: Any, curator: Any) -> None:
+            os.lseek(shared.fileno(), records.size - os.lseek(shared.fileno(), 0, os.SEEK_CUR), os.SEEK_CUR)
+
+        def over(records: Any, curator: Any) -> None:
+            os.pwrite(shared.fileno(), b"x", 0)
+
+        names = [f"file {one.resolve()}, open before" for one in before]
+        found = dict(ran(writing).beside)
+        assert found[names[0]] == "2 rows1.5\r\n" and found[names[1]].endswith("3 bytes longer, 6 further, b'def'")
+        assert before[0].read_text() == "pending"
+        assert dict(ran(reading).beside)[names[1]] == "0 bytes longer, -4 further, b''"
+        assert not set(names) & dict(ran(failing).beside).keys()
+        os.utime(before[1], ns=(0, 0))
+        assert f"what is written over in {before[1].resolve()}" in ran(over).opaque
+
+
+@needs_fork
+def test_what_a_file_that_is_left_open_holds_back_is_written() -> None:
+    def holding(records: Any, curator: Any) -> None:
+        KEPT.append(open("held", "w"))  # type: ignore[arg-type] # noqa: SIM115
+        KEPT[-1].write(f"{records.size}")  # type: ignore[attr-defined]
+
+    assert dict(ran(holding).beside)["file 1"] == hashlib.sha256(b"2").hexdigest()
+
+
+@needs_fork
+def test_what_is_to_be_called_at_the_end_is_told() -> None:
+    def ending(records: Any, curator: Any) -> Any:
+        return [weakref.finalize(Path, len, [7] * records.size)]
+
+    assert ("finalizers[0][1][0][1]", "int 7") in ran(ending).state

@@ -26,6 +26,7 @@ import numpy as np
 import pytest
 
 from refdp.audit import global_state
+from refdp.audit.observer import View
 
 NAMED: contextvars.ContextVar[int] = contextvars.ContextVar("audited")
 FIRST: contextvars.ContextVar[int] = contextvars.ContextVar("a first")
@@ -94,16 +95,40 @@ CHANGES: dict[str, Callable[[], Any]] = {
 }  # fmt: skip
 
 
+def everything() -> dict[str, str]:
+    found = View()
+    global_state.in_context(found)
+    return {**dict(global_state.left_behind(False)), "context variable": repr(found.lines)}
+
+
+def test_what_a_context_variable_hides_is_named() -> None:
+    def inside() -> View:
+        NAMED.set(threading.Lock())  # type: ignore[arg-type]
+        found = View()
+        global_state.in_context(found)
+        return found
+
+    assert contextvars.copy_context().run(inside).opaque == ["context variable audited"]
+
+
 @pytest.mark.parametrize("name", CHANGES)
 def test_one_changed_setting_is_told_under_its_name_alone(name: str) -> None:
-    before = dict(global_state.left_behind(False))
+    before = everything()
     with CHANGES[name]():
-        after = dict(global_state.left_behind(False))
+        after = everything()
     changed = {key for key in before | after if before.get(key) != after.get(key)}
     assert {name} <= changed <= {name, *(["context variable"] if name.startswith("numpy print") else [])}  # numpy's own
     if name != "environment":
-        assert dict(global_state.left_behind(False)) == before
+        assert everything() == before
     os.environ.pop("REFDP_LEFT", None)
+
+
+def test_options_of_libraries_are_told_where_these_are_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    options = {"display": {"rows": 60}}
+    monkeypatch.setitem(sys.modules, "matplotlib", SimpleNamespace(rcParams=options))
+    before = dict(global_state.left_behind(False))["options of libraries"]
+    options["display"]["rows"] = 61
+    assert dict(global_state.left_behind(False))["options of libraries"] == before.replace("int 60", "int 61") != before
 
 
 def test_seeds_are_of_both_generators() -> None:
@@ -186,12 +211,9 @@ def test_objects_are_the_same_by_identity() -> None:
 
 def test_what_is_left_on_arguments() -> None:
     curator = SimpleNamespace(own=1, left=2)
-    found = dict(global_state.on_arguments(curator, "schema", frozenset({"own"})))
-    assert (
-        list(found) == ["curator.left", "schema"]
-        and "int 2" in found["curator.left"]
-        and "str 'schema'" in found["schema"]
-    )
+    found = View()
+    global_state.on_arguments(found, curator, "schema", frozenset({"own"}))
+    assert found.lines == [("curator.left", "int 2"), ("schema", "str 'schema'")]
 
 
 def test_descriptors_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

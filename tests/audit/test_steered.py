@@ -145,7 +145,7 @@ def test_what_no_run_can_show_is_not_examined(name: str) -> None:
 
 
 @needs_fork
-@pytest.mark.parametrize("name", [name for name in SIXTH if name != "named_memory"])
+@pytest.mark.parametrize("name", list(SIXTH))
 def test_what_leaves_past_the_curator_is_a_violation_or_not_examined(name: str) -> None:
     report = refdp.audit_trainer(SIXTH[name].train, SCHEMA, 1.0, pairs=2, steps=0, first_only=True)
     reason = row(report, "published object").reason
