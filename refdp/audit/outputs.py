@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from refdp.audit.hidden_memory import behind
-from refdp.audit.in_floats import NUMBER, digits_left, in_floats
+from refdp.audit.in_floats import NUMBER, WHOLE, digits_left, in_floats
 from refdp.audit.inside import attributes
-from refdp.audit.reading import Reading, kind_of
+from refdp.audit.reading import Leaf, Reading, kind_of
 from refdp.audit.structural_beside import own_class
 from refdp.audit.structural_state import read
 from refdp.errors import InvalidParameter
@@ -49,6 +49,8 @@ def whole_row(output: Any) -> Floats:
     if array.dtype.kind in "fiub" and array.size and _is_simple(output):
         nearest = array.astype(np.float64)
         row = np.append(nearest, digits_left(array, nearest))
+        if array.dtype.kind == "f" and type(output) is not np.ndarray and np.any(np.abs(nearest) >= WHOLE):
+            row = np.append(row, [float(one - int(float(one))) for one in _large(output)])  # floats beside it
         zeros = np.flatnonzero((nearest == 0) & np.signbit(nearest))
         return np.append(row, [_digest(zeros.tolist()) if zeros.size else 0.0, _digest(_kinds(output)), 0.0])
     reading = read(output)
@@ -70,9 +72,16 @@ def row_of_error(error: Exception) -> Floats:
     return np.array([_digest((told, held)), _digest(kinds), float(len(reading.left))])
 
 
+def leaves_of_error(error: Exception) -> dict[str, Leaf]:
+    """A run that raised as a flat state: the error's text, and what it has beside that."""
+    reading = _of_error(error)
+    told = {"raises": ADDRESS.sub("0x", f"{type(error).__name__}: {error}")}
+    return told | {f"raises {path}": leaf for path, leaf in reading.leaves.items()}
+
+
 def _of_error(error: Exception) -> Reading:
     """What an error and those that it came from have beside their texts: arguments, attributes, classes."""
-    return read([[one.args, dict(attributes("", one)), *own_class(one)] for one in _chain(error)])
+    return read([[one.args, dict(attributes("", one)), *own_class(one)] for one in _chain(error)], whole=True)
 
 
 def unread_of_error(error: Exception) -> tuple[str, ...]:
@@ -115,6 +124,16 @@ def _is_simple(output: Any) -> bool:
     if type(output) is np.ndarray:
         return behind(output) is None
     return type(output) in SIMPLE or (isinstance(output, np.number | np.bool_) and type(output).__module__ == "numpy")
+
+
+def _large(output: Any) -> Iterator[int]:
+    """Whole numbers in lists and arrays that are no floats."""
+    if type(output) in (list, tuple):
+        yield from (whole for one in output for whole in _large(one))
+    elif isinstance(output, np.ndarray):
+        yield from (whole for one in output.ravel().tolist() for whole in _large(one))
+    elif isinstance(output, int | np.integer) and abs(int(output)) > WHOLE:
+        yield int(output)
 
 
 def _kinds(output: Any) -> Any:
