@@ -73,15 +73,27 @@ def row_of_error(error: Exception) -> Floats:
 
 
 def leaves_of_error(error: Exception) -> dict[str, Leaf]:
-    """A run that raised as a flat state: the error's text, and what it has beside that."""
-    reading = _of_error(error)
-    told = {"raises": ADDRESS.sub("0x", f"{type(error).__name__}: {error}")}
-    return told | {f"raises {path}": leaf for path, leaf in reading.leaves.items()}
+    """A run that raised as a flat state: the error's text, and what it and those that it came from have besides."""
+    told: dict[str, Leaf] = {
+        f"raises{f', from error {place}' * (place > 0)}": f"{type(one).__name__}: {one}"
+        for place, one in enumerate(_chain(error))
+    }
+    told |= {f"raises {path}": leaf for path, leaf in _of_error(error).leaves.items() if leaf != "dict"}
+    return {path: ADDRESS.sub("0x", leaf) if isinstance(leaf, str) else leaf for path, leaf in told.items()}
 
 
 def _of_error(error: Exception) -> Reading:
     """What an error and those that it came from have beside their texts: arguments, attributes, classes."""
-    return read([[one.args, dict(attributes("", one)), *own_class(one)] for one in _chain(error)], whole=True)
+    return read([dict(_beside_text(one)) for one in _chain(error)], whole=True)
+
+
+def _beside_text(error: BaseException) -> Iterator[tuple[str, Any]]:
+    """An argument is left out if it is all of the text."""
+    text, alone = str(error), error.args[0] if len(error.args) == 1 else None
+    if type(alone) not in (str, int, float) or text not in (str(alone), repr(alone)):
+        yield ".args", error.args
+    yield from attributes("", error)
+    yield from own_class(error)
 
 
 def unread_of_error(error: Exception) -> tuple[str, ...]:

@@ -43,7 +43,9 @@ class Reading:
 
     def note_numbers(self, text: str, path: str) -> None:
         """Numbers in a text that are not written as usual."""
-        self.spelled += [text] if self.whole else [f"{path} {one}" for one in NUMBER.findall(text) if not _as_usual(one)]
+        self.spelled += (
+            [text] if self.whole else [f"{path} {one}" for one in NUMBER.findall(text) if not _as_usual(one)]
+        )
 
 
 def kind_of(thing: Any) -> str:
