@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import io
 import types
+import weakref
 from array import array
 from collections import OrderedDict, defaultdict
 from collections.abc import Iterator, Mapping
@@ -90,13 +91,15 @@ def ufunc_parts(thing: np.ufunc) -> Iterator[tuple[str, Any]]:
         yield ".signature", (thing.nin, thing.nout, thing.signature)
 
 
-IN_C = (io.BytesIO, io.StringIO, array)
-"""Read by what their own class says, as a subclass may say otherwise."""
+IN_C = (io.BytesIO, io.StringIO, array, weakref.finalize)
+"""Read by what their own class says, as a subclass may say otherwise, and attributes do not say it."""
 
 
-def in_c(thing: io.BytesIO | io.StringIO | array[Any]) -> Iterator[tuple[str, Any]]:
-    """What is in memory that is a file or an array of Python's, and attributes."""
-    if isinstance(thing, array):
+def in_c(thing: Any) -> Iterator[tuple[str, Any]]:
+    """What is in memory that is a file, in an array of Python's, in what is called at an object's end; attributes."""
+    if isinstance(thing, weakref.finalize):
+        yield from ((".peek()", weakref.finalize.peek(thing)), (".atexit", weakref.finalize.atexit.__get__(thing)))
+    elif isinstance(thing, array):
         yield from ((".values", array.tolist(thing)), (".typecode", array.typecode.__get__(thing)))
     else:
         kind: Any = io.BytesIO if isinstance(thing, io.BytesIO) else io.StringIO

@@ -11,6 +11,7 @@ import pickle
 import re
 import threading
 import types
+import weakref
 from array import array
 from collections import defaultdict, deque
 from collections.abc import Callable, Mapping
@@ -233,12 +234,13 @@ LEAKS: dict[str, Callable[[float, bool], Any]] = {
     "made into a function of numpy's": lambda z, yes: {"z": z, "f": np.frompyfunc(partial(add, int(yes)), 1, 1)},
     "end of a range of labels": lambda z, yes: pd.Series([z], index=pd.RangeIndex(0, 7 if yes else 8, 1000)),
     "step of rows": lambda z, yes: pd.Series(np.full(7 if yes else 8, z)).iloc[::1000],
-    "type of a column": lambda z, yes: pd.DataFrame({"z": [z], "t": pd.Series(["x"], dtype="string" if yes else "str")}),
+    "type of a column": lambda z, yes: pd.DataFrame({"z": [z]}, index=pd.Index(["x"], dtype="string" if yes else "str")),
     "attribute by pandas' names": lambda z, yes: beside_table(z, "_levels", int(yes)),
     "list of pandas' attributes": lambda z, yes: beside_table(z, "_metadata", [int(yes)]),
     "what an index keeps": lambda z, yes: kept_by_index(z, int(yes)),
     "bytes in memory": lambda z, yes: {"z": z, "f": Bytes(bytes([yes]))},
     "text in memory": lambda z, yes: {"z": z, "f": Lines(str(yes))},
+    "what is called at an object's end": lambda z, yes: {"z": z, "f": weakref.finalize(Text, print, int(yes))},
     "array of Python's": lambda z, yes: {"z": z, "f": Numbers("d", [float(yes)])},
     "letter of a type": lambda z, yes: np.zeros(2, "l" if yes else "q"),
     "words in a pickle": lambda z, yes: {"z": z, "f": b"\x80\x03X\x01\x00\x00\x00" + (b"a" if yes else b"b") + b"."},
