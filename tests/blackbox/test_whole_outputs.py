@@ -234,7 +234,7 @@ LEAKS: dict[str, Callable[[float, bool], Any]] = {
     "made into a function of numpy's": lambda z, yes: {"z": z, "f": np.frompyfunc(partial(add, int(yes)), 1, 1)},
     "end of a range of labels": lambda z, yes: pd.Series([z], index=pd.RangeIndex(0, 7 if yes else 8, 1000)),
     "step of rows": lambda z, yes: pd.Series(np.full(7 if yes else 8, z)).iloc[::1000],
-    "type of a column": lambda z, yes: pd.DataFrame({"z": [z]}, index=pd.Index(["x"], dtype="string" if yes else "str")),
+    "type of a column": lambda z, yes: pd.Series([z], pd.Index(["x"], dtype="string" if yes else "str")),
     "attribute by pandas' names": lambda z, yes: beside_table(z, "_levels", int(yes)),
     "list of pandas' attributes": lambda z, yes: beside_table(z, "_metadata", [int(yes)]),
     "what an index keeps": lambda z, yes: kept_by_index(z, int(yes)),
