@@ -240,7 +240,7 @@ LEAKS: dict[str, Callable[[float, bool], Any]] = {
     "what an index keeps": lambda z, yes: kept_by_index(z, int(yes)),
     "bytes in memory": lambda z, yes: {"z": z, "f": Bytes(bytes([yes]))},
     "text in memory": lambda z, yes: {"z": z, "f": Lines(str(yes))},
-    "what is called at an object's end": lambda z, yes: {"z": z, "f": weakref.finalize(Text, print, int(yes))},
+    "what is called at an object's end": lambda z, yes: {"z": z, "f": weakref.finalize(Text, abs, int(yes))},
     "array of Python's": lambda z, yes: {"z": z, "f": Numbers("d", [float(yes)])},
     "letter of a type": lambda z, yes: np.zeros(2, "l" if yes else "q"),
     "words in a pickle": lambda z, yes: {"z": z, "f": b"\x80\x03X\x01\x00\x00\x00" + (b"a" if yes else b"b") + b"."},
