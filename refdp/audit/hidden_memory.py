@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 
 def behind(array: np.ndarray) -> Any:
     """What the memory of an array belongs to, if that holds more than the array; None otherwise.
 
-    A slice of a longer array has the rest behind it, and so have numbers that are read from the middle of bytes.
+    A slice of a longer array has the rest behind it, and so have numbers that are read from the middle of bytes, and
+    some fields of an array of records.
     """
     base: Any = array.base
     while type(base).__name__ == "DummyArray":  # numpy's own, around an array whose strides were set by hand
@@ -18,7 +20,28 @@ def behind(array: np.ndarray) -> Any:
     if base is None or type(base).__name__ == "PyCapsule":  # nothing of Python's
         return None
     whole = array.flags.c_contiguous or array.flags.f_contiguous
-    return None if whole and _size(base) == array.nbytes else base
+    return None if whole and _size(base) == array.nbytes and shown(array.dtype).all() else base
+
+
+def shown(dtype: np.dtype[Any]) -> NDArray[np.bool_]:
+    """Which bytes of an element its fields show; numbers show all of theirs. Shape (bytes,)."""
+    if dtype.subdtype is not None:
+        element, shape = dtype.subdtype
+        return np.tile(shown(element), int(np.prod(shape)))
+    if dtype.names is None:
+        return np.ones(dtype.itemsize, dtype=np.bool_)
+    mask = np.zeros(dtype.itemsize, dtype=np.bool_)
+    for field, offset, *_ in dtype.fields.values():  # type: ignore[union-attr]
+        mask[offset : offset + field.itemsize] |= shown(field)
+    return mask
+
+
+def between(records: np.ndarray | np.void) -> bool:
+    """Whether anything stands in bytes of records that no field shows."""
+    hidden = ~shown(records.dtype)
+    if not hidden.any():
+        return False
+    return bool(np.frombuffer(records.tobytes(), dtype=np.uint8).reshape(-1, len(hidden))[:, hidden].any())
 
 
 def _size(base: Any) -> int:

@@ -1,6 +1,7 @@
 """Outputs as floats, without what a float does not hold being lost: low digits of large numbers, numbers in a text.
 
-The floats stand where they would without that; what is left of them follows.
+The floats stand where they would without that; what is left of them follows, and of what two floats do not hold either
+all digits in groups, so that digits of noise do not hide others.
 """
 
 from __future__ import annotations
@@ -21,7 +22,13 @@ NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?(?!\w)"
 WHOLE = 2**53
 """Whole numbers up to here are floats."""
 LONGEST = 400
-"""A longer number in a text is told by its digest."""
+"""A longer number is told by its digits alone, and as a whole number by its bits alone."""
+SHORT = 15
+"""Decimals of so many digits are what their float is written as."""
+GROUP = 15
+"""Decimal digits in a group."""
+BYTES = 6
+"""Bytes in a group."""
 NAN = 0x7FF8000000000000
 
 
@@ -29,28 +36,57 @@ def in_floats(leaf: float | str) -> Iterator[float]:
     """A leaf's numbers: none of a text without any."""
     if isinstance(leaf, str):
         for one in NUMBER.findall(leaf):
-            yield from _of_text(one)
+            yield from of_text(one)
     elif isinstance(leaf, int) and abs(leaf) > WHOLE:
-        try:
-            nearest = float(leaf)
-        except OverflowError:
-            yield from (float("inf") if leaf > 0 else float("-inf"), _digest(str(hex(leaf))))
-        else:
-            yield from (nearest, float(leaf - int(nearest)))
+        yield from _of_whole(leaf)
     else:
         yield float(leaf)
         yield from digits_left(np.array([leaf]), np.array([leaf], dtype=np.float64))
 
 
-def _of_text(number: str) -> Iterator[float]:
+def _of_whole(number: int) -> Iterator[float]:
+    """A large whole number, what its float leaves over, and its bits and digits where that is no float either."""
+    try:
+        nearest = float(number)
+    except OverflowError:
+        yield float("inf") if number > 0 else float("-inf")
+        yield from _bits_and_digits(abs(number))
+        return
+    left = number - int(nearest)
+    yield from (nearest, float(left))
+    if int(float(left)) != left:
+        yield from _bits_and_digits(abs(number))
+
+
+def of_text(number: str) -> Iterator[float]:
     """A number in a text, and what a float does not hold of it."""
     nearest = float(number)
     yield nearest
-    digits = number.lower().partition("e")[0].strip("+-0.")
-    if not np.isfinite(nearest) or len(number) > LONGEST or (nearest == 0 and digits):
-        yield _digest(number)
+    mantissa, _, exponent = number.lower().strip("+-").partition("e")
+    digits = mantissa.replace(".", "")
+    vanished = nearest == 0 and digits.strip("0") != ""
+    if len(digits) <= SHORT and (nearest == 0 or 1e-300 < abs(nearest) < 1e300) and not vanished:
+        return
+    if not np.isfinite(nearest) or vanished or len(number) > LONGEST:
+        yield from _groups(digits)
+        yield from _groups(exponent.strip("+-"))
     elif left := Fraction(number) - Fraction(repr(nearest)):
         yield float(left)
+        if Fraction(repr(float(left))) != left:
+            yield from _bits_and_digits(int(digits))
+
+
+def _bits_and_digits(number: int) -> Iterator[float]:
+    """A whole number that is not negative in groups of bits and in groups of decimal digits, the lowest first."""
+    raw = number.to_bytes(-(-number.bit_length() // 8), "little")
+    yield from (float(int.from_bytes(raw[place : place + BYTES], "little")) for place in range(0, len(raw), BYTES))
+    if number < 10**LONGEST:
+        yield from _groups(str(number))
+
+
+def _groups(digits: str) -> Iterator[float]:
+    for end in range(len(digits), 0, -GROUP):
+        yield float(digits[max(end - GROUP, 0) : end])
 
 
 def digits_left(array: NDArray[Any], nearest: Floats) -> Floats:
@@ -63,12 +99,29 @@ def digits_left(array: NDArray[Any], nearest: Floats) -> Floats:
         large = [int(one) for one in array.ravel() if abs(int(one)) > WHOLE] if np.any(np.abs(nearest) >= WHOLE) else []
         left = np.array([float(one - int(float(one))) for one in large])
     elif array.dtype.kind == "f" and array.dtype.itemsize > 8:
-        left = (array - nearest).astype(np.float64).ravel()
+        left = left_of_long(array, nearest)
     empty = np.isnan(nearest)
     if empty.any():
         bits = np.ascontiguousarray(nearest[empty]).view(np.uint64)
         left = np.append(left, [_digest(str(one)) for one in bits.tolist() if one != NAN])
     return left
+
+
+def left_of_long(array: NDArray[np.longdouble], nearest: Floats) -> Floats:
+    """What `nearest` leaves over of long doubles; mantissas in three parts and exponents where that is no float either.
+
+    Shape (numbers,). The bytes between the numbers, which hold nothing of them, are not read.
+    """
+    array, nearest = array.ravel(), nearest.ravel()
+    with np.errstate(all="ignore"):
+        left = np.where(np.isfinite(nearest), array - nearest, 0).astype(np.float64)
+        beyond = array[(nearest.astype(array.dtype) + left != array) & ~np.isnan(array)]
+        mantissa, exponent = np.frexp(beyond)
+        parts = []
+        for _ in range(3):
+            parts.append(mantissa.astype(np.float64))
+            mantissa = mantissa - parts[-1]
+    return np.concatenate([left, *parts, exponent.astype(np.float64)])
 
 
 def _digest(text: str) -> float:

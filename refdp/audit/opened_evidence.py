@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -28,10 +28,11 @@ KINDS = "types and layouts"
 
 @dataclass(frozen=True)
 class Run:
-    """A recorded or replayed run with the flat state of its result."""
+    """A recorded or replayed run with the flat state of its result. left: what of it was not looked into, by place."""
 
     recording: Recording
     result: dict[str, Leaf]
+    left: dict[str, str] = field(default_factory=dict)
 
 
 Again = Callable[[], Sequence[Run | Exception]]

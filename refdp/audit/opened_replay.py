@@ -32,7 +32,7 @@ from refdp.audit.adaptive_runs import BASE, PAIRS, PROBES, RUNS, differ, probed
 from refdp.audit.charge import Cost, Item, composed, least
 from refdp.audit.noise_law import LAWS
 from refdp.audit.opened_door import Patch, Recording
-from refdp.audit.opened_evidence import KINDS, Run, attained, items_of, without_dice
+from refdp.audit.opened_evidence import KINDS, RETURNED, Run, attained, items_of, without_dice
 from refdp.audit.opened_floating import Floating
 from refdp.audit.opened_laws import NoiseCall, Unknown
 from refdp.audit.opened_opaque import Opaques
@@ -114,6 +114,7 @@ def audit_opened(
         tuple(sorted(looks.dice)),
         again,
         alike,
+        tuple(f"{path or RETURNED}: {why}" for path, why in looks.left.items()),
     )
 
 
@@ -131,6 +132,7 @@ class _Looks:
     recordings: list[Recording] = field(default_factory=list)
     looked: list[tuple[int, int]] = field(default_factory=list)
     dice: set[str] = field(default_factory=set)
+    left: dict[str, str] = field(default_factory=dict)
     floating: Floating = field(default_factory=Floating)
 
     def __post_init__(self) -> None:
@@ -156,6 +158,7 @@ class _Looks:
         self.seen += [release for release, _ in releases]
         broken = list(_broken(recorded.recording, replayed.recording, witness))
         broken += _differing_results(recorded.result, replayed.result, self.rounding, witness)
+        self.left |= recorded.left | replayed.left
         self.opaque.add(recorded.recording, replayed.recording)
         self.floating.add(recorded.recording, replayed.recording)
         self.totals.append(_total(releases, self.epsilon, self.delta, relation))
@@ -309,7 +312,7 @@ def _differing_results(
     return [
         Violation(
             "result",
-            path or "returned value",
+            path or RETURNED,
             0.0,
             math.inf,
             math.inf,

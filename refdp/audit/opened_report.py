@@ -45,7 +45,8 @@ class OpenedReport:
     of runs. opaque: noise functions of unknown law, and their declared costs together. known: greatest sum of the
     largest losses of those of known law. bits: noise functions of continuous law, and what their last bits tell.
     dice: what differs between neighbours, but also with draws of functions that were not opened. again: further looks
-    along other paths, where runs do not all call the same; alike: how many did, else.
+    along other paths, where runs do not all call the same; alike: how many did, else. unread: what of results was not
+    looked into, and why.
 
     Two verdicts: `verdict` is about ideal noise, which losses are computed of, `floating` about the numbers drawn.
     """
@@ -66,6 +67,7 @@ class OpenedReport:
     dice: tuple[str, ...] = ()
     again: int = 0
     alike: int = 0
+    unread: tuple[str, ...] = ()
 
     @property
     def uncounted(self) -> tuple[str, ...]:
@@ -108,6 +110,7 @@ class OpenedReport:
             "claimed_delta": self.claimed_delta,
             **numbers,
             "uncounted": list(self.uncounted),
+            "unread": list(self.unread),
             "releases": [release.to_dict() for release in self.releases],
             "violations": [violation.to_dict() for violation in self.violations],
             "coverage": [row.to_dict() for row in self.coverage],
@@ -115,6 +118,8 @@ class OpenedReport:
 
 
 FLOATING = "floating point"
+SHOWN = 5
+"""Places of results that are named, of those that were not looked into."""
 SUBJECT = {
     "sensitivity": "releases", "NaN": "releases", "noise": "noise law and scale", "sampler": "noise law and scale",
     "budget": "composition", "result": "published object", "error": "side channels",
@@ -135,6 +140,9 @@ def _rows(report: OpenedReport) -> Iterator[Row]:
     yield Row("control flow", looked, f"{tried}: the same calls in the same order", "any difference on these pairs")
     yield Row("published object", looked, f"{tried}: the numbers, names, texts, types and layouts of the result",
               "any difference on these pairs")  # fmt: skip
+    if report.unread:
+        more = f", and {len(report.unread) - SHOWN:,} more" if len(report.unread) > SHOWN else ""
+        yield Row("published object", left, f"not looked into: {'; '.join(report.unread[:SHOWN])}{more}")
     yield Row("both directions", looked, "each pair recorded on either side")
     yield Row("record counts", looked, "the pairs given; no others", "what shows on these pairs")
     yield Row("noise law and scale", looked, "scales against declared sensitivities and costs, drawn noise against "

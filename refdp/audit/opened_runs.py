@@ -54,7 +54,7 @@ class Seeded:
             with opened(*what.doors, replay=replay, relation=what.relation, coins=coins, led=led) as curator:
                 result = what.train(copy.deepcopy(data))
             reading = read(what.published(result))
-            return Run(curator.recording(), reading.leaves | {KINDS: " ".join(reading.form)})
+            return Run(curator.recording(), reading.leaves | {KINDS: " ".join(reading.form)}, reading.left)
         except RAISED as error:
             return error
 

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from refdp.audit.hidden_memory import behind
-from refdp.audit.in_floats import NUMBER, digits_left, in_floats
+from refdp.audit.in_floats import NUMBER, WHOLE, digits_left, in_floats
 from refdp.audit.inside import attributes
-from refdp.audit.reading import Reading, kind_of
+from refdp.audit.reading import Leaf, Reading, kind_of
 from refdp.audit.structural_beside import own_class
 from refdp.audit.structural_state import read
 from refdp.errors import InvalidParameter
@@ -49,6 +49,8 @@ def whole_row(output: Any) -> Floats:
     if array.dtype.kind in "fiub" and array.size and _is_simple(output):
         nearest = array.astype(np.float64)
         row = np.append(nearest, digits_left(array, nearest))
+        if array.dtype.kind == "f" and type(output) is not np.ndarray and np.any(np.abs(nearest) >= WHOLE):
+            row = np.append(row, [float(one - int(float(one))) for one in _large(output)])  # floats beside it
         zeros = np.flatnonzero((nearest == 0) & np.signbit(nearest))
         return np.append(row, [_digest(zeros.tolist()) if zeros.size else 0.0, _digest(_kinds(output)), 0.0])
     reading = read(output)
@@ -70,9 +72,28 @@ def row_of_error(error: Exception) -> Floats:
     return np.array([_digest((told, held)), _digest(kinds), float(len(reading.left))])
 
 
+def leaves_of_error(error: Exception) -> dict[str, Leaf]:
+    """A run that raised as a flat state: the error's text, and what it and those that it came from have besides."""
+    told: dict[str, Leaf] = {
+        f"raises{f', from error {place}' * (place > 0)}": f"{type(one).__name__}: {one}"
+        for place, one in enumerate(_chain(error))
+    }
+    told |= {f"raises {path}": leaf for path, leaf in _of_error(error).leaves.items() if leaf != "dict"}
+    return {path: ADDRESS.sub("0x", leaf) if isinstance(leaf, str) else leaf for path, leaf in told.items()}
+
+
 def _of_error(error: Exception) -> Reading:
     """What an error and those that it came from have beside their texts: arguments, attributes, classes."""
-    return read([[one.args, dict(attributes("", one)), *own_class(one)] for one in _chain(error)])
+    return read([dict(_beside_text(one)) for one in _chain(error)], whole=True)
+
+
+def _beside_text(error: BaseException) -> Iterator[tuple[str, Any]]:
+    """An argument is left out if it is all of the text."""
+    text, alone = str(error), error.args[0] if len(error.args) == 1 else None
+    if type(alone) not in (str, int, float) or text not in (str(alone), repr(alone)):
+        yield ".args", error.args
+    yield from attributes("", error)
+    yield from own_class(error)
 
 
 def unread_of_error(error: Exception) -> tuple[str, ...]:
@@ -115,6 +136,16 @@ def _is_simple(output: Any) -> bool:
     if type(output) is np.ndarray:
         return behind(output) is None
     return type(output) in SIMPLE or (isinstance(output, np.number | np.bool_) and type(output).__module__ == "numpy")
+
+
+def _large(output: Any) -> Iterator[int]:
+    """Whole numbers in lists and arrays that are no floats."""
+    if type(output) in (list, tuple):
+        yield from (whole for one in output for whole in _large(one))
+    elif isinstance(output, np.ndarray):
+        yield from (whole for one in output.ravel().tolist() for whole in _large(one))
+    elif isinstance(output, int | np.integer) and abs(int(output)) > WHOLE:
+        yield int(output)
 
 
 def _kinds(output: Any) -> Any:

@@ -11,6 +11,7 @@ import numpy as np
 from refdp.audit.in_floats import NUMBER
 
 Leaf = float | int | str
+USUAL_DIGITS = 4_000
 
 
 @dataclass
@@ -20,7 +21,7 @@ class Reading:
     leaves: numbers and texts by path. form: of what kind every part is, in order. spelled: numbers in texts that are
     not written as usual, zeros that are negative, texts that were opened, without their numbers. left: by path, what
     was not looked into. visited: parts that were looked at. modules: what functions know as their
-    modules, each read once.
+    modules, each read once. whole: texts are spelled as a whole, which is quicker than number by number.
     """
 
     leaves: dict[str, Leaf] = field(default_factory=dict)
@@ -29,6 +30,7 @@ class Reading:
     left: dict[str, str] = field(default_factory=dict)
     visited: int = 0
     modules: dict[int, Any] = field(default_factory=dict)
+    whole: bool = False
 
     def note(self, thing: Any, path: str, *, within: bool) -> None:
         """Of what kind one part is, and how it is written. within: it stands in an array, which says its kind."""
@@ -41,7 +43,9 @@ class Reading:
 
     def note_numbers(self, text: str, path: str) -> None:
         """Numbers in a text that are not written as usual."""
-        self.spelled += [f"{path} {one}" for one in NUMBER.findall(text) if not _as_usual(one)]
+        self.spelled += (
+            [text] if self.whole else [f"{path} {one}" for one in NUMBER.findall(text) if not _as_usual(one)]
+        )
 
 
 def kind_of(thing: Any) -> str:
@@ -51,9 +55,10 @@ def kind_of(thing: Any) -> str:
         order = "C" * thing.flags.c_contiguous + "F" * thing.flags.f_contiguous + "W" * thing.flags.writeable
         return f"{name} {kind_of(thing.dtype)} {thing.shape} {order}"
     if isinstance(thing, np.generic):
-        return f"{name} {thing.dtype.str} {thing.dtype.metadata or ''}"
+        return f"{name} {kind_of(thing.dtype)}"
     if isinstance(thing, np.dtype):
-        return f"{name} {thing.str} {thing.descr if thing.names else ''} {thing.metadata or ''}"
+        fields = [(key, *map(str, one[1:]), kind_of(one[0])) for key, one in (thing.fields or {}).items()]
+        return f"{name} {thing.str} {thing.char} {thing.isalignedstruct} {fields or ''} {thing.metadata or ''}"
     if isinstance(thing, types.CodeType):
         constants = [kind_of(one) if isinstance(one, types.CodeType) else repr(one) for one in thing.co_consts]
         place = f"{thing.co_filename} {thing.co_firstlineno} {thing.co_name}"
@@ -71,7 +76,9 @@ def named(thing: Any) -> str:
 
 
 def _as_usual(number: str) -> bool:
-    """Whether a number in a text is written as Python writes it."""
+    """Whether a number in a text is written as Python writes it, and no negative zero."""
+    if len(number) < USUAL_DIGITS and number.isdigit():
+        return number[0] != "0" or number == "0"
     if number.lstrip("-").isdigit():
-        return str(int(number)) == number if len(number) < 4000 else False
-    return repr(float(number)) == number
+        return str(int(number)) == number if len(number) < USUAL_DIGITS else False
+    return repr(float(number)) == number and number != "-0.0"

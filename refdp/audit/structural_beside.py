@@ -6,7 +6,11 @@ as the rest.
 
 from __future__ import annotations
 
+import gc
+import io
 import types
+import weakref
+from array import array
 from collections import OrderedDict, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
@@ -16,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from refdp.audit.by_name import has_its_name
+from refdp.audit.in_floats import of_text
 from refdp.audit.inside import attributes, foreign, inside, of_error, reduced
 from refdp.audit.kept import kept_beside
 
@@ -59,21 +64,50 @@ OF_MASKED = frozenset({"_mask", "_data", "_fill_value", "_hardmask", "_sharedmas
 """Attributes of a masked array by which numpy keeps what is read by other names."""
 
 
-def number_parts(number: complex | Decimal | np.datetime64 | np.timedelta64) -> Iterator[tuple[str, float | int | str]]:
-    """A number that is no float, as floats: what the first one leaves over is the second."""
-    if isinstance(number, complex):
+Number = complex | np.complexfloating[Any, Any] | Decimal | np.datetime64 | np.timedelta64
+
+
+def number_parts(number: Number) -> Iterator[tuple[str, Any]]:
+    """A number that is no float, as floats: what the first one leaves over are the others."""
+    if isinstance(number, complex | np.complexfloating):
         yield from ((".real", number.real), (".imag", number.imag))
     elif isinstance(number, Decimal):
-        nearest = float(number) if not number.is_nan() else float("nan")
-        yield ".float", nearest
-        left = number - Decimal(repr(nearest)) if number.is_finite() and np.isfinite(nearest) else Decimal(0)
-        if left:
-            yield ".left", float(left)
+        parts = [float("nan")] if number.is_nan() else list(of_text(Decimal.__str__(number)))
+        yield ".float", parts[0]
+        yield from ((f".left{f'[{place}]' * (place > 0)}", part) for place, part in enumerate(parts[1:]))
         yield ".exponent", str(number.as_tuple().exponent)
         if number.is_nan() and number.as_tuple().digits:
             yield ".digits", str(number.as_tuple().digits)
     else:
         yield from ((".ticks", int(number.astype(np.int64))), (".unit", str(number.dtype)))
+
+
+def ufunc_parts(thing: np.ufunc) -> Iterator[tuple[str, Any]]:
+    """Attributes of a function of numpy's, and the one that it was made of while Python ran."""
+    yield from attributes("", thing)
+    if not has_its_name(thing, thing.__name__):
+        held = [one for one in gc.get_referents(thing) if not isinstance(one, dict)]
+        yield from ((".made of", held), (".identity", thing.identity), (".__doc__", thing.__doc__))
+        yield ".signature", (thing.nin, thing.nout, thing.signature)
+
+
+IN_C = (io.BytesIO, io.StringIO, array, weakref.finalize)
+"""Read by what their own class says, as a subclass may say otherwise, and attributes do not say it."""
+
+
+def in_c(thing: Any) -> Iterator[tuple[str, Any]]:
+    """What is in memory that is a file, in an array of Python's, in what is called at an object's end; attributes."""
+    if isinstance(thing, weakref.finalize):
+        yield from ((".peek()", weakref.finalize.peek(thing)), (".atexit", weakref.finalize.atexit.__get__(thing)))
+    elif isinstance(thing, array):
+        yield from ((".values", array.tolist(thing)), (".typecode", array.typecode.__get__(thing)))
+    else:
+        kind: Any = io.BytesIO if isinstance(thing, io.BytesIO) else io.StringIO
+        closed = kind.closed.__get__(thing)
+        yield ".closed", closed
+        if not closed:
+            yield from ((".getvalue()", kind.getvalue(thing)), (".tell()", kind.tell(thing)))
+    yield from attributes("", thing)
 
 
 def of_code(thing: Any) -> Iterator[tuple[str, Any]]:
@@ -107,7 +141,7 @@ VIEWS = tuple(
 )
 """What shows the keys or values of a dictionary, and has all of it."""
 WALKED = (*VIEWS, dict, list, tuple, set, frozenset, np.ndarray, np.generic, complex, Decimal, types.MappingProxyType,
-          np.ufunc, BaseException, property, classmethod, staticmethod, memoryview)  # fmt: skip
+          np.ufunc, *IN_C, BaseException, property, classmethod, staticmethod, memoryview)  # fmt: skip
 """What is read by itself, whatever pickle would be given."""
 
 
@@ -128,9 +162,11 @@ def is_closed(thing: Any) -> bool:
 
 
 FRAMES = ("Series", "DataFrame", "Index")
-OF_FRAMES = frozenset({"_mgr", "_attrs", "_flags", "_name", "_names", "_data", "_cache", "_id", "_references", "_range",
-                       "_levels", "_codes", "_freq", "_item_cache", "_is_copy", "sortorder", "_metadata"})  # fmt: skip
+OF_TABLES = frozenset({"_mgr", "_attrs", "_flags", "_name"})
+OF_INDEXES = frozenset({"_name", "_names", "_data", "_range", "_levels", "_codes", "_freq", "sortorder"})
 """Names under which pandas keeps what is read by other names."""
+EMPTY = {"_id": "object", "_references": "BlockValuesRefs", "_is_copy": "ReferenceType", "_item_cache": "dict"}
+"""Types of what pandas keeps that is not of the values; of these names None, too."""
 
 
 def is_frame(thing: Any) -> bool:
@@ -157,7 +193,37 @@ def frame_parts(thing: Any) -> Iterator[tuple[str, Any]]:
     if getattr(thing, "freq", None) is not None:
         yield ".freq", str(thing.freq)
     yield ".names", list(thing.names) if hasattr(thing, "names") else getattr(thing, "name", None)
-    yield from ((f".{name}", part) for name, part in vars(thing).items() if name not in OF_FRAMES)
+    yield from _of_range(thing)
+    of_pandas = OF_TABLES if hasattr(thing, "index") else OF_INDEXES
+    for name, part in vars(thing).items():
+        if name == "_cache" and type(part) is dict and not hasattr(thing, "index"):
+            own = {key: kept for key, kept in part.items() if not _is_computed(type(thing), key, kept)}
+            yield from [(f".{name}", own)] if own else []
+        elif name not in of_pandas and not (part is None and name in EMPTY) and type(part).__name__ != EMPTY.get(name):
+            yield f".{name}", part
+
+
+def _is_computed(kind: type, name: Any, kept: Any) -> bool:
+    """Whether an index keeps there what it computed of its values."""
+    return isinstance(name, str) and hasattr(kind, name) and type(kept) not in (int, float, bytes)
+
+
+def _of_range(index: Any) -> Iterator[tuple[str, Any]]:
+    """End and step of a range of labels where the labels do not tell them."""
+    if not isinstance(getattr(index, "_range", None), range):
+        return
+    labels: range = index._range
+    step = labels.step if len(labels) > 1 else 1
+    if labels != range(0) and (labels.step, labels.stop) == (step, labels.start + step * len(labels)):
+        return
+    if (labels.start, labels.stop, labels.step) != (0, 0, 1):
+        yield from ((".start", labels.start), (".stop", labels.stop), (".step", labels.step))
+
+
+def frame_kinds(thing: Any) -> str:
+    """The types of columns, or of a column or an index, in words."""
+    types_of = list(thing.dtypes) if hasattr(thing, "columns") else [getattr(thing, "dtype", "")]
+    return " ".join(f"{one} {getattr(one, 'storage', '')} {getattr(one, 'na_value', '')!r}" for one in types_of)
 
 
 def _values(column: Any) -> Any:

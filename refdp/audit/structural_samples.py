@@ -14,6 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from refdp.audit.outputs import leaves_of_error
 from refdp.audit.reading import Leaf
 from refdp.audit.replay import finite_or_name
 from refdp.audit.runs import RAISED
@@ -155,7 +156,7 @@ def _run(function: Function, data: Data, seed: int) -> State:
     try:
         return leaves(function(copy.deepcopy(data), np.random.default_rng(seed)))
     except RAISED as error:
-        return {"raises": f"{type(error).__name__}: {error}"}
+        return leaves_of_error(error)
 
 
 def take(data: Data, rows: NDArray[np.int64]) -> Data:

@@ -21,19 +21,23 @@ import numpy as np
 
 from refdp.audit import inside
 from refdp.audit.by_name import HEAP_TYPE
-from refdp.audit.hidden_memory import behind
-from refdp.audit.in_floats import NUMBER
+from refdp.audit.hidden_memory import behind, between
+from refdp.audit.in_floats import NUMBER, left_of_long
 from refdp.audit.inside import foreign, reduced
 from refdp.audit.reading import Leaf, Reading
 from refdp.audit.structural_beside import (
+    IN_C,
     VIEWS,
     beside,
+    frame_kinds,
     frame_parts,
+    in_c,
     is_closed,
     is_frame,
     number_parts,
     of_code,
     own_class,
+    ufunc_parts,
     wrapped,
 )
 
@@ -58,9 +62,9 @@ def leaves(thing: Any) -> dict[str, Leaf]:
     return read(thing).leaves
 
 
-def read(thing: Any) -> Reading:
-    """All that can be read of the object, and where that is not everything."""
-    reading = Reading()
+def read(thing: Any, *, whole: bool = False) -> Reading:
+    """All that can be read of the object, and where that is not everything. whole: as `Reading` has it."""
+    reading = Reading(whole=whole)
     try:
         for path, leaf in _walk(thing, "", 0, frozenset(), reading):
             if len(reading.leaves) >= MOST_LEAVES:
@@ -103,7 +107,8 @@ def _of_one(thing: Any, path: str, depth: int, above: frozenset[int], reading: R
     elif isinstance(thing, (float, np.floating)):
         yield path, float(thing)
         if isinstance(thing, np.longdouble) and thing != float(thing):
-            yield path + ".left", float(thing - np.longdouble(float(thing)))
+            left = left_of_long(np.array([thing]), np.array([float(thing)])).tolist()
+            yield from ((f"{path}.left{f'[{place}]' * (place > 0)}", one) for place, one in enumerate(left))
     elif isinstance(thing, str):
         yield from _text(thing, path, depth, above, reading)
     elif isinstance(thing, (bytes, bytearray)):
@@ -120,6 +125,10 @@ def _of_one(thing: Any, path: str, depth: int, above: frozenset[int], reading: R
         parts = (*_parts(thing), *beside(thing))
         if isinstance(thing, np.ndarray) and not within and (base := behind(thing)) is not None:
             parts = (*parts, (".base", base))
+        elif isinstance(thing, np.ndarray | np.void) and not within and between(thing):
+            reading.left[path] = "bytes between its fields"
+        if is_frame(thing):
+            reading.form.append(frame_kinds(thing))
         if not parts and depth < DEEPEST:  # that it is there, and of what shape, is read from outside, too
             yield path, f"{type(thing).__qualname__}{thing.shape if isinstance(thing, np.ndarray) else ''}"
         if depth < DEEPEST and is_closed(thing):
@@ -160,8 +169,12 @@ def _parts(thing: Any) -> Iterator[tuple[str, Any]]:
         yield from ((".data", np.asarray(thing.data)), (".mask", np.ma.getmaskarray(thing)))
     elif isinstance(thing, np.ndarray):
         yield from _array_parts(thing)
-    elif isinstance(thing, complex | Decimal | np.datetime64 | np.timedelta64):
+    elif isinstance(thing, complex | np.complexfloating | Decimal | np.datetime64 | np.timedelta64):
         yield from number_parts(thing)
+    elif isinstance(thing, np.ufunc):
+        yield from ufunc_parts(thing)
+    elif isinstance(thing, IN_C):
+        yield from in_c(thing)
     elif isinstance(thing, VIEWS):
         yield ".mapping", thing.mapping
     elif isinstance(thing, Mapping):

@@ -14,6 +14,7 @@ import sys
 import traceback
 import warnings
 from collections.abc import Sequence
+from contextlib import suppress
 from itertools import takewhile
 from typing import Annotated, Any
 
@@ -74,12 +75,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         status = run(sys.argv[1:] if arguments is None else arguments)
         sys.stdout.flush()
+        _end_report()
     except OSError as error:  # standard output is a full disk, or a pipe that nobody reads any more
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # so that the interpreter can close it
         status = UNREAD if isinstance(error, BrokenPipeError) else 2
         if status == 2:
             print(f"refdp: {error}", file=sys.stderr)
     sys.exit(status)
+
+
+def _end_report() -> None:
+    """What audited code prints when the interpreter ends is no part of a report: it goes where errors go."""
+    with suppress(io.UnsupportedOperation):  # a caller's own streams
+        os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
 
 
 def _open_what_was_closed() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import sys
 from typing import Any
 
 import numpy as np
@@ -34,6 +36,13 @@ def talking(records: Any, seed: int) -> float:
     """Prints while it works, once past Python."""
     print("training on", len(records))
     os.write(1, b"raw\n")
+    return noisy_sum(records, seed)
+
+
+def ending(records: Any, seed: int) -> float:
+    """Prints when everything is over, and has kept where the report goes."""
+    atexit.register(print, "at the end")
+    sys.__stdout__.write("held ")  # type: ignore[union-attr]
     return noisy_sum(records, seed)
 
 

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import copyreg
 import functools
+import io
 import itertools
 import math
 import pickle
 import re
 import threading
 import types
+import weakref
+from array import array
 from collections import defaultdict, deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from decimal import Decimal
+from functools import partial
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -111,6 +117,42 @@ def attrs(z: float, yes: bool) -> Any:
     return made
 
 
+class Bytes(io.BytesIO):
+    """It says that it is made of nothing."""
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return Bytes, ()
+
+
+class Lines(io.StringIO):
+    """It says that it is made of nothing."""
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return Lines, ()
+
+
+class Numbers(array):  # type: ignore[type-arg]
+    """It says that it has none."""
+
+    def tolist(self) -> Any:
+        return []
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return Numbers, ("d",)
+
+
+def beside_table(z: float, name: str, more: Any) -> Any:
+    made = pd.Series([z])
+    object.__setattr__(made, name, more)
+    return made
+
+
+def kept_by_index(z: float, more: int) -> Any:
+    made = pd.Index(["a"])
+    made._cache["more"] = more
+    return pd.Series([z], index=made)
+
+
 def nested(depth: int, inside: Any) -> Any:
     for _ in range(depth):
         inside = [inside]
@@ -177,6 +219,30 @@ LEAKS: dict[str, Callable[[float, bool], Any]] = {
     "flags of a table": lambda z, yes: pd.DataFrame({"z": [z]}).set_flags(allows_duplicate_labels=yes),
     "frequency": lambda z, yes: pd.Series([z, z, z], index=daily(yes)),
     "second of two that are one hour": lambda z, yes: [z, datetime(2020, 1, 1, fold=int(yes))],
+    "sign of a zero in a text": lambda z, yes: f"{z} {0.0 if yes else -0.0}",
+    "low digits beside a float": lambda z, yes: [z, 2**60 + yes],
+    "low digits of an array beside a float": lambda z, yes: [np.array([z]), np.array([2**60 + yes])],
+    "low bits": lambda z, yes: {"z": z, "n": (1 << 200) + (3 << 120) + yes},
+    "low bits of a large number": lambda z, yes: {"z": z, "n": (1 << 2000) + yes},
+    "low digits of a text": lambda z, yes: f"{z} {10**60 + yes}",
+    "digits of a decimal": lambda z, yes: {"z": z, "n": Decimal(f"{z}{'1' * 40}{int(yes)}")},
+    "decimal beyond floats": lambda z, yes: {"z": z, "n": Decimal(f"1.{int(yes)}e400")},
+    "long double beyond floats": lambda z, yes: {"z": z, "n": np.longdouble(10) ** 4000 * (1 + yes)},
+    "long doubles near zero": lambda z, yes: np.array([z, np.longdouble(10) ** -4000 * (1 + yes)]),
+    "complex long double": lambda z, yes: {"z": z, "n": np.clongdouble(1) + np.longdouble(2) ** -60 * yes},
+    "behind some fields": lambda z, yes: np.array([(z, float(yes))], [("z", float), ("n", float)])[["z"]],
+    "made into a function of numpy's": lambda z, yes: {"z": z, "f": np.frompyfunc(partial(add, int(yes)), 1, 1)},
+    "end of a range of labels": lambda z, yes: pd.Series([z], index=pd.RangeIndex(0, 7 if yes else 8, 1000)),
+    "step of rows": lambda z, yes: pd.Series(np.full(7 if yes else 8, z)).iloc[::1000],
+    "type of a column": lambda z, yes: pd.Series([z], pd.Index(["x"], dtype="string" if yes else "str")),
+    "attribute by pandas' names": lambda z, yes: beside_table(z, "_levels", int(yes)),
+    "list of pandas' attributes": lambda z, yes: beside_table(z, "_metadata", [int(yes)]),
+    "what an index keeps": lambda z, yes: kept_by_index(z, int(yes)),
+    "bytes in memory": lambda z, yes: {"z": z, "f": Bytes(bytes([yes]))},
+    "text in memory": lambda z, yes: {"z": z, "f": Lines(str(yes))},
+    "what is called at an object's end": lambda z, yes: {"z": z, "f": weakref.finalize(Text, abs, int(yes))},
+    "array of Python's": lambda z, yes: {"z": z, "f": Numbers("d", [float(yes)])},
+    "letter of a type": lambda z, yes: np.zeros(2, "l" if yes else "q"),
     "words in a pickle": lambda z, yes: {"z": z, "f": b"\x80\x03X\x01\x00\x00\x00" + (b"a" if yes else b"b") + b"."},
 }  # fmt: skip
 
@@ -307,6 +373,11 @@ def honest_table(records: Any, seed: int) -> Any:
     return pd.DataFrame({"noisy count": [noisy], "deviation": [np.nan], "kind": ["count"]}, index=["all"])
 
 
+def honest_long_double(records: Any, seed: int) -> Any:
+    noisy = len(records) + np.round(np.longdouble(np.random.default_rng(seed).laplace()), 3)
+    return {"noisy": noisy, "plane": np.ones(2, np.clongdouble) * noisy, "fields": np.zeros(1, "i1,f8")}
+
+
 def honest_error(records: Any, seed: int) -> Any:
     generator = np.random.default_rng(seed)
     if generator.random() < 0.3:
@@ -320,7 +391,7 @@ def honest_rounding(records: Any, seed: int) -> Any:
     return noise if noise > 1 else int(noise) if noise > 0 else -0.0
 
 
-@pytest.mark.parametrize("function", [honest_table, honest_error, honest_rounding])
+@pytest.mark.parametrize("function", [honest_table, honest_error, honest_rounding, honest_long_double])
 def test_what_follows_noise_alone_is_no_violation(function: Any) -> None:
     bound = bound_of(function)
     rows = coverage(bound, [], Looked((3, 2), 0, True))
@@ -329,6 +400,12 @@ def test_what_follows_noise_alone_is_no_violation(function: Any) -> None:
 
 def closed(records: Any, seed: int) -> Any:
     return {"z": float(np.round(np.random.default_rng(seed).laplace(), 3)), "lock": threading.Lock()}
+
+
+def filled(dtype: Any) -> Any:
+    made = np.zeros(2, dtype)
+    np.frombuffer(made, np.uint8)[:] = 1
+    return made
 
 
 def used() -> Any:
@@ -351,6 +428,8 @@ UNREAD = {
     "closed": (lambda: [1.0, threading.Lock()], "nothing shows"),
     "cache": (lambda: [1.0, used()], "nothing shows"),
     "where an error was raised": (lambda: [1.0, raised()], "nothing shows what is in a traceback"),
+    "between fields": (lambda: [1.0, filled(np.dtype("i1,f8", align=True))], "bytes between its fields"),
+    "between the fields of one record": (lambda: [1.0, filled(np.dtype("i1,f8", align=True))[0]], "bytes between"),
     "waiting": (lambda: [1.0, (one for one in [1])], "nothing shows"),
 }
 
@@ -421,7 +500,7 @@ def test_which_error_it_was_stands_beside_no_numbers() -> None:
     assert str(long[0]) == str(long[1]) and len({tuple(row(one)) for one in (ValueError("a"), *many)}) == 11
     attached.more = threading.Lock()  # type: ignore[attr-defined]
     assert row(attached)[2] == 1 and outputs.unread_of_error(attached) == (
-        "the error: [0][1]['.more']: nothing shows what is in a lock",
+        "the error: [0]['.more']: nothing shows what is in a lock",
     )
     assert row(ValueError("a 1"))[1] == row(ValueError("a 2"))[1] and row(ValueError("a 1")) != row(ValueError("a 2"))
     assert row(ValueError(f"{object()!r}")) == row(ValueError(f"{[object()][0]!r}"))
@@ -430,10 +509,17 @@ def test_which_error_it_was_stands_beside_no_numbers() -> None:
 def test_numbers_and_spelling_of_texts() -> None:
     assert one_row("1 2.5").tolist()[:2] == [1.0, 2.5] and outputs._is_simple([1, (2.0, np.float32(1))])
     assert one_row("9007199254740993 x")[:2].tolist() == [9007199254740992.0, 1.0]
-    for text in ("1e999999999", "1e-999999999", "9" * 5000, "0." + "1" * 5000):
-        assert len(one_row(text)) == 3
+    for text, more in (("1e999999999", 2), ("1e-999999999", 2), ("9" * 5000, 334), ("0." + "1" * 5000, 334)):
+        assert len(one_row(text)) == 2 + more
     usual = read(["1 -2 2.5 1e-07 0.0 x3"])
-    assert usual.spelled == [] and read("01 2.50 +1 1E5 -0").spelled == [" 01", " 2.50", " +1", " 1E5", " -0"]
+    assert usual.spelled == [] and read("01 2.50 +1 1E5 -0 -0.0").spelled == [
+        " 01",
+        " 2.50",
+        " +1",
+        " 1E5",
+        " -0",
+        " -0.0",
+    ]
 
 
 @pytest.mark.parametrize("nan", [np.nan, "new"])

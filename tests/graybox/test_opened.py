@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -65,6 +66,14 @@ def test_every_class_of_errors_is_caught_and_located(
     located = [violation for violation in report.violations if violation.kind == kind]
     assert located and any(place in violation.release for violation in located), report.to_dict()
     json.dumps(report.to_dict(), allow_nan=False)
+
+
+def test_what_of_a_result_was_not_looked_into_is_told() -> None:
+    report = audit(lambda rows: {"count": foreign.count_right(rows), "lock": threading.Lock()})
+    assert report.unread == ("['lock']: nothing shows what is in a lock",) == tuple(report.to_dict()["unread"])
+    row = next(row for row in report.coverage if row.what == "published object")
+    assert report.verdict is row.verdict is Verdict.NOT_EXAMINED and "['lock']" in row.reason
+    assert audit(foreign.count_right).unread == ()
 
 
 RIGHT = [

@@ -81,6 +81,18 @@ def test_runs_of_both_sides_are_mixed_and_global_generators_put_back() -> None:
     assert [one[1] for one in calls] == [np.random.default_rng(one).random() for one in seeds[0]]
 
 
+def test_an_error_is_told_by_its_text_and_by_what_it_has_besides() -> None:
+    def function(data: Any, generator: np.random.Generator) -> Any:
+        error = ValueError("a") if data else ValueError(f"{object()!r}", 3)
+        error.more = 2.5  # type: ignore[attr-defined]
+        raise error from KeyError("b")
+
+    found, other = (samples.sample(function, data, [1])[0] for data in ([1], []))
+    texts = {"raises": "ValueError: a", "raises, from error 1": "KeyError: 'b'"}
+    assert found == {**texts, "raises [0]['.more']": 2.5}
+    assert other["raises [0]['.args'][1]"] == 3 and "0x" in str(other) and samples.sample(function, [], [1]) == [other]
+
+
 def test_remembered_runs_are_not_run_again() -> None:
     kept: dict[Any, Any] = {("d", 4): {"": 99}}
     memory: Any = SimpleNamespace(recall=lambda data, seed: kept.get((data, seed)),

@@ -177,13 +177,15 @@ def audited(given: Given, pair: InputPair) -> Audited:
 @contextmanager
 def prints_on_standard_error() -> Iterator[None]:
     """What the function prints, in other processes too, is no part of the report; nor can it end the report."""
-    sys.stdout.flush()
+    before = sys.stdout
+    before.flush()
     kept = os.dup(1)
     os.dup2(2, 1)
     try:
         with redirect_stdout(sys.stderr), stays():
             yield
     finally:
+        before.flush()  # it may be held by another name
         os.dup2(kept, 1)
         os.close(kept)
 
