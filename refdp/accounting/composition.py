@@ -129,16 +129,18 @@ class Composition:
         Shape (losses[at],).
         """
         log_factor = self.log_scale - self.tilt * self.losses[at]
-        scaled = self._tails[:-1][at] / self._untilting[at]
+        with np.errstate(invalid="ignore"):  # far below the centre both are beyond floats: nan, and 1 or 0 below
+            scaled = self._tails[:-1][at] / self._untilting[at]
         y = math.exp(-2 * self.tilt * self.step)
         reach = math.sqrt(min(len(self.losses), 1 / (1 - y) if y < 1 else math.inf))
         error = (2 * len(self.losses) * 2.0**-51 + self._exponents) * scaled + self.transform_error * reach
         relative = self.relative_error + self._exponents
         if above:
             tails = np.exp(np.minimum(log_factor, 700.0)) * (scaled + error) * (1 + relative) + self.outside + TINY
-            return np.where(log_factor < 700, np.minimum(tails, 1.0), 1.0)
+            return np.where((log_factor < 700) & (tails < 1), tails, 1.0)
         kept = np.maximum(scaled - error - 2 * math.exp(-WINDOW), 0.0)
-        return np.maximum(np.exp(np.minimum(log_factor, 700.0)) * kept * (1 - relative) - TINY, 0.0)
+        tails = np.exp(np.minimum(log_factor, 700.0)) * kept * (1 - relative) - TINY
+        return np.where(tails > 0, tails, 0.0)
 
     @cached_property
     def _exponents(self) -> float:
@@ -158,18 +160,21 @@ class Composition:
     @cached_property
     def _untilting(self) -> Array:
         """e^{-λx}, x = losses[i] - centre."""
-        factor: Array = np.exp(-self.tilt * (self.losses - self.centre))
+        with np.errstate(over="ignore"):
+            factor: Array = np.exp(-self.tilt * (self.losses - self.centre))
         return factor
 
     @cached_property
     def _tails(self) -> Array:
         """Sums over i >= n of tilted[i] e^{-λx}, x = losses[i] - centre. Shape (losses + 1,)."""
-        return _sums_from(self.tilted * self._untilting)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return _sums_from(self.tilted * self._untilting)
 
     @cached_property
     def _steeper_tails(self) -> Array:
         """Sums over i >= n of tilted[i] e^{-(λ+1)x}. Shape (losses + 1,)."""
-        return _sums_from(self.tilted * self._untilting * np.exp(self.centre - self.losses))
+        with np.errstate(over="ignore", invalid="ignore"):
+            return _sums_from(self.tilted * self._untilting * np.exp(self.centre - self.losses))
 
     def _terms(self, epsilon: float) -> tuple[float, float, float]:
         """(λ(centre - ε) + log_scale, sum over losses > ε of tilted e^{-λ(l-ε)} (1 - e^{ε-l}), bound on its error)."""

@@ -120,6 +120,13 @@ def test_few_tilts_are_tried_where_grids_are_inside_grids() -> None:
     assert 4 <= _attempts(deep) <= 10
 
 
+def test_sums_of_large_pure_losses_warn_of_nothing() -> None:
+    """Far below the centre of a window tilted weights are no floats; the warning of it is an error in tests."""
+    two = plan(Sequential((release(Exponential(100.0), 1.0), release(Laplace(0.01), 1.0))))
+    found = account(two, delta=0.0)
+    assert 198 < found.lower <= found.epsilon <= 200 * (1 + 1e-12)
+
+
 def test_pure_losses_that_no_float_has() -> None:
     assert account(plan(Subsample(0.5, declared(Laplace(LEAST), 1e300))), delta=0.0).upper == math.inf
 
