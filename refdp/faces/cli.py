@@ -75,7 +75,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         status = run(sys.argv[1:] if arguments is None else arguments)
         sys.stdout.flush()
-        _end_report()
+        if arguments is None:
+            _end_report()
     except OSError as error:  # standard output is a full disk, or a pipe that nobody reads any more
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # so that the interpreter can close it
         status = UNREAD if isinstance(error, BrokenPipeError) else 2

@@ -60,6 +60,24 @@ def test_without_a_violation_the_page_says_what_was_looked_at() -> None:
 
 
 @needs_fork
+def test_what_a_trainer_prints_is_no_part_of_the_report(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither by `print` nor by a standard output that its module took when it was imported."""
+    (tmp_path / "talks.py").write_text(
+        "import sys\nfrom tests.audit.test_trainer_page import half\nOUT = sys.stdout\n\n\n"
+        "def train(records, curator):\n    print('aloud')\n    OUT.write('quietly\\n')\n"
+        "    return half(records, curator)\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "schema.json").write_text(json.dumps({"age": [0, 100], "income": [-2, 2]}))
+    options = ["--schema", str(tmp_path / "schema.json"), "--epsilon", "1", "--pairs", "1", "--json"]
+    assert cli.run(["audit", "--trainer", "talks:train", *options]) == 1
+    found = capfd.readouterr()
+    assert json.loads(found.out)["verdict"] == "VIOLATION" and "quietly" in found.err
+
+
+@needs_fork
 def test_the_command_line_writes_the_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("matplotlib")
     (tmp_path / "schema.json").write_text(json.dumps({"age": [0, 100], "income": [-2, 2]}))

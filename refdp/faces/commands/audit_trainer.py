@@ -18,7 +18,7 @@ from refdp.audit.witnesses import read as read_witnesses
 from refdp.data.records import Categorical, Classes, Interval, Schema
 from refdp.errors import InvalidParameter
 from refdp.faces.commands.audit_run import coverage_table, described, verdict_text
-from refdp.faces.commands.output import bar, check_writable, emit, write_page
+from refdp.faces.commands.output import apart, bar, check_writable, emit, write_page
 from refdp.io.domains import given_domains
 from refdp.privacy.events import Relation
 
@@ -52,7 +52,7 @@ def audit_one(asked: Asked) -> int:
 
         check_drawing()
     train, known = to_run(asked.name, "--trainer"), _known(asked, schema)
-    with bar("replaying") as progress:
+    with apart(), bar("replaying") as progress:
         report = audit_trainer(
             train,
             schema,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
+import os
 import sys
 import time
 from collections.abc import Iterator
@@ -27,6 +29,25 @@ def emit(document: Any, page: RenderableType | str, as_json: bool) -> None:
         from rich.console import Console
 
         Console().print(page, crop=False)  # code to be copied has lines of its own length
+
+
+@contextmanager
+def apart() -> Iterator[None]:
+    """What foreign code prints meanwhile goes where errors go, whichever stream it holds."""
+    try:
+        own, other = sys.stdout.fileno(), sys.stderr.fileno()
+    except io.UnsupportedOperation:  # a caller's own stream
+        yield
+        return
+    before, kept = sys.stdout, os.dup(own)
+    before.flush()
+    os.dup2(other, own)
+    try:
+        yield
+    finally:
+        before.flush()
+        os.dup2(kept, own)
+        os.close(kept)
 
 
 def check_writable(option: str, path: Path | None) -> None:
