@@ -282,7 +282,7 @@ CANCER = ["train", "dpboost", "--data", "breast_cancer"]
             "noise = 'none': one of 'floating', 'discrete' is allowed",
         ),
         ([*CANCER, "--epsilon", "1", "--seed", "-1"], "seed = -1: a whole number >= 0"),
-        ([*CANCER, "--epsilon", "1", "--test-size", "1"], "test_size = 1.0"),
+        ([*CANCER, "--epsilon", "1", "--test-size", "1"], "--test-size 1: a share below 1 is allowed"),
         ([*CANCER, "--epsilon", "1", "--out", "/nowhere/m.json"], "there is no directory /nowhere"),
         ([*CANCER, "--epsilon", "1", "--target", "height"], "target 'height' of breast_cancer"),
         (["train", "dpboost", "--data", "nothing", "--epsilon", "1"], "'nothing' is neither a file nor a known name"),

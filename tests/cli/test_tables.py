@@ -60,7 +60,7 @@ def test_the_table_of_a_training(monkeypatch: pytest.MonkeyPatch) -> None:
     data: Any = SimpleNamespace(name="people", y=[0] * 5, features=(Numeric("a", 0, 1),) * 2, task="binary",
                                 sources={"a": "given", "b": "given", "y": "known"})  # fmt: skip
     run: Any = SimpleNamespace(seconds=1.256, certificate="THE CERTIFICATE")
-    lines = printed(train_run.page("dpboost", data, run, {"auc": 0.75}, [Path("m.json")]))
+    lines = printed(train_run.page("dpboost", data, run, {"auc": 0.75}, {Path("m.json"): ""}))
     assert [line.split(None, 1)[0] for line in lines[:3]] == ["paper", "data", "public"]
     assert lines[0].split() == ["paper", "dpboost"]
     assert lines[1].endswith("people, 5 records, 2 features, binary") and lines[2].endswith("2 given, 1 known")

@@ -130,7 +130,7 @@ def test_one_budget_for_all_classes_costs_epsilon(relation: Relation, accounting
     schema, two = Schema(FEATURES, TARGETS[2]), Schema(FEATURES, TARGETS[1])
     given = params(relation, one_vs_rest="together", accounting=accounting)
     found = account(fedgbdt.plan(given, schema, proved=True), delta=given.delta)
-    assert found.methods[accounting] == pytest.approx(1.0, rel=1e-6) and found.methods[accounting] <= 1 + 1e-9
+    assert found.methods[accounting] == pytest.approx(1.0, rel=1e-4) and found.methods[accounting] <= 1 + 1e-9
     divided = params(relation, accounting=accounting)
     assert given.query_mu(schema) > 1.5 * divided.query_mu(schema)
     assert given.query_mu(schema) == pytest.approx(given.query_mu(two) / math.sqrt(3), rel=1e-15)
