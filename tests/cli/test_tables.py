@@ -67,7 +67,7 @@ def test_the_table_of_a_training(monkeypatch: pytest.MonkeyPatch) -> None:
     assert lines[3].split() == ["auc", "0.75"] and lines[4].split() == ["seconds", "1.26"]
     assert lines[5:] == ["THE CERTIFICATE", "Metrics, number of records and seconds are exact, without noise: for the "
                          "owner's eyes.", "written to m.json"]  # fmt: skip
-    assert printed(train_run.page("dpboost", data, run, {}, []))[-1].startswith("Number of records and seconds")
+    assert printed(train_run.page("dpboost", data, run, {}, {}))[-1].startswith("Number of records and seconds")
 
 
 def test_pieces_of_a_certificates_page() -> None:
