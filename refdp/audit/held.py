@@ -14,9 +14,12 @@ import sys
 import threading
 import types
 import weakref
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
+
+import numpy as np
 
 from refdp.audit.by_name import has_its_name
 from refdp.audit.inside import kept_by_name, registered_with, slots_of
@@ -31,6 +34,8 @@ _OF_CLASSES = frozenset({"__dict__", "__weakref__", "_abc_impl", "__dataclass_fi
 """What the interpreter, or a decorator, makes once."""
 _OF_WRAPPERS = frozenset({"__module__", "__name__", "__qualname__", "__doc__", "__annotations__", "__wrapped__"})
 """What these take from the function inside."""
+_PLAIN = frozenset({"builtins", "collections", "numpy"})
+_MANY = 100_000
 _FIRST: dict[int, tuple[types.FunctionType, Any, Any]] = {}
 """Functions as they were before any run, by identity: with their text and what is said of them."""
 
@@ -67,13 +72,64 @@ def at_first(module: str) -> None:
 
 
 def held_by(module: str) -> View:
-    """What a module keeps in its globals, its classes and its functions; not what it imported."""
+    """What a module keeps in its globals, its classes and its functions; not what it imported.
+
+    In `__main__`, where a notebook or a script keeps figures and models as well: what its code names in functions, and
+    plain data.
+    """
     found = _Held()
     space = vars(sys.modules[module]) if module in sys.modules else {}
+    own, named = (_of_the_shell(), _named_in(space)) if module == "__main__" else ({}, frozenset(space))
     for name, value in list(space.items()):
-        if name not in _OF_MODULES:
+        if name in _OF_MODULES or own.get(name, found) is value:
+            continue
+        if name in named or isinstance(value, type | types.FunctionType) or _is_plain(value):
             _look(found, f"{module}.{name}", value, module)
     return found
+
+
+def _of_the_shell() -> Mapping[str, Any]:
+    """What an interactive shell keeps for itself in a notebook's module: its inputs and outputs, and itself."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    hidden: Mapping[str, Any] = {} if shell is None else shell.user_ns_hidden
+    return hidden
+
+
+def _named_in(space: Mapping[str, Any]) -> frozenset[str]:
+    """Names and texts in the code of a module's functions, methods among them."""
+    waiting: list[Any] = list(space.values())
+    waiting += [one for kind in waiting if isinstance(kind, type) and vars(kind).get("__module__") == "__main__"
+                for one in vars(kind).values()]  # fmt: skip
+    found: set[str] = set()
+    while waiting:
+        one = waiting.pop()
+        one = getattr(one, "__func__", one)
+        if isinstance(one, property):
+            waiting += [one.fget, one.fset, one.fdel]
+        elif isinstance(one, types.FunctionType) and one.__globals__ is space:
+            waiting.append(one.__code__)
+        elif isinstance(one, types.CodeType):
+            found.update(one.co_names)
+            found.update(text for text in one.co_consts if isinstance(text, str))
+            waiting += one.co_consts
+    return frozenset(found)
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether it is data of Python's or numpy's plain kinds, all that is in it too."""
+    waiting, seen = [value], 0
+    while waiting:
+        one, seen = waiting.pop(), seen + 1
+        kind = type(one)
+        if isinstance(one, dict) and kind.__module__ in _PLAIN:
+            waiting += [*one.keys(), *one.values()]
+        elif isinstance(one, list | tuple | set | frozenset | deque) and kind.__module__ in _PLAIN:
+            waiting += one
+        elif (kind is np.ndarray and one.dtype.hasobject) or kind.__module__ not in _PLAIN or callable(one):
+            return False
+        if seen > _MANY:
+            return False
+    return True
 
 
 def _look(found: _Held, place: str, value: Any, module: str) -> None:

@@ -124,3 +124,35 @@ def test_locks_and_this_threads_own_variables() -> None:
     found.look("x", [threading.Lock(), own])
     assert found.opaque == [] and dict(found.lines)["x[0] held"] == "<unlocked"
     assert "int 3" in dict(found.lines).values()
+
+
+NOTEBOOK = """
+import types
+class Figure: pass
+DATA, STEPS, HELD, ASIDE = [1], {"a": 2}, types.SimpleNamespace(x=0), types.SimpleNamespace(x=0)
+FIGURES, IN_TEXT, OF_METHOD = [types.SimpleNamespace(x=0)], types.SimpleNamespace(x=0), types.SimpleNamespace(x=0)
+class Trainer:
+    def __call__(self, records, curator): OF_METHOD.x = 1
+def train(records, curator):
+    HELD.x = 1
+    return [globals()["IN_TEXT"].x for _ in records]
+"""
+
+
+def test_a_notebook_is_looked_at_where_its_functions_look(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Figures and models of other cells are none of a trainer's; a shell's own inputs and outputs are left out."""
+    made = types.ModuleType("__main__")
+    exec(NOTEBOOK, vars(made))
+    vars(made).update(In=["cell"], Out={})
+    hidden = {"In": made.In, "Out": {}}  # type: ignore[attr-defined]
+    shell = types.SimpleNamespace(get_ipython=lambda: types.SimpleNamespace(user_ns_hidden=hidden))
+    monkeypatch.setitem(sys.modules, "__main__", made)
+    monkeypatch.setitem(sys.modules, "IPython", shell)
+    told = {place.split(".")[1].split("[")[0] for place, _ in held_by("__main__").lines}
+    assert {"DATA", "STEPS", "HELD", "IN_TEXT", "OF_METHOD", "Out", "train", "Trainer"} <= told
+    assert not told & {"ASIDE", "FIGURES", "In"}
+    before = held_by("__main__").lines
+    made.HELD.x = 5  # type: ignore[attr-defined]
+    assert held_by("__main__").lines != before
+    monkeypatch.delitem(sys.modules, "IPython")
+    assert any(place.startswith("__main__.In") for place, _ in held_by("__main__").lines)
