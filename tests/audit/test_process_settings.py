@@ -124,11 +124,12 @@ def test_one_changed_setting_is_told_under_its_name_alone(name: str) -> None:
 
 
 def test_options_of_libraries_are_told_where_these_are_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
-    options = {"display": {"rows": 60}}
+    options = {"display": {"rows": 60_007}}  # as no other library has it
     monkeypatch.setitem(sys.modules, "matplotlib", SimpleNamespace(rcParams=options))
     before = dict(global_state.left_behind(False))["options of libraries"]
-    options["display"]["rows"] = 61
-    assert dict(global_state.left_behind(False))["options of libraries"] == before.replace("int 60", "int 61") != before
+    options["display"]["rows"] = 61_007
+    after = dict(global_state.left_behind(False))["options of libraries"]
+    assert after == before.replace("int 60007", "int 61007") != before
 
 
 def test_seeds_are_of_both_generators() -> None:

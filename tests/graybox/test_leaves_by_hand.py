@@ -119,7 +119,7 @@ def test_what_is_kept_in_c_is_what_pickle_is_given(given: Any, found: Any) -> No
         ({3, 1}, {"{0}": 1, "{1}": 3}),
         ((None, int, np.random.default_rng(1)), {"[0]": "NoneType", "[1]": "type", "[2]": "Generator"}),
         ([[], {}], {"[0]": "list", "[1]": "dict"}),
-        (ValueError(4), {".args[0]": 4, ".state": "dict"}),
+        (ValueError(4), {".args[0]": 4, ".state": "dict", ".__suppress_context__": 0}),
         ('{"a": [1, "x"]}', {"['a'][0]": 1, "['a'][1]": "x"}),
         ("[1, 2", {"": "[1, 2"}), ("", {"": ""}), ("7", {"": "7"}),
         (b"[3]", {"[0]": 3}), (b"\xff\x00", {"": "ff00"}), (b"", {"": ""}), (bytearray(b"a"), {"": "a"}),
@@ -156,7 +156,8 @@ def test_what_stands_beside_items_and_fields() -> None:
     assert found[".__class__"] == "type" and found[".__class__.__doc__"] == "A list that may have attributes."
     error = ValueError(1)
     error.note = "n"  # type: ignore[attr-defined]
-    assert list(beside(error)) == [(".args", (1,))] and list(beside(SimpleNamespace(a=1))) == []
+    assert list(beside(error)) == [(".args", (1,)), (".__suppress_context__", False)]
+    assert list(beside(SimpleNamespace(a=1))) == []
     masked = np.ma.array([1.0])
     masked.more = 1
     assert list(beside(masked)) == [(".more", 1)]
