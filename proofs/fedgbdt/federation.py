@@ -236,7 +236,7 @@ POLICY = (
                 "a query of the second model is one more query of the same records, chosen after the first's answers"
             ),
         ),
-        argument="The paper divides epsilon between the models, which takes K q queries for q of K times the cost.",
+        argument="Dividing (epsilon, delta) between the models takes K compositions of q queries for one of K q.",
     ),
 )
 

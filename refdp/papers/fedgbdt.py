@@ -235,8 +235,8 @@ class Params:
       Above 1 the records of each participant are needed apart, as hosts of `refdp.data.shards.Shards`.
     sensitivities: "joint", the ledger's for (g, h) together; "by-round", smaller where few updates have moved the
       scores.
-    one_vs_rest: each of K > 2 models has (epsilon/K, delta/K), "divided" (Section 4.2); or "together", the queries of
-      all share (epsilon, delta): mu of one model alone over the root of K, where dividing takes about K.
+    one_vs_rest: each of K > 2 models has (epsilon/K, delta/K), "divided"; or "together", the queries of all share
+      (epsilon, delta): mu of one model alone over the root of K, where dividing takes about K. The paper has K = 2.
     """
 
     epsilon: float
