@@ -178,7 +178,7 @@ def test_a_trained_models_page_names_where_bounds_come_from(monkeypatch: pytest.
                                    features=[1, 2, 3], task="binary")  # fmt: skip
     run: Any = SimpleNamespace(seconds=0.5, certificate=None)
     console = Console(width=120, record=True, file=io.StringIO())
-    console.print(train_run.page("dpboost", dataset, run, {}, []))
+    console.print(train_run.page("dpboost", dataset, run, {}, {}))
     assert re.search(r"public bounds +2 declared, 1 documented *$", console.export_text(), re.MULTILINE)
 
 

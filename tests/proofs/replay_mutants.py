@@ -59,7 +59,7 @@ MUTANTS: Mapping[str, tuple[Edit, ...]] = {
         ("inprivate:Params.round_shares", "range(1, self.rounds + 1)", "range(self.rounds, 0, -1)"),
         ("inprivate:Params.dealt", "/ self.owners", "/ (self.owners + 1)"),
         ("inprivate:Params.split_epsilon", "self.split_share *", "2 * self.split_share *"),
-        ("inprivate:Params.leaf_epsilon", "1 - self.split_share", "2 - self.split_share"),
+        ("inprivate:Params.leaf_epsilon", "(1 - (self", "(2 - (self"),
         ("inprivate:Params.split_charge", "epsilon(schema), bound)", "epsilon(schema), bound / 2)"),
         ("inprivate:Params.leaf_charge", "self.leaf_epsilon(schema)", "2 * self.leaf_epsilon(schema)"),
         ("inprivate:Params.coefficients", "self.leaf_bound))", "2 * self.leaf_bound))"),

@@ -30,7 +30,7 @@ OTHER = (
     ("dpboost:Params.leaf_epsilon", "epsilon / 2", "epsilon / 3"),
     ("dpboost:splits_of_most_gain", "left[1], right[0], right[1]", "right[1], right[0], left[1]"),
     ("inprivate:regression_leaf_sensitivity", "(residual_bound + 1)", "residual_bound"),
-    ("inprivate:Params.leaf_epsilon", "1 - self.split_share", "2 - self.split_share"),
+    ("inprivate:Params.leaf_epsilon", "(1 - (self", "(2 - (self"),
     ("dpxgboost:leaf_change_as_published", "(2 * count", "(count"),
     ("dpxgboost:padded_leaf_value", "maximum(count, least)", "count + least"),
     ("fedgbdt:gradient_squared_sensitivity", "maximum(4", "maximum(8"),

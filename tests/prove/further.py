@@ -46,7 +46,7 @@ FROM_THE_PAGE: Mapping[str, tuple[Mutant, ...]] = {
         _edited("Alg. 1, l. 1: the levels get all of epsilon", f"{Z}:Params.split_epsilon",
                 "self.split_share * self.tree_epsilon(schema)", "self.tree_epsilon(schema)"),
         _edited("Alg. 1, l. 2: the leaves get all of epsilon", f"{Z}:Params.leaf_epsilon",
-                "(1 - self.split_share) * ", ""),
+                "(1 - (self.split_share if self.depth > 1 else 0)) * ", ""),
         _edited("section VI-B: rounds draw with replacement", f"{Z}:train_on",
                 "with blocks.block(number):", "if True:"),
         _mutant("Eq. 15: the count is not in the bound", f"{Z}:regression_leaf_sensitivity", scaled(0.5),
