@@ -369,10 +369,15 @@ class Contributed(Host):
             if found[name] is None:
                 own = found[name] = self._memo["shrunk", term.get_id()] = real()
                 self._formulas[own.get_id()] = term
-                describe(own, stepped=step_of(term), steps=order_of(term))  # on the grid, as the statistic is
+                describe(own, stepped=step_of(term), steps=self._size(term))  # on the grid, as the statistic is
                 self.record.append(z3.If(term >= 0, z3.And(own >= 0, own <= term), z3.And(own >= term, own <= 0)))
                 self.record.append(z3.Implies(term == 1, own == self._weight))
         return found
+
+    def _size(self, term: Any) -> float:
+        """The order of the largest that a statistic can be: of 1 where it is never further from 0."""
+        order = order_of(term)
+        return 0.0 if order > 0 and self._refuted([z3.Or(term > 1, term < -1)]) else order
 
     def _bounds(self, state: int, term: Any, used: Any) -> tuple[Fraction | None, Fraction | None]:
         """The tightest bounds among the numbers in sight that hold for every record that is used, in float64 too."""
