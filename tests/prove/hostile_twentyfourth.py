@@ -38,7 +38,7 @@ def _fedgbdt(name: str, sigma: str, value: str, bound: float, share: float) -> M
     return Mutant(name, {
         **_has(F, "DiscreteGaussian", "refdp.noise.mechanisms"), **_has(F, "Sensitivity", "refdp.privacy.events"),
         f"{F}:leaf_sums": edit((EACH, f"    own = sums[0][1]\n    half = {STILL.format('own')}\n    {more}\n{EACH}")),
-        f"{F}:Params.query_mu": edit(("return ", f"return {share} * "))}, "", ONE_TREE)  # fmt: skip
+        f"{F}:Params.query_mu": edit(("return mu / math.sqrt(self", f"return {share} * mu / math.sqrt(self"))}, "", ONE_TREE)  # fmt: skip
 
 
 def _initial(name: str, **settings: int) -> Mutant:

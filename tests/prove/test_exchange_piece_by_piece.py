@@ -72,11 +72,13 @@ def test_an_array_of_a_symbol_is_a_new_symbol_of_the_same_numbers() -> None:
 
 def test_an_array_of_each_record_is_of_the_kind_that_is_named() -> None:
     numpy = exchange._Numpy()
-    for given, named, of in (((int,), {}, "whole"), ((float,), {}, "float"), ((), {"dtype": np.uint8}, "whole")):
+    for given, named, of in (((int,), {}, "whole"), ((float,), {}, "float"), ((), {"dtype": np.int64}, "whole")):
         made = numpy.array(TRUTH, *given, **named)
         assert made.kind == Kind(of, 0, True) and z3.simplify(made.term).sort() == z3.RealSort()
         assert SOLVERS.ask([made.term != z3.If(TRUTH.term, z3.RealVal(1), z3.RealVal(0))]).refuted
     assert is_new(numpy.array(EACH, float), EACH)
+    with pytest.raises(Unmodelled, match="can be another number"):
+        numpy.array(TRUTH, dtype=np.uint8)
     for kind in (int, np.float32):
         with pytest.raises(Unmodelled, match="can be another number"):
             numpy.array(EACH, kind)
