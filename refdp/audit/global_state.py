@@ -152,10 +152,24 @@ def on_arguments(found: View, curator: Any, schema: Any, own: frozenset[str]) ->
     found.look("schema", schema)
 
 
-def in_context(found: View) -> None:
-    """What context variables hold, by their names."""
+def context() -> dict[Any, Any]:
+    """What context variables hold."""
+    return dict(_context())
+
+
+def in_context(found: View, before: Mapping[Any, Any] | None = None) -> None:
+    """What context variables hold, by their names.
+
+    before: what they held before a run. What shows nothing of itself is named unless it is the object that was there:
+    a notebook's own loop of events is in every run's context.
+    """
     for held, value in _context():
-        found.look(f"context variable {held.name}", value)
+        own = View()
+        own.look(f"context variable {held.name}", value)
+        for place, text in own.lines:
+            found.add(place, text)
+        if before is None or before.get(held, found) is not value:
+            found.opaque += own.opaque
 
 
 def descriptors() -> int:

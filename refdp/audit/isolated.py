@@ -30,7 +30,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from refdp.audit.afterwards import children, finalizers, last_words
-from refdp.audit.global_state import descriptors, in_context, left_behind, on_arguments, remember, seeded
+from refdp.audit.global_state import context, descriptors, in_context, left_behind, on_arguments, remember, seeded
 from refdp.audit.held import at_first, held_by
 from refdp.audit.in_order import InOrder
 from refdp.audit.observer import View, view
@@ -139,7 +139,7 @@ def run_here(
     lines: set[Place] = set()
     numerics = ""
     seeded(seed)
-    own_of_curator, finalized = frozenset(vars(curator)), finalizers()
+    own_of_curator, finalized, variables = frozenset(vars(curator)), finalizers(), context()
     with _watched() as (beside, around), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         held = descriptors()
@@ -153,7 +153,7 @@ def run_here(
         left.look("finalizers", [one.peek()[1:] for one in finalizers() if one not in finalized and one.peek()])
         lasting = last_words() if _CHILD else []
         on_arguments(left, curator, records.schema, own_of_curator)
-        in_context(left)
+        in_context(left, variables)
         kept = [left, *map(held_by, watched)]
         state: Lines = (
             ("open descriptors", str(descriptors() - held)),

@@ -111,6 +111,20 @@ def test_what_a_context_variable_hides_is_named() -> None:
     assert contextvars.copy_context().run(inside).opaque == ["context variable audited"]
 
 
+def test_what_a_notebook_keeps_in_its_context_is_no_run_s() -> None:
+    def inside() -> tuple[View, View]:
+        NAMED.set(threading.Lock())  # type: ignore[arg-type]
+        before, same, other = global_state.context(), View(), View()
+        global_state.in_context(same, before)
+        NAMED.set(threading.Lock())  # type: ignore[arg-type]
+        global_state.in_context(other, before)
+        return same, other
+
+    same, other = contextvars.copy_context().run(inside)
+    assert (same.opaque, other.opaque) == ([], ["context variable audited"])
+    assert any(place.startswith("context variable audited") for place, _ in same.lines)
+
+
 @pytest.mark.parametrize("name", CHANGES)
 def test_one_changed_setting_is_told_under_its_name_alone(name: str) -> None:
     before = everything()
