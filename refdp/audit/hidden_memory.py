@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from refdp.audit.padding import shown
 
 
 def behind(array: np.ndarray) -> Any:
@@ -21,19 +22,6 @@ def behind(array: np.ndarray) -> Any:
         return None
     whole = array.flags.c_contiguous or array.flags.f_contiguous
     return None if whole and _size(base) == array.nbytes and shown(array.dtype).all() else base
-
-
-def shown(dtype: np.dtype[Any]) -> NDArray[np.bool_]:
-    """Which bytes of an element its fields show; numbers show all of theirs. Shape (bytes,)."""
-    if dtype.subdtype is not None:
-        element, shape = dtype.subdtype
-        return np.tile(shown(element), int(np.prod(shape)))
-    if dtype.names is None:
-        return np.ones(dtype.itemsize, dtype=np.bool_)
-    mask = np.zeros(dtype.itemsize, dtype=np.bool_)
-    for field, offset, *_ in dtype.fields.values():  # type: ignore[union-attr]
-        mask[offset : offset + field.itemsize] |= shown(field)
-    return mask
 
 
 def between(records: np.ndarray | np.void) -> bool:

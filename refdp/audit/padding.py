@@ -17,25 +17,27 @@ EXTENDED = 10 if np.finfo(np.longdouble).nmant == 63 else 0
 def without_padding(array: Any) -> tuple[bytes, bool]:
     """The bytes of an array, or numpy scalar, that say something; whether there are others that are not zero."""
     held = np.ascontiguousarray(np.asarray(array))
-    kept = _kept(held.dtype)
+    kept = shown(held.dtype, numbers=True)
     if kept.all():
         return held.tobytes(), False
     rows = np.frombuffer(held.tobytes(), np.uint8).reshape(-1, len(kept))
     return rows[:, kept].tobytes(), bool(rows[:, ~kept].any())
 
 
-def _kept(dtype: np.dtype[Any]) -> NDArray[np.bool_]:
-    """Which bytes of one element say something. Shape (itemsize,)."""
-    kept = np.ones(dtype.itemsize, dtype=np.bool_)
+def shown(dtype: np.dtype[Any], *, numbers: bool = False) -> NDArray[np.bool_]:
+    """Which bytes of an element its fields show. numbers: of an extended float those of the number alone.
+
+    Shape (itemsize,).
+    """
     if dtype.subdtype is not None:
-        part = _kept(dtype.subdtype[0])
-        return np.tile(part, dtype.itemsize // max(1, len(part))) if len(part) else kept
+        element, shape = dtype.subdtype
+        return np.tile(shown(element, numbers=numbers), int(np.prod(shape)))
     if dtype.fields is not None:
-        kept[:] = False
-        for kind, place, *_ in dtype.fields.values():
-            kept[place : place + kind.itemsize] |= _kept(kind)
-    elif dtype.char in "gG" and EXTENDED:
+        mask = np.zeros(dtype.itemsize, dtype=np.bool_)
+        for field, offset, *_ in dtype.fields.values():
+            mask[offset : offset + field.itemsize] |= shown(field, numbers=numbers)
+        return mask
+    if numbers and dtype.char in "gG" and EXTENDED:
         one = np.arange(np.dtype(np.longdouble).itemsize) < EXTENDED
-        one = one if dtype.isnative else one[::-1]
-        kept = np.tile(one, dtype.itemsize // len(one))
-    return kept
+        return np.tile(one if dtype.isnative else one[::-1], dtype.itemsize // len(one))
+    return np.ones(dtype.itemsize, dtype=np.bool_)

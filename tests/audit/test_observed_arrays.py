@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from refdp.audit.observer import view
-from refdp.audit.padding import _kept, without_padding
+from refdp.audit.padding import shown, without_padding
 
 
 class Held(np.ndarray):
@@ -61,7 +61,7 @@ ALIGNED = np.dtype([("flag", "i1"), ("value", "f8")], align=True)
 def with_garbage(dtype: Any, byte: int) -> Any:
     """One element of ones, and all bytes that say nothing those given."""
     made = np.ones(1, dtype)
-    made.view(np.uint8)[~_kept(made.dtype)] = byte
+    made.view(np.uint8)[~shown(made.dtype, numbers=True)] = byte
     return made
 
 
