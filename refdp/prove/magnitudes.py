@@ -300,11 +300,12 @@ def _of(term: Any, parts: list[Size], ends: dict[str, float], records: int) -> S
     positive = kind == z3.Z3_OP_ADD and all(one.positive for one in parts)
     if kind == z3.Z3_OP_ADD and all(one.positive or one.natural for one in parts):
         low = max((one.low for one in parts if one.positive), default=low)
-    high = _added(kind, [p.high for p in parts])
+    high = min(_added(kind, [p.high for p in parts]), _clipped(term))
     times, net = max(p.times for p in parts), max(p.net for p in parts)
     apart = kind in (z3.Z3_OP_ADD, z3.Z3_OP_SUB) and (net > 1 or times > 2)
     found = Size(low, high, degree, *_sum(term, parts), positive=positive, times=times, net=net, apart=apart)
     far, crowd, thin, sure, never = _together(term, parts)
+    crowd = crowd[0], min(crowd[1], _clipped(term))
     far = far if found.error > -math.inf and z3.is_real(term) else -math.inf
     step, stride = (_stepped(term, parts, many) for many in (False, True))
     differs = z3.is_real(term) and _differs(term, parts, never)
@@ -475,6 +476,20 @@ def _crowded(
             moved = math.inf
         found.append((off, (low[place], size), moved))
     return found
+
+
+def _clipped(term: Any) -> float:
+    """The binary order of the larger of the two numbers that a term is clipped to, without end where it is not."""
+    ends: dict[bool, Fraction] = {}
+    while z3.is_real(term) and term.decl().kind() == z3.Z3_OP_ITE and len(ends) < 2:
+        larger, (_, one, other) = is_larger(*term.children()), term.children()
+        one, other = (other, one) if z3.is_rational_value(one) else (one, other)
+        if larger is None or not z3.is_rational_value(other) or larger in ends:
+            break
+        ends[larger], term = exact(other), one
+    if len(ends) < 2:
+        return math.inf
+    return max(_order(end.numerator) - _order(end.denominator) for end in ends.values())
 
 
 def _together(term: Any, parts: Sequence[Size]) -> tuple[float, tuple[float, float], float, frozenset[Any], bool]:

@@ -272,3 +272,18 @@ def test_steps_of_the_grid_may_be_as_far_as_their_rounding_takes_for_possible() 
     assert too_far([x / 3 * 2**15 / step]) != ""
     assert too_far([x / 3 * 8 * number(1 / GRID)]) == ""
     assert too_far([x / 3 * 2**11 * number(1 / GRID)]) != ""
+
+
+def test_what_is_clipped_to_two_numbers_is_no_larger_than_these() -> None:
+    v = real()
+    magnitudes.describe(v, anywhere=True, label=26.0)
+    larger, smaller = z3.If(v >= -2, v, z3.RealVal(-2)), z3.If(v <= 3, v, z3.RealVal(3))
+    for both in (z3.If(larger <= 3, larger, z3.RealVal(3)), z3.If(-2 >= smaller, z3.RealVal(-2), smaller)):
+        assert magnitudes.order_of(both) == math.log2(3)
+        assert magnitudes.many_of(both) == math.log2(3)
+        assert too_far([both + 1]) == ""
+    twice = z3.If(larger >= 3, larger, z3.RealVal(3))
+    by_another = z3.If(v >= 0, larger, z3.RealVal(3))
+    for neither in (larger, smaller, twice, by_another):
+        assert magnitudes.order_of(neither) == 26
+        assert too_far([neither + 1]) == "a formula that makes what float64 rounds large"
