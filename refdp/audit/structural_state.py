@@ -11,6 +11,7 @@ import json
 import math
 import pickletools
 import random
+import struct
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
@@ -45,6 +46,7 @@ from refdp.audit.structural_beside import (
 )
 
 PLAIN_KEYS = frozenset({str, bytes, int, float, bool, type(None)})
+NAN = struct.pack("<d", math.nan)
 MOST_DIGITS = 4_000
 """Longer keys have no text of their own in a path."""
 MOST_LEAVES = 100_000
@@ -116,8 +118,7 @@ def _of_one(thing: Any, path: str, depth: int, above: frozenset[int], reading: R
             left = left_of_long(np.array([thing]), np.array([float(thing)])).tolist()
             yield from ((f"{path}.left{f'[{place}]' * (place > 0)}", one) for place, one in enumerate(left))
         if math.isnan(thing):
-            bits = odd_nans(np.asarray(thing, dtype=thing.dtype if isinstance(thing, np.floating) else np.float64))
-            yield from ((f"{path}.bits", int.from_bytes(one, "little")) for one in bits)
+            yield from ((f"{path}.bits", int.from_bytes(one, "little")) for one in _odd_bits(thing))
     elif isinstance(thing, str):
         yield from _text(thing, path, depth, above, reading)
     elif isinstance(thing, (bytes, bytearray)):
@@ -153,6 +154,14 @@ def _of_one(thing: Any, path: str, depth: int, above: frozenset[int], reading: R
             reading.left[path] = f"it is {DEEPEST} levels deep"
             return
         yield from _walk(part, path + name, depth + 1, among, reading, array)
+
+
+def _odd_bits(nan: float | np.floating[Any]) -> list[bytes]:
+    """The bytes of a NaN that is not the usual one."""
+    if isinstance(nan, np.floating) and not isinstance(nan, float):
+        return odd_nans(np.asarray(nan))
+    held = struct.pack("<d", nan)
+    return [] if held == NAN else [held]
 
 
 def _says_kinds(thing: Any) -> bool:
@@ -314,6 +323,8 @@ class _Decimals:
 
 
 def _decimals(number: str) -> float | _Decimals:
+    if repr(float(number)) == number:  # most are, and need no fractions
+        return float(number)
     nearest, *left = of_text(number)
     return _Decimals(nearest, left) if left else nearest
 
