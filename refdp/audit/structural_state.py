@@ -106,8 +106,9 @@ def _walk(thing: Any, path: str, depth: int, above: frozenset[int], reading: Rea
 
 def _of_one(thing: Any, path: str, depth: int, above: frozenset[int], reading: Reading, within: bool) -> Leaves:
     if isinstance(thing, _Decimals):
+        yield from _of_one(thing.nearest, path, depth, above, reading, within)
         yield from ((f"{path}.left[{place}]", one) for place, one in enumerate(thing.left))
-        thing = thing.nearest
+        return
     reading.note(thing, path, within=within)
     parts: Iterable[tuple[str, Any]] = _attached(thing)
     if _is_whole(thing):
