@@ -159,10 +159,10 @@ def _of_one(thing: Any, path: str, depth: int, above: frozenset[int], reading: R
 
 def _odd_bits(nan: float | np.floating[Any]) -> list[bytes]:
     """The bytes of a NaN that is not the usual one."""
-    if isinstance(nan, np.floating) and not isinstance(nan, float):
-        return odd_nans(np.asarray(nan))
-    held = struct.pack("<d", nan)
-    return [] if held == NAN else [held]
+    if isinstance(nan, float):
+        held = struct.pack("<d", nan)
+        return [] if held == NAN else [held]
+    return odd_nans(np.asarray(nan))
 
 
 def _says_kinds(thing: Any) -> bool:
